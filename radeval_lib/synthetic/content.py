@@ -28,19 +28,45 @@ from radeval_lib.synthetic.records import (
 
 _T = TypeVar("_T")
 
-#: Shares of reports with 0, 1, 2 ... findings that are no devices.
-_COUNTS: dict[Style, tuple[float, ...]] = {
-    "hospital": (0.24, 0.22, 0.20, 0.15, 0.10, 0.06, 0.03),
-    "encyclopaedic": (0.02, 0.34, 0.30, 0.20, 0.10, 0.04, 0.0),
-}
-#: Chance that a statement of normality of weight 1 is made, where nothing speaks against it.
-_NORMALS: dict[Style, float] = {"hospital": 0.1, "encyclopaedic": 0.055}
-#: Most denials in a report.
-_DENIALS: dict[Style, int] = {"hospital": 7, "encyclopaedic": 4}
-#: Chance that a statement ends the sentence before it, where it can.
-_JOINED: dict[Style, float] = {"hospital": 0.3, "encyclopaedic": 0.6}
-#: How much commoner a rare disease is drawn, by style, than its weight says.
-_RARE: dict[Style, float] = {"hospital": 0.02, "encyclopaedic": 2.5}
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Chances:
+    """How often a style of report says what it can say: chances, but where something else is written."""
+
+    counts: tuple[float, ...]  # shares of reports with 0, 1, 2 ... findings that are no devices
+    rare: float  # how much commoner a rare disease is drawn than its weight says
+    device: float
+    normal: float  # of a statement of weight 1, where nothing speaks against it
+    most_denials: int
+    longest_denial: int  # concepts in one
+    other_order: float  # that the reading begins with another organ
+    joined: float  # that a statement ends the sentence before it, where it can
+    look: float
+    second_look: float
+    suggestion: float
+    remark: float = 0.12  # of one of weight 1
+    no_place: float = 0.4  # of a vague finding
+    both_sides: float = 0.15
+    severity: float = 0.62
+    many: float = 0.2
+    size: float = 0.8
+    size_on_x_ray: float = 0.5
+    two_diameters: float = 0.3
+    uncertain: float = 0.1
+    change: float = 0.42  # where there was an examination before
+    unchanged: float = 0.45  # where there is a change or none
+
+
+CHANCES: dict[Style, Chances] = {
+    "hospital": Chances(
+        counts=(0.24, 0.22, 0.20, 0.15, 0.10, 0.06, 0.03), rare=0.02, device=0.22, normal=0.1, most_denials=7,
+        longest_denial=3, other_order=0.35, joined=0.3, look=0.35, second_look=0, suggestion=0.3,
+    ),
+    "encyclopaedic": Chances(
+        counts=(0.02, 0.34, 0.30, 0.20, 0.10, 0.04, 0.0), rare=2.5, device=0.06, normal=0.055, most_denials=4,
+        longest_denial=4, other_order=0, joined=0.6, look=0.85, second_look=0.5, suggestion=0.45,
+    ),
+}  # fmt: skip
 
 
 def choose(rng: Random, options: tuple[_T, ...]) -> _T:
@@ -79,12 +105,12 @@ class Menu:
 @lru_cache(maxsize=1024)
 def menu(exam: Exam, style: Style) -> Menu:
     """The menu of an examination."""
-    lexicon = load_lexicon()
+    lexicon, chances = load_lexicon(), CHANCES[style]
     protocol = lexicon.protocols[exam.modality, exam.anatomy]
     concepts = [c for region in protocol.regions for c in region.concepts if lexicon.shown(c, exam)]
 
     def weighted(chosen: Iterable[Concept]) -> Weighted[Concept]:
-        return Weighted((c, c.common * (_RARE[style] if c.rare else 1.0)) for c in chosen)
+        return Weighted((c, c.common * (chances.rare if c.rare else 1.0)) for c in chosen)
 
     systems = [(region.key, system) for region in protocol.regions for system in region.systems]
     return Menu(
@@ -94,8 +120,8 @@ def menu(exam: Exam, style: Style) -> Menu:
         tuple(n for r in protocol.regions for n in r.normals if n.scope.admits(exam)),
         tuple(e for r in protocol.regions for e in r.remarks if e.weight and e.scope.admits(exam)),
         {system: place for place, system in enumerate(systems)},
-        Weighted((n, weight * protocol.findings**n) for n, weight in enumerate(_COUNTS[style])),
-        _NORMALS[style] * protocol.normals,
+        Weighted((n, weight * protocol.findings**n) for n, weight in enumerate(chances.counts)),
+        chances.normal * protocol.normals,
     )
 
 
@@ -133,24 +159,24 @@ def draw_finding(
     blocked: frozenset[str] = frozenset(),
 ) -> PlannedFinding:
     """A finding with attributes drawn for ``concept``; it suggests none of the ``blocked`` concepts."""
-    lexicon = load_lexicon()
+    lexicon, chances = load_lexicon(), CHANCES[style]
     places, modality = lexicon.places_of(concept, exam), exam.modality
     place = choose(rng, places) if places else None
-    if concept.vague and rng.random() < 0.4:
+    if concept.vague and rng.random() < chances.no_place:
         place = None
     options = sides(lexicon, concept, place)
     side: Side | None = None
     if options:
         side = (
             "bilateral"
-            if "bilateral" in options and rng.random() < 0.15
+            if "bilateral" in options and rng.random() < chances.both_sides
             else choose(rng, tuple(s for s in options if s != "bilateral") or options)
         )
     severity = None
-    if concept.scale and rng.random() < 0.62:
+    if concept.scale and rng.random() < chances.severity:
         low, high = concept.steps
         severity = min(low + int((high - low + 1) * rng.random() ** 1.4), high)
-    many = concept.many and side != "bilateral" and rng.random() < 0.2
+    many = concept.many and side != "bilateral" and rng.random() < chances.many
     size = None
     distance = lexicon.places[place].distance if place else None
     if distance:
@@ -159,25 +185,29 @@ def draw_finding(
         concept.size
         and not many
         and side != "bilateral"
-        and rng.random() < (0.5 if modality == "X-Ray" else 0.8)
+        and rng.random() < (chances.size_on_x_ray if modality == "X-Ray" else chances.size)
     ):
-        size = draw_size(rng, *concept.size, two=modality != "X-Ray" and rng.random() < 0.3)
+        size = draw_size(rng, *concept.size, two=modality != "X-Ray" and rng.random() < chances.two_diameters)
     looks: tuple[str, ...] = ()
     groups = concept.looks.get("any", ()) + concept.looks.get(modality, ())
-    if groups and rng.random() < (0.35 if style == "hospital" else 0.85):
+    if groups and rng.random() < chances.look:
         looks = (choose(rng, choose(rng, groups)),)
-        if style == "encyclopaedic" and len(groups) > 1 and rng.random() < 0.5:
+        if chances.second_look and len(groups) > 1 and rng.random() < chances.second_look:
             others = tuple(group for group in groups if looks[0] not in group)
             looks += (choose(rng, choose(rng, others)),) if others else ()
-    uncertain = concept.uncertain and not concept.device and rng.random() < 0.1
+    uncertain = concept.uncertain and not concept.device and rng.random() < chances.uncertain
     change: Change | None = None
-    if prior and rng.random() < 0.42:
+    if prior and rng.random() < chances.change:
         allowed = allowed_changes(concept)
         if allowed:
-            change = "unchanged" if "unchanged" in allowed and rng.random() < 0.45 else choose(rng, allowed)
+            change = (
+                "unchanged"
+                if "unchanged" in allowed and rng.random() < chances.unchanged
+                else choose(rng, allowed)
+            )
     suggests = None
     hints = tuple(h for h in concept.hints if h not in blocked and h != concept.key)
-    if hints and rng.random() < (0.3 if style == "hospital" else 0.45):
+    if hints and rng.random() < chances.suggestion:
         suggests = choose(rng, hints)
     return PlannedFinding(
         concept.key,
@@ -205,7 +235,7 @@ def _draw_concepts(rng: Random, card: Menu, style: Style, lexicon: Lexicon, leas
             chosen[concept.key] = concept
     if card.devices.options:
         for _ in range(3):
-            if rng.random() > (0.22 if style == "hospital" else 0.06):
+            if rng.random() > CHANCES[style].device:
                 break
             concept = card.devices.draw(rng)
             chosen.setdefault(concept.key, concept)
@@ -215,7 +245,7 @@ def _draw_concepts(rng: Random, card: Menu, style: Style, lexicon: Lexicon, leas
 def _draw_denials(rng: Random, card: Menu, blocked: set[str], style: Style) -> list[Denial]:
     if not card.deniable.options:
         return []
-    wanted = int(rng.random() * _DENIALS[style])
+    wanted = int(rng.random() * CHANCES[style].most_denials)
     chosen: list[Concept] = []
     for _ in range(2 * wanted):
         if len(chosen) >= wanted:
@@ -226,7 +256,7 @@ def _draw_denials(rng: Random, card: Menu, blocked: set[str], style: Style) -> l
     chosen.sort(key=lambda concept: card.systems[concept.region, concept.system])
     denials, at = [], 0
     while at < len(chosen):
-        size = 1 + int(rng.random() * (3 if style == "hospital" else 4))
+        size = 1 + int(rng.random() * CHANCES[style].longest_denial)
         denials.append(Denial(tuple(concept.key for concept in chosen[at : at + size])))
         at += size
     return denials
@@ -261,12 +291,14 @@ def contradicts(lexicon: Lexicon, content: Meaning, present: frozenset[str]) -> 
 
 def draw_plan(rng: Random, exam: Exam, style: Style, *, prior: bool, least: int = 0) -> Plan:
     """A plan with at least ``least`` findings (where the examination has as many)."""
-    lexicon, card = load_lexicon(), menu(exam, style)
+    lexicon, card, chances = load_lexicon(), menu(exam, style), CHANCES[style]
     concepts = _draw_concepts(rng, card, style, lexicon, least)
     present = {concept.key for concept in concepts}
     contents: list[tuple[float, Meaning]] = []
     order = list(range(len(card.systems)))
-    if style == "hospital" and rng.random() < 0.35:  # organs are not always read in the same order
+    if (
+        chances.other_order and rng.random() < chances.other_order
+    ):  # organs are not always read in the same order
         at = int(rng.random() * len(order))
         order = order[at:] + order[:at]
     blocked = set(present)
@@ -286,7 +318,7 @@ def draw_plan(rng: Random, exam: Exam, style: Style, *, prior: bool, least: int 
         last = lexicon.concepts[denial.concepts[0]]
         contents.append((order[card.systems[last.region, last.system]] + 0.3 + 0.4 * rng.random(), denial))
     for remark in card.remarks:
-        if rng.random() < remark.weight * 0.12 and (prior or not remark.prior):
+        if rng.random() < remark.weight * chances.remark and (prior or not remark.prior):
             contents.append((-100.0, Remark(remark.key)))
     if not any(not isinstance(content, Remark) for _, content in contents):  # never an empty report
         safe = [n for n in card.normals if not n.prior]
@@ -304,7 +336,7 @@ def _number(rng: Random, contents: list[Meaning], lexicon: Lexicon, style: Style
             before
             and not before.joined
             and joinable(lexicon, before.content, content)
-            and rng.random() < _JOINED[style]
+            and rng.random() < CHANCES[style].joined
         )
         statements.append(Statement(uid, content, rng.getrandbits(96), joined))
     return statements
