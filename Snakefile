@@ -57,7 +57,7 @@ def own(cell):
 onstart:
     # Snakemake tells how many steps of each rule wait, but not which.
     dag = workflow.dag
-    told = steps.told_waiting((job.message, next(dag.reason(job).get_names(), "")) for job in dag.needrun_jobs())
+    told = steps.waiting_line((job.message, next(dag.reason(job).get_names(), "")) for job in dag.needrun_jobs())
     print(told, file=sys.stderr, flush=True)
     # A step that runs here discards its old outputs when it begins. One that waits in a queue, and never begins,
     # would leave them beside the record of what it was to make: they would pass for that (Snakemake's #3808).

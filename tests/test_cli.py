@@ -51,7 +51,9 @@ def test_score_adds_a_column_and_keeps_the_rest(pairs: Path, tmp_path: Path) -> 
         (["--metric", "rouge_l", "--set", "nonsense"], "is not a setting"),
     ],
 )
-def test_bad_metrics_and_settings_are_told(change: list[str], says: str, pairs: Path, tmp_path: Path) -> None:
+def test_bad_metrics_and_settings_are_refused(
+    change: list[str], says: str, pairs: Path, tmp_path: Path
+) -> None:
     output = tmp_path / "scores.csv"
     told = _run("score", "--input", str(pairs), "--output", str(output), *change)
     assert told.exit_code == 2
@@ -60,7 +62,7 @@ def test_bad_metrics_and_settings_are_told(change: list[str], says: str, pairs: 
     assert not output.exists()
 
 
-def test_scoring_onto_a_full_disk_is_told_in_one_line(
+def test_scoring_onto_a_full_disk_is_reported_in_one_line(
     pairs: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def full(path: Path, content: bytes) -> int:

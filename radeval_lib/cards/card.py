@@ -215,7 +215,7 @@ def metric_card(
     elif not batched and not own:
         untried.append({"what": "batch size", "why": "the metric takes one pair at a time"})
     if isinstance(scorer, OfFile):
-        untried.append({"what": "seconds per pair", "why": "a file does not tell them"})
+        untried.append({"what": "seconds per pair", "why": "a file does not record them"})
     content = _plain(content)
     table = frame[["id", "part", "row", "kind"]].assign(score=scored.values if scored else math.nan)
     return Card(content, table, scored.message if scored else "")

@@ -135,7 +135,7 @@ def verify(root: Path | None, dataset: str = "", say: Say = print) -> list[FileS
 def fetch(dataset: str, root: Path | None, *, progress: bool = True, say: Say = print) -> list[Path]:
     """Download the files of an open or hub data set that are missing or do not match; all that are in place.
 
-    Of what is not as the manifest states nothing is kept; of a set that is not for download the error tells
+    Of what is not as the manifest states nothing is kept; of a set that is not for download the error lists
     the steps to get it.
     """
     folder, manifest = _root(root), load_manifest(dataset)

@@ -111,7 +111,7 @@ UNSEEN = (
     "between three numbers, or without their day of the month",
     "of the notes of MIMIC-III, those that are not of radiology: the study does not read them",
 )
-"""What may get past the guard; the book and every release report tell it."""
+"""What may get past the guard; the book and every release report list it."""
 
 Hashes = NDArray[np.uint64]
 Found = dict[int, Hashes]  # sequences by kind: how many words, LETTERS or NUMBERS
@@ -434,7 +434,7 @@ def scan_build(
         places += folder.rglob("_build")
         for place in places:
             _remove(place, folder)
-        stay = sum(os.path.lexists(place) for place in places)  # counted: a name may tell something, too
+        stay = sum(os.path.lexists(place) for place in places)  # counted: a name may reveal something, too
         messages = dict.fromkeys(str(leak) for leak in leaks if leak.named or leak.file not in hidden)
         what = "restricted text in" if any(leak.corpus for leak in leaks) else "what cannot be searched:"
         removed = "These files and the rendered book are removed."

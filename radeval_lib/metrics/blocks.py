@@ -63,7 +63,7 @@ class BlockScorer:
     tables: Mapping[str, str]  # by metric, what its values depend on beside the texts
     explained: bool
     texts: bool
-    run: bytes = field(default_factory=lambda: os.urandom(_RUN))  # tells what earlier runs kept from ours
+    run: bytes = field(default_factory=lambda: os.urandom(_RUN))  # distinguishes what earlier runs kept
 
     def __call__(self, block: Block) -> ScoredBlock:
         found = ScoredBlock()
@@ -93,8 +93,8 @@ class BlockScorer:
                     found.kept.add(name)
                 records = json.loads(content[_CHECK + _RUN :])
                 return [
-                    Score(value, told, list(map(Reason.of, why)), errors)
-                    for value, told, why, errors in records
+                    Score(value, cautions, list(map(Reason.of, why)), errors)
+                    for value, cautions, why, errors in records
                 ]
             found.damaged = True
         scores = scored(metric, pairs, contexts).each(pairs, explained=self.explained, counted=self.explained)

@@ -145,8 +145,8 @@ class Cautions:
             for (owner, of_metric, what), rows in self._rows.items()
             if owner == system and of_metric in ("", metric)
         ]
-        told = (f"in {count:,} of its {pairs:,} pairs {what}" for count, what in sorted(mine, reverse=True))
-        return " and ".join([*list(told)[:2], *([whole] if whole else [])])
+        parts = (f"in {count:,} of its {pairs:,} pairs {what}" for count, what in sorted(mine, reverse=True))
+        return " and ".join([*list(parts)[:2], *([whole] if whole else [])])
 
     def is_silent(self, system: str, metric: str) -> bool:
         """Whether most candidates of a system say nothing that the metric could judge."""

@@ -39,7 +39,7 @@ _NUMERIC = ("value", "difference", "low", "high", "p", "p_holm", "standardised")
 
 @dataclass(frozen=True)
 class Comparison:
-    """How systems compare; as a text, all that it tells.
+    """How systems compare; as a text, all that it reports.
 
     Attributes
     ----------
@@ -311,8 +311,8 @@ def compare(
     about = {name: one.about for name, one in measured.items()}
     of_texts = Cautions(measured)
     for at, pair in enumerate(pairs):
-        told = {name: one.pairs[at].cautions for name, one in measured.items() if one.pairs}
-        of_texts.add(names[at // rows], at % rows + 1, pair, told)
+        noted = {name: one.pairs[at].cautions for name, one in measured.items() if one.pairs}
+        of_texts.add(names[at // rows], at % rows + 1, pair, noted)
     errors = ErrorCounts()
     counted = [one.pairs for one in measured.values() if one.pairs and one.pairs[0].errors]
     for at, score in enumerate(counted[0] if counted else ()):
@@ -353,14 +353,14 @@ def _diversity(pairs: list[tuple[str, str]], names: list[str], rows: int) -> tup
         columns=["system", "texts", "finding_sets"],
     )
     known, most = sum(map(bool, found["references"])), len(set(found["references"]))
-    told = []
+    notes = []
     for name in names if known else ():
         own, sets = sum(map(bool, found[name])), len(set(found[name]))
         if not own:
-            told.append(f"{name} states no finding of the chest, where {known:,} of {rows:,} references do")
+            notes.append(f"{name} states no finding of the chest, where {known:,} of {rows:,} references do")
         elif sets * 10 <= most:
-            told.append(f"{name} states {sets} different sets of findings, the references {most}")
-    return table, told
+            notes.append(f"{name} states {sets} different sets of findings, the references {most}")
+    return table, notes
 
 
 class _Measured(NamedTuple):
@@ -485,7 +485,7 @@ def _check_cases(tables: Mapping[tuple[str, str], FloatArray]) -> None:
             what = f"{cases} scores of {system!r}, but {expected} of {first[1]!r}"
             raise MetricError(what, metric, "Give one per case, in the same order.")
     if expected < 2:
-        raise MetricError(f"{expected} case(s)", "references", "Give at least two; more tell more.")
+        raise MetricError(f"{expected} case(s)", "references", "Give at least two, better more.")
 
 
 def _cases_of(frame: pd.DataFrame) -> list[Hashable] | None:

@@ -157,7 +157,7 @@ def records(frame: pd.DataFrame) -> list[dict[str, Any]]:
 def as_text(table: pd.DataFrame) -> pd.DataFrame:
     """The profile as texts, a row for each kind and a column for each system."""
 
-    def told(row: pd.Series) -> str:
+    def cell(row: pd.Series) -> str:
         scale, form = (100, "{:.0f} %") if row["kind"] == FOUND else (1, "{:.3g}")
         if not np.isfinite(row["value"]):
             return "–"
@@ -166,5 +166,5 @@ def as_text(table: pd.DataFrame) -> pd.DataFrame:
             return value
         return f"{value} [{scale * row['low']:.3g}, {scale * row['high']:.3g}]"
 
-    wide = table.assign(told=table.apply(told, axis=1)).pivot(index="kind", columns="system", values="told")
+    wide = table.assign(text=table.apply(cell, axis=1)).pivot(index="kind", columns="system", values="text")
     return wide.reindex(index=[*KINDS, FOUND], columns=list(dict.fromkeys(table["system"])))

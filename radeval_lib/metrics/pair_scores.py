@@ -89,7 +89,7 @@ def share_read(*texts: str) -> float | None:
 def explanation_record(
     reasons: Iterable[tuple[str, Reason]], reference: str, candidate: str, *, texts: bool = True
 ) -> dict[str, Any]:
-    """What explains a pair, by reasons of metrics, ready for JSON; without ``texts`` it tells places alone.
+    """What explains a pair, by reasons of metrics, ready for JSON; without ``texts`` it gives places alone.
 
     Returns
     -------

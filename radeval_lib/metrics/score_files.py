@@ -152,7 +152,7 @@ def score_file(
         but not be one file.
     explain : also write ``<output>.explained.jsonl``, a line per pair: the number of its row from 1, the
         column of its candidate, its scores, and what
-        :func:`~radeval_lib.metrics.pair_scores.explanation_record` tells.
+        :func:`~radeval_lib.metrics.pair_scores.explanation_record` reports.
     report : where to write a page about the scores (:mod:`radeval_lib.metrics.report`), if anywhere.
     texts : whether explanations and the page may repeat words of the texts.
     workers : how many processes score; None for :func:`default_workers`. The scores are the same with any
@@ -207,8 +207,8 @@ def score_file(
                     scores = {name: result.scores[name][place].value for name in chosen.metrics}
                     columns |= {table_files.score_column(name, column): one for name, one in scores.items()}
                     pair, system = block.pairs[place], column.removeprefix(table_files.CANDIDATE).lstrip(":")
-                    told = {name: result.scores[name][place].cautions for name in chosen.metrics}
-                    cautions.add(system, block.first + at, pair, told)
+                    noted = {name: result.scores[name][place].cautions for name in chosen.metrics}
+                    cautions.add(system, block.first + at, pair, noted)
                     if explained and counting in chosen.metrics:
                         case = next(
                             (row[name] for name in table_files.CASES if name in row), block.first + at

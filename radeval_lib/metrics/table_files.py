@@ -85,7 +85,7 @@ def _check_source(path: Path) -> None:
 
 def _check_format(path: Path) -> None:
     if path.suffix.lower() not in FORMATS:
-        ending = f"unknown format {path.suffix!r}" if path.suffix else "the name tells no format"
+        ending = f"unknown format {path.suffix!r}" if path.suffix else "the name has no known ending"
         raise MetricError(ending, path.name, f"Use a name that ends in {', '.join(FORMATS)}.")
     if path.suffix.lower() == ".parquet":
         _parquet()
@@ -124,7 +124,7 @@ def survey(
     found = FileContent()
     _take(found, dict.fromkeys(_header(source), ""), source.name, metrics)
     for types in found.columns.values():
-        types.clear()  # a header tells none
+        types.clear()  # a header has none
     for found.rows, (where, row) in enumerate(_rows(source), start=1):
         _take(found, row, where, metrics)
         if check is not None:

@@ -1,7 +1,7 @@
 """A cache of model outputs on disk, keyed by the models' checksums and the texts' hashes.
 
-A text is read once ever. What is kept tells of the texts: a cache of restricted ones belongs where they are,
-in the data root.
+A text is read once ever. What is kept reveals something of the texts: a cache of restricted ones belongs
+where they are, in the data root.
 """
 
 from __future__ import annotations

@@ -150,7 +150,7 @@ def pretrained(factory: Any, name: str | Path, **settings: Any) -> Any:
 def weights(factory: Any, name: str | Path, use: soundness.Use, **settings: Any) -> Any:
     """A model in evaluation mode, from safetensors; ``use`` says what they may lack or have beside.
 
-    A :class:`ModelError` if it cannot be loaded, lacks weights, has others, or has such as tell nothing.
+    A :class:`ModelError` if it cannot be loaded, lacks weights, has others, or has weights without content.
     """
     model, loading_info = pretrained(
         factory,

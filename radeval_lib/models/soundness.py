@@ -252,7 +252,7 @@ def check_spelling(tokenizer: Any, folder: Path) -> None:
 
 
 def check_tokenizer(tokenizer: Any, name: str) -> None:
-    """Check that a tokenizer tells the words of a sentence apart."""
+    """Check that a tokenizer distinguishes the words of a sentence."""
     special = set(tokenizer.all_special_ids)
     known = {one for one in tokenizer(_PROBE)["input_ids"] if one not in special}
     if len(known) < 2:

@@ -31,7 +31,7 @@ class Implementation:
 
 
 def level_of(evidence: str) -> str:
-    """What the ledger and the papers' discrepancies tell apart: ``print``, ``released`` or ``data``."""
+    """What the ledger and the papers' discrepancies distinguish: ``print``, ``released`` or ``data``."""
     return evidence if evidence in ("print", "released") else "data"
 
 

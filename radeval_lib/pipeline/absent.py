@@ -34,13 +34,13 @@ def without(source: str, missing: Mapping[str, str], word: str = "follows") -> s
     """Markdown whose references to ``missing`` labels are the text that a reader would have clicked, or else
     the title, with the word that says of it where it is."""
 
-    def told(reference: re.Match[str]) -> str:
+    def replaced(reference: re.Match[str]) -> str:
         label = reference["named"] or reference["plain"]
         if label not in missing:
             return reference.group()
         return f"{reference['text'] or missing[label]} ({word})"
 
-    return _REFERENCE.sub(told, source)
+    return _REFERENCE.sub(replaced, source)
 
 
 def without_in_file(

@@ -107,8 +107,8 @@ def _made_again(reasons: Mapping[str, str]) -> Iterator[str]:
     """A line for each reason to make steps again; nothing of steps that were never made."""
     named = defaultdict(list)
     for name, reason in reasons.items():
-        if told := _REASONS.get(reason, reason):
-            named[told].append(name)
+        if reworded := _REASONS.get(reason, reason):
+            named[reworded].append(name)
     for reason, names in named.items():
         yield f"To be made again: {listed(names)}: {reason}."
 
@@ -170,8 +170,8 @@ def _run(graph: Graph, cores: int, say: Say, again: Mapping[str, str], environme
             if (waiting := steps.waiting(text)) is not None:
                 left = {name: steps.expected_seconds(graph, name) or 0.0 for name in waiting}
                 say(_total(graph, list(waiting), cores))
-                for told in _made_again({name: again.get(name, why) for name, why in waiting.items()}):
-                    say(told)
+                for reason_line in _made_again({name: again.get(name, why) for name, why in waiting.items()}):
+                    say(reason_line)
             elif left is None:
                 continue
             elif name := steps.named(text):

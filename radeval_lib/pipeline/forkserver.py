@@ -151,8 +151,8 @@ def _fork() -> int:
 
 
 def _wait_beside(client: socket.socket, request: dict[str, Any]) -> None:
-    """Fork once more, and return in that fork. The other one passes on the signals that the client got, tells
-    it how the fork ended, and ends; a client that is gone takes the fork with it."""
+    """Fork once more, and return in that fork. The other one passes on the signals that the client got,
+    reports to it how the fork ended, and ends; a client that is gone takes the fork with it."""
     signal.signal(signal.SIGCHLD, signal.SIG_DFL)
     process = _fork()
     with suppress(PermissionError, ProcessLookupError):

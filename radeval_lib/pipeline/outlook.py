@@ -57,10 +57,10 @@ def _data(graph: Graph) -> str:
         f"{one.path}: {one.detail}" for wrong in sets.values() for one in wrong if one.state == "mismatch"
     ]
     if not graph.data_root:
-        told = "Data: no data root is named, so no data set that the profile names is here; missing: "
-        return f"{told}{', '.join(missing)}."
-    told = f"Data: {_counted(len(sets), 'data set', 'the data root as its manifest has it', missing)}."
-    return told + (f" Not the files of their manifests: {'; '.join(other)}." if other else "")
+        line = "Data: no data root is named, so no data set that the profile names is here; missing: "
+        return f"{line}{', '.join(missing)}."
+    line = f"Data: {_counted(len(sets), 'data set', 'the data root as its manifest has it', missing)}."
+    return line + (f" Not the files of their manifests: {'; '.join(other)}." if other else "")
 
 
 def _models(found: dict[str, bool]) -> str:
@@ -84,8 +84,8 @@ def _packages(graph: Graph) -> Iterator[str]:
 def _counted(count: int, noun: str, where: str, missing: list[str]) -> str:
     here = count - len(missing)
     nouns = f"{in_words(count)} {noun}{'' if count == 1 else 's'}"
-    told = f"of {nouns} that the profile names, {in_words(here)} {'is' if here == 1 else 'are'} in {where}"
-    return told + (f"; missing: {', '.join(missing)}" if missing else "")
+    line = f"of {nouns} that the profile names, {in_words(here)} {'is' if here == 1 else 'are'} in {where}"
+    return line + (f"; missing: {', '.join(missing)}" if missing else "")
 
 
 def _waiting(graph: Graph) -> Counter[str]:
@@ -114,14 +114,14 @@ def _times(graph: Graph) -> Iterator[str]:
     for notebook, count in _waiting(graph).items():
         noted = (graph.output_dir / "seconds" / notebook).glob("*.txt")
         seconds = [float(path.read_text(encoding="utf-8")) for path in noted]
-        told = f"Time: {notebook}: {count:,} {'cell' if count == 1 else 'cells'} to run"
+        line = f"Time: {notebook}: {count:,} {'cell' if count == 1 else 'cells'} to run"
         if seconds:
             mean = sum(seconds) / len(seconds)
             yield (
-                f"{told}, about {mean * count / 3600:,.1f} hours one after another, as "
+                f"{line}, about {mean * count / 3600:,.1f} hours one after another, as "
                 f"{in_words(len(seconds))} measured here took {mean:,.0f} s on average."
             )
         else:
             first = next(cell for cell in graph.cells.values() if cell.notebook == notebook)
             measure = command(first.notebook, graph.settings.name, first.items)
-            yield f"{told}; none was measured here. To measure one: {measure}"
+            yield f"{line}; none was measured here. To measure one: {measure}"

@@ -44,9 +44,9 @@ def write(profile: Profile, data_root: Path | None, target: Path) -> None:
     ``sha256sum``; where none can be made, neither stays of an earlier one."""
     rendered.discard_report(target)
     sums = rendered.sums_of(target)
-    told, lines = report(profile, data_root, sums.name)
+    content, lines = report(profile, data_root, sums.name)
     atomic.write_text(sums, lines)
-    atomic.write_text(target, told)
+    atomic.write_text(target, content)
 
 
 def refuse_out_of_date(profile: Profile) -> None:
@@ -107,7 +107,7 @@ def report(profile: Profile, data_root: Path | None, sums: str) -> tuple[str, st
     texts = catalog.restricted_texts(data_root) if data_root else {}
     allowed = statements.statements(data_root) if data_root else []
     found = recall()
-    told = "\n".join(
+    content = "\n".join(
         [
             f"# Release report: the book of profile {profile.name}",
             "",
@@ -149,7 +149,7 @@ def report(profile: Profile, data_root: Path | None, sums: str) -> tuple[str, st
             "## Small counts and model servers",
             "",
             f"Where a cell of a table holds a whole number and no more, no count from 1 to {smallest - 1} is "
-            "shown. Sums may still tell one, and so may names of rows, cells with words (as *3 of 40*), "
+            "shown. Sums may still reveal one, and so may names of rows, cells with words (as *3 of 40*), "
             "figures, sentences and the files of results."
             if smallest > 1
             else "The profile lets tables show counts of any size.",
@@ -171,7 +171,7 @@ def report(profile: Profile, data_root: Path | None, sums: str) -> tuple[str, st
             *_table(("name", "position", "date", "signature"), [("", "", "", "")]),
         ]
     )
-    return told, lines
+    return content, lines
 
 
 def _table(head: tuple[str, ...], rows: Iterable[tuple[object, ...]]) -> list[str]:

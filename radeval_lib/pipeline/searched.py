@@ -33,14 +33,14 @@ def files(data_root: Path | None) -> list[Searched]:
 
 def note(output_dir: Path, data_root: Path | None) -> None:
     """Remember what the book of a profile was searched for, and how small a count its tables show."""
-    told = {"smallest_count": profile(output_dir.name).smallest_count, "files": files(data_root)}
-    atomic.write_text(output_dir / _NOTE, json.dumps(told, indent=0) + "\n")
+    content = {"smallest_count": profile(output_dir.name).smallest_count, "files": files(data_root)}
+    atomic.write_text(output_dir / _NOTE, json.dumps(content, indent=0) + "\n")
 
 
 def noted(output_dir: Path) -> tuple[int, list[Searched]]:
     """The smallest count and the files of :func:`note`; of a book without a note none."""
     try:
-        told = json.loads((output_dir / _NOTE).read_text(encoding="utf-8"))
-        return told["smallest_count"], [Searched(*one) for one in told["files"]]
+        content = json.loads((output_dir / _NOTE).read_text(encoding="utf-8"))
+        return content["smallest_count"], [Searched(*one) for one in content["files"]]
     except (OSError, ValueError, KeyError, TypeError):
         return 0, []

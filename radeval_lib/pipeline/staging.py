@@ -35,7 +35,7 @@ _CLAIMS = re.compile(r"^<!-- claims: (\w+) -->$", re.MULTILINE)
 
 
 def for_readers(executed: Path, card: pd.DataFrame, exercises: Mapping[str, str] | None = None) -> str:
-    """An executed notebook as the book shows it: parameters hidden (its provenance tells them), code folded
+    """An executed notebook as the book shows it: parameters hidden (its provenance lists them), code folded
     unless it is tagged ``show-input``, its papers below the title, its exhibits at the end, words of the
     glossary linked."""
     notebook = nbformat.read(executed, as_version=4)
@@ -97,7 +97,7 @@ def with_papers(source: str, notebook: str) -> str:
 
 
 def _below_title(source: str, text: str) -> str:
-    """Markdown with a paragraph below its first title; as it is where there is nothing to tell."""
+    """Markdown with a paragraph below its first title; as it is where there is nothing to say."""
     if not text:
         return source
     return re.sub(r"(?m)^# .*$", lambda title: f"{title.group()}\n\n{text}", source, count=1)

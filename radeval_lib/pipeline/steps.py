@@ -260,7 +260,7 @@ def chosen_pages(only: Sequence[str]) -> set[str]:
 
 
 def write_record(folder: Path, parameters: Mapping[str, Any], executed: Path) -> None:
-    """Tell, in a page's results, what it ran with and what it left."""
+    """Record, in a page's results, what it ran with and what it left."""
     sums = {"files": _sums(folder), "executed": checksums.of_file(executed)}
     content = {"parameters": dict(parameters), **sums}
     atomic.write_text(folder / RECORD, json.dumps(content, indent=1, sort_keys=True) + "\n")
@@ -279,15 +279,15 @@ def named(message: str) -> str | None:
     return found[2] if found else None
 
 
-def told_waiting(jobs: Iterable[tuple[str, str]]) -> str:
-    """The line by which the engine tells, before the first step, which steps it will run and why: messages of
-    its jobs, each with the engine's first reason."""
-    told = {name: reason for message, reason in jobs if (name := named(message))}
-    return _WAITING + json.dumps(told, sort_keys=True)
+def waiting_line(jobs: Iterable[tuple[str, str]]) -> str:
+    """The line on which the engine lists, before the first step, the steps that it will run and why: messages
+    of its jobs, each with the engine's first reason."""
+    reasons = {name: reason for message, reason in jobs if (name := named(message))}
+    return _WAITING + json.dumps(reasons, sort_keys=True)
 
 
 def waiting(line: str) -> dict[str, str] | None:
-    """The steps that :func:`told_waiting` wrote on a line, with reasons; None for another line."""
+    """The steps that :func:`waiting_line` wrote on a line, with reasons; None for another line."""
     return json.loads(line.removeprefix(_WAITING)) if line.startswith(_WAITING) else None
 
 

@@ -1,6 +1,6 @@
 """Where statements end: full stops, line ends, lists.
 
-A line break is the end of a statement unless the line is wrapped there, which the width of the lines tells.
+A line break is the end of a statement unless the line is wrapped there, which the width of the lines shows.
 """
 
 from __future__ import annotations

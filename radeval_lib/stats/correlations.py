@@ -20,7 +20,7 @@ from radeval_lib.stats.inputs import finite, places
 from radeval_lib.stats.printed import Kind
 from radeval_lib.stats.resampling import FloatArray, drawn_counts, ends, estimate, holm
 
-LEAST_GROUPS = 5  # fewer cases tell too little of how they vary
+LEAST_GROUPS = 5  # fewer cases show too little of how they vary
 _MOST_UNDEFINED = 0.05
 _TESTS = {"pearson": stats.pearsonr, "spearman": stats.spearmanr, "kendall": stats.kendalltau}
 

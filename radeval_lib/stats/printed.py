@@ -238,7 +238,7 @@ def predictions_that_print(
     precision: float, recall: float, n: int, half_width: float
 ) -> tuple[int, int] | None:
     """Fewest and most predictions of a class with ``n`` members that fit its printed precision and recall
-    (fractions); None where no whole numbers fit, or where recall is 0: without a hit, precision tells
+    (fractions); None where no whole numbers fit, or where recall is 0: without a hit, precision says
     nothing."""
     fitting = [
         predictions

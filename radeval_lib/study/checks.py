@@ -23,7 +23,7 @@ WIDEST = 0.25
 @dataclass(frozen=True)
 class Key:
     """What one check of an exhibit compares: ``what``, and where it is one of several alike, the ``row`` and
-    ``column`` that tell them apart."""
+    ``column`` that distinguish them."""
 
     what: str
     row: str = ""
@@ -194,7 +194,7 @@ def check_bounds(
 ) -> Check:
     """Whether printed numbers lie within bounds that mathematics sets.
 
-    A single wide bound tells little; many together may. The check holds only where they would accept less
+    A single wide bound shows little; many together may. The check holds only where they would accept less
     than :data:`WIDEST` of all the values that the numbers could take, and else cannot tell.
 
     Parameters
@@ -231,7 +231,7 @@ def check_groups(
     target : the column and value that single out the checked cell of a group.
     inputs : the column and the values, in this order, whose cells the function takes.
     function : maps the float64 inputs of shape (n,) to the target's value.
-    what : what the checks compare; the groups' keys tell them apart, at most two.
+    what : what the checks compare; the groups' keys distinguish them, at most two.
     possible : see :func:`check_value`.
 
     Notes

@@ -38,7 +38,7 @@ def basis(filled: Mapping[str, str], data: Mapping[str, str], models: Mapping[st
     -------
     Basis
         Its evidence is the weakest of the data's. Where a model is another than the paper's the instrument is
-        ours, because the result then tells of that model.
+        ours, because the result is then about that model.
     """
     evidence = max((filling.evidence(filled[role]) for role in data), key=STRENGTH.index)
     is_ours = evidence == SYNTHETIC or any(filled[role] != paper for role, paper in models.items())

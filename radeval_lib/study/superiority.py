@@ -74,13 +74,13 @@ def check_superiority(
     Parameters
     ----------
     name : the key of both checks, which differ in their aspect.
-    claim : what the paper says, in its words, which also tell whether the lead is needed
+    claim : what the paper says, in its words, which also show whether the lead is needed
         (:func:`claims_a_lead`).
     values : printed cells, or computed numbers, by name. The order of printed numbers stands there; computed
-        ones tell an order only where a lead is established.
+        ones give an order only where a lead is established.
     first : what is claimed to be better; where several are, each must be better than every rival.
     others : the rivals; default: all other names.
-    leads : the lead over each rival, by its name, or one for all; None where :func:`unknown_lead` tells it
+    leads : the lead over each rival, by its name, or one for all; None where :func:`unknown_lead` reports it
         once for several comparisons, which leaves the order alone.
     lower_is_better : whether the better value is the lower one.
     decimals : digits shown of computed numbers.
@@ -127,7 +127,7 @@ def check_superiority(
 
 
 def unknown_lead(claim: str) -> Check:
-    """The check that tells, once for all comparisons of a claim, that no lead can be established."""
+    """The check that reports, once for all comparisons of a claim, that no lead can be established."""
     return _lead(Key("every comparison: lead"), claim, {"": UNKNOWN})
 
 

@@ -114,7 +114,7 @@ def kind(evidence: str, stand_in: str = "", instrument: str = PAPERS_OWN) -> str
 
 def outcome(checks: Sequence[tuple[str, bool]]) -> str:
     """What checks come to, each as its outcome and whether the exhibit needs it: one of :data:`OUTCOMES`."""
-    found = [told for told, _ in checks]
+    found = [holds for holds, _ in checks]
     if not checks:
         return NOT_REBUILT
     if FAILS in found:

@@ -1,6 +1,6 @@
 """What a notebook that a build runs may write: what it leaves, caches, and temporary files.
 
-Python tells an audit hook of every file that it opens, moves or removes. A write elsewhere is refused where
+Python reports to an audit hook every file that it opens, moves or removes. A write elsewhere is refused where
 it is tried. Libraries that open files in C or Rust, and other processes, are not seen.
 """
 

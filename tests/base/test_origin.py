@@ -9,7 +9,7 @@ import sys
 from radeval_lib import origin
 
 
-def test_versions_are_told_whether_packages_are_loaded_or_not() -> None:
+def test_versions_are_reported_whether_packages_are_loaded_or_not() -> None:
     code = (
         "import json, sys\nfrom radeval_lib import origin\n"
         "assert not {'torch', 'numpy'} & set(sys.modules)\n"

@@ -112,7 +112,7 @@ def test_a_metric_that_depends_on_order_and_batches_is_found_out() -> None:
     assert found["alone"]["differ"] == pairs.AGAIN
 
 
-def test_a_reversed_direction_is_told() -> None:
+def test_a_reversed_direction_is_reported() -> None:
     made = metric_card(lambda one, other: -overlap(one, other), quick=True, name="reversed")
     assert made.data["behaviour"]["identical_above_unrelated"] == 0
     assert all(row["value"] is None for row in made.data["edits"]["edits"])
@@ -272,7 +272,7 @@ def test_a_command_reads_and_writes_json_lines(tmp_path: Path, monkeypatch: pyte
     assert card["behaviour"]["empty"]["the candidate"] == 0
 
 
-def test_a_command_that_dies_is_told_in_one_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_command_that_dies_is_reported_in_one_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     Path("metric.py").write_text(COMMAND.format(dies=True), encoding="utf-8")
     told = run("--command", f"{sys.executable} metric.py")

@@ -364,7 +364,7 @@ def test_plain_text_is_found_in_what_else_a_build_leaves(build: Path, name: str)
     assert [leak.corpus for leak in scan(build, CORPORA)] == ["mimic3_rrs"]
 
 
-def test_what_cannot_be_removed_is_counted_and_the_leak_told(
+def test_what_cannot_be_removed_is_counted_and_the_leak_reported(
     build: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def refuse(*_: object, **__: object) -> None:

@@ -35,7 +35,7 @@ def test_restricted_texts_are_laid_open_for_scoring() -> None:
     assert rating_table([pair])["reference"].tolist() == ["secret"]
 
 
-def test_what_cannot_be_one_table_is_told() -> None:
+def test_what_cannot_be_one_table_is_reported() -> None:
     with pytest.raises(DataError, match="no rated pairs"):
         rating_table([])
     with pytest.raises(DataError, match="several scales: errors, grade"):

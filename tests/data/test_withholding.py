@@ -11,7 +11,7 @@ from radeval_lib.data import withholding
 SECRET = "faint nodular opacity beneath the seventh left rib"
 
 
-def test_messages_of_this_library_are_told_and_others_withheld() -> None:
+def test_messages_of_this_library_are_reported_and_others_withheld() -> None:
     assert withholding.message("FormatError", "a.csv, line 3: missing key") == "a.csv, line 3: missing key"
     assert withholding.message("RoleError", "fills no role") == "fills no role"
     assert withholding.message("ModelError", "no folder") == "no folder"

@@ -210,7 +210,7 @@ def test_empty_input_gives_empty_output() -> None:
     assert radeval_lib.explain(frame).empty
 
 
-def test_bad_input_from_python_is_told() -> None:
+def test_bad_input_from_python_is_reported() -> None:
     frame = pd.DataFrame({"reference": REFERENCES, "candidate": CANDIDATES, RULES: 0})
     for call, said in (
         (lambda: radeval_lib.score(REFERENCES), "no candidates. Give texts for both"),

@@ -71,7 +71,7 @@ def _children() -> list[psutil.Process]:
     return [one for one in psutil.Process().children() if "spawn_main" in " ".join(one.cmdline())]
 
 
-def test_a_worker_that_is_killed_is_told_and_what_was_scored_is_kept(tmp_path, monkeypatch) -> None:
+def test_a_worker_that_is_killed_is_reported_and_what_was_scored_is_kept(tmp_path, monkeypatch) -> None:
     monkeypatch.setattr(score_files, "CHUNK", 5)
     _write(tmp_path, 60)
     _score(tmp_path)
@@ -91,7 +91,7 @@ def test_a_worker_that_is_killed_is_told_and_what_was_scored_is_kept(tmp_path, m
     assert _outputs(tmp_path) == whole
 
 
-def test_an_error_of_a_worker_is_told_in_its_own_words(tmp_path, monkeypatch) -> None:
+def test_an_error_of_a_worker_is_reported_in_its_own_words(tmp_path, monkeypatch) -> None:
     monkeypatch.setattr(score_files, "CHUNK", 5)
     source = _write(tmp_path, 20)
     graphs = tmp_path / "graphs.json"  # of no text that is scored

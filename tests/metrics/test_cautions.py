@@ -60,7 +60,7 @@ def test_cautions_by_kind(metric: str, reference: str, candidate: str, told: lis
 
 
 @pytest.mark.usefixtures("one_thread")
-def test_a_text_that_a_model_cuts_is_told() -> None:
+def test_a_text_that_a_model_cuts_is_reported() -> None:
     metric = create("bertscore", encoder="packaged-minilm-1", layer=None, device="cpu")
     cut = "a text is longer than the 512 tokens that the model reads, and was cut"
     for words, told in ((510, ()), (511, (cut,))):
@@ -69,7 +69,7 @@ def test_a_text_that_a_model_cuts_is_told() -> None:
         assert score.cautions == told
 
 
-def test_what_the_reader_remarks_of_a_text_is_told(monkeypatch) -> None:
+def test_what_the_reader_remarks_of_a_text_is_reported(monkeypatch) -> None:
     found = covering.coverage("Right pneumothorax.")
     word = covering.ReadInPart((0, 5), ((0, 5),), ("word",))
     part = covering.ReadInPart((0, 5), ((0, 5),), ("side",))

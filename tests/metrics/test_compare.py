@@ -75,7 +75,7 @@ def test_lists_tables_and_ready_scores_compare_alike(monkeypatch) -> None:
     assert means["green_rules_errors", "b"] == 0
 
 
-def test_what_is_told_can_be_pasted_and_read_back() -> None:
+def test_what_is_reported_can_be_pasted_and_read_back() -> None:
     found = compare(TABLE, metrics=["bleu", "green_rules_errors"])
     methods, told = found.methods(), json.loads(json.dumps(found.as_dict(), allow_nan=False))
     cited = set(re.findall(r"\[@(\w+)\]", methods))
@@ -108,7 +108,7 @@ def test_every_metric_is_in_the_bibliography() -> None:
     assert not [name for name in names() if get(name).citation and f"{{{get(name).citation}," not in entries]
 
 
-def test_a_system_whose_scores_hardly_vary_is_told() -> None:
+def test_a_system_whose_scores_hardly_vary_is_reported() -> None:
     varied, flat = np.arange(40.0), np.r_[np.ones(31), np.zeros(9)]
     found = compare([], scores={"m": {"a": varied, "b": flat, "c": np.r_[flat, 0.5][1:]}}, resamples=100)
     assert found.cautions == ["m: 31 of 40 cases of b have the same score; the interval may be too narrow"]
@@ -186,7 +186,7 @@ def _breaks(self, pairs) -> None:
     raise MetricError("out of order", self.name)
 
 
-def test_a_metric_that_fails_is_left_out_and_told(monkeypatch) -> None:
+def test_a_metric_that_fails_is_left_out_and_reported(monkeypatch) -> None:
     monkeypatch.setattr(type(create("rouge_1")), "_score_pairs", _breaks)
     found = compare(TABLE, metrics=["rouge_1", "rouge_l"])
     assert list(found.metrics) == ["rouge_l"]

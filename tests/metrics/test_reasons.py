@@ -51,7 +51,7 @@ def test_errors_by_rules_are_named_and_placed_and_add_up() -> None:
     assert sum(one.weight or 0 for one in reasons) == pytest.approx(value)
 
 
-def test_a_difference_that_no_category_names_is_told_too() -> None:
+def test_a_difference_that_no_category_names_is_reported_too() -> None:
     metric = create("green_rules_errors")
     (value,) = metric.score(["Pneumonia."], ["Possible pneumonia."]).values
     reasons = _explained(metric, "Pneumonia.", "Possible pneumonia.")
@@ -183,7 +183,7 @@ def test_the_share_that_was_read_is_the_mean_of_both_texts() -> None:
     assert share_read("", " 12 ") is None
 
 
-def test_without_texts_no_word_of_them_is_told() -> None:
+def test_without_texts_no_word_of_them_is_reported() -> None:
     reasons = [
         ("m", Reason("error", "c", "finding", "says", "sécret words", reference=(0, 6), candidate=None)),
         ("m", Reason("matched", "OBS-DP", quoted="located_at sécret", candidate=(0, 6))),

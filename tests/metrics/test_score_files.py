@@ -303,7 +303,7 @@ def test_an_input_that_changes_meanwhile_is_refused(tmp_path, monkeypatch) -> No
         monkeypatch.setattr(table_files, "survey", survey)
 
 
-def test_what_is_no_file_is_told_before_anything_is_scored(tmp_path, monkeypatch) -> None:
+def test_what_is_no_file_is_reported_before_anything_is_scored(tmp_path, monkeypatch) -> None:
     _write_many(tmp_path)
     monkeypatch.chdir(tmp_path)
     os.mkfifo("pipe.csv")
@@ -319,7 +319,7 @@ def test_what_is_no_file_is_told_before_anything_is_scored(tmp_path, monkeypatch
         (".", "out.csv", "this is a folder"),
         ("in.csv", "/", "this is a folder"),
         ("in.csv", "taken.csv", "taken.csv.about.json: this is a folder"),
-        ("in.csv", "out", "the name tells no format"),
+        ("in.csv", "out", "the name has no known ending"),
     ):
         with pytest.raises(MetricError, match=said):
             score_file({"bleu": {}}, source, target)

@@ -84,7 +84,7 @@ def test_broken_cache_is_named(tmp_path) -> None:
         BlobCache(tmp_path, "t")
 
 
-def test_a_full_disk_is_told_as_such(tmp_path, monkeypatch) -> None:
+def test_a_full_disk_is_reported_as_such(tmp_path, monkeypatch) -> None:
     cache = BlobCache(tmp_path, "t")
     connect = sqlite3.connect
 

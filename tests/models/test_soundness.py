@@ -61,13 +61,13 @@ def test_an_index_may_name_only_safetensors_of_its_folder(model: Path, file: obj
 @pytest.mark.parametrize(
     "content", ["", "[]", "{", '{"weight_map": {}}', '{"weight_map": {"a": "a.safetensors"}}']
 )
-def test_a_damaged_index_is_told(model: Path, content: str) -> None:
+def test_a_damaged_index_is_reported(model: Path, content: str) -> None:
     (model / "model.safetensors.index.json").write_text(content)
     with pytest.raises(ModelError, match=r"is damaged|no weight_map|is missing"):
         locate(model)
 
 
-def test_a_hub_model_that_cannot_be_had_is_told_at_once(monkeypatch, tmp_path: Path) -> None:
+def test_a_hub_model_that_cannot_be_had_is_reported_at_once(monkeypatch, tmp_path: Path) -> None:
     monkeypatch.setattr(pretrained, "hub_answers", lambda: False)
     assert locate("distilbert-base-uncased") == "distilbert-base-uncased"
     with pytest.raises(ModelError, match="the hub cannot be reached"):

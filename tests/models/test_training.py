@@ -201,7 +201,7 @@ def test_another_training_starts_over(tmp_path: Path, monkeypatch: pytest.Monkey
 
 @pytest.mark.usefixtures("at_every_step")
 @pytest.mark.parametrize("name", ["about.json", "state.pt"])
-def test_a_damaged_checkpoint_is_thrown_away_and_told(
+def test_a_damaged_checkpoint_is_thrown_away_and_reported(
     name: str, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     with pytest.raises(KeyboardInterrupt):

@@ -8,7 +8,7 @@ import pytest
 from radeval_lib.pages.ratescore.how_it_works import choice_table, strongest
 
 
-def test_choices_are_told_against_the_first() -> None:
+def test_choices_are_reported_against_the_first() -> None:
     base = np.array([0.1, 0.2, 0.4])
     table = choice_table({"base": base, "turned": base[::-1]}, {"turned": "all of it"})
     assert table["what is changed"].tolist() == ["–", "all of it"]

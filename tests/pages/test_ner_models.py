@@ -69,7 +69,7 @@ def test_sentences_are_drawn_from_each_source_alike() -> None:
     assert alone == rows[9:18]
 
 
-def test_unknown_schemes_and_corpora_are_told() -> None:
+def test_unknown_schemes_and_corpora_are_reported() -> None:
     with pytest.raises(ParameterError, match="unknown scheme 'crf'"):
         Training("crf", "m", "both", 0)
     with pytest.raises(ParameterError, match="unknown corpus 'PadChest'"):

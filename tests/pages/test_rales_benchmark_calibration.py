@@ -42,7 +42,7 @@ def test_scaling_lowers_what_it_ought_to(found: Scaled) -> None:
     assert (table["high"] < 0).all()
 
 
-def test_a_constant_classifier_is_told_apart(found: Scaled) -> None:
+def test_a_constant_classifier_is_set_apart(found: Scaled) -> None:
     flat = replace(found, logits=np.tile([2.0, 1.0, 0.0], (300, 1)))
     assert by_effect({"learned": found, "flat": flat}) == {
         "lowers": ["learned"],

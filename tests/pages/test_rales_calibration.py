@@ -48,7 +48,7 @@ def test_the_printed_averages_follow_with_one_arrow_turned() -> None:
     assert tried.iloc[0].to_dict() == {**ARROWS, "aKLU": "lower", "averages that fit": 16}
 
 
-def test_a_tie_for_the_place_cannot_be_told() -> None:
+def test_a_tie_for_the_place_is_not_broken() -> None:
     of = {"GatorTron": "62", "ELECTRA_small": "61", "other": "61"}
     cells = {name: {model: study.parse(text) for model, text in of.items()} for name in ("accuracy", *ARROWS)}
     checks = places(cells, 20_000)

@@ -31,11 +31,11 @@ def test_the_first_is_put_above_all_others(column: str) -> None:
     assert (order.outcome, lead.outcome) == ("holds", "holds")
 
 
-def test_an_edge_is_told_in_words() -> None:
+def test_an_edge_is_reported_in_words() -> None:
     assert [told_edge(edge) for edge in (np.nan, -0.1, 0.5)] == ["none", "any", "0.50 or more"]
 
 
-def test_leads_are_counted_and_margins_told_in_cases() -> None:
+def test_leads_are_counted_and_margins_reported_in_cases() -> None:
     assert AGREEMENT.established("Sentences, Pearson") == "one of one"
     margin, p = AGREEMENT.margin("Rewrites, accuracy", "BLEU")
     assert margin == 50

@@ -51,7 +51,7 @@ def test_a_data_set_with_the_files_that_make_it_whole_is_not_missing(full: Graph
     assert lacks() == []
 
 
-def test_a_file_with_another_checksum_is_told_from_one_that_is_right(
+def test_a_file_with_another_checksum_is_distinguished_from_the_right_one(
     full: Graph, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     path = tmp_path / "data" / "mediqa2021" / "indiana_dev.json"
@@ -103,7 +103,7 @@ def test_a_package_that_the_profile_needs_is_named_until_it_is_there(
     assert not any(line.startswith("Packages") for line in outlook.outlook(full))
 
 
-def test_without_a_measured_cell_the_command_that_measures_one_is_told(full: Graph) -> None:
+def test_without_a_measured_cell_the_command_that_measures_one_is_reported(full: Graph) -> None:
     *_, counted, timed = outlook.outlook(full)
     assert counted == "Cells: 3 planned (ratescore/ner_training 3), of which none are done."
     assert timed.endswith("radbook run ratescore/ner_training -p sentences 1 -p profile full")

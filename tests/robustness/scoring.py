@@ -268,7 +268,7 @@ STRANGE: tuple[tuple[str, str, str, tuple[str, Callable[[Path], object]] | None]
     ("not a regular file", "pairs.csv", "/dev/stdout", None),
     ("not a regular file", "pairs.csv", "-", None),
     ("no such file", "gone.csv", "scores.csv", None),
-    ("the name tells no format", "pairs.csv", "scores", None),
+    ("the name has no known ending", "pairs.csv", "scores", None),
     ("no folder", "pairs.csv", "gone/scores.csv", None),
     ("too long", "pairs.csv", f"{'x' * 250}.csv", None),
     ("too long", "pairs.csv", f"{'x' * 245}.csv", None),  # with about.json

@@ -73,7 +73,7 @@ def test_public_files_fill_their_roles(role: str, filler: str, data_root: Path) 
     assert all(isinstance(record, registry.find(ROLES[role].record)) for record in records)
 
 
-def test_what_cannot_fill_a_role_is_told(tmp_path: Path) -> None:
+def test_what_cannot_fill_a_role_is_reported(tmp_path: Path) -> None:
     with pytest.raises(RoleError, match="unknown role 'juror'"):
         load("juror", "synthetic", size=1, seed=0, root=None)
     with pytest.raises(RoleError, match="'hearsay' cannot fill"):

@@ -68,7 +68,7 @@ def test_where_all_are_right_the_lowest_temperature_is_best() -> None:
     assert temperature.LOWEST <= temperature.fit([[1.0, 0.0], [0.0, 1.0]], [0, 1]) < 0.05
 
 
-def test_a_class_of_probability_zero_is_told_apart_and_stays_at_zero() -> None:
+def test_a_class_of_probability_zero_is_set_apart_and_stays_at_zero() -> None:
     logits, labels = drawn(2.0, samples=400)
     unseen = np.c_[logits, np.full(len(logits), -math.inf)]
     truth = np.where(np.arange(len(labels)) % 40 == 0, 5, labels)

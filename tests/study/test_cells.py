@@ -39,7 +39,7 @@ def test_a_cell_is_read_back_as_it_was_written(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("damaged", ["counts.csv", "model/weights"])
-def test_a_cell_that_is_missing_or_damaged_is_told(tmp_path: Path, damaged: str) -> None:
+def test_a_cell_that_is_missing_or_damaged_is_reported(tmp_path: Path, damaged: str) -> None:
     with pytest.raises(ResultError, match=r"not made yet.*ner_training -p scheme iob .*-p profile smoke"):
         cells.read(tmp_path / "none", ONE, "smoke")
     folder = _written(tmp_path / "cell", model=True)
@@ -72,7 +72,7 @@ def test_every_plan_can_be_made_for_every_profile(name: str) -> None:
             assert cells.planned_of(profile(name), filler.removeprefix(CELL_MODEL))
 
 
-def test_a_notebook_without_cells_is_told() -> None:
+def test_a_notebook_without_cells_is_reported() -> None:
     with pytest.raises(ParameterError, match=r"plans no cell of 'facts/agreement'"):
         cells.planned_of(profile("smoke"), "facts/agreement")
 
@@ -90,7 +90,7 @@ def test_reading_what_is_not_declared_is_an_error(tmp_path: Path) -> None:
         run.cells("ratescore/ner_training")
 
 
-def test_front_matter_is_read_and_unknown_keys_are_told() -> None:
+def test_front_matter_is_read_and_unknown_keys_are_reported() -> None:
     assert front_matter("no head") == {}
     head = front_matter("---\nstudy:\n  cells: [a/b]\n---\n# Title\n")
     assert Declared.model_validate(head["study"]).cells == ("a/b",)
@@ -111,7 +111,7 @@ def test_front_matter_is_read_and_unknown_keys_are_told() -> None:
         ("name: mine", "unknown key 'name'"),
     ],
 )
-def test_a_profile_with_a_mistake_is_told(text: str, told: str, monkeypatch, tmp_path: Path) -> None:
+def test_a_profile_with_a_mistake_is_reported(text: str, told: str, monkeypatch, tmp_path: Path) -> None:
     from radeval_lib.errors import ProfileError
     from radeval_lib.study import profiles
 
@@ -138,7 +138,7 @@ def test_roles_of_full_can_be_filled_otherwise_in_a_profile_of_ones_own(monkeypa
     assert cells.planned(mine) == cells.planned(full)
 
 
-def test_profiles_that_extend_each_other_are_told(monkeypatch, tmp_path: Path) -> None:
+def test_profiles_that_extend_each_other_are_reported(monkeypatch, tmp_path: Path) -> None:
     from radeval_lib.errors import ProfileError
     from radeval_lib.study import profiles
 
@@ -149,7 +149,7 @@ def test_profiles_that_extend_each_other_are_told(monkeypatch, tmp_path: Path) -
         profiles.profile.__wrapped__("one")
 
 
-def test_a_section_with_a_misspelt_key_is_told() -> None:
+def test_a_section_with_a_misspelt_key_is_reported() -> None:
     from radeval_lib.errors import ProfileError
     from radeval_lib.pages.ratescore import plan
 

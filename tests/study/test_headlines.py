@@ -40,7 +40,7 @@ def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> SimpleNamespace:
         ("synthetic", True, [], ["first", "second"]),  # nothing is told of a paper on generated reports
     ],
 )
-def test_a_headline_is_told_where_its_numbers_bear_it_out(
+def test_a_headline_is_reported_where_its_numbers_bear_it_out(
     run: SimpleNamespace, evidence: str, holds: bool | None, shown: list[str], waiting: list[str]
 ) -> None:
     run.results_dir.mkdir(parents=True)

@@ -67,7 +67,7 @@ def test_the_box_names_both(tmp_path: Path) -> None:
     assert "tests/stats/test_fact_counts.py::test_figure_3" in html
 
 
-def test_what_is_unchecked_is_told() -> None:
+def test_what_is_unchecked_is_reported() -> None:
     for entry in ledger().values():
         for level, number in entry.unchecked.items():
             assert number > 0

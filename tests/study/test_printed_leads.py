@@ -30,7 +30,7 @@ def test_two_intervals_that_are_equal_establish_nothing() -> None:
     assert lead_of_intervals((0.63, 0.56, 0.69), (0.32, 0.22, 0.41)).sign == 1
 
 
-def test_shares_are_told_apart_only_where_every_overlap_tells_them_apart() -> None:
+def test_shares_are_distinguished_only_where_every_overlap_tells_them_apart() -> None:
     assert lead_of_shares(36, 33, 53).sign == 0
     assert lead_of_shares(33, 12, 53).sign == 1
     assert lead_of_shares(12, 33, 53).sign == -1
@@ -39,7 +39,7 @@ def test_shares_are_told_apart_only_where_every_overlap_tells_them_apart() -> No
     assert lead_of_shares(33, 32, 53).wording == "p = 1 however the right cases overlap"
 
 
-def test_means_are_told_apart_by_their_spread_and_number() -> None:
+def test_means_are_distinguished_by_their_spread_and_number() -> None:
     # Independent means of 100 cases with standard deviation 1: standard error 0.141, times 1.984 is 0.281.
     assert lead_of_means((0.29, 1.0), (0.0, 1.0), 100).sign == 1
     assert lead_of_means((0.0, 1.0), (0.29, 1.0), 100).sign == -1

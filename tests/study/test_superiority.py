@@ -76,7 +76,7 @@ def test_the_weakest_is_held_against_the_strongest_rival() -> None:
     assert order.outcome == "holds"
 
 
-def test_a_lead_that_nothing_tells_is_told_once() -> None:
+def test_a_lead_that_nothing_tells_is_reported_once() -> None:
     (order,) = check_superiority("n", "c", {"A": parse("0.5"), "B": parse("0.4")}, first="A", leads=None)
     checks = [order, unknown_lead("c")]
     assert (

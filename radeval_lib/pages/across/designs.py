@@ -51,7 +51,7 @@ def design(first: Correlation, second: Correlation, n: int, between: float) -> d
 
 def printed_designs(between: float) -> pd.DataFrame:
     """The leads that RaTEScore and GREEN claim over the strongest of the other metrics in each table:
-    ``rival``, ``pairs``, ``lead`` and what :func:`design` tells."""
+    ``rival``, ``pairs``, ``lead`` and what :func:`design` returns."""
     sizes = printed("ratescore.table3").query("quantity == 'number'").set_index("part")["value"]
     pairs = pairs_assumed(sizes)
     fives = printed("ratescore.table5").query("measure == 'Pearson'")

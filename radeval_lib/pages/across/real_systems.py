@@ -282,7 +282,7 @@ def tested(
     }
     reached = [metric for metric, lead in leads.items() if lead.low * sign(metric) <= 0]
     name = titles(metrics)
-    told: dict[str, tuple[bool, str]] = {
+    outcomes: dict[str, tuple[bool, str]] = {
         "beyond_chance": (
             bool(named.loc[best, "p"] < 0.05),
             "{}: {named:.0f} of {coded:.0f}, p = {p:.2g}".format(best, **named.loc[best]),
@@ -295,9 +295,9 @@ def tested(
         "turns": (bool(others) and len(turned) == len(others), f"{len(turned)} of {len(others)}"),
     }
     rows = [
-        (one["claim"], one["test"], one["refuted_by"], *told[key])
+        (one["claim"], one["test"], one["refuted_by"], *outcomes[key])
         for key, one in claims().items()
-        if key in told
+        if key in outcomes
     ]
     return pd.DataFrame(rows, columns=["claim", "test", "refuted by", "holds", "found"])
 

@@ -20,7 +20,7 @@ from radeval_lib.study.runs import Run
 
 BASE, HERE = "BERT base twice", "this build"
 CORPORA = {"MIMIC-CXR": 227_835, "MIMIC-IV-Note": 2_321_355}
-"""Radiology reports of two corpora, as PhysioNet tells them (v2.0.0 and v2.2)."""
+"""Radiology reports of two corpora, as PhysioNet counts them (v2.0.0 and v2.2)."""
 PRICES = {"cpu": 0.05, "cuda": 3.0}
 """Dollars an hour of a processor core and of a GPU: about what clouds ask for on demand."""
 PEER = {"bleu": 0.09, "rouge_l": 0.16, "bertscore": 0.64, "f1_radgraph": 157.79, "ratescore": 52.98}

@@ -221,7 +221,7 @@ def copying(found: BuildDocuments, resamples: int, rng: np.random.Generator) -> 
 def extractive_checks(
     found: BuildDocuments, measured: pd.DataFrame, said: Mapping[str, Printed]
 ) -> list[Check]:
-    """The printed precisions against the file's; none without a file, for no one report tells a mean."""
+    """The printed precisions against the file's; none without a file, for one report has no mean."""
     if not found.real:
         return []
     *rouge, runs = (

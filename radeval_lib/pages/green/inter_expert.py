@@ -206,7 +206,7 @@ def wilcoxon_tests(counts: FloatArray) -> pd.DataFrame:
 
 
 def check_experts_differ(counts: FloatArray, tests: pd.DataFrame, kind: str) -> list[Check]:
-    """Whether Wilcoxon's test tells experts from the mean of six, and from each other.
+    """Whether Wilcoxon's test distinguishes experts from the mean of six, and from each other.
 
     ``counts``: shape (pairs, raters). ``tests``: of :func:`wilcoxon_tests`. ``kind``: which errors these are.
     """
@@ -249,9 +249,9 @@ def check_wilcoxon(totals: Counts, kind: str, tens: pd.DataFrame) -> list[Check]
         for (rater, one), w, least, most in ranges
     ]
     most = int((np.abs(found - tens["value"].to_numpy()) < 0.05).sum(axis=1).max())
-    name, told = f"all W from one order of adding up {kind} errors", f"in any of {len(found)} computations"
+    name, outcome = f"all W from one order of adding up {kind} errors", f"in any of {len(found)} computations"
     every = most == len(tens) or None
-    return [*checks, check_statement(name, f"{len(tens)} printed", f"at most {most} {told}", every)]
+    return [*checks, check_statement(name, f"{len(tens)} printed", f"at most {most} {outcome}", every)]
 
 
 def largest_p(w: float, fewest: int) -> float:

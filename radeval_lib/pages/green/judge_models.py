@@ -165,7 +165,7 @@ def check_selected(fours: pd.DataFrame, ones: pd.DataFrame) -> list[Check]:
 
 
 def check_multimodal(eights: pd.DataFrame, nines: pd.DataFrame) -> list[Check]:
-    """Whether further training improves what Tables 8 and 9 print, with the numbers that the prose tells."""
+    """Whether further training improves what Tables 8 and 9 print, with the numbers that the prose gives."""
     stated = quoted("green.claim_multimodal")
     places = {
         "notes": ("MIMIC-IV-Notes", tested("green.guide_ooc", "reports")),

@@ -51,7 +51,7 @@ def readable(analyses: Sequence[Text]) -> int:
 
 
 def told_settings(name: str) -> dict[str, object]:
-    """The settings of a profile, as the paper tells its own."""
+    """The settings of a profile, as the paper describes its own."""
     chosen = settings(profile(name))
     training = chosen.tuning(0, "cpu")
     return {

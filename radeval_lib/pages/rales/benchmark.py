@@ -1,11 +1,11 @@
 """The page on the benchmark: scores by regime, and what choosing by the test set is worth.
 
 The released code of RaLEs keeps the trial that is best on the test set and reports its score there. Two
-numbers tell what that does. The *advantage* is how much higher the reported score is than that of the trial
+numbers show what that does. The *advantage* is how much higher the reported score is than that of the trial
 which validation would have chosen. The *optimism* is the part of the reported score that is luck: the score
 less what the same choice yields on documents that had no part in it. It is estimated by cross-validation:
 each tenth of the test documents is scored with the trial that is best on the other nine tenths. Halves
-instead of tenths would tell the luck of a choice on half as many documents, which is larger.
+instead of tenths would measure the luck of a choice on half as many documents, which is larger.
 """
 
 from __future__ import annotations

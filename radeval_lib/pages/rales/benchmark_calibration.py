@@ -141,8 +141,8 @@ def by_temperature(one: Scaled) -> tuple[dict[str, str], str]:
     for value in temperatures:
         probabilities = temperature.scale(one.logits, float(value))
         measured = calibration.measures(probabilities, one.labels)
-        told = f"<p>ECE {measured['ECE']:.3f}, Brier score {measured['Brier']:.3f}</p>"
-        diagrams[f"{value:g}"] = told + _svg(_filled_bins(probabilities, one.labels))
+        caption = f"<p>ECE {measured['ECE']:.3f}, Brier score {measured['Brier']:.3f}</p>"
+        diagrams[f"{value:g}"] = caption + _svg(_filled_bins(probabilities, one.labels))
     nearest = temperatures[np.abs(np.log(temperatures / one.temperature)).argmin()]
     return diagrams, f"{nearest:g}"
 

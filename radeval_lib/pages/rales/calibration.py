@@ -85,7 +85,7 @@ def average_ranks(table7: pd.DataFrame, better: Mapping[str, str]) -> pd.DataFra
     """The interval of each model's average rank that the rounding of the metrics leaves: ``low``, ``high``,
     ``middle``, the ``printed`` average, and whether it ``fits`` between.
 
-    ``better`` tells of each metric whether ``lower`` or ``higher`` is.
+    ``better`` is ``lower`` or ``higher`` for each metric.
     """
     ranks = []
     for metric, way in better.items():
@@ -118,7 +118,7 @@ _PLACES = [
     ("accuracy", _SMALL, "lowest", "lowest accuracy"),
     ("WMC", _BIG, "highest", "best WMC"),
     ("WMC", _SMALL, "lowest", "worst WMC"),
-]  # as the paper tells them
+]  # as the paper lists them
 
 
 def places(cells: Mapping[str, Mapping[str, Printed]], documents: int) -> list[Check]:

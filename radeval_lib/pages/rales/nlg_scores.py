@@ -10,7 +10,7 @@ from matplotlib.axes import Axes
 
 from radeval_lib import plots
 from radeval_lib.pages.summarization import plan
-from radeval_lib.pages.summarization.systems import told
+from radeval_lib.pages.summarization.systems import described
 from radeval_lib.papers.printed_numbers import Printed, by_name
 from radeval_lib.stats import tokens
 from radeval_lib.study.runs import Basis, Run
@@ -29,7 +29,7 @@ def basis_of(run: Run, only: str = "") -> Basis:
     systems = plan.settings(run.profile).rales_systems
     if set(systems) >= SYSTEMS:
         return found
-    own = told({only: systems[only]} if only else systems, run.profile.models["encoder"])
+    own = described({only: systems[only]} if only else systems, run.profile.models["encoder"])
     used = [f"{own}, of this build"]
     if not only:
         used.append("observations by rules, not by CheXbert; graphs by this build's model, not RadGraph's")

@@ -128,11 +128,11 @@ def _try(objective: Objective, given: dict[str, Any], where: Path) -> None:
 
 def _read(where: Path, number: int) -> Trial:
     try:
-        told = json.loads((where / _TRIAL).read_text(encoding="utf-8"))
+        recorded = json.loads((where / _TRIAL).read_text(encoding="utf-8"))
         tables = {
             path.stem: pd.read_csv(path, dtype={"case": str, "label": str}, keep_default_na=False)
             for path in sorted(where.glob("*.csv"))
         }
-        return Trial(number, **told, tables=tables)
+        return Trial(number, **recorded, tables=tables)
     except (ValueError, TypeError):
         raise SearchError("this trial is damaged", display_path(where), "Delete this folder.") from None

@@ -75,8 +75,8 @@ def scores_by_choice(
 def strongest(
     scores: Mapping[str, NDArray[np.float64]], choices: Sequence[str], groups: Sequence[str], run: Run
 ) -> tuple[list[str], list[str]]:
-    """The choice whose tau with the baseline is lowest and those that no interval tells from it (Holm), and
-    their taus with intervals.
+    """The choice whose tau with the baseline is lowest and those that no interval separates from it (Holm),
+    and their taus with intervals.
 
     ``scores``: as :func:`choice_table` takes them. ``groups``: the reference of each pair.
     """

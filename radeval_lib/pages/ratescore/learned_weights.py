@@ -104,7 +104,7 @@ def compared(run: Run, metric: RaTEScore) -> tuple[pd.DataFrame, pd.DataFrame]:
 def answer(leads: pd.DataFrame, n: int, source: str) -> dict[str, str]:
     """What the page answers, in its bold sentence and what follows on it; p values are corrected."""
 
-    def told(name: str, rival: str) -> str:
+    def beside(name: str, rival: str) -> str:
         gap, low, high, p = leads.loc[name, ["difference", "low", "high", "p_holm"]]
         words = phrase(
             Estimate(gap, low, high) if p < LEVEL else Estimate(0, -1, 1),
@@ -116,7 +116,7 @@ def answer(leads: pd.DataFrame, n: int, source: str) -> dict[str, str]:
 
     last = str(leads.index[-1])
     return {
-        "answer": f"On {n} rated pairs of {source} the default weights {told(EQUAL, 'equal ones')}.",
+        "answer": f"On {n} rated pairs of {source} the default weights {beside(EQUAL, 'equal ones')}.",
         "rests": "With them, vectors of this build's encoder "
-        f"{told(last, f'those of {last.removeprefix(_ENCODER)}')}.",
+        f"{beside(last, f'those of {last.removeprefix(_ENCODER)}')}.",
     }

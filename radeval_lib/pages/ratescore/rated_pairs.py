@@ -93,7 +93,7 @@ def answer(results: Mapping[str, Agreement], source: str) -> dict[str, str]:
         f"its Kendall correlation with the {rating} is {own['own']}.",
         "rests": f"Corrected for the number of rivals, it {own['leads']}.",
         "errors": " ".join(
-            f"With the {what} it ranks {told['place']} ({told['own']}), and {told['leads']}."
-            for what, told in others
+            f"With the {what} it ranks {ranked['place']} ({ranked['own']}), and {ranked['leads']}."
+            for what, ranked in others
         ),
     }

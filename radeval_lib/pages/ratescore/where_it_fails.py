@@ -61,11 +61,11 @@ def least_scores() -> pd.DataFrame:
 def types_found(metric: RaTEScore) -> pd.DataFrame:
     """What the NER model makes of :data:`PRINTED_TYPES`; ``right`` where it finds just that entity."""
 
-    def told(entities: _Entities) -> str:
+    def listed(entities: _Entities) -> str:
         return ", ".join(f"{words} ({kind.capitalize()})" for words, kind in entities) or "no entity"
 
     rows = [
-        (told([wanted]), told(entities), list(entities) == [wanted])
+        (listed([wanted]), listed(entities), list(entities) == [wanted])
         for entities, wanted in zip(metric.entities(list(PRINTED_TYPES)), PRINTED_TYPES.values(), strict=True)
     ]
     return pd.DataFrame(rows, columns=["printed", "found", "right"], index=list(PRINTED_TYPES))

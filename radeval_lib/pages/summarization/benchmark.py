@@ -14,7 +14,7 @@ from radeval_lib import plots
 from radeval_lib.pages.summarization import plan
 from radeval_lib.pages.summarization.corpora import TRAINED, UNSEEN
 from radeval_lib.pages.summarization.plan import ALL
-from radeval_lib.pages.summarization.systems import told
+from radeval_lib.pages.summarization.systems import described
 from radeval_lib.stats.estimates import Estimate
 from radeval_lib.stats.resampling import Draws, FloatArray, draws, ratio
 from radeval_lib.study.cells import CellOutput
@@ -43,7 +43,7 @@ def basis(run: Run, shown: Sequence[str] = (), *, graphs: bool = False) -> Basis
     found = run.basis({"anatomy_summaries": "mimic3_rrs+mimic_cxr_rrs"}, models)
     if not ours:
         return found
-    return found.with_own(f"{told(ours, run.profile.models['encoder'])}, not {joined(list(_PAPERS))}")
+    return found.with_own(f"{described(ours, run.profile.models['encoder'])}, not {joined(list(_PAPERS))}")
 
 
 def gathered(kept: Iterable[CellOutput]) -> pd.DataFrame:
@@ -244,12 +244,12 @@ def lead_left(run: Run, first: pd.DataFrame, second: pd.DataFrame, metric: str) 
 def unseen_check(best: str, left: LeadRetention) -> Check:
     """Whether most of a lead over Lead-3 is lost on groups that were not in training; it is undecided where
     there is no established lead, or where the interval of what is left holds one half."""
-    told, lost = "no lead to lose is established", None
+    remaining, lost = "no lead to lose is established", None
     if left.share is not None:
-        told, lost = f"{left.share:.0%} is left", above(-left.share.high, -left.share.low, -0.5)
+        remaining, lost = f"{left.share:.0%} is left", above(-left.share.high, -left.share.low, -0.5)
     return check_statement(
         f"lead of {best} over Lead-3 in ROUGE-L, on groups seen in training and on others",
         "most of the benefits may not generalize",
-        f"{left.seen:.3f} and {left.unseen:.3f}: {told}",
+        f"{left.seen:.3f} and {left.unseen:.3f}: {remaining}",
         lost,
     )

@@ -106,14 +106,14 @@ class PairLists:
         pairs = pd.Series(self.all, self.all)
         trained = pairs.isin(self.trained)
         modality, body = pairs.str.split().str[0], pairs.map(lambda pair: bool(body_parts(pair) & bodies))
-        told = {True: "yes", False: "no"}
+        answers = {True: "yes", False: "no"}
         return pd.DataFrame(
             {
                 "Section 2.1": pairs.map(first).fillna("–"),
                 "Section 2.2": trained.map({True: "trained", False: "out of domain"}),
                 "reports": counts["suitable"].reindex(self.all),
-                "modality seen": modality.isin(modalities).map(told).mask(trained, ""),
-                "body part seen": body.map(told).mask(trained, ""),
+                "modality seen": modality.isin(modalities).map(answers).mask(trained, ""),
+                "body part seen": body.map(answers).mask(trained, ""),
             }
         )
 

@@ -105,8 +105,8 @@ def changes(scores: pd.DataFrame, base: tuple[str, str]) -> pd.DataFrame:
     another score), ``largest`` (absolute change of one pair) and ``tau`` (Kendall's tau-b of the pairs' order
     with that of ``base``)."""
     gaps = scores.sub(scores[base], axis=0).abs()
-    told = {"mean": scores.mean(), "changed": (gaps > 1e-12).mean(), "largest": gaps.max()}
-    return pd.DataFrame(told | {"tau": scores.corr("kendall")[base]})
+    columns = {"mean": scores.mean(), "changed": (gaps > 1e-12).mean(), "largest": gaps.max()}
+    return pd.DataFrame(columns | {"tau": scores.corr("kendall")[base]})
 
 
 def beside_printed(printed: pd.DataFrame, graph: Graph) -> pd.DataFrame:

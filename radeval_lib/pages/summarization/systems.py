@@ -42,7 +42,7 @@ class System(BaseModel):
         return self.kind in ("clusters", "selector")
 
 
-def told(systems: Mapping[str, System], encoder: str) -> str:
+def described(systems: Mapping[str, System], encoder: str) -> str:
     """Systems by name, each with what it starts from or, if it reads by vectors, whose; ``encoder``: as a
     profile names it."""
 

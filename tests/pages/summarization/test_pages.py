@@ -85,7 +85,7 @@ def fair_table(**rows: tuple[float, float, float]) -> pd.DataFrame:
     return pd.DataFrame(values, index=index)
 
 
-def test_the_limits_are_told_in_each_case() -> None:
+def test_the_limits_are_reported_in_each_case() -> None:
     mixed = fair_table(a=(0.8, 0.6, 0.9), b=(0.2, 0.1, 0.4), c=(0.5, 0.4, 0.6))
     assert [check.outcome for check in limits_checks(mixed, "R")] == ["fails", "holds", "cannot tell"]
     assert by_preference(mixed, "R") == {
