@@ -6,7 +6,7 @@ Cells: the first that the profile plans of each notebook, by `radbook run`, whic
 where no GPU is seen and once where it is; it prints the seconds of each and the largest difference of a
 number that they left, as a share of the larger one. Models: encoder, NER model and language judge of the
 sizes of BERT base and of Llama with 7 billion weights, with random weights, as the library runs them; it
-prints tokens a second, peak memory, and the share of what the device can do: of its multiplications for
+prints tokens per second, peak memory, and the share of what the device can do: of its multiplications for
 reading, of its memory's speed for writing. With `--device cpu --layers 1 1` it runs anywhere, and shows
 nothing but that.
 """
@@ -116,7 +116,7 @@ def timed(work: Callable[[], object], device: str) -> tuple[float, float]:
 
 
 def peaks(device: str) -> tuple[float, float]:
-    """Operations a second of a large product in bf16, and bytes a second of a copy."""
+    """Operations per second of a large product in bf16, and bytes per second of a copy."""
     size = 8192 if device == "cuda" else 1024
     one = torch.randn(size, size, device=device, dtype=torch.bfloat16)
     seconds, _ = timed(lambda: one @ one, device)

@@ -3,7 +3,7 @@
     python benchmarks/ratescore_memory.py --ner-model DIR [--encoder DIR] [--pairs 2000 8000 32000]
 
 Pairs are generated reports and candidates with errors, all different. Each size runs in a process of its
-own; its peak memory is what the operating system tells of it.
+own; its peak memory is what the operating system reports.
 """
 
 from __future__ import annotations

@@ -29,7 +29,7 @@ def judge(seed: int) -> tuple[int, float]:
 
 
 def main() -> None:
-    """Print pairs a second for one process, and for two at once."""
+    """Print pairs per second for one process, and for two at once."""
     number, seconds = judge(1)
     print(f"one process: {number / seconds:.0f} pairs per processor second")
     with ProcessPoolExecutor(_PROCESSES) as pool:

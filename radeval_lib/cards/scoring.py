@@ -132,10 +132,10 @@ class OfFunction(Scorer):
         values = self._function(*sides)
         if not hasattr(values, "__len__") or isinstance(values, str | Mapping):
             what = f"it gives {type(values).__name__} for a list of pairs"
-            raise MetricError(what, "the metric", "Return one number a pair, or leave batched out.")
+            raise MetricError(what, "the metric", "Return one number per pair, or leave batched out.")
         if len(values) != len(pairs):
             what = f"it gives {len(values)} scores for {len(pairs)} pairs"
-            raise MetricError(what, "the metric", "Return one number a pair, nan where there is none.")
+            raise MetricError(what, "the metric", "Return one number per pair, nan where there is none.")
         return list(values)
 
 

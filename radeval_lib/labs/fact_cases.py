@@ -90,7 +90,7 @@ def fact_cases(n: int, seed: int = 0) -> Iterator[tuple[FactSummary, ...]]:
 
 
 def _part(rng: Random, plan: Plan, keep: float) -> Plan:
-    """The statements that stay, each with chance ``keep``, at least one that tells something."""
+    """The statements that stay, each with chance ``keep``, at least one that says something."""
     telling = [one.uid for one in plan if not isinstance(one.content, Remark)]
     kept = {uid for uid in telling if rng.random() < keep}
     return _only(plan, kept or {telling[int(rng.random() * len(telling))]})

@@ -327,7 +327,7 @@ class _Attempts:
                 notebook = nbformat.v4.reads(self.grader.read_text(encoding="utf-8"))
                 try:
                     judge.judge(ours, request, notebook, tasks, report)
-                except Exception as error:  # the lab's fault or ours; its message may tell of hidden tests
+                except Exception as error:  # the lab's fault or ours; its message may reveal hidden tests
                     report(fault=type(error).__name__)
 
         with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:

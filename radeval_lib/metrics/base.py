@@ -1,4 +1,4 @@
-"""What every metric is: ``score(references, candidates) -> Scores``, one finite value a pair, in the
+"""What every metric is: ``score(references, candidates) -> Scores``, one finite value per pair, in the
 input's order.
 
 A metric subclasses :class:`Metric`, sets the class attributes, implements ``_score_pairs`` and registers
@@ -157,7 +157,7 @@ class Metric(ABC):
         ------
         MetricError
             If an argument is a single string, holds something that is not a string, or the lengths differ;
-            or if the metric's own ``_score_pairs`` returns something other than one finite value a pair.
+            or if the metric's own ``_score_pairs`` returns something other than one finite value per pair.
         """
         pairs = checked_pairs(references, candidates)
         for pair in pairs:

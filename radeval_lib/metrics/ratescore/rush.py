@@ -4,7 +4,7 @@ The rules are data (``rush_rules.tsv``, medspaCy 1.3.1, file ``resources/en/rush
 patterns over characters that mark where a sentence begins (``stbegin``) or ends (``stend``), with scores;
 an odd score makes a pattern a false clue that wins over the true clues it overlaps if it is wider. They
 live in a trie that is tried at each position of the text. PyRuSH needs spaCy below 3.8, which needs numpy
-1, and takes milliseconds a report; this module keeps its rules' meaning, oddities included, and skips
+1, and takes milliseconds per report; this module keeps its rules' meaning, oddities included, and skips
 positions where no rule can match.
 
 Sources: PyRuSH 1.0.13 (``RuSH.segToSentenceSpans``), PyFastNER 1.0.10 (``FastCNER``), quicksectx 0.4.1.

@@ -1,1 +1,1 @@
-"""Code of the pages that read all papers, one module a page."""
+"""Code of the pages that read all papers, one module per page."""

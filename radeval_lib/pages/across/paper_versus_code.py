@@ -331,7 +331,7 @@ def chosen_on_test(rng: np.random.Generator, repeats: int) -> Contrast:
 
 
 def labels_by_string() -> _Shown:
-    """Labels of a sentence by its annotation and by the released converter, one word a column."""
+    """Labels of a sentence by its annotation and by the released converter, one word per column."""
     text = "left pleural effusion , unchanged on left view"
     entities = [(0, 0, "ANAT-DP"), (1, 2, "OBS-DP")]
     labels = {rule: demo.labels_by_string(text, entities, rule) for rule in _RULES}

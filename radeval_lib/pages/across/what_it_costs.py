@@ -24,7 +24,7 @@ CORPORA = {"MIMIC-CXR": 227_835, "MIMIC-IV-Note": 2_321_355}
 PRICES = {"cpu": 0.05, "cuda": 3.0}
 """Dollars an hour of a processor core and of a GPU: about what clouds ask for on demand."""
 PEER = {"bleu": 0.09, "rouge_l": 0.16, "bertscore": 0.64, "f1_radgraph": 157.79, "ratescore": 52.98}
-"""Milliseconds a pair that RadEval 2.2 publishes: an A100, reports of 8 to 15 tokens, twenty at once
+"""Milliseconds per pair that RadEval 2.2 publishes: an A100, reports of 8 to 15 tokens, twenty at once
 (docs/trl_rewards_benchmarks.md at commit 0783f83)."""
 PEER_GREEN = 2210.0
 _WARM_UP = 4  # pairs that are scored before the clock starts
@@ -77,7 +77,7 @@ def cost_table(metric: Any, lengths: Sequence[tuple[Sequence[int], Sequence[int]
     Returns
     -------
     DataFrame
-        One row per judge: weights in millions, operations a pair in billions, and ``times`` those of
+        One row per judge: weights in millions, operations per pair in billions, and ``times`` those of
         RaTEScore with BERT base twice; this build's RaTEScore first, then that.
     """
     models = {
@@ -91,10 +91,10 @@ def cost_table(metric: Any, lengths: Sequence[tuple[Sequence[int], Sequence[int]
     named = printed("green.table11")["model"].str.extract(r"\(([\d.]+)B\)")[0]
     words = float(np.mean([sum(sentences) for sentences, _ in lengths]))
     for billions in sorted(set(named.dropna().astype(float))):
-        # The least that a dense model needs to read a text once, two operations a weight and token:
+        # The least that a dense model needs to read a text once, two operations per weight and token:
         # attention, the instructions of a prompt and every token that it writes come on top.
         rows[f"{billions:g} billion weights, reading"] = (1000 * billions, 2 * billions * words)
-    columns = ["weights (millions)", "operations a pair (billions)"]
+    columns = ["weights (millions)", "operations per pair (billions)"]
     table = pd.DataFrame(rows.values(), index=pd.Index(rows), columns=columns)
     return table.assign(times=table[columns[1]] / table.loc[f"RaTEScore, {BASE}", columns[1]])
 
@@ -102,7 +102,7 @@ def cost_table(metric: Any, lengths: Sequence[tuple[Sequence[int], Sequence[int]
 def timed(metrics: Mapping[str, Metric], pairs: pd.DataFrame, device: str) -> pd.Series:
     """Milliseconds that each metric works for a pair: of one core, or of the GPU.
 
-    Every reference is taken once, since no text is read twice and a corpus has one candidate a report.
+    Every reference is taken once, since no text is read twice and a corpus has one candidate per report.
     """
     once = pairs.drop_duplicates("reference")
     found = {}
@@ -147,10 +147,10 @@ def bill(timed: pd.Series, counted: pd.DataFrame, rate: float, metrics: Mapping[
     Parameters
     ----------
     timed, counted : see :func:`timed` and :func:`cost_table`.
-    rate : operations a second of networks of other sizes than this build's.
+    rate : operations per second of networks of other sizes than this build's.
     metrics : by the titles of ``timed``.
     """
-    others = counted.drop(index=f"RaTEScore, {HERE}")["operations a pair (billions)"]
+    others = counted.drop(index=f"RaTEScore, {HERE}")["operations per pair (billions)"]
     peers = {title: PEER.get(metric.name, np.nan) for title, metric in metrics.items()}
     peers |= {f"RaTEScore, {BASE}": PEER["ratescore"], "7 billion weights, reading": PEER_GREEN}
     milliseconds = pd.concat([timed, others * 1e12 / rate])
@@ -176,7 +176,7 @@ def duration(hours: float) -> str:
 
 
 def draw(axes: Axes, table: pd.DataFrame) -> None:
-    """The time for MIMIC-CXR on a logarithmic scale, one way a line; hollow where it is not timed."""
+    """The time for MIMIC-CXR on a logarithmic scale, one way per line; hollow where it is not timed."""
     times = hours(table["milliseconds"], "MIMIC-CXR")
     faces = [PALETTE[0] if timed else "none" for timed in table["timed"]]
     axes.scatter(times, range(len(table)), facecolors=faces, edgecolors=PALETTE[0], s=40, zorder=3)

@@ -170,7 +170,7 @@ def check_upper_bound(counts: FloatArray, ones: pd.DataFrame, tau: Estimate) -> 
 def mean_tau(counts: FloatArray, references: FloatArray, run: Run) -> Estimate:
     """Kendall's tau of experts with their references, averaged over experts; its interval draws cases.
 
-    ``counts``: shape (pairs, raters), four pairs a case; ``references``: likewise, or (pairs, 1) for all.
+    ``counts``: shape (pairs, raters), four pairs per case; ``references``: likewise, or (pairs, 1) for all.
     """
     cases, resamples = np.arange(len(counts)) // 4, run.profile.resamples
     draws = [

@@ -313,8 +313,8 @@ def against_marks(run: Run, rated: pd.DataFrame) -> pd.DataFrame:
     rows = {
         "number of errors, τ_b": f"{rated['errors'].corr(number, 'kendall'):.2f}",
         "weighted errors, τ_b": f"{rated['weighted'].corr(weighted, 'kendall'):.2f}",
-        "errors a candidate, by rules": f"{number.mean():.1f}",
-        "errors a candidate, marked by a radiologist": f"{rated['errors'].mean():.1f}",
+        "errors per candidate, by rules": f"{number.mean():.1f}",
+        "errors per candidate, marked by a radiologist": f"{rated['errors'].mean():.1f}",
         "difference in rank from the grade, correlation": f"{gap.corr(marked_gap):.2f}",
         "candidates without an error by rules in which one is marked": str(len(silent)),
     }

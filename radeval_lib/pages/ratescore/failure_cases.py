@@ -30,7 +30,7 @@ def triple() -> pd.Series:
 
 
 def by_words(three: pd.Series, meteor: Metric) -> pd.DataFrame:
-    """Scores of both rewrites by metrics of words, one metric a row."""
+    """Scores of both rewrites by metrics of words, one metric per row."""
     references, rewrites = [three["reference"]] * 2, [three[SYNONYM], three[OPPOSITE]]
     scores = {
         "ROUGE-L": [rouge_l(words(references[0]), words(rewrite)) for rewrite in rewrites],
