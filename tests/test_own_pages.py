@@ -30,8 +30,13 @@ _STEP = re.compile(
 @pytest.fixture
 def copy(tmp_path: Path) -> Path:
     """The project, as a clone has it."""
-    skip = shutil.ignore_patterns("__pycache__", "build", "data", ".git", ".venv", ".*_cache", "tests")
-    shutil.copytree(ROOT, tmp_path / "project", ignore=skip, symlinks=True)
+    anywhere = shutil.ignore_patterns("__pycache__", ".*_cache")
+    at_top = shutil.ignore_patterns("build", "data", ".git", ".venv", "tests")
+
+    def skipped(folder: str, names: list[str]) -> set[str]:
+        return anywhere(folder, names) | (at_top(folder, names) if Path(folder) == ROOT else set())
+
+    shutil.copytree(ROOT, tmp_path / "project", ignore=skipped, symlinks=True)
     return tmp_path / "project"
 
 
@@ -104,6 +109,26 @@ print(len(pairs), pairs["set"].nunique(), list(grades))
         check=False,
     )
     assert ran.stdout.strip() == "12 6 ['Ada', 'Ben']", ran.stderr
+
+
+def test_an_own_data_set_is_loaded_and_fills_a_role(copy: Path) -> None:
+    said = _follow("data_set", copy)
+    assert "our_reports: 2 reports" in said[0]
+    code = """
+from radeval_lib.data.manifests import data_root
+from radeval_lib.roles import load
+
+print([one.impression for one in load("summaries", "our_reports", size=0, seed=0, root=data_root())])
+"""
+    ran = subprocess.run(
+        [sys.executable, "-c", code],
+        cwd=copy,
+        env=_environment(copy),
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert ran.stdout.strip() == "['Small left effusion.', 'No acute disease.']", ran.stderr
 
 
 @pytest.mark.nightly

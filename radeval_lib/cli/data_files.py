@@ -81,7 +81,7 @@ def data_verify(dataset: str, data_root: str) -> None:
     root = data.data_root(data_root or None)
     found = fetch.verify(root, dataset, say=click.echo)
     for name in dict.fromkeys(one.dataset for one in found if one.state != "missing"):
-        if data.load_manifest(name).reader and root:  # no paper prints anything of it
+        if not data.load_manifest(name).counts and root:  # no paper prints anything of it
             counts = readers.reader(name).count(readers.load(name, root))
             click.echo(f"{name}: " + ", ".join(f"{number:,} {what}" for what, number in counts.items()))
             continue
