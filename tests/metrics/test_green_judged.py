@@ -4,6 +4,7 @@ import pytest
 
 from radeval_lib import metrics
 from radeval_lib.metrics.base import MetricError
+from radeval_lib.models.judges import opening
 
 
 class Fixed:
@@ -27,16 +28,11 @@ def test_the_rules_fill_the_role_by_default():
     assert "[Matched Findings]" in answer
 
 
-def _judged(mode):
-    metric = metrics.create("green", mode=mode)
-    metric._judge = Fixed("I think that they agree.")
-    return metric
-
-
-def test_a_malformed_answer_is_never_scored_strictly():
+def test_a_malformed_answer_is_never_scored_strictly(monkeypatch):
+    monkeypatch.setattr(opening, "open_judge", lambda *_, **__: Fixed("I think that they agree."))
     with pytest.raises(MetricError, match="malformed"):
-        _judged("strict").score(["a"], ["b"])
-    released = _judged("reference")
+        metrics.create("green", mode="strict").score(["a"], ["b"])
+    released = metrics.create("green", mode="reference")
     assert released.score(["a"], ["b"]).values.tolist() == [0.0]
 
 
