@@ -22,7 +22,7 @@ def judge(seed: int) -> tuple[int, float]:
     references = [pair.reference.findings.text for pair in pairs]
     candidates = [pair.candidate.findings.text for pair in pairs]
     metric = metrics.create("green_rules_errors")
-    metric.score(references[:1], candidates[:1])  # reading the lexicon is no part of the speed
+    metric.score(references[:1], candidates[:1])  # reading the lexicon is not part of the speed
     start = time.process_time()
     metric.score(references, candidates)
     return len(pairs), time.process_time() - start

@@ -42,6 +42,7 @@ INSTEAD = {
     r"reads? in other company": "batch composition",
     r"leaves? the house": "before publication",
     r"is no setting": "invalid setting",
+    r"is no (?:age|data set|file of|folder|headline|metric|name|number|page|rate)": "is not a",
     r"is paid for once": "costs marks once",
     r"in disguise": "implies",
     r"dealt out": "chance",

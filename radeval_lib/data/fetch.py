@@ -283,7 +283,7 @@ def _entry_for(path: Path, manifest: Manifest) -> DataFile:
     matches = [entry for entry in manifest.files if scores[entry.path] == best]
     if best == 0:
         known = ", ".join(entry.path for entry in manifest.files)
-        raise FetchError(f"{path.name!r} is no file of {manifest.name!r}", remedy=f"Files: {known}.")
+        raise FetchError(f"{path.name!r} is not a file of {manifest.name!r}", remedy=f"Files: {known}.")
     if len(matches) > 1:
         listed = ", ".join(entry.path for entry in matches)
         raise FetchError(

@@ -125,7 +125,7 @@ class LeakError(DataError):
 
 def words(text: str) -> list[str]:
     """Words of two letters or more in lower case, without numbers and the labels of annotations."""
-    if _PICTURE.fullmatch(text):  # its letters are no words
+    if _PICTURE.fullmatch(text):  # its letters are not words
         return []
     return [word for word in _WORD.findall(_plain(text)) if word not in _LABELS]
 

@@ -86,7 +86,7 @@ def texts(content: bytes, name: str = "") -> Iterator[str | Unreadable]:
 
 
 def _streams(content: bytes, name: str, budget: _Budget, depth: int) -> Iterator[tuple[str, bytes]]:
-    """A stream that is no archive with its name, or those of an archive's members and of their names."""
+    """A stream that is not an archive with its name, or those of an archive's members and of their names."""
     members: list[tuple[str, bytes]] = []
     opener = next((opener for mark, opener in _COMPRESSED.items() if content.startswith(mark)), None)
     try:

@@ -64,7 +64,7 @@ def load(scores: Path, summaries: Path) -> list[FactRating]:
                 candidate=text.text("Automatic Summary"),
                 source=text.text("Dialogue"),
                 omission=None if omission == _NO_RATE else omission,
-                fault=f"{_OMISSION} {omission:g} is no rate" if omission == _NO_RATE else "",
+                fault=f"{_OMISSION} {omission:g} is not a rate" if omission == _NO_RATE else "",
                 **{name: row.number(column, low=0, high=1) for name, column in _RATES.items()},
             )
         )
@@ -89,7 +89,7 @@ def recorded_ratings(recording: Recording) -> Iterator[FactRating]:
             candidate=candidate,
             source=placeholder(recording.name, "source", row.case, row.source_words),
             omission=None if no_rate else row.omission,
-            fault=f"{_OMISSION} is no rate" if no_rate else "",
+            fault=f"{_OMISSION} is not a rate" if no_rate else "",
             **{name: getattr(row, name) for name in _RATES},
         )
 

@@ -203,7 +203,7 @@ def decode_json(text: str, kind: type[T], where: str, *, line: int) -> T:
         try:
             json.dumps(content, ensure_ascii=False).encode()
         except UnicodeEncodeError:
-            half = "holds half of a surrogate pair, which is no character"
+            half = "holds half of a surrogate pair, which is not a character"
             raise FormatError(half, place, SAVE_AS_UTF8) from None
     return content
 

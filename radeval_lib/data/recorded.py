@@ -90,7 +90,7 @@ def column(texts: Iterable[str], name: str) -> np.ndarray:
     Raises
     ------
     DataError
-        Where a text is no placeholder of a candidate, or its set has no such column.
+        Where a text is not a placeholder of a candidate, or its set has no such column.
     """
     values = []
     for text in texts:

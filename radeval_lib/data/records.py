@@ -225,7 +225,7 @@ class FactRating:
 
     ``precision``, ``recall`` and ``f1`` are of the candidate's facts against the reference's;
     ``hallucination`` is the share of the candidate's facts that are invented, ``omission`` the share of the
-    reference's that are left out (None where the source prints what is no rate; ``fault`` says what).
+    reference's that are left out (None where the source prints what is not a rate; ``fault`` says what).
     Candidates of one ``case`` share reference and source; ``group`` is the system that wrote the candidate.
     """
 
@@ -256,7 +256,7 @@ class FactRating:
             )
         for name in ("precision", "recall", "f1", "hallucination", "omission"):
             rate = getattr(self, name)
-            _require(rate is None or 0 <= rate <= 1, f"{name} {rate} is no rate from 0 to 1")
+            _require(rate is None or 0 <= rate <= 1, f"{name} {rate} is not a rate from 0 to 1")
         total = self.precision + self.recall
         harmonic = 2 * self.precision * self.recall / total if total else 0.0
         _require(

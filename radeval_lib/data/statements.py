@@ -31,7 +31,7 @@ FOLDER = "statements"
 
 def _restricted(corpus: str) -> str:
     if corpus not in names():
-        raise ValueError("is no data set; `radbook data status` lists them")
+        raise ValueError("is not a data set; `radbook data status` lists them")
     return corpus
 
 

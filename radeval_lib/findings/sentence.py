@@ -261,7 +261,7 @@ class _Sentence:
         return vain
 
     def _takes(self, found: PhraseMatch[list[Sense]]) -> bool:
-        """Whether a phrase is no finding, and keeps what is said of it from those beside it: "aeration"."""
+        """Whether a phrase is not a finding, and keeps what is said of it from the others: "aeration"."""
         if found.value[0].key != IGNORED:
             return False
         return " ".join(word.word for word in self.words[found.first : found.end]) in self.known.no_findings
@@ -608,7 +608,7 @@ class _Sentence:
         return [one for one in found if not self.past[one.first]]
 
     def _measure(self, mentions: list[Mention]) -> None:
-        """Sizes, and the change that follows from those of before; distances of tips are no sizes."""
+        """Sizes, and the change that follows from those of before; distances of tips are not sizes."""
         for size in self._now(self.sizes):
             if one := self._nearest(mentions, size, 0, 0):
                 self._use(size.first, size.end)

@@ -90,7 +90,7 @@ def _of_library(value: Any) -> Any:
         if type(listed) is not type(value):
             return normal(listed)
     kind = type(value).__name__
-    raise AnswerError(f"a {kind} is no number, text, list, dictionary, table or figure")
+    raise AnswerError(f"a {kind} is not a number, text, list, dictionary, table or figure")
 
 
 def _key(key: Any) -> Any:

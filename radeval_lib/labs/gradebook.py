@@ -246,7 +246,7 @@ def totals(grades: pd.DataFrame, where: str) -> pd.DataFrame:
     Raises
     ------
     LabError
-        For a mark that is no number from 0 to the task's points, an unknown lab, or two rows of a student and
+        For a mark that is not a number from 0 to the task's points, an unknown lab, or two rows of a student and
         lab: it names the row of ``where``.
     """
     if not {"student", "lab", "points"} <= set(grades):

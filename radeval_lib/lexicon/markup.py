@@ -7,7 +7,7 @@ Names of findings, places and descriptors (:func:`parse_name`)::
     within_normal_limits      _ joins words to one RadGraph entity
 
 Each word is one RadGraph entity that modifies the head of its kind; the observation head is located at the
-anatomy head. Function words ("of", "the") are no entities.
+anatomy head. Function words ("of", "the") are not entities.
 
 Sentences of normality, remarks and conclusions (:func:`parse_sentence`)::
 

@@ -23,8 +23,8 @@ LONGEST = 512
 class BertScore(Metric):
     """F1 of greedy token matches by cosine, without idf weights or rescaling.
 
-    As in the package bert-score, the opening and closing special tokens are no part of the means, but a token
-    may match one of them in the other text. A text without other tokens scores 0.
+    As in the package bert-score, the opening and closing special tokens are not part of the means, but a
+    token may match one of them in the other text. A text without other tokens scores 0.
 
     Parameters
     ----------

@@ -44,7 +44,7 @@ class Comparison:
     Attributes
     ----------
     systems, pairs : as :func:`radeval_lib.stats.system_comparison.compare_systems` returns them.
-    metrics : by name: ``value`` (``mean``, or ``corpus`` where the value of the corpus is no mean) and,
+    metrics : by name: ``value`` (``mean``, or ``corpus`` where the value of the corpus is not a mean) and,
         unless scores were given, ``signature``, ``source`` (BibTeX key), ``better`` (``higher`` or
         ``lower``), ``models``, and ``note``, what stands in for a published model.
     left_out : of metrics that could not score, why.
@@ -146,7 +146,7 @@ class Comparison:
         else:
             tests += " [@riezler2005pitfalls]"
         pseudo = any(one["value"] == "corpus" for one in self.metrics.values())
-        pseudo_values = " (of jackknife pseudo-values where the value of the corpus is no mean)" * pseudo
+        pseudo_values = " (of jackknife pseudo-values where the value of the corpus is not a mean)" * pseudo
         of_cases = f" of {cases:,} cases, whose rows were kept together" if cases < self.rows else ""
         doubtful = "".join(f" {one}" for one in self.verdicts if NOT_RANKED in one)
         packages = origin.package_versions()
@@ -283,7 +283,7 @@ def compare(
     for name in names:
         if plain(name, 80) != name:
             raise MetricError(
-                f"{name!r} is no name for a table", "systems", "Give a shorter one that prints."
+                f"{name!r} is not a name for a table", "systems", "Give a shorter one that prints."
             )
     measured = {metric: _ready(metric, by_system, names) for metric, by_system in ready.items()}
     chosen = Chosen({}, {}, {})

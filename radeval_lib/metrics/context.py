@@ -54,5 +54,5 @@ def _years(age: str, where: str) -> float:
     years = float(found[1]) / _PER_YEAR[(found[2] or "y")[0].lower()] if found else -1.0
     if not 0 <= years <= 130:
         remedy = "Give years, from 0 to 130, or leave it empty."
-        raise MetricError(f"{plain(age, 20)!r} is no age", f"{where}, column {AGE!r}", remedy)
+        raise MetricError(f"{plain(age, 20)!r} is not an age", f"{where}, column {AGE!r}", remedy)
     return years

@@ -29,7 +29,7 @@ KINDS = (
     "change",
     "certainty",
 )
-"""Of a device, an error of any kind; ``place`` is one that is no side; ``certainty``, which no category of
+"""Of a device, an error of any kind; ``place`` is one that is not a side; ``certainty``, which no category of
 GREEN's names, is that one text doubts what the other states."""
 FOUND = "urgent findings found"
 _MISSING = "b"

@@ -47,7 +47,7 @@ _DIGITS = 12
 
 
 class SignatureError(RadevalError):
-    """A text that is no signature of a score."""
+    """A text that is not a signature of a score."""
 
 
 @dataclass(frozen=True)

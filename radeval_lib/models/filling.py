@@ -23,7 +23,7 @@ def ready(name: str, folder: Path, seed: int) -> str:
 
 
 def revision(name: str) -> str:
-    """The revision at which a hub model is loaded, or ``unpinned``; empty for what is no hub model."""
+    """The revision at which a hub model is loaded, or ``unpinned``; empty for what is not a hub model."""
     bare = name.removeprefix(naming.UNTRAINED)
     if bare == RULES or is_packaged(bare) or Path(bare).is_dir() or not is_hub_name(bare):
         return ""

@@ -145,7 +145,7 @@ def _check_shards(folder: Path, where: str) -> None:
     files = sorted({str(file) for file in named.values()})
     for file in files:
         if PurePosixPath(file).name != file or not file.endswith(".safetensors"):
-            wrong = f"{INDEX} names {file!r}, which is no safetensors file of the folder"
+            wrong = f"{INDEX} names {file!r}, which is not a safetensors file of the folder"
             raise ModelError(wrong, where, _SAVE)
         if not (folder / file).is_file():
             raise ModelError(f"{file!r}, which {INDEX} names, is missing", where, _SAVE)

@@ -292,7 +292,7 @@ def _losses(
 
 
 def _since_best(history: list[dict[str, float]], measure: str) -> int:
-    """Epochs since the best one, -1 where there is none; one whose measure is no number is the worst."""
+    """Epochs since the best one, -1 where there is none; one whose measure is not a number is the worst."""
     values = [-math.inf if math.isnan(row[measure]) else row[measure] for row in history]
     return len(values) - 1 - values.index(max(values)) if values else -1
 

@@ -163,7 +163,7 @@ def all_in(frame: pd.DataFrame) -> list[Printed]:
 
 def cells_of(exhibit_id: str) -> list[tuple[str, ...]]:
     """The legible numbers of a printed table, each by its values in the key columns; empty where the exhibit
-    is no table that was transcribed."""
+    is not a table that was transcribed."""
     if exhibit_id not in (paper(exhibit(exhibit_id).paper).get("tables") or {}):
         return []
     frame = printed(exhibit_id)

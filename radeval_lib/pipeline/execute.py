@@ -165,7 +165,7 @@ def place_of(notebook: str, parameters: Mapping[str, Any]) -> RunFolders:
         output_dir = Path(given).resolve()
         if BUILD not in output_dir.parents:
             raise ParameterError(
-                f"output_dir {given!r} is no folder in build/", notebook, "papermill itself writes anywhere."
+                f"output_dir {given!r} is not below build/", notebook, "papermill itself writes anywhere."
             )
     name = notebook if cell is None else f"{notebook}/{cell.slug}"
     return RunFolders(output_dir, name, is_cell=cell is not None)

@@ -26,7 +26,7 @@ EVERYDAY = {
 }
 """Words of the glossary that prose uses in their everyday sense too; pages link these by hand."""
 
-# What is no running text: code, roles, links, formulas, tags, headings, places, options of directives.
+# What is not running text: code, roles, links, formulas, tags, headings, places, options of directives.
 _NOT_PROSE = re.compile(
     r"^(?P<fence>`{3,}|~{3,}).*?^(?P=fence)[ \t]*$"
     r"|^:{3,}[^\n]*$|^#+ [^\n]*$|^\([\w-]+\)=$|^:[\w-]+:[^\n]*$|^%[^\n]*$|^<[^\n]*$"

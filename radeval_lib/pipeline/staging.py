@@ -231,7 +231,7 @@ def stage(executed_dir: Path, target: Path) -> bool:
             source = (ROOT / "notebooks" / f"{name}.md").read_text(encoding="utf-8")
             wanted[f"notebooks/{name}.md"] = absent.placeholder(source, lack).encode()
             left_out |= absent.labels(source)
-        elif f"notebooks/{name}" in pages:  # a cell such as one training is run but is no page
+        elif f"notebooks/{name}" in pages:  # a cell such as one training is run but is not a page
             wanted[f"notebooks/{name}.ipynb"] = for_readers(path, card, exercises).encode()
     for page in pages:
         path = ROOT / f"{page}.md"

@@ -108,7 +108,7 @@ class Graph:
             return [name for name in self.pages if name not in self.readers]
         for missing in set(wanted) - set(self.pages):
             if missing not in notebooks():
-                raise NotebookError(f"it reads the results of {missing!r}, which is no page", notebook)
+                raise NotebookError(f"it reads the results of {missing!r}, which is not a page", notebook)
         return [name for name in wanted if name in self.pages]
 
     def cache_key(self, name: str) -> dict[str, str]:
@@ -309,7 +309,7 @@ def expected_seconds(graph: Graph, name: str) -> float | None:
     """How long a step took last here, or else what the cells most like it took here on average, or else on
     the machine that the repository's list is from.
 
-    None of a cell of whose notebook none was measured here, where the list is no measure: it is of the
+    None of a cell of whose notebook none was measured here, where the list is not a measure: it is of the
     profile `embedded`, whose trainings are not those at the papers' settings.
     """
     with suppress(OSError, ValueError):

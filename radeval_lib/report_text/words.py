@@ -43,7 +43,7 @@ _BEFORE_NAME = frozenset(
         "borderline",
     ]
 )
-"""Words after which "CM" is no unit of length."""
+"""Words after which "CM" is not a unit of length."""
 _IRREGULAR = {
     "apices": "apex", "hila": "hilum", "axillae": "axilla", "bullae": "bulla", "foci": "focus",
     "pneumothoraces": "pneumothorax", "metastases": "metastasis", "diagnoses": "diagnosis",

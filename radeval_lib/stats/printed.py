@@ -173,7 +173,7 @@ def interval(k: int, n: int, method: str) -> tuple[float, float]:
     if method not in METHODS:
         raise ValueError(f"unknown method {method!r}; methods: {', '.join(METHODS)}")
     if n < 1 or not 0 <= k <= n:
-        raise ValueError(f"{k} of {n} is no share of cases")
+        raise ValueError(f"{k} of {n} is not a share of cases")
     if method in ("exact", "Wilson"):
         found = stats.binomtest(k, n).proportion_ci(0.95, method.lower())
         return float(found.low), float(found.high)
@@ -226,7 +226,7 @@ def mcnemar_range(first: int, second: int, n: int) -> tuple[float, float]:
     """
     worse, better = sorted((first, second))
     if not 0 <= worse <= better <= n:
-        raise ValueError(f"{first} and {second} of {n} are no numbers of right cases")
+        raise ValueError(f"{first} and {second} of {n} are not numbers of right cases")
     only_worse = np.arange(min(worse, n - better) + 1)
     discordant = better - worse + 2 * only_worse
     # Twice the lower tail: the test of a fair coin is symmetric, and only_worse is the smaller count.

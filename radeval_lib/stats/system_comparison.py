@@ -49,10 +49,10 @@ def compare_systems(
     pairs : ``metric``, ``first``, ``second``; ``difference`` (first minus second), ``low`` and ``high``;
         ``p`` (:func:`~radeval_lib.stats.resampling.randomization_p`) and ``p_holm``, corrected over all rows;
         ``standardised``, the difference over the standard deviation of the differences of cases (for a value
-        that is no mean, of its jackknife pseudo-values), NaN where these do not vary; and ``more_cases``, how
-        many more would give 80 % power to find a difference of this size (:func:`cases_needed`) at the level
-        0.05 divided by the number of rows, which is enough for Holm's correction; missing where no number
-        would.
+        that is not a mean, of its jackknife pseudo-values), NaN where these do not vary; and ``more_cases``,
+        how many more would give 80 % power to find a difference of this size (:func:`cases_needed`) at the
+        level 0.05 divided by the number of rows, which is enough for Holm's correction; missing where no
+        number would.
     """
     systems, pairs = [], []
     rows = sum(len(of) * (len(of) - 1) // 2 for of in tables.values())

@@ -120,7 +120,7 @@ def check_value(
         computed = Estimate(float(computed), float(computed), float(computed))
     value, low, high = float(computed.value), float(computed.low), float(computed.high)
     if math.isnan(low) or math.isnan(high):
-        raise ValueError(f"check {name!r}: what was computed is no number, so it agrees with nothing")
+        raise ValueError(f"check {name!r}: what was computed is not a number, so it agrees with nothing")
     places = decimals if decimals is not None else (cell.decimals + 1 if cell.decimals else 0)
     words, *ends = (f"{number:,.{places}f}" for number in (value, low, high))
     if ends[0] != ends[1]:

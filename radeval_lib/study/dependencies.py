@@ -182,7 +182,7 @@ def files_of(modules: Iterable[str]) -> list[Path]:
 
 @cache
 def _beside(folder: Path) -> tuple[Path, ...]:
-    """Data files of a package, and of folders in it that are no packages."""
+    """Data files of a package, and of folders in it that are not packages."""
     found: list[Path] = []
     for path in folder.iterdir():
         if path.suffix in _DATA:

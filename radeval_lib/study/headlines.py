@@ -78,7 +78,7 @@ def check(folder: Path) -> None:
     known = {f"headline_{key}.json": entry for key, entry in headlines().items()}
     for path in sorted(folder.glob("headline_*.json")):
         if path.name not in known:
-            raise ResultError(f"{path.stem!r} is no headline of this version", display_path(path))
+            raise ResultError(f"{path.stem!r} is not a headline of this version", display_path(path))
         try:
             content = json.loads(path.read_text(encoding="utf-8"))
             _ = content["evidence"], content["holds"]

@@ -22,7 +22,7 @@ def glue(**values: str) -> None:
     Raises
     ------
     TypeError
-        Where a value is no text: a number without a format would show all its digits.
+        Where a value is not text: a number without a format would show all its digits.
     """
     for name, value in values.items():
         if not isinstance(value, str):

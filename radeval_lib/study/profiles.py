@@ -110,7 +110,7 @@ def _values(name: str, extended: tuple[str, ...] = ()) -> dict[str, Any]:
     except yaml.YAMLError as error:
         raise ProfileError(f"this is not YAML: {' '.join(str(error).split())}", display_path(path)) from None
     if not isinstance(own, dict):
-        raise ProfileError("this is no mapping of keys", display_path(path))
+        raise ProfileError("this is not a mapping of keys", display_path(path))
     if "name" in own:
         raise ProfileError("unknown key 'name'", display_path(path), "A profile is named by its file.")
     base = own.pop("extends", None)

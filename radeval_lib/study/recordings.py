@@ -187,7 +187,7 @@ def _candidate(reference: str, candidate: str) -> Placeholder:
     Raises
     ------
     DataError
-        Where they are no candidate and its own reference: only such pairs are recorded.
+        Where they are not a candidate and its own reference: only such pairs are recorded.
     """
     ours, theirs = behind(reference), behind(candidate)
     known = ours and theirs and (ours.set, ours.side, theirs.side) == (theirs.set, "reference", "candidate")
@@ -263,7 +263,7 @@ def settings_of(metric: Metric) -> dict[str, str]:
 
 
 def _flat(given: Any) -> list[Any]:
-    """What a sequence holds, one level deep in pairs; nothing of what is no sequence."""
+    """What a sequence holds, one level deep in pairs; nothing of what is not a sequence."""
     if not isinstance(given, (list, tuple)):
         return []
     return [part for one in given for part in (one if isinstance(one, (list, tuple)) else [one])]

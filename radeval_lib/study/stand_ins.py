@@ -86,7 +86,7 @@ def title(filler: str) -> str:
 
 
 def _data_title(filler: str) -> str:
-    """The names of data sets as their manifests have them; empty where a filler is no data set."""
+    """The names of data sets as their manifests have them; empty where a filler is not a data set."""
     if filler in (SYNTHETIC, ABSENT):
         return {SYNTHETIC: "the generator", ABSENT: "nothing"}[filler]
     if registry.is_recorded(filler):

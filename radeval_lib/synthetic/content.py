@@ -33,7 +33,7 @@ _T = TypeVar("_T")
 class Chances:
     """How often a style of report says what it can say: chances, but where something else is written."""
 
-    counts: tuple[float, ...]  # shares of reports with 0, 1, 2 ... findings that are no devices
+    counts: tuple[float, ...]  # shares of reports with 0, 1, 2 ... findings that are not devices
     rare: float  # how much commoner a rare disease is drawn than its weight says
     device: float
     normal: float  # of a statement of weight 1, where nothing speaks against it

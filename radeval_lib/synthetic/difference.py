@@ -75,7 +75,7 @@ def denied(plan: Plan) -> set[str]:
 
 
 def _differ(one: object, other: object) -> bool:
-    """Whether both are given and not the same: what one of the two leaves open is no error."""
+    """Whether both are given and not the same: what one of the two leaves open is not an error."""
     return one is not None and other is not None and one != other
 
 
@@ -154,7 +154,7 @@ def _degree(lexicon: Lexicon, finding: PlannedFinding) -> str:
 def compare(reference: SyntheticReport, candidate: SyntheticReport) -> ReportDifference:
     """Every error of ``candidate`` against ``reference``, by meaning; wording and order do not matter.
 
-    Findings are matched by concept. What one of the two leaves open (a place, a severity) is no error.
+    Findings are matched by concept. What one of the two leaves open (a place, a severity) is not an error.
     """
     lexicon = load_lexicon()
     before, after = stated(reference.plan), stated(candidate.plan)

@@ -160,7 +160,7 @@ def test_a_constant_metric_gets_a_card() -> None:
         (lambda one, other: [1.0], {}, "it gives list for a pair, not a number"),
         (lambda one, other: [1.0], {"batched": True}, "it gives 1 scores for 64 pairs"),
         (lambda one, other: 1.0, {"batched": True}, "it gives float for a list of pairs"),
-        (3, {}, "int is no metric"),
+        (3, {}, "int is not a metric"),
         ("rouge", {}, "unknown metric 'rouge'"),
         (overlap, {"value_range": (1, 0)}, "the range 1 to 0 is empty"),
         (overlap, {"tuned": "perhaps"}, "tuned: unknown value 'perhaps'"),

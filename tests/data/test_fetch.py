@@ -257,7 +257,7 @@ def test_add_tells_files_of_one_name_apart(tmp_path: Path) -> None:
     with pytest.raises(FetchError, match=r"may be any of .*Radiopaedia/dev_IOB\.json"):
         fetch.add("rate_ner", [tmp_path / "dev_IOB.json"], root)
     (tmp_path / "x.json").touch()
-    with pytest.raises(FetchError, match="no file of 'rate_ner'"):
+    with pytest.raises(FetchError, match="not a file of 'rate_ner'"):
         fetch.add("rate_ner", [tmp_path / "x.json"], root)
     with pytest.raises(FetchError, match="does not exist"):
         fetch.add("rate_ner", [tmp_path / "none.json"], root)

@@ -263,7 +263,7 @@ def test_mts_dialog_joins_by_row_and_keeps_what_is_no_rate(tmp_path: Path) -> No
     assert (first.id, first.case, first.group) == ("0/1", "0", "system 1")
     assert (third.id, third.case, third.group) == ("0/2", "0", "system 2")
     assert (first.precision, first.omission, first.fault) == (0.66666667, 0.571428571, "")
-    assert (second.omission, second.fault) == (None, "OmissionRate -1 is no rate")
+    assert (second.omission, second.fault) == (None, "OmissionRate -1 is not a rate")
     assert third.candidate == "Unremarkable."
 
 

@@ -47,7 +47,7 @@ def test_a_statement_is_read_as_it_stands(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "told"),
     [
-        (ALLOWED.replace("rexval", "rexvall"), "is no data set"),
+        (ALLOWED.replace("rexval", "rexvall"), "is not a data set"),
         (ALLOWED.replace("2026", "2999"), "lies in the future"),
         (ALLOWED.replace("signed", "signd"), "signed"),
         (ALLOWED.replace("signed: Data office\n", ""), "signed"),

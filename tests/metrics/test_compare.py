@@ -218,7 +218,7 @@ def test_a_metric_that_fails_is_left_out_and_reported(monkeypatch) -> None:
         ({"references": TABLE, "metrics": "rouge_9"}, "unknown metric 'rouge_9'"),
         ({"references": TABLE, "resamples": 99}, "resamples: resamples is 99. Give 100 or more."),
         ({"references": TABLE, "seed": -1}, "seed: seed is -1. Give 0 or more."),
-        ({"references": REFERENCES, "systems": {"a": REFERENCES, "b\x1b[1m": REFERENCES}}, "is no name"),
+        ({"references": REFERENCES, "systems": {"a": REFERENCES, "b\x1b[1m": REFERENCES}}, "is not a name"),
         (
             {"references": [], "scores": {"m": {"a": [1, 2], "b": [1, 2, 3]}}},
             "m: 3 scores of 'b', but 2 of 'a'",

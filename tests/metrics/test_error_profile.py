@@ -48,7 +48,7 @@ def test_an_age_that_is_none_is_named_with_its_row(age, tmp_path) -> None:
     source = tmp_path / "in.csv"
     source.write_text(f"reference,candidate,age\na,b,5\na,b,{age}\n", encoding="utf-8")
     with pytest.raises(
-        MetricError, match=r"in.csv, row 2, column 'age': '.*' is no age. Give years"
+        MetricError, match=r"in.csv, row 2, column 'age': '.*' is not an age. Give years"
     ) as caught:
         score_file(RULES, source, tmp_path / "out.csv")
     assert "\n" not in str(caught.value)

@@ -54,7 +54,7 @@ def test_an_index_may_name_only_safetensors_of_its_folder(model: Path, file: obj
     (model / "model.safetensors").unlink()
     index = {"metadata": {}, "weight_map": {"embeddings.weight": file}}
     (model / "model.safetensors.index.json").write_text(json.dumps(index))
-    with pytest.raises(ModelError, match="which is no safetensors file of the folder"):
+    with pytest.raises(ModelError, match="which is not a safetensors file of the folder"):
         locate(model)
 
 

@@ -71,7 +71,7 @@ def test_what_another_version_left_is_removed_and_named(
     engine.build(graph, 1, said.append)
     again = [line.removeprefix("To be made again: ") for line in said if line.startswith("To be made again")]
     assert sorted(again) == [
-        "across/audit: 'headline_unheard_of' is no headline of this version.",
+        "across/audit: 'headline_unheard_of' is not a headline of this version.",
         "facts/agreement: results format 2, where 5 is wanted.",
         "green/method, rales/nlu_scores: this results file is cut short or of another version.",
     ]

@@ -134,9 +134,9 @@ def test_an_interval_that_holds_the_edge_decides_nothing(
 
 
 def test_what_is_no_number_contradicts_no_paper() -> None:
-    with pytest.raises(ValueError, match="is no number"):
+    with pytest.raises(ValueError, match="is not a number"):
         check_value("mean", "0.5", math.nan)
-    with pytest.raises(ValueError, match="is no number"):
+    with pytest.raises(ValueError, match="is not a number"):
         check_value("mean", "0.5", Estimate(0.5, 0.4, math.nan))
 
 

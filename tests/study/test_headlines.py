@@ -74,7 +74,7 @@ def test_what_another_version_handed_over_is_refused(run: SimpleNamespace) -> No
         with pytest.raises(ResultError, match="is not what this version hands over"):
             headlines.check(run.results_dir)
     path.rename(path.with_name("headline_third.json"))
-    with pytest.raises(ResultError, match="'headline_third' is no headline of this version"):
+    with pytest.raises(ResultError, match="'headline_third' is not a headline of this version"):
         headlines.check(run.results_dir)
 
 

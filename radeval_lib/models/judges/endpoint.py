@@ -58,7 +58,7 @@ class EndpointJudge:
     def __post_init__(self) -> None:
         parts = urlsplit(self.url)
         if parts.scheme not in ("http", "https") or not parts.hostname:
-            wrong = f"{self.url!r} is no http address"
+            wrong = f"{self.url!r} is not an http address"
             raise JudgeError(wrong, "endpoint", "For example http://127.0.0.1:8000/v1.")
         if not _is_here(parts.hostname) and self.send_to != parts.hostname:
             wrong = f"{parts.hostname} is another machine, and reports are not sent there"

@@ -50,7 +50,7 @@ class SpanSettings:
 
     Attributes
     ----------
-    types : entity types; class 0 is no entity.
+    types : entity types; class 0 is not an entity.
     max_width : the widest span, in words.
     width_size : numbers in the embedding of a width.
     hidden : size of each hidden layer; A.9 says 3096, PURE's own is 150.

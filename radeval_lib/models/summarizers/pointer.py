@@ -68,7 +68,7 @@ def search(
                 if value == -torch.inf:
                     break
                 if token == end:
-                    if rank < width:  # as transformers: an end that no beam would take is no end
+                    if rank < width:  # as transformers: an end that no beam would take is not an end
                         ranked = value / length**settings.length_penalty
                         finished[text].append((ranked, tokens[row, 1:].tolist()))
                 elif kept < width:

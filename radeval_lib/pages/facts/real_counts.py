@@ -101,7 +101,7 @@ def counts(ratings: Sequence[FactRating]) -> pd.DataFrame:
     Index ``id``; ``possible`` (int: sets of counts, no more facts than words); ``reference`` (int, of the
     smallest set); ``empty`` (bool: a summary without facts, whose precision is nothing over nothing);
     ``counted_twice`` and ``neither`` (int, facts of the reference); ``no_rate`` (bool: the source prints what
-    is no rate). Raises MetricError: naming the judgement, where no counts give its rates.
+    is not a rate). Raises MetricError: naming the judgement, where no counts give its rates.
     """
     return pd.DataFrame(
         {

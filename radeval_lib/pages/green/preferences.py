@@ -67,8 +67,8 @@ def matches(chosen: pd.DataFrame, first: pd.DataFrame, second: pd.DataFrame) -> 
 def accuracies(run: Run, right: pd.DataFrame) -> pd.DataFrame:
     """Accuracy of each score, with percentile intervals from drawing cases.
 
-    Index: the scores. ``accuracy`` by the paper's words, where a tie is no match; ``low`` and ``high`` of it;
-    ``ties`` (share of the cases); ``ties by a coin``, the accuracy where a tie counts one half.
+    Index: the scores. ``accuracy`` by the paper's words, where a tie is not a match; ``low`` and ``high`` of
+    it; ``ties`` (share of the cases); ``ties by a coin``, the accuracy where a tie counts one half.
     """
     found = sum_estimates(
         right.eq(1).to_numpy(float),

@@ -51,7 +51,7 @@ _FUNCTION = frozenset(
 
 
 def nearest(names: Sequence[str], library: Iterable[str], encoder: Encoder) -> dict[str, float]:
-    """The cosine of each name with the nearest name of the library, of which capitals are no part."""
+    """The cosine of each name with the nearest name of the library, of which capitals are not part."""
     asked, known = (sorted({name.lower() for name in side}) for side in (names, library))
     table = unit(encoder.encode(asked)) @ unit(encoder.encode(known)).T
     return dict(zip(asked, table.max(axis=1).tolist(), strict=True))

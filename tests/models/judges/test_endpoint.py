@@ -189,7 +189,7 @@ def test_reports_are_not_sent_to_another_machine_unless_it_is_named():
 
 @pytest.mark.parametrize("url", ["ftp://localhost", "localhost:8000", ""])
 def test_an_address_that_is_none_is_refused(url):
-    with pytest.raises(JudgeError, match="no http address"):
+    with pytest.raises(JudgeError, match="not an http address"):
         EndpointJudge(url, "judge")
 
 

@@ -46,7 +46,7 @@ RATINGS = [
     _rating("a", 1, 2 / 3, 2 / 7, 5 / 7),  # 7, 3, 2
     _rating("a", 2, 1.0, 0.0, 1.0),  # nothing over nothing
     _rating("b", 1, 1.0, 0.5, 1.0),  # 2, 1, 1, both left out
-    _rating("b", 2, 1.0, 1 / 3, None, fault="OmissionRate -1 is no rate"),  # 3, 1, 1
+    _rating("b", 2, 1.0, 1 / 3, None, fault="OmissionRate -1 is not a rate"),  # 3, 1, 1
     _rating("c", 1, 0.5, 0.25, 0.5),  # 4, 2, 1: one of four neither
 ]
 
