@@ -1,4 +1,4 @@
-"""Atomic writes of files and folders, and removal of what a killed writer left.
+"""Atomic writes of files and folders, removal of what a killed writer left, and locks.
 
 What is being written stands in a folder ``.part-*`` beside its target, under a lock that the writer holds and
 the system lets go when the writer dies, however it dies. The next writer in that place removes every such
@@ -17,6 +17,7 @@ import tempfile
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, nullcontext, suppress
 from pathlib import Path
+from typing import TextIO
 
 PART = ".part-"
 _DISPLACED = (
@@ -100,6 +101,19 @@ def discard(*places: Path) -> None:
             shutil.rmtree(path)
         else:
             path.unlink(missing_ok=True)
+
+
+def lock(path: Path, *, shared: bool = False) -> TextIO | None:
+    """A file, made if needed, that this process holds alone, or with others that share it, until it closes it
+    or ends; None where another process holds it."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    stream = path.open("a+", encoding="utf-8")
+    try:
+        fcntl.flock(stream, (fcntl.LOCK_SH if shared else fcntl.LOCK_EX) | fcntl.LOCK_NB)
+    except OSError:
+        stream.close()
+        return None
+    return stream
 
 
 @contextmanager

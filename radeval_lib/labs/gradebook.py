@@ -246,8 +246,8 @@ def totals(grades: pd.DataFrame, where: str) -> pd.DataFrame:
     Raises
     ------
     LabError
-        For a mark that is not a number from 0 to the task's points, an unknown lab, or two rows of a student and
-        lab: it names the row of ``where``.
+        For a mark that is not a number from 0 to the task's points, an unknown lab, or two rows of a student
+        and lab: it names the row of ``where``.
     """
     if not {"student", "lab", "points"} <= set(grades):
         raise LabError("not a table of grades", where, "It has columns student, lab and points.")

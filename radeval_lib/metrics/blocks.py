@@ -166,8 +166,13 @@ def _begin(scorer: BlockScorer) -> None:
     global _scorer
     _scorer = scorer
     signal.signal(signal.SIGINT, signal.SIG_DFL)  # end without a word; the parent gets it too, and reports it
+    threading.Thread(target=_end_with_parent, daemon=True).start()
+
+
+def _end_with_parent() -> None:
     if parent := multiprocessing.parent_process():
-        threading.Thread(target=lambda: (parent.join(), os._exit(1)), daemon=True).start()
+        parent.join()
+    os._exit(1)
 
 
 def _score(block: Block) -> ScoredBlock:

@@ -7,7 +7,6 @@ A notebook that is run without a build shares that lock with others and holds on
 
 from __future__ import annotations
 
-import fcntl
 import os
 import secrets
 import signal
@@ -18,6 +17,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TextIO
 
+from radeval_lib import atomic
 from radeval_lib.child_process import kill_on_parent_exit as kill_on_parent_exit
 from radeval_lib.errors import RadevalError
 from radeval_lib.paths import BUILD_LOCK, display_path
@@ -35,7 +35,7 @@ class BusyError(RadevalError):
 def only_build(output_dir: Path) -> Iterator[dict[str, str]]:
     """Hold the lock of an output folder alone."""
     path = output_dir / BUILD_LOCK
-    with _locked(path, fcntl.LOCK_EX, output_dir) as stream:
+    with _locked(path, output_dir) as stream:
         yield {OWNER: f"{path.resolve()}:{_sign(stream)}"}
 
 
@@ -48,27 +48,21 @@ def only_run(output_dir: Path, executed: Path) -> Iterator[None]:
     """
     own = executed.parent / f".{executed.stem}.lock"
     with (
-        _locked(output_dir / BUILD_LOCK, fcntl.LOCK_SH, output_dir),
-        _locked(own, fcntl.LOCK_EX, executed) as stream,
+        _locked(output_dir / BUILD_LOCK, output_dir, shared=True),
+        _locked(own, executed) as stream,
     ):
         _sign(stream)
         yield
 
 
 @contextmanager
-def _locked(path: Path, how: int, what: Path) -> Iterator[TextIO]:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    with path.open("a+", encoding="utf-8") as stream:
-        try:
-            fcntl.flock(stream, how | fcntl.LOCK_NB)
-        except OSError:
-            stream.seek(0)
-            who = stream.read().partition(" ")[0]
-            raise BusyError(
-                "another process writes here" + (f" (process {who})" if _runs(who) else ""),
-                display_path(what),
-                "Wait for it to end, or stop it.",
-            ) from None
+def _locked(path: Path, what: Path, *, shared: bool = False) -> Iterator[TextIO]:
+    if (stream := atomic.lock(path, shared=shared)) is None:
+        who = path.read_text(encoding="utf-8").partition(" ")[0]
+        named = f" (process {who})" if _runs(who) else ""
+        where, remedy = display_path(what), "Wait for it to end, or stop it."
+        raise BusyError(f"another process writes here{named}", where, remedy)
+    with stream:
         yield stream
 
 
@@ -112,11 +106,9 @@ def _watch(path: Path, token: str) -> None:
 
 
 def _held(path: Path, token: str) -> bool:
-    with suppress(OSError), path.open(encoding="utf-8") as stream:
-        if stream.read() != token:
-            return False
-        try:
-            fcntl.flock(stream, fcntl.LOCK_SH | fcntl.LOCK_NB)
-        except OSError:
-            return True
+    with suppress(OSError):
+        if path.read_text(encoding="utf-8") == token:
+            if not (free := atomic.lock(path, shared=True)):
+                return True
+            free.close()
     return False

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import fcntl
 import json
 import os
 import sys
@@ -118,24 +117,13 @@ def _hold_place(run: Run) -> None:
     place = run.results_dir
     if place in _held:
         return
-    place.parent.mkdir(parents=True, exist_ok=True)
     where, remedy = display_path(place), "Wait for it to end, or give another output_dir."
-    with (run.output_dir / BUILD_LOCK).open("a+", encoding="utf-8") as build:
-        if not _locks(build, fcntl.LOCK_SH):
-            raise NotebookError("a build writes here", where, remedy)
-    own = (place.parent / f".{place.name}.lock").open("a+", encoding="utf-8")
-    if not _locks(own, fcntl.LOCK_EX):
-        own.close()
+    if not (build := atomic.lock(run.output_dir / BUILD_LOCK, shared=True)):
+        raise NotebookError("a build writes here", where, remedy)
+    build.close()
+    if not (own := atomic.lock(place.parent / f".{place.name}.lock")):
         raise NotebookError("another run of this notebook writes here, or its kernel is open", where, remedy)
     _held[place] = own
-
-
-def _locks(stream: TextIO, how: int) -> bool:
-    try:
-        fcntl.flock(stream, how | fcntl.LOCK_NB)
-    except OSError:
-        return False
-    return True
 
 
 def outputs_of(notebook: str, settings: Profile, seed: int, parameters: Mapping[str, cells.Value]) -> Path:
