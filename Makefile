@@ -63,13 +63,13 @@ lint: $(READY) ## style and types
 	@$(BIN)/ruff format --check --quiet .
 	@$(BIN)/mypy
 	@$(BIN)/lint-imports --no-logo
-	@$(BIN)/python -m radeval_lib.pipeline.notebook_style
+	@$(BIN)/python workflow/notebook_style.py
 	@$(BIN)/python workflow/check_words.py
 
 format: $(READY) ## put the code into the one format
 	@$(BIN)/ruff check --fix .
 	@$(BIN)/ruff format .
-	@$(BIN)/python -m radeval_lib.pipeline.notebook_style --fix
+	@$(BIN)/python workflow/notebook_style.py --fix
 
 lock: ## write requirements.lock again: the newest versions that pyproject.toml allows
 	@rm -rf build/lock && $(PYTHON) -m venv build/lock

@@ -15,10 +15,11 @@ import yaml
 
 from radeval_lib.labs import building
 from radeval_lib.paths import ROOT, notebooks
-from radeval_lib.pipeline import describing, launching, steps
+from radeval_lib.pipeline import launching, steps
 from radeval_lib.study import cells
 from radeval_lib.study.profiles import names
 from radeval_lib.tables import table_html
+from workflow import describing
 
 CODEMETA = {
     "@context", "@type", "name", "description", "keywords", "version", "license", "programmingLanguage",
@@ -70,7 +71,7 @@ def test_files_that_describe_the_study_are_of_their_formats(
     else:
         assert {name: (ROOT / name).read_text(encoding="utf-8") for name in describing.files()} == (
             describing.files()
-        ), "run python -m radeval_lib.pipeline.describing"
+        ), "run python workflow/describing.py"
     found = describing.files()
     citation, check = (yaml.safe_load(found[name]) for name in ("CITATION.cff", "codecheck.yml"))
     codemeta, zenodo = (json.loads(found[name]) for name in ("codemeta.json", ".zenodo.json"))

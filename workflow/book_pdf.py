@@ -24,15 +24,16 @@ def whole_book(html: Path) -> str:
     for link in first.select("link[href], script[src]"):
         name = "href" if link.name == "link" else "src"
         link[name] = (pages[0].parent / str(link[name])).resolve().as_uri()
-    first.body.clear()
+    body = first.select("body")[0]
+    body.clear()
     for path in pages:
-        article = BeautifulSoup(path.read_text(encoding="utf-8"), "html.parser").find("article")
+        article = BeautifulSoup(path.read_text(encoding="utf-8"), "html.parser").select("article")[0]
         for picture in article.select("img[src]"):
             picture["src"] = (path.parent / str(picture["src"])).resolve().as_uri()
         for code in article.select("div.cell_input, script"):
             code.decompose()
         article["style"] = "break-before: page"
-        first.body.append(article)
+        body.append(article)
     return str(first)
 
 

@@ -1,7 +1,7 @@
 """The files by which archives, search engines and CODECHECK know the study, from CITATION.cff and the public
 home of the repository.
 
-``python -m radeval_lib.pipeline.describing`` writes them. A fork names its home once, in ``_config.yml``
+``python workflow/describing.py`` writes them. A fork names its home once, in ``_config.yml``
 under ``repository: url``, where launch buttons find it too.
 """
 
@@ -97,11 +97,11 @@ def _codecheck(title: str, authors: list[str], url: str) -> str:
         **({"repository": url} if url else {}),
     }
     text = yaml.safe_dump(content, sort_keys=False, allow_unicode=True, width=120)
-    told = (
-        "# After `make book` from a fresh clone. Written by radeval_lib.pipeline.describing.",
+    lines = (
+        "# After `make book` from a fresh clone. Written by workflow/describing.py.",
         "# Who checks enters name and ORCID under codechecker, the certificate's DOI under report.",
     )
-    return "\n".join(("---", *told, text))
+    return "\n".join(("---", *lines, text))
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""Lints and formats the code of notebooks: ``python -m radeval_lib.pipeline.notebook_style [--fix]``.
+"""Lints and formats the code of notebooks: ``python workflow/notebook_style.py [--fix]``.
 
 Ruff reads notebooks but no MyST sources, so their code cells go through temporary notebooks and come back.
 """
