@@ -91,7 +91,7 @@ def test_full_is_made_without_a_set(whole: TinyFull, name: str) -> None:
     title = load_manifest(name).title.partition(":")[0]
     alone = [role for role, filler in profile("full").roles.items() if registry.datasets_of(filler) == [name]]
     if alone:  # of a role that two sets fill, the other is used
-        assert any(f"left out: {title}" in page for page in pages)
+        assert any(f"out: {title}, which fills the role" in page for page in pages)
 
 
 def test_every_data_set_of_full_has_files_of_its_format(full: TinyFull) -> None:
