@@ -129,6 +129,7 @@ def make(target: Path, *, with_models: bool = True) -> TinyFull:
     for systems in ("systems", "rales_systems"):
         for one in content["experiments"]["summarization"][systems].values():
             one["training"] |= {"epochs": 1, "patience": 1, "batch_size": 4}
+            one["settings"] = {**one.get("settings", {}), "longest_source": 64, "longest_target": 8, "beams": 1}
     profile.write_text(yaml.safe_dump(_merged(content, SMALL), sort_keys=False), encoding="utf-8")
     return TinyFull(path, root, hub)
 

@@ -132,3 +132,12 @@ def test_taus_of_experts_who_agree_are_one():
     table, draws = correlations.inter_expert_taus(counts, run)
     assert table.to_numpy().ravel().tolist() == pytest.approx([1.0] * 9)
     assert draws.shape == (30, 3)
+
+
+def test_a_quantile_that_few_resamples_do_not_bound_is_open_to_the_end_of_the_scale():
+    values = np.linspace(0.2, 0.4, 100)
+    few = correlations.quantile(values, 0.025)
+    assert (few.low, few.high) == (-1, pytest.approx(values[5], abs=0.01))
+    assert correlations.quantile(values, 0.975).high == 1
+    many = correlations.quantile(np.linspace(0.2, 0.4, 1000), 0.025)
+    assert 0.2 < many.low < many.value < many.high < 0.22

@@ -237,6 +237,8 @@ def check_inter_expert(cells: Mapping[str, Printed], table: pd.DataFrame, draws:
 
 
 def quantile(values: Sequence[float], level: float) -> Estimate:
-    """A quantile of resamples with its 95% Monte Carlo interval."""
+    """A quantile of resampled taus with its 95% Monte Carlo interval; an end that so few resamples leave open
+    is that of the scale, -1 or 1."""
     reach = stats.quantile_test(values, q=0.0, p=level).confidence_interval(0.95)
-    return Estimate(float(np.quantile(values, level)), float(reach.low), float(reach.high))
+    low, high = (end if np.isnan(bound) else bound for bound, end in ((reach.low, -1), (reach.high, 1)))
+    return Estimate(float(np.quantile(values, level)), float(low), float(high))
