@@ -21,6 +21,7 @@ from tests.full import data_files, models
 
 _TASKS = ("graphs", "spatial", "stanza", "procedures")
 _ONE_EPOCH = {"epochs": 1, "batch_size": 16, "learning_rate": 1.0e-3}
+_SHORT = {"longest_source": 64, "longest_target": 8, "beams": 1}  # a model of random weights never ends
 SMALL: dict[str, Any] = {
     "device": "cpu",
     "threads": 1,
@@ -129,7 +130,7 @@ def make(target: Path, *, with_models: bool = True) -> TinyFull:
     for systems in ("systems", "rales_systems"):
         for one in content["experiments"]["summarization"][systems].values():
             one["training"] |= {"epochs": 1, "patience": 1, "batch_size": 4}
-            one["settings"] = {**one.get("settings", {}), "longest_source": 64, "longest_target": 8, "beams": 1}
+            one["settings"] = one.get("settings", {}) | _SHORT
     profile.write_text(yaml.safe_dump(_merged(content, SMALL), sort_keys=False), encoding="utf-8")
     return TinyFull(path, root, hub)
 
