@@ -36,6 +36,8 @@ INSTEAD = {
     r"one (?:line|row|column|panel|bar|dot) an?": "one line per",
     r"one (?:value|score|number|module|metric|word|sentence) an? (?:pair|row|case|column|line)": "one per",
     r"(?:operations|milliseconds|errors) an? (?:pair|report|candidate|page)": "per pair",
+    r"speaks? of": "is about, mentions",
+    r"says? nothing of(?! its own)": "says nothing about",
     r"tells? (?:of|little|nothing|something)": "says, shows, reveals",
     r"for want of": "for lack of",
     r"talks no sense": "sends malformed messages",

@@ -88,7 +88,7 @@ def own(card: dict[str, Any], rows: list[dict[str, Any]]) -> dict[str, Any]:
 def power_sentence(card: dict[str, Any]) -> str:
     """What this test can tell."""
     if not card["radpref"]:
-        return "Agreement with radiologists was not measured, so this card says nothing of it."
+        return "Agreement with radiologists was not measured, so this card says nothing about it."
     power, band = card["radpref"]["power"], card["radpref"]["null_band"]["grade"]
     alone, corrected = power["alone"], power["corrected"]
     return (

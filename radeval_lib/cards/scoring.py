@@ -47,7 +47,7 @@ class Scored:
     reasons : by place, why a pair has no score.
     seconds : for a pair on average; None where that is not known.
     alone : scores of the pairs of ``again``, one pair a call, of a metric that takes several; else None.
-    message : what the first exception said, for whoever runs the metric; a card does not repeat it.
+    message : what the first exception said, for the person who runs the metric; a card does not repeat it.
     """
 
     values: Values

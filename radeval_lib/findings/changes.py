@@ -46,7 +46,7 @@ _GERUNDS = (
 _OF_STATES = frozenset(
     [*_GERUNDS, "changed", "improved", "resolved", "worsened", "progressed", "removed", "cleared"]
 )
-"""Of these "is not" speaks of change too: "is not enlarged" speaks of a state."""
+"""Of these "is not" describes change too: "is not enlarged" describes a state."""
 _ADVERBS = _words(
     """
     yet significantly completely fully appreciably been substantially entirely really definitely
@@ -312,7 +312,7 @@ def of_before(words: Sequence[Token], sizes: Sequence[PhraseMatch[tuple[float, .
 
 
 def _end_of_then(words: Sequence[Token], at: int) -> int:
-    """The end of what a word of before speaks of, or the word itself where that is still so."""
+    """The end of what a word of before refers to, or the word itself where that is still so."""
     if words[at].word in ("before", "prior", "previous"):
         following = words[at + 1].word if at + 1 < len(words) else ""
         if not following[:1].isdigit() and following != ".":

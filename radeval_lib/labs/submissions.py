@@ -85,7 +85,7 @@ def collect(folder: Path, scratch: Path, leave_out: Sequence[Path] = ()) -> list
 
 
 def _file_sender(stem: str) -> str:
-    """Who a file's name speaks of: ``ada``, ``ada-2``, ``ada (1)`` and ``ada_v2_final`` are one."""
+    """The student whom a file's name names: ``ada``, ``ada-2``, ``ada (1)`` and ``ada_v2_final`` are one."""
     if match := _LEARNING_SYSTEM.match(stem):
         return match["who"].lower()
     while (shorter := _AGAIN.sub("", stem)) and shorter != stem:

@@ -28,7 +28,7 @@ class Reason(NamedTuple):
     significant : of errors, whether clinically so.
     weight : of errors by rules, what it adds to the sum of weighted errors.
     credit : of entities, the share of their weight that they keep, mostly from 0 to 1.
-    reference, candidate : characters of either text, end exclusive; None where a text says nothing of it, or
+    reference, candidate : characters of either text, end exclusive; None where a text lacks it, or
         the metric does not know where.
     """
 

@@ -268,7 +268,7 @@ def _digest(files: tuple[tuple[Path, int, int], ...]) -> str:
 
 
 def _deciding(path: Path) -> Iterator[bytes]:
-    """A file's bytes; of settings, without what says nothing of the model (:data:`_OF_LOADING`)."""
+    """A file's bytes; of settings, without what says nothing about the model (:data:`_OF_LOADING`)."""
     if path.name in _OF_LOADING:
         with suppress(ValueError):
             content = json.loads(path.read_text(encoding="utf-8"))

@@ -133,7 +133,7 @@ def report(profile: Profile, data_root: Path | None, sums: str) -> tuple[str, st
             "",
             f"Leaks planted in builds, the last time at commit {found['commit'].iloc[0]}. The share that is "
             f"found is at least what the last column says, at {CONFIDENCE:.0%} confidence for each row "
-            "(Clopper and Pearson, one-sided). It says nothing of leaks of other kinds.",
+            "(Clopper and Pearson, one-sided). It says nothing about leaks of other kinds.",
             "",
             *_table(
                 ("kind", "planted", "found", "found at least"),

@@ -1,4 +1,4 @@
-"""Headings of a report, and which of its sections speak of this study."""
+"""Headings of a report, and which of its sections are about this study."""
 
 from __future__ import annotations
 

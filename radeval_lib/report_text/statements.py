@@ -153,7 +153,7 @@ def _pieces(text: str) -> Iterator[tuple[str, int, int]]:
     """Kind of section, start and end of every piece between breaks and headings.
 
     Where the findings have a heading, a section reaches to the next heading. Where they have none, a history
-    reaches to the end of its paragraph, or to the first sentence that does not speak of the patient.
+    reaches to the end of its paragraph, or to the first sentence that is not about the patient.
     """
     heads = headings(text)
     headed = any(head.kind == FINDINGS and not _impression(text, head) for head in heads)

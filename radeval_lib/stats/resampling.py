@@ -69,7 +69,7 @@ class Draws:
     cases : the measures in each resample of cases, with the seeds as they are; shape (resamples, measures).
     seeds : for each model that was trained with several seeds, standard normal numbers, shape (resamples,
         seeds), and how far each seed's measures are from their mean, shape (seeds, measures), so scaled that
-        their squares sum to the variance of that mean. A single seed says nothing of others: the draws
+        their squares sum to the variance of that mean. A single seed says nothing about others: the draws
         then are of cases alone.
     chance : uniform numbers in (0, 1), shape (resamples, 1), from which :meth:`total` takes its tails.
     size : number of cases.

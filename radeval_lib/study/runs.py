@@ -43,7 +43,7 @@ class Basis(NamedTuple):
 
     @property
     def judged(self) -> bool:
-        """Whether what is computed on it can speak of the paper."""
+        """Whether what is computed on it can say something about the paper."""
         return verdicts.kind(*self[:2], self.instrument) != verdicts.EXPERIMENT
 
     def with_own(self, *used: str) -> Basis:

@@ -355,7 +355,7 @@ def procedure_texts() -> _Shown:
 
 
 def findings_after_impression() -> _Shown:
-    """The findings cut from a report whose impression comes first, and how much of it they give away."""
+    """The findings cut from a report whose impression comes first, and how much of it they reveal."""
     names = ["preamble", "indication", "impression", "findings"]
     texts = ["ct head", "fall", "no acute hemorrhage", "the ventricles are normal in size"]
     cut = {rule: demo.findings_section(names, texts, rule) for rule in _RULES}

@@ -122,7 +122,7 @@ def outputs(root: Path) -> pd.DataFrame:
 
 
 def studies(root: Path | None) -> pd.DataFrame:
-    """The set for whoever compares with it: :func:`outputs` where the data root holds the texts, else what
+    """The set to compare with: :func:`outputs` where the data root holds the texts, else what
     is recorded (``study``, ``system``, ``stratum``, a column per metric), in the same order."""
     texts = outputs(root) if root is not None else pd.DataFrame()
     table = recorded.load("iu_systems").table

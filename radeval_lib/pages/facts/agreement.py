@@ -1,4 +1,4 @@
-"""Whether the fact counters agree: what Table 2 gives away of the ratings."""
+"""Whether the fact counters agree: what Table 2 reveals of the ratings."""
 
 from __future__ import annotations
 

@@ -117,7 +117,7 @@ def write_project(folder: Path, records: Sequence[TextPair], cases: int, rng: np
     """Write a project on the first ``cases`` into a folder, whole or not at all; returns the number of tasks.
 
     ``labelling.xml`` goes into the project's labelling settings, ``tasks.json`` is imported; ``key.json``
-    stays with whoever analyses.
+    stays with the person who analyses.
     """
     chosen = list(dict.fromkeys(one.case for one in records))[:cases]
     described, tasks, key = project([one for one in records if one.case in chosen], rng)

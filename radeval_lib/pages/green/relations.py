@@ -141,7 +141,7 @@ def _without(sentences: list[str], place: int, *instead: str) -> list[str]:
 
 
 def denial(sentence: str) -> str | None:
-    """A sentence turned into a denial; None where it points ("the"), speaks of change or of what has been."""
+    """A sentence turned into a denial; None where it points ("the"), is about change or what has been."""
     if vocabulary().changes.find([word.word for word in tokens(sentence)]) or re.match(
         r"(?i)(?:the|this|these|and|there ha[sd]|there have)\b", sentence
     ):

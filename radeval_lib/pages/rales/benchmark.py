@@ -74,7 +74,7 @@ def optimism_by_trials(
 ) -> pd.DataFrame:
     """Advantage and optimism with each of so many ``trials``, in points of F1: means over resamples of
     searches, trials and folds, each with ``_low`` and ``_high`` (95 % of resamples). The test documents are
-    the same in all of them, so these ends say nothing of what other documents could change.
+    the same in all of them, so these ends say nothing about what other documents could change.
 
     ``trials`` has one row per search, trial and case: counts on test, and ``value``, the trial's measure on
     validation.

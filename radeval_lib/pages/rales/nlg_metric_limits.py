@@ -145,7 +145,7 @@ def normal_pairs(records: Sequence[ReportPair], n: int, seed: int) -> pd.DataFra
     (:data:`NORMAL`), and one without against one with (:data:`ERROR`); none where there are too few.
 
     A report without a finding is one in which the fourteen observations, read by rules, find nothing;
-    identical texts are left out, since they say nothing of wording.
+    identical texts are left out, since they say nothing about wording.
     """
     rng = seeded(seed, "normal pairs")
     texts = [reveal(record.impression) for record in records]

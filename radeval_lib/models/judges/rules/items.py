@@ -238,7 +238,7 @@ _BASE = {SAME: 10.0, MEANT: 7.0, KIND: 5.0, KIN: 4.0}
 
 
 class Link(NamedTuple):
-    """A finding of the reference, the one of the candidate that speaks of it, and how they are related."""
+    """A finding of the reference, the one of the candidate that is about it, and how they are related."""
 
     reference: Item
     candidate: Item
