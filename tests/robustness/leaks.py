@@ -42,7 +42,7 @@ from radeval_lib.synthetic.records import AnnotatedText
 
 CORPUS = 60  # reports in the restricted corpus
 LARGE = 2500  # and where many leaks of each kind are planted
-BATCH = 50  # leaks of a build
+BATCH = 300  # leaks of a build
 SHORTEST = 20  # words of a report that is planted
 Files = dict[str, bytes]
 
