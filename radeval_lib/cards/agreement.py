@@ -19,10 +19,10 @@ from radeval_lib.data.recorded import Recording
 from radeval_lib.metrics import base
 from radeval_lib.stats import meta_evaluation
 from radeval_lib.stats.correlations import LEAST_GROUPS, Resampled, coefficient, resample
+from radeval_lib.stats.inputs import FloatArray
 from radeval_lib.stats.resampling import drawn_rows, ends, holm, inversion_p, share_interval
 from radeval_lib.stats.system_comparison import LEVEL, POWER, significance_clusters
 
-Floats = NDArray[np.float64]
 LEAST_CASES = 50
 """With fewer cases a card gives intervals and no test."""
 PERSON = "one radiologist"
@@ -32,7 +32,7 @@ PERMUTED = 2_000
 _CHOICES_PERMUTED = 200
 
 
-def rivals(recording: Recording, without: str) -> dict[str, Floats]:
+def rivals(recording: Recording, without: str) -> dict[str, FloatArray]:
     """Oriented scores of every recorded metric by its title, but of the one that the card is about."""
     return {
         base.get(name).title or name: oriented(recording, name)
@@ -41,13 +41,13 @@ def rivals(recording: Recording, without: str) -> dict[str, Floats]:
     }
 
 
-def oriented(recording: Recording, name: str) -> Floats:
+def oriented(recording: Recording, name: str) -> FloatArray:
     """A recorded metric's scores, higher is better."""
     sign = 1 if base.get(name).higher_is_better else -1
     return recording.table[name].to_numpy(np.float64) * sign
 
 
-def varies(values: Floats, cases: NDArray[np.intp]) -> bool:
+def varies(values: FloatArray, cases: NDArray[np.intp]) -> bool:
     """Whether enough cases have a score other than the commonest for a correlation."""
     distinct, counts = np.unique(values, return_counts=True)
     return len(np.unique(cases[values != distinct[counts.argmax()]])) >= LEAST_GROUPS
@@ -66,7 +66,7 @@ class RadPref:
     def __init__(
         self,
         table: pd.DataFrame,
-        scores: Mapping[str, Floats],
+        scores: Mapping[str, FloatArray],
         name: str,
         *,
         resamples: int,
@@ -90,7 +90,7 @@ class RadPref:
         return self._tests and len(np.unique(self.cases)) >= LEAST_CASES
 
     def _resample(
-        self, scores: Mapping[str, Floats], ratings: Floats, cases: Sequence[Any], name: str
+        self, scores: Mapping[str, FloatArray], ratings: FloatArray, cases: Sequence[Any], name: str
     ) -> Resampled:
         return resample(
             scores, ratings, groups=cases, kind="kendall", resamples=self._resamples, rng=self.rng(name)
@@ -209,14 +209,14 @@ class RadPref:
             rows.append({"metric": name, "value": value, "low": low, "high": high, "n": len(hit)})
         return rows
 
-    def _hits(self, gaps: Floats) -> NDArray[np.bool_]:
+    def _hits(self, gaps: FloatArray) -> NDArray[np.bool_]:
         """Whether the metric says what people say; its ties are decided on other cases."""
         cases = self.cases[self.first].tolist()
         wanted = self._wanted(self.grades.mean(axis=1))
         return meta_evaluation.agrees(gaps, wanted, cases, rng=np.random.default_rng(self._seed))
 
-    def _wanted(self, grades: Floats) -> Floats:
-        signs: Floats = np.sign(grades[self.first] - grades[self.second])
+    def _wanted(self, grades: FloatArray) -> FloatArray:
+        signs: FloatArray = np.sign(grades[self.first] - grades[self.second])
         return signs
 
     def by_rater(self) -> list[dict[str, Any]]:
@@ -271,19 +271,19 @@ class RadPref:
         ]
 
 
-def _length_fixed(ranks: Floats) -> Floats:
+def _length_fixed(ranks: FloatArray) -> FloatArray:
     """Partial correlation of each column but the last three with the third last, the last two held fixed, as
     pingouin's; NaN where nothing is left to vary."""
     design = np.column_stack([np.ones(len(ranks)), ranks[:, -2:]])
     rest = ranks[:, :-2] - design @ np.linalg.lstsq(design, ranks[:, :-2], rcond=None)[0]
     spread = np.sqrt((rest**2).sum(axis=0))
     spread[spread < 1e-9 * len(ranks)] = np.nan
-    found: Floats = rest[:, :-1].T @ rest[:, -1] / (spread[:-1] * spread[-1])
+    found: FloatArray = rest[:, :-1].T @ rest[:, -1] / (spread[:-1] * spread[-1])
     return found
 
 
 def facts(
-    table: pd.DataFrame, scores: Mapping[str, Floats], *, resamples: int, seed: int
+    table: pd.DataFrame, scores: Mapping[str, FloatArray], *, resamples: int, seed: int
 ) -> dict[str, list[dict[str, Any]]]:
     """τ_b of every metric with experts' rates of MTS-Dialog, signed so that more is better."""
     found = {}
@@ -308,18 +308,18 @@ def detectable(errors: Any, level: float) -> Any:
     return (norm.isf(level / 2) + norm.ppf(POWER)) * errors
 
 
-def _quartiles(values: Floats) -> dict[str, float]:
+def _quartiles(values: FloatArray) -> dict[str, float]:
     names = ("lowest", "lower_quartile", "median", "upper_quartile", "highest")
     return dict(zip(names, np.quantile(values, (0, 0.25, 0.5, 0.75, 1)).tolist(), strict=True))
 
 
-def _signs(values: Floats) -> NDArray[np.float32]:
+def _signs(values: FloatArray) -> NDArray[np.float32]:
     """1, 0 or -1 for every two values."""
     places = np.unique(values, return_inverse=True)[1].astype(np.float32)
     return np.sign(places[:, None] - places)
 
 
-def _finite(values: Floats) -> Floats:
+def _finite(values: FloatArray) -> FloatArray:
     return values[np.isfinite(values)]
 
 

@@ -7,13 +7,12 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
 from radeval_lib.cards.scoring import Scored
+from radeval_lib.stats.inputs import FloatArray
 from radeval_lib.stats.resampling import estimate, mean_of_sums, sum_draws, sum_estimates
 from radeval_lib.synthetic.report_edits import HARMFUL, HARMLESS, LAYOUTS, STEPS
 
-Floats = NDArray[np.float64]
 KINDS = {
     "changes the report": tuple(HARMFUL),
     "changes nothing it says": tuple(HARMLESS),
@@ -23,7 +22,7 @@ KINDS = {
 _SAME = 1e-9  # scores nearer than this are equal
 
 
-def costs(frame: pd.DataFrame, values: Floats, *, resamples: int, seed: int) -> dict[str, Any]:
+def costs(frame: pd.DataFrame, values: FloatArray, *, resamples: int, seed: int) -> dict[str, Any]:
     """What edits cost, as shares of what an unrelated report costs on the same texts.
 
     Parameters
@@ -111,7 +110,7 @@ def behaviour(
     }
 
 
-def _again(frame: pd.DataFrame, values: Floats, repeated: Floats) -> dict[str, Any]:
+def _again(frame: pd.DataFrame, values: FloatArray, repeated: FloatArray) -> dict[str, Any]:
     """Pairs whose second score differs from the first, and by how much at most."""
     first = values[frame.loc[frame["part"] == "again", "row"].to_numpy(np.intp)]
     failed = np.isfinite(first) != np.isfinite(repeated)
@@ -123,7 +122,7 @@ def _again(frame: pd.DataFrame, values: Floats, repeated: Floats) -> dict[str, A
     }
 
 
-def filled(frame: pd.DataFrame, oriented: Floats) -> Floats:
+def filled(frame: pd.DataFrame, oriented: FloatArray) -> FloatArray:
     """Oriented scores with each failure at the worst score of its part, or of all where a part has none."""
     result = oriented.copy()
     worst = float(np.nanmin(oriented))

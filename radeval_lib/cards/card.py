@@ -17,7 +17,7 @@ import pandas as pd
 from radeval_lib import atomic, data, origin
 from radeval_lib.cards import agreement, pairs, systems
 from radeval_lib.cards.behaviour import behaviour, costs, filled
-from radeval_lib.cards.scoring import OfCommand, OfFile, OfFunction, OfMetric, Scored, Scorer, Values
+from radeval_lib.cards.scoring import OfCommand, OfFile, OfFunction, OfMetric, Scored, Scorer
 from radeval_lib.data import recorded as recordings
 from radeval_lib.errors import RadevalError, check_choice, plain
 from radeval_lib.metrics import base
@@ -25,6 +25,7 @@ from radeval_lib.metrics.base import MetricError
 from radeval_lib.metrics.choosing import choose
 from radeval_lib.metrics.table_files import check_target
 from radeval_lib.paths import DATA
+from radeval_lib.stats.inputs import FloatArray
 
 SCHEMA = 1
 Tuned = Literal["yes", "no", "unknown"]
@@ -112,7 +113,7 @@ def metric_card(
     quick: bool = False,
     data_root: str | Path | None = "",
     rated: bool = True,
-    known: Mapping[str, Values] | None = None,
+    known: Mapping[str, FloatArray] | None = None,
     seed: int = 0,
     command: str = "",
     progress: Callable[[int, int], None] = lambda done, of: None,
@@ -260,10 +261,10 @@ def _scorer(
 
 
 def _rated(
-    frame: pd.DataFrame, oriented: Values | None, held: Mapping[str, Values], sign: int
-) -> dict[str, Values]:
+    frame: pd.DataFrame, oriented: FloatArray | None, held: Mapping[str, FloatArray], sign: int
+) -> dict[str, FloatArray]:
     """Oriented scores of each rated set that was scored or is known."""
-    found: dict[str, Values] = {}
+    found: dict[str, FloatArray] = {}
     for name in pairs.RATED:
         here = (frame["part"] == name).to_numpy()
         if name in held:
@@ -275,7 +276,7 @@ def _rated(
 
 
 def _missing(
-    met: Mapping[str, Values],
+    met: Mapping[str, FloatArray],
     root: Path | None,
     recorded: Mapping[str, recordings.Recording],
     rated: bool,
@@ -294,7 +295,7 @@ def _missing(
 
 def _radpref(
     recording: recordings.Recording,
-    mine: Values,
+    mine: FloatArray,
     name: str,
     own: str,
     half: Half,
@@ -338,7 +339,7 @@ def in_half(cases: Sequence[int] | np.ndarray[Any, Any], half: Half) -> np.ndarr
 
 def _facts(
     recording: recordings.Recording,
-    mine: Values,
+    mine: FloatArray,
     name: str,
     own: str,
     seed: int,
@@ -354,7 +355,7 @@ def _facts(
     return {"summaries": len(table), "cases": int(table["case"].nunique()), "rates": rates}
 
 
-def _look(name: str, half: Half, mine: Values) -> dict[str, Any]:
+def _look(name: str, half: Half, mine: FloatArray) -> dict[str, Any]:
     """That RadPref's grades were looked at, and by which scores."""
     from radeval_lib import checksums
 

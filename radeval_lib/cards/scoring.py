@@ -22,17 +22,16 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
 from radeval_lib import checksums
 from radeval_lib.cards.pairs import as_lines
 from radeval_lib.errors import listed
 from radeval_lib.metrics.base import Metric, MetricError
+from radeval_lib.stats.inputs import FloatArray
 
 BATCH = 64
 _GIVE_UP = 20  # a metric that fails on so many pairs and on no fewer is not a metric
 MISSING = "not a finite number"
-Values = NDArray[np.float64]
 Pairwise = Callable[[str, str], Any]
 Batched = Callable[[list[str], list[str]], Any]
 
@@ -50,10 +49,10 @@ class Scored:
     message : what the first exception said, for the person who runs the metric; a card does not repeat it.
     """
 
-    values: Values
+    values: FloatArray
     reasons: dict[int, str] = field(default_factory=dict)
     seconds: float | None = None
-    alone: Values | None = None
+    alone: FloatArray | None = None
     message: str = ""
 
 
@@ -223,7 +222,7 @@ class OfFile(Scorer):
         yield from ((f"row {at}", row) for at, row in enumerate(table, 2))
 
 
-def known_rows(path: Path, names: Iterable[str]) -> dict[str, Values]:
+def known_rows(path: Path, names: Iterable[str]) -> dict[str, FloatArray]:
     """Scores by rated set and row from a file of scores, whichever other pairs it holds.
 
     Raises

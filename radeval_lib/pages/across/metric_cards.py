@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
-from numpy.typing import NDArray
 
 from radeval_lib import plots
 from radeval_lib.cards.card import Card, in_half, metric_card
@@ -20,9 +19,9 @@ from radeval_lib.data import recorded
 from radeval_lib.metrics.base import Metric, create
 from radeval_lib.origin import RECORDED_SCORES
 from radeval_lib.paths import RECORDED
+from radeval_lib.stats.inputs import FloatArray
 from radeval_lib.study.runs import Run
 
-Floats = NDArray[np.float64]
 SETS = ("radpref", "mts_dialog")
 FIVE_LINES = Path(__file__).with_name("five_lines.csv")
 """What the metric of five lines gave to RadPref and MTS-Dialog, whose texts stand elsewhere; a test scores
@@ -51,13 +50,13 @@ class Nearest:
         self._features = _features(self._known)
         self._rouge = create("rouge_l")
 
-    def of_rows(self, rows: pd.DataFrame) -> Floats:
+    def of_rows(self, rows: pd.DataFrame) -> FloatArray:
         """Scores of recorded candidates."""
         features = _features(rows)
         gaps = ((features[:, None] - self._features) ** 2).sum(axis=2)
         return self._grades[gaps.argmin(axis=1)]
 
-    def __call__(self, references: Sequence[str], candidates: Sequence[str]) -> Floats:
+    def __call__(self, references: Sequence[str], candidates: Sequence[str]) -> FloatArray:
         """Scores of texts."""
         rows = pd.DataFrame(
             {
@@ -69,7 +68,7 @@ class Nearest:
         return self.of_rows(rows)
 
 
-def _features(rows: pd.DataFrame) -> Floats:
+def _features(rows: pd.DataFrame) -> FloatArray:
     words = np.log1p(rows[["reference_words", "candidate_words"]].to_numpy(np.float64))
     return np.column_stack([words, rows["rouge_l"]])
 
