@@ -2,8 +2,8 @@
 
 Open files come through pooch's downloader, hub sets through huggingface_hub at a pinned revision. A file
 takes its place under the data root only after it was checked, by one rename; a mismatch leaves nothing
-behind. A download that was interrupted goes on where it stopped, if the server can. Credentialed files are
-copied from where the user has them. No credentials are asked for, stored or shown.
+behind. Credentialed files are copied from where the user has them. No credentials are asked for, stored or
+shown.
 """
 
 from __future__ import annotations
@@ -12,7 +12,6 @@ import json
 import os
 import shutil
 from collections.abc import Callable, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, replace
 from itertools import takewhile
 from pathlib import Path, PurePosixPath
@@ -186,45 +185,23 @@ def _reason(error: Exception) -> str:
 
 
 def _fetch_url(dataset: str, entry: DataFile, root: Path, progress: bool) -> None:
-    # Kept between runs, for a download to go on; its name is that of what it becomes.
-    partial = root / ".partial" / checksums.of_text(entry.url)[:16]
-    partial.parent.mkdir(parents=True, exist_ok=True)
-    try:
-        _download(entry.url, partial, progress)
-    except (requests.RequestException, OSError, ValueError) as error:
-        if is_refusal(error):
-            raise
-        host = urlsplit(entry.url).hostname
-        raise FetchError(
-            f"download of {entry.path} failed ({_reason(error)})",
-            dataset,
-            f"Check the connection to {host} and run the command again to go on; or get {entry.url} in "
-            f"another way and give it to `radbook data add {dataset} FILE`.",
-        ) from None
-    try:
-        _install(partial, entry, root)
-    finally:
-        partial.unlink(missing_ok=True)
-        with suppress(OSError):  # another download may be under way
-            partial.parent.rmdir()
-
-
-def _download(url: str, partial: Path, progress: bool) -> None:
-    """Download ``url`` to ``partial``, going on behind what is there where the server can send the rest."""
     import pooch  # here, because it sets up progress bars, which the state of files does not need
 
-    have = partial.stat().st_size if partial.is_file() else 0
-    # The file's own bytes: sizes and ranges of a compressed transfer are others.
-    headers = {"Accept-Encoding": "identity"}
-    if have:
-        offered = requests.head(url, allow_redirects=True, timeout=TIMEOUT, headers=headers).headers
-        whole = int(offered.get("Content-Length", -1))
-        if have == whole:
-            return
-        if offered.get("Accept-Ranges") == "bytes" and have < whole:
-            headers["Range"] = f"bytes={have}-"
-    with partial.open("ab" if "Range" in headers else "wb") as stream:
-        pooch.HTTPDownloader(progressbar=progress, timeout=TIMEOUT, headers=headers)(url, stream, None)
+    with atomic.scratch(root) as folder:
+        incoming = folder / "download"
+        try:
+            pooch.HTTPDownloader(progressbar=progress, timeout=TIMEOUT)(entry.url, str(incoming), None)
+        except (requests.RequestException, OSError, ValueError) as error:
+            if is_refusal(error):
+                raise
+            host = urlsplit(entry.url).hostname
+            raise FetchError(
+                f"download of {entry.path} failed ({_reason(error)})",
+                dataset,
+                f"Check the connection to {host} and run the command again; or get {entry.url} in another "
+                f"way and give it to `radbook data add {dataset} FILE`.",
+            ) from None
+        _install(incoming, entry, root)
 
 
 def _fetch_hub(manifest: Manifest, entry: DataFile, root: Path) -> None:
