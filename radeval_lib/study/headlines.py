@@ -27,20 +27,29 @@ _FILE = MANIFESTS / "headlines.yml"
 @dataclass(frozen=True)
 class Headline:
     """A finding in a sentence or two of Markdown, with ``{names}`` for what its page hands over; ``needs``
-    are the kinds of evidence on which it may be shown."""
+    are the kinds of evidence on which it may be shown; ``line`` is the same in a line, of the findings that
+    the README shows."""
 
     id: str
     notebook: str
     anchor: str
     text: str
     needs: tuple[str, ...]
+    line: str = ""
 
 
 @lru_cache(maxsize=1)
 def headlines() -> dict[str, Headline]:
     """All of them by their id, in the order of the front page."""
     return {
-        key: Headline(key, one["notebook"], one["anchor"], " ".join(one["text"].split()), tuple(one["needs"]))
+        key: Headline(
+            key,
+            one["notebook"],
+            one["anchor"],
+            " ".join(one["text"].split()),
+            tuple(one["needs"]),
+            " ".join(one.get("line", "").split()),
+        )
         for key, one in own_yaml.read(_FILE).items()
     }
 

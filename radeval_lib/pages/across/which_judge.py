@@ -343,8 +343,8 @@ def _system_p(values: pd.Series, systems: pd.Series, run: Run) -> list[float]:
 
 
 def forest(table: pd.DataFrame) -> Figure:
-    """The metrics with their intervals, and what one person reaches as a band behind them, in a figure that a
-    phone shows whole."""
+    """The metrics with their intervals, what one person reaches as a band behind them, and ``operations``, if
+    the table has them, in a figure that a phone shows whole."""
     figure, axes = plots.panels(1, 1, 4.4, plots.NARROW)
     rows = table.drop(index=PERSON)
     axes.axvspan(*table.loc[PERSON, ["low", "high"]], color=plots.PALETTE[6], alpha=0.18, linewidth=0)
@@ -357,9 +357,10 @@ def forest(table: pd.DataFrame) -> Figure:
     axes.grid(visible=False)  # a line would look like a second value in the band
     axes.tick_params(axis="x", bottom=True)
     axes.set_xlabel("τ_b with the other raters' mean grade")
-    operations = [f"{billions:,.1f}" if billions else "none" for billions in rows["operations"]]
-    for place, text in enumerate(["operations,\nin billions", *operations], start=-1):
-        axes.text(1.03, place, text, transform=axes.get_yaxis_transform(), va="center", size="small")
+    if "operations" in rows:
+        operations = [f"{billions:,.1f}" if billions else "none" for billions in rows["operations"]]
+        for place, text in enumerate(["operations,\nin billions", *operations], start=-1):
+            axes.text(1.03, place, text, transform=axes.get_yaxis_transform(), va="center", size="small")
     return figure
 
 
