@@ -147,20 +147,59 @@
     });
   }
 
+  /* Search begins with what is called so: exhibits by paper and number, then titles, then headings. */
+  function calledSo(list, query) {
+    const parts = (text) => text.toLowerCase().split(/[^\p{L}\p{N}]+/u).filter(Boolean);
+    const idle = new Set(["a", "an", "and", "by", "for", "in", "of", "on", "the", "to"]);
+    const words = parts(query).filter((word) => !idle.has(word));
+    if (!words.length) return;
+    const has = (text) => {
+      const known = parts(text);
+      return words.every((word) => known.some((one) => (/^\d+$/.test(word) ? one === word : one.startsWith(word))));
+    };
+    const pages = Object.entries(window.pageHeadings);
+    const title = (page) => (window.pageHeadings[page][0] || [page])[0];
+    const heading = ([page, all]) => all.slice(1).map(([text, label]) => ({ text, of: title(page), address: `${page}.html${label ? `#${label}` : ""}` }));
+    const exhibits = window.exhibits.map((one) => ({ text: `${one.name}: ${one.title}`, of: one.verdict, address: one.address, name: one.name }));
+    const found = [
+      ...exhibits.filter((one) => has(one.name)),
+      ...pages.map(([page]) => ({ text: title(page), of: "", address: `${page}.html` })).filter((one) => has(one.text)),
+      ...exhibits.filter((one) => !has(one.name) && has(one.text)),
+      ...pages.flatMap(heading).filter((one) => has(one.text)),
+    ];
+    if (!found.length) return;
+    const most = 12;
+    const shown = document.createElement("ol");
+    found.slice(0, most).forEach((one) => {
+      const link = Object.assign(document.createElement("a"), { href: one.address, textContent: one.text });
+      const item = document.createElement("li");
+      item.append(link);
+      if (one.of) item.append(Object.assign(document.createElement("span"), { className: "found-where", textContent: one.of }));
+      shown.append(item);
+    });
+    const box = document.createElement("section");
+    box.className = "found-first";
+    const count = found.length > most ? `the first ${most} of ${found.length}` : `${found.length}`;
+    box.append(Object.assign(document.createElement("h2"), { textContent: `Exhibits, titles and headings (${count})` }), shown);
+    list.before(box);
+  }
+
   /* Search says where a word was found: the pages' texts are a script, since a folder's pages cannot fetch. */
   function whereFound() {
     const list = document.getElementById("search-results");
-    const words = (new URLSearchParams(window.location.search).get("q") || "").toLowerCase().split(/\s+/).filter(Boolean);
+    const query = (new URLSearchParams(window.location.search).get("q") || "").toLowerCase();
+    const words = query.split(/\s+/).filter(Boolean);
     if (!list || !words.length) return;
     const script = document.createElement("script");
     script.src = "page_texts.js";
     script.addEventListener("load", () => {
+      calledSo(list, query);
       const tell = () => list.querySelectorAll("li > a:not([data-told])").forEach((link) => {
         link.dataset.told = "";
         const page = new URL(link.href).pathname.split("/").slice(-3).join("/").replace(/\.html$/, "");
         const name = Object.keys(window.pageTexts).find((known) => page === known || page.endsWith(`/${known}`));
         const text = window.pageTexts[name] || "";
-        const word = words.find((one) => text.toLowerCase().includes(one));
+        const word = [words.join(" "), ...words].find((one) => text.toLowerCase().includes(one));
         if (!word) return;
         const at = text.toLowerCase().indexOf(word);
         const begin = text.lastIndexOf(" ", Math.max(0, at - 90)) + 1;
@@ -178,5 +217,15 @@
     document.head.append(script);
   }
 
-  document.addEventListener("DOMContentLoaded", () => { codeSwitch(); searchTables(); sliders(); editablePairs(); fitTables(); whereFound(); });
+  /* A link to what stands in a fold opens it. */
+  function openTarget() {
+    const target = window.location.hash && document.getElementById(decodeURIComponent(window.location.hash.slice(1)));
+    if (!target) return;
+    target.querySelectorAll("details.cells").forEach((fold) => { fold.open = true; });
+    for (let fold = target.closest("details"); fold; fold = fold.parentElement.closest("details")) fold.open = true;
+    target.scrollIntoView();
+  }
+
+  document.addEventListener("DOMContentLoaded", () => { codeSwitch(); searchTables(); sliders(); editablePairs(); fitTables(); whereFound(); openTarget(); });
+  window.addEventListener("hashchange", openTarget);
 })();

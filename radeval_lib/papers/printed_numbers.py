@@ -161,10 +161,27 @@ def all_in(frame: pd.DataFrame) -> list[Printed]:
     return [printed_in(row) for _, row in frame.iterrows()]
 
 
+def transcribed(exhibit_id: str) -> bool:
+    """Whether ``paper.yml`` names a transcription of the exhibit, which :func:`printed` reads."""
+    return exhibit_id in (paper(exhibit(exhibit_id).paper).get("tables") or {})
+
+
+def layout_of(exhibit_id: str) -> list[str]:
+    """The key columns of a printed table whose values head its columns where the paper prints it: ``columns``
+    in ``paper.yml``, by default the last key. Empty where each row has one number."""
+    described = paper(exhibit_id.partition(".")[0])["tables"][exhibit_id]
+    return [str(key) for key in described.get("columns", list(described["keys"])[-1:])]
+
+
+def unit_of(exhibit_id: str) -> str:
+    """The unit of a printed table's numbers, in words."""
+    return str(paper(exhibit_id.partition(".")[0])["tables"][exhibit_id]["unit"])
+
+
 def cells_of(exhibit_id: str) -> list[tuple[str, ...]]:
     """The legible numbers of a printed table, each by its values in the key columns; empty where the exhibit
     is not a table that was transcribed."""
-    if exhibit_id not in (paper(exhibit(exhibit_id).paper).get("tables") or {}):
+    if not transcribed(exhibit_id):
         return []
     frame = printed(exhibit_id)
     legible = frame[frame["value"].notna()].drop(columns=["printed", "value", "half_width"])
@@ -213,6 +230,25 @@ def quoted(exhibit_id: str) -> dict[str, Printed]:
         for quote in _prose(exhibit_id)
         for name, text in (quote.get("values") or {}).items()
     }
+
+
+def has_numbers(exhibit_id: str) -> bool:
+    """Whether :func:`numbers_of` has any for the exhibit."""
+    prose = (paper(exhibit(exhibit_id).paper).get("prose") or {}).get(exhibit_id, [])
+    return transcribed(exhibit_id) or any(quote.get("values") for quote in prose)
+
+
+def numbers_of(exhibit_id: str) -> pd.DataFrame:
+    """Every number that a paper prints of an exhibit, as digits: the cells of its table (the key columns and
+    ``printed``, str), or else those quoted from the prose (``name``, ``where`` and ``printed``, str)."""
+    if transcribed(exhibit_id):
+        return printed(exhibit_id).drop(columns=["value", "half_width"])
+    rows = [
+        (name, quote["where"], str(text))
+        for quote in _prose(exhibit_id)
+        for name, text in (quote.get("values") or {}).items()
+    ]
+    return pd.DataFrame(rows, columns=["name", "where", "printed"], dtype=str)
 
 
 def quotations(exhibit_id: str) -> list[tuple[str, str]]:

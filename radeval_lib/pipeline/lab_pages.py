@@ -8,7 +8,7 @@ from collections.abc import Iterator
 import nbformat
 
 from radeval_lib.labs import building
-from radeval_lib.pipeline import launching
+from radeval_lib.pipeline import citing, launching
 
 _READ = re.compile(r"^\| \*\*Read (?:first|afterwards)\*\* \|(.*)\|$", re.MULTILINE)
 LABEL = re.compile(r"\{ref\}`(?:[^`<]*<)?([\w-]+)>?`")
@@ -23,6 +23,8 @@ def staged() -> Iterator[tuple[str, str]]:
         head, _, rest = student.cells[0].source.partition("\n\n")
         student.cells[0].source = f"{head}\n\n{_buttons(lab)}\n\n{rest}"
         student.cells.append(nbformat.v4.new_markdown_cell(_SOLUTIONS, id="solutions"))
+        source = citing.source_line(f"notebooks/labs/{lab.name}.md")
+        student.cells.append(nbformat.v4.new_markdown_cell(source, id="source"))
         yield f"notebooks/labs/{lab.name}.ipynb", str(nbformat.writes(student))
 
 

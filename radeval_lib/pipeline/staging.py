@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+import ast
 import json
 import re
-import subprocess
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 import nbformat
@@ -15,14 +15,17 @@ from sphinx_external_toc.parsing import parse_toc_yaml
 
 from radeval_lib import checksums, registry
 from radeval_lib.errors import NotebookError
-from radeval_lib.papers.exhibits import PAPERS, of_notebook
+from radeval_lib.papers.exhibits import PAPERS, ledger, of_notebook
+from radeval_lib.papers.printed_numbers import has_numbers, numbers_of
 from radeval_lib.papers.printed_numbers import paper as described
 from radeval_lib.paths import BOOK, REFERENCES, ROOT, display_path, notebooks
-from radeval_lib.pipeline import absent, lab_pages, launching
+from radeval_lib.pipeline import absent, citing, lab_pages, launching
 from radeval_lib.pipeline.glossary import Linker
 from radeval_lib.study import profiles, recordings, results
 from radeval_lib.study.display import ENDS_HERE
-from radeval_lib.study.pages import claims_table, not_rebuilt
+from radeval_lib.study.pages import claims_table, exhibit_entries, not_rebuilt
+from radeval_lib.study.printed_tables import shown_numbers
+from radeval_lib.study.results import Result
 from radeval_lib.study.scorecards import scorecard
 
 _GREY = re.compile(r"(fill|stroke): #([0-9a-f]{2})\2\2\b")
@@ -34,10 +37,15 @@ _CLAIMS = re.compile(r"^<!-- claims: (\w+) -->$", re.MULTILINE)
 """Where a prose page wants the claims of a paper: a comment with the paper's key in the ledger."""
 
 
-def for_readers(executed: Path, card: pd.DataFrame, exercises: Mapping[str, str] | None = None) -> str:
+def for_readers(
+    executed: Path,
+    card: pd.DataFrame,
+    exercises: Mapping[str, str] | None = None,
+    found: Sequence[Result] = (),
+) -> str:
     """An executed notebook as the book shows it: parameters hidden (its provenance lists them), code folded
-    unless it is tagged ``show-input``, its papers below the title, its exhibits at the end, words of the
-    glossary linked."""
+    unless it is tagged ``show-input``, its papers below the title, how to cite each result of ``found``
+    beside it, exhibits that were not rebuilt at the end, words of the glossary linked."""
     notebook = nbformat.read(executed, as_version=4)
     commit = launching.built_from(notebook)
     first = next((cell for cell in notebook.cells if cell.cell_type == "markdown"), None)
@@ -57,14 +65,18 @@ def for_readers(executed: Path, card: pd.DataFrame, exercises: Mapping[str, str]
         for output in cell.outputs:
             if drawing := output.get("data", {}).get("image/svg+xml"):
                 output["data"]["image/svg+xml"] = for_both_grounds("".join(drawing))
+            if html := output.get("data", {}).get("text/html"):
+                output["data"]["text/html"] = citing.with_citation("".join(html), found)
         cell.metadata["tags"] = sorted(tags)
     if first is not None:
         page = f"{executed.parent.name}/{executed.stem}"
         if listed := not_rebuilt(card, page):
             notebook.cells.append(nbformat.v4.new_markdown_cell(listed, id="exhibits"))
+        source = citing.source_line(f"notebooks/{page}.md")
         label = re.match(r"\(([\w-]+)\)=", first.source)
         if label and (line := (exercises or {}).get(label[1])):
             notebook.cells.append(nbformat.v4.new_markdown_cell(line, id="exercise"))
+        notebook.cells.append(nbformat.v4.new_markdown_cell(source, id="source"))
         first.source = _below_title(with_papers(first.source, page), launching.buttons(page, commit))
     return str(nbformat.writes(notebook))
 
@@ -110,7 +122,8 @@ def settings(edition: str = "") -> str:
     The date is the commit's, so that the same state of the repository gives the same bytes.
     """
     content = yaml.safe_load((ROOT / "_config.yml").read_text(encoding="utf-8"))
-    footer = ["Code: MIT licence. Text, figures and tables: CC BY 4.0 (see LICENSE and LICENSE-TEXT.md)."]
+    footer = [f"{citing.authors()}. Version {citing.about()['version']}."]
+    footer += ["Code: MIT licence. Text, figures and tables: CC BY 4.0 (see LICENSE and LICENSE-TEXT.md)."]
     if commit := last_commit():
         footer.append(f"Last commit of the repository: {commit}.")
     if edition in profiles.names():
@@ -125,11 +138,8 @@ def settings(edition: str = "") -> str:
 
 def last_commit() -> str:
     """Short name and date of the repository's last commit; empty outside a clone, or without git."""
-    command = ["git", "-C", str(ROOT), "log", "-1", "--format=%h of %cs"]
-    try:
-        return subprocess.run(command, capture_output=True, text=True, check=True).stdout.strip()
-    except (OSError, subprocess.CalledProcessError):
-        return ""
+    commit, day = citing.head()
+    return f"{commit[:7]} of {day}" if commit else ""
 
 
 def with_claims(source: str, card: pd.DataFrame) -> str:
@@ -145,8 +155,9 @@ def with_claims(source: str, card: pd.DataFrame) -> str:
 
 
 def _downloads(output_dir: Path) -> Iterator[tuple[str, bytes]]:
-    """What pages link to or load: each result, its rebuilt table as CSV, the notebooks, and MathJax's own
-    files, from the package that carries them: a hospital's network blocks other hosts.
+    """What pages link to or load: each result as JSON and what is shown of it as CSV, what the papers print
+    of each exhibit as both, the notebooks, and MathJax's own files, from the package that carries them: a
+    hospital's network blocks other hosts.
 
     With them the style sheet of MyST-NB, which comes with that package only after the first pages were
     written: a page's link to it names its checksum, so the first render would differ from the next.
@@ -158,9 +169,13 @@ def _downloads(output_dir: Path) -> Iterator[tuple[str, bytes]]:
     yield f"_static/mystnb.{checksums.of_file(style)}.css", style.read_bytes()
     for path in sorted((output_dir / "results").glob("*/*/*.*.*.json")):
         yield f"_extra/results/{path.name}", path.read_bytes()
-        if table := results.read(path).table:
-            text = pd.DataFrame(table).to_csv(index=False, lineterminator="\n")
-            yield f"_extra/results/{path.with_suffix('.csv').name}", text.encode()
+        numbers = shown_numbers(results.read(path))
+        yield f"_extra/results/{path.with_suffix('.csv').name}", _csv(numbers)
+    for key in filter(has_numbers, ledger()):
+        numbers = numbers_of(key)
+        yield f"_extra/results/{key}.printed.csv", _csv(numbers)
+        text = json.dumps(numbers.to_dict("records"), ensure_ascii=False, indent=1)
+        yield f"_extra/results/{key}.printed.json", f"{text}\n".encode()
     for name, path in notebooks().items():
         yield f"_extra/sources/{name}.md", path.read_bytes()
     folder = Path(mathjax.__file__).parent / "static" / "mathjax" / "es5"
@@ -169,6 +184,14 @@ def _downloads(output_dir: Path) -> Iterator[tuple[str, bytes]]:
             yield f"_extra/mathjax/{path.relative_to(folder).as_posix()}", path.read_bytes()
 
 
+def _csv(frame: pd.DataFrame) -> bytes:
+    text: str = frame.to_csv(index=False, lineterminator="\n")
+    return text.encode()
+
+
+_GLUED = re.compile(r"\{glue:text\}`([\w-]+)`")
+_FENCED = re.compile(r"^(`{3,}).*?^\1`*$", re.MULTILINE | re.DOTALL)
+_HEADING = re.compile(r"(?:^\(([\w-]+)\)=\n)?(?:^\([\w-]+\)=\n)*^#{1,6} (.+)$", re.MULTILINE)
 _MARKUP = re.compile(
     r"\{cite[:a-z]*\}`[^`]*`|<[^>]+>|^\([\w-]+\)=$|^(?:```|:::)[^\n]*$|^:[\w-]+:[^\n]*$"
     r"|\{[a-z:]+\}(?=`)| <[\w-]+>(?=`)|[`*#$]",
@@ -176,13 +199,33 @@ _MARKUP = re.compile(
 )
 
 
+def _prose(page: bytes, *, notebook: bool) -> str:
+    """The Markdown of a staged page, with the texts that its code put into it."""
+    if not notebook:
+        return page.decode()
+    read = nbformat.reads(page.decode(), as_version=4)
+    values = {
+        output.metadata.scrapbook.name: text
+        for cell in read.cells
+        for output in cell.get("outputs", [])
+        if "scrapbook" in output.get("metadata", {})
+        for text in output.data.values()
+    }
+    source = "\n\n".join(cell.source for cell in read.cells if cell.cell_type == "markdown")
+    return _GLUED.sub(lambda used: str(ast.literal_eval(values.get(used[1], "''"))), source)
+
+
 def searched_text(page: bytes, *, notebook: bool) -> str:
-    """The running text of a staged page, without markup: what search shows of where a word was found."""
-    source = page.decode()
-    if notebook:
-        cells = nbformat.reads(source, as_version=4).cells
-        source = "\n\n".join(cell.source for cell in cells if cell.cell_type == "markdown")
-    return " ".join(_MARKUP.sub(" ", source).split())
+    """The running text of a staged page, without markup and with its numbers: what search shows of where a
+    word was found."""
+    return " ".join(_MARKUP.sub(" ", _prose(page, notebook=notebook)).split())
+
+
+def headings_of(page: bytes, *, notebook: bool) -> list[tuple[str, str]]:
+    """The headings of a staged page, its title first, each with the label before it (empty where there is
+    none): what search looks at before it looks at texts."""
+    found = _HEADING.findall(_FENCED.sub("", _prose(page, notebook=notebook)))
+    return [(" ".join(_MARKUP.sub(" ", words).split()), label) for label, words in found]
 
 
 def pages_of(toc: Path) -> list[str]:
@@ -215,9 +258,13 @@ def stage(executed_dir: Path, target: Path) -> bool:
     wanted = {"_config.yml": settings(executed_dir.parent.name).encode()}
     wanted[REFERENCES.name] = REFERENCES.read_bytes()
     for path in sorted(BOOK.rglob("*")):
-        if path.suffix == ".md" and path.stem != "glossary":
-            prose = Linker().linked(path.read_text(encoding="utf-8"))  # the table is HTML, without roles
-            wanted[path.relative_to(BOOK).as_posix()] = with_claims(prose, card).encode()
+        if path.suffix == ".md":
+            prose = path.read_text(encoding="utf-8")
+            if path.stem != "glossary":
+                prose = Linker().linked(prose)  # the table of claims is HTML, without roles
+            name = path.relative_to(BOOK).as_posix()
+            prose = citing.with_examples(with_claims(prose, card), found)
+            wanted[name] = f"{prose}\n\n{citing.source_line(f'book/{name}')}\n".encode()
         elif path.is_file():
             wanted[path.relative_to(BOOK).as_posix()] = path.read_bytes()
     wanted |= _downloads(executed_dir.parent)
@@ -232,7 +279,7 @@ def stage(executed_dir: Path, target: Path) -> bool:
             wanted[f"notebooks/{name}.md"] = absent.placeholder(source, lack).encode()
             left_out |= absent.labels(source)
         elif f"notebooks/{name}" in pages:  # a cell such as one training is run but is not a page
-            wanted[f"notebooks/{name}.ipynb"] = for_readers(path, card, exercises).encode()
+            wanted[f"notebooks/{name}.ipynb"] = for_readers(path, card, exercises, found).encode()
     for page in pages:
         path = ROOT / f"{page}.md"
         made = {f"{page}.md", f"{page}.ipynb"} & wanted.keys()
@@ -251,15 +298,22 @@ def stage(executed_dir: Path, target: Path) -> bool:
             is_notebook = name.endswith(".ipynb")
             wanted[name] = absent.without_in_file(wanted[name], missing, notebook=is_notebook)
             wanted[name] = absent.without_in_file(wanted[name], left_out, "left out", notebook=is_notebook)
-    texts = {
-        page: searched_text(wanted[name], notebook=name.endswith(".ipynb"))
+    contents = [
+        (page, wanted[name], name.endswith(".ipynb"))
         for page in pages
         for name in (f"{page}.md", f"{page}.ipynb")
         if name in wanted
+    ]
+    searched = {
+        "pageTexts": {page: searched_text(content, notebook=is_one) for page, content, is_one in contents},
+        "pageHeadings": {page: headings_of(content, notebook=is_one) for page, content, is_one in contents},
+        "exhibits": exhibit_entries(card),
     }
-    listed = json.dumps(texts, ensure_ascii=False, indent=0)
     # A script, not data: browsers refuse to fetch anything for a page that was opened from a folder.
-    wanted["_extra/page_texts.js"] = f"window.pageTexts = {listed};\n".encode()
+    script = [
+        f"window.{key} = {json.dumps(one, ensure_ascii=False, indent=0)};\n" for key, one in searched.items()
+    ]
+    wanted["_extra/page_texts.js"] = "".join(script).encode()
     shared = False
     for path in sorted(target.rglob("*"), reverse=True):
         if path.is_file() and (name := path.relative_to(target).as_posix()) not in wanted:

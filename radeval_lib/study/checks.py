@@ -67,10 +67,20 @@ class Check:
         """Its key in words."""
         return str(self.key)
 
+    def compares(self, cell: tuple[str, ...]) -> bool:
+        """Whether it compares a printed cell, named by its values in the table's key columns: a page's
+        name for it has these in their order, and may have others between."""
+        return any(_follow_one_another(cell, at) for at in self.cells)
+
     @property
     def agrees(self) -> bool:
         """Whether print and computation are compatible, and could have been found not to be."""
         return self.outcome == HOLDS
+
+
+def _follow_one_another(parts: Iterable[str], among: Iterable[str]) -> bool:
+    rest = iter(among)
+    return all(part in rest for part in parts)
 
 
 def _key(name: Key | str) -> Key:

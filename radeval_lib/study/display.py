@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from html import escape
 from pathlib import Path
+from string import ascii_lowercase
 
 import pandas as pd
 from IPython.core.getipython import get_ipython
@@ -14,9 +15,10 @@ from IPython.display import HTML, display
 
 from radeval_lib import origin, registry
 from radeval_lib.papers.exhibits import PAPERS, exhibit
-from radeval_lib.papers.printed_numbers import quotations
+from radeval_lib.papers.printed_numbers import has_numbers, quotations
 from radeval_lib.study import code, verdicts
 from radeval_lib.study.checks import Check
+from radeval_lib.study.printed_tables import cell_by_cell, is_shown_by_cells, place_of
 from radeval_lib.study.profiles import command
 from radeval_lib.study.results import Result, counted_outcome
 from radeval_lib.study.runs import Run
@@ -28,6 +30,10 @@ MOST_CHECKS = 1
 """The most that a page shows of an exhibit, folded; the audit has all."""
 MOST_LISTED = 2
 """The most failing checks with one cause that a page names."""
+MOST_FILES = 4
+"""The most data files of a result that a page names; its JSON has all."""
+RECORD = "Numbers, command, data and citation"
+"""What the folded line beside every exhibit is called."""
 ENDS_HERE = "radeval_page_ends_here"
 """Key of an output's metadata, after which a page has nothing more to show in this build."""
 _NEEDS = {
@@ -121,36 +127,80 @@ def _listed(checks: Sequence[Check], reason: str) -> str:
     return f"<li>{'<br>'.join([*lines, reason] if reason else lines)}</li>"
 
 
-def _differences(result: Result) -> str:
-    """The checks that fail as a list, by cause."""
+def _failing(result: Result) -> dict[str, list[Check]]:
+    """The checks that fail, by the name of their cause."""
     groups: dict[str, list[Check]] = {}
     for check in result.with_outcome(verdicts.FAILS):
         groups.setdefault(check.cause, []).append(check)
+    return groups
+
+
+def _differences(result: Result, letters: Mapping[str, str]) -> str:
+    """The checks that fail as a list, by cause; with ``letters`` as notes to the cells of a table."""
     reasons = {
         name: f"<em>{CAUSE_WORDS[cause.kind].capitalize()}:</em> {escape(cause.explanation)}"
         for name, cause in result.causes.items()
     }
     unknown = "" if result.kind == "other data" else "<em>Cause not known.</em>"
-    items = [_listed(checks, reasons.get(cause, unknown)) for cause, checks in groups.items()]
-    return f"<ul>{''.join(items)}</ul>" if items else ""
+    items = [_listed(checks, reasons.get(cause, unknown)) for cause, checks in _failing(result).items()]
+    if not items:
+        return ""
+    return f'<ol type="a">{"".join(items)}</ol>' if letters else f"<ul>{''.join(items)}</ul>"
 
 
 def exhibit_html(result: Result) -> str:
-    """A result as a page shows it: the verdict in a line and failing checks with their causes, all else
-    folded."""
+    """A result as a page shows it: the verdict in a line and failing checks with their causes; the table as
+    printed and recomputed, where there is one; all else folded."""
     entry = exhibit(result.exhibit)
     covered = result.coverage.words if result.coverage else ""
     box = verdict_badge(result.verdict, result.outcome, covered)
     box += f" <strong>{PAPERS[entry.paper]}, {escape(entry.heading)}.</strong> "
-    box += f"{escape(verdict_sentence(result))}{_differences(result)}"
-    table = _side_by_side(result) if result.checks else ""
-    experiment = result.kind == verdicts.EXPERIMENT
-    rest = f"<p>Made {rests_on(result)}, with {escape(result.stand_in)}.</p>" if experiment else ""
+    letters = dict(zip(_failing(result), ascii_lowercase, strict=False))
+    cells = cell_by_cell(result, letters) if is_shown_by_cells(result) else ""
+    box += f"{escape(verdict_sentence(result))}{_differences(result, letters if cells else {})}"
+    folded = f"<details><summary>{RECORD}</summary>{_record(result)}</details>"
+    place = f'class="verdict-box {css_class(result.outcome)}" id="{place_of(result)}"'
+    return f"<div {place}>{box}{cells}{folded}</div>"
+
+
+def _record(result: Result) -> str:
+    """What stands folded beside every exhibit: checks, numbers to download, the command that makes them, the
+    data with checksums, the sample, the seed, and, which the book adds, how to cite it."""
+    made, experiment = result.provenance, result.kind == verdicts.EXPERIMENT
+    rows: dict[str, str] = {}
+    if result.checks:
+        rows["Checks"] = _side_by_side(result)
+    if experiment:
+        rows["Made"] = f"{rests_on(result)}, with {escape(result.stand_in)}"
     if result.remaining:
-        rest += f"<p>{'Left open' if experiment else 'Not checked'}: {escape(result.remaining)}</p>"
-    label = "Checks and data" if table else "Data"
-    folded = f"<details><summary>{label}</summary>{table}{rest}{_files(result)}</details>"
-    return f'<div class="verdict-box {css_class(result.outcome)}">{box}{folded}</div>'
+        rows["Left open" if experiment else "Not checked"] = escape(result.remaining)
+    rows["Numbers"] = _files(result)
+    with_data = ", with the data root in <code>RADEVAL_DATA_ROOT</code>"
+    by_data = with_data if result.evidence in ("open", "credentialed") else ""
+    rows["Command"] = f"<code>{command(result.notebook, made['profile']['name'])}</code>{by_data}"
+    rows["Data"] = _data_files(made["data"])
+    if result.samples:
+        rows["Sample"] = "<br>".join(escape(sample.words) for sample in result.samples)
+    elif not experiment:
+        rows["Sample"] = "none: no interval and no lead here rests on sampling"
+    rows["Seed"] = str(made["seed"])
+    listed = "".join(f"<dt>{name}</dt><dd>{body}</dd>" for name, body in rows.items())
+    return f'<dl class="exhibit-record">{listed}{citation_mark(result.name)}</dl>'
+
+
+def citation_mark(name: str) -> str:
+    """Where the book puts how to cite a result: its version, address and date are not the run's to know."""
+    return f"<!-- citation: {name} -->"
+
+
+def _data_files(files: Mapping[str, str]) -> str:
+    """Names and SHA-256 of the files that a result rests on."""
+    if not files:
+        return "none"
+    named = [f"{escape(name)} <code>{digest}</code>" for name, digest in [*files.items()][:MOST_FILES]]
+    if len(files) > MOST_FILES:
+        named.append(f"and {len(files) - MOST_FILES} more, which the JSON names")
+    return "<br>".join(named)
 
 
 def _side_by_side(result: Result) -> str:
@@ -158,16 +208,21 @@ def _side_by_side(result: Result) -> str:
     # What fails stands open above, with what is printed and what follows.
     shown = [check for check in result.checks if check.outcome != verdicts.FAILS]
     if len(shown) <= MOST_CHECKS and len(result.checks) - len(shown) <= MOST_LISTED:
-        return table_html(checks_frame(shown), index=False) if shown else ""
+        return table_html(checks_frame(shown), index=False) if shown else "all above"
     address = f"../across/audit.html?q=[{result.exhibit}]"
-    return f'<p><a href="{address}">All {len(result.checks)} checks</a> (audit)</p>'
+    return f'<a href="{address}">All {len(result.checks)} checks</a> (audit)'
 
 
 def _files(result: Result) -> str:
-    """Links to a result's files."""
-    address = f"../../results/{result.name}"  # pages stand in notebooks/<folder>/
-    table = f'<a href="{address}.csv" title="the table of this result">CSV</a> ' if result.table else ""
-    return f'<p>{table}<a href="{address}.json" title="this result with its provenance">JSON</a></p>'
+    """Links to a result's numbers, and to those that the paper prints about the exhibit."""
+    folder = "../../results"  # pages stand in notebooks/<folder>/
+    shown = f"{_links(f'{folder}/{result.name}')} of what is shown"
+    printed = f"; {_links(f'{folder}/{result.exhibit}.printed')} of what is printed"
+    return f"{shown}{printed if has_numbers(result.exhibit) else ''}"
+
+
+def _links(address: str) -> str:
+    return f'<a href="{address}.csv">CSV</a> and <a href="{address}.json">JSON</a>'
 
 
 def _as_printed(words: str) -> str:

@@ -21,7 +21,7 @@ from radeval_lib.stats.estimates import Estimate
 from radeval_lib.study import beginning, checks, headlines, results, runs, superiority, verdicts
 from radeval_lib.study.checks import Check, Key
 from radeval_lib.study.display import exhibit_html
-from radeval_lib.study.results import Result
+from radeval_lib.study.results import Result, Sample
 
 
 class PageRun(runs.Run):
@@ -80,6 +80,7 @@ class PageRun(runs.Run):
             roles=roles,
             instrument=instrument,
             table=rebuilt.rebuilt,
+            samples=rebuilt.samples,
         )
         display(HTML(exhibit_html(rebuilt.result)))
 
@@ -123,6 +124,7 @@ class OpenExhibit:
     id: str
     checks: list[Check] = field(default_factory=list)
     rebuilt: pd.DataFrame | None = None
+    samples: list[Sample] = field(default_factory=list)
     result: Result | None = None
 
     def add(self, made: Check | Iterable[Check]) -> list[Check]:
@@ -150,6 +152,11 @@ class OpenExhibit:
     def groups(self, frame: pd.DataFrame, **settings: Any) -> list[Check]:
         """Check one printed cell a group: :func:`radeval_lib.study.checks.check_groups`."""
         return self.add(checks.check_groups(frame, **settings))
+
+    def sample(self, n: float, of: str, *, trainings: int = 0, draws: int = 0) -> None:
+        """Record on how many independent cases intervals and leads rest:
+        :class:`radeval_lib.study.results.Sample`."""
+        self.samples.append(Sample(int(n), of, trainings, draws))
 
     def table(self, rebuilt: pd.DataFrame) -> None:
         """Keep the rebuilt table with the result, for readers of the file."""

@@ -66,9 +66,9 @@ def ranked_findings(checks: pd.DataFrame) -> list[PaperFinding]:
 
 
 def _address(row: Any) -> str:
-    """Where an exhibit stands: its place on its page, or the page where this build did not rebuild it."""
-    place = "" if row.verdict == verdicts.NOT_REBUILT else f"#{row.anchor}"
-    return f"{row.notebook}.html{place}"
+    """Where an exhibit stands: its place on its page, of a printed table the table itself; or the page where
+    this build did not rebuild it."""
+    return f"{row.notebook}.html{f'#{row.place}' if row.place else ''}"
 
 
 def _place(row: Any, up: str) -> str:
@@ -134,7 +134,23 @@ def tiles(card: pd.DataFrame) -> HTML:
         )
         rows.append(f'<div class="tile-row"><span>{escape(paper)}</span><div>{shown}</div></div>')
     label = "Every exhibit by paper and verdict"
-    return HTML(f'<figure class="tiles" role="group" aria-label="{label}">{"".join(rows)}</figure>')
+    skip = f'<a class="skip-link" href="#after-tiles">Skip the {len(card)} tiles</a>'
+    figure = f'<figure class="tiles" role="group" aria-label="{label}">{"".join(rows)}</figure>'
+    return HTML(f'{skip}{figure}<div id="after-tiles" tabindex="-1"></div>')
+
+
+def exhibit_entries(card: pd.DataFrame) -> list[dict[str, str]]:
+    """Every exhibit as search lists it: ``name`` by paper and number, ``title``, ``verdict`` with its
+    coverage, and ``address`` below the book's first folder."""
+    return [
+        {
+            "name": f"{row.paper}, {row.label}",
+            "title": str(row.title),
+            "verdict": f"{row.verdict}{f', {row.coverage}' if row.coverage else ''}",
+            "address": f"notebooks/{_address(row)}",
+        }
+        for row in card.itertuples()
+    ]
 
 
 def _muted(words: str) -> str:

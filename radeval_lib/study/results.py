@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
@@ -20,11 +21,12 @@ from radeval_lib.study import verdicts
 from radeval_lib.study.checks import Check, Key
 from radeval_lib.study.declarations import ALL
 from radeval_lib.study.runs import Run
+from radeval_lib.study.superiority import UNKNOWN
 from radeval_lib.study.verdicts import Coverage
 
 OPEN_CONVENTION = "definition"
 CAUSES = ("paper", "text", OPEN_CONVENTION, "rounding")
-_FORMAT = 5
+_FORMAT = 6
 
 
 @dataclass(frozen=True)
@@ -33,6 +35,40 @@ class Cause:
 
     kind: str
     explanation: str
+
+
+@dataclass(frozen=True)
+class Sample:
+    """Cases on which intervals and leads of a result rest; they are taken as independent.
+
+    Attributes
+    ----------
+    n : how many independent cases there are.
+    of : what a case is, in the plural: ``report pairs``, ``patients``, ``models``.
+    trainings : of each model that is compared, with seeds of their own; 0 where nothing is trained.
+    draws : of the data that each model is trained on; 0 where nothing is drawn.
+    """
+
+    n: int
+    of: str
+    trainings: int = 0
+    draws: int = 0
+
+    def __post_init__(self) -> None:
+        if self.n < 1 or min(self.trainings, self.draws) < 0 or not self.of:
+            raise ResultError(f"{self.n} {self.of or 'cases'} are no sample")
+
+    @property
+    def words(self) -> str:
+        """``n = 200 report pairs, taken as independent; 2 trainings of each model``."""
+        parts = [f"n = {self.n:,} {self.of}, taken as independent"]
+        for count, what, of in (
+            (self.trainings, "training", "each model"),
+            (self.draws, "draw", "its training data"),
+        ):
+            if count:
+                parts.append(f"{count} {what}{'s' if count > 1 else ''} of {of}")
+        return "; ".join(parts)
 
 
 @dataclass(frozen=True)
@@ -51,6 +87,7 @@ class Result:
     table: list[dict[str, Any]]
     provenance: dict[str, Any]
     stand_in: str = ""
+    samples: tuple[Sample, ...] = ()
 
     @property
     def kind(self) -> str:
@@ -152,9 +189,7 @@ def coverage(exhibit_id: str, evidence: str, checks: Sequence[Check]) -> Coverag
     entry = exhibit(exhibit_id)
     leads = sum(not check.needed and check.outcome == verdicts.CANNOT_TELL for check in checks)
     if cells := set(cells_of(exhibit_id) if entry.kind in ("table", "figure") else ()):
-        met = [
-            {cell for cell in cells if any(set(cell) <= set(at) for at in check.cells)} for check in checks
-        ]
+        met = [{cell for cell in cells if check.compares(cell)} for check in checks]
         beside = sum(not one for one in met)
         return Coverage(len(set[Any]().union(*met)), len(cells), "cells", leads, beside)
     # Order and lead are two sides of one statement; the same words about several things are one.
@@ -162,6 +197,16 @@ def coverage(exhibit_id: str, evidence: str, checks: Sequence[Check]) -> Coverag
     stated = {check.key.what if check.stated is not None else check.printed for check in bearing}
     total = len(stated) + entry.unchecked_on(evidence)
     return Coverage(len(stated), total, "settings" if entry.kind == "guideline" else "statements", leads)
+
+
+def rests_on_cases(evidence: str, check: Check) -> bool:
+    """Whether what a check found rests on a sample of cases: an interval of data, a p value, or a lead that
+    something printed allows to test. What the rounding of given numbers allows is no such interval."""
+    if check.aspect == "lead":
+        return UNKNOWN.wording not in check.computed
+    has_interval = check.low is not None and check.high is not None and check.low < check.high
+    by_data = has_interval and level_of(evidence) == "data"
+    return by_data or re.search(r"\bp = ", check.computed) is not None
 
 
 def check_owner(run: Run, exhibit_id: str) -> None:
@@ -182,6 +227,7 @@ def record(
     roles: Sequence[str] | None = None,
     instrument: str = verdicts.PAPERS_OWN,
     table: pd.DataFrame | None = None,
+    samples: Sequence[Sample] = (),
 ) -> Result:
     """Judge an exhibit and write the result with its provenance, whole or not at all.
 
@@ -189,6 +235,7 @@ def record(
     ----------
     roles : of data and models that it rests on; default: all that the run has read.
     instrument : one of :data:`radeval_lib.study.verdicts.INSTRUMENTS`.
+    samples : the cases on which intervals and leads rest.
     """
     check_owner(run, exhibit_id)
     provenance = run.provenance(*_read_for(run, exhibit_id, evidence, instrument, roles))
@@ -211,6 +258,7 @@ def record(
         causes=causes,
         table=[] if table is None else json.loads(table.reset_index().to_json(orient="records")),
         provenance=provenance,
+        samples=tuple(samples),
     )
     _write(run.results_dir / f"{result.name}.json", result)
     return result
@@ -257,6 +305,7 @@ def read(path: Path) -> Result:
         content["checks"] = tuple(map(_check, content["checks"]))
         content["causes"] = {name: Cause(**cause) for name, cause in content["causes"].items()}
         content["coverage"] = Coverage(**content["coverage"]) if content["coverage"] else None
+        content["samples"] = tuple(Sample(**one) for one in content["samples"])
         result = Result(**content)
         _require_known_words(result)
     except (ValueError, KeyError, AttributeError, TypeError):

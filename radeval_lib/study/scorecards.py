@@ -8,8 +8,9 @@ from dataclasses import astuple
 
 import pandas as pd
 
-from radeval_lib.papers.exhibits import PAPERS, ledger
+from radeval_lib.papers.exhibits import PAPERS, exhibit, ledger
 from radeval_lib.study import verdicts
+from radeval_lib.study.printed_tables import is_shown_by_cells, place_of
 from radeval_lib.study.results import OPEN_CONVENTION, Cause, Result
 from radeval_lib.study.superiority import superiority_words
 
@@ -34,9 +35,10 @@ def scorecard(results: Sequence[Result]) -> pd.DataFrame:
     -------
     DataFrame
         One row per exhibit, in the ledger's order: ``exhibit``, ``paper``, ``label``, ``title``, ``kind``,
-        ``notebook``, ``anchor``, ``needs``; of the strongest evidence ``verdict``, ``outcome``, ``coverage``
-        (in words), ``evidence``, ``instrument`` (each empty if not rebuilt) and ``remaining``; per kind of
-        evidence the verdict there and its coverage (empty if none); ``checks``, ``failing`` and
+        ``notebook``, ``anchor``, ``place`` (where it is shown there: the display of a printed table, else the
+        anchor; empty if not rebuilt), ``needs``; of the strongest evidence ``verdict``, ``outcome``,
+        ``coverage`` (in words), ``evidence``, ``instrument`` (each empty if not rebuilt) and ``remaining``;
+        per kind of evidence the verdict there and its coverage (empty if none); ``checks``, ``failing`` and
         ``undetermined`` (how many checks cannot tell), counted over all evidence, and ``failures``, the
         reasons to fail; ``finding``, what came out in a sentence.
     """
@@ -58,6 +60,7 @@ def scorecard(results: Sequence[Result]) -> pd.DataFrame:
                 "kind": entry.kind.replace("_", " "),
                 "notebook": entry.notebook,
                 "anchor": entry.anchor,
+                "place": _place(best) if best else "",
                 "needs": entry.why_not_rebuilt,
                 "verdict": best.verdict if best else verdicts.NOT_REBUILT,
                 "outcome": best.outcome if best else verdicts.NOT_REBUILT,
@@ -74,6 +77,10 @@ def scorecard(results: Sequence[Result]) -> pd.DataFrame:
             }
         )
     return pd.DataFrame(rows)
+
+
+def _place(result: Result) -> str:
+    return place_of(result) if is_shown_by_cells(result) else exhibit(result.exhibit).anchor
 
 
 def _with_coverage(result: Result) -> str:

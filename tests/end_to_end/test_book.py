@@ -2,20 +2,26 @@
 
 from __future__ import annotations
 
+import json
 import re
 import shutil
 from pathlib import Path
+from urllib.parse import unquote, urlparse
 
+import pandas as pd
 import pytest
+from bs4 import BeautifulSoup
 from playwright.sync_api import Browser, Page, expect
 
 from radeval_lib.papers.exhibits import level_of
-from radeval_lib.papers.printed_numbers import paper
+from radeval_lib.papers.printed_numbers import paper, printed
 from radeval_lib.paths import BOOK
 from radeval_lib.pipeline.staging import pages_of
 from radeval_lib.study import PAPERS, ledger, read_all
-from radeval_lib.study.results import explains
+from radeval_lib.study.display import RECORD
+from radeval_lib.study.results import explains, rests_on_cases
 from radeval_lib.study.verdicts import FAILS
+from workflow import readme
 from workflow.check_site import dead_links, faults
 
 PAGES = pages_of(BOOK / "_toc.yml")
@@ -101,8 +107,11 @@ def test_every_exhibit_stands_on_the_index_and_leads_to_its_place(html: Path, pa
     )
     assert len(rows) == len(ledger())
     for entry, (href, status) in zip(ledger().values(), rows, strict=True):
-        place = "" if status.endswith("not rebuilt") else f"#{entry.anchor}"
-        assert href == f"../{entry.notebook}.html{place}"
+        page_name, _, place = href.partition("#")
+        assert page_name == f"../{entry.notebook}.html"
+        rebuilt = not status.endswith("not rebuilt")
+        assert bool(place) == rebuilt
+        assert not rebuilt or place == entry.anchor or place.startswith(f"result-{entry.anchor}-")
     assert all(status.strip() for _, status in rows)
 
 
@@ -141,6 +150,114 @@ def test_the_front_page_tells_findings_with_links_to_their_places(html: Path, pa
     assert findings.count() >= 2  # those that rest on printed and released numbers
     assert findings.locator("strong").count() == findings.locator("a").count() == findings.count()
     assert page.locator("img[alt^='One line per metric']").count() == 1
+
+
+# Exhibits that a reader asked for and found on no page, and others drawn at random from all that are tables.
+LOOKED_UP = {
+    "ratescore.table6": "Table 6 of RaTEScore",
+    "green.table6": "GREEN Table 6",
+    "rales.table7": "Table 7 of RaLEs",
+    "rales.table8": "RaLEs, Table 8",
+    "rales.table13": "table 13 rales",
+    "facts.table2": "Table 2 of Fact counting",
+    "rrs.table1": "Table 1 of MIMIC-RRS",
+    "green.table9": "table 9 green",
+}
+
+
+@pytest.mark.parametrize(("exhibit", "query"), LOOKED_UP.items())
+def test_an_exhibit_is_found_first_with_all_that_quoting_it_takes(
+    exhibit: str, query: str, html: Path, page: Page
+) -> None:
+    page.goto((html / "search.html").as_uri() + f"?q={query.replace(' ', '+')}")
+    first = page.locator(".found-first li a").first
+    first.wait_for(timeout=60_000)
+    entry = ledger()[exhibit]
+    assert first.inner_text() == f"{PAPERS[entry.paper]}, {entry.label}: {entry.title}"
+    first.click()
+    box = page.locator(f".verdict-box#{page.url.rpartition('#')[2]}")
+    table = box.locator("table.cell-by-cell")
+    expect(table).to_be_visible()
+    assert f"{entry.label} as printed" in (table.locator("caption").text_content() or "")
+    texts = table.locator("td").all_text_contents()
+    assert all(
+        any(text.lstrip("✗? ").startswith(cell) for text in texts) for cell in printed(exhibit)["printed"]
+    )
+    box.locator("summary", has_text=RECORD).click()
+    told = box.locator("dl.exhibit-record")
+    for name in ("Numbers", "Command", "Data", "Sample", "Seed", "Cite"):
+        expect(told.locator("dt", has_text=re.compile(f"^{name}$"))).to_be_visible()
+    links = told.locator("dd a[href*='/results/']")
+    assert links.count() == 4
+    for link in links.all():
+        target = Path(unquote(urlparse(str(link.evaluate("link => link.href"))).path))
+        text = target.read_text(encoding="utf-8")
+        assert json.loads(text) if target.suffix == ".json" else len(pd.read_csv(target)) > 1
+    assert f"@misc{{radeval-{entry.anchor}" in (told.locator("pre").text_content() or "")
+    assert not _troubles(page)
+
+
+def test_what_differs_is_marked_in_its_cell_and_explained_below(html: Path, page: Page) -> None:
+    page.goto((html / "notebooks/rales/calibration.html").as_uri())
+    box = page.locator("#result-rales-table7-print")
+    failing = box.locator(".compared.fails")
+    assert failing.count() > 1
+    cell = failing.first
+    note = cell.locator("sup").inner_text()
+    assert "✗" in cell.inner_text()
+    place = "abcdefghij".index(note)
+    item = box.locator("ol[type=a] > li").nth(place)
+    assert (cell.get_attribute("title") or "nothing") in (item.text_content() or "")
+
+
+def test_search_shows_titles_before_texts_and_the_numbers_of_the_build(html: Path, page: Page) -> None:
+    page.goto((html / "search.html").as_uri() + "?q=index+of+exhibits")
+    first = page.locator(".found-first li a").first
+    first.wait_for(timeout=60_000)
+    assert first.inner_text() == "Index of exhibits"
+    texts = page.evaluate("window.pageTexts")
+    at_a_glance = texts["notebooks/across/at_a_glance"]
+    assert f"The papers have {len(ledger())} tables" in at_a_glance
+    left = {name for name, text in texts.items() if "glue:text" in text}
+    assert not left
+    assert not _troubles(page)
+
+
+def test_every_page_names_its_source_and_how_to_cite(html: Path) -> None:
+    for name in PAGES:
+        text = (html / f"{name}.html").read_text(encoding="utf-8")
+        line = BeautifulSoup(text, "html.parser").select_one("article .page-source")
+        assert line is not None, name
+        assert name.removeprefix("notebooks/") in line.get_text()
+        assert line.select_one('a[href$="how_to_cite.html"], a[href="#"], a[href="#how-to-cite"]'), name
+
+
+def test_the_keyboard_skips_the_tiles_of_the_index(html: Path, page: Page) -> None:
+    page.goto((html / "notebooks/across/exhibits.html").as_uri())
+    page.locator("a.skip-link").focus()
+    expect(page.locator("a.skip-link")).to_be_in_viewport()
+    page.keyboard.press("Enter")
+    page.keyboard.press("Tab")
+    assert page.evaluate("!document.activeElement.classList.contains('tile')")
+    assert page.evaluate("document.activeElement.closest('.search-table, h2, section') !== null")
+
+
+def test_the_readme_shows_findings_of_the_build(smoke: Path) -> None:
+    told = readme.findings(smoke / "results")
+    assert told.count("\n") == 5
+    assert readme.shown().endswith(told), "run workflow/readme.py"
+
+
+def test_every_interval_and_lead_names_its_sample(smoke: Path) -> None:
+    """Ranges of printed and released numbers come from rounding; any other range, p value or lead comes from
+    cases."""
+    without = [
+        f"{result.name}: {check.name}: {check.computed}"
+        for result in read_all(smoke)
+        for check in result.checks
+        if not result.samples and rests_on_cases(result.evidence, check)
+    ]
+    assert not without
 
 
 def test_the_index_shows_a_tile_for_every_exhibit(html: Path, page: Page) -> None:

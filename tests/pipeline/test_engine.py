@@ -72,7 +72,7 @@ def test_what_another_version_left_is_removed_and_named(
     again = [line.removeprefix("To be made again: ") for line in said if line.startswith("To be made again")]
     assert sorted(again) == [
         "across/audit: 'headline_unheard_of' is not a headline of this version.",
-        "facts/agreement: results format 2, where 5 is wanted.",
+        "facts/agreement: results format 2, where 6 is wanted.",
         "green/method, rales/nlu_scores: this results file is cut short or of another version.",
     ]
     assert not list((graph.output_dir / "results").glob("*/*"))

@@ -32,7 +32,9 @@ def test_a_page_tells_its_papers_first_and_what_was_not_rebuilt_last(tmp_path: P
     title, papers, text = told.cells[0].source.split("\n\n")
     assert (title, text) == ("# Ceilings", "Text.")
     assert papers.startswith("Paper: ")
-    assert told.cells[-1].source.startswith('<p class="muted">Not rebuilt: ')
+    missing, source = (cell.source for cell in told.cells[-2:])
+    assert missing.startswith('<p class="muted">Not rebuilt: ')
+    assert source.startswith("[Source: `notebooks/green/rules_judge.md`, commit ")
 
 
 def test_a_page_of_no_paper_stays_as_it_is() -> None:
@@ -113,6 +115,25 @@ def test_every_papers_first_page_gives_its_claims_its_sources_and_its_main_figur
 def test_search_gets_the_words_of_a_page_without_its_markup() -> None:
     page = "(place)=\n# Title\n\n:::{note}\n:class: tip\nSome *words* and {ref}`a place <nb-x>`.\n:::\n"
     assert staging.searched_text(page.encode(), notebook=False) == "Title Some words and a place ."
+
+
+def test_search_gets_the_numbers_of_the_build_and_the_headings() -> None:
+    glued = nbformat.v4.new_output(
+        "display_data",
+        {"application/papermill.record/text/plain": "'2 of 7 {x}'"},
+        metadata={"scrapbook": {"name": "lead", "mime_prefix": "application/papermill.record/"}},
+    )
+    cells = [
+        nbformat.v4.new_markdown_cell(
+            "(nb-x)=\n# A *title*\n\n## Below\n\nIt leads {glue:text}`lead` rivals."
+        ),
+        nbformat.v4.new_code_cell("# no heading", outputs=[glued]),
+        nbformat.v4.new_markdown_cell("```bash\n# no heading\n```\n(one)=\n(two)=\n### Last"),
+    ]
+    page = str(nbformat.writes(nbformat.v4.new_notebook(cells=cells))).encode()
+    assert "It leads 2 of 7 {x} rivals." in staging.searched_text(page, notebook=True)
+    headings = [("A title", "nb-x"), ("Below", ""), ("Last", "one")]
+    assert staging.headings_of(page, notebook=True) == headings
 
 
 def test_no_two_places_of_the_book_have_the_same_label() -> None:

@@ -109,7 +109,7 @@ def test_a_papers_claims_are_listed_with_links_and_nothing_else() -> None:
             ("GREEN", "table", "a/b", "Table 4", "Taus", "t4", "consistent", "holds", ""),
             ("RaLEs", "claim", "a/c", "Sec 2", "Another paper", "c2", "consistent", "holds", ""),
         ],
-        columns=["paper", "kind", "notebook", "label", "title", "anchor", "verdict", "outcome", "coverage"],
+        columns=["paper", "kind", "notebook", "label", "title", "place", "verdict", "outcome", "coverage"],
     )
     told = pages.claims_table(card, "GREEN", up="../n/")
     assert '<a href="../n/a/b.html#c1">Abstract</a>' in told

@@ -214,8 +214,8 @@ def test_an_experiment_of_our_own_records_no_check(tmp_path: Path) -> None:
     assert first.outcome == verdicts.EXPERIMENT
     assert second.table == [{"index": 0, "f1": 0.5}]
     assert "Shown, not judged: a verdict on the paper needs " in exhibit_html(first)
-    assert "Made on generated data, with generated reports." in exhibit_html(first)
-    assert "Left open: People." in exhibit_html(first)
+    assert "<dt>Made</dt><dd>on generated data, with generated reports</dd>" in exhibit_html(first)
+    assert "<dt>Left open</dt><dd>People.</dd>" in exhibit_html(first)
     with pytest.raises(ResultError, match="checks nothing that a paper states"):
         judge("own experiment", [YES], {})
 
@@ -243,7 +243,7 @@ def test_what_is_recorded_is_read_back(run: Run) -> None:
 @pytest.mark.parametrize(
     ("changes", "says"),
     [
-        ({"format": 2}, "results format 2, where 5 is wanted"),
+        ({"format": 2}, "results format 2, where 6 is wanted"),
         ({"verdict": "borne out"}, "'borne out' is no verdict of this version"),
         ({"evidence": "hearsay"}, "'hearsay' is no evidence of this version"),
         ({"exhibit": "facts.table99"}, "unknown exhibit 'facts.table99'"),
@@ -299,10 +299,10 @@ def test_the_sentence_says_what_was_found(run: Run) -> None:
 
 def test_the_box_lists_what_fails(run: Run) -> None:
     html = exhibit_html(record(run, _exhibit(), evidence="print", checks=[YES, NO], remaining="People."))
-    assert "<p>Not checked: People.</p>" in html
+    assert "<dt>Not checked</dt><dd>People.</dd>" in html
     assert 'class="verdict-box fails"' in html
     assert "fails: printed 2; follows 3<br><em>Cause not known.</em>" in html
-    assert html.count("<tr>") == 1  # what holds, folded
+    assert html.partition("exhibit-record")[2].count("<tr>") == 1  # what holds, folded
 
 
 def test_a_box_with_many_checks_leads_to_the_audit(run: Run) -> None:
@@ -310,7 +310,7 @@ def test_a_box_with_many_checks_leads_to_the_audit(run: Run) -> None:
     html = exhibit_html(record(run, _exhibit(), evidence="print", checks=many))
     assert "value 1: printed 1; follows 2, and seven more<br>" in html
     assert f'<a href="../across/audit.html?q=[{_exhibit()}]">All 9 checks</a>' in html
-    assert "<tr>" not in html
+    assert "<tr>" not in html.partition("exhibit-record")[2]
 
 
 def test_an_exhibit_belongs_to_one_notebook(run: Run) -> None:

@@ -42,6 +42,7 @@ class PrintedTaus:
     def __init__(self) -> None:
         self.cells = printed("green.table6")
         self.values = wide(self.cells, "metric", "statistic")
+        self.pairs = int(quoted("green.def_rexval")["pairs"].value)
         self.taus = by_name(self.cells[self.cells["statistic"] == "estimate"], "metric")
         self.tests = from_print.pairwise_tests(self.values.reset_index(), name="metric")
         self.earlier = self.values.index.drop([*SCORES, *COUNTS, EXPERTS]).tolist()

@@ -167,25 +167,29 @@ def check_selected(fours: pd.DataFrame, ones: pd.DataFrame) -> list[Check]:
 def check_multimodal(eights: pd.DataFrame, nines: pd.DataFrame) -> list[Check]:
     """Whether further training improves what Tables 8 and 9 print, with the numbers that the prose gives."""
     stated = quoted("green.claim_multimodal")
-    places = {
-        "notes": ("MIMIC-IV-Notes", tested("green.guide_ooc", "reports")),
-        "ct": ("Abdominal CT", int(quoted("green.guide_ct")["pairs"].value)),
-    }
-    checks = []
+    pairs_of, checks = tested_on(), []
     for when, training in TRAININGS.items():
-        for key, (place, _) in places.items():
+        for key, place in zip(("notes", "ct"), pairs_of, strict=True):
             where = {"evaluation": place, "training": training, "quantity": "significant errors"}
             what = f"{place}, {training}"
             checks += check_quoted(eights, "Table 8", stated, f"{key}_{when}", what, **where)
     claim = "improves … for both the in-distribution and out-of-distribution data"
     both = pd.concat([eights, nines])
     both["when"] = both["training"].map({training: when for when, training in TRAININGS.items()})
-    for place, n in places.values():
+    for place, n in pairs_of.items():
         for quantity in ("significant errors", *LEXICAL):
             cells = both[(both["evaluation"] == place) & (both["quantity"] == quantity)].dropna(subset="when")
             name, lower = Key("improvement", place, quantity), quantity not in LEXICAL
             checks += _check_best(name, claim, cells, "when", ["after"], n, lower=lower)
     return checks
+
+
+def tested_on() -> dict[str, int]:
+    """The sets on which Tables 8 and 9 test further training, each with its pairs of reports."""
+    return {
+        "MIMIC-IV-Notes": tested("green.guide_ooc", "reports"),
+        "Abdominal CT": int(quoted("green.guide_ct")["pairs"].value),
+    }
 
 
 def tested(exhibit: str, whole: str) -> int:

@@ -14,7 +14,6 @@ from radeval_lib.data import radpref, recorded, rexval
 from radeval_lib.data.errors import AbsentDataError
 from radeval_lib.data.records import ErrorCount
 from radeval_lib.models.training import TrainingSettings
-from radeval_lib.papers.printed_numbers import wide
 from radeval_lib.stats.correlations import Resampled, resample
 from radeval_lib.stats.resampling import FloatArray
 from radeval_lib.study.profiles import Profile, Size
@@ -53,14 +52,6 @@ def settings(profile: Profile) -> GreenSettings:
 def seed_of(run: Run, name: str) -> int:
     """A seed for a generator that takes one, drawn from the run's stream of this name."""
     return int(run.rng(name).integers(2**31))
-
-
-def as_printed(frame: pd.DataFrame, rows: str | list[str], columns: str = "quantity") -> pd.DataFrame:
-    """A printed table with cells as ``mean ± sd``."""
-    keys = [*([rows] if isinstance(rows, str) else rows), columns]
-    cells = frame.pivot_table(index=keys, columns="statistic", values="printed", aggfunc="first", sort=False)
-    both = (cells["mean"] + " ± " + cells["sd"]).rename("cell").reset_index()
-    return wide(both, rows, columns, "cell").fillna("")
 
 
 def radpref_of(run: Run) -> tuple[pd.DataFrame, pd.DataFrame] | None:

@@ -29,6 +29,7 @@ from radeval_lib.study.checks import Check, Key, check_statement
 from radeval_lib.study.superiority import Lead, check_superiority
 
 SHARES = ("100%", "10%", "1%")
+RELEASED = "authors' figure notebook"
 """Of the labels, as the paper's tests compare them."""
 
 FRIEDMAN = ("Kendall's W", "p, tasks", "p, data sets", "smallest p of a pair", "smallest p, Holm")
@@ -156,8 +157,9 @@ def check_one_call(found: pd.DataFrame, source: str) -> Check:
     )
 
 
-def draw_size(scores: pd.DataFrame) -> Figure:
-    """NLU score against size; lines join the sizes of one family."""
+def draw_size(scores: pd.DataFrame, released: pd.DataFrame) -> Figure:
+    """NLU score against size, with a ring where the authors' figure notebook (``released``, by model) puts
+    each; lines join the sizes of one family."""
     fig, ax = plots.panels(1, 1, 6.8, plots.NARROW)
     for _, family in scores.groupby(scores["model"].map(models().set_index("model")["family"])):
         ax.plot(family["million parameters"], family["value"], color=plots.PALETTE[6], linewidth=1, zorder=1)
@@ -168,15 +170,22 @@ def draw_size(scores: pd.DataFrame) -> Figure:
         place = _LABELS.get(model, (7, 0))
         looks = {"ha": ("center", "left", "right")[np.sign(place[0])], "va": "center", "fontsize": 10}
         ax.annotate(model, (x, y), xytext=place, textcoords="offset points", **looks)
+    rings = {"s": 130, "facecolors": "none", "edgecolors": plots.PALETTE[6], "linewidth": 1}
+    ax.scatter(released["parameters"], released["NLU score"], label=RELEASED, **rings)
     ax.set(ylabel="NLU score (percent)", xlim=(-95, 495))
     ax.legend(title="pretrained on", loc="lower right", frameon=True, framealpha=1, edgecolor="none")
     return fig
 
 
-def draw_shares(scores: pd.DataFrame) -> Axes:
-    """Mean score by domain and share of labels, with the standard deviation over models."""
+def draw_shares(scores: pd.DataFrame, released: pd.DataFrame) -> Axes:
+    """Mean score by domain and share of labels, with the standard deviation over models, and as diamonds the
+    means that the authors' figure notebook (``released``) gives."""
+    places = {"x": "labels", "y": "value", "hue": "domain", "order": ORDER, "hue_order": domains()}
     bars = {"errorbar": "sd", "capsize": 0.15, "err_kws": {"linewidth": 1}}
-    ax = sns.barplot(scores, x="labels", y="value", hue="domain", order=ORDER, palette=colours(), **bars)
+    ax = sns.barplot(scores, palette=colours(), **places, **bars)
+    dots = {"errorbar": None, "linestyle": "none", "markers": "D", "markersize": 5, "dodge": 0.6}
+    sns.pointplot(released, palette=[plots.PALETTE[6]] * len(domains()), legend=False, **places, **dots)
+    ax.plot([], [], "D", color=plots.PALETTE[6], markersize=5, label=RELEASED)
     ax.set(xlabel="share of labels", ylabel="mean score (percent)")
     ax.legend(title="pretrained on", ncols=2, loc="upper left")
     return ax

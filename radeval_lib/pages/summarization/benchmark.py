@@ -19,6 +19,7 @@ from radeval_lib.stats.estimates import Estimate
 from radeval_lib.stats.resampling import Draws, FloatArray, draws, ratio
 from radeval_lib.study.cells import CellOutput
 from radeval_lib.study.checks import Check, above, check_statement
+from radeval_lib.study.page_runs import OpenExhibit
 from radeval_lib.study.runs import Basis, Run
 from radeval_lib.study.superiority import Lead
 from radeval_lib.wording import joined
@@ -133,6 +134,11 @@ def benchmark(run: Run, scores: pd.DataFrame, metric: str) -> pd.DataFrame:
         means = own.groupby("group")[metric].mean().reindex(TRAINED)
         rows[system] = {**means.to_dict(), "all tests": f"{mean_of(run, own, metric, system):.3f}"}
     return pd.DataFrame.from_dict(rows, orient="index")
+
+
+def sample_of(exhibit: OpenExhibit, rows: pd.DataFrame) -> None:
+    """Record the cases and trainings of one system's scores as the sample of an exhibit."""
+    exhibit.sample(rows["case"].nunique(), "test reports", trainings=rows["seed"].nunique())
 
 
 def leads(differences: Mapping[str, Estimate]) -> dict[str, Lead]:

@@ -1,0 +1,147 @@
+"""How the book says that it is cited: as a whole, by a result, by a lab; from ``CITATION.cff``.
+
+A result's citation names the exhibit and the commit that made it. It is added when the book is rendered, so
+that a new version or address changes no result and runs no page again.
+"""
+
+from __future__ import annotations
+
+import re
+import subprocess
+from collections.abc import Iterable
+from functools import cache
+from html import escape
+from typing import Any
+
+import yaml
+
+from radeval_lib.labs import building
+from radeval_lib.papers.exhibits import PAPERS, exhibit
+from radeval_lib.paths import ROOT
+from radeval_lib.pipeline import launching
+from radeval_lib.study.display import citation_mark
+from radeval_lib.study.printed_tables import place_of
+from radeval_lib.study.results import Result
+
+_ASKED = re.compile(r"^<!-- cite: (book|result|lab) -->$", re.MULTILINE)
+"""Where a prose page wants a citation: of the book, of the first result of the build, of the first lab."""
+_SPECIAL = re.compile(r"[&%$#_{}]")
+"""What LaTeX reads as more than a character."""
+_EXAMPLE = "green.table6"
+"""The exhibit by which the book shows how to cite one."""
+
+
+def about() -> dict[str, Any]:
+    """What ``CITATION.cff`` says of the study."""
+    content: dict[str, Any] = yaml.safe_load((ROOT / "CITATION.cff").read_text(encoding="utf-8"))
+    return content
+
+
+def authors() -> str:
+    """The study's authors as one line."""
+    people = about()["authors"]
+    named = [one.get("name") or f"{one['given-names']} {one['family-names']}" for one in people]
+    return " and ".join(named)
+
+
+def head() -> tuple[str, str]:
+    """The commit that is checked out, in full, and its date; both empty outside a clone, or without git."""
+    found = _git("log", "-1", "--format=%H %cs").split()
+    return (found[0], found[1]) if found else ("", "")
+
+
+@cache
+def _day_of(commit: str) -> str:
+    return _git("log", "-1", "--format=%cs", commit)
+
+
+def _git(*command: str) -> str:
+    try:
+        done = subprocess.run(["git", "-C", str(ROOT), *command], capture_output=True, text=True, check=True)
+    except (OSError, subprocess.CalledProcessError):
+        return ""
+    return done.stdout.strip()
+
+
+def address(path: str = "", commit: str = "") -> str:
+    """The public repository on the web, or a file of it at a commit; empty where none is named."""
+    if not (home := launching.home()):
+        return ""
+    return f"https://github.com/{home}" + (f"/blob/{commit}/{path}" if path and commit else "")
+
+
+def source_line(path: str) -> str:
+    """The last line of a page, as Markdown: the file that it is made from, linked where there is a public
+    repository, the commit that is checked out, and where it says how to cite the book."""
+    commit, day = head()
+    where = f"[`{path}`]({link})" if (link := address(path, commit)) else f"`{path}`"
+    repository = f", in the [repository]({link})" if (link := address()) else ""
+    at = f", commit {commit[:7]} of {day}" if commit else ""
+    return f"[Source: {where}{at}{repository}. {{ref}}`how-to-cite`.]{{.page-source}}"
+
+
+def bibtex(key: str, title: str, commit: str, day: str, path: str = "") -> str:
+    """An entry of BibTeX; ``path`` is a file of the repository that it is about."""
+    fields = {
+        "author": f"{{{authors()}}}",
+        "title": "{" + _SPECIAL.sub(r"\\\g<0>", title) + "}",
+        "year": day[:4],
+        "date": day,
+        "version": str(about()["version"]),
+        "note": f"commit {commit[:12]}" if commit else "",
+        "url": address(path, commit),
+    }
+    lines = [f"  {name} = {{{value}}}," for name, value in fields.items() if value]
+    return "\n".join([f"@misc{{{key},", *lines, "}"])
+
+
+def of_book() -> str:
+    """BibTeX for the book as a whole, at the commit that is checked out."""
+    return bibtex("radeval", about()["title"], *head())
+
+
+def of_result(result: Result) -> str:
+    """BibTeX for one result: its exhibit, the commit that made it, and the date of that commit."""
+    entry = exhibit(result.exhibit)
+    code = result.provenance["code"]
+    commit = code["commit"] or ""
+    came_out = f"{result.verdict} ({result.evidence})"
+    title = f"{PAPERS[entry.paper]}, {entry.heading}: {came_out}. In: {about()['title']}"
+    found = bibtex(
+        place_of(result).replace("result-", "radeval-", 1),
+        title,
+        commit,
+        _day_of(commit) if commit else "",
+        f"notebooks/{result.notebook}.md",
+    )
+    return found.replace("note = {commit", "note = {changed after commit") if code["dirty"] else found
+
+
+def of_lab() -> str:
+    """BibTeX for the first lab, as an example for all."""
+    lab = building.labs()[0]
+    title = f"Lab {lab.number}: {lab.title}. In: {about()['title']}"
+    return bibtex(f"radeval-lab-{lab.number}", title, *head(), f"notebooks/labs/{lab.name}.md")
+
+
+def with_citation(html: str, results: Iterable[Result]) -> str:
+    """What a page displays of results, with how to cite each of them in place of its mark."""
+    for result in results:
+        mark = citation_mark(result.name)
+        if mark in html:
+            html = html.replace(mark, f"<dt>Cite</dt><dd><pre>{escape(of_result(result))}</pre></dd>")
+    return html
+
+
+def with_examples(source: str, results: Iterable[Result]) -> str:
+    """A prose page with each ``<!-- cite: … -->`` replaced by an entry of BibTeX."""
+    example = next((one for one in results if one.exhibit == _EXAMPLE), None)
+
+    def filled(asked: re.Match[str]) -> str:
+        if asked[1] == "result":
+            text = of_result(example) if example else f"% {_EXAMPLE} is not in this build"
+        else:
+            text = of_book() if asked[1] == "book" else of_lab()
+        return f"```bibtex\n{text}\n```"
+
+    return _ASKED.sub(filled, source)

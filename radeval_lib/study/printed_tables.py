@@ -1,0 +1,146 @@
+"""A printed table beside what follows: every cell of its transcription with the checks that compare it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from html import escape
+
+import pandas as pd
+
+from radeval_lib.papers.exhibits import PAPERS, exhibit
+from radeval_lib.papers.printed_numbers import layout_of, printed, transcribed, unit_of, wide
+from radeval_lib.study import verdicts
+from radeval_lib.study.checks import Check
+from radeval_lib.study.results import Result
+from radeval_lib.tables import table_html
+from radeval_lib.wording import joined
+
+MOST_OPEN = 100
+"""The most cells of a table that stands open on its page; a larger one is folded."""
+COMPARED = "compared"
+"""What a cell is that a check compares with others, so that no number of its own follows."""
+_VALUE = ["printed", "value", "half_width"]
+_WORST = (verdicts.FAILS, verdicts.CANNOT_TELL, verdicts.HOLDS)
+
+
+def place_of(result: Result) -> str:
+    """The anchor of a result's display on its page."""
+    return f"result-{result.name}".replace(".", "-").replace("_", "-")
+
+
+def is_shown_by_cells(result: Result) -> bool:
+    """Whether a page shows a result cell by cell: checks of a table or figure that was transcribed."""
+    is_table = exhibit(result.exhibit).kind in ("table", "figure")
+    return bool(result.checks) and is_table and transcribed(result.exhibit)
+
+
+def compared_cells(result: Result) -> pd.DataFrame:
+    """Each cell of the exhibit's printed table with what follows for it.
+
+    Returns
+    -------
+    DataFrame
+        The table's key columns and ``printed`` (str); ``follows`` (str, what a check of this cell alone
+        found), ``low`` and ``high`` (float64, its range; NaN where nothing follows), ``outcome`` (str, one of
+        :data:`~radeval_lib.study.verdicts.CHECK_OUTCOMES`, :data:`COMPARED`, or empty where no check compares
+        the cell), and ``cause`` (str, by its name in ``paper.yml``). Of several checks of a cell stands the
+        first of those with the worst outcome.
+    """
+    frame = printed(result.exhibit)
+    keys = frame.drop(columns=_VALUE)
+    legible = frame["value"].notna()
+    rows = []
+    for cell, is_legible in zip(keys.itertuples(index=False, name=None), legible, strict=True):
+        met = [check for check in result.checks if is_legible and check.compares(cell)]
+        own = sorted(filter(_is_of_one_cell, met), key=lambda check: _WORST.index(check.outcome))
+        rows.append(_row(own[0]) if own else ("", None, None, COMPARED if met else "", ""))
+    found = pd.DataFrame(rows, columns=["follows", "low", "high", "outcome", "cause"], index=frame.index)
+    return keys.join(frame["printed"]).join(found.astype({"low": "float64", "high": "float64"}))
+
+
+def shown_numbers(result: Result) -> pd.DataFrame:
+    """What a page shows of a result, to download: the cells of its printed table with what follows
+    (:func:`compared_cells`), else the rebuilt table, else the checks (``check``, ``printed``, ``follows``,
+    ``outcome``; all str)."""
+    if is_shown_by_cells(result):
+        return compared_cells(result)
+    if result.table:
+        return pd.DataFrame(result.table)
+    rows = [(check.name, check.printed, check.computed, check.outcome) for check in result.checks]
+    return pd.DataFrame(rows, columns=["check", "printed", "follows", "outcome"], dtype=str)
+
+
+def _is_of_one_cell(check: Check) -> bool:
+    return check.value is not None and len(check.cells) == 1
+
+
+def _row(check: Check) -> tuple[str, float | None, float | None, str, str]:
+    return check.computed, check.low, check.high, check.outcome, check.cause
+
+
+def cell_by_cell(result: Result, letters: Mapping[str, str]) -> str:
+    """The exhibit's table as the paper lays it out, printed and recomputed in one display, as HTML.
+
+    Parameters
+    ----------
+    letters : by a cause's name, the letter that its explanation has on the page; of cells that fail for no
+        known cause that of the empty name.
+    """
+    cells = compared_cells(result)
+    explanations = {name: cause.explanation for name, cause in result.causes.items()}
+    keys = list(cells.columns[: cells.columns.get_loc("printed")])
+    columns = layout_of(result.exhibit)
+    shown = cells[keys].assign(
+        cell=[_cell(row, letters, explanations.get(str(row.cause), "")) for row in cells.itertuples()]
+    )
+    rows = [key for key in keys if key not in columns]
+    if not columns:
+        shown, columns = shown.assign(printed="printed"), ["printed"]
+    laid_out = wide(shown, _one_or_all(rows), _one_or_all(columns), "cell").fillna("")
+    laid_out = laid_out.rename_axis(index=[name.replace("_", " ") for name in rows])
+    entry = exhibit(result.exhibit)
+    caption = f"{PAPERS[entry.paper]}, {entry.label} as printed: {unit_of(result.exhibit)}"
+    table = table_html(laid_out, caption, raw=tuple(laid_out.columns))
+    table = table.replace('class="dataframe radeval"', 'class="dataframe radeval cell-by-cell"', 1)
+    body = f'{table}<p class="muted">{_legend(cells)}</p>'
+    if len(cells) <= MOST_OPEN:
+        return body
+    return (
+        f"<details><summary><strong>{escape(caption)}</strong> ({len(cells)} cells)</summary>{body}</details>"
+    )
+
+
+def _one_or_all(names: list[str]) -> str | list[str]:
+    return names[0] if len(names) == 1 else names
+
+
+def _cell(row: object, letters: Mapping[str, str], explanation: str) -> str:
+    """One cell: what is printed, and below it what follows, with its outcome as a mark and in words."""
+    text, follows, outcome, cause = (getattr(row, key) for key in ("printed", "follows", "outcome", "cause"))
+    printed_html = escape(text)
+    if not outcome:
+        return f'<span class="unchecked">{printed_html}</span>'
+    if outcome == COMPARED:
+        return printed_html
+    mark = "" if outcome == verdicts.HOLDS else f"{verdicts.MARKS[outcome]} "
+    note = f"<sup>{letters[cause]}</sup>" if outcome == verdicts.FAILS and cause in letters else ""
+    title = explanation or {verdicts.FAILS: "does not follow", verdicts.HOLDS: "agrees"}.get(outcome, outcome)
+    body = f'{mark}{printed_html}{note}<br><span class="follows">{escape(follows)}</span>'
+    return f'<span class="compared {outcome.replace(" ", "-")}" title="{escape(title)}">{body}</span>'
+
+
+def _legend(cells: pd.DataFrame) -> str:
+    """What the marks of a table mean, of those that it has."""
+    outcomes = set(cells["outcome"])
+    ranged = (cells["low"] < cells["high"]).any()
+    said = []
+    if (cells["follows"] != "").any():
+        said.append(f"Below a number: what follows{', with its range in brackets' if ranged else ''}.")
+    marks = {verdicts.FAILS: "differs", verdicts.CANNOT_TELL: "cannot tell"}
+    if told := [f"{verdicts.MARKS[key]} {word}" for key, word in marks.items() if key in outcomes]:
+        said.append(f"{joined(told)}.")
+    if COMPARED in outcomes:
+        said.append("Alone: compared with other numbers.")
+    if "" in outcomes:
+        said.append("Grey: not checked." if outcomes - {""} else "No check compares a single cell.")
+    return " ".join(said)

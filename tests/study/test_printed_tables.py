@@ -1,0 +1,130 @@
+"""Printed tables cell by cell, and what can be downloaded of them."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from radeval_lib import origin
+from radeval_lib.papers.exhibits import ledger
+from radeval_lib.papers.printed_numbers import (
+    cell,
+    has_numbers,
+    layout_of,
+    numbers_of,
+    parse,
+    printed,
+    transcribed,
+)
+from radeval_lib.study import Estimate, Key, begin, check_statement, check_value, record
+from radeval_lib.study.display import RECORD, exhibit_html
+from radeval_lib.study.printed_tables import cell_by_cell, compared_cells, is_shown_by_cells, shown_numbers
+from radeval_lib.study.results import Result, Sample, read
+
+TABLES = [key for key, entry in ledger().items() if entry.kind in ("table", "figure") and transcribed(key)]
+
+
+@pytest.fixture
+def table7(tmp_path: Path) -> Result:
+    """RaLEs' Table 7 with a rank that fails, one that holds, and a statement about two cells."""
+    run = begin("rales/calibration", profile="smoke", seed=0, output_dir=str(tmp_path))
+    frame = printed("rales.table7")
+    ranks = {model: cell(frame, model=model, metric="average rank") for model in ("BERT_base", "RadBERT_2")}
+    what = "average rank with all arrows as printed"
+    checks = [
+        check_value(Key(what, "BERT_base"), ranks["BERT_base"], Estimate(8.3, 8.0, 8.6), 1),
+        check_value(Key(what, "RadBERT_2"), ranks["RadBERT_2"], Estimate(6.4, 6.3, 6.5), 1),
+        check_statement(
+            "two values", "equal", "0.065 and 0.045", False,
+            cells=[cell(frame, model=model, metric="ECE") for model in ("BERT_base", "BERT_large")],
+        ),
+    ]  # fmt: skip
+    made = record(run, "rales.table7", evidence="print", checks=checks)
+    origin.begin(origin.Reading())  # the tests below read every paper
+    return made
+
+
+def test_every_cell_stands_with_what_follows(table7: Result) -> None:
+    cells = compared_cells(table7).set_index(["model", "metric"])
+    assert len(cells) == len(printed("rales.table7"))
+    wrong, right = cells.loc[("BERT_base", "average rank")], cells.loc[("RadBERT_2", "average rank")]
+    assert (wrong["printed"], wrong["follows"], wrong["outcome"]) == ("10.8", "8.3 [8.0, 8.6]", "fails")
+    assert (wrong["low"], wrong["high"], wrong["cause"]) == (8.0, 8.6, "arrow_of_aklu")
+    assert (right["outcome"], right["cause"]) == ("holds", "")
+    assert set(cells.loc[[("BERT_base", "ECE"), ("BERT_large", "ECE")], "outcome"]) == {"compared"}
+    assert (cells["outcome"] == "").sum() == len(cells) - 4
+
+
+def test_the_display_marks_what_differs_and_names_the_cause(table7: Result) -> None:
+    html = exhibit_html(table7)
+    assert html.count('class="compared fails"') == 1
+    assert re.search(r'title="The ranks were taken with aKLU[^"]*">✗ 10\.8<sup>a</sup>', html)
+    assert '<ol type="a"><li>average rank with all arrows as printed, BERT_base' in html
+    assert html.count('class="unchecked"') == len(printed("rales.table7")) - 4
+    assert 'id="result-rales-table7-print"' in html
+    assert html.partition("<details")[0].count("<tr>") == 16  # models
+
+
+def test_of_several_checks_of_a_cell_the_worst_stands(table7: Result) -> None:
+    place = cell(printed("rales.table7"), model="BERT_base", metric="average rank")
+    twice = (check_value("right", place, 10.8), *table7.checks)
+    cells = compared_cells(replace(table7, checks=twice)).set_index(["model", "metric"])
+    assert cells.loc[("BERT_base", "average rank"), "outcome"] == "fails"
+
+
+def test_a_cell_is_met_by_its_own_place_alone() -> None:
+    check = check_value("r", replace(parse("0.5"), at=("ECE", "SCE", "added")), 0.5)
+    assert check.compares(("ECE", "SCE"))
+    assert not check.compares(("ECE", "ECE"))
+    assert not check.compares(("SCE", "ECE"))
+
+
+@pytest.mark.parametrize("key", TABLES)
+def test_every_transcription_has_a_layout_that_shows_each_cell_once(key: str, table7: Result) -> None:
+    statement = table7.checks[2:]
+    shown = replace(table7, exhibit=key, checks=statement, causes={})
+    keys = set(printed(key).columns) - {"printed", "value", "half_width"}
+    assert set(layout_of(key)) < keys
+    body = cell_by_cell(shown, {}).partition("<tbody>")[2]
+    texts = [re.sub(r"<[^>]*>", "", one) for one in re.findall(r"<td>(.*?)</td>", body, re.DOTALL)]
+    assert sorted(filter(None, texts)) == sorted(printed(key)["printed"])
+
+
+def test_one_folded_line_has_numbers_command_data_sample_and_seed(table7: Result) -> None:
+    html = exhibit_html(replace(table7, samples=(Sample(16, "models", trainings=1),)))
+    assert html.count(f"<summary>{RECORD}</summary>") == 1
+    for address in ("rales.table7.print", "rales.table7.printed"):
+        assert all(f'"../../results/{address}.{ending}"' in html for ending in ("csv", "json"))
+    assert "<code>radbook run rales/calibration -p profile smoke</code>" in html
+    assert re.search(r"data_manifests/papers/rales/table7\.csv <code>[0-9a-f]{64}</code>", html)
+    assert "n = 16 models, taken as independent; 1 training of each model" in html
+    assert f"<dd>{table7.provenance['seed']}</dd>" in html
+    assert "<!-- citation: rales.table7.print -->" in html
+
+
+def test_a_sample_is_read_back_and_an_empty_one_refused(table7: Result, tmp_path: Path) -> None:
+    run = begin("rales/calibration", profile="smoke", seed=0, output_dir=str(tmp_path / "other"))
+    sample = Sample(200, "report pairs", trainings=2, draws=3)
+    record(run, "rales.table7", evidence="print", checks=table7.checks, samples=[sample])
+    (path,) = run.output_dir.rglob("*.print.json")
+    assert read(path).samples == (sample,)
+    assert sample.words.endswith("; 2 trainings of each model; 3 draws of its training data")
+    with pytest.raises(Exception, match="are no sample"):
+        Sample(0, "pairs")
+
+
+def test_what_is_shown_of_a_claim_is_its_checks(table7: Result) -> None:
+    claim = replace(table7, exhibit="rales.claim_calibration")
+    assert not is_shown_by_cells(claim)
+    assert list(shown_numbers(claim)["check"]) == [check.name for check in claim.checks]
+
+
+def test_numbers_of_the_prose_are_downloaded_where_there_is_no_table() -> None:
+    assert has_numbers("green.claim_radgraph")
+    frame = numbers_of("green.claim_radgraph")
+    assert list(frame.columns) == ["name", "where", "printed"]
+    assert "0.63" in set(frame["printed"])
+    assert list(numbers_of("rales.table7").columns) == ["model", "metric", "printed"]
