@@ -47,13 +47,13 @@ def lead_p(taus: Array, rho: float) -> Array:
 
 
 @pytest.mark.parametrize("runs", RUNS)
-@pytest.mark.parametrize(("between", "errors"), [(0.4, 0.32), (0.6, 0.64), (0.8, 0.90)])
+@pytest.mark.parametrize(("between", "errors"), [(0.4, 0.32), (0.6, 0.64), (0.8, 0.89)])
 def test_a_lead_of_tau_is_tested_at_its_level(between: float, errors: float, runs: int) -> None:
     """At the correlation of errors that the lab states for metrics that correlate so with each other."""
     taus = equal_metrics(rng(f"studies {between}"), between, runs)
     found = np.corrcoef(np.arctanh(taus), rowvar=False)[0, 1]
-    assert abs(found - errors) < 4 * (1 - errors**2) / np.sqrt(runs) + 0.01
-    reaches(lead_p(taus, found) <= 0.05, *LEVEL)
+    assert abs(found - errors) < 4 * (1 - errors**2) / np.sqrt(runs) + 0.005  # two digits are stated
+    reaches(lead_p(taus, errors) <= 0.05, *LEVEL)
 
 
 @pytest.mark.parametrize("runs", RUNS)
