@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import socket
 import subprocess
 import sys
@@ -35,6 +36,7 @@ from tests.labs.test_labs import ADA, graded, tasks, versions, with_id
 pytestmark = pytest.mark.skipif(bool(sandbox.missing()), reason=sandbox.missing())
 THIEF = "an empty notebook that looks for answers"
 ZIPPED, WITH_DATA = "zipped.zip/deep/renamed by me.ipynb", "with-data/lab.ipynb"
+AUTOSAVED, LATER = "autosaved/.ipynb_checkpoints/a-checkpoint.ipynb", "twice (1).ipynb"
 FORGER = "an empty notebook that forges verdicts"
 
 
@@ -102,6 +104,11 @@ def hand_in_other_forms(folder: Path) -> None:
         nbformat.writes(solved("x")).replace('student_id = \\"x\\"', "student_id = x").encode(),
     )
     (folder / "nothing").mkdir()
+    (folder / "essay.pdf").write_bytes(b"%PDF-1.7")
+    hand_in(folder / "autosaved" / ".ipynb_checkpoints", "a-checkpoint", solved("autosaved"))
+    hand_in(folder, "twice", with_id(versions(LAB)["student"], "twice"))
+    os.utime(folder / "twice.ipynb", (1_700_000_000,) * 2)
+    hand_in(folder, "twice (1)", solved("twice"))
     hand_in(folder / "with-data", "lab", nbformat.writes(_reads_a_file()).encode())
     (folder / "with-data" / "own.txt").write_text("with data")
 
@@ -164,7 +171,7 @@ def test_costs_nobody_else_anything(graded_class: GradedClass, decoy: subprocess
 
 
 @pytest.mark.parametrize(
-    "name", ["by-percent.py", "by-light.py", "by-myst.md", "v3.ipynb", ZIPPED, WITH_DATA]
+    "name", ["by-percent.py", "by-light.py", "by-myst.md", "v3.ipynb", ZIPPED, WITH_DATA, AUTOSAVED, LATER]
 )
 def test_sound_work_in_another_form_gets_its_marks(name: str, grades: pd.DataFrame) -> None:
     row = grades.loc[name]
@@ -189,6 +196,7 @@ def test_the_id_is_what_ran(kind: str, student: str, grades: pd.DataFrame) -> No
         ("older.ipynb", "--accept-version"),
         ("no id.ipynb", "its id cannot be read"),
         ("nothing", "an empty folder"),
+        ("essay.pdf", "not a notebook but a PDF"),
         ("link.ipynb", "a link, which is not followed"),
         ("bomb.zip", "a zip of more than 300 MB"),
         *((f"{kind}.ipynb", "not a notebook") for kind in FILES),
@@ -198,6 +206,11 @@ def test_what_cannot_be_graded_gets_a_note(name: str, said: str, grades: pd.Data
     row = grades.loc[name]
     assert float(row["points"]) == 0
     assert said in row["notes"]
+
+
+def test_of_two_submissions_of_a_student_the_later_counts(grades: pd.DataFrame) -> None:
+    assert "twice.ipynb" not in grades.index
+    assert "not counted: twice.ipynb (0 points)" in grades.loc[LATER, "notes"]
 
 
 @pytest.mark.parametrize("name", [THIEF, FORGER])
