@@ -61,7 +61,8 @@ def command(environment: Mapping[str, str], handed_in: Path | None) -> list[str]
         rights = ["--cap-drop", "ALL", "--cap-add", "CAP_SETUID", "--cap-add", "CAP_SETGID"]
     else:
         rights = ["--unshare-user", "--disable-userns"]
-    known = {"PATH": "/usr/local/bin:/usr/bin:/bin", "HOME": HOME, "USER": "student", "LANG": "C.UTF-8"}
+    path = f"{sys.prefix}/bin:/usr/local/bin:/usr/bin:/bin"  # `!python` is the notebook's own
+    known = {"PATH": path, "HOME": HOME, "USER": "student", "LANG": "C.UTF-8"}
     variables = [part for pair in {**known, **environment}.items() for part in ("--setenv", *pair)]
     return [
         *("bwrap", "--die-with-parent", "--new-session", *spaces, *rights, "--clearenv", *variables),

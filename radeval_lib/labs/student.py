@@ -31,8 +31,10 @@ class OutOfTimeError(BaseException):
 
 
 def kernel_shell() -> Any:
-    """A notebook's own kind of shell, but for magics and commands that fail: these leave a remark and are
-    skipped, as their cell goes on without them. The remarks are in ``remarks``."""
+    """A notebook's own kind of shell, but for magics, commands and backends of matplotlib that fail: these
+    leave a remark and are skipped, as their cell goes on without them. The remarks are in ``remarks``."""
+    import matplotlib
+    import matplotlib.pyplot
     from ipykernel.inprocess.ipkernel import InProcessInteractiveShell, InProcessKernel
     from IPython.core.error import UsageError
     from IPython.core.history import HistoryManager
@@ -74,6 +76,15 @@ def kernel_shell() -> Any:
 
     shell: Any = Kernel().shell
     shell.remarks = []
+    choose = matplotlib.use
+
+    def use(backend: str, *, force: bool = True) -> None:
+        try:
+            choose(backend, force=force)
+        except ImportError as error:
+            shell.remarks.append(f"matplotlib.use was skipped: {error}")
+
+    matplotlib.use = use
     return shell
 
 

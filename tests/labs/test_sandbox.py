@@ -92,6 +92,12 @@ def test_it_sees_neither_sources_of_labs_nor_other_processes() -> None:
 
 
 @ISOLATED
+def test_a_shell_line_has_the_python_of_the_notebook() -> None:
+    found = tried("import shutil, sys; print(shutil.which('python') == f'{sys.prefix}/bin/python')")
+    assert found == "True"
+
+
+@ISOLATED
 def test_disk_and_processes_are_limited() -> None:
     fill = (
         "import os\nwritten = 0\n"

@@ -27,6 +27,8 @@ CELLS = {
     "import sys\nsys.exit(1)": "",
     "exit()": "",
     "m = 13": "",
+    "import matplotlib\nmatplotlib.use('TkAgg')\nn = 14": "matplotlib.use was skipped",
+    "import matplotlib.pyplot as plt\nfigure, axes = plt.subplots()\no = 15": "",
 }
 RUN = """
 import json, sys
@@ -36,7 +38,7 @@ for cell in json.loads(sys.argv[1]):
     shell.run_cell(cell, store_history=False, silent=False)
     remarks.append(list(shell.remarks))
     shell.remarks.clear()
-names = {name: shell.user_ns.get(name) for name in "abcdefghijklm"}
+names = {name: shell.user_ns.get(name) for name in "abcdefghijklmno"}
 print(json.dumps({"names": names, "remarks": remarks, "listed": list(shell.user_ns["listed"])}))
 """
 
@@ -54,7 +56,7 @@ def ran(tmp_path_factory: pytest.TempPathFactory) -> dict[str, object]:
 
 
 def test_cells_go_on_after_magics_and_exits(ran: dict[str, object]) -> None:
-    wanted = {name: number for number, name in enumerate("abcdefghijklm", start=1)}
+    wanted = {name: number for number, name in enumerate("abcdefghijklmno", start=1)}
     assert ran["names"] == wanted | {"l": None}  # the text below an unknown cell magic is no Python
 
 
