@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from radeval_lib.findings.phrases import PhraseMatch
-from radeval_lib.report_text import Token
+from radeval_lib.report_text import MASK, Token
 
 
 def _words(text: str) -> frozenset[str]:
@@ -63,7 +63,7 @@ _GONE = frozenset(
     ["resolved", "cleared", "resolution", "clearing", "resolving", "disappeared", "gone", "evacuated"]
 )
 
-_MORE = _words(
+MORE = _words(
     """
     larger greater worse bigger smaller more less higher denser better
     """
@@ -85,6 +85,18 @@ _BEING = _words(
     """
 )
 
+_WELL = frozenset(["well", "clearly", "definitely", "definitively", "readily", "convincingly", "as"])
+_ON = frozenset(["on", "in", "at", "the", "a", "an", "any", "most", "recent"])
+_EARLIER = _words(
+    """
+    prior previous previously earlier before old older preceding comparison
+    """
+)
+_STUDIES = _words(
+    """
+    ct study exam examination film radiograph scan image view chest x cxr
+    """
+)
 _THEN = frozenset(
     ["previously", "formerly", "originally", "initially", "earlier", "before", "prior", "previous"]
 )
@@ -120,6 +132,8 @@ def denied_changes(words: Sequence[Token], named: Sequence[bool]) -> Iterator[Ph
             or _neither(words, at)
         ):
             yield PhraseMatch(at, end, "unchanged")
+        elif end := _not_before(words, at):
+            yield PhraseMatch(at, end, "new")
         elif end := _not_quite(words, at):
             yield PhraseMatch(at, end, "decreased")
         elif found := _denied_clause(words, at):
@@ -127,6 +141,25 @@ def denied_changes(words: Sequence[Token], named: Sequence[bool]) -> Iterator[Ph
             yield PhraseMatch(found, found + 2, "unchanged")
             end = at + 3
         at = end or at + 1
+
+
+def _not_before(words: Sequence[Token], at: int) -> int:
+    """ "Not seen on the previous exam", "were not present in the XXXX CT": it is new."""
+    if words[at].word != "not":
+        return 0
+    then = at + 1 < len(words) and words[at + 1].word == "previously"
+    seen = _skip(words, at + 1 + then, _WELL)
+    if seen >= len(words) or words[seen].word not in _SEEN:
+        return 0
+    if then:
+        return seen + 1
+    end = _skip(words, seen + 1, _ON)
+    if end >= len(words) or words[end].word not in (*_EARLIER, MASK):
+        return 0
+    of_study = end + 1 < len(words) and words[end + 1].word in _STUDIES
+    if words[end].word == MASK and not (of_study and at and words[at - 1].word in ("was", "were")):
+        return 0
+    return end + 1 + of_study
 
 
 def _denied_noun(words: Sequence[Token], at: int, named: Sequence[bool]) -> int:
@@ -275,7 +308,7 @@ def _comparative(words: Sequence[Token], at: int) -> int:
         return 0
     if words[at].word in (">", "<"):
         return at + 1
-    if words[at].word not in _MORE:
+    if words[at].word not in MORE:
         return 0
     return at + 2 if at + 1 < len(words) and words[at + 1].word in _MORE_OF else at + 1
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 
 from radeval_lib.findings.phrases import PhraseMatch
 from radeval_lib.findings.vocabulary import Spot, Vocabulary
@@ -23,6 +24,7 @@ _SIDED = frozenset(["left", "right", "bilateral", "both"])
 def places(words: Sequence[Token], known: Vocabulary) -> list[PhraseMatch[list[Spot]]]:
     """The places of a sentence; of "the right upper and lower lobes" both have side and noun."""
     found = known.spots.find([word.word for word in words])
+    found = [_with_other_side(one, words) for one in found]
     for at in range(len(words) - 3):
         first, joint = words[at].word, words[at + 1].word
         if first not in ZONES or joint not in JOINTS | {","}:
@@ -41,6 +43,21 @@ def places(words: Sequence[Token], known: Vocabulary) -> list[PhraseMatch[list[S
             shared = known.spots.find(f"{side} {words[later].word} {noun}".split())
             found += [PhraseMatch(later, later + 2, one.value) for one in shared]
     return found
+
+
+def both_sides(spot: Spot) -> Spot:
+    """A place of one side as that of both; one without a side as it is."""
+    one_sided = spot.location.side in ("left", "right")
+    return spot._replace(location=replace(spot.location, side="bilateral")) if one_sided else spot
+
+
+def _with_other_side(spot: PhraseMatch[list[Spot]], words: Sequence[Token]) -> PhraseMatch[list[Spot]]:
+    """ "The left and right lungs" are both."""
+    before = [word.word for word in words[max(0, spot.first - 2) : spot.first]]
+    own = words[spot.first].word
+    if before[1:] not in (["and"], ["or"]) or {own, before[0]} != {"left", "right"}:
+        return spot
+    return PhraseMatch(spot.first - 2, spot.end, [both_sides(one) for one in spot.value])
 
 
 def sizes(words: Sequence[Token]) -> list[PhraseMatch[tuple[float, ...]]]:

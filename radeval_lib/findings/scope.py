@@ -1,8 +1,8 @@
 """Which words of a sentence are denied, doubted or only talked about: the reach of negations and hedges.
 
 A negation reaches forward to the end of its list or clause; a comma ends it where what follows is not an
-item of the list ("no effusion, small left nodule"). A hedge reaches forward likewise. Words behind
-("is not seen", "cannot be excluded") reach back to the beginning of the clause.
+item of the list ("no effusion, small left nodule", "no effusion, tortuous aorta"). A hedge reaches forward
+likewise. Words behind ("is not seen", "cannot be excluded") reach back to the beginning of the clause.
 """
 
 from __future__ import annotations
@@ -35,6 +35,7 @@ _VIEWS = _words(
     view projection lateral frontal ap pa portable image radiograph film
     """
 )
+_POINTING = frozenset(["this", "these", "it", "they"])
 _STUDIES = frozenset(["ct", "study", "exam", "examination", "scan", "comparison"])
 BE = frozenset(["is", "are", "was", "were", "remain", "remains", "appear", "appears", "has", "have"])
 """Verbs by which a clause says something of its structure."""
@@ -60,8 +61,12 @@ def scope(
     subjects: Sequence[bool],
     named: Sequence[bool],
     placed: Sequence[bool],
+    seldom: Sequence[bool],
 ) -> ScopeWords:
-    """The reach of every cue; words that are ``blocked`` begin none, for they say something else."""
+    """The reach of every cue; words that are ``blocked`` begin none, for they say something else.
+
+    ``seldom`` marks names of what a comma alone does not make part of a list of denials.
+    """
     size = len(words)
     text = [word.word for word in words]
     cues, after = known.cues.find(text), known.after.find(text)
@@ -70,6 +75,7 @@ def scope(
     denied, doubted, talked = ([False] * size for _ in range(3))
     clause, links = [0] * size, []
     denying = doubting = talking = listing = False
+    comma = 0  # the last one within a denial
     said_after = {at for one in after for at in range(one.first, one.end) if one.value == "negation"}
     start = at = 0
     while at < size:
@@ -87,6 +93,8 @@ def scope(
                 and (any(named[start:at]) or any(subjects[start:at]) or any(placed[start:at]))
             )
             denying, doubting = denying if back else True, False
+            talking &= not (word == "without" or text[at - 1] in (",", "but"))
+            comma = 0
         elif word == "cleared" and _stands_first(words, at):
             denying = True
             begins[at] = PhraseMatch(at, end, "negation_before")
@@ -97,12 +105,15 @@ def scope(
                 denied[place] = True
             denying, end = False, answered
         elif cue is not None and cue.value == "hedge_before":
-            if not denying or words[at - 1].word == ",":  # "no effusion to suggest failure" doubts nothing
+            # "No effusion to suggest failure" doubts nothing; "no effusion, findings consistent with" does.
+            apart = comma > 0 and not (any(named[comma:at]) or _OR.intersection(text[comma:at]))
+            if not denying or apart:
                 denying, doubting = False, True
                 listing = "differential" in text[at:end]
         elif word == ",":
+            comma = at
             if denying:
-                denying = _goes_on(words, at, begins, descriptors, subjects)
+                denying = _goes_on(words, at, begins, descriptors, subjects, named, seldom)
             if doubting and not listing:
                 doubting = any(later.word in _OR for later in words[at + 1 : at + 6])
         elif word == "than" and "likely" in (said := [one.word for one in words[:at]]):
@@ -142,15 +153,23 @@ def _goes_on(
     begins: dict[int, PhraseMatch[str]],
     descriptors: Sequence[bool],
     subjects: Sequence[bool],
+    named: Sequence[bool],
+    seldom: Sequence[bool],
 ) -> bool:
     """Whether a list of denied findings goes on behind a comma."""
-    if _starts_clause(words, comma, subjects):
+    if _starts_clause(words, comma, subjects) or words[comma + 1 : comma + 2][0].word in _POINTING:
         return False
     rest = range(comma + 1, len(words))
     stop = next((at for at in rest if at in begins and begins[at].value == "stops"), len(words))
     listed = any(words[at].word in _OR for at in range(comma + 1, stop))
+    if listed:
+        return True
     segment = next((at for at in range(comma + 1, stop) if words[at].word == ","), stop)
-    return listed or not any(descriptors[comma + 1 : min(comma + 4, segment)])
+    name = next((at for at in range(comma + 1, segment) if named[at]), segment)
+    verb = next((at for at in range(name + 1, segment - 1) if words[at].word in BE), None)
+    if name < segment and (seldom[name] or (verb is not None and words[verb + 1].word not in _SIGHT)):
+        return False
+    return not any(descriptors[comma + 1 : min(comma + 4, segment)])
 
 
 def _reach_back(

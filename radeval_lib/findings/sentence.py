@@ -6,13 +6,13 @@ Names and places stay as ambiguous as they are ("mass", "base"); :mod:`.reader` 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from itertools import pairwise, zip_longest
 from typing import Any, NamedTuple, TypeVar
 
-from radeval_lib.findings.changes import CHANGE_NOUNS, denied_changes, of_before, side_comparisons
-from radeval_lib.findings.modifiers import JOINTS, ZONES, places, sizes
+from radeval_lib.findings.changes import CHANGE_NOUNS, MORE, denied_changes, of_before, side_comparisons
+from radeval_lib.findings.modifiers import JOINTS, ZONES, both_sides, places, sizes
 from radeval_lib.findings.phrases import PhraseMatch
 from radeval_lib.findings.records import Presence
 from radeval_lib.findings.scope import BE, ScopeWords, scope
@@ -26,6 +26,8 @@ _PREPOSITIONS = frozenset(
 _SEPARATORS = {",": 3, "and": 4, "or": 4, "/": 2, "with": 4, "nor": 4, "without": 6, ":": 2, "(": 2, ")": 2}
 _ASPECTS = frozenset(["size", "configuration", "contour", "appearance", "and", "of", "the", "in", "shape"])
 _ADJECTIVES = frozenset(["calcified", "nodular", "consolidative", "cavitary", "fibrotic", "degenerative"])
+_MAY = frozenset(["may", "might", "could", "can", "probably", "possibly", "likely"])
+_CALCIFIED = frozenset(["calcification", "prior_granulomatous"])
 _EITHER = frozenset(["or", "versus", "vs"])
 _CHOICE = _EITHER | frozenset(
     ["and", "/", "possibly", "possible", "less", "likely", "focal", "early", "superimposed", "a", MASK]
@@ -43,6 +45,9 @@ _SHOWING = frozenset(["demonstrate", "demonstrated", "show", "reveal", "shown"])
 _BEGIN = frozenset(["there", "no", "but", "which", "demonstrate", "show"])
 _PLURAL = frozenset(["are", "have", "were", "all", "both", "each"])
 _NOT_LISTING = BE | {"with", "without", "no", "but", "which", "or", "than", "there"}
+_NOT_OF_SUBJECT = frozenset(["of", "from", "position", "positioning"])
+_BOTH = ("bi", "both", "left", "right")
+_OTHER_SIDE = {"left": "right", "right": "left"}
 _FAR = 40
 
 GROWN = 1.15
@@ -133,18 +138,41 @@ class _Sentence:
         self.named = known.observations.find(text)
         named = _marks(size, self.named)
         self.spots = places(self.words, known)
-        self.spots = [one for one in self.spots if not self._in_no_place(one)]
+        self.spots = [
+            one._replace(value=[self._of_one(spot, one, statement) for spot in one.value])
+            for one in self.spots
+            if not self._in_no_place(one)
+        ]
         self.degrees = known.degrees.find(text, named)
         denied = list(denied_changes(self.words, named))
         self.compared = compared = list(side_comparisons(self.words))
         taken = _marks(size, denied, compared)
-        self.changes = denied + [one for one in known.changes.find(text, named) if not taken[one.first]]
+        self.changes = denied + [
+            one
+            for one in known.changes.find(text, named)
+            if not taken[one.first] and not self._compares_places(one)
+        ]
         self.changes.sort()
         self.degrees = [one for one in self.degrees if not (taken[one.first] or self._of_change(one))]
         # "Lower" calls nothing low in "the right lower lung".
         zones = [spot for spot in self.spots if ZONES & self._between(spot.first, spot.end)]
         self.states = known.states.find(text, _marks(size, self.named, zones))
         self.subjects = known.subjects.find(text, named)
+        # Of "lung vascularity" the vessels are spoken of, and no lung.
+        self.subjects = [
+            one
+            for one in self.subjects
+            if not (
+                one.first
+                and one.value[0].key == "chest_normal"
+                and self.words[one.first - 1].word in ("prior", "previous", "earlier", "comparison")
+            )
+        ]
+        self.subjects = [
+            one
+            for one, after in zip_longest(self.subjects, self.subjects[1:])
+            if not (after is not None and one.end == after.first and self._of_vessels(one, after))
+        ]
         self.sides = known.sides.find(text, _marks(size, self.spots, compared)) + compared
         self.sizes = list(sizes(self.words))
         self.past = of_before(self.words, self.sizes)
@@ -152,7 +180,16 @@ class _Sentence:
         self.scope: ScopeWords = scope(
             self.words, known, _marks(size, self.changes, compared), descriptors,
             _marks(size, self.subjects, begins=True), named, _marks(size, self.spots),
+            _marks(size, [one for one in self.named if self._seldom_denied(one)]),
         )  # fmt: skip
+
+    def _seldom_denied(self, name: PhraseMatch[list[Sense]]) -> bool:
+        keys = {sense.key for sense in name.value if sense.region == HOME}
+        return bool(keys) and keys <= self.known.seldom_denied | self.known.devices
+
+    def _of_vessels(self, one: PhraseMatch[list[Subject]], after: PhraseMatch[list[Subject]]) -> bool:
+        keys = {subject.key for subject in one.value}
+        return bool(keys & {"lungs_clear", "hila"}) and after.value[0].key == "vascularity"
 
     def _in_no_place(self, spot: PhraseMatch[list[Spot]]) -> bool:
         """Whether a place is part of a phrase that names none: "outside the thoracic cavity"."""
@@ -165,11 +202,34 @@ class _Sentence:
             for name in self.named
         )
 
+    def _of_one(self, spot: Spot, found: PhraseMatch[list[Spot]], statement: str) -> Spot:
+        """The place of a single word: "at the lung base" is on one side, unlike "bases"."""
+        last, said = self.words[found.end - 1], self._between(found.first, found.end)
+        plural = statement[last.start : last.end].lower() != last.word
+        if spot.location.side != "bilateral" or plural or any(word.startswith(_BOTH) for word in said):
+            return spot
+        place = spot.location.place
+        return spot._replace(location=replace(spot.location, side=None)) if place else spot
+
+    def _compares_places(self, change: PhraseMatch[str]) -> bool:
+        """Whether a comparative is one of places: "more prominent in the bases", not "than before"."""
+        if self.words[change.first].word not in MORE:
+            return False
+        at = change.end
+        while at < len(self.words) and self.words[at].word in ("in", "at", "within", "the", "on", "towards"):
+            at += 1
+        rest = self._between(at, len(self.words))
+        return (
+            at > change.end
+            and any(spot.first == at for spot in self.spots)
+            and not rest & {"than", "since", "compared", "prior", "previous", "previously"}
+        )
+
     def _of_change(self, degree: PhraseMatch[int]) -> bool:
         """Whether a degree is one of change: "slightly improved", "marked interval increase in"."""
         last = self.words[degree.end - 1].word
         at = degree.end + (degree.end < len(self.words) and self.words[degree.end].word == "interval")
-        if any(one.first == degree.end for one in self.compared):
+        if any(one.first == degree.end and one.value == "bilateral" for one in self.compared):
             self._use(degree.first, degree.end)
             return True  # "slightly greater on the left"
         change = next((one for one in self.changes if one.first in (degree.end, at)), None)
@@ -217,8 +277,13 @@ class _Sentence:
     def _usage(self, mentions: list[Mention]) -> tuple[int, tuple[Unused, ...]]:
         """How many words that carry meaning were used, and which were not."""
         passed = [*self.past]
+        over = self.known.passed_over | (self.known.looks if mentions else frozenset())
+        keys = {sense.key for one in mentions for sense in one.senses}
+        kinds_of = {fine for coarse, fine in self.known.kinds if coarse in _CALCIFIED}
+        if not keys & (_CALCIFIED | kinds_of):
+            over -= {"calcified"}  # a finding of its own, as in "tortuous calcified aorta"
         for at, word in enumerate(self.words):
-            passed[at] |= self.scope.hypothetical[at] or word.word in self.known.passed_over
+            passed[at] |= self.scope.hypothetical[at] or word.word in over
             passed[at] |= not word.word.isalnum() or (len(word.word) == 1 and not word.word.isdigit())
         for found in self.named:
             self._use(found.first, found.end)
@@ -227,6 +292,11 @@ class _Sentence:
             "size": self.sizes, "place": self.spots, "side": self.sides, "degree": self.degrees,
             "change": self.changes, "negation": self._vain_negations(mentions),
         }  # fmt: skip
+        for at, word in enumerate(self.words):
+            if word.word in self.known.unscaled:
+                of_change = any(at < one.first <= at + 2 for one in self.changes)
+                kinds[at] = "" if of_change or self.scope.denied[at] else "degree"
+                passed[at] |= not kinds[at]
         for kind, group in groups.items():
             for match in group:
                 for at in range(match.first, match.end):
@@ -312,10 +382,14 @@ class _Sentence:
                 pending = []
             if kind == "break":
                 blocked = False
+                said = [] if one == "with" else said
             elif kind == "named":
-                blocked, pending, said, waiting = True, [], [], None
+                said = pending if self._is_state_of(one, pending) else []
+                blocked, pending, waiting = True, [], None
             elif kind == "subject":
-                if pending and self._between(pending[-1].end, at) & _SHOWING:
+                said = said if waiting is None and not blocked else []
+                # "The chest shows the heart to be large", "Chest: heart normal"
+                if pending and self._between(pending[-1].end, at) & {*_SHOWING, ":"}:
                     pending = []
                 if waiting is not None and self._adjoins(reach, at):
                     self._say([one], waiting, mentions, normals)
@@ -330,6 +404,16 @@ class _Sentence:
                 waiting, reach = one, one.end
         return mentions, normals if normals or mentions else self._stable()
 
+    def _is_state_of(
+        self, name: PhraseMatch[list[Sense]], subjects: list[PhraseMatch[list[Subject]]]
+    ) -> bool:
+        """Whether a name is what a verb says of structures: "the lungs are hyperinflated but clear"."""
+        if not subjects or not BE & self._between(subjects[-1].end, name.first):
+            return False
+        own = {one.key for subject in subjects for one in subject.value}
+        states = {key for (structure, _), key in self.known.abnormal_states.items() if structure in own}
+        return bool(states & {sense.key for sense in name.value})
+
     def _stacked(self) -> list[Mention]:
         """States before a name that holds their structure: "calcified tortuous aorta" is calcified too."""
         found = []
@@ -342,7 +426,8 @@ class _Sentence:
             while at >= 0 and self.words[at].word in ("and", ",", "/", "mildly", "slightly"):
                 at -= 1
             states = (self.known.abnormal_states.get((key, self.words[at].word)) for key in sorted(keys))
-            key = next(filter(None, states), None) if at >= 0 else None
+            changed = any(one.first <= at < one.end for one in self.changes)
+            key = next(filter(None, states), None) if at >= 0 and not changed else None
             taken = any(one.first <= at < one.end for one in self.spots) or any(
                 one.first <= at < one.end and self.words[at].word not in _ADJECTIVES for one in self.named
             )
@@ -362,8 +447,8 @@ class _Sentence:
         first, end = state.first, max(state.end, subjects[-1].end)
         words = plain(" ".join(word.word for word in self.words[state.first : state.end]))
         if state.value == "normal":
-            # "clear of effusion" denies that alone
-            if self.scope.denied[state.first] or self._between(state.end, state.end + 1) & {"of", "from"}:
+            # "clear of effusion" denies that alone, "in satisfactory position" is said of a device
+            if self.scope.denied[state.first] or self._between(state.end, state.end + 1) & _NOT_OF_SUBJECT:
                 return False
             subjects = [one for one in subjects if self._fits(one, words)]
             if subjects:
@@ -497,7 +582,7 @@ class _Sentence:
         """ "Atelectasis or scarring" doubts both, and so does "versus"."""
         for one, after in pairwise(mentions):
             between = self._between(one.end, after.first)
-            near = after.first - one.end <= 5 and "," not in between
+            near = after.first - one.end <= 5 and not between & {",", "with"}
             if near and between & _EITHER and one.presence != "absent" and after.presence != "absent":
                 one.presence = after.presence = "uncertain"
         return mentions
@@ -560,6 +645,13 @@ class _Sentence:
         for side in self._now(self.sides):
             if one := self._nearest(mentions, side, 2, 0):
                 one.sides.append(side.value)
+                places = {spot.location.side for spots in one.spots for spot in spots}
+                if side.value in _OTHER_SIDE and _OTHER_SIDE[side.value] in places:
+                    continue  # it says where something else is
+                alone = not any(spot.first < side.end and side.first < spot.end for spot in self.spots)
+                if alone and side in self.compared and self.words[side.first].word not in ("left", "right"):
+                    # "At the left base greater than the right"
+                    one.spots = [[both_sides(spot) for spot in spots] for spots in one.spots]
                 self._use(side.first, side.end)
         for degree in self._now(self.degrees):
             # "Effusions, small on the left with atelectasis": the effusion is small
@@ -570,33 +662,76 @@ class _Sentence:
                 self._use(degree.first, degree.end)
         self._measure(mentions)
         for change in self._now(self.changes):
-            if self._names_finding(change, mentions):
+            whole = any(
+                one.first == change.end and one.value[0].key == "chest_normal"
+                for one in self.subjects
+            )
+            if whole or self._names_finding(change, mentions):
                 self._use(change.first, change.end)
                 continue
-            one = self._nearest(mentions, change, 1, 0, loose=True)
+            one = self._nearest(self._may_have_changed(change, mentions), change, 1, 0, loose=True)
+            if self._of_structure(change, mentions):
+                continue
             if one is not None and one.change in (None, change.value) and not self._of_normal(change, one):
                 one.change = change.value
-                self._use(change.first, change.end)
                 self._share_change(change, one, mentions)
+                if not self._may_be_of_others(change, one, mentions):
+                    self._use(change.first, change.end)
+
+    def _may_have_changed(self, change: PhraseMatch[str], mentions: list[Mention]) -> list[Mention]:
+        """Without what is denied behind the change, or what a sign before it is read as: "again noted without
+        fracture", "a nodule, stable, and read as a granuloma"."""
+        signs = any(one.end <= change.first for one in mentions)
+        read_as = min((link for link in self.scope.links if signs and link > change.first), default=None)
+        stated = [
+            one
+            for one in mentions
+            if one.first < change.first
+            or (one.presence != "absent" and (read_as is None or one.first < read_as))
+        ]
+        return mentions if self.scope.denied[change.first] else stated
+
+    def _may_be_of_others(self, change: PhraseMatch[str], owner: Mention, mentions: list[Mention]) -> bool:
+        """Whether a change behind two findings of a clause may be of both, and was read as of one."""
+        before = [one for one in mentions if one.first < owner.first and one.presence != "absent"]
+        if change.first < owner.end or not before or before[-1].change == change.value:
+            return False
+        between = self._between(before[-1].end, owner.first)
+        return bool(between & {"and", "with", "/"}) and not between & (BE | {","})
+
+    def _of_structure(self, change: PhraseMatch[str], mentions: list[Mention]) -> bool:
+        """Whether a change is said of a structure within commas: "large heart, mediastinum stable"."""
+        commas = [at for at, word in enumerate(self.words) if word.word == ","]
+        begin = max((at for at in commas if at < change.first), default=-1)
+        end = min((at for at in commas if at > change.first), default=len(self.words))
+        return (
+            begin >= 0
+            and any(
+                begin < one.first < end and one.value[0].key in self.known.stable for one in self.subjects
+            )
+            and not any(begin < one.first < end for one in mentions)
+        )
 
     def _share_change(self, change: PhraseMatch[str], owner: Mention, mentions: list[Mention]) -> None:
         """ "Stable effusion and atelectasis", "effusion and atelectasis are stable": both are."""
         at = mentions.index(owner)
         if change.end <= owner.first:
-            sharing = mentions[at:]
-            joined = all(
-                self._between(one.end, other.first) <= {"and", "/"} for one, other in pairwise(sharing[:2])
-            )
-            others = sharing[1:2] if joined else []
+            sharing = mentions[at : at + 2]
+            between = self._between(sharing[0].end, sharing[-1].first)
+            # "Unchanged appearance of the left nodule and the right mass"
+            of_all = "appearance" in self._between(change.end, owner.first) and not between & _NOT_LISTING
+            joined = between <= {"and", "/"} or (of_all and "and" in between)
+            others = sharing[1:] if joined else []
         else:
-            plural = bool(
-                self._between(owner.end, change.first) & {"are", "have", "were", "all", "both", "each"}
-            )
+            behind = self._between(owner.end, change.first)
+            plural = bool(behind & {"are", "have", "were", "all", "both", "each"})
+            # "Effusion and atelectasis, unchanged", "... as before"
+            bare = change.value == "unchanged" and not behind & (BE | {"with", "which", "that"})
             others = []
             for one, after in reversed(list(pairwise(mentions[: at + 1]))):
                 between = self._between(one.end, after.first)
                 listed = between & {"and", ","} and not between & _NOT_LISTING
-                if not (between == {"/"} or (plural and listed)):
+                if not (between == {"/"} or (listed and (plural or (bare and "," not in between)))):
                     break
                 others.append(one)
         for one in others:
@@ -704,6 +839,9 @@ class _Sentence:
                 cost += 6 * sum(one.end <= other.first < what.first for other in mentions[number + 1 :])
             else:
                 cost = 0
+            # What stands behind a sign and before what it is read as is said of the sign.
+            signs = any(other.end <= what.first for other in mentions)
+            cost += 8 * any(signs and what.end <= link < one.first for link in self.scope.links)
             if self._apart(what.first, one.first, mentions, loose):
                 cost += _FAR
             if cost < least:
@@ -726,4 +864,8 @@ class _Sentence:
         return here != there and not leads
 
     def _distance(self, first: int, end: int) -> int:
-        return sum(1 + _SEPARATORS.get(word.word, 0) for word in self.words[first:end])
+        """How far apart words are; "which may be" parts a sign from what it is read as."""
+        read_as = sum(
+            one.word == "which" and after.word in _MAY for one, after in pairwise(self.words[first : end + 1])
+        )
+        return 4 * read_as + sum(1 + _SEPARATORS.get(word.word, 0) for word in self.words[first:end])

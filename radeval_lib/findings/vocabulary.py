@@ -34,7 +34,9 @@ _NO_ORGANS = frozenset(
      "cell", "suspicious", "total", "atrial", "midline", "hip", "knee",
      "cardiac", "aortic", "vertebral", "cervical", "subcutaneous"]
 )  # fmt: skip
-_NO_SUBJECTS = frozenset(["left", "right", "anterior", "posterior", "frontal", "lateral"])
+_NO_SUBJECTS = frozenset(
+    ["visualized portions", "left", "right", "anterior", "posterior", "frontal", "lateral"]
+)
 _OF_LUNGS = frozenset(["lower_lobe", "upper_lobe", "lung_base", "lung_apex", "lung"])
 HOME = "chest"
 """The region that an ambiguous name falls to where the report does not tell its region."""
@@ -82,8 +84,10 @@ class Vocabulary:
     observations whose places are not read; ``sided`` the places that may have a side, ``paired`` the
     observations that have a side and no place; ``places`` is where an observation may be; ``beside`` are the
     neighbours of numbered places, ``malpositions`` where the tip of a device must not lie; ``passed_over``
-    are words that need no reading, ``no_findings`` phrases that take modifiers and are none; ``kin``
-    are pairs of near relatives, ``kinds`` pairs of a coarser and a finer name.
+    are words that need no reading, ``looks`` those of how a finding looks, which need none beside one,
+    ``unscaled`` words of degree without a step; ``seldom_denied`` observations that a comma alone does not
+    add to a list of denials; ``no_findings`` phrases that take modifiers and are none; ``kin`` are pairs of
+    near relatives, ``kinds`` pairs of a coarser and a finer name.
     """
 
     observations: Phrases[list[Sense]]
@@ -108,6 +112,9 @@ class Vocabulary:
     devices: frozenset[str]
     spelling: Spelling
     passed_over: frozenset[str]
+    looks: frozenset[str]
+    unscaled: frozenset[str]
+    seldom_denied: frozenset[str]
     no_findings: frozenset[str]
     beside: Mapping[str, frozenset[str]]
     malpositions: Mapping[str, frozenset[str]]
@@ -328,10 +335,8 @@ def _spelling(raw: Mapping[str, Any], *named: Iterable[tuple[str, Any]]) -> Spel
     return Spelling(wanted, words)
 
 
-def _passed_over(raw: Mapping[str, Any], lexicon: Lexicon) -> frozenset[str]:
-    """Words that need no reading: of grammar, of the examination, and how a finding looks."""
-    looks = [phrase.text for phrase in lexicon.looks.values()]
-    return frozenset(token.word for text in (*raw["passed_over"], *looks) for token in tokens(text))
+def _single_words(texts: Iterable[str]) -> frozenset[str]:
+    return frozenset(token.word for text in texts for token in tokens(text))
 
 
 def _texts(part: Any) -> Iterator[str]:
@@ -378,12 +383,12 @@ def vocabulary() -> Vocabulary:
             regions.setdefault(place, set()).add(concept.region)
     abnormal = _abnormal(lexicon, raw["states"])
     changes = [(word, kind) for kind, words in raw["change"].items() for word in words]
-    changes += [(word, "new") for word in raw["new_marks"]]
     after = [(word, "hedge") for word in raw["hedge_after"]]
     after += [(word, "negation") for word in raw["negation_after"]]
     spots = [*_numbered_places(), *_our_places(raw["places"], lexicon), *_lexicon_places(lexicon, regions)]
     observations = [*ours, *_lexicon_names(lexicon)]
-    passed_over = _passed_over(raw, lexicon)
+    passed_over = _single_words(raw["passed_over"])
+    looks = _single_words(phrase.text for phrase in lexicon.looks.values())
     places = {
         key: _with_numbered(frozenset(concept.places) | frozenset(raw["usual_places"].get(key, ())))
         for key, concept in concepts.items()
@@ -391,7 +396,7 @@ def vocabulary() -> Vocabulary:
     subjects = [*_subjects(lexicon, raw["structures"])]
     subjects += [(words, Subject(words, "")) for words, _ in abnormal if words not in raw["structures"]]
     return Vocabulary(
-        _observations(observations, spots, places, passed_over),
+        _observations(observations, spots, places, passed_over | looks),
         _grouped(subjects),
         _grouped(spots),
         _states(raw, lexicon, abnormal),
@@ -413,6 +418,9 @@ def vocabulary() -> Vocabulary:
         frozenset(key for key, concept in concepts.items() if concept.device),
         _spelling(raw, observations, spots, subjects),
         passed_over,
+        looks,
+        frozenset(raw["unscaled"]),
+        frozenset(raw["seldom_denied"]),
         frozenset(map(plain, raw["no_findings"])),
         _beside(raw),
         {key: frozenset(places) for key, places in raw["malpositions"].items()},

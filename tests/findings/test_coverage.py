@@ -29,6 +29,7 @@ def left(text):
         "No worsening of the right basilar opacity.",
         "ET tube tip 4 cm above the carina.",
         "Pneumothorax: none. Effusion: small left.",
+        "No significant effusion. Calcified granuloma. Significant increase in the left effusion.",
     ],
 )
 def test_what_is_read_whole(text):
@@ -43,6 +44,13 @@ def test_what_is_read_whole(text):
         ("Clear lungs, moderate.", [("degree", "moderate")]),
         ("Clear lungs and 3 cm.", [("size", "3"), ("size", "cm")]),
         ("Scoliosis, but the left hip is not a problem.", [("place", "left"), ("place", "hip")]),
+        ("Very low lung volumes.", [("degree", "Very")]),
+        ("Significant scoliosis.", [("degree", "Significant")]),
+        ("Cardiomegaly and tortuous calcified thoracic aorta.", [("word", "calcified")]),
+        ("Convexity of the mediastinum, possible aneurysm.", [("word", "Convexity")]),
+        # one of two findings that may have changed, a side where another one is
+        ("Effusion with atelectasis that has increased.", [("change", "increased")]),
+        ("Patchy left upper right basilar atelectasis.", [("side", "left")]),
     ],
 )
 def test_what_is_left_of_a_statement_is_listed(text, expected):

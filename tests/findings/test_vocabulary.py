@@ -9,6 +9,7 @@ PART_OF_A_NAME = [
     "left ventricular", "left ventricle", "right ventricular", "right heart", "right coronary",
     "left renal vein",
     "right aortic arch", "right sided aortic arch", "right sided arch", "right cardiac silhouette",
+    "right aortic xxxx", "right sided aortic xxxx",
     "large vascular territory", "left anterior descending",
     # a finding that is a small, a large or an increased thing, whatever is said of its degree
     "increased density", "increased pulmonary vascularity", "increased vascularity", "increased marking",
