@@ -663,8 +663,7 @@ class _Sentence:
         self._measure(mentions)
         for change in self._now(self.changes):
             whole = any(
-                one.first == change.end and one.value[0].key == "chest_normal"
-                for one in self.subjects
+                one.first == change.end and one.value[0].key == "chest_normal" for one in self.subjects
             )
             if whole or self._names_finding(change, mentions):
                 self._use(change.first, change.end)

@@ -99,7 +99,10 @@ class Bleu(Metric):
 
     def cautions(self, reference: str, candidate: str, detail: Any) -> Iterable[str]:
         if any(0 < len(text.split()) < self.order for text in (reference, candidate)):
-            yield f"a text has fewer than {self.order} words, so that even identical texts score near 0"
+            yield (
+                f"a text has fewer than {self.order} words, so that no {self.order} in a row can match: "
+                "alone, even identical texts score near 0"
+            )
 
     def corpus(self, scores: Scores) -> tuple[FloatArray, OfSums]:
         table = np.array([detail["counts"] for detail in scores.details])

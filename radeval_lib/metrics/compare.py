@@ -401,9 +401,7 @@ def _measured(
         "note": chosen.stand_ins.get(name, ""),
     }
     tables = dict(zip(systems, np.split(statistics, len(systems)), strict=True))
-    # What is cautioned of the scores of pairs does not hold for a value that is made of summed counts.
-    each = scores.each(pairs, counted=True) if about["value"] == "mean" else []
-    return _Measured(tables, values, about, each)
+    return _Measured(tables, values, about, scores.each(pairs, counted=True))
 
 
 def _range(metric: Metric | type[Metric]) -> list[float | None]:

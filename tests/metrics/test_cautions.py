@@ -20,7 +20,9 @@ from radeval_lib.metrics.cautions import Cautions, Rows
 RULES = "green_rules_errors"
 CHINESE = "右侧少量胸腔积液。"
 FRENCH = "Épanchement pleural à gauche, œdème élevé"
-SHORT = "a text has fewer than 4 words, so that even identical texts score near 0"
+SHORT = (
+    "a text has fewer than 4 words, so that no 4 in a row can match: alone, even identical texts score near 0"
+)
 HALF = "the rules read less than half of what a text says"
 LATIN = "a text is mostly in another script than the Latin one"
 ROUGE = "a text has letters that ROUGE does not read, which keeps a to z and digits"
@@ -150,6 +152,20 @@ def test_better_comes_with_its_cautions_in_one_sentence() -> None:
     assert one.endswith(", but for part, in 4 of its 24 pairs the candidate is empty.")
     (plain,) = _told(compare(SAID, {"right": SAID, "wrong": WRONG}, metrics=RULES))
     assert "but" not in plain
+
+
+def test_bleu_of_a_corpus_has_the_cautions_of_its_pairs(tmp_path) -> None:
+    """What few words do to a pair, they do to its part of the corpus: it has no four words to match."""
+    short = ["No effusion." if row % 3 == 0 else text for row, text in enumerate(SAID)]
+    frame = pd.DataFrame({"reference": SAID, "candidate:short": short, "candidate:right": SAID})
+    found = compare(frame, metrics="bleu")
+    assert found.metrics["bleu"]["value"] == "corpus"
+    line = f"bleu: short: {SHORT}: 8 rows (1, 4, 7, 10, 13, ...)"
+    assert line in found.cautions
+    (verdict,) = [one for one in found.verdicts if "right" in one]
+    assert f"for short, in 8 of its 24 pairs {SHORT}" in verdict
+    frame.to_csv(tmp_path / "in.csv", index=False)
+    assert line in score_file(["bleu"], tmp_path / "in.csv", tmp_path / "out.csv").cautions
 
 
 def test_the_same_cautions_everywhere(tmp_path) -> None:
