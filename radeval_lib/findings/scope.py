@@ -119,8 +119,8 @@ def scope(
         elif word == "than" and "likely" in (said := [one.word for one in words[:at]]):
             denying, doubting = "less" not in said, "less" in said
             links += [at] if doubting else []
-        elif word == "with":
-            denying = False
+        elif word == "with" or (word == "the" and denying and _starts_clause(words, at, subjects)):
+            denying = False  # "no effusion with ...", "no effusion the lungs are ..."
         elif word in ("and", "/") and (denying or doubting):
             new = (word == "and" and any(descriptors[at + 1 : at + 3])) or _starts_clause(words, at, subjects)
             denying, doubting = denying and not new, doubting and not new

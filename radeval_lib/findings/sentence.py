@@ -293,6 +293,7 @@ class _Sentence:
             "change": self.changes, "negation": self._vain_negations(mentions),
         }  # fmt: skip
         for at, word in enumerate(self.words):
+            passed[at] |= word.word == "interval" and "the" in self._between(max(0, at - 1), at)
             if word.word in self.known.unscaled:
                 of_change = any(at < one.first <= at + 2 for one in self.changes)
                 kinds[at] = "" if of_change or self.scope.denied[at] else "degree"
@@ -368,7 +369,7 @@ class _Sentence:
         events += [
             (at, "break", word.word)
             for at, word in enumerate(self.words)
-            if word.word in (",", "and", "with")
+            if word.word in (",", "and", "with", "otherwise")
         ]
         mentions: list[Mention] = []
         normals: list[NormalMention] = []
@@ -677,6 +678,9 @@ class _Sentence:
                 if not self._may_be_of_others(change, one, mentions):
                     self._use(change.first, change.end)
 
+    def _parted(self, first: int, end: int) -> bool:
+        return bool(self._between(first, end) & {",", "with", "and", "without", "in"})
+
     def _may_have_changed(self, change: PhraseMatch[str], mentions: list[Mention]) -> list[Mention]:
         """Without what is denied behind the change, or what a sign before it is read as: "again noted without
         fracture", "a nodule, stable, and read as a granuloma"."""
@@ -699,7 +703,20 @@ class _Sentence:
         return bool(between & {"and", "with", "/"}) and not between & (BE | {","})
 
     def _of_structure(self, change: PhraseMatch[str], mentions: list[Mention]) -> bool:
-        """Whether a change is said of a structure within commas: "large heart, mediastinum stable"."""
+        """Whether a change is said of a structure within commas, or beside it: "large heart, mediastinum
+        stable", "stable mediastinum with tortuous aorta"."""
+        for one in self.subjects:
+            # "The tortuous aorta is stable": that is said of the finding
+            if one.value[0].key not in self.known.stable or any(
+                each.start <= self.words[one.first].start < each.stop
+                or (each.end <= one.first <= each.end + 3 and not self._parted(each.end, one.first))
+                for each in mentions
+            ):
+                continue
+            between = self._between(*sorted((one.first, one.end, change.first, change.end))[1:3])
+            behind = one.end <= change.first and between and between <= BE | {"grossly", "also"}
+            if behind or (change.end <= one.first and between <= {"the", "appearance", "of"}):
+                return True
         commas = [at for at, word in enumerate(self.words) if word.word == ","]
         begin = max((at for at in commas if at < change.first), default=-1)
         end = min((at for at in commas if at > change.first), default=len(self.words))
