@@ -1,7 +1,9 @@
 """What the reading used of a text, and what it left."""
 
 import doctest
+from pathlib import Path
 
+import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -10,6 +12,7 @@ import radeval_lib.findings.covering
 import radeval_lib.report_text
 from radeval_lib.findings import coverage, read
 from radeval_lib.findings.readable import LOOP, NOT_ENGLISH, OTHER_IMAGE
+from radeval_lib.pages.green.rules_judge import hand_checks
 
 
 def left(text):
@@ -120,3 +123,18 @@ def test_any_text_is_covered(text):
     assert found.share is None or 0 <= found.share <= 1
     for part in found.in_part:
         assert all(part.span[0] <= start < end <= part.span[1] for start, end in part.unused)
+
+
+def test_what_is_reported_of_sentences_drawn_is_what_was_noted_of_each():
+    drawn = pd.read_csv(Path(__file__).with_name("drawn_sentences.csv"))
+    assert not drawn.duplicated(["set", "report", "section", "start"]).any()
+    checks = hand_checks()
+    of_draws = checks[checks["what"].str.contains("of six draws")].set_index(["seed", "what"])
+    assert len(of_draws) == 2 * drawn["seed"].nunique()
+    for (seed, what), row in of_draws.iterrows():
+        own = drawn[drawn["seed"] == seed]
+        own = own[own["whole"] == 1] if "whole" in what else own
+        assert (row["number"], row["right"]) == (len(own), own["right"].sum())
+    letters = drawn[drawn["set"] == "mtsamples"]
+    (row,) = checks[checks["drawn"].str.startswith("MTSamples")].itertuples()
+    assert (row.number, row.right, letters["whole"].sum()) == (len(letters), letters["right"].sum(), 1)
