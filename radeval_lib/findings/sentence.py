@@ -27,7 +27,6 @@ _SEPARATORS = {",": 3, "and": 4, "or": 4, "/": 2, "with": 4, "nor": 4, "without"
 _ASPECTS = frozenset(["size", "configuration", "contour", "appearance", "and", "of", "the", "in", "shape"])
 _ADJECTIVES = frozenset(["calcified", "nodular", "consolidative", "cavitary", "fibrotic", "degenerative"])
 _MAY = frozenset(["may", "might", "could", "can", "probably", "possibly", "likely"])
-_CALCIFIED = frozenset(["calcification", "prior_granulomatous"])
 _EITHER = frozenset(["or", "versus", "vs"])
 _CHOICE = _EITHER | frozenset(
     ["and", "/", "possibly", "possible", "less", "likely", "focal", "early", "superimposed", "a", MASK]
@@ -277,13 +276,12 @@ class _Sentence:
     def _usage(self, mentions: list[Mention]) -> tuple[int, tuple[Unused, ...]]:
         """How many words that carry meaning were used, and which were not."""
         passed = [*self.past]
-        over = self.known.passed_over | (self.known.looks if mentions else frozenset())
-        keys = {sense.key for one in mentions for sense in one.senses}
-        kinds_of = {fine for coarse, fine in self.known.kinds if coarse in _CALCIFIED}
-        if not keys & (_CALCIFIED | kinds_of):
-            over -= {"calcified"}  # a finding of its own, as in "tortuous calcified aorta"
+        known = self.known
+        # "Calcified" is a finding of its own in "tortuous calcified aorta"
+        calcified = any(sense.key in known.calcified for one in mentions for sense in one.senses)
         for at, word in enumerate(self.words):
-            passed[at] |= self.scope.hypothetical[at] or word.word in over
+            looks = bool(mentions) and word.word in known.looks and (calcified or word.word != "calcified")
+            passed[at] |= self.scope.hypothetical[at] or looks or word.word in known.passed_over
             passed[at] |= not word.word.isalnum() or (len(word.word) == 1 and not word.word.isdigit())
         for found in self.named:
             self._use(found.first, found.end)

@@ -37,6 +37,7 @@ _NO_ORGANS = frozenset(
 _NO_SUBJECTS = frozenset(
     ["visualized portions", "left", "right", "anterior", "posterior", "frontal", "lateral"]
 )
+_CALCIFIED = frozenset(["calcification", "prior_granulomatous"])
 _OF_LUNGS = frozenset(["lower_lobe", "upper_lobe", "lung_base", "lung_apex", "lung"])
 HOME = "chest"
 """The region that an ambiguous name falls to where the report does not tell its region."""
@@ -84,10 +85,11 @@ class Vocabulary:
     observations whose places are not read; ``sided`` the places that may have a side, ``paired`` the
     observations that have a side and no place; ``places`` is where an observation may be; ``beside`` are the
     neighbours of numbered places, ``malpositions`` where the tip of a device must not lie; ``passed_over``
-    are words that need no reading, ``looks`` those of how a finding looks, which need none beside one,
-    ``unscaled`` words of degree without a step; ``seldom_denied`` observations that a comma alone does not
-    add to a list of denials; ``no_findings`` phrases that take modifiers and are none; ``kin`` are pairs of
-    near relatives, ``kinds`` pairs of a coarser and a finer name.
+    are words that need no reading, ``looks`` those of how a finding looks, which need none beside one;
+    ``calcified`` observations that are calcifications, ``unscaled`` words of degree without a step;
+    ``seldom_denied`` observations that a comma alone does not add to a list of denials; ``no_findings``
+    phrases that take modifiers and are none; ``kin`` are pairs of near relatives, ``kinds`` pairs of a
+    coarser and a finer name.
     """
 
     observations: Phrases[list[Sense]]
@@ -113,6 +115,7 @@ class Vocabulary:
     spelling: Spelling
     passed_over: frozenset[str]
     looks: frozenset[str]
+    calcified: frozenset[str]
     unscaled: frozenset[str]
     seldom_denied: frozenset[str]
     no_findings: frozenset[str]
@@ -387,6 +390,7 @@ def vocabulary() -> Vocabulary:
     after += [(word, "negation") for word in raw["negation_after"]]
     spots = [*_numbered_places(), *_our_places(raw["places"], lexicon), *_lexicon_places(lexicon, regions)]
     observations = [*ours, *_lexicon_names(lexicon)]
+    kinds = _kinds(raw["kinds"])
     passed_over = _single_words(raw["passed_over"])
     looks = _single_words(phrase.text for phrase in lexicon.looks.values())
     places = {
@@ -419,11 +423,12 @@ def vocabulary() -> Vocabulary:
         _spelling(raw, observations, spots, subjects),
         passed_over,
         looks,
+        frozenset(fine for pair in kinds if pair[0] in _CALCIFIED for fine in pair),
         frozenset(raw["unscaled"]),
         frozenset(raw["seldom_denied"]),
         frozenset(map(plain, raw["no_findings"])),
         _beside(raw),
         {key: frozenset(places) for key, places in raw["malpositions"].items()},
         frozenset(frozenset(pair) for family in raw["families"] for pair in combinations(family, 2)),
-        _kinds(raw["kinds"]),
+        kinds,
     )

@@ -323,7 +323,8 @@ def compare(
     of_systems, verdicts = ranked(of_systems, of_pairs, about, of_texts)
     diversity, of_findings = _diversity(pairs, names, rows)
     cautions = [*of_texts.lines(), *of_findings]
-    cautions += [one for name, of in measured.items() for one in of_intervals(name, of.tables)]
+    for name, of in measured.items():
+        cautions += of_intervals(name, of.tables, mean=about[name]["value"] == "mean")
     left_out = chosen.left_out
     return Comparison(
         of_systems, of_pairs, about, left_out, cautions, verdicts, profile, diversity, rows, resamples, seed

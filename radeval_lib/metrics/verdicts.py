@@ -18,12 +18,17 @@ if TYPE_CHECKING:
 NOT_RANKED = "is not ranked"
 
 
-def of_intervals(metric: str, tables: Mapping[str, FloatArray]) -> Iterable[str]:
-    """The systems of which most cases have the same score, and fewer than ten another (a rule of thumb)."""
+def of_intervals(metric: str, tables: Mapping[str, FloatArray], *, mean: bool) -> Iterable[str]:
+    """The systems of which most cases have the same score, and fewer than ten another (a rule of thumb).
+
+    ``mean``: whether statistics are sums and counts of scores, which a case may have several of.
+    """
     from radeval_lib.stats.system_comparison import rule_of_three
 
     for system, statistics in tables.items():
         count = len(statistics)
+        if mean:
+            statistics = statistics[:, :1] / statistics[:, 1:]
         same = int(np.unique(statistics, axis=0, return_counts=True)[1].max())
         if same == count:
             bound = f"at most {rule_of_three(count):.2g} of all cases score otherwise (95 %, 3/{count:,})"

@@ -178,6 +178,10 @@ def test_an_interval_without_width_at_an_end_is_wilsons() -> None:
     assert bounds.loc["a", ["low", "high"]].tolist() == pytest.approx([1 - 0.0713476, 1])
     all_alike = "rouge_l: all 50 cases of a have the same score"
     assert found.cautions[0] == f"{all_alike}: at most 0.06 of all cases score otherwise (95 %, 3/50)"
+    # Cases with several rows that all score 0 are as much alike.
+    scores, cases = {"mine": {"a": np.ones(75), "b": np.zeros(75)}}, [*range(50), *range(25)]
+    of_cases = compare([], scores=scores, cases=cases, resamples=100)
+    assert [one for one in of_cases.cautions if "all 50 cases of b have the same score" in one]
     other = compare([], scores={"mine": {"a": np.ones(50), "b": np.zeros(50)}}, resamples=100)
     assert other.systems["low"].tolist() == [1, 0]  # its scale is not known
 
