@@ -7,7 +7,6 @@ import os
 import random
 import re
 import shlex
-import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -16,8 +15,8 @@ import pandas as pd
 import pytest
 
 from radeval_lib.models import catalog
-from radeval_lib.paths import BOOK, ROOT
-from tests.full import data_files, models
+from radeval_lib.paths import BOOK
+from tests.full import data_files, models, tiny
 
 _STEP = re.compile(
     r"^(?P<fence>`{3,})(?:\{code-block\} \w+\n:caption: (?P<file>\S+)(?P<how>[^\n]*)\n\n|bash\n)"
@@ -30,13 +29,7 @@ _STEP = re.compile(
 @pytest.fixture
 def copy(tmp_path: Path) -> Path:
     """The project, as a clone has it."""
-    anywhere = shutil.ignore_patterns("__pycache__", ".*_cache")
-    at_top = shutil.ignore_patterns("build", "data", ".git", ".venv", "tests")
-
-    def skipped(folder: str, names: list[str]) -> set[str]:
-        return anywhere(folder, names) | (at_top(folder, names) if Path(folder) == ROOT else set())
-
-    shutil.copytree(ROOT, tmp_path / "project", ignore=skipped, symlinks=True)
+    tiny.copy_project(tmp_path / "project")
     return tmp_path / "project"
 
 

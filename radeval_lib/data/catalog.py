@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from radeval_lib.data import raw_texts
+from radeval_lib.data import green_analysis, green_training, raw_texts
 from radeval_lib.data.manifests import find, load_manifest, names, restricted_in
 from radeval_lib.data.readers import load
 from radeval_lib.paths import PAPERS
@@ -31,7 +31,10 @@ class RestrictedTexts:
         """Those of one file; nothing where it is not there."""
         path = find(self.name, self.root, file)
         if path is not None and path.name not in _WITHOUT_REPORTS:
-            yield from raw_texts.of_file(path, load_manifest(self.name).identifiers)
+            texts = raw_texts.of_file(path, load_manifest(self.name).identifiers)
+            if self.name == green_training.NAME:  # each repeats a layout that its authors published
+                texts = (part for text in texts for part in green_analysis.without_layout(text))
+            yield from texts
 
 
 def restricted_texts(root: Path) -> dict[str, RestrictedTexts]:

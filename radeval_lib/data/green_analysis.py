@@ -19,6 +19,15 @@ Found = int | Sequence[str]
 
 _ENTRY = re.compile(r"^(?:\(([a-f])\) [^:]*: )?\d+\. ?(.*)$", re.MULTILINE)
 
+_LAYOUT = re.compile(
+    rf"\[(?:{'|'.join(SECTIONS)})\]:|(?:\([a-f]\) )?(?:{'|'.join(map(re.escape, GREEN_NAMES))})[:.]"
+)
+
+
+def without_layout(text: str) -> list[str]:
+    """What an analysis, or a prompt that lists the categories, says between its headings and categories."""
+    return [part for part in map(str.strip, _LAYOUT.split(text)) if part]
+
 
 def render(
     significant: Sequence[Found], insignificant: Sequence[Found], matched: Found, explanation: str = ""

@@ -12,6 +12,7 @@ from radeval_lib.data.readers import Reader, each
 from radeval_lib.data.records import JudgedPair
 from radeval_lib.data.restricted import mark
 
+NAME = "green_training"
 TURNS = ("human", "gpt")
 CONVERSATION_KEYS = ("conversations", "conv")  # the reference training code reads both names
 
@@ -26,7 +27,7 @@ def _pair(item: reading.Entry, stem: str) -> Iterator[JudgedPair]:
     turns = [reading.Entry(turn, item.where) for turn in item.take(key, list)]
     if tuple(turn.take("from", str) for turn in turns) != TURNS:
         raise FormatError(f"turns must be {' then '.join(TURNS)}, not {len(turns)} others", item.where)
-    prompt, analysis = (mark(turn.take("value", str), "green_training", True) for turn in turns)
+    prompt, analysis = (mark(turn.take("value", str), NAME, True) for turn in turns)
     yield JudgedPair(str(item.get("id", f"{stem}-{item.at}")), prompt, analysis)
 
 

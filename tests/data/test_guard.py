@@ -21,7 +21,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from radeval_lib.data import RestrictedText, catalog, guard, leak_decoders, leak_streams
+from radeval_lib.data import RestrictedText, catalog, green_analysis, guard, leak_decoders, leak_streams
 from radeval_lib.data.guard import LeakError, scan, scan_build
 from tests.data import samples
 
@@ -228,6 +228,20 @@ def test_public_texts_hold_what_the_papers_print_and_open_sets_say(tmp_path: Pat
     (tmp_path / "a.html").write_text(f"<p>{printed}</p>")
     assert scan(tmp_path, {"green_training": [printed]})
     assert not scan(tmp_path, {"green_training": [printed]}, catalog.public_texts(None))
+
+
+def test_the_layout_of_an_analysis_is_no_leak_but_what_it_lists_is(tmp_path: Path) -> None:
+    said = "a small pleural effusion on the left that is older than the line"
+    analysis = green_analysis.render([[said], *[0] * 5], [0] * 6, 2)
+    (tmp_path / "root" / "green_training").mkdir(parents=True)
+    turns = [{"from": "human", "value": "Reference: \nCandidate: "}, {"from": "gpt", "value": analysis}]
+    (tmp_path / "root" / "green_training" / "train.json").write_text(json.dumps([{"conversations": turns}]))
+    corpora = catalog.restricted_texts(tmp_path / "root")
+    (tmp_path / "pages").mkdir()
+    (tmp_path / "pages" / "a.html").write_text(green_analysis.render([0] * 6, [0] * 6, 1))
+    assert not scan(tmp_path / "pages", corpora)
+    (tmp_path / "pages" / "a.html").write_text(said)
+    assert scan(tmp_path / "pages", corpora)
 
 
 PICTURE = b"\x89PNG\r\n\x1a\n" + bytes(64)

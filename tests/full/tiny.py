@@ -106,11 +106,21 @@ class TinyFull:
                     file.rename(target)
 
 
+def copy_project(target: Path) -> None:
+    """The project as a clone has it, without its tests."""
+    anywhere = shutil.ignore_patterns("__pycache__", ".*_cache")
+    at_top = shutil.ignore_patterns("build", "data", ".git", ".venv", "tests")
+
+    def skipped(folder: str, names: list[str]) -> set[str]:
+        return anywhere(folder, names) | (at_top(folder, names) if Path(folder) == ROOT else set())
+
+    shutil.copytree(ROOT, target, ignore=skipped, symlinks=True)
+
+
 def make(target: Path, *, with_models: bool = True) -> TinyFull:
     """The copy, in an empty folder; without models, for pages that need none."""
     path, root, hub = target / "project", target / "data", target / "hub"
-    skip = shutil.ignore_patterns("__pycache__", "build", "data", ".git", ".venv", ".mypy_cache", "tests")
-    shutil.copytree(ROOT, path, ignore=skip, symlinks=True)
+    copy_project(path)
     data_files.write(root)
     hub.mkdir()
     if with_models:
