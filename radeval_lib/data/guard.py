@@ -51,7 +51,8 @@ NAMED = 1  # and a shorter number behind the name of an identifier
 _LENGTHS = range(FEWEST_WORDS, WORDS + 1)
 _KINDS = (PHRASE, NUMBERS, NAMED, *_LENGTHS, LETTERS)
 _UNITS = {"cells": 4, "results": 3}  # depth of a build's folders that are whole or nothing
-_THEME = ("_static", "_sphinx_design_static")  # folders of a rendered book that hold the theme's own files
+# Folders of a rendered book that hold the theme's own files, and fonts of formulas.
+_THEME = ("_static", "_sphinx_design_static", "mathjax")
 _WORD = re.compile(r"[a-z]{2,}")
 _PART = re.compile(r"[a-z]+|[0-9]+|[.:;?!](?=\s|$)")
 _FEWEST_NAMES = 3  # words of a phrase that have three letters and more

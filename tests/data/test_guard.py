@@ -16,6 +16,7 @@ import zlib
 from pathlib import Path
 from typing import Literal
 
+import mathjax
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -261,6 +262,16 @@ def test_pictures_are_refused_unless_they_were_there_before(build: Path, tmp_pat
     found = {leak.file for leak in scan(build, CORPORA, pictures=[ours])}
     assert found == {"_images/a.png", "_images/b.pdf", "page.html", "run.ipynb", "figure.svg"}
     assert not scan(build, {})
+
+
+def test_fonts_of_formulas_are_not_refused(build: Path) -> None:
+    font = next(Path(mathjax.__file__).parent.rglob("*.woff")).read_bytes()
+    for name in ("book/_extra/mathjax/a.woff", "_build/html/mathjax/fonts/a.woff"):
+        (build / name).parent.mkdir(parents=True, exist_ok=True)
+        (build / name).write_bytes(font)
+    scan_build(build, CORPORA)
+    (build / "a.woff").write_bytes(font)
+    assert [leak.file for leak in scan(build, CORPORA)] == ["a.woff"]
 
 
 def test_a_build_of_pictures_alone(tmp_path: Path) -> None:
