@@ -48,6 +48,7 @@ RECORDINGS = {
     "fingerprints": "radeval_lib.synthetic.report_edits:recorded_pairs",
     "mediqa2021": "radeval_lib.data.mediqa:recorded_pairs",
     "mts_dialog": "radeval_lib.data.mts_dialog:recorded_ratings",
+    "mtsamples": "radeval_lib.data.mtsamples:recorded_documents",
     "openi": "radeval_lib.data.openi:recorded_reports",
     "radpref": "radeval_lib.data.radpref:recorded_pairs",
 }

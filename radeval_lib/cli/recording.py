@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+
 import click
 
 from radeval_lib.cli.common import data_root_option, one_line_errors
@@ -13,12 +15,22 @@ from radeval_lib.paths import display_path
 @click.option("--profile", default="open", show_default=True, help="Whose build has the models.")
 @click.option("--unfreeze", is_flag=True, help="Score RadPref with the judge as it is now, and count it.")
 @click.option("--keep-scores", is_flag=True, help="Score nothing; write ratings, counts and lengths alone.")
+@click.option("--check", is_flag=True, help="Write nothing; score again and compare with what is recorded.")
 @data_root_option
 @one_line_errors
-def record(sets: tuple[str, ...], profile: str, unfreeze: bool, keep_scores: bool, data_root: str) -> None:
+def record(
+    sets: tuple[str, ...], profile: str, unfreeze: bool, keep_scores: bool, check: bool, data_root: str
+) -> None:
     """Record what every metric says of public SETS (default: all), as data_manifests/recorded has it."""
     from radeval_lib.pages.across import recording
 
+    if check:
+        failed = 0
+        for name in sets or recording.names():
+            for found in recording.check(name, profile, data_root):
+                failed += not found.holds
+                click.echo(f"{name}: {found}")
+        sys.exit(bool(failed))
     for name in sets or recording.names():
         path = recording.record(name, profile, data_root, unfreeze=unfreeze, keep_scores=keep_scores)
         click.echo(display_path(path))

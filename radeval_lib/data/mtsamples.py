@@ -11,7 +11,9 @@ import numpy as np
 
 from radeval_lib.data import reading
 from radeval_lib.data.readers import Find, Reader
+from radeval_lib.data.recorded import Recording
 from radeval_lib.data.records import Document
+from radeval_lib.placeholders import placeholder
 
 COLUMNS = ("description", "medical_specialty", "sample_name", "transcription", "keywords")
 SHORTEST_DESCRIPTION = 12  # words; shorter ones are left out (Moramarco et al. 2021, Section 3)
@@ -91,6 +93,19 @@ def _read(find: Find) -> list[Document]:
         return load(whole)
     part = find("mtsamples_part.csv")
     return load(part, partial=True) if part else []
+
+
+def recorded_documents(recording: Recording) -> Iterator[Document]:
+    """Documents of as many words, from what is recorded of their lengths and specialties."""
+    for row in recording.table.itertuples():
+        text, summary = (
+            placeholder(recording.name, side, number, words) if words else ""
+            for side, number, words in (
+                ("text", row.case, row.text_words),
+                ("candidate", row.number, row.description_words),
+            )
+        )
+        yield Document(id=str(row.number), text=text, summary=summary, group=f"specialty {row.specialty}")
 
 
 READER = Reader(_read, counts)

@@ -37,6 +37,11 @@ class Recording:
         """The behaviour digest of what made a metric's column."""
         return str(self.about["columns"][metric]["behaviour"])
 
+    def probe_scores(self, metric: str) -> list[float]:
+        """What a metric that needs models gave to the pairs of ``probe.csv`` over models that never change,
+        when its column was made."""
+        return list(map(float, str(self.about["columns"][metric]["probe"]).split()))
+
     @property
     def scored_on(self) -> date:
         """The day on which the last of its columns was scored, or a set without scores was counted."""

@@ -5,7 +5,7 @@ Source: ``data_manifests/exhibits.yml``.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from difflib import get_close_matches
 from functools import lru_cache
@@ -49,7 +49,7 @@ class Exhibit:
     from_print: str
     notebook: str
     remaining: Mapping[str, str] = field(default_factory=dict)
-    unchecked: Mapping[str, int] = field(default_factory=dict)
+    unchecked: Mapping[str, Sequence[str]] = field(default_factory=dict)
     implemented: Implementation | None = None
 
     def remaining_on(self, evidence: str) -> str:
@@ -58,7 +58,7 @@ class Exhibit:
 
     def unchecked_on(self, evidence: str) -> int:
         """How many statements or settings of the exhibit no check of this evidence meets."""
-        return self.unchecked.get(level_of(evidence), 0)
+        return len(self.unchecked.get(level_of(evidence), ()))
 
     @property
     def would_need(self) -> str:

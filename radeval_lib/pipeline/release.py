@@ -10,7 +10,7 @@ from pathlib import Path
 import pandas as pd
 from scipy.stats import binomtest
 
-from radeval_lib import __version__, atomic, checksums, registry
+from radeval_lib import __version__, atomic, checksums
 from radeval_lib.data import catalog, guard, statements
 from radeval_lib.data.manifests import restricted_in
 from radeval_lib.errors import RadevalError, listed
@@ -57,9 +57,8 @@ def refuse_out_of_date(profile: Profile) -> None:
     ReleaseError
         Naming the sets and the metrics.
     """
-    fillers = filter(registry.is_recorded, profile.roles.values())
-    for name in dict.fromkeys(registry.dataset_of(filler) for filler in fillers):
-        if stale := recordings.out_of_date(name):
+    for name, metrics in recordings.of_edition(profile.roles.values(), profile.needs_data_root).items():
+        if stale := recordings.out_of_date(name, metrics):
             raise ReleaseError(
                 f"recorded scores are out of date: {listed(stale)}",
                 name,

@@ -13,7 +13,7 @@ import pandas as pd
 import yaml
 from sphinx_external_toc.parsing import parse_toc_yaml
 
-from radeval_lib import checksums, registry
+from radeval_lib import checksums
 from radeval_lib.errors import NotebookError
 from radeval_lib.papers.exhibits import PAPERS, ledger, of_notebook
 from radeval_lib.papers.printed_numbers import has_numbers, numbers_of
@@ -128,9 +128,9 @@ def settings(edition: str = "") -> str:
         footer.append(f"Last commit of the repository: {commit}.")
     if edition in profiles.names():
         footer.append(f"Edition: {edition}.")
-        fillers = filter(registry.is_recorded, profiles.profile(edition).roles.values())
-        sets = dict.fromkeys(registry.dataset_of(filler) for filler in fillers)
-        footer += recordings.told(name for name in sets if recordings.out_of_date(name))
+        own = profiles.profile(edition)
+        sets = recordings.of_edition(own.roles.values(), own.needs_data_root)
+        footer += recordings.told({name: of for name, of in sets.items() if recordings.out_of_date(name, of)})
     # Not under html: the options of the theme that stand under sphinx replace what is said there.
     content["sphinx"]["config"]["html_theme_options"]["extra_footer"] = f"<p>{' '.join(footer)}</p>"
     return yaml.safe_dump(content, sort_keys=False, allow_unicode=True)

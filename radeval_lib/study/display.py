@@ -16,6 +16,7 @@ from IPython.display import HTML, display
 from radeval_lib import origin, registry
 from radeval_lib.papers.exhibits import PAPERS, exhibit
 from radeval_lib.papers.printed_numbers import has_numbers, quotations
+from radeval_lib.paths import RECORDED, ROOT
 from radeval_lib.study import code, verdicts
 from radeval_lib.study.checks import Check
 from radeval_lib.study.printed_tables import cell_by_cell, is_shown_by_cells, place_of
@@ -328,8 +329,11 @@ def provenance(run: Run) -> HTML:
         rows[f"model: {role}"] = escape(", ".join(_identity(model)))
     frame = pd.DataFrame({"": rows.keys(), "value, or SHA-256": rows.values()})
     body = table_html(frame, index=False, raw=("value, or SHA-256",))
-    recorded = [registry.dataset_of(filler) for filler in run.recorded_fillers()]
-    told = registry.module(registry.RECORDED).told(dict.fromkeys(recorded)) if recorded else []
+    told = []
+    if any((ROOT / name).is_relative_to(RECORDED) for name in run.reading.data()):
+        recordings = registry.module(registry.RECORDED)
+        fillers = [run.whole_profile.roles.get(role, "") for role in run.declared.data]
+        told = recordings.told(recordings.of_run(run.reading.data(), fillers))
     scored = "".join(f'<p class="scored">{escape(line)}</p>' for line in told)
     summary = "<summary>How these numbers were made</summary>"
     return HTML(f'{scored}<details class="provenance">{summary}{body}</details>')

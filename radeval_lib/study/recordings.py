@@ -11,7 +11,8 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterable, Mapping, Sequence
+import tempfile
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from functools import lru_cache
@@ -21,7 +22,7 @@ from typing import Any, cast
 import numpy as np
 import pandas as pd
 
-from radeval_lib import atomic, checksums, registry
+from radeval_lib import atomic, checksums, origin, registry
 from radeval_lib.data import radpref, readers, recorded
 from radeval_lib.data.errors import DataError
 from radeval_lib.data.manifests import find
@@ -30,13 +31,19 @@ from radeval_lib.data.records import TextPair
 from radeval_lib.data.restricted import reveal
 from radeval_lib.metrics.base import Metric, Scores, create, get
 from radeval_lib.origin import RECORDED_SCORES, Reading
-from radeval_lib.paths import BUILD, RECORDED
+from radeval_lib.paths import BUILD, RECORDED, ROOT
 from radeval_lib.placeholders import Placeholder, behind, refuse
 from radeval_lib.roles import filling
 from radeval_lib.study import code
 from radeval_lib.wording import joined, long_date
 
 PROBE = "probe.csv"
+SYSTEMS = "iu_systems"
+"""The set with committed outputs of systems, which every edition shows as recorded."""
+FROZEN_SETS = ("radpref", "mts_dialog")
+"""Sets that metrics by rules met frozen."""
+_PROBED = 20  # pairs that metrics with models score
+_NEAR, _TURNED = 1e-3, 1
 _CACHE = BUILD / "cache" / "behaviours.json"
 
 
@@ -72,13 +79,48 @@ def behaviour(metric: Metric) -> str:
     """
     if metric.needs:
         return _behaviour(metric)
-    key = checksums.of_text(
-        f"{metric.signature()} {_code_of_metrics()} {checksums.of_file(RECORDED / PROBE)}"
-    )
+    return _once(f"{metric.signature()} {_code_of(_WITHOUT_MODELS)}", lambda: _behaviour(metric))
+
+
+def behaves(metric: Metric) -> dict[str, str]:
+    """What a recording keeps of how a metric behaves: ``behaviour``, and where it needs models ``probe``,
+    its :func:`probe_scores`."""
+    found = {"behaviour": behaviour(metric)}
+    if metric.needs:
+        found["probe"] = " ".join(f"{score:.4f}" for score in probe_scores(metric.name))
+    return found
+
+
+def probe_scores(key: str) -> list[float]:
+    """Scores of the first pairs of :func:`probe`, to four decimals, by a metric that needs models, over
+    models that never change: they depend on the code and the libraries, not on what a build has trained.
+
+    The models are the packaged encoder, and on it an NER and a graph model whose heads are drawn at random
+    and not trained: the scores mean nothing, but a change of the code that would move others moves them. They
+    are kept in ``build/cache``.
+    """
+    what = f"{key} of {_PROBED}, over drawn models {_code_of(_WITH_MODELS)} {origin.package_versions()}"
+    found = _once(what, lambda: json.dumps([round(float(one), 4) for one in _over_probe_models(key)]))
+    return list(map(float, json.loads(found)))
+
+
+def _over_probe_models(key: str) -> np.ndarray:
+    with tempfile.TemporaryDirectory() as folder:
+        fill = registry.find("radeval_lib.models.drawn:drawn")
+        made = registry.module(registry.FILLING["metrics"]).metric(
+            key, lambda role: fill(role, Path(folder)), "cpu", {}
+        )
+        references, candidates = probe()
+        return made.score(references[:_PROBED], candidates[:_PROBED]).values + 0.0
+
+
+def _once(what: str, value: Callable[[], str]) -> str:
+    """A value that the code decides, computed once for the same code and kept in ``build/cache``."""
+    key = checksums.of_text(f"{what} {checksums.of_file(RECORDED / PROBE)}")
     known = _behaviours()
     if key not in known:
-        known[key] = _behaviour(metric)
-        with suppress(OSError):  # where nothing can be written, it is scored again
+        known[key] = value()
+        with suppress(OSError):  # where nothing can be written, it is computed again
             atomic.write_text(_CACHE, json.dumps(known) + "\n")
     return known[key]
 
@@ -96,11 +138,14 @@ def _behaviours() -> dict[str, str]:
         return {}
 
 
-@lru_cache(maxsize=1)
-def _code_of_metrics() -> str:
-    """SHA-256 of all files from which a metric without a model takes its scores."""
+_WITHOUT_MODELS = ("report_text", "findings", "lexicon", "models/judges", "metrics", "stats", "data")
+_WITH_MODELS = ("report_text", "models", "metrics", "stats", "data")
+
+
+@lru_cache(maxsize=2)
+def _code_of(folders: tuple[str, ...]) -> str:
+    """SHA-256 of all files from which metrics without models, or with them, take their scores."""
     library = Path(__file__).parents[1]
-    folders = ("report_text", "findings", "lexicon", "models/judges", "metrics", "stats", "data")
     files = [
         path for name in folders for path in (library / name).rglob("*") if path.suffix in (".py", ".yml")
     ]
@@ -109,20 +154,69 @@ def _code_of_metrics() -> str:
 
 
 def is_out_of_date(name: str, metric: Metric) -> bool:
-    """Whether a metric no longer behaves as when the set was recorded."""
-    return recorded.load(name).digest(metric.name) != behaviour(metric)
+    """Whether a metric, apart from the weights of its models, no longer behaves as when the set was
+    recorded."""
+    known = recorded.load(name)
+    if not metric.needs:
+        return known.digest(metric.name) != behaviour(metric)
+    return _moved(known.probe_scores(metric.name), probe_scores(metric.name))
 
 
-def out_of_date(name: str) -> list[str]:
-    """The metrics without a model whose recorded columns of a set the code would not give."""
-    known = [key for key in recorded.load(name).about["columns"] if not get(key).needs]
-    return [key for key in known if is_out_of_date(name, create(key))]
+def _moved(before: Sequence[float], now: Sequence[float]) -> bool:
+    """Whether more scores of the probe moved than sums in another order move: a label that stands on the
+    edge may turn with the last digit, so that a few may differ, by whatever."""
+    apart = np.abs(np.asarray(before) - np.asarray(now))
+    return int((apart > _NEAR).sum()) > _TURNED
 
 
-def told(names: Iterable[str]) -> list[str]:
-    """A sentence for each recorded set (:func:`sentence`)."""
+def out_of_date(name: str, metrics: Sequence[str] | None = None) -> list[str]:
+    """The metrics, of these or of all, whose recorded columns of a set the code would not give."""
+    known = recorded.load(name).about["columns"]
+    wanted = [key for key in known if metrics is None or key in metrics]
+    return [key for key in wanted if is_out_of_date(name, _unfilled(key))]
+
+
+def _unfilled(key: str) -> Metric:
+    """A metric whose models are not loaded: its name and needs are asked for alone, or it has none."""
+    return cast(Metric, get(key)) if get(key).needs else create(key)
+
+
+def of_edition(fillers: Iterable[str], needs_data_root: bool) -> dict[str, list[str] | None]:
+    """The recorded sets whose columns an edition shows, with the metrics, None: all.
+
+    Fillers of its roles; systems' outputs; where the edition needs no data root, all others, which pages read
+    in place of files; and of sets whose texts it has, the metrics that met them frozen.
+    """
+    given = list(fillers)
+    found: dict[str, list[str] | None] = {
+        name: list(registry.FROZEN_METRICS) for name in sets_of(given) if name in FROZEN_SETS
+    }
+    shown = [registry.dataset_of(one) for one in given if registry.is_recorded(one)]
+    others = recorded.names() if not needs_data_root else [SYSTEMS]
+    return found | dict.fromkeys([*shown, *others])
+
+
+def of_run(files: Iterable[str], fillers: Iterable[str]) -> dict[str, list[str] | None]:
+    """The recorded sets of which a run read a table, with the metrics whose columns it shows, None: all.
+
+    Parameters
+    ----------
+    files : that it read, as its provenance names them.
+    fillers : of its roles; of a set whose texts fill one, metrics that met it frozen are shown as recorded.
+    """
+    tables = {path.name for path in map(Path, files) if (ROOT / path).parent == RECORDED}
+    texts = {registry.dataset_of(one) for one in fillers if not registry.is_recorded(one)}
+    return {
+        name: list(registry.FROZEN_METRICS) if name in texts else None
+        for name in (recorded.names() if tables else ())
+        if tables & set(recorded.load(name).about["tables"])
+    }
+
+
+def told(sets: Mapping[str, Sequence[str] | None]) -> list[str]:
+    """A sentence for each recorded set (:func:`sentence`), of these metrics (None: all)."""
     now = (code.commit()["commit"] or "")[:7]
-    return [sentence(recorded.load(name), out_of_date(name), now) for name in names]
+    return [sentence(recorded.load(name), out_of_date(name, of), now) for name, of in sets.items()]
 
 
 def sentence(found: Recording, stale: Sequence[str], now: str) -> str:
@@ -131,7 +225,7 @@ def sentence(found: Recording, stale: Sequence[str], now: str) -> str:
     day, columns = long_date(found.scored_on), found.about["columns"]
     title = str(found.about["title"]).partition(":")[0]
     if not stale:
-        return f"{title} was scored on {day}."
+        return f"{title} was {'scored' if columns else 'counted'} on {day}."
     versions = joined(sorted({columns[key]["commit"][:7] for key in stale}))
     titles = joined([get(key).title or key for key in stale])
     here = f"version {now}" if now else "this version"
@@ -150,7 +244,7 @@ def frozen(metric: Metric, sets: Sequence[str], root: Path, reading: Reading) ->
     """The metric, which gives recorded scores to the pairs of sets for which it is out of date."""
     known: dict[tuple[str, str], float] = {}
     for name in sets:
-        if metric.name in recorded.load(name).about["columns"] and is_out_of_date(name, metric):
+        if metric.name in recorded.load(name).table and is_out_of_date(name, metric):
             values = recorded.load(name).table[metric.name].tolist()
             known |= zip(map(_key, texts(name, root)), values, strict=True)
             reading.note_file(RECORDED_SCORES, RECORDED / f"{name}.csv")

@@ -101,10 +101,17 @@ class Run:
                 dataset, self.data_root, self._note(dataset)
             )
             return list(found), "open"
+        self.recording(dataset)
+        return list(registry.module("radeval_lib.data.recorded").records(dataset)), "recorded"
+
+    def recording(self, dataset: str) -> Any:
+        """What is recorded of a public data set that the notebook declares, noted as read: a
+        :class:`radeval_lib.data.recorded.Recording`."""
+        self.require_declared("data", dataset)
         recorded = registry.module("radeval_lib.data.recorded")
         for path in recorded.files(dataset):
             self.reading.note_file(dataset, path)
-        return list(recorded.records(dataset)), "recorded"
+        return recorded.load(dataset)
 
     def load(self, role: str) -> list[Any]:
         """The records that fill a role in this run's profile; the files that they come from are recorded.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from types import SimpleNamespace
 
 import numpy as np
@@ -10,7 +11,10 @@ import pytest
 import torch
 from scipy import stats
 
+from radeval_lib.data import mslr, recorded
 from radeval_lib.data.errors import AbsentDataError, DataError
+from radeval_lib.data.manifests import find
+from radeval_lib.data.radpref import MARKS, SIGNIFICANT
 from radeval_lib.data.records import RatedPair
 from radeval_lib.metrics import create
 from radeval_lib.models.encoders import Encoder
@@ -176,3 +180,65 @@ def test_too_few_cases_are_said_in_one_line(run: SimpleNamespace) -> None:
     frame = pd.DataFrame({"rare": [1.0, *[0.0] * (len(pairs) - 1)]})
     with pytest.raises(DataError, match=r"rare: .*do not vary.*Rate candidates of more cases"):
         which_judge.agreement(frame, grades, pairs["case"], run=run, name="x")
+
+
+def _of_records(run: SimpleNamespace) -> SimpleNamespace:
+    run.recording = recorded.load
+    return run
+
+
+def test_the_weighting_of_errors_changes_the_ratings_and_not_the_scores(run: SimpleNamespace) -> None:
+    table = which_judge.by_severity(_of_records(run))
+    assert list(table.index) == ["grade", *which_judge.SEVERITIES]
+    assert table.loc["grade", "order"] == 1
+    assert table["order"].between(-1, 1).all()
+    found = recorded.load("radpref")
+    marks = found.parts["ratings"]
+    errors = marks[["_".join(mark) for mark in MARKS]].sum(axis=1)
+    by_rater = marks.assign(errors=-errors).pivot(index="number", columns="rater", values="errors")
+    one, others = by_rater[1], by_rater[[2, 3]].mean(axis=1)
+    each = [
+        stats.kendalltau(by_rater[rater], by_rater.drop(columns=rater).mean(axis=1)).statistic
+        for rater in by_rater
+    ]
+    assert table.loc["every error alike", "person"] == pytest.approx(np.mean(each), abs=1e-9)
+    assert stats.kendalltau(one, others).statistic == pytest.approx(each[0])
+    weights = which_judge.SEVERITIES["errors that ask for action alone"]
+    assert {key for key, weight in weights.items() if weight} == SIGNIFICANT
+
+
+def test_reviews_are_scored_by_hand(run: SimpleNamespace) -> None:
+    rated = [
+        RatedPair(f"{review}/{system}", "no harm was found", text, float(points), rater, system, "facets")
+        for review in ("r1", "r2")
+        for system, text, points in (("s1", "no harm was found", 6), ("s2", "harm", 2))
+        for rater in ("A1", "A2")
+    ]
+    chosen = [
+        mslr.Preference("r2", "no harm was found", "harm", "no harm", ("s2", "s1"), "A3", "B"),
+        mslr.Preference("r3", "no harm was found", "harm", "no", ("s1", "s2"), "A4", "neither"),
+    ]
+    metrics = {"ROUGE-L": create("rouge_l"), "observations": create("observations")}
+    found = which_judge.reviews_scored(rated, chosen, metrics)
+    assert found.summaries[["case", "system", "rating", "ratings"]].to_numpy().tolist() == [
+        [0, 1, 6, 2], [0, 2, 2, 2], [1, 1, 6, 2], [1, 2, 2, 2]
+    ]  # fmt: skip
+    assert found.summaries["rouge_l"].tolist() == pytest.approx([1, 0.4, 1, 0.4])
+    (row,) = found.preferences.to_dict("records")
+    assert (row["case"], row["rater"], row["choice"], row["system_1"], row["system_2"]) == (1, 1, 2, 2, 1)
+    assert (row["rouge_l_1"], row["rouge_l_2"]) == pytest.approx((0.4, 2 / 3))
+    assert "observations" not in found.summaries
+
+
+def test_reviews_are_the_same_from_texts_and_from_what_is_recorded(
+    run: SimpleNamespace, data_root: Path
+) -> None:
+    metrics = {title: create(name) for title, name in (("ROUGE-L", "rouge_l"), ("BLEU", "bleu"))}
+    of_texts = which_judge.reviews(
+        SimpleNamespace(find=lambda name, file: find(name, data_root, file)), metrics
+    )
+    of_numbers = which_judge.reviews(
+        SimpleNamespace(find=lambda name, file: None, recording=recorded.load), {}
+    )
+    both = [which_judge.on_reviews(metrics, one, run=run) for one in (of_texts, of_numbers)]
+    pd.testing.assert_frame_equal(*both, atol=1e-8)

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from radeval_lib import checksums, small_counts
+from radeval_lib.data import recorded
 from radeval_lib.data.manifests import restricted_in
 from radeval_lib.pipeline import release
 from radeval_lib.study import recordings
@@ -26,15 +27,17 @@ def test_recall_has_its_lower_bound() -> None:
 
 
 def test_recorded_scores_that_are_out_of_date_are_not_released(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(recordings, "out_of_date", lambda name: [])
+    monkeypatch.setattr(recordings, "out_of_date", lambda name, metrics: [])
     release.refuse_out_of_date(profile("embedded"))
-    monkeypatch.setattr(recordings, "out_of_date", lambda name: ["observations"] if name == "radpref" else [])
+    monkeypatch.setattr(
+        recordings, "out_of_date", lambda name, metrics: ["observations"] if name == "radpref" else []
+    )
     with pytest.raises(release.ReleaseError, match="radpref: recorded scores are out of date: observations"):
         release.refuse_out_of_date(profile("embedded"))
 
 
 def test_a_report_repeats_no_text_and_data_are_purged(tiny: TinyRepository) -> None:
-    if any(recordings.out_of_date(name) for name in ("radpref", "mts_dialog")):
+    if any(map(recordings.out_of_date, recorded.names())):
         pytest.skip("no release while recorded scores are out of date")
     root = restricted_data(tiny)
     (corpus,) = restricted_in(root)

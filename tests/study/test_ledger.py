@@ -69,6 +69,7 @@ def test_the_box_names_both(tmp_path: Path) -> None:
 
 def test_what_is_unchecked_is_reported() -> None:
     for entry in ledger().values():
-        for level, number in entry.unchecked.items():
-            assert number > 0
-            assert entry.remaining.get(level), f"{entry.id}: {number} unchecked on {level}, and none is named"
+        for level, named in entry.unchecked.items():
+            assert entry.unchecked_on(level) == len(set(named)) == len(named) > 0
+            assert all(isinstance(one, str) and one.strip() for one in named)
+            assert entry.remaining.get(level), f"{entry.id}, {level}: nothing says why of {named}"

@@ -2,27 +2,42 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Callable
 from pathlib import Path
 from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
 import pytest
+import yaml
 
 from radeval_lib.data import recorded
 from radeval_lib.data.errors import DataError
+from radeval_lib.errors import RadevalError
 from radeval_lib.metrics import create
+from radeval_lib.metrics.base import get
+from radeval_lib.metrics.bertscore import BERTScore
 from radeval_lib.origin import Reading
-from radeval_lib.pages.across import real_systems
+from radeval_lib.pages.across import recording
+from radeval_lib.pipeline import staging
+from radeval_lib.pipeline.release import ReleaseError, refuse_out_of_date
 from radeval_lib.placeholders import PlaceholderError
 from radeval_lib.registry import FROZEN_METRICS
 from radeval_lib.study import display, recordings
+from radeval_lib.study.beginning import begin_cell
+from radeval_lib.study.profiles import profile
 from radeval_lib.wording import long_date
 
 # Sets of systems are tested with their page.
-SCORED = [
-    name for name in recorded.names() if recorded.load(name).about["columns"] and name != real_systems.NAME
+SCORED = sorted(recording.SETS)
+COLUMNS = [
+    (name, key)
+    for name in recorded.names()
+    for key in recorded.load(name).about["columns"]
+    if name in recording.TABLES or get(key).needs
 ]
+"""Columns of models, and those of sets that have tables of their own."""
 WORDS = ("rouge_1", "rouge_2", "rouge_l", "bleu")
 
 
@@ -119,10 +134,12 @@ def test_only_recorded_pairs_and_settings_have_a_score() -> None:
 
 def test_a_recording_says_when_and_with_which_version_it_was_made(monkeypatch: pytest.MonkeyPatch) -> None:
     found = recorded.load("mts_dialog")
-    monkeypatch.setattr(recordings, "out_of_date", lambda name: [])
-    assert recordings.told(["mts_dialog"]) == [f"MTS-Dialog was scored on {long_date(found.scored_on)}."]
-    monkeypatch.setattr(recordings, "out_of_date", lambda name: ["rouge_l"])
-    (line,) = recordings.told(["mts_dialog"])
+    monkeypatch.setattr(recordings, "out_of_date", lambda name, metrics: [])
+    assert recordings.told({"mts_dialog": None}) == [
+        f"MTS-Dialog was scored on {long_date(found.scored_on)}."
+    ]
+    monkeypatch.setattr(recordings, "out_of_date", lambda name, metrics: ["rouge_l"])
+    (line,) = recordings.told({"mts_dialog": None})
     assert f"with version {found.about['columns']['rouge_l']['commit'][:7]} of ROUGE-L; the code, " in line
 
 
@@ -132,7 +149,7 @@ def test_the_probe_is_scored_once_for_the_same_code(tmp_path: Path, monkeypatch:
     monkeypatch.setattr(recordings, "_behaviour", lambda metric: scored.append(metric.name) or metric.name)
     for code, times in (("one", 1), ("one", 1), ("other", 2)):
         recordings._behaviours.cache_clear()  # as another process begins
-        monkeypatch.setattr(recordings, "_code_of_metrics", lambda code=code: code)
+        monkeypatch.setattr(recordings, "_code_of", lambda folders, code=code: code)
         assert recordings.behaviour(create("rouge_l")) == "rouge_l"
         assert len(scored) == times
     recordings._behaviours.cache_clear()
@@ -144,3 +161,101 @@ def test_a_result_says_when_its_scores_were_made() -> None:
     day = long_date(recorded.load("radpref").scored_on)
     assert display.rests_on(found) == f"on public data, scored on {day}"  # type: ignore[arg-type]
     assert display.rests_on(SimpleNamespace(evidence="open")) == "on public data"  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(("name", "key"), COLUMNS)
+def test_a_column_is_scored_again_within_what_its_case_allows(
+    name: str, key: str, data_root: Path, record_property: Callable[[str, object], None]
+) -> None:
+    if recordings.out_of_date(name, [key, recording.CHOOSERS.get(name, key)]):
+        pytest.skip(f"{key} of {name} is out of date, and every page says so")
+    try:
+        build = next(one for one in ("open", "embedded") if _has_models(one, key))
+    except StopIteration:
+        pytest.skip(f"no build on this machine has the models of {key}")
+    found = recording.check(name, build, str(data_root), [key])
+    for one in found:
+        record_property("case", str(one))
+        print(f"{name}: {one}")
+    assert found
+    assert all(one.holds for one in found), [str(one) for one in found]
+
+
+def _has_models(build: str, key: str) -> bool:
+    run = begin_cell("across/which_judge", profile=build, seed=0, output_dir="build/runs/recording")
+    try:
+        for role in get(key).needs:
+            run.model(role)
+    except RadevalError:
+        return False
+    return True
+
+
+def test_each_case_has_its_tolerance() -> None:
+    ratings, before = np.arange(50.0), np.linspace(0, 1, 50)
+    made = lambda change, case: recording.compare("m", before, before + change, case, ratings)  # noqa: E731
+    assert made(1e-10, recording.EXACT).holds
+    assert not made(1e-8, recording.EXACT).holds
+    assert made(9e-7, recording.SAME_MODELS).holds
+    assert not made(2e-6, recording.SAME_MODELS).holds
+    assert made(0.019, recording.OTHER_MODELS).holds
+    assert not made(0.021, recording.OTHER_MODELS).holds
+    turned = np.where(np.arange(50) % 2, 0.02, -0.02)
+    other = made(turned, recording.OTHER_MODELS)
+    assert abs(other.mean) < 1e-12
+    assert not other.holds
+    assert other.tau < -0.03
+    assert not made(0.0, recording.OUT_OF_DATE).holds
+    assert "other models than those recorded: NOT WITHIN" in str(other)
+
+
+def test_a_column_of_models_is_out_of_date_where_the_code_behaves_otherwise(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    kept = recorded.load("radpref").probe_scores("ratescore")
+    assert len(kept) == 20
+    monkeypatch.setattr(recordings, "probe_scores", lambda key: recorded.load("radpref").probe_scores(key))
+    assert not recordings.out_of_date("radpref", ["ratescore", "bertscore", "f1_radgraph"])
+    edge = [kept[0] + 0.3, *(score + 0.0005 for score in kept[1:])]
+    monkeypatch.setattr(recordings, "probe_scores", lambda key: edge)
+    assert not recordings.out_of_date(
+        "radpref", ["ratescore"]
+    )  # one label on the edge, and other last digits
+    monkeypatch.setattr(recordings, "probe_scores", lambda key: [score + 0.002 for score in kept])
+    assert recordings.out_of_date("radpref", ["ratescore"]) == ["ratescore"]
+    with pytest.raises(ReleaseError, match="out of date: "):
+        refuse_out_of_date(profile("embedded"))
+    footer = yaml.safe_load(staging.settings("embedded"))["sphinx"]["config"]["html_theme_options"]
+    commit = recorded.load("radpref").about["columns"]["ratescore"]["commit"][:7]
+    assert re.search(
+        rf"RadPref was scored on .*{commit}.* of .*RaTEScore.*; the code, ", footer["extra_footer"]
+    )
+
+
+def test_scores_over_drawn_models_follow_the_code(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr(recordings, "_CACHE", tmp_path / "behaviours.json")
+    recordings._behaviours.cache_clear()
+    first = recordings.probe_scores("bertscore")
+    assert first == pytest.approx(recorded.load("radpref").probe_scores("bertscore"), abs=1e-3)
+    recordings._behaviours.cache_clear()
+    monkeypatch.setattr(recordings, "_code_of", lambda folders: "other code")
+    whole = BERTScore.score
+    monkeypatch.setattr(BERTScore, "score", lambda self, a, b: whole(self, [text.lower() for text in a], b))
+    assert recordings.probe_scores("bertscore") != first
+    recordings._behaviours.cache_clear()
+
+
+def test_an_edition_shows_what_its_roles_and_pages_read() -> None:
+    shown = recordings.of_edition(["recorded/radpref/grade", "synthetic"], needs_data_root=False)
+    assert shown == dict.fromkeys(["radpref", *(one for one in recorded.names() if one != "radpref")])
+    with_texts = recordings.of_edition(["radpref/grade", "mts_dialog", "openi"], needs_data_root=True)
+    assert with_texts == {
+        "radpref": list(FROZEN_METRICS), "mts_dialog": list(FROZEN_METRICS), "iu_systems": None
+    }  # fmt: skip
+
+
+def test_a_run_names_the_sets_that_it_read() -> None:
+    read = ["data_manifests/recorded/radpref_ratings.csv", "radpref/preference_data.json"]
+    assert recordings.of_run(read, ["recorded/radpref/grade"]) == {"radpref": None}
+    assert recordings.of_run(read, ["radpref/grade"]) == {"radpref": list(FROZEN_METRICS)}
+    assert recordings.of_run(read[1:], ["radpref/grade"]) == {}

@@ -7,12 +7,14 @@ README names the columns. No text, no source id and nothing from which a text co
 from __future__ import annotations
 
 import datetime
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any, cast
+from typing import Any, NamedTuple, cast
 
+import numpy as np
 import pandas as pd
 import yaml
+from numpy.typing import ArrayLike
 
 from radeval_lib import atomic, checksums, origin, registry
 from radeval_lib.data import mts_dialog, radpref, readers, recorded
@@ -22,10 +24,14 @@ from radeval_lib.errors import ParameterError
 from radeval_lib.metrics.base import Metric
 from radeval_lib.metrics.ratescore import RaTEScore
 from radeval_lib.models.judges.rules import judge_pair
-from radeval_lib.pages.across import score_variants, systems_recording
+from radeval_lib.pages.across import score_variants, systems_recording, which_judge
 from radeval_lib.pages.across.which_judge import FOUND, found_in_source
-from radeval_lib.pages.rales import datasets
+from radeval_lib.pages.facts import mtsamples
+from radeval_lib.pages.green import rules_judge
+from radeval_lib.pages.rales import datasets, nlg_metric_limits
 from radeval_lib.pages.ratescore import learned_weights
+from radeval_lib.paths import ROOT
+from radeval_lib.stats.correlations import coefficient
 from radeval_lib.study import code, recordings
 from radeval_lib.study.beginning import begin_cell
 from radeval_lib.study.runs import Run
@@ -34,20 +40,22 @@ SCHEMA = 2
 _JUDGED = {"rules_significant": True, "rules_insignificant": False}  # errors that the judge by rules names
 _MATCHED = "rules_matched"
 _OUTPUTS = "build/runs/recording"
-NOTEBOOKS = {"fingerprints": "across/fingerprints", "mediqa2021": "rales/datasets", "openi": "rales/datasets"}
+NOTEBOOKS = {
+    "fingerprints": "across/fingerprints",
+    "mediqa2021": "rales/nlg_metric_limits",
+    "mtsamples": "facts/mtsamples",
+    "openi": "green/rules_judge",
+}
 """The page of a set, whose metrics are recorded, where it is not :data:`NOTEBOOK`."""
 NOTEBOOK = "across/which_judge"
 SOURCES = {"fingerprints": "openi"}
 """The data set of a recorded set that is part of one."""
-_FROZEN = ("radpref", "mts_dialog")
-"""Sets that metrics by rules met frozen."""
 
-LENGTHS: dict[str, tuple[str, ...]] = {
-    "mediqa2021": (),
-    "openi": ("pneumothorax", "cardiomegaly", "radiodensity"),
-}
-"""Sets of which lengths are recorded, and words that a report has or not: those that RaLEs calls frequent."""
+WORDS: dict[str, tuple[str, ...]] = {"openi": ("pneumothorax", "cardiomegaly", "radiodensity")}
+"""Words that a report of a set has or not: those that RaLEs calls frequent."""
+_DECIMALS = 9
 Parts = dict[str, pd.DataFrame]
+Metrics = Mapping[str, Metric]
 
 
 def record(
@@ -68,18 +76,19 @@ def record(
     """
     if name not in names():
         raise ParameterError(f"no set {name!r} is recorded", "record", f"Sets: {', '.join(names())}.")
-    run: Run = begin_cell(
-        NOTEBOOKS.get(name, NOTEBOOK), profile=profile, seed=0, data_root=data_root, output_dir=_OUTPUTS
-    )
+    run = _begin(name, profile, data_root)
     root = run.data_root
-    if name in LENGTHS:
-        return _record_lengths(name, run)
-    if name == systems_recording.NAME and root is not None:
+    if name in TABLES:
+        return _record_tables(name, run)
+    if name == recordings.SYSTEMS and root is not None:
         return _record_systems(run, root)
     if root is None or not (pairs := recordings.texts(name, root)):
         raise ParameterError(f"no data root holds {name!r}", "record", f"See `radbook data status {name}`.")
     if keep_scores and name not in recorded.names():
         raise ParameterError(f"no scores of {name!r} are recorded", "record", "Leave out --keep-scores.")
+    counted = unfreeze and name == "radpref"
+    if counted:
+        rules_judge.require_frozen()
     frame, parts = SETS[name](root)
     for side, texts in zip(("reference", "candidate"), zip(*pairs, strict=True), strict=True):
         frame[f"{side}_words"] = [len(text.split()) for text in texts]
@@ -95,15 +104,175 @@ def record(
         variants = _ratescores(frame, pairs, profile, data_root) if name == "radpref" else {}
         about = {**_about(name, root, run), "columns": columns, "variants": variants}
         _write(name, frame, parts, about)
+        if counted:
+            rules_judge.count_use()
     recorded.load.cache_clear()
     return recorded.RECORDED / f"{name}.csv"
 
 
-def _record_lengths(name: str, run: Run) -> Path:
-    """Write the words of each report's sections, and whether it has a word that a paper asks for."""
-    root = run.data_root
-    if root is None or not (records := readers.load(name, root)):
+class Comparison(NamedTuple):
+    """A recorded column beside the scores that the same metric gives now.
+
+    ``case``: one of :data:`OUT_OF_DATE`, :data:`EXACT`, :data:`SAME_MODELS` and :data:`OTHER_MODELS`;
+    ``apart``: the largest difference of two scores; ``mean``: of the means; ``tau``: of Kendall's τ_b with
+    the set's ratings, None where it has none; ``holds``: whether the difference is within what the case
+    allows.
+    """
+
+    metric: str
+    case: str
+    apart: float
+    mean: float
+    tau: float | None
+
+    @property
+    def holds(self) -> bool:
+        if self.case == OTHER_MODELS:
+            return abs(self.mean) <= _NEAR_MEAN and abs(self.tau or 0.0) <= _NEAR_TAU
+        return self.apart <= {EXACT: _SAME, SAME_MODELS: _NEARLY_SAME}.get(self.case, -1.0)
+
+    def __str__(self) -> str:
+        tau = "" if self.tau is None else f", τ_b by {self.tau:+.3f}"
+        differs = f"scores differ by at most {self.apart:.2g}, their mean by {self.mean:+.4f}{tau}"
+        return f"{self.metric}, {self.case}: {'' if self.holds else 'NOT WITHIN TOLERANCE, '}{differs}"
+
+
+OUT_OF_DATE = "out of date, scored by another version of the code"
+EXACT = "no model"
+SAME_MODELS = "the recorded models"
+OTHER_MODELS = "other models than those recorded"
+_SAME, _NEARLY_SAME, _NEAR_MEAN, _NEAR_TAU = 1.1e-9, 1e-6, 0.02, 0.03
+RATINGS = {
+    "radpref": ("grade_1", "grade_2", "grade_3"),
+    "mts_dialog": ("f1",),
+    "mslr": ("rating",),
+    "mediqa2021": ("normal",),
+}
+"""The columns whose mean a column of scores is correlated with, of a set that has ratings."""
+
+
+CHOOSERS = {"mediqa2021": "observations"}
+"""The metric that also chooses the texts of a set, whose other columns are out of date with its own."""
+
+
+def compare(
+    metric: str, recorded_: ArrayLike, now: ArrayLike, case: str, ratings: ArrayLike | None = None
+) -> Comparison:
+    """A recorded column beside the scores of today, both of shape (texts,)."""
+    before, after = (np.asarray(one, dtype=np.float64) for one in (recorded_, now))
+    tau = None
+    if ratings is not None:
+        tau = coefficient(after, ratings, "kendall") - coefficient(before, ratings, "kendall")
+    return Comparison(
+        metric, case, float(np.abs(after - before).max()), float(after.mean() - before.mean()), tau
+    )
+
+
+def check(name: str, profile: str, data_root: str = "", metrics: Sequence[str] = ()) -> list[Comparison]:
+    """Score a recorded set again with the code and the models as they are, and compare every column.
+
+    Parameters
+    ----------
+    profile : over the models of whose build.
+    metrics : default: all whose columns are recorded.
+
+    Raises
+    ------
+    ParameterError
+        Where there is no such set, or no data root that holds it.
+    """
+    if name not in recorded.names() or name not in names():
+        raise ParameterError(f"no set {name!r} is recorded", "record", f"Sets: {', '.join(names())}.")
+    known, found = recorded.load(name), []
+    for key in metrics or known.about["columns"]:
+        run = _begin(name, profile, data_root)
+        metric = systems_recording.metric(run, key)
+        case = _case(known, metric, run)
+        for before, after, ratings in _again(known, metric, run):
+            found.append(compare(key, before, after, case, ratings))
+    return found
+
+
+def _begin(name: str, profile: str, data_root: str) -> Run:
+    run: Run = begin_cell(
+        NOTEBOOKS.get(name, NOTEBOOK), profile=profile, seed=0, data_root=data_root, output_dir=_OUTPUTS
+    )
+    return run
+
+
+def _case(known: recorded.Recording, metric: Metric, run: Run) -> str:
+    chooser = CHOOSERS.get(known.name, metric.name)
+    if recordings.out_of_date(known.name, [metric.name, chooser]):
+        return OUT_OF_DATE
+    if not metric.needs:
+        return EXACT
+    used = run.reading.used_models(metric.needs)
+    same = all(known.about["models"].get(role, {}).get("sha256") == used[role]["sha256"] for role in used)
+    return SAME_MODELS if same else OTHER_MODELS
+
+
+_Columns = tuple[ArrayLike, ArrayLike, ArrayLike | None]
+
+
+def _again(known: recorded.Recording, metric: Metric, run: Run) -> Iterator[_Columns]:
+    """What is recorded of a metric and what it says now, with the ratings of the same texts."""
+    name, key, root = known.name, metric.name, run.data_root
+    if name in TABLES and root is not None:
+        table, parts = TABLES[name](run, root, {key: metric})
+        _require_texts(name, run)
+        for before, after in ((known.table, table), *((known.parts[one], parts[one]) for one in parts)):
+            for column in (key, f"{key}_1", f"{key}_2"):
+                if column in before:
+                    yield before[column], after[column], _ratings(name, before)
+        if key == "green_rules_errors":  # the reader's and the judge's answers, not its scores
+            for part in parts:
+                numbers = known.parts[part].select_dtypes("number").columns
+                yield known.parts[part][numbers], parts[part][numbers], None
+        return
+    if root is None or not (pairs := _pairs(name, root)):
         raise ParameterError(f"no data root holds {name!r}", "record", f"See `radbook data status {name}`.")
+    references, candidates = map(list, zip(*pairs, strict=True))
+    after = metric.score(references, candidates).values
+    decimals = 5 if name == recordings.SYSTEMS else _DECIMALS
+    yield known.table[key], after.round(decimals), _ratings(name, known.table)
+
+
+def _pairs(name: str, root: Path) -> list[tuple[str, str]]:
+    if name == recordings.SYSTEMS:
+        texts = systems_recording.read(root)
+        return list(zip(texts["reference"], texts["candidate"], strict=True))
+    return recordings.texts(name, root)
+
+
+def _ratings(name: str, table: pd.DataFrame) -> pd.Series | None:
+    columns = [one for one in RATINGS.get(name, ()) if one in table]
+    return table[columns].mean(axis=1) if columns else None
+
+
+def _require_texts(name: str, run: Run) -> None:
+    """Refuse what was read from the recording itself, where the data root lacks files."""
+    if any((ROOT / file).is_relative_to(recorded.RECORDED) for file in run.reading.data()):
+        raise ParameterError("the data root lacks files of it", name, f"See `radbook data status {name}`.")
+
+
+def _record_tables(name: str, run: Run) -> Path:
+    """Write a set that has no candidates with one score each: lengths, words, parts with scores of their
+    own."""
+    if (root := run.data_root) is None or not readers.load(name, root):
+        raise ParameterError(f"no data root holds {name!r}", "record", f"See `radbook data status {name}`.")
+    metrics = {key: systems_recording.metric(run, key) for key in SCORING[name]}
+    frame, parts = TABLES[name](run, root, metrics)
+    _require_texts(name, run)
+    columns = {key: _column(metric) for key, metric in metrics.items()}
+    about = {**_about(name, root, run), "date": datetime.date.today().isoformat(), "columns": columns}
+    _write(name, frame.round(_DECIMALS), {key: part.round(_DECIMALS) for key, part in parts.items()}, about)
+    recorded.load.cache_clear()
+    return recorded.RECORDED / f"{name}.csv"
+
+
+def _lengths(name: str, root: Path) -> pd.DataFrame:
+    """The words of each report's sections, and whether it has a word that a paper asks for."""
+    records = readers.load(name, root)
     frame = pd.DataFrame(
         {
             "number": range(len(records)),
@@ -111,18 +280,60 @@ def _record_lengths(name: str, run: Run) -> Path:
             "impression_words": [len(reveal(one.impression).split()) for one in records],
         }
     )
-    for word in LENGTHS[name]:
+    for word in WORDS.get(name, ()):
         texts = [f"{reveal(one.findings)} {reveal(one.impression)}".lower() for one in records]
         frame[datasets.WORD.format(word)] = [int(word in text) for text in texts]
-    about = {**_about(name, root, run), "date": datetime.date.today().isoformat(), "columns": {}}
-    _write(name, frame, {}, about)
-    recorded.load.cache_clear()
-    return recorded.RECORDED / f"{name}.csv"
+    return frame
+
+
+def _mediqa(run: Run, root: Path, metrics: Metrics) -> tuple[pd.DataFrame, Parts]:
+    """Lengths of reports; normal and other impressions beside normal ones, with ``case`` (the reference) and
+    ``normal``."""
+    scored = nlg_metric_limits.real_impressions(run, metrics)
+    kept = pd.DataFrame(
+        {
+            "number": range(len(scored)),
+            "case": scored["report"].astype(int),
+            "normal": (scored["phenomenon"] == nlg_metric_limits.NORMAL).astype(int),
+            **{f"{side}_words": scored[side].str.split().str.len() for side in ("reference", "candidate")},
+            **{key: scored[key] for key in metrics},
+        }
+    )
+    return _lengths("mediqa2021", root), {"impressions": kept}
+
+
+def _openi(run: Run, root: Path, metrics: Metrics) -> tuple[pd.DataFrame, Parts]:
+    """Lengths and words of reports; what the rules answer of labelled sentences, and of pairs of them."""
+    sentences, pairs = rules_judge.answers(run)
+    return _lengths("openi", root), {"sentences": sentences, "pairs": pairs}
+
+
+def _mtsamples(run: Run, root: Path, metrics: Metrics) -> tuple[pd.DataFrame, Parts]:
+    """A row per transcription: ``case`` (its text), ``specialty``, words of both texts, and how much of the
+    description is copied."""
+    documents = readers.load("mtsamples", root)
+    texts, summaries = ([reveal(getattr(one, side)) for one in documents] for side in ("text", "summary"))
+    frame = pd.DataFrame(
+        {
+            "number": range(len(documents)),
+            "case": pd.factorize(pd.Series(texts))[0],
+            "specialty": pd.factorize(pd.Series([one.group for one in documents]))[0] + 1,
+            "text_words": [len(text.split()) for text in texts],
+            "description_words": [len(text.split()) for text in summaries],
+        }
+    )
+    return frame.join(mtsamples.measured(texts, summaries)), {}
+
+
+def _mslr(run: Run, root: Path, metrics: Metrics) -> tuple[pd.DataFrame, Parts]:
+    """Summaries of trials with facet ratings, and decided preferences, both with scores."""
+    judged = which_judge.reviews(run, metrics)
+    return judged.summaries, {"preferences": judged.preferences}
 
 
 def _record_systems(run: Run, root: Path) -> Path:
     """Record committed outputs of systems, by the metrics as they are now."""
-    name, known = systems_recording.NAME, systems_recording.description(run)
+    name, known = recordings.SYSTEMS, systems_recording.description(run)
     table, parts = systems_recording.tables(run, root, score_variants.wordnet_folder())
     made = {"date": datetime.date.today().isoformat(), "commit": code.commit()["commit"]}
     old = recorded.load(name).about["columns"] if name in recorded.names() else {}
@@ -192,7 +403,7 @@ def _write(name: str, table: pd.DataFrame, parts: Parts, about: dict[str, Any]) 
 
 def _kept(name: str, metrics: dict[str, Metric]) -> dict[str, pd.Series]:
     """The recorded columns of metrics that read by rules, where these behave otherwise now."""
-    if name not in recorded.names() or name not in _FROZEN:
+    if name not in recorded.names() or name not in recordings.FROZEN_SETS:
         return {}
     stale = [key for key in registry.FROZEN_METRICS if recordings.is_out_of_date(name, metrics[key])]
     return {key: recorded.load(name).table[key] for key in registry.FROZEN_METRICS} if stale else {}
@@ -202,7 +413,7 @@ def _column(metric: Metric) -> dict[str, Any]:
     """With what a metric's column is made."""
     return {
         "settings": recordings.settings_of(metric),
-        "behaviour": recordings.behaviour(metric),
+        **recordings.behaves(metric),
         "date": datetime.date.today().isoformat(),
         "commit": code.commit()["commit"],
     }
@@ -288,6 +499,23 @@ SETS: dict[str, Callable[[Path], tuple[pd.DataFrame, Parts]]] = {
 """What is known of each candidate of a set beside its scores, and further tables by name."""
 
 
+TABLES: dict[str, Callable[[Run, Path, Metrics], tuple[pd.DataFrame, Parts]]] = {
+    "mediqa2021": _mediqa,
+    "mslr": _mslr,
+    "mtsamples": _mtsamples,
+    "openi": _openi,
+}
+"""Sets of which the table is more, or other, than candidates with one score by each metric."""
+SCORING = {
+    "mediqa2021": ("rouge_2", "rouge_l", "bleu", "bertscore", "observations"),
+    "mslr": which_judge.WORDS,
+    "mtsamples": (),
+    "openi": ("green_rules_errors",),
+}
+"""The metrics that score texts of a set of :data:`TABLES`; of Open-i's sentences, the judge by rules is the
+instrument."""
+
+
 def names() -> list[str]:
     """Every set that can be recorded."""
-    return [*SETS, *LENGTHS, systems_recording.NAME]
+    return [*SETS, *TABLES, recordings.SYSTEMS]

@@ -16,7 +16,7 @@ from radeval_lib.pages.across.system_sets import METRICS
 from radeval_lib.study import recordings
 from radeval_lib.study.runs import Run
 
-NAME = "iu_systems"
+NAME = recordings.SYSTEMS
 _DECIMALS = 5
 
 
@@ -93,7 +93,7 @@ def description(run: Run) -> dict[str, Any]:
     return {
         name: {
             "settings": recordings.settings_of(one),
-            "behaviour": recordings.behaviour(one),
+            **recordings.behaves(one),
             "signature": str(one.signature()),
         }
         for name, one in made.items()

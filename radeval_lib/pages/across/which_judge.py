@@ -6,6 +6,7 @@ import math
 import re
 from collections.abc import Mapping, Sequence
 from itertools import combinations
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -17,9 +18,11 @@ from numpy.typing import ArrayLike, NDArray
 from radeval_lib import plots, tables
 from radeval_lib.data import mslr, recorded
 from radeval_lib.data.errors import AbsentDataError, DataError
+from radeval_lib.data.radpref import MARKS, SIGNIFICANT
 from radeval_lib.data.records import FactRating, RatedPair
 from radeval_lib.data.restricted import reveal
-from radeval_lib.metrics.base import Metric
+from radeval_lib.metrics.base import Metric, get
+from radeval_lib.pages.green.ceilings import WEIGHTS
 from radeval_lib.placeholders import behind
 from radeval_lib.stats import meta_evaluation
 from radeval_lib.stats.correlations import Resampled, resample
@@ -34,6 +37,12 @@ PARTS = ("observations", "green_rules_errors", "rouge_l")
 """Of the composite: an equal-weighted mean of ranks, declared before it met a rating of RadPref."""
 COUNTED = 20
 """Pairs on which operations are counted."""
+SEVERITIES: dict[str, Mapping[str, float]] = {
+    "errors by CRIMSON's weights": WEIGHTS,
+    "every error alike": dict.fromkeys(WEIGHTS, 1.0),
+    "errors that ask for action alone": {key: float(key in SIGNIFICANT) for key in WEIGHTS},
+}
+"""What an error that a radiologist marked counts for by its significance."""
 RANDOM = "random numbers"
 GUESSES = 200
 """Metrics of random numbers whose mean is what guessing is expected to reach; one alone may be lucky."""
@@ -44,6 +53,16 @@ WEAK = -0.3
 """A correlation nearer to 0 than this is weak, by the usual convention."""
 WORDS = ("bleu", "rouge_1", "rouge_2", "rouge_l", "meteor", "bertscore")
 """Metrics that know nothing of radiology, for texts that are none."""
+
+
+class Reviews(NamedTuple):
+    """Summaries of trials as people judged them: ``summaries``, a row each with ``case`` (the review),
+    ``system``, ``rating`` (mean of ``ratings`` sums of three facets, 0 to 6) and a column per metric by its
+    name; ``preferences``, a row per decided one, with ``choice`` (1 or 2) and ``<metric>_1`` and
+    ``<metric>_2``, the scores of both summaries."""
+
+    summaries: pd.DataFrame
+    preferences: pd.DataFrame
 
 
 def rated(records: Sequence[RatedPair]) -> tuple[pd.DataFrame, pd.DataFrame]:
@@ -94,8 +113,12 @@ def scored(
 
 def scores(metrics: Mapping[str, Metric], pairs: pd.DataFrame) -> pd.DataFrame:
     """:func:`scored` of every pair, and the composite's scores."""
-    frame = scored(metrics, pairs["reference"], pairs["candidate"]).set_index(pairs.index)
-    parts = [title for title, metric in metrics.items() if metric.name in PARTS]
+    return with_composite(scored(metrics, pairs["reference"], pairs["candidate"]).set_index(pairs.index))
+
+
+def with_composite(frame: pd.DataFrame) -> pd.DataFrame:
+    """Oriented scores by the metrics' titles, with the composite's."""
+    parts = [get(name).title or name for name in PARTS]
     return frame.assign(**{COMPOSITE: frame[parts].rank(pct=True).mean(axis=1)})
 
 
@@ -210,6 +233,55 @@ def agreement(
     ).sort_values("value", ascending=False)
 
 
+def by_severity(run: Run) -> pd.DataFrame:
+    """What RadPref says of metrics and of one grader, by its grades and by the errors that its radiologists
+    marked under every one of :data:`SEVERITIES`; from what is recorded, the same in every edition.
+
+    Returns
+    -------
+    DataFrame
+        Index: ``grade`` and the weightings. ``best``, the title of the metric that agrees best; its
+        ``value``, ``low`` and ``high``; ``person``, one grader's; ``below``, ``below_low``, ``below_high``:
+        what the person has more; ``order``: the rank correlation of the metrics with their order by grade.
+    """
+    found = run.recording("radpref")
+    table, marks = found.table, found.parts["ratings"]
+    scores_ = with_composite(
+        pd.DataFrame(
+            {
+                get(name).title or name: table[name] * (1 if get(name).higher_is_better else -1)
+                for name in found.about["columns"]
+            }
+        )
+    )
+    rated_by = {"grade": marks["grade"]} | {
+        name: -sum(marks[f"{kind}_{key}"] * weights[key] for kind, key in MARKS)
+        for name, weights in SEVERITIES.items()
+    }
+    rows, orders = {}, {}
+    for name, values in rated_by.items():
+        wide = marks.assign(values=values).pivot(index="number", columns="rater", values="values")
+        agreed = agreement(scores_, wide, table["case"], run=run, name="severity")
+        own = agreed.drop(index=PERSON)
+        rows[name] = own.iloc[0].drop(["all"]).to_dict() | {
+            "best": own.index[0],
+            "person": agreed.loc[PERSON, "value"],
+        }
+        orders[name] = own["value"].reindex(scores_.columns)
+    order = {name: orders["grade"].corr(values, "spearman") for name, values in orders.items()}
+    return pd.DataFrame.from_dict(rows, orient="index").assign(order=order)
+
+
+def on_facts(metrics: Mapping[str, Metric], records: Sequence[FactRating], *, run: Run) -> pd.DataFrame:
+    """Agreement (τ_b) of every metric with the F1 of facts that people counted: ``value``, ``low``, ``high``
+    by metric."""
+    texts = [(reveal(one.reference), reveal(one.candidate)) for one in records]
+    frame = scores(metrics, pd.DataFrame(texts, columns=["reference", "candidate"])).drop(columns=COMPOSITE)
+    rates, cases = [one.f1 for one in records], [one.case for one in records]
+    found = drawn(frame, rates, cases, "kendall", run=run, name="facts").intervals()
+    return found.set_index("metric")[["value", "low", "high"]]
+
+
 def accuracy(
     frame: pd.DataFrame, grades: pd.DataFrame, pairs: pd.DataFrame, *, run: Run, name: str
 ) -> pd.DataFrame:
@@ -267,26 +339,72 @@ def leads(
     return table.assign(p_permuted=pg.multicomp(p, method="holm")[1])
 
 
-def preferences(run: Run) -> list[mslr.Preference]:
-    """The decided preferences of MSLR; none where the data root does not hold them."""
-    paths = [run.find("mslr", f"{judge}.tsv") for judge in mslr.JUDGES]
-    found = [one for path in paths if path is not None for one in mslr.load_preferences(path)]
-    return [one for one in found if one.choice != "neither"]
+def reviews(run: Run, metrics: Mapping[str, Metric]) -> Reviews:
+    """MSLR's judgements of summaries of trials with the scores of metrics of words: of the texts, where the
+    data root holds them all, else as they are recorded."""
+    paths = [run.find("mslr", f"{one}.tsv") for one in (*mslr.RATERS, *mslr.JUDGES)]
+    if None in paths:
+        found = run.recording("mslr")
+        return Reviews(found.table, found.parts["preferences"])
+    of = [path for path in paths if path is not None]
+    rated, judged = of[: len(mslr.RATERS)], of[len(mslr.RATERS) :]
+    return reviews_scored(
+        [one for path in rated for one in mslr.load_ratings(path)],
+        [one for path in judged for one in mslr.load_preferences(path)],
+        metrics,
+    )
 
 
-def facet_ratings(run: Run) -> list[RatedPair]:
-    """The facet ratings of MSLR; none where the data root does not hold them."""
-    paths = [run.find("mslr", f"{rater}.tsv") for rater in mslr.RATERS]
-    return [one for path in paths if path is not None for one in mslr.load_ratings(path)]
+def reviews_scored(
+    ratings: Sequence[RatedPair], preferences: Sequence[mslr.Preference], metrics: Mapping[str, Metric]
+) -> Reviews:
+    """Judgements of summaries with the scores of those metrics that compare words (:data:`WORDS`).
+
+    Preferences for neither summary are left out. Reviews and systems are numbered, ratings first.
+    """
+    words = {metric.name: metric for metric in metrics.values() if metric.name in WORDS}
+    keys = ["id", "review", "system", "reference", "candidate"]
+    rows = [
+        (r.id, r.id.partition("/")[0], r.group, reveal(r.reference), reveal(r.candidate), r.rating)
+        for r in ratings
+    ]
+    by_text = pd.DataFrame(rows, columns=[*keys, "rating"]).groupby(keys, sort=False)["rating"]
+    texts = by_text.agg(rating="mean", ratings="size").reset_index()
+    chosen = [one for one in preferences if one.choice != "neither"]
+    of_review = [*texts["review"], *(one.review for one in chosen)]
+    case = dict(zip(of_review, pd.factorize(pd.Series(of_review))[0], strict=True))
+    system = {key: number for number, key in enumerate(texts["system"].unique(), start=1)}
+    summaries = pd.DataFrame(
+        {
+            "number": range(len(texts)),
+            "case": texts["review"].map(case),
+            "system": texts["system"].map(system),
+            "rating": texts["rating"],
+            "ratings": texts["ratings"],
+            **{f"{side}_words": texts[side].str.split().str.len() for side in ("reference", "candidate")},
+        }
+    )
+    for name, metric in words.items():
+        summaries[name] = metric.score(texts["reference"].tolist(), texts["candidate"].tolist()).values
+    pairs = pd.DataFrame(
+        {
+            "number": range(len(chosen)),
+            "case": [case[one.review] for one in chosen],
+            "rater": [mslr.JUDGES.index(one.judge) + 1 for one in chosen],
+            "choice": [1 if one.choice == "A" else 2 for one in chosen],
+            "system_1": [system[one.systems[0]] for one in chosen],
+            "system_2": [system[one.systems[1]] for one in chosen],
+        }
+    )
+    references = [one.reference for one in chosen]
+    sides = {1: [one.first for one in chosen], 2: [one.second for one in chosen]}
+    for name, metric in words.items():
+        for number, side in sides.items():
+            pairs[f"{name}_{number}"] = metric.score(references, side).values
+    return Reviews(summaries, pairs)
 
 
-def on_reviews(
-    metrics: Mapping[str, Metric],
-    ratings: Sequence[RatedPair],
-    chosen: Sequence[mslr.Preference],
-    *,
-    run: Run,
-) -> pd.DataFrame:
+def on_reviews(metrics: Mapping[str, Metric], judged: Reviews, *, run: Run) -> pd.DataFrame:
     """Agreement of metrics with people on reviews of trials: by summary, by preference, and by system.
 
     Returns
@@ -296,20 +414,20 @@ def on_reviews(
         ``preferred_high``: how often the preferred summary scores higher, a tie being half; ``systems``: soft
         pairwise accuracy.
     """
-    keys = ["id", "review", "system", "reference", "candidate"]
-    rated = [
-        (r.id, r.id.partition("/")[0], r.group, reveal(r.reference), reveal(r.candidate), r.rating)
-        for r in ratings
-    ]
-    by_text = pd.DataFrame(rated, columns=[*keys, "rating"]).groupby(keys, sort=False)
-    texts = by_text["rating"].mean().reset_index()
-    words = {title: metric for title, metric in metrics.items() if metric.name in WORDS}
-    frame = scores(words, texts).drop(columns=COMPOSITE)
-    by_facet = drawn(frame, texts["rating"], texts["review"], "kendall", run=run, name="facets").intervals()
+    texts, chosen = judged
+    words = {title: metric.name for title, metric in metrics.items() if metric.name in WORDS}
+    frame = texts[list(words.values())].set_axis(list(words), axis=1)
+    by_facet = drawn(frame, texts["rating"], texts["case"], "kendall", run=run, name="facets").intervals()
     table = by_facet.set_index("metric")[["value", "low", "high"]].rename(columns={"value": "tau"})
-    wins, reviews = _wins(words, chosen), [one.review for one in chosen]
-    n = run.profile.resamples
-    shares = {key: share_interval(wins[key], reviews, resamples=n, rng=run.rng("preferred")) for key in wins}
+    turn, n = 3 - 2 * chosen["choice"], run.profile.resamples
+    wins = {
+        title: (np.sign((chosen[f"{name}_1"] - chosen[f"{name}_2"]) * turn) + 1) / 2
+        for title, name in words.items()
+    }
+    shares = {
+        title: share_interval(won, chosen["case"], resamples=n, rng=run.rng("preferred"))
+        for title, won in wins.items()
+    }
     table[["preferred", "preferred_low", "preferred_high"]] = pd.DataFrame.from_dict(shares, orient="index")
     people = _system_p(texts["rating"], texts["system"], run)
     table["systems"] = [
@@ -317,16 +435,6 @@ def on_reviews(
         for key in table.index
     ]
     return table
-
-
-def _wins(metrics: Mapping[str, Metric], chosen: Sequence[mslr.Preference]) -> pd.DataFrame:
-    """1 where the preferred summary scores higher, 0 where lower, a half for a tie."""
-    references = [one.reference for one in chosen]
-    sides = [one.first for one in chosen], [one.second for one in chosen]
-    first, second = (scored(metrics, references, side) for side in sides)
-    turn = np.array([1 if one.choice == "A" else -1 for one in chosen])
-    wins: pd.DataFrame = (np.sign((first - second).mul(turn, axis=0)) + 1) / 2
-    return wins
 
 
 def _system_p(values: pd.Series, systems: pd.Series, run: Run) -> list[float]:

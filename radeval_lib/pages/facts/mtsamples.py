@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from radeval_lib.data import mtsamples
+from radeval_lib.data import mtsamples, recorded
 from radeval_lib.data.records import Document
 from radeval_lib.data.restricted import reveal
 from radeval_lib.metrics import create
@@ -19,7 +19,17 @@ from radeval_lib.stats.resampling import share_interval
 from radeval_lib.stats.tokens import words
 from radeval_lib.study.checks import Check, above, check_statement, check_value
 from radeval_lib.study.runs import Run
-from radeval_lib.wording import joined, with_interval
+from radeval_lib.wording import with_interval
+
+NAME = "mtsamples"
+MEASURES = {
+    "rouge_1_precision": "ROUGE-1 precision",
+    "rouge_l_precision": "ROUGE-L precision",
+    "rouge_1_precision_stemmed": "ROUGE-1 precision, stemmed",
+    "rouge_l_precision_stemmed": "ROUGE-L precision, stemmed",
+    "in_runs": "words in runs of three or more",
+}
+"""Measures of copying: their recorded columns, and what the page calls them."""
 
 
 def fragments(source: Sequence[str], summary: Sequence[str]) -> list[int]:
@@ -77,11 +87,12 @@ def rouge_precision(sources: Sequence[str], summaries: Sequence[str], *, stem: b
 
 @dataclass(frozen=True)
 class BuildDocuments:
-    """The documents of this build: MTSamples (``whole`` or a part), or generated ones where not ``real``."""
+    """MTSamples (``whole`` or a part), its texts or placeholders of what is recorded of them; ``evidence``:
+    ``open`` or ``recorded``."""
 
     documents: list[Document]
-    real: bool
     whole: bool
+    evidence: str = "open"
 
     @property
     def kept(self) -> list[Document]:
@@ -90,8 +101,8 @@ class BuildDocuments:
 
     @property
     def stand_in(self) -> str:
-        """What stands in for MTSamples, where something does and is compared."""
-        if not self.real or self.whole:
+        """What stands in for MTSamples, where it is a part."""
+        if self.whole:
             return ""
         part = f"the first {len(self.documents)} of MTSamples' transcriptions, not all of them"
         return f"{part}; of those compared, {self.mostly}"
@@ -99,25 +110,25 @@ class BuildDocuments:
     @property
     def mostly(self) -> str:
         """How many of the compared documents are of the two largest specialties."""
-        largest = Counter(one.group for one in self.kept).most_common(2)
-        count = sum(number for _, number in largest)
-        return f"{count} of {len(self.kept)} are of {joined([name for name, _ in largest])}"
+        count = sum(number for _, number in Counter(one.group for one in self.kept).most_common(2))
+        return f"{count} of {len(self.kept)} are of two specialties"
 
     @property
     def source(self) -> str:
         """Where the documents are from, as the page says it."""
-        part = "MTSamples" if self.whole else "a part of MTSamples"
-        return part if self.real else "the generator, not MTSamples"
+        return "MTSamples" if self.whole else "the first part of MTSamples"
 
 
 def load(run: Run) -> BuildDocuments:
-    """MTSamples, or the part of it that the data root holds, or the generator's reports."""
-    whole, part = run.find("mtsamples"), run.find("mtsamples", "mtsamples_part.csv")
+    """MTSamples, or the part of it that the data root holds, or else what is recorded of that part."""
+    whole, part = run.find(NAME), run.find(NAME, "mtsamples_part.csv")
     if whole is not None:
-        return BuildDocuments(mtsamples.load(whole), real=True, whole=True)
+        return BuildDocuments(mtsamples.load(whole), whole=True)
     if part is not None:
-        return BuildDocuments(mtsamples.load(part, partial=True), real=True, whole=False)
-    return BuildDocuments(run.load("descriptions"), real=False, whole=False)
+        return BuildDocuments(mtsamples.load(part, partial=True), whole=False)
+    found = run.recording(NAME)
+    from_whole = "mtsamples/mtsamples.csv" in found.about["files"]
+    return BuildDocuments(list(mtsamples.recorded_documents(found)), from_whole, evidence="recorded")
 
 
 def printed_report() -> tuple[str, str]:
@@ -196,34 +207,36 @@ def repeated(found: BuildDocuments, rng: np.random.Generator) -> tuple[int, int,
     return len({reveal(one.text) for one in parted}), len(test), sum(text in train for text in test)
 
 
+def measured(texts: Sequence[str], summaries: Sequence[str]) -> pd.DataFrame:
+    """How much of each summary is copied from its text: the columns of :data:`MEASURES`, 0 to 1."""
+    plain, stemmed = (rouge_precision(texts, summaries, stem=stem) for stem in (False, True))
+    return plain.add_suffix("_precision").assign(
+        rouge_1_precision_stemmed=stemmed["rouge_1"],
+        rouge_l_precision_stemmed=stemmed["rouge_l"],
+        in_runs=list(map(in_runs, texts, summaries)),
+    )
+
+
 def copying(found: BuildDocuments, resamples: int, rng: np.random.Generator) -> pd.DataFrame:
     """Copying of the descriptions that the paper would keep, with intervals that draw whole texts.
 
     Index: the measure. ``mean``, ``low``, ``high``, ``median``.
     """
     texts, summaries = zip(*((reveal(one.text), reveal(one.summary)) for one in found.kept), strict=True)
-    plain = rouge_precision(texts, summaries, stem=False)
-    stemmed = rouge_precision(texts, summaries, stem=True)
-    measures = {
-        "ROUGE-1 precision": plain["rouge_1"],
-        "ROUGE-L precision": plain["rouge_l"],
-        "ROUGE-1 precision, stemmed": stemmed["rouge_1"],
-        "ROUGE-L precision, stemmed": stemmed["rouge_l"],
-        "words in runs of three or more": list(map(in_runs, texts, summaries)),
-    }
+    if found.evidence == "recorded":
+        values = pd.DataFrame({key: recorded.column(summaries, key) for key in MEASURES})
+    else:
+        values = measured(texts, summaries)
+    cases = pd.factorize(pd.Series(texts))[0]  # in the file's order, whatever the texts
     rows = {
-        name: (*share_interval(values, texts, resamples=resamples, rng=rng), float(np.median(values)))
-        for name, values in measures.items()
+        title: (*share_interval(values[key], cases, resamples=resamples, rng=rng), values[key].median())
+        for key, title in MEASURES.items()
     }
     return pd.DataFrame.from_dict(rows, orient="index", columns=["mean", "low", "high", "median"])
 
 
-def extractive_checks(
-    found: BuildDocuments, measured: pd.DataFrame, said: Mapping[str, Printed]
-) -> list[Check]:
-    """The printed precisions against the file's; none without a file, for one report has no mean."""
-    if not found.real:
-        return []
+def extractive_checks(measured: pd.DataFrame, said: Mapping[str, Printed]) -> list[Check]:
+    """The printed precisions against the file's."""
     *rouge, runs = (
         Estimate(*measured.loc[name, ["mean", "low", "high"]])
         for name in ("ROUGE-1 precision", "ROUGE-L precision", "words in runs of three or more")

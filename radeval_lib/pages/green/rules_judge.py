@@ -6,6 +6,7 @@ code may be moved and renamed, and a changed word, rule or weight shows.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from hashlib import sha256
@@ -17,7 +18,7 @@ import pandas as pd
 from matplotlib.axes import Axes
 
 import radeval_lib.findings as findings
-from radeval_lib import own_yaml, plots
+from radeval_lib import atomic, own_yaml, plots
 from radeval_lib.data import openi
 from radeval_lib.data.radpref import MARKS
 from radeval_lib.data.restricted import reveal
@@ -38,13 +39,36 @@ from radeval_lib.study import recordings
 from radeval_lib.study.runs import Run
 from radeval_lib.synthetic import SyntheticError, error_pairs, rewrite
 
+FREEZE = Path(__file__).with_name("freeze.yml")
 _LABELS = Path(findings.__file__).parent / "labels" / "openi_sentences.csv"
 
 
 def freeze() -> dict[str, Any]:
     """When the judge was frozen (``date``), its ``digest`` then, and how often RadPref was ``scored``."""
-    found: dict[str, Any] = own_yaml.read(Path(__file__).with_name("freeze.yml"))
+    found: dict[str, Any] = own_yaml.read(FREEZE)
     return found
+
+
+def require_frozen() -> None:
+    """Refuse to score RadPref with a judge that was not frozen first.
+
+    Raises
+    ------
+    RadevalError
+        Where the judge's behaviour is not that of ``freeze.yml``.
+    """
+    if freeze()["digest"] != (now := behaviour()):
+        raise RadevalError(
+            "the judge is not frozen", FREEZE.name, f"Write its digest there first, with the date: {now}."
+        )
+
+
+def count_use() -> int:
+    """Count in ``freeze.yml`` that RadPref was scored once more; how often that is now."""
+    times = freeze()["scored"] + 1
+    text = re.sub(r"(?m)^scored: \d+$", f"scored: {times}", FREEZE.read_text(encoding="utf-8"))
+    atomic.write_text(FREEZE, text)
+    return times
 
 
 def behaviour() -> str:
@@ -125,8 +149,8 @@ def counts(path: Path) -> pd.DataFrame:
 def pair_answers(path: Path) -> pd.DataFrame:
     """Whether the judge says of pairs of Open-i's sentences what was said of them by hand.
 
-    A pair is a sentence of a report's findings, the reference, and one of its impression. Index ``draw``;
-    ``pairs``, and the shares ``false`` and ``missing`` on which both agree whether there is such an error.
+    A pair is a sentence of a report's findings, the reference, and one of its impression. One row per pair:
+    ``draw``, and 1 or 0 for whether both agree that there is a ``false`` and a ``missing`` finding.
     """
     words, pairs = _open_i(path), pd.read_csv(_LABELS.with_name("openi_pairs.csv"), dtype={"report": str})
     rows = []
@@ -134,9 +158,17 @@ def pair_answers(path: Path) -> pd.DataFrame:
         reference = words(row.report, "findings", row.findings_start, row.findings_end)
         candidate = words(row.report, "impression", row.impression_start, row.impression_end)
         named = {error.category for error in judge_pair(reference, candidate).errors}
-        rows.append((row.draw, 1, ("a" in named) == bool(row.false), ("b" in named) == bool(row.missing)))
-    counts = pd.DataFrame(rows, columns=["draw", "pairs", "false", "missing"])
-    return counts.groupby("draw").agg({"pairs": "sum", "false": "mean", "missing": "mean"})
+        same = ("a" in named) == bool(row.false), ("b" in named) == bool(row.missing)
+        rows.append((row.draw, *map(int, same)))
+    return pd.DataFrame(rows, columns=["draw", "false", "missing"])
+
+
+def answers(run: Run) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """:func:`counts` and :func:`pair_answers`: of Open-i's file, or as they are recorded."""
+    if (path := run.find("openi")) is not None:
+        return counts(path), pair_answers(path)
+    parts = run.recording("openi").parts
+    return parts["sentences"], parts["pairs"]
 
 
 def _sets(text: str, part: pd.DataFrame) -> Mapping[str, tuple[set[tuple[str, str]], set[tuple[str, str]]]]:
@@ -178,25 +210,23 @@ def _f1(sums: FloatArray) -> FloatArray:
     return ratio(2 * sums[..., :1], sums[..., 1:2] + sums[..., 2:])
 
 
-def reading(run: Run) -> pd.DataFrame:
-    """Micro-F1 of presence and location by draw of labelled sentences.
+def reading(run: Run, found: pd.DataFrame) -> pd.DataFrame:
+    """Micro-F1 of presence and location by draw of labelled sentences, of which ``found`` are the
+    :func:`counts`.
 
-    Columns ``draw``, ``measure`` and ``first``, when the reader first met the draw; where the run has Open-i
-    also ``sentences``, ``value`` as the reader is, and ``low`` and ``high``, its 95% interval from drawing
-    sentences.
+    Columns ``draw``, ``measure`` and ``first``, when the reader first met the draw; ``sentences``, ``value``
+    as the reader is, and ``low`` and ``high``, its 95% interval from drawing sentences.
     """
     scores = pd.read_csv(_LABELS.with_name("first_scores.csv"))
     right = 2 * scores.pop("hit")
     scores["first"] = right / (right + scores.pop("missed") + scores.pop("added"))
-    if (path := run.find("openi")) is None:
-        return scores
-    today = []
-    for (draw, measure), part in counts(path).groupby(["draw", "measure"], sort=False):
+    rows = []
+    for (draw, measure), part in found.groupby(["draw", "measure"], sort=False):
         values = part[["hit", "gold", "found"]].to_numpy(float)
         rng = run.rng(f"reading {draw} {measure}")
-        (found,) = sum_estimates(values, _f1, resamples=run.profile.resamples, rng=rng)
-        today.append({"draw": draw, "measure": measure, "sentences": len(part), **vars(found)})
-    return scores.merge(pd.DataFrame(today), on=["draw", "measure"])
+        (f1,) = sum_estimates(values, _f1, resamples=run.profile.resamples, rng=rng)
+        rows.append({"draw": draw, "measure": measure, "sentences": len(part), **vars(f1)})
+    return scores.merge(pd.DataFrame(rows), on=["draw", "measure"])
 
 
 def draw_reading(axis: Axes, scores: pd.DataFrame) -> None:
@@ -208,9 +238,8 @@ def draw_reading(axis: Axes, scores: pd.DataFrame) -> None:
         rows = np.array([draws.index(draw) for draw in part["draw"]]) + shift
         axis.scatter(part["first"], rows, marker=marker, facecolors="none", edgecolors=colour, s=55)
         axis.scatter([], [], marker=marker, color=colour, label=measure)
-        if "value" in part:
-            reach = [part["value"] - part["low"], part["high"] - part["value"]]
-            axis.errorbar(part["value"], rows, xerr=reach, fmt=marker, color=colour, capsize=3)
+        reach = [part["value"] - part["low"], part["high"] - part["value"]]
+        axis.errorbar(part["value"], rows, xerr=reach, fmt=marker, color=colour, capsize=3)
     axis.set_yticks(range(len(draws)), draws)
     axis.set(ylim=(len(draws) - 0.5, -0.5), xlabel="Micro-F1", ylabel="Draw of sentences")
     axis.legend(loc="lower center", bbox_to_anchor=(0.5, 1), ncols=2)

@@ -16,6 +16,7 @@ from matplotlib.figure import Figure
 from statsmodels.stats.proportion import proportion_confint
 
 from radeval_lib import plots
+from radeval_lib.data import mediqa
 from radeval_lib.data.records import ReportPair
 from radeval_lib.data.restricted import reveal
 from radeval_lib.metrics.observations import NO_FINDING, label, positive
@@ -23,6 +24,7 @@ from radeval_lib.models.summarizers.base import sentences
 from radeval_lib.stats.comparisons import preferences
 from radeval_lib.stats.estimates import Estimate
 from radeval_lib.study.checks import Check, Key, above, check_statement
+from radeval_lib.study.runs import Run
 from radeval_lib.synthetic import SyntheticError, SyntheticReport, generate, inject, rewrite
 from radeval_lib.synthetic.generator import Pair, rerender, seeded
 from radeval_lib.synthetic.rewrites import RewriteKind
@@ -38,6 +40,9 @@ NORMAL = "no disease but other words"
 ERROR = "one significant error"
 FAIR = (ADVICE, WORDS, STYLE, ORDER, NORMAL)
 """Candidates that mean what the reference means; advice adds to it without contradicting."""
+
+IMPRESSIONS = 300
+"""Normal references that real impressions are compared with."""
 
 _ADVICE_OFF = 6  # bits of a report's wording; an impression gives advice where both are 0
 _REWRITES: dict[str, RewriteKind] = {WORDS: "synonym", STYLE: "style"}
@@ -140,7 +145,18 @@ def noticed_errors(scored: pd.DataFrame, metric: str) -> Estimate:
     return Estimate(hits / n, float(low), float(high), n=n)
 
 
-def normal_pairs(records: Sequence[ReportPair], n: int, seed: int) -> pd.DataFrame:
+def real_impressions(run: Run, metrics: Mapping[str, Metric]) -> pd.DataFrame:
+    """:func:`scores` of the :func:`normal_pairs` of MEDIQA's reports of Indiana: of its file, or as they are
+    recorded."""
+    if (path := run.find("mediqa2021")) is not None:
+        return scores(normal_pairs(mediqa.load(path)), metrics)
+    found = run.recording("mediqa2021").parts["impressions"]
+    kind = found["normal"].map({1: NORMAL, 0: ERROR})
+    columns = {title: found[metric.name] for title, metric in metrics.items()}
+    return found[["case"]].assign(phenomenon=kind, **columns).rename(columns={"case": "report"})
+
+
+def normal_pairs(records: Sequence[ReportPair], n: int = IMPRESSIONS, seed: int = 0) -> pd.DataFrame:
     """Real impressions against each other, in the rows of :func:`candidates`: two reports without a finding
     (:data:`NORMAL`), and one without against one with (:data:`ERROR`); none where there are too few.
 

@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
+import pandas as pd
 import pytest
 
+from radeval_lib.data import recorded
+from radeval_lib.data.mtsamples import recorded_documents
 from radeval_lib.data.records import Document
 from radeval_lib.pages.facts import mtsamples
 from radeval_lib.pages.facts.mtsamples import BuildDocuments
 from radeval_lib.papers.printed_numbers import quoted
+from radeval_lib.study.beginning import begin_cell
 
 PART = [
     Document(
@@ -19,8 +25,7 @@ PART = [
     )
     for number, (group, extra) in enumerate([("Diets", ""), ("Diets", " daily"), ("Surgery", "")])
 ]
-WHOLE, SOME = BuildDocuments(PART, real=True, whole=True), BuildDocuments(PART, real=True, whole=False)
-NONE = BuildDocuments(PART, real=False, whole=False)
+WHOLE, SOME = BuildDocuments(PART, whole=True), BuildDocuments(PART, whole=False)
 
 
 def _said() -> dict[str, float]:
@@ -47,23 +52,33 @@ def test_the_whole_file_is_held_against_print() -> None:
 def test_reports_that_stand_twice() -> None:
     # One Diets report trains and the same text tests; Surgery's only report tests.
     assert mtsamples.repeated(SOME, np.random.default_rng(0)) == (1, 2, 2)
-    alone = BuildDocuments(PART[2:], real=True, whole=False)
+    alone = BuildDocuments(PART[2:], whole=False)
     assert mtsamples.repeated(alone, np.random.default_rng(0))[2] == 0
 
 
 def test_stand_ins_and_sources() -> None:
     assert WHOLE.stand_in == ""
     assert SOME.stand_in.startswith("the first 3 of MTSamples' transcriptions, not all of them; ")
-    assert SOME.stand_in.endswith(" are of Diets and Surgery")
-    sources = ["MTSamples", "a part of MTSamples", "the generator, not MTSamples"]
-    assert [one.source for one in (WHOLE, SOME, NONE)] == sources
+    assert SOME.stand_in.endswith(" 3 of 3 are of two specialties")
+    assert [one.source for one in (WHOLE, SOME)] == ["MTSamples", "the first part of MTSamples"]
 
 
 def test_copying_and_its_checks() -> None:
     measured = mtsamples.copying(SOME, 50, np.random.default_rng(0))
     assert measured.loc["ROUGE-1 precision", "mean"] == pytest.approx((1 + 13 / 14 + 1) / 3)
     said = quoted("facts.claim_extractive")
-    checks = mtsamples.extractive_checks(SOME, measured, said)
+    checks = mtsamples.extractive_checks(measured, said)
     assert checks[0].low == checks[0].high  # one text: a draw of whole texts cannot vary
     assert checks[2].outcome == "holds"
-    assert mtsamples.extractive_checks(NONE, measured, said) == []
+
+
+def test_copying_is_the_same_from_texts_and_from_what_is_recorded(data_root: Path) -> None:
+    run = begin_cell("facts/mtsamples", profile="embedded", seed=0, data_root=str(data_root))
+    of_texts = mtsamples.load(run)
+    kept = recorded.load("mtsamples")
+    of_numbers = BuildDocuments(list(recorded_documents(kept)), whole=of_texts.whole, evidence="recorded")
+    assert (of_texts.evidence, of_texts.stand_in) == ("open", of_numbers.stand_in)
+    ours, theirs = (mtsamples.copying(one, 50, np.random.default_rng(0)) for one in (of_texts, of_numbers))
+    pd.testing.assert_frame_equal(ours, theirs, atol=1e-8)
+    repeated = [mtsamples.repeated(one, np.random.default_rng(0)) for one in (of_texts, of_numbers)]
+    assert repeated[0] == repeated[1]
