@@ -265,7 +265,7 @@ def _record_tables(name: str, run: Run) -> Path:
     _require_texts(name, run)
     columns = {key: _column(metric) for key, metric in metrics.items()}
     about = {**_about(name, root, run), "date": datetime.date.today().isoformat(), "columns": columns}
-    _write(name, frame.round(_DECIMALS), {key: part.round(_DECIMALS) for key, part in parts.items()}, about)
+    _write(name, frame, parts, about)
     recorded.load.cache_clear()
     return recorded.RECORDED / f"{name}.csv"
 
@@ -296,7 +296,7 @@ def _mediqa(run: Run, root: Path, metrics: Metrics) -> tuple[pd.DataFrame, Parts
             "case": scored["report"].astype(int),
             "normal": (scored["phenomenon"] == nlg_metric_limits.NORMAL).astype(int),
             **{f"{side}_words": scored[side].str.split().str.len() for side in ("reference", "candidate")},
-            **{key: scored[key] for key in metrics},
+            **{key: scored[key].round(_DECIMALS) for key in metrics},
         }
     )
     return _lengths("mediqa2021", root), {"impressions": kept}
@@ -322,7 +322,7 @@ def _mtsamples(run: Run, root: Path, metrics: Metrics) -> tuple[pd.DataFrame, Pa
             "description_words": [len(text.split()) for text in summaries],
         }
     )
-    return frame.join(mtsamples.measured(texts, summaries)), {}
+    return frame.join(mtsamples.measured(texts, summaries).round(_DECIMALS)), {}
 
 
 def _mslr(run: Run, root: Path, metrics: Metrics) -> tuple[pd.DataFrame, Parts]:

@@ -385,7 +385,8 @@ def reviews_scored(
         }
     )
     for name, metric in words.items():
-        summaries[name] = metric.score(texts["reference"].tolist(), texts["candidate"].tolist()).values
+        values = metric.score(texts["reference"].tolist(), texts["candidate"].tolist()).values
+        summaries[name] = _nine_digits(values)
     pairs = pd.DataFrame(
         {
             "number": range(len(chosen)),
@@ -400,8 +401,14 @@ def reviews_scored(
     sides = {1: [one.first for one in chosen], 2: [one.second for one in chosen]}
     for name, metric in words.items():
         for number, side in sides.items():
-            pairs[f"{name}_{number}"] = metric.score(references, side).values
+            pairs[f"{name}_{number}"] = _nine_digits(metric.score(references, side).values)
     return Reviews(summaries, pairs)
+
+
+def _nine_digits(values: FloatArray) -> list[float]:
+    """Values to nine significant digits: a sum in another order breaks no tie, and the smallest BLEU is not
+    tied with 0."""
+    return [float(f"{value:.9g}") for value in values]
 
 
 def on_reviews(metrics: Mapping[str, Metric], judged: Reviews, *, run: Run) -> pd.DataFrame:
