@@ -1,4 +1,4 @@
-"""The one SHA-256 of the project: of a file's bytes, of a folder's files, of a text."""
+"""The one SHA-256 of the project: of a file's bytes, of a folder's files, of bytes, of a text."""
 
 from __future__ import annotations
 
@@ -18,6 +18,11 @@ def of_folder(folder: Path) -> dict[str, str]:
     return {path.relative_to(folder).as_posix(): of_file(path) for path in files}
 
 
+def of_bytes(content: bytes) -> str:
+    """Hexadecimal SHA-256 of bytes."""
+    return hashlib.sha256(content).hexdigest()
+
+
 def of_text(text: str) -> str:
     """Hexadecimal SHA-256 of a text as UTF-8; lone surrogates are encoded as they are."""
-    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
+    return of_bytes(text.encode("utf-8", "surrogatepass"))

@@ -2,16 +2,21 @@
 
 libyaml ends the whole process on brackets nested a hundred thousand deep, so what a user hands in is read by
 ``yaml.safe_load`` instead.
+
+Where there is no libyaml, as in a browser, PyYAML needs seconds for the lexicon. There the files are
+:func:`compiled`: the same names, the same content, in JSON.
 """
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
 import yaml
 
 _LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+_COMPILED = "# compiled\n"
 
 
 def read(path: Path) -> Any:
@@ -21,4 +26,26 @@ def read(path: Path) -> Any:
 
 def parse(text: str) -> Any:
     """The content of a text out of one of these files."""
+    if text.startswith(_COMPILED):
+        return json.loads(text.removeprefix(_COMPILED), object_hook=_with_numbers)
     return yaml.load(text, Loader=_LOADER)
+
+
+def compiled(path: Path) -> str:
+    """A file as :func:`parse` reads it without YAML.
+
+    Raises
+    ------
+    ValueError
+        If it would be read otherwise than the file, as with dates.
+    """
+    content = read(path)
+    text = _COMPILED + json.dumps(content, ensure_ascii=False, separators=(",", ":"), default=repr) + "\n"
+    if parse(text) != content:
+        raise ValueError(f"{path.name} has keys or values that JSON does not give back")
+    return text
+
+
+def _with_numbers(content: dict[str, Any]) -> dict[Any, Any]:
+    """JSON's keys are texts; ours of digits alone are numbers."""
+    return {int(key) if key.isdecimal() else key: value for key, value in content.items()}

@@ -1,12 +1,14 @@
 """Checks a rendered book before it is published: pages, exhibits, links, errors, words.
 
-    python workflow/check_site.py open
+    python workflow/check_site.py open [--browser-judge]
 
-Ends with status 1 and a line for each fault.
+With the option, a book without the judge in its page is at fault, too. Ends with status 1 and a line for
+each fault.
 """
 
 from __future__ import annotations
 
+import json
 import sys
 from collections.abc import Iterable
 from html.parser import HTMLParser
@@ -15,8 +17,10 @@ from urllib.parse import unquote, urldefrag, urljoin, urlparse
 
 from bs4 import BeautifulSoup, Tag
 
+from radeval_lib import checksums
 from radeval_lib.papers.exhibits import exhibit
 from radeval_lib.paths import BOOK, BUILD
+from radeval_lib.pipeline import browser_judge
 from radeval_lib.pipeline.staging import pages_of
 from radeval_lib.study.results import read_all
 
@@ -67,13 +71,30 @@ def article(path: Path) -> Tag:
     return found
 
 
-def faults(output: Path) -> list[str]:
-    """What is wrong with the book that stands in a profile's folder, a line each."""
+def judge_faults(html: Path, *, wanted: bool = False) -> list[str]:
+    """What the page of the judge lacks, a line each; a book without it is at fault where it is ``wanted``."""
+    folder = html / browser_judge.PLACE
+    page = BeautifulSoup((html / "try_the_judge.html").read_text(encoding="utf-8"), "html.parser")
+    box = page.find(id="judge")
+    if not isinstance(box, Tag):
+        return ["try_the_judge: no judge: render with --browser-judge"] if wanted else []
+    listed = folder / browser_judge.LIST
+    sums = json.loads(listed.read_text(encoding="utf-8")) if listed.is_file() else {}
+    found = checksums.of_folder(folder)
+    names = sorted({*sums, str(box["data-archive"])})
+    wrong = [name for name in names if sums.get(name) != found.get(name)]
+    return [f"try_the_judge: {name} is missing or changed" for name in wrong]
+
+
+def faults(output: Path, *, judge: bool = False) -> list[str]:
+    """What is wrong with the book that stands in a profile's folder, a line each; with ``judge`` it must have
+    the judge for a reader's browser."""
     html = output / "_build" / "html"
     pages = pages_of(BOOK / "_toc.yml")
     if absent := [f"{page}: not there" for page in pages if not (html / f"{page}.html").is_file()]:
         return absent
     told = [f"dead link: {link}" for link in dead_links(html, pages)]
+    told += judge_faults(html, wanted=judge)
     for result in read_all(output):
         entry = exhibit(result.exhibit)
         if entry.anchor not in _References(html / "notebooks" / f"{entry.notebook}.html").anchors:
@@ -96,6 +117,6 @@ def faults(output: Path) -> list[str]:
 
 
 if __name__ == "__main__":
-    wrong = faults(BUILD / sys.argv[1])
+    wrong = faults(BUILD / sys.argv[1], judge="--browser-judge" in sys.argv[2:])
     print("\n".join(wrong))
     sys.exit(bool(wrong))

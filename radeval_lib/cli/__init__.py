@@ -6,7 +6,7 @@ import click
 
 from radeval_lib import __version__
 from radeval_lib.cli.annotation import annotation_group
-from radeval_lib.cli.building import build, release, render, run
+from radeval_lib.cli.building import build, release, render, run, serve
 from radeval_lib.cli.comparing import compare
 from radeval_lib.cli.data_files import data_group
 from radeval_lib.cli.labs import labs_group
@@ -26,6 +26,7 @@ def main() -> None:
 for _command in (
     build,
     render,
+    serve,
     run,
     release,
     exhibits,

@@ -1,8 +1,10 @@
-"""``radbook build``, ``run``, ``render`` and ``release``: run notebooks, render the book, report on it."""
+"""``radbook build``, ``run``, ``render``, ``serve`` and ``release``: run notebooks, render the book, show it,
+report on it."""
 
 from __future__ import annotations
 
 import time
+from contextlib import suppress
 from pathlib import Path
 
 import click
@@ -72,17 +74,39 @@ def release(profile: str, data_root: str, output: Path | None) -> None:
     click.echo(f"Report: {display_path(target)}")
 
 
-@click.command(hidden=True)
+@click.command()
 @profile_option
 @data_root_option
+@click.option(
+    "--browser-judge",
+    "judge",
+    is_flag=True,
+    help="Put the judge by rules on the page Try the judge, with a Python that runs in a browser.",
+)
 @one_line_errors
-def render(profile: str, data_root: str) -> None:
-    """Render the book from executed notebooks (the last step of `build`)."""
+def render(profile: str, data_root: str, judge: bool) -> None:
+    """Render the book from executed notebooks, as the last step of `build` does."""
     from radeval_lib import data
     from radeval_lib.pipeline import book, processes
 
     processes.end_with_owner()
-    book.render(BUILD / profile, data.data_root(data_root or None))
+    book.render(BUILD / profile, data.data_root(data_root or None), judge=judge)
+
+
+@click.command()
+@profile_option
+@click.option(
+    "--port", default=8000, show_default=True, type=click.IntRange(0, 65535), help="0: any free one."
+)
+@one_line_errors
+def serve(profile: str, port: int) -> None:
+    """Serve the rendered book to browsers on this computer alone, until Ctrl-C."""
+    from radeval_lib.pipeline import serving
+
+    with serving.server(BUILD / profile, port) as server:
+        click.echo(f"http://{serving.HOST}:{server.server_port}/ (Ctrl-C ends it)")
+        with suppress(KeyboardInterrupt):
+            server.serve_forever()
 
 
 @click.command()

@@ -11,8 +11,6 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
-import numpy as np
-
 from radeval_lib.findings import Coverage, coverage
 from radeval_lib.stats.tokens import share_of_letters
 
@@ -160,6 +158,8 @@ def _line(metric: str, system: str, what: str) -> str:
 def _of_system(candidates: array[int], pairs: array[int]) -> Iterator[tuple[str, int]]:
     """The cautions of all pairs of a system and how many pairs each is about, by the hashes of its candidates
     and of its pairs."""
+    import numpy as np  # not above: a browser, where one pair is judged, has no numpy
+
     most = int(np.unique(np.asarray(candidates), return_counts=True)[1].max())
     if len(candidates) >= _FEWEST and most >= _ALIKE * len(candidates):
         yield f"one text for {most:,} of {len(candidates):,} candidates", most

@@ -12,13 +12,13 @@ from radeval_lib.data.categories import CATEGORIES
 from radeval_lib.data.green_analysis import SIGNIFICANT, entries
 from radeval_lib.lexicon.significance import Context
 from radeval_lib.metrics.base import Metric, MetricError, register
+from radeval_lib.metrics.by_rules import green, reasons_of
 from radeval_lib.metrics.cautions import of_rules
-from radeval_lib.metrics.green import Mode, clean, green_score, parse
+from radeval_lib.metrics.green import Mode, clean, parse
 from radeval_lib.metrics.reasons import Reason
 from radeval_lib.metrics.signature import FRONT_DOOR
 from radeval_lib.models.judges.base import LONGEST, Judge
 from radeval_lib.models.judges.rules import Judgement, judge_pair
-from radeval_lib.models.judges.rules.items import name
 from radeval_lib.models.pretrained import RULES
 
 
@@ -133,29 +133,7 @@ class _ByRules(Metric):
         """The score of a judgement."""
 
     def _reasons(self, reference: str, candidate: str, detail: Any) -> Iterable[Reason]:
-        for one in detail.errors:
-            yield Reason(
-                "error",
-                CATEGORIES[one.category],
-                name(one.observation),
-                one.says,
-                rule=one.rule,
-                significant=one.significant,
-                weight=one.weight,
-                reference=one.reference_span,
-                candidate=one.candidate_span,
-            )
-        if detail.slight:
-            yield Reason(
-                "error",
-                "none of the six",
-                says="slight differences",
-                rule="a near relative instead of the finding, or another degree of certainty",
-                significant=False,
-                weight=detail.slight,
-            )
-        for said in (*detail.matched, *detail.agreed_negatives):
-            yield Reason("matched", "", finding=said)
+        return reasons_of(detail)
 
 
 @register
@@ -170,7 +148,7 @@ class GreenRules(_ByRules):
     title = "GREEN by rules"
 
     def _value(self, judgement: Judgement) -> float:
-        return green_score(judgement.matched_findings, sum(judgement.count(True)))
+        return green(judgement)
 
 
 @register

@@ -11,9 +11,9 @@ import heapq
 import json
 import math
 from array import array
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Mapping
 from functools import lru_cache
-from itertools import chain, pairwise
+from itertools import chain
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -22,6 +22,7 @@ import numpy as np
 from radeval_lib.metrics.base import Metric
 from radeval_lib.metrics.cautions import RELIABLE
 from radeval_lib.metrics.error_profile import as_text
+from radeval_lib.metrics.marks import Highlight, Segment, kind, segments
 from radeval_lib.metrics.table_files import score_column
 
 REFERENCE_SCORES = Path(__file__).with_name("reference_scores.json")
@@ -124,48 +125,18 @@ class ScorePage:
         found = []
         for side, text in zip(_SIDES, pair["texts"], strict=True):
             marks = [
-                Highlight(one[side]["start"], one[side]["end"], _kind(one), _number(one, errors))
+                Highlight(
+                    one[side]["start"],
+                    one[side]["end"],
+                    kind(one["kind"], one["significant"]),
+                    _number(one, errors),
+                )
                 for one in reasons
                 if one[side] is not None
             ]
             marks += [Highlight(start, end, "unread") for start, end in pair["unread"][side] if errors]
             found.append((side, list(segments(text, marks))))
         return found
-
-
-class Highlight(NamedTuple):
-    """Characters of a text to be marked; errors have a number."""
-
-    start: int
-    end: int
-    kind: str
-    number: int = 0
-
-
-class Segment(NamedTuple):
-    """A stretch of a text that is marked in one way, and the numbers of the errors that end with it."""
-
-    text: str
-    kinds: str
-    numbers: tuple[int, ...]
-
-
-def segments(text: str, marks: Iterable[Highlight]) -> Iterator[Segment]:
-    """The text in stretches; joined, they are the text."""
-    marks = [mark for mark in marks if mark.start < mark.end]
-    borders = sorted({0, len(text), *(mark.start for mark in marks), *(mark.end for mark in marks)})
-    for start, end in pairwise(borders):
-        here = [mark for mark in marks if mark.start <= start and end <= mark.end]
-        kinds = " ".join(sorted({mark.kind for mark in here}))
-        yield Segment(
-            text[start:end], kinds, tuple(one.number for one in here if one.number and one.end == end)
-        )
-
-
-def _kind(reason: Mapping[str, Any]) -> str:
-    if reason["kind"] != "error":
-        return str(reason["kind"])
-    return "significant" if reason["significant"] else "insignificant"
 
 
 def _number(reason: Mapping[str, Any], errors: list[dict[str, Any]]) -> int:

@@ -27,8 +27,9 @@ class BookError(RadevalError):
     longest = (2000, 80, 300)
 
 
-def render(output_dir: Path, data_root: Path | None = None) -> Path:
-    """Stage and render the book of one profile, and search it for restricted text; its first page."""
+def render(output_dir: Path, data_root: Path | None = None, *, judge: bool = False) -> Path:
+    """Stage and render the book of one profile, with ``judge`` also the judge for a reader's browser, and
+    search it for restricted text; its first page."""
     made, unfinished = output_dir / "_build", output_dir / "book.unfinished"
     if unfinished.exists() or rendered.changed(output_dir, but_index=True):
         # A render that was killed, or stopped at a warning, leaves pages that look done and warnings that an
@@ -37,10 +38,10 @@ def render(output_dir: Path, data_root: Path | None = None) -> Path:
     unfinished.parent.mkdir(parents=True, exist_ok=True)
     unfinished.touch()
     rendered.discard_report(rendered.release_report(output_dir))
-    if stage(output_dir / "executed", output_dir / "book"):
+    if stage(output_dir / "executed", output_dir / "book", judge=judge):
         atomic.discard(made)  # else Sphinx would leave the page of a source that is gone, and old titles
     log = output_dir / "book.log"
-    if not _built(output_dir, log):
+    if not is_built(output_dir, log):
         lines = ANSI.sub("", log.read_text(encoding="utf-8")).splitlines()
         warnings = [line for line in lines if "WARNING" in line or "ERROR" in line] or lines[-1:]
         raise BookError(
@@ -84,7 +85,7 @@ def own_texts(output_dir: Path) -> Iterator[str]:
                 yield table.read_text(encoding="utf-8")
 
 
-def _built(output_dir: Path, log: Path) -> bool:
+def is_built(output_dir: Path, log: Path) -> bool:
     """Whether Jupyter Book rendered the staged book without a warning; what it says goes to ``log``."""
     command = [
         sys.executable, "-c", "from jupyter_book.cli.main import main; main()",

@@ -19,7 +19,7 @@ from radeval_lib.papers.exhibits import PAPERS, ledger, of_notebook
 from radeval_lib.papers.printed_numbers import has_numbers, numbers_of
 from radeval_lib.papers.printed_numbers import paper as described
 from radeval_lib.paths import BOOK, REFERENCES, ROOT, display_path, notebooks
-from radeval_lib.pipeline import absent, citing, lab_pages, launching
+from radeval_lib.pipeline import absent, browser_judge, citing, lab_pages, launching
 from radeval_lib.pipeline.glossary import Linker
 from radeval_lib.study import profiles, recordings, results
 from radeval_lib.study.display import ENDS_HERE
@@ -32,6 +32,10 @@ _GREY = re.compile(r"(fill|stroke): #([0-9a-f]{2})\2\2\b")
 _DARK_GROUND = "#121212"  # the page of sphinx-book-theme
 _MATHJAX = ("tex-chtml.js", "output/chtml/fonts/woff-v2/*.woff")
 
+
+_NO_JUDGE = """:::{note}
+This copy of the book was rendered without the judge; `radbook render --browser-judge` puts it here.
+:::"""
 
 _CLAIMS = re.compile(r"^<!-- claims: (\w+) -->$", re.MULTILINE)
 """Where a prose page wants the claims of a paper: a comment with the paper's key in the ledger."""
@@ -154,6 +158,12 @@ def with_claims(source: str, card: pd.DataFrame) -> str:
     return _CLAIMS.sub(filled, source)
 
 
+def with_judge(source: str, form: str) -> str:
+    """A prose page with :data:`browser_judge.MARK` replaced by the judge's form; where that is empty, by one
+    line on how to get it."""
+    return source.replace(browser_judge.MARK, form or _NO_JUDGE)
+
+
 def _downloads(output_dir: Path) -> Iterator[tuple[str, bytes]]:
     """What pages link to or load: each result as JSON and what is shown of it as CSV, what the papers print
     of each exhibit as both, the notebooks, and MathJax's own files, from the package that carries them: a
@@ -247,8 +257,9 @@ def repeated(name: str, content: bytes | None) -> object:
     return _REPEATED.findall(content)
 
 
-def stage(executed_dir: Path, target: Path) -> bool:
-    """Bring ``target`` to what the book needs, touching only files that changed.
+def stage(executed_dir: Path, target: Path, *, judge: bool = False) -> bool:
+    """Bring ``target`` to what the book needs, touching only files that changed; with ``judge``, also the
+    judge for a reader's browser.
 
     Whether something changed that other pages repeat, see :func:`repeated`: Sphinx writes only the pages
     whose own source changed, and the others would go on naming an old title, or missing a new page.
@@ -256,6 +267,8 @@ def stage(executed_dir: Path, target: Path) -> bool:
     found = results.read_all(executed_dir.parent)
     card = scorecard(found)
     wanted = {"_config.yml": settings(executed_dir.parent.name).encode()}
+    files, form = browser_judge.staged() if judge else ({}, "")
+    wanted |= {f"_extra/{name}": content for name, content in files.items()}
     wanted[REFERENCES.name] = REFERENCES.read_bytes()
     for path in sorted(BOOK.rglob("*")):
         if path.suffix == ".md":
@@ -263,7 +276,7 @@ def stage(executed_dir: Path, target: Path) -> bool:
             if path.stem != "glossary":
                 prose = Linker().linked(prose)  # the table of claims is HTML, without roles
             name = path.relative_to(BOOK).as_posix()
-            prose = citing.with_examples(with_claims(prose, card), found)
+            prose = with_judge(citing.with_examples(with_claims(prose, card), found), form)
             wanted[name] = f"{prose}\n\n{citing.source_line(f'book/{name}')}\n".encode()
         elif path.is_file():
             wanted[path.relative_to(BOOK).as_posix()] = path.read_bytes()

@@ -14,7 +14,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from radeval_lib.metrics import create, report, score_file
-from radeval_lib.metrics.report import Highlight, chart, segments
+from radeval_lib.metrics.marks import Highlight, segments
+from radeval_lib.metrics.report import chart
 from workflow import reference_scores
 
 RULES = "green_rules_errors"

@@ -1,0 +1,113 @@
+"""What the judge by rules finds in a pair: the GREEN score, the reasons, and all that a page shows of it.
+
+Nothing here needs more than Python and PyYAML: these modules also run in a reader's browser
+(:mod:`radeval_lib.pipeline.browser_judge`).
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from typing import Any
+
+from radeval_lib.data.categories import CATEGORIES
+from radeval_lib.findings import coverage
+from radeval_lib.metrics.cautions import of_rules, of_texts
+from radeval_lib.metrics.green import green_score
+from radeval_lib.metrics.marks import Highlight, kind, segments
+from radeval_lib.metrics.reasons import Reason
+from radeval_lib.models.judges.rules import Judgement, judge_pair
+from radeval_lib.models.judges.rules.items import name
+
+
+def green(judgement: Judgement) -> float:
+    """Matched findings over matched findings plus significant errors, from 0 to 1."""
+    return green_score(judgement.matched_findings, sum(judgement.count(True)))
+
+
+def reasons_of(judgement: Judgement) -> Iterator[Reason]:
+    """Every error, what differs slightly, and what both reports say."""
+    for one in judgement.errors:
+        yield Reason(
+            "error",
+            CATEGORIES[one.category],
+            name(one.observation),
+            one.says,
+            rule=one.rule,
+            significant=one.significant,
+            weight=one.weight,
+            reference=one.reference_span,
+            candidate=one.candidate_span,
+        )
+    if judgement.slight:
+        yield Reason(
+            "error",
+            "none of the six",
+            says="slight differences",
+            rule="a near relative instead of the finding, or another degree of certainty",
+            significant=False,
+            weight=judgement.slight,
+        )
+    for said in (*judgement.matched, *judgement.agreed_negatives):
+        yield Reason("matched", "", finding=said)
+
+
+def shown(reference: str, candidate: str) -> dict[str, Any]:
+    """What a page shows of one pair, ready for JSON.
+
+    Returns
+    -------
+    dict
+        ``scores`` by metric; ``cautions``; ``errors``, a dictionary each (``category``, ``says``, ``rule``,
+        ``significant``, ``weight``), numbered from 1 in this order; ``matched``, what both reports say; and
+        ``sides``, for the reference and the candidate: ``segments`` (text, kinds of marks, numbers of the
+        errors that end there), which joined are the text; ``share``, how much of it was read, None where it
+        says nothing; ``unread``, its statements in which nothing was read; ``in_part``, those of which words
+        were left, with these words and their kinds; ``remarks``. Characters that were not read are marked
+        ``unread``.
+    """
+    judgement = judge_pair(reference, candidate)
+    reasons = list(reasons_of(judgement))
+    errors = [one for one in reasons if one.kind == "error"]
+    return {
+        "scores": {"green_rules": green(judgement), "green_rules_errors": judgement.weighted_errors},
+        "cautions": list(dict.fromkeys([*of_texts(reference, candidate), *of_rules(reference, candidate)])),
+        "errors": [
+            {key: getattr(one, key) for key in ("category", "says", "rule", "significant", "weight")}
+            for one in errors
+        ],
+        "matched": [one.finding for one in reasons if one.kind == "matched"],
+        "sides": {
+            "reference": _side(reference, [one.reference for one in errors], errors),
+            "candidate": _side(candidate, [one.candidate for one in errors], errors),
+        },
+    }
+
+
+def _side(text: str, spans: list[tuple[int, int] | None], errors: list[Reason]) -> dict[str, Any]:
+    read = coverage(text)
+    marks = [
+        Highlight(*span, kind(one.kind, one.significant), number)
+        for number, (span, one) in enumerate(zip(spans, errors, strict=True), start=1)
+        if span is not None
+    ]
+    left = [place for one in read.in_part for place in one.unused]
+    marks += [Highlight(*span, "unread") for span in (*read.unread, *left)]
+    return {
+        "segments": [[one.text, one.kinds, list(one.numbers)] for one in segments(text, marks)],
+        "share": read.share,
+        "unread": [text[slice(*span)] for span in read.unread],
+        "in_part": [
+            {
+                "statement": text[slice(*one.span)],
+                "words": [[text[slice(*place)], of] for place, of in zip(one.unused, one.kinds, strict=True)],
+            }
+            for one in read.in_part
+        ],
+        "remarks": list(read.remarks),
+    }
+
+
+def shown_as_json(reference: str, candidate: str) -> str:
+    """:func:`shown` as JSON, ASCII alone: what crosses from Python into a page."""
+    return json.dumps(shown(reference, candidate))

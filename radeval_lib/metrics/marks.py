@@ -1,0 +1,43 @@
+"""A text cut where marks of a judge or metric begin and end, for pages that show it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from itertools import pairwise
+from typing import NamedTuple
+
+
+class Highlight(NamedTuple):
+    """Characters of a text to be marked; errors have a number."""
+
+    start: int
+    end: int
+    kind: str
+    number: int = 0
+
+
+class Segment(NamedTuple):
+    """A stretch of a text that is marked in one way, and the numbers of the errors that end with it."""
+
+    text: str
+    kinds: str
+    numbers: tuple[int, ...]
+
+
+def segments(text: str, marks: Iterable[Highlight]) -> Iterator[Segment]:
+    """The text in stretches; joined, they are the text."""
+    marks = [mark for mark in marks if mark.start < mark.end]
+    borders = sorted({0, len(text), *(mark.start for mark in marks), *(mark.end for mark in marks)})
+    for start, end in pairwise(borders):
+        here = [mark for mark in marks if mark.start <= start and end <= mark.end]
+        kinds = " ".join(sorted({mark.kind for mark in here}))
+        yield Segment(
+            text[start:end], kinds, tuple(one.number for one in here if one.number and one.end == end)
+        )
+
+
+def kind(of: str, significant: bool | None) -> str:
+    """What a reason is marked as: an error by its significance, anything else (``of``) as what it is."""
+    if of != "error":
+        return of
+    return "significant" if significant else "insignificant"

@@ -1,0 +1,160 @@
+"""The judge by rules in a reader's browser: its modules and their data, and a Python that runs in a page.
+
+The Python is Pyodide, from a package that is pinned by version and checksum in ``pyodide.yml`` and is never
+fetched here. The judge is this library's own: an archive of the modules that
+:mod:`radeval_lib.metrics.by_rules` imports, with PyYAML's, and of their YAML files, compiled
+(:func:`radeval_lib.own_yaml.compiled`). The page names the checksum of the archive, and a browser refuses
+another one.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import io
+import json
+import tarfile
+import zipfile
+from collections.abc import Iterator
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from radeval_lib import checksums, own_yaml
+from radeval_lib.errors import RadevalError
+from radeval_lib.metrics.report import environment
+from radeval_lib.paths import BUILD, ROOT, display_path
+from radeval_lib.study import dependencies
+from radeval_lib.synthetic import error_pairs
+
+ENTRY = "radeval_lib.metrics.by_rules"
+PLACE = "judge"
+"""The folder of the rendered book that holds all of it."""
+LIST = "files.json"
+"""In that folder: the SHA-256 of every other file in it."""
+MARK = "<!-- the judge in the browser -->"
+"""Where a prose page wants it."""
+LONGEST = 20_000
+"""Characters of a text that the page judges."""
+
+_FOLDER = Path(__file__).parent
+_SCRIPTS = ("page.js", "worker.js")
+_FIRST_DAY = (1980, 1, 1, 0, 0, 0)  # of a zip archive's clock: the same modules give the same bytes
+EXAMPLES: dict[str, tuple[int, list[tuple[str, bool]]]] = {
+    "A made-up finding": (3, [("a", True)]),
+    "A missing finding": (3, [("b", True)]),
+    "Another side": (11, [("c", True)]),
+    "Another degree": (0, [("d", True)]),
+    "A change left out": (4, [("f", True)]),
+    "Several errors": (7, [("a", False), ("b", True), ("c", True), ("d", True)]),
+    "An error that the judge misses": (10, [("d", True)]),
+}
+"""Generated pairs to choose from: the seed of each, and the category and significance of its errors."""
+
+
+class BrowserJudgeError(RadevalError):
+    """A package of Pyodide that is missing, or is not the one that is pinned."""
+
+
+@lru_cache(maxsize=1)
+def pinned() -> dict[str, Any]:
+    """The package: its name (``package``), ``version``, ``sha512`` in base64, and the ``files`` taken."""
+    found: dict[str, Any] = own_yaml.read(_FOLDER / "pyodide.yml")
+    return found
+
+
+def package() -> Path:
+    """Where the package lies, under the name that ``npm pack`` gives it."""
+    return BUILD / f"{pinned()['package']}-{pinned()['version']}.tgz"
+
+
+def specifier() -> str:
+    """The package and its version as npm names them."""
+    return f"{pinned()['package']}@{pinned()['version']}"
+
+
+def runtime() -> dict[str, bytes]:
+    """The files of the pinned package that a page loads, by name.
+
+    Raises
+    ------
+    BrowserJudgeError
+        If the package is not there, or its checksum is another.
+    """
+    pin, path = pinned(), package()
+    fetch = f"npm pack {specifier()} --pack-destination {display_path(path.parent)}"
+    if not path.is_file():
+        raise BrowserJudgeError(f"no package {specifier()}", display_path(path), f"Run `{fetch}`.")
+    content = path.read_bytes()
+    if base64.b64encode(hashlib.sha512(content).digest()).decode() != pin["sha512"]:
+        raise BrowserJudgeError(
+            "its SHA-512 is not the one that is pinned", display_path(path), f"Remove it and run `{fetch}`."
+        )
+    found = {}
+    with tarfile.open(fileobj=io.BytesIO(content)) as packed:
+        for name in pin["files"]:
+            held = packed.extractfile(f"package/{name}")
+            assert held is not None, name  # the checksum says that it is there
+            found[name] = held.read()
+    return found
+
+
+def archive() -> bytes:
+    """A zip archive of the judge's modules and data, and of PyYAML; the same bytes for the same content."""
+    made = io.BytesIO()
+    with zipfile.ZipFile(made, "w", zipfile.ZIP_DEFLATED) as packed:
+        for name, content in sorted(_modules()):
+            packed.writestr(zipfile.ZipInfo(name, _FIRST_DAY), content, zipfile.ZIP_DEFLATED)
+    return made.getvalue()
+
+
+def _modules() -> Iterator[tuple[str, str]]:
+    """Every file that the judge needs, by its path below a folder of modules."""
+    for path in dependencies.files_of(dependencies.closure([ENTRY])):
+        name = path.relative_to(ROOT).as_posix()
+        if path.suffix == ".py":
+            yield name, path.read_text(encoding="utf-8")
+        elif path.suffix == ".yml":
+            yield name, own_yaml.compiled(path)
+    for path in Path(yaml.__file__).parent.glob("*.py"):
+        yield f"yaml/{path.name}", path.read_text(encoding="utf-8")
+
+
+def staged() -> tuple[dict[str, bytes], str]:
+    """The files of the rendered book by their paths, and the HTML of the page's part."""
+    files = {f"pyodide-{pinned()['version']}/{name}": content for name, content in runtime().items()}
+    files |= {name: (_FOLDER / name).read_bytes() for name in _SCRIPTS}
+    content = archive()
+    digest = hashlib.sha256(content).digest()
+    name = f"judge-{digest.hex()[:16]}.zip"  # a browser keeps files by their names
+    files[name] = content
+    form = (
+        environment(_FOLDER)
+        .get_template("page.html.j2")
+        .render(
+            place=PLACE,
+            archive=name,
+            integrity=f"sha256-{base64.b64encode(digest).decode()}",
+            runtime=f"pyodide-{pinned()['version']}",
+            entry=ENTRY,
+            megabytes=round(sum(map(len, files.values())) / 1e6),
+            longest=LONGEST,
+            examples=examples(),
+        )
+    )
+    listed = {name: checksums.of_bytes(content) for name, content in sorted(files.items())}
+    files[LIST] = (json.dumps(listed, indent=1) + "\n").encode()
+    # A blank line would end the block of HTML in Markdown.
+    text = "\n".join(line for line in form.splitlines() if line.strip())
+    return {f"{PLACE}/{name}": content for name, content in files.items()}, text
+
+
+def examples() -> list[tuple[str, str, str]]:
+    """Generated pairs of chest reports: what is wrong, reference and candidate."""
+    found = []
+    for title, (seed, kinds) in EXAMPLES.items():
+        (pair,) = error_pairs(1, seed=seed, errors=kinds, modality_anatomy=("X-Ray", "CHEST"))
+        found.append((title, pair.reference.findings.text, pair.candidate.findings.text))
+    return found

@@ -1,0 +1,34 @@
+/* The judge's own thread: Python, its modules, and an answer for each pair that the page sends. */
+const asked = new URL(self.location.href).searchParams;
+const here = new URL("./", self.location.href);
+
+async function load() {
+  const runtime = new URL(`${asked.get("runtime")}/`, here).href;
+  const [{ loadPyodide }, archive] = await Promise.all([
+    import(`${runtime}pyodide.mjs`),
+    // The browser refuses an archive with another checksum than the page's.
+    fetch(new URL(asked.get("archive"), here), { integrity: asked.get("integrity") }),
+  ]);
+  if (!archive.ok) throw new Error(`${asked.get("archive")}: status ${archive.status}`);
+  const python = await loadPyodide({ indexURL: runtime });
+  python.unpackArchive(await archive.arrayBuffer(), "zip", { extractDir: "/judge" });
+  python.runPython("import sys; sys.path.insert(0, '/judge')");
+  const judge = python.pyimport(asked.get("entry"));
+  judge.shown_as_json("Normal.", "Normal."); // reads the lexicon
+  // All is here: before the first text of a reader comes, this thread gives up what reaches other machines.
+  for (const name of ["fetch", "XMLHttpRequest", "WebSocket", "WebTransport", "EventSource", "Worker"]) {
+    Object.defineProperty(self, name, { value: undefined });
+  }
+  return judge;
+}
+
+const judge = load();
+judge.then(() => postMessage({ ready: true }), (error) => postMessage({ failed: String(error.message || error) }));
+
+addEventListener("message", async ({ data: { number, reference, candidate } }) => {
+  try {
+    postMessage({ number, answer: JSON.parse((await judge).shown_as_json(reference, candidate)) });
+  } catch (error) {
+    postMessage({ number, failed: String(error.message || error) });
+  }
+});

@@ -1,0 +1,45 @@
+"""The repository's YAML files where there is no libyaml: compiled to what Python reads fast."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from radeval_lib import own_yaml
+from radeval_lib.paths import ROOT
+
+LEXICON = [path for room in ("lexicon", "findings") for path in (ROOT / "radeval_lib" / room).rglob("*.yml")]
+
+_NUMBERS = st.integers() | st.floats(allow_nan=False, allow_infinity=False)
+_SCALARS = st.none() | st.booleans() | st.text() | _NUMBERS
+_CONTENTS = st.recursive(
+    _SCALARS,
+    lambda inner: st.lists(inner) | st.dictionaries(st.text(alphabet="abc:# ") | st.integers(0, 99), inner),
+)
+
+
+@pytest.mark.parametrize("path", LEXICON, ids=lambda path: path.name)
+def test_a_compiled_file_has_the_content_of_its_source_and_no_yaml_reads_it(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    content, compiled = own_yaml.read(path), own_yaml.compiled(path)
+    monkeypatch.setattr(own_yaml.yaml, "load", None)
+    assert own_yaml.parse(compiled) == content
+
+
+@given(content=st.dictionaries(st.text(alphabet="abc:# ") | st.integers(0, 99), _CONTENTS))
+def test_any_content_is_given_back_as_it_is_or_refused(content: dict, tmp_path_factory) -> None:
+    path = tmp_path_factory.mktemp("yaml") / "file.yml"
+    path.write_text(own_yaml.yaml.safe_dump(content, allow_unicode=True), encoding="utf-8")
+    assert own_yaml.parse(own_yaml.compiled(path)) == own_yaml.read(path)
+
+
+@pytest.mark.parametrize("text", ["day: 2026-11-25", "'7': digits", "true: a truth", "1.5: a number"])
+def test_what_json_would_change_is_refused(text: str, tmp_path: Path) -> None:
+    path = tmp_path / "file.yml"
+    path.write_text(text, encoding="utf-8")
+    with pytest.raises(ValueError, match=r"file\.yml has keys or values"):
+        own_yaml.compiled(path)

@@ -1,0 +1,247 @@
+"""The judge in a browser, from a server on this computer: Python's own answers, and texts that stay texts."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+from threading import Thread
+from typing import Any
+
+import mathjax
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import Browser, ConsoleMessage, Page, expect
+
+from radeval_lib.metrics import by_rules
+from radeval_lib.paths import BOOK, REFERENCES, ROOT
+from radeval_lib.pipeline import book, browser_judge, rendered, serving, staging
+from tests.pipeline.test_browser_judge import PAIRS
+
+# What the page's own text refers to, and no more, so that the book is made in seconds.
+OTHER = "(own-reports)=\n# Own reports\n\n(nb-green-rules_judge)=\n## The judge by rules\n"
+TOC = "format: jb-book\nroot: try_the_judge\nchapters:\n- file: other\n- file: bibliography\n"
+LONG = "Small left pleural effusion. No pneumothorax. The heart is enlarged, unchanged. Large blarney.\n"
+HOSTILE = {
+    "a script": "<script>window.hacked = true</script> Small left effusion.",
+    "an image with a handler": '<img src=x onerror="window.hacked = true"> Cardiomegaly.',
+    "ends of elements": "</textarea></p></form><h1>Large</h1> --> ]]> right effusion.",
+    "nothing": "",
+    "white space alone": " \n\t \u00a0\u2003\n",
+    "a long report": (LONG * 300)[: browser_judge.LONGEST],
+    "one word without end": "effusion" * 2_000,
+    "writing from right to left": "\u202esmall left effusion\u202c \u05e9\u05dc\u05d5\u05dd \u0642",
+    "null and control characters": "Small\x00 left\x01 effusion.\x1b[31m\x7f\ufeff No\u200b pneumothorax.",
+    "characters beyond the basic plane": "\U0001fac1 Small \U0001f600 left effusion \U0001d54f.",
+    "half a character": "Small left effusion \ud83d and pneumothorax \udc00.",
+    "programs of other kinds": "'); import os # ${hacked = true} {{ 7 * 7 }} \\u0000 \\ \" ` __proto__",
+    "line ends of every kind": "Small effusion.\r\nNo\rpneumothorax.\n\u2028Cardiomegaly.\u0085",
+}
+# The answers that the page gets from its thread, which it does not otherwise show as they are.
+LISTEN = """(() => {
+  const Thread = Worker;
+  window.answers = [];
+  window.Worker = class extends Thread {
+    constructor(...given) {
+      super(...given);
+      this.addEventListener('message', ({ data }) => { if (data.number) window.answers.push(data); });
+    }
+  };
+})()"""
+
+
+@pytest.fixture(scope="module")
+def package() -> Path:
+    """The pinned package, from npm where it is not there yet; kept below build/."""
+    path = browser_judge.package()
+    if not path.is_file():
+        if (npm := shutil.which("npm")) is None:
+            pytest.skip("no npm on this machine to fetch Pyodide's package")
+        path.parent.mkdir(exist_ok=True)
+        command = [npm, "pack", browser_judge.specifier(), "--silent", "--pack-destination", str(path.parent)]
+        try:
+            done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=120, cwd=ROOT)
+        except subprocess.TimeoutExpired:
+            pytest.skip("npm did not fetch Pyodide's package within two minutes")
+        if done.returncode:
+            pytest.skip(f"npm cannot fetch Pyodide's package: {done.stderr.strip()[-200:]}")
+    return path
+
+
+@pytest.fixture(scope="module")
+def output(package: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A book of the page, rendered as the whole one is."""
+    output = tmp_path_factory.mktemp("judge")
+    files, form = browser_judge.staged()
+    page = staging.with_judge((BOOK / "try_the_judge.md").read_text(encoding="utf-8"), form)
+    staged: dict[str, bytes] = {
+        "_config.yml": staging.settings().encode(),
+        "_toc.yml": TOC.encode(),
+        "try_the_judge.md": page.encode(),
+        "other.md": OTHER.encode(),
+        "bibliography.md": (BOOK / "bibliography.md").read_bytes(),
+        REFERENCES.name: REFERENCES.read_bytes(),
+        "_extra/mathjax/tex-chtml.js": (
+            Path(mathjax.__file__).parent / "static" / "mathjax" / "es5" / "tex-chtml.js"
+        ).read_bytes(),
+        **{f"_static/{path.name}": path.read_bytes() for path in (BOOK / "_static").iterdir()},
+        **{f"_extra/{name}": content for name, content in files.items()},
+    }
+    for name, content in staged.items():
+        path = output / "book" / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(content)
+    log = output / "book.log"
+    assert book.is_built(output, log), log.read_text(encoding="utf-8")[-2000:]
+    return output
+
+
+@pytest.fixture(scope="module")
+def address(output: Path) -> Iterator[str]:
+    with serving.server(output, 0) as server:
+        thread = Thread(target=server.serve_forever, daemon=True)
+        thread.start()
+        yield f"http://{serving.HOST}:{server.server_port}"
+        server.shutdown()
+        thread.join()
+
+
+def _is_trouble(message: ConsoleMessage) -> bool:
+    """Whether the console reports an error; browsers ask every server for an icon, which the book has not."""
+    return message.type == "error" and not message.location["url"].endswith("/favicon.ico")
+
+
+@pytest.fixture(scope="module")
+def judge(browser: Browser, address: str) -> Iterator[Page]:
+    """The page, its judge loaded by an example; ``requests`` and ``troubles`` say what it asked for, and what
+    went wrong on it."""
+    context = browser.new_context(viewport={"width": 1280, "height": 900})
+    context.add_init_script(LISTEN)
+    page = context.new_page()
+    requests: list[str] = []
+    troubles: list[str] = []
+    context.on("request", lambda request: requests.append(request.url))
+    page.on("console", lambda message: troubles.append(message.text) if _is_trouble(message) else None)
+    page.on("pageerror", lambda error: troubles.append(str(error)))
+    page.on("dialog", lambda dialog: troubles.append(dialog.message))
+    page.requests, page.troubles = requests, troubles  # type: ignore[attr-defined]
+    page.goto(f"{address}/try_the_judge.html", wait_until="load")
+    page.get_by_label("Example").select_option("Several errors")
+    page.get_by_role("button", name="Judge the candidate").click()
+    expect(page.get_by_role("status")).to_contain_text("errors found", timeout=90_000)
+    yield page
+    context.close()
+
+
+def _judged(page: Page, reference: str, candidate: str) -> Any:
+    """What the page's judge answers of texts that are in its fields."""
+    count = page.evaluate("answers.length")
+    page.evaluate(
+        "texts => Object.entries(texts).forEach(([name, text]) => {"
+        " document.getElementById(`judge-${name}`).value = text; })",
+        {"reference": reference, "candidate": candidate},
+    )
+    page.get_by_role("button", name="Judge the candidate").click()
+    page.wait_for_function("count => answers.length > count", arg=count, timeout=30_000)
+    expect(page.locator("#judge-answer")).to_be_visible()
+    return page.evaluate("answers.at(-1).answer")
+
+
+@pytest.mark.parametrize("pair", PAIRS)
+def test_its_answers_are_pythons(judge: Page, pair: tuple[str, str]) -> None:
+    asked = len(judge.requests)  # type: ignore[attr-defined]
+    found = by_rules.shown(*pair)
+    assert _judged(judge, *pair) == found
+    listed = judge.locator(".judge-errors > li")
+    assert listed.count() == len(found["errors"])
+    for text, one in zip(listed.all_text_contents(), found["errors"], strict=True):
+        for part in (one["says"][1:], one["category"], one["rule"][1:]):
+            assert part in text
+    assert len(judge.requests) == asked  # type: ignore[attr-defined]
+
+
+def test_all_that_it_asks_for_is_the_local_servers(judge: Page, address: str) -> None:
+    asked: list[str] = judge.requests  # type: ignore[attr-defined]
+    assert any(one.endswith("pyodide.asm.wasm") for one in asked)
+    assert [one for one in asked if not one.startswith((f"{address}/", "data:", "blob:"))] == []
+
+
+@pytest.mark.parametrize("text", HOSTILE.values(), ids=HOSTILE)
+def test_a_hostile_text_is_judged_as_text(judge: Page, text: str) -> None:
+    before = len(judge.troubles)  # type: ignore[attr-defined]
+    for pair in ((text, "Large left effusion."), ("Large left effusion.", text)):
+        # As every field of a form has it: line ends are \\n.
+        given = [one.replace("\r\n", "\n").replace("\r", "\n") for one in pair]
+        assert _judged(judge, *pair) == by_rules.shown(*given)
+        shown = judge.eval_on_selector_all(
+            ".judge-text",
+            "all => all.map(one => [...one.childNodes].filter(part => part.nodeName !== 'SUP')"
+            ".map(part => part.textContent).join(''))",
+        )
+        assert shown == given
+    kinds = "all => [...new Set(all.map(one => one.nodeName))].sort()"
+    made = set(judge.eval_on_selector_all("#judge-answer *", kinds))
+    assert made <= {"H2", "H3", "P", "OL", "UL", "LI", "DIV", "SPAN", "STRONG", "MARK", "SUP", "Q"}
+    assert judge.evaluate("window.hacked") is None
+    assert judge.troubles[before:] == []  # type: ignore[attr-defined]
+
+
+def test_a_text_that_is_too_long_is_refused_and_not_cut(judge: Page) -> None:
+    judge.get_by_label("Reference").fill("x" * (browser_judge.LONGEST + 1))
+    judge.get_by_role("button", name="Judge the candidate").click()
+    expect(judge.get_by_role("status")).to_have_text(
+        "The reference has 20001 characters; the page judges at most 20000."
+    )
+    expect(judge.locator("#judge-answer")).to_be_hidden()
+
+
+def test_it_is_used_by_keyboard_and_announced(judge: Page) -> None:
+    judge.get_by_label("Example").focus()
+    judge.keyboard.press("Home")
+    judge.keyboard.press("ArrowDown")
+    judge.keyboard.press("Tab")
+    judge.keyboard.press("Tab")
+    judge.keyboard.press("Tab")
+    assert judge.evaluate("document.activeElement.textContent") == "Judge the candidate"
+    judge.keyboard.press("Enter")
+    expect(judge.get_by_role("status")).to_have_text("1 error found, 1 significant.")
+    assert judge.get_by_role("status").get_attribute("aria-live") == "polite"
+    judge.get_by_label("Candidate").press("End")
+    judge.keyboard.type(" x")
+    assert judge.get_by_label("Example").evaluate("field => field.selectedIndex") == 0
+
+
+@pytest.mark.parametrize("mode", ["light", "dark"])
+def test_it_is_accessible_and_fits_a_phone(judge: Page, mode: str) -> None:
+    _judged(judge, f"Small left effusion. Big heart. {'Blarney' * 40}", "Large right effusion. Zzyzx.")
+    judge.evaluate("mode => { document.documentElement.dataset.theme = mode; }", mode)
+    for width in (390, 1280):
+        judge.set_viewport_size({"width": width, "height": 900})
+        judge.wait_for_function("width => window.innerWidth === width", arg=width)
+        assert judge.evaluate("document.documentElement.scrollWidth - window.innerWidth") <= 0
+        found = Axe().run(judge, context={"include": [["#judge"]]}).response["violations"]
+        assert [(one["id"], one["nodes"][0]["html"]) for one in found] == []
+
+
+def test_an_archive_with_another_checksum_is_refused(browser: Browser, address: str, output: Path) -> None:
+    (archive,) = (rendered.folder(output) / browser_judge.PLACE).glob("*.zip")
+    whole = archive.read_bytes()
+    context = browser.new_context()
+    page = context.new_page()
+    try:
+        archive.write_bytes(whole[:-1] + b"x")
+        page.goto(f"{address}/try_the_judge.html")
+        page.get_by_role("button", name="Judge the candidate").click()
+        expect(page.get_by_role("status")).to_contain_text("The judge failed: ", timeout=60_000)
+        expect(page.locator("#judge-answer")).to_be_hidden()
+    finally:
+        archive.write_bytes(whole)
+        context.close()
+
+
+def test_opened_from_a_folder_it_says_how_to_serve_it(output: Path, page: Page) -> None:
+    page.goto((rendered.folder(output) / "try_the_judge.html").as_uri(), wait_until="load")
+    expect(page.locator(".judge-folder")).to_contain_text("radbook serve")
+    expect(page.locator("#judge form")).to_be_hidden()
+    assert page.troubles == []  # type: ignore[attr-defined]

@@ -1,0 +1,183 @@
+"""What the judge in the browser is staged from: a pinned package, and modules that need nothing else."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import io
+import json
+import subprocess
+import sys
+import tarfile
+import zipfile
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from radeval_lib import explain, score
+from radeval_lib.cli import main
+from radeval_lib.data.categories import CATEGORIES
+from radeval_lib.metrics import by_rules
+from radeval_lib.paths import BOOK, BUILD
+from radeval_lib.pipeline import browser_judge, staging
+from workflow.check_site import judge_faults
+
+PAIRS = [
+    ("Small left effusion. No pneumothorax.", "Large right effusion. Pneumothorax."),
+    ("The heart is enlarged.", "Heart size is normal. Large blarney in the left lung."),
+    ("History: child with cough.\n\nFindings: mild edema, unchanged.", "Severe edema, worse."),
+    ("", "Nodule of 4 mm in the right upper lobe."),
+    ("Endotracheal tube 4 cm above the carina.", "Endotracheal tube 1 cm above the carina."),
+]
+
+
+@pytest.fixture
+def package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A package of files as npm packs them, which is the pinned one."""
+    path = tmp_path / "pyodide-1.0.0.tgz"
+    with tarfile.open(path, "w:gz") as packed:
+        for name in ("pyodide.mjs", "console.html"):
+            content = f"content of {name}".encode()
+            entry = tarfile.TarInfo(f"package/{name}")
+            entry.size = len(content)
+            packed.addfile(entry, io.BytesIO(content))
+    digest = base64.b64encode(hashlib.sha512(path.read_bytes()).digest()).decode()
+    pin = {"package": "pyodide", "version": "1.0.0", "sha512": digest, "files": ["pyodide.mjs"]}
+    monkeypatch.setattr(browser_judge, "pinned", lambda: pin)
+    monkeypatch.setattr(browser_judge, "BUILD", tmp_path)
+    return path
+
+
+def test_the_wanted_files_of_the_pinned_package_are_taken(package: Path) -> None:
+    assert browser_judge.runtime() == {"pyodide.mjs": b"content of pyodide.mjs"}
+
+
+def test_a_missing_or_another_package_is_one_line_with_its_remedy(
+    package: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def told() -> str:
+        done = CliRunner().invoke(main, ["render", "--profile", "none", "--browser-judge"])
+        assert done.exit_code == 2
+        assert done.stderr.count("\n") == 1
+        return done.stderr
+
+    monkeypatch.setattr(browser_judge, "BUILD", package.parent)
+    monkeypatch.setattr("radeval_lib.cli.building.BUILD", package.parent)
+    monkeypatch.setattr(staging, "settings", lambda _: "")
+    package.write_bytes(package.read_bytes() + b"x")
+    assert "its SHA-512 is not the one that is pinned. Remove it and run `npm pack pyodide@1.0.0" in told()
+    package.unlink()
+    assert "no package pyodide@1.0.0. Run `npm pack pyodide@1.0.0 --pack-destination" in told()
+
+
+def test_the_pin_is_whole() -> None:
+    pin = browser_judge.pinned()
+    assert len(base64.b64decode(pin["sha512"])) == 64
+    assert browser_judge.package() == BUILD / f"pyodide-{pin['version']}.tgz"
+    page = (BOOK / "reproduce.md").read_text(encoding="utf-8")
+    assert f"npm pack {browser_judge.specifier()} --pack-destination build\n" in page
+
+
+def test_its_modules_judge_alone_as_they_do_here(tmp_path: Path) -> None:
+    """Without site-packages, so that a module that is missing, or needs more, cannot be imported."""
+    content = browser_judge.archive()
+    assert content == browser_judge.archive()
+    with zipfile.ZipFile(io.BytesIO(content)) as packed:
+        assert not [name for name in packed.namelist() if not name.endswith((".py", ".yml"))]
+        assert {name.split("/")[0] for name in packed.namelist()} == {"radeval_lib", "yaml"}
+        packed.extractall(tmp_path)
+    program = (
+        f"import sys, json; sys.path.insert(0, {str(tmp_path)!r})\n"
+        f"from {browser_judge.ENTRY} import shown_as_json\nimport yaml\n"
+        "assert not hasattr(yaml, 'CSafeLoader')\n"
+        "print(json.dumps([shown_as_json(*pair) for pair in json.load(sys.stdin)]))"
+    )
+    done = subprocess.run(
+        [sys.executable, "-I", "-S", "-c", program],
+        input=json.dumps(PAIRS),
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr[-2000:]
+    assert json.loads(done.stdout) == [by_rules.shown_as_json(*pair) for pair in PAIRS]
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("pair", PAIRS)
+def test_what_is_shown_is_what_the_library_explains(pair: tuple[str, str]) -> None:
+    shown = by_rules.shown(*pair)
+    metrics = ["green_rules", "green_rules_errors"]
+    values = score([pair[0]], [pair[1]], metrics=metrics)
+    assert shown["scores"] == {name: pytest.approx(values[name][0]) for name in metrics}
+    (told,) = explain([pair[0]], [pair[1]], metrics="green_rules")
+    assert shown["cautions"] == [one.removeprefix("green_rules: ") for one in told["cautions"]]
+    errors = [one for one in told["reasons"] if one["kind"] == "error"]
+    keys = ("category", "says", "rule", "significant", "weight")
+    assert shown["errors"] == [{key: one[key] for key in keys} for one in errors]
+    assert shown["matched"] == [one["finding"] for one in told["reasons"] if one["kind"] == "matched"]
+    for side, text in zip(("reference", "candidate"), pair, strict=True):
+        segments = shown["sides"][side]["segments"]
+        assert "".join(part for part, _, _ in segments) == text
+        ends = sorted(number for _, _, numbers in segments for number in numbers)
+        assert ends == [number for number, one in enumerate(errors, start=1) if one[side]]
+        assert shown["sides"][side]["unread"] == [text[slice(*span)] for span in told["unread"][side]]
+
+
+def test_what_is_not_read_is_marked_and_listed() -> None:
+    candidate = "Large blarney. Small zzyzx left effusion."
+    side = by_rules.shown("Lungs are clear.", candidate)["sides"]["candidate"]
+    assert side["unread"] == ["Large blarney"]
+    assert [words for one in side["in_part"] for words in one["words"]] == [["zzyzx", "word"]]
+    assert [part for part, kinds, _ in side["segments"] if "unread" in kinds] == ["Large blarney", "zzyzx"]
+    assert side["share"] < 1
+
+
+def test_examples_have_the_errors_that_they_are_named_for() -> None:
+    examples = browser_judge.examples()
+    assert len({text for _, *texts in examples for text in texts}) == 2 * len(examples)
+    for title, reference, candidate in examples:
+        found = by_rules.shown(reference, candidate)["errors"]
+        planted = [] if title.endswith("misses") else browser_judge.EXAMPLES[title][1]
+        told = sorted((one["category"], one["significant"]) for one in found)
+        assert told == sorted((CATEGORIES[letter], significant) for letter, significant in planted)
+
+
+def test_a_page_without_the_judge_says_in_one_line_how_to_get_it() -> None:
+    page = (BOOK / "try_the_judge.md").read_text(encoding="utf-8")
+    assert page.count(browser_judge.MARK) == 1
+    told = staging.with_judge(page, "")
+    assert "`radbook render --browser-judge` puts it here" in told
+    assert browser_judge.MARK not in told
+    assert staging.with_judge(page, "<div>form</div>") == page.replace(browser_judge.MARK, "<div>form</div>")
+
+
+def test_a_book_that_lacks_a_file_of_its_judge_is_not_published(tmp_path: Path, package: Path) -> None:
+    files, form = browser_judge.staged()
+    page = tmp_path / "try_the_judge.html"
+    page.write_text("<p>none</p>")
+    assert judge_faults(tmp_path) == []
+    assert judge_faults(tmp_path, wanted=True) == ["try_the_judge: no judge: render with --browser-judge"]
+    page.write_text(form)
+    for name, content in files.items():
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_bytes(content)
+    assert judge_faults(tmp_path, wanted=True) == []
+    (tmp_path / "judge" / "worker.js").write_text("spoiled")
+    (tmp_path / "judge" / "pyodide-1.0.0" / "pyodide.mjs").unlink()
+    assert judge_faults(tmp_path) == [
+        "try_the_judge: pyodide-1.0.0/pyodide.mjs is missing or changed",
+        "try_the_judge: worker.js is missing or changed",
+    ]
+    (tmp_path / "judge" / browser_judge.LIST).unlink()
+    assert len(judge_faults(tmp_path)) == 1
+
+
+def test_the_form_is_one_block_of_html_in_markdown_and_its_texts_are_escaped(
+    package: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(browser_judge, "examples", lambda: [("a", '"><script>x</script>', "y\n\nz")])
+    _, form = browser_judge.staged()
+    assert "\n\n" not in form
+    assert form.count("<script") == 1  # its own
