@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import tomllib
 from pathlib import Path
 
 import jsonschema
@@ -196,3 +197,15 @@ def test_the_readmes_figure_is_that_of_the_recorded_scores() -> None:
     assert drawn == readme.figure(table), "run workflow/readme.py"
     assert "prefers-color-scheme: dark" in drawn
     assert all(f">{name}<" in drawn for name in table.index.drop(readme.which_judge.PERSON))
+
+
+def test_one_version_stands_everywhere_and_heads_the_changelog() -> None:
+    cited = yaml.safe_load((ROOT / "CITATION.cff").read_text(encoding="utf-8"))["version"]
+    with (ROOT / "pyproject.toml").open("rb") as stream:
+        assert tomllib.load(stream)["project"]["version"] == cited
+    changelog = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
+    versions = re.findall(r"(?m)^## (\S+) - \d{4}-\d\d-\d\d$", changelog)
+    assert versions[0] == cited
+    assert versions == sorted(versions, reverse=True)
+    newest = changelog.partition(f"## {versions[0]} ")[2].partition("\n## ")[0]
+    assert "### What you must do\n" in newest

@@ -2,7 +2,7 @@
 
 ::
 
-    metric:bertscore|variant:f1|layer:5|idf:no|model.encoder:distilbert-base-uncased@6c3a...|text:one-line|version:0.1.0
+    metric:bertscore|variant:f1|layer:5|idf:no|model.encoder:distilbert-base-uncased@6c3a...|text:one-line|version:1.0.0
 
 The parts stand in this order, each ``key:value``, joined by ``|``:
 
