@@ -23,11 +23,16 @@ IMPLEMENTABLE = ("worked_example", "definition", "guideline")
 
 @dataclass(frozen=True)
 class Implementation:
-    """Where the library has what a paper defines: ``function`` (``package.module:name``), and the ``test``
-    (``tests/….py::name``) that compares it with released code or with values computed by hand."""
+    """Where the library has what a paper defines: ``function`` (``package.module:name``, or several), and the
+    ``test`` (``tests/….py::name``) that compares it with released code or with values computed by hand."""
 
-    function: str
+    function: str | list[str]
     test: str
+
+    @property
+    def functions(self) -> list[str]:
+        """The names of all functions."""
+        return [self.function] if isinstance(self.function, str) else self.function
 
 
 def level_of(evidence: str) -> str:

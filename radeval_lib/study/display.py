@@ -86,7 +86,7 @@ def verdict_sentence(result: Result) -> str:
     entry = exhibit(result.exhibit)
     if result.kind == verdicts.IMPLEMENTED:
         assert entry.implemented is not None
-        return f"In the library as {entry.implemented.function}, tested by {entry.implemented.test}."
+        return f"In the library as {joined(entry.implemented.functions)}, tested by {entry.implemented.test}."
     if result.kind == verdicts.EXPERIMENT:
         return f"Shown, not judged: a verdict on the paper needs {entry.would_need}."
     if result.outcome == verdicts.EDITED:

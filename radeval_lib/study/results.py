@@ -275,6 +275,8 @@ def _read_for(
         return own, ()
     if evidence == "released" and not own_instrument:
         return (*own, RELEASED), ()
+    if roles is None and evidence == "synthetic":  # generated data are never recorded scores
+        return tuple(source for source in run.reading.files if source != RECORDED_SCORES), None
     if roles is None:
         return None, None
     made = tuple(source for source in run.reading.files if source.startswith("cells/"))

@@ -11,7 +11,7 @@ import pandas as pd
 from radeval_lib.papers.exhibits import PAPERS, exhibit, ledger
 from radeval_lib.study import verdicts
 from radeval_lib.study.printed_tables import is_shown_by_cells, place_of
-from radeval_lib.study.results import OPEN_CONVENTION, Cause, Result
+from radeval_lib.study.results import OPEN_CONVENTION, Cause, Result, counted_outcome
 from radeval_lib.study.superiority import superiority_words
 
 
@@ -28,6 +28,15 @@ def _rank(result: Result) -> tuple[int, int, bool, int]:
     )
 
 
+def _by_weight(results: Sequence[Result]) -> list[Result]:
+    """Results of one exhibit, the one that its verdict rests on first. What printed numbers leave undecided,
+    released ones do not settle, nor the reverse: each must hold."""
+    made = sorted(results, key=_rank)
+    if made and made[0].kind == "numbers" and made[0].outcome == verdicts.HOLDS:
+        made.sort(key=lambda one: (one.kind, one.outcome) != ("numbers", verdicts.UNDECIDED))
+    return made
+
+
 def scorecard(results: Sequence[Result]) -> pd.DataFrame:
     """Every exhibit of the ledger with its verdicts.
 
@@ -39,17 +48,17 @@ def scorecard(results: Sequence[Result]) -> pd.DataFrame:
         anchor; empty if not rebuilt), ``needs``; of the strongest evidence ``verdict``, ``outcome``,
         ``coverage`` (in words), ``evidence``, ``instrument`` (each empty if not rebuilt) and ``remaining``;
         per kind of evidence the verdict there and its coverage (empty if none); ``checks``, ``failing`` and
-        ``undetermined`` (how many checks cannot tell), counted over all evidence, and ``failures``, the
-        reasons to fail; ``finding``, what came out in a sentence.
+        ``undetermined`` (how many checks cannot tell), as they count for verdicts, over all evidence, and
+        ``failures``, the reasons to fail; ``finding``, what came out in a sentence.
     """
     found: dict[str, list[Result]] = {}
     for result in results:
         found.setdefault(result.exhibit, []).append(result)
     rows = []
     for entry in ledger().values():
-        made = sorted(found.get(entry.id, []), key=_rank)
+        made = _by_weight(found.get(entry.id, []))
         best = made[0] if made else None
-        outcomes = Counter(check.outcome for result in made for check in result.checks)
+        outcomes = Counter(counted_outcome(one, result.causes) for result in made for one in result.checks)
         levels = {result.evidence: _with_coverage(result) for result in reversed(made)}
         rows.append(
             {
@@ -95,9 +104,10 @@ def _finding(result: Result) -> str:
             f"Shown {verdicts.RESTS_ON[result.evidence]} with other instruments than the paper's; no verdict."
         )
     causes = sorted(result.causes.values(), key=lambda cause: cause.kind == OPEN_CONVENTION)
-    if causes:
-        return causes[0].explanation
     found = superiority_words(result.checks)
+    if causes:
+        stands = found and all(one.outcome == verdicts.HOLDS for one in result.checks if one.aspect)
+        return f"{causes[0].explanation} Otherwise {found}." if stands else causes[0].explanation
     order = next((check for check in result.checks if check.aspect == "order"), None)
     if found and order is not None:
         found = f"{order.computed}; {found}"

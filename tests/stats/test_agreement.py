@@ -27,6 +27,17 @@ def test_mean_absolute_differences_by_hand() -> None:
     np.testing.assert_allclose(agreement.means_of_pairs(matrix), [1.5, 1.25, 2.25])
 
 
+def test_three_experts_by_hand() -> None:
+    counts = np.array([[0, 1, 3], [2, 2, 0], [1, 0, 2]])  # a row per item
+    apart = agreement.mean_absolute_differences(counts)
+    np.testing.assert_allclose(agreement.upper_triangle(apart), [2 / 3, 2, 2])
+    # of three pairs of items two, none and one are in the same order
+    tau = agreement.kendall_matrix(counts)
+    np.testing.assert_allclose(agreement.upper_triangle(tau), [1 / 3, -1, -1 / 3])
+    others = [[2, 1.5, 0.5], [1, 1, 2], [1, 1.5, 0.5]]
+    np.testing.assert_allclose(agreement.mean_of_others(counts), others)
+
+
 @given(COUNTS)
 def test_mean_of_all_pairs_is_the_mean_of_the_raters_means(counts) -> None:
     matrix = agreement.mean_absolute_differences(counts)
