@@ -7,14 +7,13 @@ a new one in its last digits, and one by models that were trained again by more.
 from __future__ import annotations
 
 import ast
-import json
 import re
 import sys
 from pathlib import Path
 
 import nbformat
 
-from radeval_lib.study.headlines import headlines
+from radeval_lib.study.changes import findings
 
 ON_OTHER_REPORTS = {
     "green/judge_models": "the radiologists' counts are in the public edition alone",
@@ -26,17 +25,6 @@ NEAR, NEAR_PERCENT = 0.03, 3.0
 _NUMBER = re.compile(r"-?\d[\d,]*(?:\.\d+)?%?")
 _GLUED = re.compile(r"\{glue:text\}`([^`:]+)`")
 _BOLD = re.compile(r"\*\*(.+?)\*\*", re.DOTALL)
-
-
-def findings(build: Path) -> dict[str, str]:
-    """The front page's findings that a build bears out, by id."""
-    found = {}
-    for key, entry in headlines().items():
-        path = build / "results" / entry.notebook / f"headline_{key}.json"
-        told = json.loads(path.read_text(encoding="utf-8")) if path.is_file() else {}
-        if told.get("holds") and told["evidence"] in entry.needs:
-            found[key] = entry.text.format(**told["texts"])
-    return found
 
 
 def bold_sentence(executed: Path) -> str:

@@ -61,17 +61,26 @@ def build(profile: str, data_root: str, cores: int, only: tuple[str, ...], dry_r
 @click.option(
     "--output", type=click.Path(path_type=Path), help="The report [default: build/release-PROFILE.md]."
 )
+@click.option(
+    "--since",
+    type=click.Path(exists=True, file_okay=False, path_type=Path),
+    help="The last edition, as a build's folder or a rendered book's: also write what changed since then.",
+)
 @one_line_errors
-def release(profile: str, data_root: str, output: Path | None) -> None:
+def release(profile: str, data_root: str, output: Path | None, since: Path | None) -> None:
     """Search the rendered book for restricted text, and write a report to sign that repeats none."""
-    from radeval_lib import data
+    from radeval_lib import atomic, data
     from radeval_lib.pipeline import release as releasing
     from radeval_lib.pipeline import rendered
-    from radeval_lib.study import profiles
+    from radeval_lib.study import changes, profiles
 
     target = output or rendered.release_report(BUILD / profile)
     releasing.write(profiles.profile(profile), data.data_root(data_root or None), target)
     click.echo(f"Report: {display_path(target)}")
+    if since is not None:
+        page = target.with_name(f"changes-{profile}.md")
+        atomic.write_text(page, changes.page(since, BUILD / profile))
+        click.echo(f"What changed: {display_path(page)}")
 
 
 @click.command()

@@ -177,6 +177,8 @@ def _downloads(output_dir: Path) -> Iterator[tuple[str, bytes]]:
 
     style = Path(myst_nb.__file__).parent / "static" / "mystnb.css"
     yield f"_static/mystnb.{checksums.of_file(style)}.css", style.read_bytes()
+    for path in sorted((output_dir / "results").glob("*/*/headline_*.json")):
+        yield f"_extra/results/{path.name}", path.read_bytes()  # what a later edition is compared with
     for path in sorted((output_dir / "results").glob("*/*/*.*.*.json")):
         yield f"_extra/results/{path.name}", path.read_bytes()
         numbers = shown_numbers(results.read(path))
@@ -199,6 +201,7 @@ def _csv(frame: pd.DataFrame) -> bytes:
     return text.encode()
 
 
+_FRONT_MATTER = re.compile(r"\A---\n.*?^---\n", re.MULTILINE | re.DOTALL)
 _GLUED = re.compile(r"\{glue:text\}`([\w-]+)`")
 _FENCED = re.compile(r"^(`{3,}).*?^\1`*$", re.MULTILINE | re.DOTALL)
 _HEADING = re.compile(r"(?:^\(([\w-]+)\)=\n)?(?:^\([\w-]+\)=\n)*^#{1,6} (.+)$", re.MULTILINE)
@@ -212,7 +215,7 @@ _MARKUP = re.compile(
 def _prose(page: bytes, *, notebook: bool) -> str:
     """The Markdown of a staged page, with the texts that its code put into it."""
     if not notebook:
-        return page.decode()
+        return _FRONT_MATTER.sub("", page.decode())
     read = nbformat.reads(page.decode(), as_version=4)
     values = {
         output.metadata.scrapbook.name: text

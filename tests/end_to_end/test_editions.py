@@ -9,7 +9,8 @@ import nbformat
 import pytest
 
 from radeval_lib.paths import BUILD
-from tests.compare_editions import bold_sentence, differ, differences, findings
+from radeval_lib.study.changes import findings
+from tests.compare_editions import bold_sentence, differ, differences
 
 
 def test_both_editions_say_the_same() -> None:

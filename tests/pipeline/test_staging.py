@@ -115,6 +115,8 @@ def test_every_papers_first_page_gives_its_claims_its_sources_and_its_main_figur
 def test_search_gets_the_words_of_a_page_without_its_markup() -> None:
     page = "(place)=\n# Title\n\n:::{note}\n:class: tip\nSome *words* and {ref}`a place <nb-x>`.\n:::\n"
     assert staging.searched_text(page.encode(), notebook=False) == "Title Some words and a place ."
+    page = '---\nmyst:\n  html_meta:\n    "a": "b"\n---\n\n# Title\n\nText.\n\n---\n\nMore.\n'
+    assert staging.searched_text(page.encode(), notebook=False) == "Title Text. --- More."
 
 
 def test_search_gets_the_numbers_of_the_build_and_the_headings() -> None:

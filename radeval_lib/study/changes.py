@@ -1,0 +1,179 @@
+"""What changed between two editions: verdicts, checks and findings, and the page that says so."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+from radeval_lib.errors import ResultError, plain
+from radeval_lib.papers.exhibits import PAPERS, ledger
+from radeval_lib.paths import display_path
+from radeval_lib.study.headlines import headlines
+
+_INTERVAL = re.compile(r"\[[^\]]*\]|p = [\d.e-]+")
+_NAME = re.compile(r"[\w-]+\.\w+\.[a-z]+\.json")
+Results = dict[str, dict[str, Any]]
+
+
+def _files(edition: Path, pattern: str) -> dict[str, Path]:
+    """Files of results by their names: of a build's folder, or of a rendered book, which has them in one."""
+    folder = edition / "results"
+    return {path.name: path for path in sorted([*folder.glob(pattern), *folder.glob(f"*/*/{pattern}")])}
+
+
+def recorded(edition: Path) -> Results:
+    """Every recorded result of an edition by its file name, without provenance and digest.
+
+    Parameters
+    ----------
+    edition : the folder of a build, as ``build/open``, or of a rendered book, as ``book.zip`` has it.
+    """
+    found = {}
+    for name, path in _files(edition, "*.*.*.json").items():
+        content = json.loads(path.read_text(encoding="utf-8"))
+        if isinstance(content, dict) and _NAME.fullmatch(name):  # a rendered book has printed numbers, too
+            found[name] = {
+                key: value for key, value in content.items() if key not in ("provenance", "sha256", "format")
+            }
+    return found
+
+
+def findings(edition: Path) -> dict[str, str]:
+    """The front page's findings that an edition bears out, by id."""
+    files, found = _files(edition, "headline_*.json"), {}
+    for key, entry in headlines().items():
+        path = files.get(f"headline_{key}.json")
+        told = json.loads(path.read_text(encoding="utf-8")) if path else {}
+        if told.get("holds") and told["evidence"] in entry.needs:
+            try:
+                found[key] = entry.text.format(**told["texts"])
+            except KeyError:  # of an edition whose sentence had other numbers
+                found[key] = f"in other words, with {', '.join(told['texts'].values())}"
+    return found
+
+
+def named(check: dict[str, Any]) -> str:
+    """A check's key in words; results before format 5 hold the words alone."""
+    return ", ".join(filter(None, check["key"].values())) if "key" in check else str(check["name"])
+
+
+def _loose(result: dict[str, Any]) -> dict[str, Any]:
+    """A result without the ends of its intervals."""
+    checks = [
+        {**check, "computed": _INTERVAL.sub("[]", check["computed"]), "low": None, "high": None}
+        for check in result["checks"]
+    ]
+    return {**result, "checks": checks, "table": []}
+
+
+def differences(old: Path, new: Path, *, intervals: bool = False) -> list[str]:
+    """One line for each result that is missing, new or different; with ``intervals``, ends of intervals may
+    move."""
+    before, after = recorded(old), recorded(new)
+    lines = [f"missing: {name}" for name in before.keys() - after.keys()]
+    lines += [f"new: {name}" for name in after.keys() - before.keys()]
+    for name in before.keys() & after.keys():
+        first, second = before[name], after[name]
+        if first["verdict"] != second["verdict"]:
+            lines.append(f"{name}: verdict {first['verdict']} -> {second['verdict']}")
+        if intervals:
+            first, second = _loose(first), _loose(second)
+        changed = sorted(key for key in first if first[key] != second.get(key))
+        for key in changed:
+            if key == "checks":
+                pairs = {named(check): check for check in first["checks"]}
+                for check in second["checks"]:
+                    called = named(check)
+                    if pairs.get(called) != check:
+                        told = (pairs.get(called) or {}).get("computed")
+                        lines.append(f"{name}: {called}: {told!r} -> {check['computed']!r}")
+                lines += [
+                    f"{name}: no check {gone}" for gone in pairs.keys() - {named(c) for c in second["checks"]}
+                ]
+            elif key != "verdict":
+                lines.append(f"{name}: {key}: {str(first[key])[:150]} -> {str(second.get(key))[:150]}")
+    return sorted(lines)
+
+
+def page(old: Path, new: Path) -> str:
+    """What changed from an old edition to a new one, in Markdown: verdicts, outcomes of checks, findings, and
+    results that are new or gone.
+
+    Raises
+    ------
+    ResultError
+        If one of the folders has no results.
+    """
+    before, after = recorded(old), recorded(new)
+    for folder, found in ((old, before), (new, after)):
+        if not found:
+            remedy = "Give the folder of a build, or of a rendered book."
+            raise ResultError("no recorded results", display_path(folder), remedy)
+    both = [name for name in after if name in before]
+    verdicts = [
+        (_exhibit(after[name]), after[name]["evidence"], before[name]["verdict"], after[name]["verdict"])
+        for name in both
+        if before[name]["verdict"] != after[name]["verdict"]
+    ]
+    checks = []
+    for name in both:
+        earlier = {named(check): check for check in before[name]["checks"]}
+        for check in after[name]["checks"]:
+            one = earlier.get(named(check))
+            if one is not None and one["outcome"] != check["outcome"]:
+                told = (f"{one['outcome']} ({one['computed']})", f"{check['outcome']} ({check['computed']})")
+                checks.append((_exhibit(after[name]), named(check), *told))
+    first, second = findings(old), findings(new)
+    said = [
+        (first.get(key) or _silent(old, key), second.get(key) or _silent(new, key))
+        for key in headlines()
+        if first.get(key) != second.get(key)
+    ]
+    fresh, gone = (
+        sorted((_exhibit(one), str(one["evidence"]), str(one["verdict"])) for one in some)
+        for some in (
+            [after[name] for name in after.keys() - before],
+            [before[name] for name in before.keys() - after],
+        )
+    )
+    return "\n".join(
+        [
+            "# What changed since the last edition",
+            "",
+            f"- results that both editions have: {len(both)}",
+            f"- of these, with another verdict: {len(verdicts)}",
+            f"- checks of these with another outcome: {len(checks)}",
+            f"- findings of the front page that read otherwise: {len(said)}",
+            f"- new results: {len(fresh)}; results that are gone: {len(gone)}",
+            "",
+            *_table("Verdicts", ("exhibit", "evidence", "before", "now"), verdicts),
+            *_table("Findings of the front page", ("before", "now"), said),
+            *_table("Checks with another outcome", ("exhibit", "check", "before", "now"), checks),
+            *_table("New results", ("exhibit", "evidence", "verdict"), fresh),
+            *_table("Results that are gone", ("exhibit", "evidence", "verdict"), gone),
+        ]
+    )
+
+
+def _silent(edition: Path, headline: str) -> str:
+    """Why a finding is not among those of an edition."""
+    known = _files(edition, f"headline_{headline}.json")
+    return "not borne out" if known else "not computed"
+
+
+def _exhibit(result: dict[str, Any]) -> str:
+    """An exhibit in words; by its id where the ledger has it no more."""
+    entry = ledger().get(result["exhibit"])
+    return f"{PAPERS[entry.paper]}: {entry.label}" if entry else str(result["exhibit"])
+
+
+def _table(title: str, head: tuple[str, ...], rows: Iterable[tuple[str, ...]]) -> list[str]:
+    """A section with a table; nothing where there are no rows."""
+    cells = [[" ".join(plain(str(cell), 2_000).replace("|", "\\|").split()) for cell in row] for row in rows]
+    if not cells:
+        return []
+    head_lines = [f"| {' | '.join(head)} |", f"|{' --- |' * len(head)}"]
+    return [f"## {title}", "", *head_lines, *(f"| {' | '.join(row)} |" for row in cells), ""]

@@ -1,0 +1,105 @@
+"""What changed between two editions, and the page that says so."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner
+
+from radeval_lib.cli import main
+from radeval_lib.errors import ResultError
+from radeval_lib.pipeline import release
+from radeval_lib.study import changes
+
+TABLE, CLAIM = "facts.table1", "facts.claim_agreement"
+HEADLINE = "length"  # of facts/real_counts, on open data
+
+
+def _edition(folder: Path, results: dict[str, tuple[str, str]], best: str, flat: bool = False) -> Path:
+    """Results by exhibit, with a verdict and what its one check computed, and a finding."""
+    place = folder / "results" / ("" if flat else "facts/real_counts")
+    place.mkdir(parents=True)
+    for exhibit, (verdict, computed) in results.items():
+        outcome = "fails" if verdict == "inconsistent" else "holds"
+        key = {"what": "a | b", "row": "", "column": ""}
+        check = {"key": key, "computed": computed, "outcome": outcome, "low": None, "high": None}
+        content: dict[str, Any] = {"exhibit": exhibit, "evidence": "print", "verdict": verdict}
+        content |= {"checks": [check], "table": [], "provenance": {"code": str(folder)}}
+        (place / f"{exhibit}.print.json").write_text(json.dumps(content))
+    texts = dict.fromkeys(("n", "metrics", "length", "metric"), "1") | {"best": best}
+    told = {"evidence": "open", "holds": best != "", "texts": texts}
+    (place / f"headline_{HEADLINE}.json").write_text(json.dumps(told))
+    (place / f"{TABLE}.printed.json").write_text("[]") if flat else None
+    return folder
+
+
+@pytest.fixture
+def editions(tmp_path: Path) -> tuple[Path, Path]:
+    old = {TABLE: ("consistent", "0.62 [0.57, 0.67]"), CLAIM: ("undecided", "3")}
+    new = {TABLE: ("inconsistent", "0.70 [0.68, 0.72]"), "facts.gone_from_the_ledger": ("consistent", "1")}
+    return _edition(tmp_path / "old", old, "BLEU"), _edition(tmp_path / "new", new, "METEOR")
+
+
+def test_the_page_names_what_changed_and_nothing_else(editions: tuple[Path, Path]) -> None:
+    page = changes.page(*editions)
+    counts = [int(line.rpartition(": ")[2]) for line in page.splitlines() if line.startswith("- ")]
+    assert counts == [1] * 5
+    assert "- new results: 1; results that are gone: 1" in page
+    sections = dict(part.split("\n\n", 1) for part in page.split("## ")[1:])
+    assert "Table 1 | print | consistent | inconsistent |" in sections["Verdicts"]
+    told = "a \\| b | holds (0.62 [0.57, 0.67]) | fails (0.70 [0.68, 0.72]) |"
+    assert told in sections["Checks with another outcome"]
+    assert "facts.gone_from_the_ledger | print | consistent" in sections["New results"]
+    assert "| print | undecided" in sections["Results that are gone"]
+    (row,) = sections["Findings of the front page"].strip().splitlines()[2:]
+    assert "BLEU" in row.split("|")[1]
+    assert "METEOR" in row.split("|")[2]
+
+
+def test_editions_that_say_the_same_have_no_tables(editions: tuple[Path, Path]) -> None:
+    page = changes.page(editions[0], editions[0])
+    assert "- of these, with another verdict: 0" in page
+    assert "##" not in page
+    assert changes.differences(editions[0], editions[0]) == []
+
+
+def test_a_finding_that_is_borne_out_no_more_is_named(editions: tuple[Path, Path], tmp_path: Path) -> None:
+    silent = _edition(tmp_path / "silent", {TABLE: ("consistent", "0.62 [0.57, 0.67]")}, "")
+    assert "| not borne out |" in changes.page(editions[0], silent)
+    next(silent.rglob("headline_*.json")).unlink()
+    assert "| not computed |" in changes.page(editions[0], silent)
+
+
+def test_a_rendered_book_has_the_results_of_its_build(editions: tuple[Path, Path], tmp_path: Path) -> None:
+    results = {TABLE: ("consistent", "0.62 [0.57, 0.67]"), CLAIM: ("undecided", "3")}
+    html = _edition(tmp_path / "html", results, "BLEU", flat=True)
+    assert changes.recorded(html) == changes.recorded(editions[0])
+    assert changes.page(html, editions[1]) == changes.page(*editions)
+
+
+def test_ends_of_intervals_may_be_let_move(editions: tuple[Path, Path], tmp_path: Path) -> None:
+    moved = _edition(
+        tmp_path / "moved", {TABLE: ("consistent", "0.62 [0.56, 0.68]"), CLAIM: ("undecided", "3")}, "BLEU"
+    )
+    assert len(changes.differences(editions[0], moved)) == 1
+    assert changes.differences(editions[0], moved, intervals=True) == []
+
+
+def test_a_folder_without_results_is_an_error(editions: tuple[Path, Path], tmp_path: Path) -> None:
+    with pytest.raises(ResultError, match="no recorded results"):
+        changes.page(tmp_path, editions[1])
+
+
+def test_a_release_writes_the_page_beside_its_report(
+    editions: tuple[Path, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    old, new = editions
+    new.rename(tmp_path / "smoke")
+    monkeypatch.setattr("radeval_lib.cli.building.BUILD", tmp_path)
+    monkeypatch.setattr(release, "write", lambda profile, root, target: target.write_text("report"))
+    done = CliRunner().invoke(main, ["release", "--profile", "smoke", "--since", str(old)])
+    assert done.exit_code == 0, done.output
+    assert (tmp_path / "changes-smoke.md").read_text() == changes.page(old, tmp_path / "smoke")
