@@ -18,6 +18,7 @@ from typing import Literal
 
 import mathjax
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -98,6 +99,20 @@ def test_other_files_are_scanned(build: Path, name: str) -> None:
     content = json.dumps({"cells": [{"source": [SECRET]}]}) if name.endswith("ipynb") else f"<x>{SECRET}</x>"
     (build / name).write_text(content)
     assert [leak.file for leak in scan(build, CORPORA)] == [name]
+
+
+@pytest.mark.parametrize(
+    "place", ["_build/html/results/rrs.table1.open.csv", "book/_extra/results/rrs.table1.printed.json"]
+)
+def test_numbers_to_download_are_scanned(build: Path, place: str) -> None:
+    frame = pd.DataFrame({"example": [SECRET, "none"], "printed": ["1", "2"]})
+    path = build / place
+    path.parent.mkdir(parents=True)
+    path.write_text(frame.to_csv() if path.suffix == ".csv" else json.dumps(frame.to_dict("records")))
+    assert [leak.file for leak in scan(build, CORPORA)] == [place]
+    with pytest.raises(LeakError):
+        scan_build(build, CORPORA)
+    assert not path.exists()
 
 
 def test_json_that_is_cut_short_is_scanned_as_text(build: Path) -> None:
