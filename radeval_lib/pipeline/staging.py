@@ -260,6 +260,11 @@ def repeated(name: str, content: bytes | None) -> object:
     return _REPEATED.findall(content)
 
 
+def _placeholder(name: str, source: str, lack: str = "") -> bytes:
+    """What stands for a page that this build does not have, by its notebook's name and source."""
+    return f"{absent.placeholder(source, lack)}\n\n{citing.source_line(f'notebooks/{name}.md')}\n".encode()
+
+
 def stage(executed_dir: Path, target: Path, *, judge: bool = False) -> bool:
     """Bring ``target`` to what the book needs, touching only files that changed; with ``judge``, also the
     judge for a reader's browser.
@@ -292,7 +297,7 @@ def stage(executed_dir: Path, target: Path, *, judge: bool = False) -> bool:
         name = path.relative_to(executed_dir).with_suffix("").as_posix()
         if f"notebooks/{name}" in pages and (lack := absent.lack(path)):
             source = (ROOT / "notebooks" / f"{name}.md").read_text(encoding="utf-8")
-            wanted[f"notebooks/{name}.md"] = absent.placeholder(source, lack).encode()
+            wanted[f"notebooks/{name}.md"] = _placeholder(name, source, lack)
             left_out |= absent.labels(source)
         elif f"notebooks/{name}" in pages:  # a cell such as one training is run but is not a page
             wanted[f"notebooks/{name}.ipynb"] = for_readers(path, card, exercises, found).encode()
@@ -301,7 +306,7 @@ def stage(executed_dir: Path, target: Path, *, judge: bool = False) -> bool:
         made = {f"{page}.md", f"{page}.ipynb"} & wanted.keys()
         if page.startswith("notebooks/") and not made and path.is_file():
             source = path.read_text(encoding="utf-8")
-            wanted[f"{page}.md"] = absent.placeholder(source).encode()
+            wanted[f"{page}.md"] = _placeholder(page.removeprefix("notebooks/"), source)
             missing |= absent.labels(source)
         if not any(f"{page}{ending}" in wanted for ending in (".md", ".ipynb")):
             raise NotebookError(

@@ -27,6 +27,8 @@ from radeval_lib.study.verdicts import Coverage
 OPEN_CONVENTION = "definition"
 CAUSES = ("paper", "text", OPEN_CONVENTION, "rounding")
 _FORMAT = 6
+_INTERVAL = re.compile(r"\[[-+−]?[\d.]+%?, [-+−]?[\d.]+%?\]")
+_P_VALUE = re.compile(r"\bp = \d")
 
 
 @dataclass(frozen=True)
@@ -204,9 +206,10 @@ def rests_on_cases(evidence: str, check: Check) -> bool:
     something printed allows to test. What the rounding of given numbers allows is no such interval."""
     if check.aspect == "lead":
         return UNKNOWN.wording not in check.computed
-    has_interval = check.low is not None and check.high is not None and check.low < check.high
-    by_data = has_interval and level_of(evidence) == "data"
-    return by_data or re.search(r"\bp = ", check.computed) is not None
+    if check.low is not None and check.high is not None:
+        return level_of(evidence) == "data" and check.low < check.high
+    in_words = level_of(evidence) != "print" and _INTERVAL.search(check.computed)
+    return bool(in_words or _P_VALUE.search(check.computed))
 
 
 def check_owner(run: Run, exhibit_id: str) -> None:

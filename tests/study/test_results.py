@@ -35,7 +35,7 @@ from radeval_lib.study import (
 from radeval_lib.study.checks import Check
 from radeval_lib.study.display import _as_printed, exhibit_html, verdict_sentence
 from radeval_lib.study.profiles import profile
-from radeval_lib.study.results import Cause, coverage, judge, read, read_all
+from radeval_lib.study.results import Cause, coverage, judge, read, read_all, rests_on_cases
 from radeval_lib.study.runs import Run
 from radeval_lib.study.verdicts import OURS, PAPERS_OWN
 
@@ -311,6 +311,28 @@ def test_a_box_with_many_checks_leads_to_the_audit(run: Run) -> None:
     assert "value 1: printed 1; follows 2, and seven more<br>" in html
     assert f'<a href="../across/audit.html?q=[{_exhibit()}]">All 9 checks</a>' in html
     assert "<tr>" not in html.partition("exhibit-record")[2]
+
+
+@pytest.mark.parametrize(
+    ("evidence", "check", "rests"),
+    [
+        ("print", check_value("rounding", "0.5", study.Estimate(0.5, 0.4, 0.6)), False),
+        ("open", check_value("interval", "0.5", study.Estimate(0.5, 0.4, 0.6)), True),
+        ("open", check_value("point", "0.5", 0.5), False),
+        ("released", check_statement("slope", "2", "+1.66 [+0.03, +3.30]", None), True),
+        ("print", check_statement("rank", "poorer", "Spearman 0.66 (p = 5e-07)", True), True),
+        ("print", check_statement("words", "some", "p = the penalty [sic]", True), False),
+        ("print", study.unknown_lead("best"), False),
+        *(
+            ("print", check, check.aspect == "lead")
+            for check in check_superiority(
+                "lead", "best", {"a": 2.0, "b": 1.0}, first="a", leads=study.Lead.by_p(1.0, 0.01)
+            )
+        ),
+    ],
+)
+def test_what_rests_on_cases_is_known(evidence: str, check: Check, rests: bool) -> None:
+    assert rests_on_cases(evidence, check) is rests
 
 
 def test_an_exhibit_belongs_to_one_notebook(run: Run) -> None:
