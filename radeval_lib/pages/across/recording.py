@@ -221,7 +221,7 @@ def _again(known: recorded.Recording, metric: Metric, run: Run) -> Iterator[_Col
         table, parts = TABLES[name](run, root, {key: metric})
         _require_texts(name, run)
         for before, after in ((known.table, table), *((known.parts[one], parts[one]) for one in parts)):
-            for column in (key, f"{key}_1", f"{key}_2"):
+            for column in (key, f"{key}_1", f"{key}_2", f"{key}_precision", f"{key}_precision_stemmed"):
                 if column in before:
                     yield before[column], after[column], _ratings(name, before)
         if key == "green_rules_errors":  # the reader's and the judge's answers, not its scores
@@ -509,7 +509,7 @@ TABLES: dict[str, Callable[[Run, Path, Metrics], tuple[pd.DataFrame, Parts]]] = 
 SCORING = {
     "mediqa2021": ("rouge_2", "rouge_l", "bleu", "bertscore", "observations"),
     "mslr": which_judge.WORDS,
-    "mtsamples": (),
+    "mtsamples": ("rouge_1", "rouge_l"),
     "openi": ("green_rules_errors",),
 }
 """The metrics that score texts of a set of :data:`TABLES`; of Open-i's sentences, the judge by rules is the
