@@ -14,6 +14,7 @@ import yaml
 
 from radeval_lib import checksums
 from radeval_lib.data.restricted import reveal
+from radeval_lib.models import catalog
 from radeval_lib.paths import ROOT
 from radeval_lib.pipeline import outlook, steps
 from radeval_lib.roles.filling import load
@@ -136,13 +137,24 @@ def make(target: Path, *, with_models: bool = True) -> TinyFull:
         manifest.write_text(yaml.safe_dump(content, sort_keys=False, allow_unicode=True), encoding="utf-8")
     profile = path / "data_manifests" / "profiles" / "full.yml"
     content = yaml.safe_load(profile.read_text(encoding="utf-8"))
-    content["experiments"]["rales"]["trials"] = dict.fromkeys(content["experiments"]["rales"]["trials"], 1)
+    rales = content["experiments"]["rales"]
+    rales["encoders"] = _one_of_each_family(rales["encoders"])
+    rales["trials"] = dict.fromkeys(rales["trials"], 1)
     for systems in ("systems", "rales_systems"):
         for one in content["experiments"]["summarization"][systems].values():
             one["training"] |= {"epochs": 1, "patience": 1, "batch_size": 4}
             one["settings"] = one.get("settings", {}) | _SHORT
     profile.write_text(yaml.safe_dump(_merged(content, SMALL), sort_keys=False), encoding="utf-8")
     return TinyFull(path, root, hub)
+
+
+def _one_of_each_family(encoders: list[str]) -> list[str]:
+    """The first encoder of each architecture, and the in-domain one, which a cell makes."""
+    described = {card.hub: card.family for card in catalog.cards()}
+    first: dict[str, str] = {}
+    for name in encoders:
+        first.setdefault(described.get(name, name), name)
+    return list(first.values())
 
 
 def _made(role: str, size: int) -> list[Any]:
