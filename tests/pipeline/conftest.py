@@ -112,7 +112,7 @@ def tiny_repository(target: Path) -> TinyRepository:
     skip = shutil.ignore_patterns("__pycache__")
     for folder in ("radeval_lib", "data_manifests", "workflow"):
         shutil.copytree(ROOT / folder, target / folder, ignore=skip)
-    for name in ("Snakefile", "_config.yml"):
+    for name in ("Snakefile", "_config.yml", "CITATION.cff"):
         shutil.copy(ROOT / name, target / name)
     (target / "book").mkdir()
     (target / "book" / "index.md").write_text("# A tiny book\n\n```{bibliography}\n```\n", encoding="utf-8")

@@ -209,7 +209,7 @@ def write_repository(target: Path) -> None:
     """A copy of the repository, in which `full` is :data:`LESS`."""
     for folder in ("radeval_lib", "data_manifests", "workflow", "notebooks", "book"):
         shutil.copytree(ROOT / folder, target / folder, ignore=shutil.ignore_patterns("__pycache__"))
-    for name in ("Snakefile", "_config.yml"):
+    for name in ("Snakefile", "_config.yml", "CITATION.cff"):
         shutil.copy(ROOT / name, target / name)
     full = target / "data_manifests" / "profiles" / "full.yml"
     full.rename(full.with_name("papers.yml"))
