@@ -341,6 +341,12 @@ def bears_out(recording: Recording, named: pd.DataFrame) -> bool:
     return bool(silent and named.loc[finder, "p"] < 0.05 and by_rouge != finder)
 
 
+HEADLINE = frozenset(
+    {"named", "coded", "finder", "silent", "rivals", "rouge", "rival_rouge", "against", "metrics"}
+)
+"""What of :func:`answer` the front page repeats."""
+
+
 def answer(recording: Recording, named: pd.DataFrame, run: Run) -> dict[str, str]:
     """What the page says in its sentences, by name."""
     table, name = recording.table, titles(METRICS)
@@ -382,6 +388,9 @@ def answer(recording: Recording, named: pd.DataFrame, run: Run) -> dict[str, str
         "coded": f"{finds['coded']:.0f}",
         "silent": in_words(int((named["named"] == 0).sum())),
         "metrics_against": joined(against) or "no metric",
+        "metrics_for": joined([title for title in name.values() if title not in against]) or "none",
+        "against": in_words(len(against)),
+        "metrics": in_words(len(name)),
         "shuffled": f"{finds['shuffled']:.1f}",
         "most": f"{finds['most']:.0f}",
         "lookups": f"{_LOOKUPS:,}",
