@@ -20,7 +20,7 @@ _PLACE = re.compile(r"(?P<path>[^\s:]+\.ipynb):cell (?P<cell>\d+):(?P<line>\d+):
 
 
 def main(fix: bool) -> int:
-    """Check every notebook, or mend what can be mended; 0 where nothing is left to mend."""
+    """Check every notebook, or fix what can be fixed; 0 where nothing is left to fix."""
     with tempfile.TemporaryDirectory() as folder:
         sources = {
             path: path.read_text(encoding="utf-8").split("\n") for path in sorted(NOTEBOOKS.glob("*/*.md"))

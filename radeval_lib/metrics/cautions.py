@@ -43,7 +43,7 @@ class Rows:
     first: list[int] = field(default_factory=list)
 
     def add(self, row: int) -> None:
-        """Take in a row."""
+        """Add a row."""
         self.count += 1
         if len(self.first) < _SHOWN:
             self.first.append(row)
@@ -102,7 +102,7 @@ class Cautions:
     def add(
         self, system: str, row: int, pair: tuple[str, str], of_metrics: Mapping[str, Iterable[str]]
     ) -> list[str]:
-        """Take in a pair, with what metrics caution of it; returns its cautions, those of metrics named."""
+        """Add a pair, with what metrics caution of it; returns its cautions, those of metrics named."""
         common, shown = list(of_texts(*pair)), []
         self._pairs[system] += 1
         hashes = self._texts.setdefault(system, (array("q"), array("q")))

@@ -85,7 +85,7 @@ class ErrorCounts:
         return bool(self._systems)
 
     def add(self, system: str, case: Hashable, counts: Sequence[int]) -> None:
-        """Take in a pair of a case."""
+        """Add a pair of a case."""
         cases, table = self._systems.setdefault(system, (array("q"), array("i")))
         cases.append(hash(case))
         table.extend((*counts, 1))

@@ -110,7 +110,7 @@ class ScoredFile:
     _covered: int = 0
 
     def add(self, group: str | None, columns: Mapping[str, float]) -> None:
-        """Take in a row: its group if there are groups, its scores by column."""
+        """Add a row: its group if there are groups, its scores by column."""
         self.rows += 1
         for part in ("",) if group is None else ("", f"group {group}"):
             count = self._counts[part] = self._counts.get(part, 0) + 1
@@ -119,7 +119,7 @@ class ScoredFile:
                 means[column] = (old := means.get(column, 0.0)) + (value - old) / count
 
     def add_coverage(self, share: float | None) -> None:
-        """Take in the share of a pair that the rules could read."""
+        """Add the share of a pair that the rules could read."""
         if share is not None:
             self._covered += 1
             self.coverage = (old := self.coverage or 0.0) + (share - old) / self._covered

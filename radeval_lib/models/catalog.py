@@ -65,7 +65,7 @@ def load(name: str, folder: Path = MODELS) -> Card:
         return Card(name=name, **yaml.safe_load(path.read_text(encoding="utf-8")))
     except (ValidationError, yaml.YAMLError, TypeError) as error:
         wrong = complaint(error) if isinstance(error, ValidationError) else str(error)
-        raise ModelError(wrong, display_path(path), "Mend the manifest.") from error
+        raise ModelError(wrong, display_path(path), "Correct the manifest.") from error
 
 
 def names(folder: Path = MODELS) -> list[str]:

@@ -48,7 +48,7 @@ def render(output_dir: Path, data_root: Path | None = None, *, judge: bool = Fal
             "Jupyter Book stopped: "
             + " | ".join(warnings[:5]).replace(str(output_dir.resolve()), display_path(output_dir)),
             display_path(log),
-            "Mend the page that it names and run `radbook build` again.",
+            "Correct the page that it names and run `radbook build` again.",
         )
     search(output_dir, data_root)
     searched.note(output_dir, data_root)

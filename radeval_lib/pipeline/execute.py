@@ -112,12 +112,12 @@ def _failure(notebook: str, error: PapermillExecutionError, kept: Path, secret: 
     what = withholding.message(error.ename, message[0]) if secret else message[0]
     # One of our errors has its remedy behind what is wrong, as a sentence of its own.
     says_what_to_do = withholding.is_ours(error.ename) and ". " in what
-    mend = "" if says_what_to_do else "; mend the cell and run `radbook build` again"
+    advice = "" if says_what_to_do else "; correct the cell and run `radbook build` again"
     first = (error.source.strip().splitlines() or [""])[0]
     return NotebookError(
         f"code cell {number} ({first!r}) raised {error.ename}: {what}",
         f"notebooks/{notebook}.md",
-        f"The run up to there is kept in {display_path(kept)}{mend}.",
+        f"The run up to there is kept in {display_path(kept)}{advice}.",
     )
 
 

@@ -66,7 +66,7 @@ class LimitedEngine(Engine):
             raise NotebookError(
                 f"a cell ran for more than {limits.cell_minutes} minutes",
                 where,
-                "Mend it, or raise `limits: cell_minutes` in the profile.",
+                "Correct it, or raise `limits: cell_minutes` in the profile.",
             ) from None
         except DeadKernelError:
             if not client.too_much:

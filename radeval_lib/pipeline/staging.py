@@ -312,7 +312,7 @@ def stage(executed_dir: Path, target: Path, *, judge: bool = False) -> bool:
             raise NotebookError(
                 f"page {page!r} does not exist",
                 display_path(BOOK / "_toc.yml"),
-                "Mend the entry or run the notebook.",
+                "Correct the entry or run the notebook.",
             )
     for name in wanted:
         if name.endswith((".md", ".ipynb")) and not name.startswith("_extra/"):

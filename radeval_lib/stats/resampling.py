@@ -180,7 +180,7 @@ def widened(cases: int, level: float = 0.95) -> float:
     """The level at which the percentile interval of a mean of so few cases covers ``level``.
 
     The bootstrap's variance is (n - 1)/n of the unbiased one, and its quantiles are not those of t: the
-    expanded percentile interval mends both (Hesterberg 2015, section 4.2).
+    expanded percentile interval corrects both (Hesterberg 2015, section 4.2).
     """
     t = student.ppf(0.5 + level / 2, cases - 1)
     return float(1 - 2 * ndtr(-math.sqrt(cases / (cases - 1)) * t))

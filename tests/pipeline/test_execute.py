@@ -16,7 +16,7 @@ from radeval_lib.pipeline import execute
 from radeval_lib.roles import RoleError
 from tests.pipeline.conftest import TinyRepository
 
-MEND = "mend the cell"
+CORRECT = "correct the cell"
 
 
 @pytest.mark.parametrize(
@@ -41,7 +41,7 @@ def test_a_remedy_of_its_own_is_the_only_one(
     nbformat.write(nbformat.v4.new_notebook(cells=[cell]), kept)
     raised = PapermillExecutionError(0, 1, cell.source, type(error).__name__, str(error), [])
     told = str(execute._failure("facts/one", raised, kept, secret))
-    assert (MEND in told) == to_mend
+    assert (CORRECT in told) == to_mend
     assert "page.failed.ipynb" in told
     assert told.count("\n") == 0
 

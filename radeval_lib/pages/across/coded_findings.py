@@ -8,7 +8,7 @@ Fixed before the even half was scored:
 - uncertain mentions: a code counts where it is stated, probable or one of two ("scarring or atelectasis"),
   not where it is merely possible ("may", "possibly", "cannot exclude", "concerning for"). On the odd half
   people coded 39 of 59 of the former and 1 of 86 of the latter;
-- halves: of distinct texts (:func:`radeval_lib.data.openi.halves`), 3,037 of 3,851. Confusions were mended
+- halves: of distinct texts (:func:`radeval_lib.data.openi.halves`), 3,037 of 3,851. Confusions were corrected
   on the odd half alone, without the 590 studies of the test split and without texts that equal one of theirs;
 - measure: micro F1 over reports and codes of the even half, by resampling of distinct texts; the studies of
   the test split beside it.
@@ -36,7 +36,7 @@ ALL = "all"
 HALVES = {
     "even": "the even half",
     "test": "the test split",
-    "develop": "the odd half, on which confusions were mended",
+    "develop": "the odd half, on which confusions were corrected",
 }
 
 

@@ -94,7 +94,7 @@ def hand_checks() -> pd.DataFrame:
     many (``number``) the rules were ``right`` at that first meeting, with Wilson's 95% interval of the share.
 
     Of pairs the letters of significant errors count, of sentences presence, side, degree and change of every
-    finding. The rules were mended after each row, so that the next one is a first meeting again.
+    finding. The rules were corrected after each row, so that the next one is a first meeting again.
     """
     checks = pd.read_csv(_LABELS.with_name("hand_checks.csv"), dtype={"seed": "Int64"})
     ends = [wilson(right, number) for right, number in zip(checks["right"], checks["number"], strict=True)]
