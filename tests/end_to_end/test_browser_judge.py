@@ -167,6 +167,18 @@ def test_all_that_it_asks_for_is_the_local_servers(judge: Page, address: str) ->
     assert [one for one in asked if not one.startswith((f"{address}/", "data:", "blob:"))] == []
 
 
+def test_neither_the_page_nor_its_thread_can_send_a_request(judge: Page) -> None:
+    before = len(judge.requests), len(judge.troubles)  # type: ignore[attr-defined]
+    (thread,) = judge.workers
+    ways = ("fetch", "XMLHttpRequest", "WebSocket", "WebTransport", "EventSource", "Worker")
+    assert thread.evaluate("ways => ways.map(one => typeof self[one])", ways) == ["undefined"] * len(ways)
+    assert judge.evaluate("fetch('index.html').then(() => 'sent', () => 'refused')") == "refused"
+    judge.evaluate("navigator.sendBeacon('index.html', 'x')")  # true, although the browser refuses it after
+    judge.wait_for_timeout(200)
+    assert len(judge.requests) == before[0]  # type: ignore[attr-defined]
+    del judge.troubles[before[1] :]  # type: ignore[attr-defined]  # the browser reports the refusals
+
+
 @pytest.mark.parametrize("text", HOSTILE.values(), ids=HOSTILE)
 def test_a_hostile_text_is_judged_as_text(judge: Page, text: str) -> None:
     before = len(judge.troubles)  # type: ignore[attr-defined]

@@ -14,7 +14,7 @@
   );
   const fields = { reference, candidate };
   const { longest, megabytes, ...needs } = box.dataset;
-  const patience = { load: 120_000, judge: 30_000 }; // milliseconds
+  const patience = { load: 600_000, judge: 30_000 }; // milliseconds; a slow line takes minutes
 
   const put = (name, className, ...parts) => {
     const element = document.createElement(name);
