@@ -53,11 +53,11 @@ def test_the_footer_names_licences_and_the_last_commit_and_no_clock(monkeypatch:
 def test_the_footer_names_the_edition_and_scores_that_the_code_would_not_give(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(staging.recordings, "out_of_date", lambda name: [])
+    monkeypatch.setattr(staging.recordings, "out_of_date", lambda name, metrics: [])
     assert "Edition: embedded." in staging.settings("embedded")
     assert "was scored on" not in staging.settings("embedded")
     monkeypatch.setattr(
-        staging.recordings, "out_of_date", lambda name: ["rouge_l"] if name == "radpref" else []
+        staging.recordings, "out_of_date", lambda name, metrics: ["rouge_l"] if name == "radpref" else []
     )
     told = " ".join(staging.settings("embedded").split())
     assert told.count("was scored on") == 1
