@@ -120,7 +120,9 @@ def tiny_repository(target: Path) -> TinyRepository:
         "(glossary)=\n# Words\n\n```{glossary}\ncandidate\n  The text that is judged.\n```\n",
         encoding="utf-8",
     )
-    pages = ("notebooks/facts/one", "notebooks/facts/two", "glossary")
+    cited = "(how-to-cite)=\n# How to cite\n\n<!-- cite: book -->\n"
+    (target / "book" / "how_to_cite.md").write_text(cited, encoding="utf-8")
+    pages = ("notebooks/facts/one", "notebooks/facts/two", "glossary", "how_to_cite")
     (target / "book" / "_toc.yml").write_text(
         "\n".join(
             ["format: jb-book", "root: index", "chapters:", *(f"- file: {page}" for page in pages), ""]
