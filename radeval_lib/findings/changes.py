@@ -205,15 +205,19 @@ def _denied_verb(words: Sequence[Token], at: int, named: Sequence[bool]) -> int:
 
 def _neither(words: Sequence[Token], at: int) -> int:
     """ "Neither improved nor worsened"."""
+    if words[at].word != "neither":
+        return 0
     said = [word.word for word in words[at : at + 4]]
-    pair = len(said) == 4 and said[0] == "neither" and said[2] == "nor"
+    pair = len(said) == 4 and said[2] == "nor"
     return at + 4 if pair and {said[1], said[3]} <= _VERBS | _CHANGED | _OF_STATES | CHANGE_NOUNS else 0
 
 
 def _denied_clause(words: Sequence[Token], at: int) -> int:
     """Where the verb of "no evidence that the effusion has resolved" is, or 0."""
+    if words[at].word != "no":
+        return 0
     said = [word.word for word in words[at : at + 3]]
-    if len(said) < 3 or said[0] != "no" or said[2] != "that" or said[1] not in _NOUN_FILLERS:
+    if len(said) < 3 or said[2] != "that" or said[1] not in _NOUN_FILLERS:
         return 0
     for place in range(at + 3, len(words) - 1):
         if words[place].word in _HAVE and words[place + 1].word in _VERBS:

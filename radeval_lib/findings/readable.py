@@ -52,11 +52,14 @@ def unreadable(text: str) -> str:
     foreign, english = (sum(word in known for word in words) for known in (_FOREIGN, _ENGLISH))
     if foreign > english:
         return NOT_ENGLISH
-    counts = Counter(word for word in words if word not in _ENGLISH)
-    if len(words) >= 6 and counts and counts.most_common(1)[0][1] > 0.4 * len(words) >= 3:
-        repeated = counts.most_common(1)[0][0]
-        return "" if repeated.startswith("xx") else LOOP
-    if len(words) >= 30 and Counter(pairwise(words)).most_common(1)[0][1] > len(words) / 6:
+    # What is repeated so often leaves few that differ; few texts are counted.
+    if len(words) >= 6 and len(set(words)) <= 0.6 * len(words) + 1:
+        counts = Counter(word for word in words if word not in _ENGLISH)
+        if counts and counts.most_common(1)[0][1] > 0.4 * len(words) >= 3:
+            repeated = counts.most_common(1)[0][0]
+            return "" if repeated.startswith("xx") else LOOP
+    many = len(words) >= 30 and len(set(pairwise(words))) <= len(words) * 5 / 6
+    if many and Counter(pairwise(words)).most_common(1)[0][1] > len(words) / 6:
         return LOOP
     if len({match.group().lower() for match in _OTHER_IMAGES.finditer(text)}) > 1:
         return OTHER_IMAGE
