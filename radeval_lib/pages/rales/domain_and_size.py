@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import combinations, count
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -29,7 +30,8 @@ from radeval_lib.study.checks import Check, Key, check_statement
 from radeval_lib.study.superiority import Lead, check_superiority
 
 SHARES = ("100%", "10%", "1%")
-RELEASED = "authors' figure notebook"
+RELEASED = "authors' notebook"
+_ABOVE: dict[str, Any] = {"loc": "lower center", "bbox_to_anchor": (0.5, 1)}
 """Of the labels, as the paper's tests compare them."""
 
 FRIEDMAN = ("Kendall's W", "p, tasks", "p, data sets", "smallest p of a pair", "smallest p, Holm")
@@ -173,7 +175,7 @@ def draw_size(scores: pd.DataFrame, released: pd.DataFrame) -> Figure:
     rings = {"s": 130, "facecolors": "none", "edgecolors": plots.PALETTE[6], "linewidth": 1}
     ax.scatter(released["parameters"], released["NLU score"], label=RELEASED, **rings)
     ax.set(ylabel="NLU score (percent)", xlim=(-95, 495))
-    ax.legend(title="pretrained on", loc="lower right", frameon=True, framealpha=1, edgecolor="none")
+    ax.legend(title="pretrained on", ncols=2, **_ABOVE)
     return fig
 
 
@@ -187,5 +189,5 @@ def draw_shares(scores: pd.DataFrame, released: pd.DataFrame) -> Axes:
     sns.pointplot(released, palette=[plots.PALETTE[6]] * len(domains()), legend=False, **places, **dots)
     ax.plot([], [], "D", color=plots.PALETTE[6], markersize=5, label=RELEASED)
     ax.set(xlabel="share of labels", ylabel="mean score (percent)")
-    ax.legend(title="pretrained on", ncols=2, loc="upper left")
+    ax.legend(title="pretrained on", ncols=3, **_ABOVE)
     return ax
