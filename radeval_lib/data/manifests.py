@@ -247,9 +247,15 @@ def check_file(path: Path, entry: DataFile) -> None:
     if entry.size is not None and state.st_size != entry.size:
         raise ChecksumError(f"{state.st_size} bytes instead of {entry.size}", entry.path, remedy)
     if entry.sha256 is not None:
-        actual = _sha256(path, state.st_size, state.st_mtime_ns, state.st_ctime_ns)
+        actual = sha256(path)
         if actual != entry.sha256:
             raise ChecksumError(f"sha256 {actual} instead of {entry.sha256}", entry.path, remedy)
+
+
+def sha256(path: Path) -> str:
+    """SHA-256 of a data file, computed once for the same size and times of change."""
+    state = path.stat()
+    return _sha256(path, state.st_size, state.st_mtime_ns, state.st_ctime_ns)
 
 
 @lru_cache(maxsize=256)

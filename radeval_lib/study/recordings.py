@@ -25,7 +25,7 @@ import pandas as pd
 from radeval_lib import atomic, checksums, origin, registry
 from radeval_lib.data import radpref, readers, recorded
 from radeval_lib.data.errors import DataError
-from radeval_lib.data.manifests import find
+from radeval_lib.data.manifests import find, sha256
 from radeval_lib.data.recorded import Recording
 from radeval_lib.data.records import TextPair
 from radeval_lib.data.restricted import reveal
@@ -241,9 +241,13 @@ def of_placeholders(metric: Metric, given: Iterable[str] = ()) -> Metric:
 
 
 def frozen(metric: Metric, sets: Sequence[str], root: Path, reading: Reading) -> Metric:
-    """The metric, which gives recorded scores to the pairs of sets for which it is out of date."""
+    """The metric, which gives recorded scores to the pairs of sets for which it is out of date, as far as the
+    data root holds the files that were scored."""
     known: dict[tuple[str, str], float] = {}
     for name in sets:
+        scored = recorded.load(name).about["files"].items()
+        if not all((root / file).is_file() and sha256(root / file) == digest for file, digest in scored):
+            continue
         if metric.name in recorded.load(name).table and is_out_of_date(name, metric):
             values = recorded.load(name).table[metric.name].tolist()
             known |= zip(map(_key, texts(name, root)), values, strict=True)

@@ -21,6 +21,9 @@ from tests.full.tiny import TinyFull
 
 SETS = sorted({name for filler in profile("full").roles.values() for name in registry.datasets_of(filler)})
 
+NOTHING_WITHOUT = {"facts/consultation_notes", "ratescore/ner_ablations", "summarization/models"}
+"""Pages of one role each, which are left out whole where its data set is gone."""
+
 
 @pytest.fixture(scope="module")
 def full(tmp_path_factory: pytest.TempPathFactory) -> TinyFull:
@@ -92,6 +95,15 @@ def test_full_is_made_without_a_set(whole: TinyFull, name: str) -> None:
     alone = [role for role, filler in profile("full").roles.items() if registry.datasets_of(filler) == [name]]
     if alone:  # of a role that two sets fill, the other is used
         assert any(f"out: {title}, which fills the role" in page for page in pages)
+
+
+@pytest.mark.nightly
+def test_full_is_made_without_any_set(full: TinyFull) -> None:
+    full.without(*SETS)
+    built = full.radbook("build", "--profile", "full")
+    assert built.returncode == 0, built.stdout[-5000:] + built.stderr
+    assert {page for page in NOTHING_WITHOUT if f"{page} is left out: " in built.stdout} == NOTHING_WITHOUT
+    assert "left out" not in _without_markup(_page(full, "rales/nlu_scores"))
 
 
 def test_every_data_set_of_full_has_files_of_its_format(full: TinyFull) -> None:

@@ -89,6 +89,18 @@ def test_a_metric_that_changed_keeps_its_recorded_scores_and_scores_the_rest(
     assert recordings.columns("radpref", data_root, [(reference, candidate)])["number"].tolist() == [7]
 
 
+def test_other_files_than_those_that_were_scored_freeze_no_metric(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(recordings, "behaviour", lambda metric: "another digest")
+    metric = create("green_rules_errors")
+    assert recordings.frozen(metric, ["radpref", "mts_dialog"], tmp_path, Reading()) is metric
+    for file in recorded.load("radpref").about["files"]:
+        (tmp_path / file).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / file).write_text("{}")
+    assert recordings.frozen(metric, ["radpref"], tmp_path, Reading()) is metric
+
+
 def test_a_set_of_which_lengths_alone_are_recorded_freezes_no_metric(data_root: Path) -> None:
     metric = create("observations")
     assert recordings.frozen(metric, ["openi", "mediqa2021"], data_root, Reading()) is metric

@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from types import MethodType
 from typing import TYPE_CHECKING, Any
 
 from radeval_lib.data.records import ReportPair
@@ -88,6 +89,40 @@ def encoder_decoder(
     return model, tokenizer
 
 
+def _let_lengths_differ(module: Any) -> None:
+    """Mend the attention of a Megatron decoder to its source: transformers 5.23 gives keys and values the
+    length of what is written, and fails where the source has another."""
+    if getattr(module.config, "decoder", None) is None or module.config.decoder.model_type != "megatron-bert":
+        return
+    for name, part in module.named_modules():
+        if name.endswith("crossattention.self"):
+            part.forward = MethodType(_attend_to_source, part)
+
+
+def _attend_to_source(
+    self: Any,
+    hidden_states: torch.Tensor,
+    *,
+    attention_mask: torch.Tensor | None,
+    encoder_hidden_states: torch.Tensor,
+    **_: Any,
+) -> tuple[torch.Tensor, None]:
+    """Attention of shape (batch, written, hidden) over a source (batch, read, hidden); nothing is cached."""
+    from torch.nn.functional import scaled_dot_product_attention
+
+    def heads(layer: torch.Tensor) -> torch.Tensor:
+        return layer.unflatten(-1, (-1, self.attention_head_size)).transpose(1, 2)
+
+    found = scaled_dot_product_attention(
+        heads(self.query(hidden_states)),
+        heads(self.key(encoder_hidden_states)),
+        heads(self.value(encoder_hidden_states)),
+        attn_mask=attention_mask,
+        dropout_p=self.dropout.p if self.training else 0.0,
+    )
+    return found.transpose(1, 2).flatten(2), None
+
+
 class Seq2SeqSummarizer:
     """A sequence-to-sequence model with its tokenizer: a summarizer, and a task of the trainer."""
 
@@ -98,6 +133,7 @@ class Seq2SeqSummarizer:
     ) -> None:
         self.module, self.tokenizer = module.to(device_of(device)), tokenizer
         self.settings = settings or Seq2SeqSettings()
+        _let_lengths_differ(module)
         names = [key for key, _ in module.named_parameters()]
         self.new_layers = tuple(
             key for key in names if "crossattention" in key or key.startswith("decoder.cls.")

@@ -17,6 +17,7 @@ from radeval_lib.data.records import ReportPair
 from radeval_lib.models.pretrained import ModelError
 from radeval_lib.models.summarizers.seq2seq import Seq2SeqSettings, Seq2SeqSummarizer, encoder_decoder
 from radeval_lib.models.training import TrainingSettings, train
+from tests.models.test_layouts import megatron_bert
 
 pytestmark = pytest.mark.usefixtures("one_thread")
 
@@ -142,3 +143,23 @@ def test_pickled_weights_are_refused(tmp_path: Path) -> None:
     torch.save(model.state_dict(), tmp_path / "pytorch_model.bin")
     with pytest.raises(ModelError, match="no safetensors weights"):
         Seq2SeqSummarizer.load(tmp_path)
+
+
+def test_a_megatron_decoder_attends_to_a_source_of_another_length(tmp_path: Path) -> None:
+    """Which transformers' own attention cannot; where lengths agree, both give the same."""
+    megatron_bert(tmp_path)
+    model, pieces = encoder_decoder(tmp_path, layers=1)
+    settings = Seq2SeqSettings(longest_target=4, beams=1)
+    summarizer = Seq2SeqSummarizer(model, pieces, settings, device="cpu")
+    (part,) = (part for name, part in model.eval().named_modules() if name.endswith("crossattention.self"))
+    written, read = torch.randn(2, 3, 32), torch.randn(2, 3, 32)
+    mask = torch.tensor([0.0, 0.0, -1e9]).expand(2, 1, 1, 3)
+    found = part.forward(written, attention_mask=mask, encoder_hidden_states=read)[0]
+    theirs = type(part).forward(part, written, attention_mask=mask, encoder_hidden_states=read)[0]
+    torch.testing.assert_close(found, theirs)
+    once, twice = (
+        part.forward(written, attention_mask=None, encoder_hidden_states=torch.cat(sources, dim=1))[0]
+        for sources in ([read], [read, read])
+    )
+    torch.testing.assert_close(once, twice)
+    assert len(summarizer.summarize(["A small effusion in the left lung."])) == 1
