@@ -113,12 +113,12 @@ def scored(
 
 def scores(metrics: Mapping[str, Metric], pairs: pd.DataFrame) -> pd.DataFrame:
     """:func:`scored` of every pair, and the composite's scores."""
-    return with_composite(scored(metrics, pairs["reference"], pairs["candidate"]).set_index(pairs.index))
+    frame = scored(metrics, pairs["reference"], pairs["candidate"]).set_index(pairs.index)
+    return with_composite(frame, [title for title, metric in metrics.items() if metric.name in PARTS])
 
 
-def with_composite(frame: pd.DataFrame) -> pd.DataFrame:
-    """Oriented scores by the metrics' titles, with the composite's."""
-    parts = [get(name).title or name for name in PARTS]
+def with_composite(frame: pd.DataFrame, parts: Sequence[str]) -> pd.DataFrame:
+    """Oriented scores with the composite's, which are the mean rank of the columns ``parts``."""
     return frame.assign(**{COMPOSITE: frame[parts].rank(pct=True).mean(axis=1)})
 
 
@@ -246,14 +246,9 @@ def by_severity(run: Run) -> pd.DataFrame:
     """
     found = run.recording("radpref")
     table, marks = found.table, found.parts["ratings"]
-    scores_ = with_composite(
-        pd.DataFrame(
-            {
-                get(name).title or name: table[name] * (1 if get(name).higher_is_better else -1)
-                for name in found.about["columns"]
-            }
-        )
-    )
+    title = {name: get(name).title or name for name in found.about["columns"]}
+    oriented = {title[name]: table[name] * (1 if get(name).higher_is_better else -1) for name in title}
+    scores_ = with_composite(pd.DataFrame(oriented), [title[name] for name in PARTS])
     rated_by = {"grade": marks["grade"]} | {
         name: -sum(marks[f"{kind}_{key}"] * weights[key] for kind, key in MARKS)
         for name, weights in SEVERITIES.items()
