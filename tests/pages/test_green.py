@@ -1,13 +1,12 @@
 """Ceilings, planted errors, reading labels, summary and freeze of GREEN's pages."""
 
-from pathlib import Path
 from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
 import pytest
 
-from radeval_lib.data import radpref
+from radeval_lib.data import radpref, recorded
 from radeval_lib.data.radpref import Case, FindingError, RadPrefRating
 from radeval_lib.errors import RadevalError
 from radeval_lib.metrics.error_profile import FOUND
@@ -157,18 +156,23 @@ def test_profiles_of_planted_errors_and_of_other_words():
     assert planted > 10 > others
 
 
-def test_reading_without_the_sentences_tells_the_first_scores():
-    class Bare:
-        def find(self, role: str) -> None:
-            return None
-
-    scores = rules_judge.reading(Bare())
-    assert list(scores.columns) == ["draw", "measure", "first"]
+def test_answers_are_the_recorded_ones_where_open_i_is_not_there():
+    bare = SimpleNamespace(
+        profile=SimpleNamespace(resamples=50),
+        find=lambda name: None,
+        recording=recorded.load,
+        rng=lambda name: np.random.default_rng(0),
+    )
+    sentences, pairs = rules_judge.answers(bare)
+    assert len(sentences) == 2 * sentences["sentence"].nunique()
+    assert set(pairs[["false", "missing"]].stack()) <= {0, 1}
+    scores = rules_judge.reading(bare, sentences)
     first = scores.set_index(["draw", "measure"])["first"]
     assert first["first", "presence"] == pytest.approx(2 * 156 / (2 * 156 + 16 + 9))
+    assert ((scores["low"] <= scores["value"]) & (scores["value"] <= scores["high"])).all()
 
 
-def test_reading_today_by_hand(monkeypatch):
+def test_reading_today_by_hand():
     """Two sentences of each draw: one read right, one with a finding missed and another added."""
     draws = ["first", "first, long", "second", "third"]
     rows = [
@@ -178,18 +182,14 @@ def test_reading_today_by_hand(monkeypatch):
         for number, hit in enumerate((1, 0))
     ]
     columns = ["sentence", "draw", "measure", "hit", "gold", "found"]
-    monkeypatch.setattr(rules_judge, "counts", lambda path: pd.DataFrame(rows, columns=columns))
 
     class WithSentences:
         profile = SimpleNamespace(resamples=50)
 
-        def find(self, role: str) -> Path:
-            return Path()
-
         def rng(self, name: str) -> np.random.Generator:
             return np.random.default_rng(0)
 
-    scores = rules_judge.reading(WithSentences())
+    scores = rules_judge.reading(WithSentences(), pd.DataFrame(rows, columns=columns))
     assert scores["value"].tolist() == pytest.approx([0.5] * 8)
     assert (scores["low"] < 0.5).all()
     assert (scores["high"] > 0.5).all()
