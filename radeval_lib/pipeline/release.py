@@ -131,7 +131,8 @@ def report(profile: Profile, data_root: Path | None, sums: str) -> tuple[str, st
             "## How much of what is planted is found",
             "",
             f"Leaks planted in builds, at commit {' or '.join(dict.fromkeys(found['commit']))}. The share "
-            f"that is found is at least what the last column says, at {CONFIDENCE:.0%} confidence for each row "
+            "that is found is at least what the last column says, at "
+            f"{CONFIDENCE:.0%} confidence for each row "
             "(Clopper and Pearson, one-sided). It says nothing about leaks of other kinds.",
             "",
             *_table(
