@@ -134,13 +134,15 @@ def _legend(cells: pd.DataFrame) -> str:
     outcomes = set(cells["outcome"])
     ranged = (cells["low"] < cells["high"]).any()
     said = []
-    if (cells["follows"] != "").any():
+    follows = (cells["follows"] != "").any()
+    if follows:
         said.append(f"Below a number: what follows{', with its range in brackets' if ranged else ''}.")
     marks = {verdicts.FAILS: "differs", verdicts.CANNOT_TELL: "cannot tell"}
     if told := [f"{verdicts.MARKS[key]} {word}" for key, word in marks.items() if key in outcomes]:
         said.append(f"{joined(told)}.")
     if COMPARED in outcomes:
-        said.append("Alone: compared with other numbers.")
+        alone = "Numbers with nothing below are" if follows else "These numbers are"
+        said.append(f"{alone} compared with others.")
     if "" in outcomes:
         said.append("Grey: not checked." if outcomes - {""} else "No check compares a single cell.")
     return " ".join(said)
