@@ -79,14 +79,15 @@ def introduced(table: pd.DataFrame) -> str:
     return f"![{alt}]({FIGURE.relative_to(ROOT)})\n\n{textwrap.fill(_CAPTION, 130)}\n\n"
 
 
-def findings(results: Path) -> str:
-    """The findings that a build's results bear out as a list in Markdown, numbers without intervals."""
+def findings(results: Path, *, decided: bool = True) -> str:
+    """The findings that a build's results bear out as a list in Markdown, numbers without intervals; without
+    ``decided`` those, too, for which the build draws too few resamples."""
     lines: list[str] = []
     for entry in headlines().values():
         path = results / entry.notebook / f"headline_{entry.id}.json"
         if entry.line and path.is_file():
             found = json.loads(path.read_text(encoding="utf-8"))
-            if found["holds"] and found["evidence"] in entry.needs:
+            if (found["holds"] or not decided) and found["evidence"] in entry.needs:
                 texts = {name: _INTERVAL.sub("", text) for name, text in found["texts"].items()}
                 lines.append(f"{len(lines) + 1}. {entry.line.format(**texts)}\n")
     return "".join(lines)

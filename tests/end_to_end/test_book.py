@@ -243,9 +243,11 @@ def test_the_keyboard_skips_the_tiles_of_the_index(html: Path, page: Page) -> No
 
 
 def test_the_readme_shows_findings_of_the_build(smoke: Path) -> None:
-    told = readme.findings(smoke / "results")
+    told = readme.findings(smoke / "results", decided=False)  # with few resamples a corrected p stays large
     assert told.count("\n") == 5
     assert readme.shown().endswith(told), "run workflow/readme.py"
+    borne_out = readme.findings(smoke / "results").splitlines()
+    assert len(borne_out) >= 4
 
 
 def test_every_interval_and_lead_names_its_sample(smoke: Path) -> None:
