@@ -62,12 +62,12 @@ def dead_links(html: Path, pages: Iterable[str]) -> list[str]:
 
 
 def article(path: Path) -> Tag:
-    """The content of a page, without navigation, code, and what is repeated beside each exhibit and
-    below each page: checksums, commands, citations, the page's source."""
+    """The content of a page, without navigation, code, and the form that is the same beside each exhibit
+    (files, checksums, command, citation) and below each page (its source)."""
     found = BeautifulSoup(path.read_text(encoding="utf-8"), "html.parser").find("article")
     if not isinstance(found, Tag):
         raise ValueError(f"{path.name} has no article")
-    beside = ".exhibit-record pre, .exhibit-record code, .page-source"
+    beside = ".exhibit-record, .page-source"
     for code in found.select(f"details:has(> div.cell_input), div.cell_input, {beside}"):
         code.decompose()
     return found
