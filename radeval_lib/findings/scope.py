@@ -157,7 +157,8 @@ def _goes_on(
     seldom: Sequence[bool],
 ) -> bool:
     """Whether a list of denied findings goes on behind a comma."""
-    if _starts_clause(words, comma, subjects) or words[comma + 1 : comma + 2][0].word in _POINTING:
+    points = any(word.word in _POINTING for word in words[comma + 1 : comma + 2])
+    if points or _starts_clause(words, comma, subjects):
         return False
     rest = range(comma + 1, len(words))
     stop = next((at for at in rest if at in begins and begins[at].value == "stops"), len(words))
