@@ -135,6 +135,11 @@ def test_any_text_is_read_and_spans_lie_within_it(text):
         assert text[finding.start : finding.end] == finding.words
 
 
+@pytest.mark.parametrize("sentence", ["No effusion,", "No collapse, effusion,", "No change, no effusion,"])
+def test_a_denial_cut_off_at_a_comma_is_read(sentence):
+    assert {finding.presence for finding in read(sentence).findings} == {"absent"}
+
+
 def test_generated_reports_are_read_as_they_were_meant():
     """The lexicon is turned round: what the generator says in its words, the reader finds in the text."""
     found = missed = 0
