@@ -379,6 +379,14 @@ def test_the_scorecard_has_every_exhibit_and_its_strongest_evidence(run: Run) ->
     assert len(audit(read_all(run.output_dir))) == 1
 
 
+@pytest.mark.parametrize("undecided", ["print", "released"])
+def test_printed_and_released_numbers_must_both_hold(run: Run, undecided: str) -> None:
+    for evidence in ("print", "released"):
+        record(run, _exhibit(), evidence=evidence, checks=[UNTOLD if evidence == undecided else YES])
+    row = scorecard(read_all(run.output_dir)).set_index("exhibit").loc[_exhibit()]
+    assert (row["verdict"], row["evidence"]) == ("undecided", undecided)
+
+
 def test_what_cannot_tell_gives_way_to_what_can(run: Run) -> None:
     record(run, _exhibit(), evidence="print", checks=[UNTOLD])
     record(run, _exhibit(), evidence="open", checks=[YES], stand_in="other reports")
