@@ -30,6 +30,7 @@ from radeval_lib.study.verdicts import OURS, PAPERS_OWN, kind
 
 READ = Path(__file__).with_name("sentences.txt")
 REMEDIES = {
+    "study.changes.page",
     "study.declarations._read",
     "study.profiles.Profile.section",
     "study.profiles.profile",
@@ -38,7 +39,7 @@ REMEDIES = {
     "pages.across.paper_versus_code.shifted_pairs",
     "pages.across.paper_versus_code.short_impressions",
     "pages.green.method.variants",
-}  # remedies of errors, which the tests of those errors read, and texts that are tried
+}  # remedies of errors and pages, which tests of their own read, and texts that are tried
 AHEAD, BEHIND, LEVEL = Estimate(0.1, 0.05, 0.2), Estimate(-0.1, -0.2, -0.05), Estimate(0.0, -0.1, 0.1)
 
 

@@ -18,6 +18,7 @@ import nbformat
 import pandas as pd
 import pytest
 
+from radeval_lib import __version__
 from radeval_lib.labs import sandbox
 from tests.labs.mangling import (
     CLASS_FOLDER,
@@ -97,7 +98,10 @@ def hand_in_other_forms(folder: Path) -> None:
     )
     with zipfile.ZipFile(folder / "zipped.zip", "w") as archive:
         archive.writestr("deep/renamed by me.ipynb", nbformat.writes(solved("zipped")))
-    hand_in(folder, "older", nbformat.writes(solved("older")).replace('", \\"0.', '", \\"0.0.').encode())
+    current, older = (f'", \\"{version}-' for version in (__version__, "0.0.1"))
+    whole = nbformat.writes(solved("older"))
+    assert current in whole
+    hand_in(folder, "older", whole.replace(current, older).encode())
     hand_in(
         folder,
         "no id",

@@ -32,7 +32,7 @@ from radeval_lib.wording import long_date
 # Sets of systems are tested with their page.
 SCORED = sorted(recording.SETS)
 COLUMNS = [
-    (name, key)
+    pytest.param(name, key, marks=[pytest.mark.nightly] if get(key).needs else [], id=f"{name}-{key}")
     for name in recorded.names()
     for key in recorded.load(name).about["columns"]
     if name in recording.TABLES or get(key).needs
@@ -186,7 +186,7 @@ def test_a_column_is_scored_again_within_what_its_case_allows(
     if recordings.out_of_date(name, [key, recording.CHOOSERS.get(name, key)]):
         pytest.skip(f"{key} of {name} is out of date, and every page says so")
     try:
-        build = next(one for one in ("open", "embedded") if _has_models(one, key))
+        build = next(one for one in ("open", "embedded") if _has_models(one, key, data_root))
     except StopIteration:
         pytest.skip(f"no build on this machine has the models of {key}")
     found = recording.check(name, build, str(data_root), [key])
@@ -199,8 +199,9 @@ def test_a_column_is_scored_again_within_what_its_case_allows(
     assert all(one.holds for one in found), [str(one) for one in found]
 
 
-def _has_models(build: str, key: str) -> bool:
-    run = begin_cell("across/which_judge", profile=build, seed=0, output_dir="build/runs/recording")
+def _has_models(build: str, key: str, data_root: Path) -> bool:
+    place = {"output_dir": "build/runs/recording", "data_root": str(data_root)}
+    run = begin_cell("across/which_judge", profile=build, seed=0, **place)
     try:
         for role in get(key).needs:
             run.model(role)
