@@ -46,7 +46,7 @@ def without(source: str, missing: Mapping[str, str], word: str = "follows") -> s
 def without_in_file(
     content: bytes, missing: Mapping[str, str], word: str = "follows", *, notebook: bool
 ) -> bytes:
-    """A staged file as :func:`without` has it; of a notebook, its Markdown cells."""
+    """A staged file as :func:`without` has it; of a notebook, its Markdown cells and captions of figures."""
     if not references(content.decode()) & missing.keys():
         return content
     if not notebook:
@@ -55,6 +55,8 @@ def without_in_file(
     for cell in page.cells:
         if cell.cell_type == "markdown":
             cell.source = without(cell.source, missing, word)
+        elif caption := (figure := cell.metadata.get("mystnb", {}).get("figure", {})).get("caption"):
+            figure["caption"] = without(caption, missing, word)
     return str(nbformat.writes(page)).encode()
 
 

@@ -56,11 +56,16 @@ def test_references_into_an_absent_page_become_its_title(source: str, told: str)
 
 
 def test_only_the_prose_of_a_notebook_changes() -> None:
-    cells = [nbformat.v4.new_markdown_cell('"{ref}`nb-x`"'), nbformat.v4.new_code_cell("'{ref}`nb-x`'")]
+    figure = {"mystnb": {"figure": {"name": "fig-y", "caption": "As {ref}`nb-x` has it."}}}
+    cells = [
+        nbformat.v4.new_markdown_cell('"{ref}`nb-x`"'),
+        nbformat.v4.new_code_cell("'{ref}`nb-x`'", metadata=figure),
+    ]
     page = nbformat.writes(nbformat.v4.new_notebook(cells=cells)).encode()
     told = absent.without_in_file(page, absent.labels(PAGE), notebook=True)
     prose, code = nbformat.reads(told.decode(), 4).cells
     assert (prose.source, code.source) == ('"What it costs (follows)"', "'{ref}`nb-x`'")
+    assert code.metadata["mystnb"]["figure"]["caption"] == "As What it costs (follows) has it."
     assert absent.without_in_file(page, {}, notebook=True) == page
 
 
