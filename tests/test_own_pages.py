@@ -60,6 +60,12 @@ def _follow(page: str, project: Path, without: str = "", **environment: str) -> 
     return told
 
 
+def _python(copy: Path, code: str) -> subprocess.CompletedProcess[str]:
+    """Run Python code in the copied project."""
+    command, env = [sys.executable, "-c", code], _environment(copy)
+    return subprocess.run(command, cwd=copy, env=env, capture_output=True, text=True, check=False)
+
+
 def _environment(project: Path) -> dict[str, str]:
     kept = {name: value for name, value in os.environ.items() if name != "RADEVAL_DATA_ROOT"}
     return {**kept, "PYTHONPATH": str(project)}
@@ -93,14 +99,7 @@ filler = profile("embedded").roles["rated_pairs"]
 pairs, grades = which_judge.rated(load("rated_pairs", filler, size=0, seed=0, root=data_root()))
 print(len(pairs), pairs["set"].nunique(), list(grades))
 """
-    ran = subprocess.run(
-        [sys.executable, "-c", code],
-        cwd=copy,
-        env=_environment(copy),
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    ran = _python(copy, code)
     assert ran.stdout.strip() == "12 6 ['Ada', 'Ben']", ran.stderr
 
 
@@ -113,14 +112,7 @@ from radeval_lib.roles import load
 
 print([one.impression for one in load("summaries", "our_reports", size=0, seed=0, root=data_root())])
 """
-    ran = subprocess.run(
-        [sys.executable, "-c", code],
-        cwd=copy,
-        env=_environment(copy),
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    ran = _python(copy, code)
     assert ran.stdout.strip() == "['Small left effusion.', 'No acute disease.']", ran.stderr
 
 

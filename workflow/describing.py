@@ -16,7 +16,7 @@ import yaml
 from radeval_lib import atomic
 from radeval_lib.papers.exhibits import exhibit
 from radeval_lib.paths import DEFAULT_PROFILE, ROOT
-from radeval_lib.pipeline import launching
+from radeval_lib.pipeline import citing
 
 DESCRIPTION = (
     "Rebuilds the tables and figures of five papers on judging machine-written radiology reports, with a "
@@ -36,8 +36,7 @@ def files() -> dict[str, str]:
     """The text of each file by its name."""
     citation_text = (ROOT / "CITATION.cff").read_text(encoding="utf-8")
     citation = yaml.safe_load(citation_text)
-    home = launching.home()
-    url = f"https://github.com/{home}" if home else ""
+    url = citing.address()
     authors = [one["name"] for one in citation["authors"]]
     shared = {"description": DESCRIPTION, "keywords": citation["keywords"]}
     codemeta = {

@@ -22,7 +22,6 @@ import pandas as pd
 
 from radeval_lib import atomic, study
 from radeval_lib.data import recorded
-from radeval_lib.metrics.base import get
 from radeval_lib.pages.across import which_judge
 from radeval_lib.paths import BUILD, DEFAULT_PROFILE, ROOT
 from radeval_lib.pipeline.staging import for_both_grounds
@@ -46,17 +45,8 @@ def by_grade() -> pd.DataFrame:
     with tempfile.TemporaryDirectory() as folder:
         run = study.begin(PAGE, profile=DEFAULT_PROFILE, seed=0, output_dir=folder)
         pairs, grades = which_judge.rated(run.load("rated_pairs"))
-        metrics = [get(name) for name in run.declared.metrics]
-        scores = pd.DataFrame(
-            {
-                one.title or one.name: recorded.column(pairs["candidate"], one.name)
-                * (1 if one.higher_is_better else -1)
-                for one in metrics
-            },
-            index=pairs.index,
-        )
-        parts = [one.title or one.name for one in metrics if one.name in which_judge.PARTS]
-        scores[which_judge.COMPOSITE] = scores[parts].rank(pct=True).mean(axis=1)
+        columns = {name: recorded.column(pairs["candidate"], name) for name in run.declared.metrics}
+        scores = which_judge.of_columns(pd.DataFrame(columns, index=pairs.index))
         return which_judge.agreement(scores, grades, pairs["case"], run=run, name="grade")
 
 

@@ -7,7 +7,6 @@ that a new version or address changes no result and runs no page again.
 from __future__ import annotations
 
 import re
-import subprocess
 from collections.abc import Iterable
 from functools import cache
 from html import escape
@@ -19,6 +18,7 @@ from radeval_lib.labs import building
 from radeval_lib.papers.exhibits import PAPERS, exhibit
 from radeval_lib.paths import ROOT
 from radeval_lib.pipeline import launching
+from radeval_lib.study import code
 from radeval_lib.study.display import citation_mark
 from radeval_lib.study.printed_tables import place_of
 from radeval_lib.study.results import Result
@@ -46,21 +46,13 @@ def authors() -> str:
 
 def head() -> tuple[str, str]:
     """The commit that is checked out, in full, and its date; both empty outside a clone, or without git."""
-    found = _git("log", "-1", "--format=%H %cs").split()
+    found = (code.git("log", "-1", "--format=%H %cs") or "").split()
     return (found[0], found[1]) if found else ("", "")
 
 
 @cache
 def _day_of(commit: str) -> str:
-    return _git("log", "-1", "--format=%cs", commit)
-
-
-def _git(*command: str) -> str:
-    try:
-        done = subprocess.run(["git", "-C", str(ROOT), *command], capture_output=True, text=True, check=True)
-    except (OSError, subprocess.CalledProcessError):
-        return ""
-    return done.stdout.strip()
+    return (code.git("log", "-1", "--format=%cs", commit) or "").strip()
 
 
 def address(path: str = "", commit: str = "") -> str:
@@ -103,8 +95,8 @@ def of_book() -> str:
 def of_result(result: Result) -> str:
     """BibTeX for one result: its exhibit, the commit that made it, and the date of that commit."""
     entry = exhibit(result.exhibit)
-    code = result.provenance["code"]
-    commit = code["commit"] or ""
+    made = result.provenance["code"]
+    commit = made["commit"] or ""
     came_out = f"{result.verdict} ({result.evidence})"
     title = f"{PAPERS[entry.paper]}, {entry.heading}: {came_out}. In: {about()['title']}"
     found = bibtex(
@@ -114,7 +106,7 @@ def of_result(result: Result) -> str:
         _day_of(commit) if commit else "",
         f"notebooks/{result.notebook}.md",
     )
-    return found.replace("note = {commit", "note = {changed after commit") if code["dirty"] else found
+    return found.replace("note = {commit", "note = {changed after commit") if made["dirty"] else found
 
 
 def of_lab() -> str:

@@ -24,13 +24,14 @@ _TRACKED = ("radeval_lib", "notebooks", "data_manifests")
 def commit() -> dict[str, Any]:
     """The commit that is checked out, and whether code, notebooks or manifests differ from it; both None
     outside of a git repository."""
-    head = _git("rev-parse", "HEAD")
+    head = git("rev-parse", "HEAD")
     if head is None:
         return {"commit": None, "dirty": None}
-    return {"commit": head.strip(), "dirty": bool(_git("status", "--porcelain", "--", *_TRACKED))}
+    return {"commit": head.strip(), "dirty": bool(git("status", "--porcelain", "--", *_TRACKED))}
 
 
-def _git(*command: str) -> str | None:
+def git(*command: str) -> str | None:
+    """What a command of git prints about the study's repository; None outside of one, or without git."""
     try:
         done = subprocess.run(["git", *command], cwd=ROOT, capture_output=True, text=True, check=True)
     except (OSError, subprocess.CalledProcessError):

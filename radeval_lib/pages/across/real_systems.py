@@ -21,6 +21,7 @@ from radeval_lib.data.recorded import Recording
 from radeval_lib.metrics.base import create, get
 from radeval_lib.origin import RECORDED_SCORES
 from radeval_lib.pages.across.system_sets import CONSTANT, METRICS, SAME, outputs, unmasked
+from radeval_lib.papers.printed_numbers import wide
 from radeval_lib.stats.estimates import Estimate
 from radeval_lib.stats.resampling import mean_of_sums, sum_estimates
 from radeval_lib.study.phrases import phrase
@@ -204,15 +205,13 @@ def gains(recording: Recording, resamples: int, rng: np.random.Generator) -> pd.
 
 
 def beside_each_other(gained: pd.DataFrame) -> pd.DataFrame:
-    """The rows of `gains` in words: one row per metric and group of studies, one column per system."""
+    """The rows of :func:`gains` in words: one row per metric and group of studies, one column per system."""
     cells = [
-        f"{one.gain:.3f} [{one.low:.3f}, {one.high:.3f}] ({one.p:.2g}, {one.share:.1%})"
+        f"{with_interval(one.gain, one.low, one.high)} ({one.p:.2g}, {one.share:.1%})"
         for one in gained.itertuples()
     ]
     named = gained.assign(metric=gained["metric"].map(titles(METRICS)), studies=gained["stratum"], cell=cells)
-    order = named[["metric", "studies"]].drop_duplicates()
-    wide = named.pivot(index=["metric", "studies"], columns="system", values="cell")
-    return wide.loc[list(order.itertuples(index=False, name=None)), gained["system"].unique()]
+    return wide(named, ["metric", "studies"], "system", "cell")
 
 
 def beside_released(

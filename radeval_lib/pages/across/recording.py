@@ -233,7 +233,7 @@ def _again(known: recorded.Recording, metric: Metric, run: Run) -> Iterator[_Col
         raise ParameterError(f"no data root holds {name!r}", "record", f"See `radbook data status {name}`.")
     references, candidates = map(list, zip(*pairs, strict=True))
     after = metric.score(references, candidates).values
-    decimals = 5 if name == recordings.SYSTEMS else _DECIMALS
+    decimals = systems_recording.DECIMALS if name == recordings.SYSTEMS else _DECIMALS
     yield known.table[key], after.round(decimals), _ratings(name, known.table)
 
 

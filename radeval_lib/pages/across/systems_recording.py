@@ -17,7 +17,7 @@ from radeval_lib.study import recordings
 from radeval_lib.study.runs import Run
 
 NAME = recordings.SYSTEMS
-_DECIMALS = 5
+DECIMALS = 5
 
 
 def tables(run: Run, root: Path, wordnet: str | None = None) -> tuple[pd.DataFrame, dict[str, pd.DataFrame]]:
@@ -70,7 +70,7 @@ def column(run: Run, name: str, texts: pd.DataFrame) -> Column:
     made = metric(run, name)
     values = made.values(texts["reference"].tolist(), texts["candidate"].tolist())
     rng = np.random.default_rng([0, METRICS.index(name)])
-    return Column(values.round(_DECIMALS), *system_sets.shuffles(texts, {name: made}, system_sets.FILES, rng))
+    return Column(values.round(DECIMALS), *system_sets.shuffles(texts, {name: made}, system_sets.FILES, rng))
 
 
 def variants(run: Run, texts: pd.DataFrame, wordnet: str | None = None) -> pd.DataFrame:

@@ -117,6 +117,13 @@ def scores(metrics: Mapping[str, Metric], pairs: pd.DataFrame) -> pd.DataFrame:
     return with_composite(frame, [title for title, metric in metrics.items() if metric.name in PARTS])
 
 
+def of_columns(columns: pd.DataFrame) -> pd.DataFrame:
+    """What :func:`scores` gives, from scores that are there, a column per metric by its name."""
+    metrics = {get(name).title or name: get(name) for name in columns}
+    found = {title: columns[one.name] * (1 if one.higher_is_better else -1) for title, one in metrics.items()}
+    return with_composite(pd.DataFrame(found), [title for title, one in metrics.items() if one.name in PARTS])
+
+
 def with_composite(frame: pd.DataFrame, parts: Sequence[str]) -> pd.DataFrame:
     """Oriented scores with the composite's, which are the mean rank of the columns ``parts``."""
     return frame.assign(**{COMPOSITE: frame[parts].rank(pct=True).mean(axis=1)})
@@ -246,9 +253,7 @@ def by_severity(run: Run) -> pd.DataFrame:
     """
     found = run.recording("radpref")
     table, marks = found.table, found.parts["ratings"]
-    title = {name: get(name).title or name for name in found.about["columns"]}
-    oriented = {title[name]: table[name] * (1 if get(name).higher_is_better else -1) for name in title}
-    scores_ = with_composite(pd.DataFrame(oriented), [title[name] for name in PARTS])
+    scores_ = of_columns(table[list(found.about["columns"])])
     rated_by = {"grade": marks["grade"]} | {
         name: -sum(marks[f"{kind}_{key}"] * weights[key] for kind, key in MARKS)
         for name, weights in SEVERITIES.items()
