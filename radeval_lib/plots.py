@@ -82,16 +82,19 @@ def heat_map(axes: Axes, table: Any, *, slant: float = 0, **settings: Any) -> No
         plt.setp(axes.get_xticklabels(), rotation=slant, ha="right", rotation_mode="anchor")
 
 
-def intervals(axes: Axes, rows: pd.DataFrame, colours: str | Sequence[str] = PALETTE[0]) -> None:
+def intervals(
+    axes: Axes, rows: pd.DataFrame, colours: str | Sequence[str] = PALETTE[0], *, size: float = 22
+) -> None:
     """Values with their intervals, one per line from top to bottom.
 
     Parameters
     ----------
     rows : index of names; ``value``, ``low``, ``high``. Lines without a value stay empty.
+    size : area of a point, in square points.
     """
     places = range(len(rows))
     axes.hlines(places, rows["low"], rows["high"], colors=colours)
-    axes.scatter(rows["value"], places, c=colours, zorder=3, s=22)
+    axes.scatter(rows["value"], places, c=colours, zorder=3, s=size)
     axes.set_yticks(places, rows.index)
     axes.set_ylim(len(rows) - 0.5, -0.5)
     axes.grid(axis="y", visible=False)

@@ -12,8 +12,7 @@ from functools import cache
 from html import escape
 from typing import Any
 
-import yaml
-
+from radeval_lib import own_yaml
 from radeval_lib.labs import building
 from radeval_lib.papers.exhibits import PAPERS, exhibit
 from radeval_lib.paths import ROOT
@@ -31,9 +30,10 @@ _EXAMPLE = "green.table6"
 """The exhibit by which the book shows how to cite one."""
 
 
+@cache
 def about() -> dict[str, Any]:
     """What ``CITATION.cff`` says of the study."""
-    content: dict[str, Any] = yaml.safe_load((ROOT / "CITATION.cff").read_text(encoding="utf-8"))
+    content: dict[str, Any] = own_yaml.read(ROOT / "CITATION.cff")
     return content
 
 

@@ -12,12 +12,12 @@ import shutil
 import subprocess
 import sys
 import tempfile
+from functools import cache
 from pathlib import Path
 
 import nbformat
-import yaml
 
-from radeval_lib import atomic
+from radeval_lib import atomic, own_yaml
 from radeval_lib.labs import building
 from radeval_lib.paths import BUILD, DEFAULT_PROFILE, MANIFESTS, ROOT, display_path, notebooks
 from radeval_lib.pipeline import steps
@@ -46,9 +46,10 @@ launching.make_cells("{name}")
 _COMMIT = re.compile(r"<td>commit</td>\s*<td>([0-9a-f]{40})\b")
 
 
+@cache
 def home() -> str:
     """``owner/name`` of the public repository; empty where none is named."""
-    named = yaml.safe_load((ROOT / "_config.yml").read_text(encoding="utf-8")).get("repository", {})
+    named = own_yaml.read(ROOT / "_config.yml").get("repository", {})
     found = re.search(r"github\.com/([\w.-]+/[\w.-]+?)/?$", named.get("url", ""))
     return found[1] if found else ""
 

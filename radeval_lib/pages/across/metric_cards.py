@@ -175,14 +175,12 @@ def forest(card: Card) -> Figure:
     rows = [row for row in card.data["radpref"]["by_grade"] if "difference" in row]
     rows.sort(key=lambda row: -row["difference"])
     figure, axes = plots.panels(1, 1, 4.0, plots.NARROW)
-    places = np.arange(len(rows))
-    column = {key: np.array([row[key] for row in rows]) for key in rows[0] if key != "metric"}
-    axes.barh(places, 2 * column["detectable"], left=-column["detectable"], height=0.8, color="#dddddd")
+    frame = pd.DataFrame(rows).set_index("metric")
+    apart, zone = frame.filter(like="difference"), frame["detectable"]
+    axes.barh(range(len(frame)), 2 * zone, left=-zone, height=0.8, color="#dddddd")
     axes.axvline(0, color=plots.PALETTE[6], linewidth=1)
-    axes.hlines(places, column["difference_low"], column["difference_high"], color=plots.PALETTE[0])
-    axes.scatter(column["difference"], places, color=plots.PALETTE[0], zorder=3, s=28)
-    axes.set_yticks(places, [row["metric"] for row in rows])
-    axes.set_ylim(len(rows) - 0.5, -0.5)
+    named = {"difference": "value", "difference_low": "low", "difference_high": "high"}
+    plots.intervals(axes, apart.rename(columns=named), size=28)
     axes.grid(visible=False)
     axes.tick_params(axis="x", bottom=True)
     axes.set_xlabel("τ_b with the mean grade, five lines minus the other")

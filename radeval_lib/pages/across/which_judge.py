@@ -464,11 +464,7 @@ def forest(table: pd.DataFrame) -> Figure:
     rows = table.drop(index=PERSON)
     axes.axvspan(*table.loc[PERSON, ["low", "high"]], color=plots.PALETTE[6], alpha=0.18, linewidth=0)
     axes.axvline(table.loc[PERSON, "value"], color=plots.PALETTE[6], linewidth=1)
-    places = range(len(rows))
-    axes.hlines(places, rows["low"], rows["high"], color=plots.PALETTE[0])
-    axes.scatter(rows["value"], places, color=plots.PALETTE[0], zorder=3, s=28)
-    axes.set_yticks(places, rows.index)
-    axes.set_ylim(len(rows) - 0.5, -0.5)
+    plots.intervals(axes, rows, size=28)
     axes.grid(visible=False)  # a line would look like a second value in the band
     axes.tick_params(axis="x", bottom=True)
     axes.set_xlabel("τ_b with the other raters' mean grade")
