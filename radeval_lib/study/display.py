@@ -33,7 +33,7 @@ MOST_LISTED = 2
 """The most failing checks with one cause that a page names."""
 MOST_FILES = 4
 """The most data files of a result that a page names; its JSON has all."""
-RECORD = "Numbers, command, data and citation"
+RECORD = "Numbers, data, citation"
 """What the folded line beside every exhibit is called."""
 ENDS_HERE = "radeval_page_ends_here"
 """Key of an output's metadata, after which a page has nothing more to show in this build."""
@@ -51,7 +51,7 @@ _NEEDS_TEXTS = (
 CAUSE_WORDS = {
     "paper": "in the paper",
     "text": "in our text of the paper, not in the paper",
-    "definition": "a convention that the paper leaves open",
+    "definition": "an open convention",
     "rounding": "the last digit",
 }
 
@@ -88,7 +88,7 @@ def verdict_sentence(result: Result) -> str:
         assert entry.implemented is not None
         return f"In the library as {joined(entry.implemented.functions)}, tested by {entry.implemented.test}."
     if result.kind == verdicts.EXPERIMENT:
-        return f"Shown, not judged: a verdict on the paper needs {entry.would_need}."
+        return f"No verdict: that needs {entry.would_need}."
     if result.outcome == verdicts.EDITED:
         return "No verdict: the cells that ran are not those of the notebook's source."
     total = len(result.checks)
@@ -176,7 +176,7 @@ def _record(result: Result) -> str:
     if result.remaining:
         rows["Left open" if experiment else "Not checked"] = escape(result.remaining)
     rows["Numbers"] = _files(result)
-    with_data = ", with the data root in <code>RADEVAL_DATA_ROOT</code>"
+    with_data = " (needs <code>RADEVAL_DATA_ROOT</code>)"
     by_data = with_data if result.evidence in ("open", "credentialed") else ""
     rows["Command"] = f"<code>{command(result.notebook, made['profile']['name'])}</code>{by_data}"
     rows["Data"] = _data_files(made["data"])
@@ -314,7 +314,7 @@ def _identity(model: dict[str, str]) -> list[str]:
 
 def provenance(run: Run) -> HTML:
     """Show, folded, what this page's numbers come from."""
-    with_data = ", with the data root in RADEVAL_DATA_ROOT" if run.data_root else ""
+    with_data = " (needs RADEVAL_DATA_ROOT)" if run.data_root else ""
     head = code.commit()
     rows = {
         "notebook": f'<a href="../../sources/{run.notebook}.md">notebooks/{run.notebook}.md</a>',
@@ -335,5 +335,5 @@ def provenance(run: Run) -> HTML:
         fillers = [run.whole_profile.roles.get(role, "") for role in run.declared.data]
         told = recordings.told(recordings.of_run(run.reading.data(), fillers))
     scored = "".join(f'<p class="scored">{escape(line)}</p>' for line in told)
-    summary = "<summary>How these numbers were made</summary>"
+    summary = "<summary>Provenance</summary>"
     return HTML(f'{scored}<details class="provenance">{summary}{body}</details>')

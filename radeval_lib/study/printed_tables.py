@@ -136,7 +136,7 @@ def _legend(cells: pd.DataFrame) -> str:
     said = []
     follows = (cells["follows"] != "").any()
     if follows:
-        said.append(f"Below a number: what follows{', with its range in brackets' if ranged else ''}.")
+        said.append(f"Below: what follows{', [its range]' if ranged else ''}.")
     marks = {verdicts.FAILS: "differs", verdicts.CANNOT_TELL: "cannot tell"}
     if told := [f"{verdicts.MARKS[key]} {word}" for key, word in marks.items() if key in outcomes]:
         said.append(f"{joined(told)}.")

@@ -163,14 +163,14 @@ def superiority_words(checks: Sequence[Check]) -> str:
     """What the two aspects of claims come to; empty if there are none."""
     words = {
         "order": {
-            HOLDS: "the claimed order holds",
-            FAILS: "the claimed order fails",
-            CANNOT_TELL: "the claimed order is not decided",
+            HOLDS: "the order holds",
+            FAILS: "the order fails",
+            CANNOT_TELL: "the order is not decided",
         },
         "lead": {
             HOLDS: "the lead is established",
             FAILS: "the lead is established the other way",
-            CANNOT_TELL: "the lead is not established over every rival",
+            CANNOT_TELL: "the lead is open",
         },
     }
     counts = []

@@ -18,7 +18,7 @@ from radeval_lib.errors import ResultError
 # What the data of a result are, and how a sentence says so; the order of the ledger's columns.
 RESTS_ON = {
     "print": "on printed numbers",
-    "released": "on numbers from an author's repository",
+    "released": "on released numbers",
     "none": "on no data",
     "synthetic": "on generated data",
     "recorded": "on public data, scored before",

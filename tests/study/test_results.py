@@ -213,7 +213,7 @@ def test_an_experiment_of_our_own_records_no_check(tmp_path: Path) -> None:
     assert (first.verdict, first.checks) == ("own experiment", ())
     assert first.outcome == verdicts.EXPERIMENT
     assert second.table == [{"index": 0, "f1": 0.5}]
-    assert "Shown, not judged: a verdict on the paper needs " in exhibit_html(first)
+    assert "No verdict: that needs " in exhibit_html(first)
     assert "<dt>Made</dt><dd>on generated data, with generated reports</dd>" in exhibit_html(first)
     assert "<dt>Left open</dt><dd>People.</dd>" in exhibit_html(first)
     with pytest.raises(ResultError, match="checks nothing that a paper states"):
