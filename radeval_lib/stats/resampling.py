@@ -194,8 +194,8 @@ def estimate(value: float, drawn: ArrayLike, level: float = 0.95) -> Estimate:
 
 
 def mean_of_sums(sums: FloatArray) -> FloatArray:
-    """The mean where the statistics of a case are its value and 1; shape (..., 2) to (..., 1)."""
-    mean: FloatArray = sums[..., :1] / sums[..., 1:]
+    """Means where the statistics of a case are its values and 1; shape (..., values + 1) to (..., values)."""
+    mean: FloatArray = sums[..., :-1] / sums[..., -1:]
     return mean
 
 

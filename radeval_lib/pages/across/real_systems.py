@@ -175,33 +175,27 @@ def gains(recording: Recording, resamples: int, rng: np.random.Generator) -> pd.
     ``stratum``, ``gain`` in the good direction with ``low`` and ``high`` (studies drawn with replacement),
     ``sd`` and ``p`` of the permutation, ``share`` of what the references themselves would gain."""
     table, expected = recording.table, recording.parts["expected"]
-    known = recording.parts["shuffles"].set_index(["system", "metric", "stratum"])
+    shuffles = recording.parts["shuffles"]
     same = table[table["system"] == SAME].set_index("study")
-    rows = []
-    for (system, metric, stratum), shuffle in known.iterrows():
+    rows = {}
+    for (system, stratum), of_metrics in shuffles.groupby(["system", "stratum"], sort=False):
         of = table[table["system"] == system].set_index("study")
         how = "all" if stratum == "all" else "within"
-        level = expected[expected["system"] == system].set_index("study")[f"{metric}_{how}"]
+        level = expected[expected["system"] == system].set_index("study")
         chosen = stratum_of(of, stratum).index
-        apart = sign(metric) * (of.loc[chosen, metric] - level.loc[chosen]).to_numpy(np.float64)
-        table_ = np.column_stack([apart, np.ones(len(apart))])
-        (found,) = sum_estimates(table_, mean_of_sums, resamples=resamples, rng=rng)
-        possible = sign(metric) * (same.loc[chosen, metric].mean() - shuffle["mean"])
-        rows.append(
-            (
-                system,
-                metric,
-                stratum,
-                found.value,
-                found.low,
-                found.high,
-                shuffle["sd"],
-                shuffle["p"],
-                found.value / possible if possible else np.nan,
-            )
-        )
+        apart = [
+            sign(metric) * (of.loc[chosen, metric] - level.loc[chosen, f"{metric}_{how}"])
+            for metric in of_metrics["metric"]
+        ]
+        of_studies = np.column_stack([*apart, np.ones(len(chosen))]).astype(np.float64)
+        found = sum_estimates(of_studies, mean_of_sums, resamples=resamples, rng=rng)
+        for shuffle, gain in zip(of_metrics.itertuples(), found, strict=True):
+            possible = sign(shuffle.metric) * (same.loc[chosen, shuffle.metric].mean() - shuffle.mean)
+            share = gain.value / possible if possible else np.nan
+            given = (system, shuffle.metric, stratum, gain.value, gain.low, gain.high)
+            rows[shuffle.Index] = (*given, shuffle.sd, shuffle.p, share)
     columns = ["system", "metric", "stratum", "gain", "low", "high", "sd", "p", "share"]
-    return pd.DataFrame(rows, columns=columns)
+    return pd.DataFrame([rows[place] for place in shuffles.index], columns=columns)
 
 
 def beside_each_other(gained: pd.DataFrame) -> pd.DataFrame:
@@ -346,7 +340,7 @@ HEADLINE = frozenset(
 """What of :func:`answer` the front page repeats."""
 
 
-def answer(recording: Recording, named: pd.DataFrame, run: Run) -> dict[str, str]:
+def answer(recording: Recording, named: pd.DataFrame, gained: pd.DataFrame, run: Run) -> dict[str, str]:
     """What the page says in its sentences, by name."""
     table, name = recording.table, titles(METRICS)
     finder = str(named["named"].idxmax())
@@ -363,7 +357,6 @@ def answer(recording: Recording, named: pd.DataFrame, run: Run) -> dict[str, str
     same, released = table[table["system"] == SAME], recording.parts["released"]["RadCliQ-v1"]
     counts = same["stratum"].value_counts()
     half = recording.parts["codes"].set_index(["half", "code"]).loc[("even", "all")]
-    gained = gains(recording, run.profile.resamples, run.rng("gains"))
     rouge = gained[gained["metric"] == "rouge_l"].set_index(["system", "stratum"])
     stylist = str(rouge.xs("all", level="stratum")["gain"].idxmax())
     last = findings(table, [LAST_IMAGE], run.rng("last image"), lookups=100).iloc[0]
