@@ -20,8 +20,7 @@ from seaborn.utils import relative_luminance
 PALETTE = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#4D4D4D")
 _INK = "#1b1b1b"  # of all writing but that on cells of heat maps: the book turns it round on a dark page
 MARKERS = ("o", "s", "^", "D", "v", "P", "X")
-WIDTH = 6.4  # inches: the width of the book's text column
-NARROW = 5.2  # what a phone can show whole; its cell gives the image the class ``fits``
+WIDTH = 5.2  # inches: on a phone, whose screen shows it whole, the smallest labels are still 10 pixels high
 
 
 def use_style() -> None:
@@ -29,7 +28,7 @@ def use_style() -> None:
     sns.set_theme(context="notebook", style="whitegrid", palette=list(PALETTE), font_scale=1.0)
     mpl.rcParams.update(
         {
-            "figure.figsize": (WIDTH, 4.2),
+            "figure.figsize": (WIDTH, 3.6),
             "figure.dpi": 100,
             "figure.constrained_layout.use": True,
             "figure.constrained_layout.h_pad": 0.1,  # inches: a title stays clear of the axis above it
@@ -54,14 +53,12 @@ def use_style() -> None:
     plt.uninstall_repl_displayhook()
 
 
-def panels(
-    rows: int, columns: int, height: float = 3.2, width: float = WIDTH, **settings: Any
-) -> tuple[Figure, Any]:
-    """A figure with a grid of axes, each row ``height`` inches high, by default as wide as the text.
+def panels(rows: int, columns: int, height: float = 3.2, **settings: Any) -> tuple[Figure, Any]:
+    """A figure with a grid of axes, each row ``height`` inches high, all together :data:`WIDTH` wide.
 
     ``settings`` go to :func:`matplotlib.pyplot.subplots`.
     """
-    return plt.subplots(rows, columns, figsize=(width, height * rows), **settings)
+    return plt.subplots(rows, columns, figsize=(WIDTH, height * rows), **settings)
 
 
 def heat_map(axes: Axes, table: Any, *, slant: float = 0, **settings: Any) -> None:

@@ -14,7 +14,7 @@ _HOMES = {
     "radeval_lib.study.beginning": "begin_cell",
     "radeval_lib.study.checks": "Check Key above check_bounds check_groups check_setting check_statement"
     " check_value",
-    "radeval_lib.study.display": "only_with_data provenance quote said show_checks",
+    "radeval_lib.study.display": "CAUSE_WORDS only_with_data provenance quote said show_checks",
     "radeval_lib.study.headlines": "hand_over_table handed_over",
     "radeval_lib.study.metric_agreement": "agreement",
     "radeval_lib.study.page_runs": "OpenExhibit PageRun begin",

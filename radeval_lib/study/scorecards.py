@@ -117,12 +117,12 @@ def _finding(result: Result) -> str:
     return f"{found[:1].upper()}{found[1:]}." if found else ""
 
 
-def distinct_failures(checks: pd.DataFrame) -> list[tuple[str, str]]:
-    """What makes checks of an audit fail, each once, as paper and cause, however many checks one cause
-    strikes; what fails for no known cause counts by its exhibit and what it compares."""
+def distinct_failures(checks: pd.DataFrame) -> pd.DataFrame:
+    """What makes checks of an audit fail, each once, as ``paper``, ``cause`` and ``kind``, however many
+    checks one cause strikes; what fails for no known cause counts by its exhibit and what it compares."""
     failing = checks[checks["outcome"] == verdicts.FAILS]
-    keys = failing["cause"].where(failing["cause"] != "", failing["exhibit"] + ": " + failing["what"])
-    return list(dict.fromkeys(zip(failing["paper"], keys, strict=True)))
+    named = failing["cause"].where(failing["cause"] != "", failing["exhibit"] + ": " + failing["what"])
+    return failing.assign(cause=named)[["paper", "cause", "kind"]].drop_duplicates(["paper", "cause"])
 
 
 def by_word(card: pd.DataFrame) -> dict[str, int]:

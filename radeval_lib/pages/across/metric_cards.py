@@ -174,7 +174,7 @@ def forest(card: Card) -> Figure:
     """Differences in τ_b to each recorded metric, and the zone in which they are not detected."""
     rows = [row for row in card.data["radpref"]["by_grade"] if "difference" in row]
     rows.sort(key=lambda row: -row["difference"])
-    figure, axes = plots.panels(1, 1, 4.0, plots.NARROW)
+    figure, axes = plots.panels(1, 1, 4.0)
     frame = pd.DataFrame(rows).set_index("metric")
     apart, zone = frame.filter(like="difference"), frame["detectable"]
     axes.barh(range(len(frame)), 2 * zone, left=-zone, height=0.8, color="#dddddd")

@@ -460,7 +460,7 @@ def _system_p(values: pd.Series, systems: pd.Series, run: Run) -> list[float]:
 def forest(table: pd.DataFrame) -> Figure:
     """The metrics with their intervals, what one person reaches as a band behind them, and ``operations``, if
     the table has them, in a figure that a phone shows whole."""
-    figure, axes = plots.panels(1, 1, 4.4, plots.NARROW)
+    figure, axes = plots.panels(1, 1, 4.4)
     rows = table.drop(index=PERSON)
     axes.axvspan(*table.loc[PERSON, ["low", "high"]], color=plots.PALETTE[6], alpha=0.18, linewidth=0)
     axes.axvline(table.loc[PERSON, "value"], color=plots.PALETTE[6], linewidth=1)

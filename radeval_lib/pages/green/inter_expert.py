@@ -262,7 +262,7 @@ def largest_p(w: float, fewest: int) -> float:
 
 def draw_table1(cells: pd.DataFrame) -> None:
     """Draw the printed cells of Table 1 as a heat map."""
-    _, axis = plots.panels(1, 1, 4.4, plots.NARROW)
+    _, axis = plots.panels(1, 1, 4.4)
     texts = wide(cells, "rater", "other", "printed").loc[NAMES, NAMES].fillna("")
     matrix = wide(cells, "rater", "other").loc[NAMES, NAMES]
     plots.heat_map(axis, matrix, slant=45, annot=texts, fmt="", cmap="Blues", vmin=0, linewidths=1)
@@ -271,7 +271,7 @@ def draw_table1(cells: pd.DataFrame) -> None:
 
 def draw_matrices(matrices: Mapping[str, pd.DataFrame]) -> None:
     """Draw the lower triangles of symmetric matrices of Kendall's tau side by side, by title."""
-    _, axes = plots.panels(1, len(matrices), 3.2, plots.NARROW, sharey=True)
+    _, axes = plots.panels(1, len(matrices), 3.2, sharey=True)
     for axis, (title, matrix) in zip(axes, matrices.items(), strict=True):
         above = np.triu(np.ones(np.subtract(matrix.shape, 1)), k=1).astype(bool)
         looks = {"vmin": 0.3, "vmax": 0.9, "cmap": "Blues", "fmt": ".2f", "annot_kws": {"fontsize": 9}}

@@ -231,7 +231,7 @@ def against_silence(frame: pd.DataFrame) -> pd.DataFrame:
 
 def draw_silence(silence: pd.DataFrame) -> None:
     """Draw the shares of :func:`against_silence`, one panel per place, on a logarithmic axis."""
-    figure, axes = plots.panels(3, 1, 2.1, plots.NARROW, sharex=True, height_ratios=[5, 2, 2])
+    figure, axes = plots.panels(3, 1, 2.1, sharex=True, height_ratios=[5, 2, 2])
     for axis, (place, part) in zip(axes, silence.groupby("place", sort=False), strict=True):
         looks = {"hue": "quantity", "style": "quantity", "markers": list(plots.MARKERS[:3]), "s": 65}
         sns.scatterplot(part, x="share", y="judge", ax=axis, legend=axis is axes[0], **looks)

@@ -144,7 +144,7 @@ def places(cells: Mapping[str, Mapping[str, Printed]], documents: int) -> list[C
 def draw_aklu(table7: pd.DataFrame, most: float, labelled: Sequence[str]) -> Axes:
     """Printed aKLU against printed aPE, with the line of KL(p || U) and its maximum ``most``."""
     values = wide(table7, "model", "metric")
-    _, ax = plots.panels(1, 1, 4.2, plots.NARROW)
+    _, ax = plots.panels(1, 1, 4.2)
     sns.scatterplot(values, x="aPE", y="aKLU", s=50, ax=ax)
     ends = np.array([0.95, 1.35])
     ax.plot(ends, most - ends, color=plots.PALETTE[1], label="log 46 − aPE")
@@ -159,7 +159,7 @@ def draw_aklu(table7: pd.DataFrame, most: float, labelled: Sequence[str]) -> Axe
 
 def draw_ranks(panels: Mapping[str, pd.DataFrame]) -> Figure:
     """Printed average ranks and their intervals, one panel per frame of :func:`average_ranks`."""
-    fig, axes = plots.panels(1, len(panels), 5.4, plots.NARROW, sharey=True)
+    fig, axes = plots.panels(1, len(panels), 5.4, sharey=True)
     for ax, (title, frame) in zip(axes, panels.items(), strict=True):
         ax.barh(frame.index, frame["high"] - frame["low"], left=frame["low"], color="#C9D6E2", height=0.7)
         for fits, label, marker in ((True, "inside the interval", "o"), (False, "outside", "X")):

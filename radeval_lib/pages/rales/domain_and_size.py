@@ -162,7 +162,7 @@ def check_one_call(found: pd.DataFrame, source: str) -> Check:
 def draw_size(scores: pd.DataFrame, released: pd.DataFrame) -> Figure:
     """NLU score against size, with a ring where the authors' figure notebook (``released``, by model) puts
     each; lines join the sizes of one family."""
-    fig, ax = plots.panels(1, 1, 6.8, plots.NARROW)
+    fig, ax = plots.panels(1, 1, 6.8)
     for _, family in scores.groupby(scores["model"].map(models().set_index("model")["family"])):
         ax.plot(family["million parameters"], family["value"], color=plots.PALETTE[6], linewidth=1, zorder=1)
     markers = dict(zip(domains(), plots.MARKERS, strict=False))

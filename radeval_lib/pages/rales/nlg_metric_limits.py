@@ -179,20 +179,13 @@ def normal_pairs(records: Sequence[ReportPair], n: int = IMPRESSIONS, seed: int 
 def draw_fairness(fair: pd.DataFrame) -> Figure:
     """One panel per phenomenon: how often each metric prefers what means the same, with intervals."""
     shown = [name for name in FAIR if name in fair.index.get_level_values("phenomenon")]
-    figure, grid = plots.panels(-(-len(shown) // 3), 3, height=2.4, sharey=True, squeeze=False)
+    figure, grid = plots.panels(-(-len(shown) // 2), 2, height=2.4, sharey=True, squeeze=False)
     for ax in grid.flat[len(shown) :]:
         ax.remove()
     for ax, phenomenon in zip(grid.flat, shown, strict=False):
-        rows = fair.loc[phenomenon]
-        places = range(len(rows))
         ax.axvline(0.5, color="#888888", linewidth=1)
-        ax.hlines(places, rows["low"], rows["high"], colors=plots.PALETTE[0])
-        ax.scatter(rows["value"], places, color=plots.PALETTE[0], zorder=3, s=22)
-        ax.set(title=fill(phenomenon, 16), xlim=(0, 1))
-        ax.set_yticks(list(places), list(rows.index))
-        ax.grid(axis="y", visible=False)
-        ax.title.set_fontsize(9)
-    grid[0, 0].invert_yaxis()
+        plots.intervals(ax, fair.loc[phenomenon])
+        ax.set(title=fill(phenomenon, 24), xlim=(0, 1))
     return figure
 
 
