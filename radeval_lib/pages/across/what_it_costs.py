@@ -175,6 +175,16 @@ def duration(hours: float) -> str:
     return f"{hours:.1f} hours" if hours < 48 else f"{hours / 24:,.0f} days"
 
 
+def order_of(hours: float) -> str:
+    """The unit in which one would speak of so many hours, which another machine hardly changes.
+
+    >>> [order_of(0.2), order_of(38), order_of(240), order_of(24 * 29), order_of(24 * 200)]
+    ['minutes', 'hours', 'days', 'weeks', 'months']
+    """
+    most = {"minutes": 2, "hours": 96, "days": 24 * 15, "weeks": 24 * 100}
+    return next((unit for unit, end in most.items() if hours < end), "months")
+
+
 def draw(axes: Axes, table: pd.DataFrame) -> None:
     """The time for MIMIC-CXR on a logarithmic scale, one way per line; hollow where it is not timed."""
     times = hours(table["milliseconds"], "MIMIC-CXR")
