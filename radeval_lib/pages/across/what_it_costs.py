@@ -176,7 +176,7 @@ def duration(hours: float) -> str:
 
 
 def order_of(hours: float) -> str:
-    """The unit in which one would speak of so many hours, which another machine hardly changes.
+    """The largest unit that suits so many hours, which another machine hardly changes.
 
     >>> [order_of(0.2), order_of(38), order_of(240), order_of(24 * 29), order_of(24 * 200)]
     ['minutes', 'hours', 'days', 'weeks', 'months']
