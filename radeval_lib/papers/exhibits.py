@@ -75,7 +75,7 @@ class Exhibit:
     @property
     def why_not_rebuilt(self) -> str:
         """Why a build may lack the exhibit, as it stands behind a colon."""
-        unseen = "our copy of the paper does not show it; " if self.legible == "no" else ""
+        unseen = "not legible in our copy; " if self.legible == "no" else ""
         return f"{unseen}would need {self.would_need}"
 
     @property

@@ -11,6 +11,7 @@ import pytest
 from radeval_lib import origin
 from radeval_lib.papers.exhibits import ledger
 from radeval_lib.papers.printed_numbers import (
+    NOT_LEGIBLE,
     cell,
     has_numbers,
     layout_of,
@@ -90,7 +91,26 @@ def test_every_transcription_has_a_layout_that_shows_each_cell_once(key: str, ta
     assert set(layout_of(key)) < keys
     body = cell_by_cell(shown, {}).partition("<tbody>")[2]
     texts = [re.sub(r"<[^>]*>", "", one) for one in re.findall(r"<td>(.*?)</td>", body, re.DOTALL)]
-    assert sorted(filter(None, texts)) == sorted(printed(key)["printed"])
+    legible = [text for text in printed(key)["printed"] if text != NOT_LEGIBLE]
+    assert sorted(text for text in texts if text not in ("", NOT_LEGIBLE)) == sorted(legible)
+
+
+def test_rows_that_nothing_compares_are_shown_once(table7: Result) -> None:
+    first, second = cell_by_cell(table7, {}), cell_by_cell(table7, {}, again=True)
+    heads = [re.findall(r"<th[^>]*>([^<]+)</th>", html.partition("<tbody>")[2]) for html in (first, second)]
+    assert len(heads[0]) == 16
+    assert heads[1] == ["BERT_base", "BERT_large", "RadBERT_2"]
+    assert "The other rows stand above." not in first
+    assert second.endswith("The other rows stand above.</p>")
+
+
+def test_rows_that_are_not_legible_are_named_below(table7: Result) -> None:
+    frame = printed("green.table5")
+    checks = (check_value("mean", cell(frame, rater="GREEN", category="(a)", statistic="mean"), 0.36),)
+    html = cell_by_cell(replace(table7, exhibit="green.table5", checks=checks, causes={}), {})
+    assert NOT_LEGIBLE not in html.partition("<tbody>")[2].partition("</table>")[0]
+    raters = "Expert 0, Expert 1, Expert 2, Expert 3, Expert 4 and Expert 5"
+    assert html.endswith(f"Grey: not checked. Not legible: {raters}.</p>")
 
 
 def test_one_folded_line_has_numbers_command_data_sample_and_seed(table7: Result) -> None:
