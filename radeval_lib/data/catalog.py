@@ -46,7 +46,7 @@ def public_texts(root: Path | None) -> Iterator[str]:
     """Texts that are no leak anywhere: what the papers print, and the open data sets of a data root."""
     for path in sorted(PAPERS.rglob("*.*")):
         if path.suffix in (".yml", ".csv"):
-            yield path.read_text(encoding="utf-8")
+            yield path.read_text(encoding="utf-8").partition("\nexhibits:\n")[0]  # the ledger is our own
     for name in names() if root is not None else []:
         if root is not None and not load_manifest(name).restricted:
             for record in load(name, root):

@@ -1,6 +1,6 @@
-"""The ledger: every exhibit of the five papers, and the one notebook that rebuilds each.
+"""The ledger: every exhibit of the papers, and the one notebook that rebuilds each.
 
-Source: ``data_manifests/exhibits.yml``.
+Source: ``exhibits`` in every ``data_manifests/papers/<paper>/paper.yml``.
 """
 
 from __future__ import annotations
@@ -8,15 +8,15 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from difflib import get_close_matches
-from functools import lru_cache
+from functools import cache, lru_cache
 from pathlib import Path
+from typing import Any
 
 from radeval_lib import own_yaml
-from radeval_lib.errors import LedgerError
-from radeval_lib.paths import LEDGER, display_path
+from radeval_lib.errors import LedgerError, PrintedError
+from radeval_lib.paths import PAPERS as _FOLDER
+from radeval_lib.paths import display_path
 
-PAPERS: dict[str, str] = dict(own_yaml.read(LEDGER)["papers"])
-"""What pages call each paper, by its key in the ledger."""
 KINDS = ("table", "figure", "worked_example", "definition", "claim", "guideline")
 IMPLEMENTABLE = ("worked_example", "definition", "guideline")
 
@@ -35,6 +35,43 @@ class Implementation:
         return [self.function] if isinstance(self.function, str) else self.function
 
 
+def file_of(paper: str) -> Path:
+    """Where a paper is described: its exhibits, printed numbers, prose and known discrepancies."""
+    return _FOLDER / paper / "paper.yml"
+
+
+@cache
+def description(paper: str) -> dict[str, Any]:
+    """The content of :func:`file_of`.
+
+    Raises
+    ------
+    PrintedError
+        Where there is no such file.
+    """
+    if not (path := file_of(paper)).is_file():
+        known = ", ".join(sorted(file.parent.name for file in _FOLDER.glob("*/paper.yml")))
+        raise PrintedError(f"no printed numbers for paper {paper!r}", display_path(path), f"Papers: {known}.")
+    content: dict[str, Any] = own_yaml.read(path)
+    return content
+
+
+def _names() -> dict[str, str]:
+    """What pages call each paper, in their order."""
+    found = []
+    for path in _FOLDER.glob("*/paper.yml"):
+        try:
+            content = description(path.parent.name)
+            found.append((content["order"], path.parent.name, content["name"]))
+        except KeyError as error:
+            raise LedgerError(f"no key {error}", display_path(path), "Add it at the top.") from None
+    return {key: name for _, key, name in sorted(found)}
+
+
+PAPERS: dict[str, str] = _names()
+"""What pages call each paper, by the name of its folder; in the order in which they list them."""
+
+
 def level_of(evidence: str) -> str:
     """What the ledger and the papers' discrepancies distinguish: ``print``, ``released`` or ``data``."""
     return evidence if evidence in ("print", "released") else "data"
@@ -42,7 +79,24 @@ def level_of(evidence: str) -> str:
 
 @dataclass(frozen=True)
 class Exhibit:
-    """One table, figure, worked example, definition, guideline or headline claim of a paper."""
+    """One table, figure, worked example, definition, guideline or headline claim of a paper.
+
+    Attributes
+    ----------
+    id : ``<paper>.<name>``.
+    kind : one of :data:`KINDS`; a printed table or figure that is really an example or an instruction sheet
+        has that kind, and its label says what the paper calls it.
+    legible : ``full``, ``partial`` or ``no``: whether our text copy of the paper shows its content.
+    needs : what rebuilding it takes. ``published_numbers``: the printed numbers alone allow checking it;
+        ``synthetic_ok``: the computation can be exercised on made-up text, which does not return the printed
+        values; the rest are data sets, models or people.
+    from_print : ``yes``, ``partly`` or ``no``, and how: whether the printed numbers alone determine it.
+    notebook : path below ``notebooks/`` without the ending.
+    remaining : what the page leaves unchecked on print, on released numbers, on data.
+    unchecked : the statements or settings that this is, one by one, to be counted; of a transcribed table the
+        cells are counted instead.
+    implemented : of a legible definition, guideline or worked example.
+    """
 
     id: str
     paper: str
@@ -91,20 +145,19 @@ class Exhibit:
         return self.id.replace(".", "-").replace("_", "-")
 
 
-def _read(path: Path) -> dict[str, Exhibit]:
-    content = own_yaml.read(path)
+def _read(paper: str, rows: Sequence[Mapping[str, Any]]) -> dict[str, Exhibit]:
     exhibits: dict[str, Exhibit] = {}
-    for number, row in enumerate(content["exhibits"], start=1):
-        where = f"{display_path(path)}, exhibit {number} ({row.get('id', 'no id')})"
+    for number, row in enumerate(rows, start=1):
+        where = f"{display_path(file_of(paper))}, exhibit {number} ({row.get('id', 'no id')})"
         try:
             made = Implementation(**row["implemented"]) if "implemented" in row else None
-            exhibit = Exhibit(**{**row, "needs": tuple(row["needs"]), "implemented": made})
+            exhibit = Exhibit(**{**row, "paper": paper, "needs": tuple(row["needs"]), "implemented": made})
         except (TypeError, KeyError) as error:
             raise LedgerError(f"wrong or missing key: {error}", where) from None
         if exhibit.id in exhibits:
             raise LedgerError("this id stands twice", where, "Give each exhibit an id of its own.")
-        if exhibit.paper not in PAPERS or not exhibit.id.startswith(exhibit.paper + "."):
-            raise LedgerError(f"unknown paper {exhibit.paper!r}", where, f"Papers: {', '.join(PAPERS)}.")
+        if not exhibit.id.startswith(f"{paper}."):
+            raise LedgerError("the id names another paper", where, f"Begin it with `{paper}.`")
         if exhibit.kind not in KINDS:
             raise LedgerError(f"unknown kind {exhibit.kind!r}", where, f"Kinds: {', '.join(KINDS)}.")
         if made and (exhibit.kind not in IMPLEMENTABLE or exhibit.legible == "no"):
@@ -120,7 +173,8 @@ def _read(path: Path) -> dict[str, Exhibit]:
 @lru_cache(maxsize=1)
 def ledger() -> dict[str, Exhibit]:
     """Every exhibit by id, in the ledger's order."""
-    return _read(LEDGER)
+    every = [_read(paper, description(paper).get("exhibits") or []) for paper in PAPERS]
+    return {key: entry for of_paper in every for key, entry in of_paper.items()}
 
 
 def exhibit(exhibit_id: str) -> Exhibit:
@@ -135,9 +189,8 @@ def exhibit(exhibit_id: str) -> Exhibit:
     if found is None:
         near = get_close_matches(exhibit_id, ledger(), n=3)
         hint = f"Near it: {', '.join(near)}; " if near else ""
-        raise LedgerError(
-            f"unknown exhibit {exhibit_id!r}", display_path(LEDGER), f"{hint}`radbook exhibits` lists all."
-        )
+        where = display_path(file_of(exhibit_id.partition(".")[0]))
+        raise LedgerError(f"unknown exhibit {exhibit_id!r}", where, f"{hint}`radbook exhibits` lists all.")
     return found
 
 

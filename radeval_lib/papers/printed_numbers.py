@@ -9,16 +9,15 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field
-from functools import cache
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from radeval_lib import origin, own_yaml
+from radeval_lib import origin
 from radeval_lib.errors import PrintedError
-from radeval_lib.papers.exhibits import exhibit
+from radeval_lib.papers.exhibits import description, exhibit, file_of
 from radeval_lib.paths import MANIFESTS, PAPERS, display_path
 
 NOT_LEGIBLE = "not legible"
@@ -79,19 +78,7 @@ def parse(text: str) -> Printed:
 def paper(key: str) -> dict[str, Any]:
     """The description of a paper's printed numbers (``paper.yml``): tables, prose and known discrepancies."""
     origin.permit_paper(key)
-    return _described(key)
-
-
-@cache
-def _described(key: str) -> dict[str, Any]:
-    path = PAPERS / key / "paper.yml"
-    if not path.is_file():
-        known = sorted(folder.name for folder in PAPERS.iterdir() if (folder / "paper.yml").is_file())
-        raise PrintedError(
-            f"no printed numbers for paper {key!r}", display_path(path), f"Papers: {', '.join(known)}."
-        )
-    content: dict[str, Any] = own_yaml.read(path)
-    return content
+    return description(key)
 
 
 def table_path(exhibit_id: str) -> Path:
@@ -102,7 +89,7 @@ def table_path(exhibit_id: str) -> Path:
         exhibit(exhibit_id)  # an id that the ledger lacks gets the ledger's own error
         raise PrintedError(
             f"no printed table for {exhibit_id!r}",
-            display_path(PAPERS / key / "paper.yml"),
+            display_path(file_of(key)),
             f"Tables: {', '.join(tables)}.",
         )
     return PAPERS / key / str(tables[exhibit_id]["file"])
@@ -216,10 +203,10 @@ def wide(
 
 def _prose(exhibit_id: str) -> list[dict[str, Any]]:
     key = exhibit(exhibit_id).paper
-    origin.note_printed(key, PAPERS / key / "paper.yml")
+    origin.note_printed(key, file_of(key))
     quotes: list[dict[str, Any]] = (paper(key).get("prose") or {}).get(exhibit_id, [])
     if not quotes:
-        raise PrintedError(f"nothing is quoted for {exhibit_id!r}", display_path(PAPERS / key / "paper.yml"))
+        raise PrintedError(f"nothing is quoted for {exhibit_id!r}", display_path(file_of(key)))
     return quotes
 
 
@@ -277,7 +264,7 @@ def texts(name: str) -> pd.DataFrame:
     known = paper(key).get("texts") or {}
     if name not in known:
         remedy = f"Texts: {', '.join(known) or 'none'}."
-        raise PrintedError(f"no text {name!r}", display_path(PAPERS / key / "paper.yml"), remedy)
+        raise PrintedError(f"no text {name!r}", display_path(file_of(key)), remedy)
     path = PAPERS / key / str(known[name]["file"])
     origin.note_printed(key, path)
     frame = pd.read_csv(path, dtype=str, keep_default_na=False, encoding="utf-8")

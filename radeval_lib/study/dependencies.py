@@ -235,11 +235,9 @@ def manifests_digest(notebook: str, settings: Profile, wanted: Declared, *, page
         files += sorted(paths.MODELS.glob("*.yml"))
     content: list[object] = []
     if page:
-        papers = papers_read(notebook, wanted)
-        for paper in papers:
+        for paper in papers_read(notebook, wanted):
             folder = paths.MANIFESTS / "released" if paper == "released" else paths.PAPERS / paper
             files += [path for path in folder.rglob("*") if path.is_file()]
-        content += [vars(entry) for entry in ledger().values() if entry.paper in papers]
         own = own_yaml.read(paths.MANIFESTS / "headlines.yml")
         content += [one for one in own.values() if one["notebook"] == notebook or ALL in wanted.results]
     summed = {paths.display_path(path): _digest(path, _state(path)) for path in sorted(files)}

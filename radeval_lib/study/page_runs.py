@@ -16,8 +16,9 @@ from IPython.display import HTML, display
 
 from radeval_lib import plots
 from radeval_lib.errors import ResultError
-from radeval_lib.papers.exhibits import exhibit
+from radeval_lib.papers.exhibits import exhibit, file_of
 from radeval_lib.papers.printed_numbers import Printed
+from radeval_lib.paths import display_path
 from radeval_lib.stats.estimates import Estimate
 from radeval_lib.study import beginning, checks, headlines, results, runs, superiority, verdicts
 from radeval_lib.study.checks import Check, Key
@@ -115,7 +116,7 @@ class PageRun(runs.Run):
             if exhibit(exhibit_id).implemented is None:
                 raise ResultError(
                     f"{exhibit_id} names no function and no test",
-                    "exhibits.yml",
+                    display_path(file_of(exhibit(exhibit_id).paper)),
                     "Name both under `implemented`.",
                 )
             with self.exhibit(exhibit_id, "none", remaining="") as shown:

@@ -129,8 +129,11 @@ def tiny_repository(target: Path) -> TinyRepository:
         ),
         encoding="utf-8",
     )
-    ledger = (target / "data_manifests" / "exhibits.yml").read_text(encoding="utf-8")
-    head, *blocks = ledger.split("\n  - id: ")
+    for path in (target / "data_manifests" / "papers").glob("*/paper.yml"):
+        head, _, ledger = path.read_text(encoding="utf-8").partition("\nexhibits:")
+        path.write_text(f"{head}\nexhibits: []\n", encoding="utf-8")
+        if path.parent.name == "facts":
+            facts, described, blocks = path, head, ledger.split("\n  - id: ")[1:]
     moved = {"facts.table1": "facts/one", "facts.table2": "facts/two"}
     kept = [
         "\n".join(
@@ -140,9 +143,7 @@ def tiny_repository(target: Path) -> TinyRepository:
         for b in blocks
         if b.splitlines()[0] in moved
     ]
-    (target / "data_manifests" / "exhibits.yml").write_text(
-        "\n  - id: ".join([head, *kept]) + "\n", encoding="utf-8"
-    )
+    facts.write_text("\n  - id: ".join([f"{described}\nexhibits:", *kept]) + "\n", encoding="utf-8")
     repository = TinyRepository(target)
     repository.write("facts/one", RECORDS.format(exhibit="facts.table1"))
     repository.write("facts/two", RECORDS.format(exhibit="facts.table2"))

@@ -331,7 +331,7 @@ def test_results_of_another_version_are_made_again_and_stop_nothing(tiny: TinyRe
     toc = tiny.path / "book" / "_toc.yml"
     listed = toc.read_text(encoding="utf-8").replace("facts/two", "green/two")
     toc.write_text(f"{listed}- file: notebooks/across/all\n", encoding="utf-8")
-    ledger = tiny.path / "data_manifests" / "exhibits.yml"
+    ledger = tiny.path / "data_manifests" / "papers" / "facts" / "paper.yml"
     ledger.write_text(ledger.read_text(encoding="utf-8").replace("facts/two", "green/two"), encoding="utf-8")
     for name, number in (("facts/one", 1), ("green/two", 2)):
         tiny.write(name, RECORDS.format(exhibit=f"facts.table{number}"))

@@ -24,7 +24,7 @@ SOURCES: dict[str, tuple[str, Edit]] = {
     ),
     "a setting of the book": ("_config.yml", lambda text: text.replace("title: ", "title: The ", 1)),
     "a module": ("radeval_lib/study/checks.py", lambda text: text + "# A word.\n"),
-    "a manifest": ("data_manifests/exhibits.yml", lambda text: text + "# A word.\n"),
+    "a manifest": ("data_manifests/papers/facts/paper.yml", lambda text: text + "# A word.\n"),
     "a profile": ("data_manifests/profiles/embedded.yml", lambda text: text.replace("seed: ", "seed: 1", 1)),
 }
 

@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from radeval_lib.errors import LedgerError
-from radeval_lib.papers.exhibits import Exhibit, _read, ledger
-from radeval_lib.paths import LEDGER, ROOT
+from radeval_lib.papers.exhibits import Exhibit, _read, description, ledger
+from radeval_lib.paths import ROOT
 from radeval_lib.study import begin, read_all
 from radeval_lib.study.display import exhibit_html
 
@@ -46,16 +46,18 @@ def test_implemented_is_for_legible_definitions_guidelines_and_examples() -> Non
         assert entry.legible in ("full", "partial")
 
 
-@pytest.mark.parametrize("change", [("kind: definition", "kind: table"), ("legible: full", "legible: 'no'")])
-def test_anything_else_is_refused(tmp_path: Path, change: tuple[str, str]) -> None:
-    text = LEDGER.read_text(encoding="utf-8")
-    begins = text.index("  - id: rales.eq_ece\n")
-    ends = text.index("  - id:", begins + 5)
-    entry = text[begins:ends]
-    assert change[0] in entry
-    (tmp_path / "exhibits.yml").write_text(f"exhibits:\n{entry.replace(*change)}", encoding="utf-8")
+@pytest.mark.parametrize("change", [{"kind": "table"}, {"legible": "no"}])
+def test_anything_else_is_refused(change: dict[str, str]) -> None:
+    (row,) = (row for row in description("rales")["exhibits"] if row["id"] == "rales.eq_ece")
+    assert _read("rales", [row])["rales.eq_ece"].implemented
     with pytest.raises(LedgerError, match="is not implemented, nor what our copy lacks"):
-        _read(tmp_path / "exhibits.yml")
+        _read("rales", [row | change])
+
+
+def test_an_exhibit_stands_with_its_own_paper() -> None:
+    row = description("rales")["exhibits"][0]
+    with pytest.raises(LedgerError, match=r"green/paper\.yml, exhibit 1 \(rales.*names another paper"):
+        _read("green", [row])
 
 
 def test_the_box_names_both(tmp_path: Path) -> None:
