@@ -1,22 +1,88 @@
-"""Generated pairs with what simulated raters say of them, who err by known rates: to practise statistics on.
+"""Generated pairs with the errors that simulated raters note in them: to practise statistics on.
 
-Nothing that they say is evidence about a metric or a paper.
+A rater gets the exact comparison of candidate and reference and notes, as ReXVal's radiologists do, errors of
+six categories, clinically significant and not; misses some, and sees some that are not there. How far raters
+differ is fitted to the counts of ReXVal's six. Nothing that they say is evidence about a metric or a paper.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
+from dataclasses import dataclass
+from random import Random
 
-from radeval_lib.labs.raters import SimulatedRating, panel, rate
 from radeval_lib.roles.generated_pairs import CANDIDATES, error_cases
 from radeval_lib.synthetic import ErrorPair
+from radeval_lib.synthetic.difference import CATEGORIES, ReportDifference
+from radeval_lib.synthetic.generator import seeded
 
 _RATERS = 6
+_LETTERS = tuple(CATEGORIES)
+_SPREAD, _ALARMS = 0.15, 1.2  # over raters: of sensitivities, and of the logarithm of false alarms
+_MISJUDGED, _MISNAMED = 0.1, 0.03  # shares of the noted errors whose significance or category is wrong
+Noted = tuple[str, bool]
+"""The category of an error, and whether it is noted as significant."""
 
 
-def cases(n: int, seed: int) -> Iterator[tuple[ErrorPair, list[SimulatedRating]]]:
-    """``n`` pairs, four of each reference, with what each of six simulated raters noted."""
+@dataclass(frozen=True, slots=True)
+class Rater:
+    """What a rater sees: the shares of significant and of other errors, and the mean number of errors noted
+    that are not there."""
+
+    name: str = "rater"
+    sensitivity: float = 0.95
+    minor_sensitivity: float = 0.7
+    false_alarms: float = 0.1
+
+
+def cases(n: int, seed: int) -> Iterator[tuple[ErrorPair, list[list[Noted]]]]:
+    """``n`` pairs, four of each reference, with what each of six raters noted."""
     people = panel(_RATERS, seed)
     for number, pair in enumerate(error_cases(n, seed)):
         case, origin = divmod(number, CANDIDATES)
-        yield pair, [rate(pair.comparison, rater, seed, f"{case}/{origin}") for rater in people]
+        yield pair, [noted(pair.comparison, rater, seed, f"{case}/{origin}") for rater in people]
+
+
+def noted(comparison: ReportDifference, rater: Rater, seed: int, case: str) -> list[Noted]:
+    """What a rater notes of a candidate; ``case`` names it, so that cases differ."""
+    rng, found = seeded(seed, rater.name, case, "rating"), list[Noted]()
+    for error in comparison.errors:
+        if rng.random() < (rater.sensitivity if error.significant else rater.minor_sensitivity):
+            significant = error.significant != (rng.random() < _MISJUDGED)
+            found.append((_any(rng) if rng.random() < _MISNAMED else error.category, significant))
+    for _ in range(_poisson(rng, rater.false_alarms)):
+        found.append((_any(rng), rng.random() < 0.5))
+    return found
+
+
+def panel(n: int, seed: int) -> list[Rater]:
+    """``n`` raters who see more or less than is usual, and note more or fewer errors that are not there."""
+    usual, raters = Rater(), []
+    for index in range(n):
+        rng = seeded(seed, index, "panel")
+        major, minor = (
+            min(1.0, max(0.0, share + _SPREAD * _normal(rng)))
+            for share in (usual.sensitivity, usual.minor_sensitivity)
+        )
+        alarms = usual.false_alarms * math.exp(_ALARMS * _normal(rng))
+        raters.append(Rater(f"{usual.name} {index + 1}", major, minor, alarms))
+    return raters
+
+
+def _any(rng: Random) -> str:
+    """Any category."""
+    return _LETTERS[int(rng.random() * len(_LETTERS))]
+
+
+def _normal(rng: Random) -> float:
+    """A standard normal number (Box-Muller), from ``rng.random`` alone."""
+    return math.sqrt(-2 * math.log(1 - rng.random())) * math.cos(2 * math.pi * rng.random())
+
+
+def _poisson(rng: Random, mean: float) -> int:
+    limit, product, count = math.exp(-mean), rng.random(), 0
+    while product > limit:
+        product *= rng.random()
+        count += 1
+    return count

@@ -29,14 +29,12 @@ class ReportDifference:
     """What a candidate gets wrong and right.
 
     ``matched``: findings that both state, without an error; ``agreed_negatives``: what both deny or call
-    normal; ``potential``: how many errors were possible, the facts of the reference and what the candidate
-    adds to them (RaTE-Eval's denominator), never less than the number of errors.
+    normal.
     """
 
     errors: tuple[GoldError, ...]
     matched: tuple[str, ...]
     agreed_negatives: tuple[str, ...]
-    potential: int
 
     def count(self, significant: bool | None = None) -> dict[str, int]:
         """Errors by category; significant ones, insignificant ones, or (None) all."""
@@ -158,7 +156,7 @@ def compare(reference: SyntheticReport, candidate: SyntheticReport) -> ReportDif
     """
     lexicon = load_lexicon()
     before, after = stated(reference.plan), stated(candidate.plan)
-    absent, absent_too = denied(reference.plan), denied(candidate.plan)
+    negatives = denied(reference.plan) & denied(candidate.plan)
     errors: list[GoldError] = []
     matched: list[str] = []
     for concept in [*before, *(key for key in after if key not in before)]:
@@ -168,21 +166,5 @@ def compare(reference: SyntheticReport, candidate: SyntheticReport) -> ReportDif
         if not found:
             matched.append(concept)
     errors.sort(key=lambda error: (error.category, error.concept))
-    facts = sum(_facts(finding) for _, finding in before.values()) + len(absent)
-    facts += sum(1 for key in after if key not in before and key not in absent)
-    for key, (_, finding) in after.items():
-        if key in before and finding.change and finding.change != before[key][1].change:
-            facts += 1
-    return ReportDifference(
-        tuple(errors),
-        tuple(matched),
-        (*sorted(absent & absent_too), *sorted(normals(reference.plan) & normals(candidate.plan))),
-        facts,
-    )
-
-
-def _facts(finding: PlannedFinding) -> int:
-    """What a candidate can get wrong about a finding: its presence, place, degree and change."""
-    located = finding.place is not None or finding.side is not None
-    graded = finding.severity is not None or finding.size_mm is not None
-    return 1 + located + graded + (finding.change is not None)
+    alike = normals(reference.plan) & normals(candidate.plan)
+    return ReportDifference(tuple(errors), tuple(matched), (*sorted(negatives), *sorted(alike)))

@@ -98,7 +98,7 @@ class Rated(NamedTuple):
 def rated() -> Rated:
     pairs = list(graded_pairs.cases(6000, 7))
     texts = [[getattr(pair, side).findings.text for pair, _ in pairs] for side in ("reference", "candidate")]
-    errors = np.array([[one.total for one in ratings] for _, ratings in pairs])
+    errors = np.array([[len(one) for one in noted] for _, noted in pairs])
     values = [np.asarray(metrics.create(name).score(*texts).values) for name in ("rouge_l", "meteor")]
     return Rated(-errors.mean(axis=1), *values)
 

@@ -51,7 +51,6 @@ def test_counts_equal_the_edits(seed: int, kinds: list[tuple[str, bool]]) -> Non
         assert "no report allows" in str(error)  # noqa: PT017
         return
     assert made(pair) == Counter(kinds)
-    assert len(pair.errors) <= pair.comparison.potential
     check_nothing_else_changed(pair)
     check_text(pair.candidate.findings)
 
@@ -164,11 +163,9 @@ def test_a_report_has_no_error_against_itself() -> None:
         assert set(comparison.matched) == set(stated(report.plan))
 
 
-def test_potential_errors_by_hand() -> None:
+def test_what_one_of_the_two_leaves_open_is_no_error() -> None:
     one = report_with(PlannedFinding("nodule", place="upper_lobe", side="left", size_mm=(10,)))
     two = report_with(PlannedFinding("nodule", change="new"), PlannedFinding("pneumothorax"))
-    # presence, place and size of the nodule; the candidate's pneumothorax and its comparison
-    assert compare(one, two).potential == 5
     assert [e.category for e in compare(one, two).errors] == ["a", "e"]
 
 

@@ -115,7 +115,6 @@ def test_green_pairings() -> None:
     for pair in pairs:
         check_text(pair.candidate.findings)
         assert pair.comparison == compare(pair.reference, pair.candidate)
-        assert len(pair.comparison.errors) <= pair.comparison.potential
         if pair.heuristic == "shuffled":
             assert not pair.comparison.count()["a"]
             assert len(pair.candidate.plan) < len(pair.reference.plan) or len(pair.reference.plan) == 1
