@@ -14,6 +14,7 @@ from matplotlib.axes import Axes
 from matplotlib.colorbar import Colorbar
 from matplotlib.figure import Figure
 from matplotlib_inline.backend_inline import set_matplotlib_formats
+from numpy.typing import ArrayLike
 from seaborn.utils import relative_luminance
 
 # Okabe and Ito's colours: distinguished by colour-blind readers, and in grey.
@@ -92,8 +93,32 @@ def intervals(
     places = range(len(rows))
     axes.hlines(places, rows["low"], rows["high"], colors=colours)
     axes.scatter(rows["value"], places, c=colours, zorder=3, s=size)
-    axes.set_yticks(places, rows.index)
-    axes.set_ylim(len(rows) - 0.5, -0.5)
+    lines(axes, list(rows.index))
+
+
+def series(
+    axes: Axes, rows: pd.DataFrame, places: ArrayLike, number: int, label: str, *, upright: bool = False
+) -> None:
+    """One of several series of values with their intervals, in the colour and with the marker of its number.
+
+    Parameters
+    ----------
+    rows : ``value``, ``low``, ``high``.
+    places : of each row on the other axis.
+    upright : whether values go up, not to the right.
+    """
+    reach = np.abs(rows[["low", "high"]].to_numpy().T - rows["value"].to_numpy())
+    look: dict[str, Any] = {"fmt": MARKERS[number], "color": PALETTE[number], "capsize": 3, "label": label}
+    if upright:
+        axes.errorbar(places, rows["value"], yerr=reach, **look)
+    else:
+        axes.errorbar(rows["value"], places, xerr=reach, **look)
+
+
+def lines(axes: Axes, names: Sequence[str]) -> None:
+    """A line for each name, from top to bottom."""
+    axes.set_yticks(range(len(names)), names)
+    axes.set_ylim(len(names) - 0.5, -0.5)
     axes.grid(axis="y", visible=False)
 
 

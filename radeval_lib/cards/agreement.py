@@ -18,7 +18,7 @@ from scipy.stats import norm, rankdata
 from radeval_lib.data.recorded import Recording
 from radeval_lib.metrics import base
 from radeval_lib.stats import meta_evaluation
-from radeval_lib.stats.correlations import LEAST_GROUPS, Resampled, coefficient, resample
+from radeval_lib.stats.correlations import LEAST_GROUPS, Resampled, beside_one_rater, coefficient, resample
 from radeval_lib.stats.inputs import FloatArray
 from radeval_lib.stats.resampling import drawn_rows, ends, holm, inversion_p, share_interval
 from radeval_lib.stats.system_comparison import LEVEL, POWER, significance_clusters
@@ -43,8 +43,7 @@ def rivals(recording: Recording, without: str) -> dict[str, FloatArray]:
 
 def oriented(recording: Recording, name: str) -> FloatArray:
     """A recorded metric's scores, higher is better."""
-    sign = 1 if base.get(name).higher_is_better else -1
-    return recording.table[name].to_numpy(np.float64) * sign
+    return recording.table[name].to_numpy(np.float64) * base.get(name).sign()
 
 
 def varies(values: FloatArray, cases: NDArray[np.intp]) -> bool:
@@ -231,23 +230,7 @@ class RadPref:
             )
             for rater in range(self.grades.shape[1])
         ]
-        names, values = found[0].names, np.mean([one.values for one in found], axis=0)
-        draws = np.mean([one.draws for one in found], axis=0)
-        rows = []
-        for name, value, drawn in zip(names, values, draws, strict=True):
-            (low, high), below = ends(drawn), ends(draws[-1] - drawn)
-            rows.append(
-                {
-                    "metric": name,
-                    "value": float(value),
-                    "low": float(low),
-                    "high": float(high),
-                    "below": float(values[-1] - value),
-                    "below_low": float(below[0]),
-                    "below_high": float(below[1]),
-                }
-            )
-        return rows
+        return _records(beside_one_rater(found).rename_axis("metric").reset_index())
 
     def length(self) -> list[dict[str, Any]]:
         """Spearman correlation with the mean grade, that with the candidate's words, and the first where the
@@ -324,5 +307,8 @@ def _finite(values: FloatArray) -> FloatArray:
 
 
 def _rows(drawn: Resampled) -> list[dict[str, Any]]:
-    table = drawn.intervals()
+    return _records(drawn.intervals())
+
+
+def _records(table: pd.DataFrame) -> list[dict[str, Any]]:
     return [{str(key): value for key, value in row.items()} for row in table.to_dict("records")]

@@ -32,8 +32,6 @@ from radeval_lib.stats.inputs import FloatArray
 BATCH = 64
 _GIVE_UP = 20  # a metric that fails on so many pairs and on no fewer is not a metric
 MISSING = "not a finite number"
-Pairwise = Callable[[str, str], Any]
-Batched = Callable[[list[str], list[str]], Any]
 
 
 @dataclass

@@ -129,6 +129,11 @@ class Metric(ABC):
     reads_lines: ClassVar[bool] = False
     device: str = "auto"
 
+    @classmethod
+    def sign(cls) -> int:
+        """1 where a higher score is better, else -1: times it, every score is higher for what is better."""
+        return 1 if cls.higher_is_better else -1
+
     def __init_subclass__(cls) -> None:
         dataclass(kw_only=True, eq=False, repr=False)(cls)
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 import pandas as pd
-from statsmodels.stats.proportion import proportion_confint
 
 from radeval_lib.stats.inputs import finite
+from radeval_lib.stats.system_comparison import wilson
 
 _SAME = 1e-9  # scores nearer than this are a tie
 
@@ -31,6 +31,6 @@ def preferences(better: pd.DataFrame, worse: pd.DataFrame) -> pd.DataFrame:
     gaps = first - finite("worse", worse, *first.shape)
     right = np.where(np.abs(gaps) < _SAME, 0.5, gaps > 0)
     value, n = right.mean(axis=0), len(right)
-    low, high = proportion_confint(value * n, n, alpha=1 - 0.95, method="wilson")
+    low, high = np.transpose([wilson(count, n) for count in value * n])
     columns = {"value": value, "low": low, "high": high, "tied": (right == 0.5).mean(axis=0), "n": n}
     return pd.DataFrame(columns, index=better.columns)

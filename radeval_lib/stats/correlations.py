@@ -8,7 +8,7 @@ drawn, and each coefficient is computed from the counts alone, for many resample
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -76,6 +76,24 @@ class Resampled:
                 rows.append((name, lead.value, lead.low, lead.high, lead.p))
         result = pd.DataFrame(rows, columns=["rival", "difference", "low", "high", "p"])
         return result.assign(p_holm=holm(result["p"]))
+
+
+def beside_one_rater(left_out: Sequence[Resampled]) -> pd.DataFrame:
+    """Metrics, and last in each of ``left_out`` a rater, with the mean of the other raters; of every rater in
+    turn, all on the same draws.
+
+    Returns
+    -------
+    DataFrame
+        Index: the names. Means over the raters: ``value``, ``low``, ``high``; ``below``, ``below_low``,
+        ``below_high``: what the rater has more.
+    """
+    values = np.mean([one.values for one in left_out], axis=0)
+    draws = np.mean([one.draws for one in left_out], axis=0).T
+    (low, high), (below_low, below_high) = ends(draws), ends(draws[:, -1:] - draws)
+    found = {"value": values, "low": low, "high": high, "below": values[-1] - values}
+    found |= {"below_low": below_low, "below_high": below_high}
+    return pd.DataFrame(found, index=left_out[0].names)
 
 
 def resample(

@@ -112,7 +112,7 @@ def rule_of_three(cases: int) -> float:
     return min(1.0, 3 / cases)
 
 
-def wilson(count: int, cases: int) -> tuple[float, float]:
+def wilson(count: float, cases: int) -> tuple[float, float]:
     """Wilson's 95 % interval of a share, ``count`` of ``cases`` (Wilson 1927)."""
     z, share = float(stats.norm.isf(0.025)), count / cases
     middle = share + z**2 / (2 * cases)

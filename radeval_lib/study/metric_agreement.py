@@ -74,7 +74,7 @@ def agreement(
     pairs = rating_table(run.load(role))
     table = scores(metrics, pairs)
     columns = {
-        name: table[name].to_numpy() * (1 if metric.higher_is_better else -1)
+        name: metric.sign() * table[name].to_numpy()
         for name, metric in metrics.items()
         if _varies(table[name], pairs["case"])
     }

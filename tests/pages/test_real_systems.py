@@ -12,6 +12,7 @@ from radeval_lib.data import recorded
 from radeval_lib.data.errors import DataError
 from radeval_lib.data.records import CodedStudy, Report
 from radeval_lib.metrics import create
+from radeval_lib.metrics.base import get
 from radeval_lib.pages.across import coded_findings, real_systems, score_variants, system_sets
 from radeval_lib.pages.across.system_sets import CONSTANT, FILES, LANDMARKS, SAME
 
@@ -80,7 +81,7 @@ def test_gains_average_to_what_shuffling_loses(texts):
     for name, metric in metrics.items():
         own = texts[texts["system"] == "finder"]["candidate"].tolist()
         every = system_sets.matrix(metric, REFERENCES, own)
-        gain = (np.diagonal(every).mean() - every.mean()) * real_systems.sign(name)
+        gain = (np.diagonal(every).mean() - every.mean()) * get(name).sign()
         assert found.loc[(name, "all"), "gain"] == pytest.approx(gain, abs=1e-4)
         assert found.loc[(name, "all"), "gain"] > 0
         assert found.loc[(name, "all"), "p"] < 0.5
@@ -106,8 +107,6 @@ def test_the_share_of_normal_studies_turns_an_order():
     )
     ends = real_systems.curve(table, "rouge_l", ("a", "b"), np.array([0.0, 1.0]))
     assert ends == pytest.approx([0.1, -0.3])
-    assert real_systems.turning_share(table, "rouge_l", ("a", "b")) == pytest.approx(0.25)
-    assert np.isnan(real_systems.turning_share(table, "rouge_l", ("a", "a")))
 
 
 def test_landmarks_come_from_other_studies():

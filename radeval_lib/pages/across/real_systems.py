@@ -12,7 +12,6 @@ from matplotlib.axes import Axes
 from matplotlib.ticker import PercentFormatter
 from numpy.typing import NDArray
 from scipy import stats as scipy_stats
-from statsmodels.stats.proportion import proportion_confint
 
 from radeval_lib import own_yaml, plots
 from radeval_lib.data import recorded
@@ -24,6 +23,7 @@ from radeval_lib.pages.across.system_sets import CONSTANT, METRICS, SAME, output
 from radeval_lib.papers.printed_numbers import wide
 from radeval_lib.stats.estimates import Estimate
 from radeval_lib.stats.resampling import mean_of_sums, sum_estimates
+from radeval_lib.stats.system_comparison import wilson
 from radeval_lib.study.phrases import phrase
 from radeval_lib.study.runs import Run
 from radeval_lib.wording import in_words, joined, long_date, percent, with_interval
@@ -31,7 +31,6 @@ from radeval_lib.wording import in_words, joined, long_date, percent, with_inter
 NAME = "iu_systems"
 WORDS = ("bleu", "rouge_l", "meteor", "bertscore")
 """Metrics of words, or of words in context."""
-STRATA = ("all", "normal", "finding")
 _LOOKUPS = 20_000
 _ROUNDING = 2e-5  # of recorded scores
 _CLAIMS = Path(__file__).with_name("real_systems.yml")
@@ -84,11 +83,6 @@ def titles(metrics: Sequence[str]) -> dict[str, str]:
     return {name: get(name).title or name for name in metrics}
 
 
-def sign(metric: str) -> int:
-    """1 where more is better, else -1."""
-    return 1 if get(metric).higher_is_better else -1
-
-
 def findings(
     table: pd.DataFrame, systems: Sequence[str], rng: np.random.Generator, lookups: int = _LOOKUPS
 ) -> pd.DataFrame:
@@ -104,7 +98,7 @@ def findings(
         places = np.arange(len(of))
         drawn = np.array([common[places, rng.permutation(len(of))].sum() for _ in range(lookups)])
         named, coded_ = int(np.diagonal(common).sum()), int(gold.sum())
-        low, high = proportion_confint(named, coded_, method="wilson")
+        low, high = wilson(named, coded_)
         normal = of[of["stratum"] == "normal"]
         rows[system] = {
             "named": named,
@@ -151,7 +145,7 @@ def difference(
 
 def first(values: pd.Series[float], metric: str) -> str:
     """The system that a metric puts first."""
-    return str((values * sign(metric)).idxmax())
+    return str((values * get(metric).sign()).idxmax())
 
 
 def curve(
@@ -160,14 +154,8 @@ def curve(
     """The lead of the first system of a pair, in the metric's good direction, if a set had other shares of
     normal studies among normal studies and those with a coded finding."""
     ends = [means(table, [metric], stratum)[metric] for stratum in ("normal", "finding")]
-    normal, finding = ((of[pair[0]] - of[pair[1]]) * sign(metric) for of in ends)
+    normal, finding = ((of[pair[0]] - of[pair[1]]) * get(metric).sign() for of in ends)
     return np.asarray(shares * normal + (1 - shares) * finding)
-
-
-def turning_share(table: pd.DataFrame, metric: str, pair: tuple[str, str]) -> float:
-    """The share of normal studies at which the two change places; NaN where they do not."""
-    finding, normal = curve(table, metric, pair, np.array([0.0, 1.0]))
-    return float(finding / (finding - normal)) if finding * normal < 0 else float("nan")
 
 
 def gains(recording: Recording, resamples: int, rng: np.random.Generator) -> pd.DataFrame:
@@ -184,13 +172,13 @@ def gains(recording: Recording, resamples: int, rng: np.random.Generator) -> pd.
         level = expected[expected["system"] == system].set_index("study")
         chosen = stratum_of(of, stratum).index
         apart = [
-            sign(metric) * (of.loc[chosen, metric] - level.loc[chosen, f"{metric}_{how}"])
+            get(metric).sign() * (of.loc[chosen, metric] - level.loc[chosen, f"{metric}_{how}"])
             for metric in of_metrics["metric"]
         ]
         of_studies = np.column_stack([*apart, np.ones(len(chosen))]).astype(np.float64)
         found = sum_estimates(of_studies, mean_of_sums, resamples=resamples, rng=rng)
         for shuffle, gain in zip(of_metrics.itertuples(), found, strict=True):
-            possible = sign(shuffle.metric) * (same.loc[chosen, shuffle.metric].mean() - shuffle.mean)
+            possible = get(shuffle.metric).sign() * (same.loc[chosen, shuffle.metric].mean() - shuffle.mean)
             share = gain.value / possible if possible else np.nan
             given = (system, shuffle.metric, stratum, gain.value, gain.low, gain.high)
             rows[shuffle.Index] = (*given, shuffle.sd, shuffle.p, share)
@@ -266,14 +254,14 @@ def tested(
     turned = [
         metric
         for metric, rival in rivals.items()
-        if difference(table, metric, (best, rival), "finding", resamples, rng).value * sign(metric) > 0
+        if difference(table, metric, (best, rival), "finding", resamples, rng).value * get(metric).sign() > 0
     ]
     leads = {
         metric: difference(table, metric, (winners[metric], CONSTANT), "all", resamples, rng)
         for metric in words
         if CONSTANT in set(table["system"])
     }
-    reached = [metric for metric, lead in leads.items() if lead.low * sign(metric) <= 0]
+    reached = [metric for metric, lead in leads.items() if lead.low * get(metric).sign() <= 0]
     name = titles(metrics)
     outcomes: dict[str, tuple[bool, str]] = {
         "beyond_chance": (
@@ -312,15 +300,8 @@ def draw(
     for place, system in enumerate(part["system"].unique()):
         of = part[part["system"] == system].set_index("stratum").loc[["normal", "finding"]]
         at = np.arange(2) + (place - 1) * 0.15
-        ends = np.abs(of[["low", "high"]].to_numpy().T - of["gain"].to_numpy())
-        right.errorbar(
-            at,
-            of["gain"],
-            yerr=ends,
-            fmt="o",
-            color=plots.PALETTE[list(named.index).index(system)],
-            label=system,
-        )
+        number = list(named.index).index(system)
+        plots.series(right, of.rename(columns={"gain": "value"}), at, number, system, upright=True)
     right.axhline(0, color="0.4", linewidth=0.8)
     right.set_xticks([0, 1], ["normal", "coded finding"])
     right.set(ylabel=f"gain in {titles([metric])[metric]}", xlim=(-0.5, 1.5))
@@ -352,7 +333,7 @@ def answer(recording: Recording, named: pd.DataFrame, gained: pd.DataFrame, run:
     reaches = [
         metric
         for metric in name
-        if (constant[metric] - files.loc[winner[metric], metric]) * sign(metric) >= 0
+        if (constant[metric] - files.loc[winner[metric], metric]) * get(metric).sign() >= 0
     ]
     same, released = table[table["system"] == SAME], recording.parts["released"]["RadCliQ-v1"]
     counts = same["stratum"].value_counts()

@@ -248,7 +248,7 @@ def shuffles(
     wide = {name: of[["study", "system"]].reset_index(drop=True) for name, of in varied.items()}
     rows = []
     for key, metric in metrics.items():
-        sign = 1 if metric.higher_is_better else -1
+        sign = metric.sign()
         scores = sign * matrix(metric, references, candidates)
         for name, of in varied.items():
             places = [row[one] for one in of["reference"]], [column[one] for one in of["candidate"]]

@@ -25,7 +25,7 @@ from radeval_lib.metrics.base import Metric, get
 from radeval_lib.pages.green.ceilings import WEIGHTS
 from radeval_lib.placeholders import behind
 from radeval_lib.stats import meta_evaluation
-from radeval_lib.stats.correlations import Resampled, resample
+from radeval_lib.stats.correlations import Resampled, beside_one_rater, coefficient, resample
 from radeval_lib.stats.inputs import FloatArray
 from radeval_lib.stats.printed import Kind
 from radeval_lib.stats.resampling import share_interval
@@ -103,12 +103,8 @@ def scored(
     metrics: Mapping[str, Metric], references: Sequence[str], candidates: Sequence[str]
 ) -> pd.DataFrame:
     """Scores of candidates by every metric, one column each; high is good in every column."""
-    found = {
-        title: metric.score(list(references), list(candidates)).values
-        * (1 if metric.higher_is_better else -1)
-        for title, metric in metrics.items()
-    }
-    return pd.DataFrame(found)
+    sides = list(references), list(candidates)
+    return pd.DataFrame({title: one.sign() * one.score(*sides).values for title, one in metrics.items()})
 
 
 def scores(metrics: Mapping[str, Metric], pairs: pd.DataFrame) -> pd.DataFrame:
@@ -120,7 +116,7 @@ def scores(metrics: Mapping[str, Metric], pairs: pd.DataFrame) -> pd.DataFrame:
 def of_columns(columns: pd.DataFrame) -> pd.DataFrame:
     """What :func:`scores` gives, from scores that are there, a column per metric by its name."""
     metrics = {get(name).title or name: get(name) for name in columns}
-    found = {title: columns[one.name] * (1 if one.higher_is_better else -1) for title, one in metrics.items()}
+    found = {title: one.sign() * columns[one.name] for title, one in metrics.items()}
     return with_composite(pd.DataFrame(found), [title for title, one in metrics.items() if one.name in PARTS])
 
 
@@ -186,16 +182,18 @@ def show(table: pd.DataFrame, caption: str) -> HTML:
     return tables.show(shown.set_axis(names, axis=1), caption, formats="{:.2f}")
 
 
-def with_others(
+def agreement(
     frame: pd.DataFrame, grades: pd.DataFrame, cases: Sequence[object], *, run: Run, name: str
-) -> tuple[pd.Series, FloatArray]:
-    """τ_b of every metric, and last of one rater, with the mean grade of the other raters, and its draws, of
-    shape (metrics and the rater, resamples).
+) -> pd.DataFrame:
+    """τ_b of every metric, and of one rater, with the mean grade of the other raters.
 
-    Each rater is left out in turn, and the coefficients are averaged; all are computed on the same draws of
-    cases, so that differences are too.
+    Returns
+    -------
+    DataFrame
+        Index: the metrics and :data:`PERSON`, highest first. The columns of
+        :func:`~radeval_lib.stats.correlations.beside_one_rater`, and ``all``: with the mean of all raters.
     """
-    found = [
+    left_out = [
         drawn(
             frame.assign(**{PERSON: grades[rater].to_numpy()}),
             grades.drop(columns=rater).mean(axis=1),
@@ -206,38 +204,10 @@ def with_others(
         )
         for rater in grades
     ]
-    values = [one.intervals().set_index("metric")["value"] for one in found]
-    return pd.concat(values, axis=1).mean(axis=1), np.mean([one.draws for one in found], axis=0)
-
-
-def agreement(
-    frame: pd.DataFrame, grades: pd.DataFrame, cases: Sequence[object], *, run: Run, name: str
-) -> pd.DataFrame:
-    """Agreement of every metric, and of one rater, with the others (:func:`with_others`), with intervals.
-
-    Returns
-    -------
-    DataFrame
-        Index: the metrics and :data:`PERSON`, highest first. ``value``, ``low``, ``high``; ``below``,
-        ``below_low``, ``below_high``: what the person has more; ``all``: with the mean of all raters.
-    """
-    value, mean = with_others(frame, grades, cases, run=run, name=name)
-    gaps = mean[-1] - mean
-    ends, below = (np.nanquantile(one, (0.025, 0.975), axis=1) for one in (mean, gaps))
     everyone = grades.mean(axis=1).to_numpy()
-    whole = [meta_evaluation.coefficient(frame[key], everyone, "kendall") for key in frame]
-    return pd.DataFrame(
-        {
-            "value": value,
-            "low": ends[0],
-            "high": ends[1],
-            "below": value[PERSON] - value,
-            "below_low": below[0],
-            "below_high": below[1],
-            "all": [*whole, np.nan],
-        },
-        index=value.index,
-    ).sort_values("value", ascending=False)
+    whole = [coefficient(frame[key], everyone, "kendall") for key in frame]
+    found = beside_one_rater(left_out).assign(all=[*whole, np.nan])
+    return found.sort_values("value", ascending=False)
 
 
 def by_severity(run: Run) -> pd.DataFrame:

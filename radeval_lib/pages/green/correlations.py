@@ -80,17 +80,11 @@ class PrintedTaus:
         """The table as a forest plot, by kind of row, with the interval of GREEN's score as a band."""
         kinds = {"earlier score": self.earlier, "GREEN score": SCORES, "error count": COUNTS}
         axis.axvspan(*self.values.loc["GREEN", ENDS[1:]], color=plots.PALETTE[1], alpha=0.12, linewidth=0)
-        looks = zip((kinds | {"radiologists": [EXPERTS]}).items(), plots.PALETTE, plots.MARKERS, strict=False)
-        order = self.values.index
-        for (kind, names), colour, marker in looks:
-            rows = self.values.loc[list(names)]
-            reach = [rows["estimate"] - rows["ci_low"], rows["ci_high"] - rows["estimate"]]
-            places = order.get_indexer(rows.index)
-            axis.errorbar(
-                rows["estimate"], places, xerr=reach, fmt=marker, color=colour, capsize=3, label=kind
-            )
-        axis.set_yticks(range(len(order)), order)
-        axis.set_ylim(len(order) - 0.5, -0.5)
+        shown = self.values[ENDS].set_axis(["value", "low", "high"], axis=1)
+        for number, (kind, names) in enumerate((kinds | {"radiologists": [EXPERTS]}).items()):
+            rows = shown.loc[list(names)]
+            plots.series(axis, rows, shown.index.get_indexer(rows.index), number, kind)
+        plots.lines(axis, list(shown.index))
         axis.set_xlabel("Kendall's tau with radiologists' errors")
 
     def lead(self, first: str, second: str) -> Lead:

@@ -90,8 +90,7 @@ def rexval_counts(records: Sequence[ErrorCount]) -> dict[str, FloatArray]:
 def oriented(run: Run, key: str, references: Sequence[str], candidates: Sequence[str]) -> FloatArray:
     """Scores of a metric, turned so that higher is better."""
     metric = run.metric(key)
-    values = metric.score(references, candidates).values
-    return values if metric.higher_is_better else -values
+    return metric.sign() * metric.score(references, candidates).values
 
 
 def taus(

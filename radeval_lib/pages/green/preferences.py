@@ -16,7 +16,6 @@ from radeval_lib.data.radpref import CANDIDATES
 from radeval_lib.metrics.green import clean, parse
 from radeval_lib.models.judges.base import Judge
 from radeval_lib.models.judges.opening import open_judge
-from radeval_lib.models.naming import title
 from radeval_lib.models.pretrained import RULES
 from radeval_lib.pages.green.judging import oriented
 from radeval_lib.placeholders import behind, refuse
@@ -108,12 +107,6 @@ def judge_of(run: Run) -> Judge:
     """The judge that fills the role in the run's profile; answers of language models are kept beside its
     results."""
     return open_judge(run.model("judge"), cache=run.output_dir / "cache" / "judge", device=run.profile.device)
-
-
-def judged_by(run: Run) -> str:
-    """What the judge of the run is, for what says what stands in for GREEN's model."""
-    name = str(run.profile.models["judge"])
-    return "a judge by rules instead of GREEN's model" if name == RULES else title(name)
 
 
 def _recorded(run: Run, pairs: Sequence[tuple[str, str]]) -> pd.DataFrame | None:

@@ -33,7 +33,8 @@ from radeval_lib.pages.green.relations import of_reports as of_reports
 from radeval_lib.placeholders import behind
 from radeval_lib.stats.agreement import mean_of_others
 from radeval_lib.stats.correlations import Resampled
-from radeval_lib.stats.resampling import FloatArray, ratio, sum_estimates
+from radeval_lib.stats.inputs import FloatArray
+from radeval_lib.stats.resampling import f1, sum_estimates
 from radeval_lib.stats.system_comparison import wilson
 from radeval_lib.study import recordings
 from radeval_lib.study.runs import Run
@@ -205,11 +206,6 @@ def _place(key: str | None) -> str:
     return "ribs" if key is not None and key.startswith("rib_") else "" if key in (None, "lung") else str(key)
 
 
-def _f1(sums: FloatArray) -> FloatArray:
-    """Micro-F1 of hits, gold and found; shape (..., 3) to (..., 1)."""
-    return ratio(2 * sums[..., :1], sums[..., 1:2] + sums[..., 2:])
-
-
 def reading(run: Run, found: pd.DataFrame) -> pd.DataFrame:
     """Micro-F1 of presence and location by draw of labelled sentences, of which ``found`` are the
     :func:`counts`.
@@ -222,26 +218,23 @@ def reading(run: Run, found: pd.DataFrame) -> pd.DataFrame:
     scores["first"] = right / (right + scores.pop("missed") + scores.pop("added"))
     rows = []
     for (draw, measure), part in found.groupby(["draw", "measure"], sort=False):
-        values = part[["hit", "gold", "found"]].to_numpy(float)
-        rng = run.rng(f"reading {draw} {measure}")
-        (f1,) = sum_estimates(values, _f1, resamples=run.profile.resamples, rng=rng)
-        rows.append({"draw": draw, "measure": measure, "sentences": len(part), **vars(f1)})
+        values = part[["hit", "found", "gold"]].to_numpy(float)
+        rng, n = run.rng(f"reading {draw} {measure}"), run.profile.resamples
+        (found_f1,) = sum_estimates(values, lambda sums: f1(sums)[..., None], resamples=n, rng=rng)
+        rows.append({"draw": draw, "measure": measure, "sentences": len(part), **vars(found_f1)})
     return scores.merge(pd.DataFrame(rows), on=["draw", "measure"])
 
 
 def draw_reading(axis: Axes, scores: pd.DataFrame) -> None:
     """:func:`reading`: hollow when first met, filled with its interval as the reader is."""
     draws = list(scores["draw"].unique())
-    for shift, (measure, part), colour, marker in zip(
-        (-0.13, 0.13), scores.groupby("measure", sort=False), plots.PALETTE, plots.MARKERS, strict=False
-    ):
-        rows = np.array([draws.index(draw) for draw in part["draw"]]) + shift
-        axis.scatter(part["first"], rows, marker=marker, facecolors="none", edgecolors=colour, s=55)
-        axis.scatter([], [], marker=marker, color=colour, label=measure)
-        reach = [part["value"] - part["low"], part["high"] - part["value"]]
-        axis.errorbar(part["value"], rows, xerr=reach, fmt=marker, color=colour, capsize=3)
-    axis.set_yticks(range(len(draws)), draws)
-    axis.set(ylim=(len(draws) - 0.5, -0.5), xlabel="Micro-F1", ylabel="Draw of sentences")
+    for number, (measure, part) in enumerate(scores.groupby("measure", sort=False)):
+        places = np.array([draws.index(draw) for draw in part["draw"]]) + (-0.13, 0.13)[number]
+        marker, colour = plots.MARKERS[number], plots.PALETTE[number]
+        axis.scatter(part["first"], places, marker=marker, facecolors="none", edgecolors=colour, s=55)
+        plots.series(axis, part, places, number, str(measure))
+    plots.lines(axis, draws)
+    axis.set(xlabel="Micro-F1", ylabel="Draw of sentences")
     axis.legend(loc="lower center", bbox_to_anchor=(0.5, 1), ncols=2)
 
 

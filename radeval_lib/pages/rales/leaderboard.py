@@ -16,7 +16,7 @@ import pandas as pd
 from radeval_lib.pages.rales.tasks import BenchmarkTask, Column
 from radeval_lib.stats.estimates import Estimate
 from radeval_lib.stats.inputs import FloatArray
-from radeval_lib.stats.resampling import Draws, draws, ends, estimate, mean_draws, ratio
+from radeval_lib.stats.resampling import Draws, draws, ends, estimate, f1, mean_draws
 
 SCORE = "NLU score"
 _STATISTICS = ["matched", "predicted", "gold"]
@@ -100,6 +100,5 @@ def _tables(counts: pd.DataFrame, column: Column, encoders: Sequence[str]) -> li
 
 
 def micro_f1(sums: FloatArray) -> FloatArray:
-    """Micro F1 in percent of (matched, predicted, gold) on the last axis; 0 where there is nothing."""
-    result: FloatArray = 200 * ratio(sums[..., 0], sums[..., 1] + sums[..., 2])
-    return result
+    """:func:`~radeval_lib.stats.resampling.f1` in percent."""
+    return 100 * f1(sums)

@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING
 
 import pandas as pd
 from matplotlib.figure import Figure
-from statsmodels.stats.proportion import proportion_confint
 
 from radeval_lib import plots
 from radeval_lib.data import mediqa
@@ -23,6 +22,7 @@ from radeval_lib.metrics.observations import NO_FINDING, label, positive
 from radeval_lib.models.summarizers.base import sentences
 from radeval_lib.stats.comparisons import preferences
 from radeval_lib.stats.estimates import Estimate
+from radeval_lib.stats.system_comparison import wilson
 from radeval_lib.study.checks import Check, Key, above, check_statement
 from radeval_lib.study.runs import Run
 from radeval_lib.synthetic import SyntheticError, SyntheticReport, generate, inject, rewrite
@@ -141,8 +141,7 @@ def noticed_errors(scored: pd.DataFrame, metric: str) -> Estimate:
     wrong = scored[scored["phenomenon"] == ERROR]
     stated = wrong[[bool(positive(label(text)) - {NO_FINDING}) for text in wrong["reference"]]]
     hits, n = int((stated[metric] < 1).sum()), len(stated)
-    low, high = proportion_confint(hits, n, method="wilson")
-    return Estimate(hits / n, float(low), float(high), n=n)
+    return Estimate(hits / n, *wilson(hits, n), n=n)
 
 
 def real_impressions(run: Run, metrics: Mapping[str, Metric]) -> pd.DataFrame:
