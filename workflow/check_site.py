@@ -38,24 +38,24 @@ class _References(HTMLParser):
         self.feed(path.read_text(encoding="utf-8"))
 
     def handle_starttag(self, tag: str, attributes: list[tuple[str, str | None]]) -> None:
-        told = dict(attributes)
-        if tag == "a" and told.get("href"):
-            self.links.add(str(told["href"]))
-        if told.get("id"):
-            self.anchors.add(str(told["id"]))
+        values = dict(attributes)
+        if tag == "a" and values.get("href"):
+            self.links.add(str(values["href"]))
+        if values.get("id"):
+            self.anchors.add(str(values["id"]))
 
 
 def dead_links(html: Path, pages: Iterable[str]) -> list[str]:
     """Links of pages, all of which are there, that lead to no file, or to no place on one of the pages."""
-    told = {path: _References(path) for path in (html.resolve() / f"{name}.html" for name in pages)}
+    read = {path: _References(path) for path in (html.resolve() / f"{name}.html" for name in pages)}
     dead = []
-    for path, found in told.items():
+    for path, found in read.items():
         for whole in {urljoin(path.as_uri(), link) for link in found.links}:
             address, anchor = urldefrag(whole)
             if urlparse(address).scheme != "file":
                 continue
             target, place = Path(unquote(urlparse(address).path)), unquote(anchor)
-            known = told[target].anchors if target in told else {place}
+            known = read[target].anchors if target in read else {place}
             if not target.exists() or (place and place not in known):
                 dead.append(f"{path.stem} -> {whole.removeprefix(html.resolve().as_uri())}")
     return dead
@@ -95,17 +95,17 @@ def faults(output: Path, *, judge: bool = False) -> list[str]:
     pages = pages_of(BOOK / "_toc.yml")
     if absent := [f"{page}: not there" for page in pages if not (html / f"{page}.html").is_file()]:
         return absent
-    told = [f"dead link: {link}" for link in dead_links(html, pages)]
-    told += judge_faults(html, wanted=judge)
+    faults = [f"dead link: {link}" for link in dead_links(html, pages)]
+    faults += judge_faults(html, wanted=judge)
     for result in read_all(output):
         entry = exhibit(result.exhibit)
         if entry.anchor not in _References(html / "notebooks" / f"{entry.notebook}.html").anchors:
-            told.append(f"notebooks/{entry.notebook}: no anchor {entry.anchor}")
+            faults.append(f"notebooks/{entry.notebook}: no anchor {entry.anchor}")
     every = standing_open = 0
     for page in pages:
         content = article(html / f"{page}.html")
         if content.select(".output.traceback, .output.stderr"):
-            told.append(f"{page}: an error on the page")
+            faults.append(f"{page}: an error on the page")
         if "labs" in page:
             continue
         every += len(content.get_text(" ").split())
@@ -114,8 +114,8 @@ def faults(output: Path, *, judge: bool = False) -> list[str]:
         standing_open += len(content.get_text(" ").split())
     print(f"{len(pages)} pages; without labs and code {every:,} words, of which {standing_open:,} stand open")
     if every > MOST_WORDS:
-        told.append(f"{every:,} words, where {MOST_WORDS:,} are the most")
-    return told
+        faults.append(f"{every:,} words, where {MOST_WORDS:,} are the most")
+    return faults
 
 
 if __name__ == "__main__":

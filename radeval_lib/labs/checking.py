@@ -65,5 +65,5 @@ def check(path: Path, seconds: int) -> list[Check]:
 def _said(cell: int, output: Mapping[str, Any]) -> list[Check]:
     if output["output_type"] == "error":
         return [Check("", False, f"code cell {cell}: {output['ename']}: {plain(output['evalue'], 200)}")]
-    told = output.get("data", {}).get(MIME)
-    return [Check(told["task"], told["passed"], told["message"])] if told else []
+    content = output.get("data", {}).get(MIME)
+    return [Check(content["task"], content["passed"], content["message"])] if content else []

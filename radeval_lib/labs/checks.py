@@ -126,5 +126,5 @@ def _show(task: str, message: str | None, passed: str = "this check passes") -> 
     if get_ipython() is None:
         print(text)
     else:
-        told = {"task": task, "passed": message is None, "message": message or passed}
-        display({"text/plain": text, MIME: told}, raw=True)
+        content = {"task": task, "passed": message is None, "message": message or passed}
+        display({"text/plain": text, MIME: content}, raw=True)

@@ -10,7 +10,7 @@ from radeval_lib.errors import RadevalError
 from radeval_lib.metrics.base import Metric, MetricError, create, get, names, settings_of
 from radeval_lib.models.packaged import PACKAGED
 from radeval_lib.models.pretrained import RADGRAPH, RULES, ModelError, hub_answers
-from radeval_lib.models.standing_in import at_hand, check_installed, stand_in
+from radeval_lib.models.standing_in import check_installed, is_available, stand_in
 from radeval_lib.paths import display_path
 
 ALL = "all"
@@ -82,7 +82,7 @@ def _models(name: str, settings: Mapping[str, Any], fetch: bool) -> tuple[dict[s
     for role in get(name).needs:
         check_installed(str(settings.get(role, defaults[role])))
         default = str(defaults[role])
-        if role in settings or at_hand(default):
+        if role in settings or is_available(default):
             continue
         if fetch and not default.startswith(RADGRAPH) and hub_answers():
             continue

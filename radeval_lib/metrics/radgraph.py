@@ -249,7 +249,7 @@ class _GraphMetric(Metric):
             shared = item in ours and item in theirs
             yield Reason(
                 "matched" if shared else "unmatched",
-                **self._told(item),
+                **self._fields_of(item),
                 credit=float(shared),
                 reference=ours.get(item),
                 candidate=theirs.get(item),
@@ -273,7 +273,7 @@ class _GraphMetric(Metric):
         """The items that are compared, each with the key of the entity that it is of."""
 
     @abstractmethod
-    def _told(self, item: Item) -> dict[str, Any]:
+    def _fields_of(self, item: Item) -> dict[str, Any]:
         """What is reported about an item, as fields of :class:`~radeval_lib.metrics.reasons.Reason`."""
 
     @abstractmethod
@@ -307,7 +307,7 @@ class F1RadGraph(_GraphMetric):
     def _items(self, graph: Graph) -> Iterator[tuple[str, Item]]:
         return _keyed_items(graph, self.level, self.case)
 
-    def _told(self, item: Item) -> dict[str, Any]:
+    def _fields_of(self, item: Item) -> dict[str, Any]:
         _, label, *relation = map(str, item)
         if len(relation) == 2:
             return {"category": label, "quoted": " ".join(relation)}
@@ -338,7 +338,7 @@ class RadGraphCombined(_GraphMetric):
     def _items(self, graph: Graph) -> Iterator[tuple[str, Item]]:
         return _entities_and_relations(graph)
 
-    def _told(self, item: Item) -> dict[str, Any]:
+    def _fields_of(self, item: Item) -> dict[str, Any]:
         if len(item) == 2:
             return {"category": str(item[1])}
         (_, label), (target, other), kind = item

@@ -27,7 +27,7 @@ def check_installed(name: str) -> None:
         raise ModelError(what, remedy="Run in a clone of the repository: pip install '.[models]'")
 
 
-def at_hand(name: str) -> bool:
+def is_available(name: str) -> bool:
     """Whether a model can be opened without a network."""
     if not needs_torch(name) or Path(name).exists():
         return True
@@ -44,7 +44,7 @@ def stand_in(role: str) -> str | None:
     """A model for a role that needs no network: the packaged encoder, or what a build on this machine has
     trained; None where there is none."""
     if role == "encoder":
-        return PACKAGED if at_hand(PACKAGED) else None
+        return PACKAGED if is_available(PACKAGED) else None
     trained = BUILD.glob(f"*/cells/{_CELLS[role]}/*/model") if role in _CELLS else ()
     ranks = {name: rank for rank, name in enumerate((DEFAULT_PROFILE, "open", "full"))}
     found = sorted(trained, key=lambda path: (ranks.get(path.relative_to(BUILD).parts[0], len(ranks)), path))

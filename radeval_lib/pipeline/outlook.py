@@ -68,8 +68,8 @@ def _models(found: dict[str, bool]) -> str:
         return "Models: the profile names none of a hub."
     missing = [name for name, here in found.items() if not here]
     loose = [name for name in found if catalog.revision_of(name) is None]
-    told = f"Models: {_counted(len(found), 'model', 'the cache of the hub on this machine', missing)}"
-    return told + (
+    text = f"Models: {_counted(len(found), 'model', 'the cache of the hub on this machine', missing)}"
+    return text + (
         f"; without a revision, so that results say unpinned: {', '.join(loose)}." if loose else "."
     )
 

@@ -134,7 +134,8 @@ def settings(edition: str = "") -> str:
         footer.append(f"Edition: {edition}.")
         own = profiles.profile(edition)
         sets = recordings.of_edition(own.roles.values(), own.needs_data_root)
-        footer += recordings.told({name: of for name, of in sets.items() if recordings.out_of_date(name, of)})
+        stale = {name: of for name, of in sets.items() if recordings.out_of_date(name, of)}
+        footer += recordings.sentences(stale)
     # Not under html: the options of the theme that stand under sphinx replace what is said there.
     content["sphinx"]["config"]["html_theme_options"]["extra_footer"] = f"<p>{' '.join(footer)}</p>"
     return yaml.safe_dump(content, sort_keys=False, allow_unicode=True)

@@ -78,7 +78,7 @@ class CellOutput:
 def planned(profile: Profile) -> list[Cell]:
     """Every cell that a profile asks for, in the order of the plans."""
     plans = dict.fromkeys(registry.PLANS.values())
-    return _told_apart([cell for plan in plans for cell in registry.find(plan)(profile)])
+    return _all_distinct([cell for plan in plans for cell in registry.find(plan)(profile)])
 
 
 def planned_of(profile: Profile, notebook: str) -> list[Cell]:
@@ -87,10 +87,10 @@ def planned_of(profile: Profile, notebook: str) -> list[Cell]:
     cells = [cell for cell in registry.find(plan)(profile) if cell.notebook == notebook] if plan else []
     if not cells:
         raise ParameterError(f"profile {profile.name!r} plans no cell of {notebook!r}", notebook)
-    return _told_apart(cells)
+    return _all_distinct(cells)
 
 
-def _told_apart(cells: list[Cell]) -> list[Cell]:
+def _all_distinct(cells: list[Cell]) -> list[Cell]:
     places = [(cell.notebook, cell.slug) for cell in cells]
     if doubled := sorted({place for place in places if places.count(place) > 1}):
         raise ParameterError(f"two cells are called {doubled[0][1]!r}", doubled[0][0], "Tell them apart.")

@@ -46,12 +46,12 @@ def findings(edition: Path) -> dict[str, str]:
     files, found = _files(edition, "headline_*.json"), {}
     for key, entry in headlines().items():
         path = files.get(f"headline_{key}.json")
-        told = json.loads(path.read_text(encoding="utf-8")) if path else {}
-        if told.get("holds") and told["evidence"] in entry.needs:
+        content = json.loads(path.read_text(encoding="utf-8")) if path else {}
+        if content.get("holds") and content["evidence"] in entry.needs:
             try:
-                found[key] = entry.text.format(**told["texts"])
+                found[key] = entry.text.format(**content["texts"])
             except KeyError:  # of an edition whose sentence had other numbers
-                found[key] = f"in other words, with {', '.join(told['texts'].values())}"
+                found[key] = f"in other words, with {', '.join(content['texts'].values())}"
     return found
 
 
@@ -88,8 +88,8 @@ def differences(old: Path, new: Path, *, intervals: bool = False) -> list[str]:
                 for check in second["checks"]:
                     called = named(check)
                     if pairs.get(called) != check:
-                        told = (pairs.get(called) or {}).get("computed")
-                        lines.append(f"{name}: {called}: {told!r} -> {check['computed']!r}")
+                        was = (pairs.get(called) or {}).get("computed")
+                        lines.append(f"{name}: {called}: {was!r} -> {check['computed']!r}")
                 lines += [
                     f"{name}: no check {gone}" for gone in pairs.keys() - {named(c) for c in second["checks"]}
                 ]
@@ -124,8 +124,8 @@ def page(old: Path, new: Path) -> str:
         for check in after[name]["checks"]:
             one = earlier.get(named(check))
             if one is not None and one["outcome"] != check["outcome"]:
-                told = (f"{one['outcome']} ({one['computed']})", f"{check['outcome']} ({check['computed']})")
-                checks.append((_exhibit(after[name]), named(check), *told))
+                both_ways = [f"{of['outcome']} ({of['computed']})" for of in (one, check)]
+                checks.append((_exhibit(after[name]), named(check), *both_ways))
     first, second = findings(old), findings(new)
     said = [
         (first.get(key) or _silent(old, key), second.get(key) or _silent(new, key))

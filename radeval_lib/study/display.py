@@ -296,8 +296,8 @@ def only_with_data(run: Run, *roles: str, one_set: bool = False) -> None:
     missing = "; ".join(filter(None, map(run.lacks, roles)))
     sources = {role: registry.datasets_of(run.filler("data", role)) for role in roles}
     if one_set and not missing and len(set(map(tuple, sources.values()))) > 1:
-        told = joined([f"{role!r} by {run.source(role)}" for role in roles])
-        missing = f"it needs one data set in several roles, and here these are filled differently, {told}"
+        fillers = joined([f"{role!r} by {run.source(role)}" for role in roles])
+        missing = f"it needs one data set in several roles, and here these are filled differently, {fillers}"
     if not lacking and not missing:
         return
     needs = f"<p>The rest of this page is left out: {escape(missing)}.</p>"
@@ -330,11 +330,11 @@ def provenance(run: Run) -> HTML:
         rows[f"model: {role}"] = escape(", ".join(_identity(model)))
     frame = pd.DataFrame({"": rows.keys(), "value, or SHA-256": rows.values()})
     body = table_html(frame, index=False, raw=("value, or SHA-256",))
-    told = []
+    sentences = []
     if any((ROOT / name).is_relative_to(RECORDED) for name in run.reading.data()):
         recordings = registry.module(registry.RECORDED)
         fillers = [run.whole_profile.roles.get(role, "") for role in run.declared.data]
-        told = recordings.told(recordings.of_run(run.reading.data(), fillers))
-    scored = "".join(f'<p class="scored">{escape(line)}</p>' for line in told)
+        sentences = recordings.sentences(recordings.of_run(run.reading.data(), fillers))
+    scored = "".join(f'<p class="scored">{escape(line)}</p>' for line in sentences)
     summary = "<summary>Provenance</summary>"
     return HTML(f'{scored}<details class="provenance">{summary}{body}</details>')

@@ -168,8 +168,8 @@ def _legend(cells: pd.DataFrame) -> str:
     if follows:
         said.append(f"Below: what follows{', [its range]' if ranged else ''}.")
     marks = {verdicts.FAILS: "differs", verdicts.CANNOT_TELL: "cannot tell"}
-    if told := [f"{verdicts.MARKS[key]} {word}" for key, word in marks.items() if key in outcomes]:
-        said.append(f"{joined(told)}.")
+    if meanings := [f"{verdicts.MARKS[key]} {word}" for key, word in marks.items() if key in outcomes]:
+        said.append(f"{joined(meanings)}.")
     if COMPARED in outcomes:
         alone = "Numbers with nothing below are" if follows else "These numbers are"
         said.append(f"{alone} compared with others.")

@@ -213,7 +213,7 @@ def of_run(files: Iterable[str], fillers: Iterable[str]) -> dict[str, list[str] 
     }
 
 
-def told(sets: Mapping[str, Sequence[str] | None]) -> list[str]:
+def sentences(sets: Mapping[str, Sequence[str] | None]) -> list[str]:
     """A sentence for each recorded set (:func:`sentence`), of these metrics (None: all)."""
     now = (code.commit()["commit"] or "")[:7]
     return [sentence(recorded.load(name), out_of_date(name, of), now) for name, of in sets.items()]

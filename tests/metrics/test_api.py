@@ -122,14 +122,14 @@ def test_a_column_that_a_system_would_get_may_not_be_there(tmp_path) -> None:
 
 
 @pytest.fixture
-def nothing_at_hand(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def nothing_available(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """A machine without a hub, with nothing in its cache and no build."""
     monkeypatch.setattr(choosing, "hub_answers", lambda: False)
-    monkeypatch.setattr(choosing, "at_hand", lambda name: not standing_in.needs_torch(name))
+    monkeypatch.setattr(choosing, "is_available", lambda name: not standing_in.needs_torch(name))
     monkeypatch.setattr(standing_in, "BUILD", tmp_path / "build")
 
 
-@pytest.mark.usefixtures("nothing_at_hand")
+@pytest.mark.usefixtures("nothing_available")
 def test_all_takes_what_can_score_and_says_what_cannot() -> None:
     chosen = choosing.choose({"all": {}, "bleu": {"order": "2"}})
     assert chosen.metrics["bleu"].settings() == {"order": 2}
@@ -142,7 +142,7 @@ def test_all_takes_what_can_score_and_says_what_cannot() -> None:
         choosing.choose("ratescore")
 
 
-@pytest.mark.usefixtures("nothing_at_hand")
+@pytest.mark.usefixtures("nothing_available")
 def test_models_of_a_build_stand_in(tmp_path) -> None:
     for profile in ("smoke", "open"):
         for cell in ("ratescore/ner_training/small", "summarization/graph_training/small"):
@@ -157,7 +157,7 @@ def test_models_of_a_build_stand_in(tmp_path) -> None:
     assert "the scores are not those of the published metric" in chosen.stand_ins["ratescore"]
 
 
-@pytest.mark.usefixtures("nothing_at_hand")
+@pytest.mark.usefixtures("nothing_available")
 def test_without_torch_only_metrics_without_models_score(monkeypatch) -> None:
     monkeypatch.setattr(standing_in, "find_spec", lambda name: None)
     chosen = choosing.choose("all")
@@ -223,7 +223,7 @@ def test_bad_input_from_python_is_reported() -> None:
             call()
 
 
-@pytest.mark.usefixtures("nothing_at_hand")
+@pytest.mark.usefixtures("nothing_available")
 def test_stand_ins_and_what_is_left_out_are_warnings() -> None:
     with pytest.warns(UserWarning, match="bleu: a text has fewer than 4 words") as caught:
         found = radeval_lib.score(REFERENCES, CANDIDATES, metrics=["bleu", "ratescore"])

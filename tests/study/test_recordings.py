@@ -147,11 +147,11 @@ def test_only_recorded_pairs_and_settings_have_a_score() -> None:
 def test_a_recording_says_when_and_with_which_version_it_was_made(monkeypatch: pytest.MonkeyPatch) -> None:
     found = recorded.load("mts_dialog")
     monkeypatch.setattr(recordings, "out_of_date", lambda name, metrics: [])
-    assert recordings.told({"mts_dialog": None}) == [
+    assert recordings.sentences({"mts_dialog": None}) == [
         f"MTS-Dialog was scored on {long_date(found.scored_on)}."
     ]
     monkeypatch.setattr(recordings, "out_of_date", lambda name, metrics: ["rouge_l"])
-    (line,) = recordings.told({"mts_dialog": None})
+    (line,) = recordings.sentences({"mts_dialog": None})
     assert f"with version {found.about['columns']['rouge_l']['commit'][:7]} of ROUGE-L; the code, " in line
 
 

@@ -99,7 +99,7 @@ class PrintedTaus:
     def check_reached(self, name: Key | str, first: str, second: str) -> Check:
         """Whether a metric is not below another, and what can be said of a deficit."""
         one, other = self.taus[first], self.taus[second]
-        found = f"{one.text} v {other.text}; {self._told(first, second)}"
+        found = f"{one.text} v {other.text}; {self._tested(first, second)}"
         claim = "reaches the performance"
         return check_no_deficit(name, claim, found, one.value - other.value, self.lead(first, second))
 
@@ -108,9 +108,9 @@ class PrintedTaus:
         test = self.test(first, second)
         holds = False if test["p"] < LEVEL else None  # equal as printed may still hide a difference
         name = Key("GREEN's error count against", second)
-        return check_statement(name, "statistically indistinguishable", self._told(first, second), holds)
+        return check_statement(name, "statistically indistinguishable", self._tested(first, second), holds)
 
-    def _told(self, first: str, second: str) -> str:
+    def _tested(self, first: str, second: str) -> str:
         test = self.test(first, second)
         need = f"needed correlation {test['needed']:.2f}"
         if math.isnan(test["needed"]):

@@ -126,8 +126,8 @@ def check_best_base(twos: pd.DataFrame, threes: pd.DataFrame) -> list[Check]:
         name = Key("Two highest", f"{quantity} (Table 3)")
         checks += _check_best(name, claim, cells, "model", best, n, lower=False)
     held = [number for number, cells in ((2, twos), (3, threes)) if "BERTScore" in set(cells["quantity"])]
-    told_in = f"measures of language stand in Table {' and '.join(map(str, held))}"
-    checks.append(check_statement("table of the natural language agreement", "Table 2", told_in, held == [2]))
+    place = f"measures of language stand in Table {' and '.join(map(str, held))}"
+    checks.append(check_statement("table of the natural language agreement", "Table 2", place, held == [2]))
     for model in reversed(best):
         for key, frame, quantity in (("mae", twos, "significant errors"), ("bertscore", threes, "BERTScore")):
             where = {"model": model, "quantity": quantity}

@@ -50,7 +50,7 @@ def readable(analyses: Sequence[Text]) -> int:
     return sum(parse(reveal(one), "strict").score is not None for one in analyses)
 
 
-def told_settings(name: str) -> dict[str, object]:
+def settings_in_words(name: str) -> dict[str, object]:
     """The settings of a profile, as the paper describes its own."""
     chosen = settings(profile(name))
     training = chosen.tuning(0, "cpu")

@@ -65,7 +65,7 @@ def search(
             "nothing to search", display_path(folder), "Name at least one setting and its range."
         )
     ranges = {key: one.model_dump() for key, one in space.items()}
-    _begin_anew_unless(folder, {**what, "space": ranges, "conditions": origin.conditions()})
+    _clear_unless(folder, {**what, "space": ranges, "conditions": origin.conditions()})
     optuna = _optuna()
     study = optuna.create_study(direction="maximize")
     dimensions = {name: _distribution(one) for name, one in space.items()}
@@ -109,7 +109,7 @@ def _distribution(one: Dimension) -> Any:
     return (of.IntDistribution if one.whole else of.FloatDistribution)(one.low, one.high, log=one.log)
 
 
-def _begin_anew_unless(folder: Path, what: dict[str, Any]) -> None:
+def _clear_unless(folder: Path, what: dict[str, Any]) -> None:
     """Remove what a search of anything else left in the folder, and note what this one searches."""
     noted = folder / "search.json"
     described = json.dumps(what, indent=1, sort_keys=True) + "\n"

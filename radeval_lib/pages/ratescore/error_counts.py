@@ -56,7 +56,7 @@ def links(run: Run, rated: Mapping[str, pd.DataFrame]) -> dict[tuple[str, str], 
     return found
 
 
-def _told(found: Estimate, form: str) -> str:
+def _in_words(found: Estimate, form: str) -> str:
     """A number with its interval, as text; without it where there is none."""
     if np.isnan(found.low):
         return "–" if np.isnan(found.value) else f"{found.value:{form}}"
@@ -69,9 +69,9 @@ def answer(ties: Mapping[tuple[str, str], Estimate], source: str) -> dict[str, s
     way = {"more": "rises", "less": "falls", "open": "has no clear relation"}
     return {
         "answer": f"On {errors.n} pairs of {source} the number of errors {phrase(errors, **way)} with the "
-        f"length of the reference (Kendall {_told(errors, '+.2f')}).",
+        f"length of the reference (Kendall {_in_words(errors, '+.2f')}).",
         "rests": f"As a share of the errors that were possible, it {phrase(share, **way)} with it "
-        f"({_told(share, '+.2f')}).",
+        f"({_in_words(share, '+.2f')}).",
     }
 
 
@@ -123,11 +123,11 @@ def _mean(run: Run, values: pd.Series, cases: pd.Series, stream: str) -> Estimat
     return Estimate(*share_interval(values, cases.tolist(), resamples=run.profile.resamples, rng=rng))
 
 
-def told_groups(groups: pd.DataFrame) -> pd.DataFrame:
+def groups_in_words(groups: pd.DataFrame) -> pd.DataFrame:
     """What :func:`by_length_group` gives, as text."""
     shown = groups.copy()
     for column, form in (("mean errors", ".2f"), ("no error", ".0%")):
-        shown[column] = [_told(found, form) for found in groups[column]]
+        shown[column] = [_in_words(found, form) for found in groups[column]]
     return shown
 
 
@@ -143,7 +143,7 @@ def check_rule(
         claim.states(
             Key("errors rise with the", length.replace(",", " of the")),
             "the texts are longer and may contain more potential errors",
-            f"Kendall {_told(found, '.2f')}",
+            f"Kendall {_in_words(found, '.2f')}",
             above(found.low, found.high),
         )
     rules = {
@@ -157,6 +157,6 @@ def check_rule(
     }
     for _, row in groups[(groups["cases"] >= LEAST_GROUPS) & groups["group"].isin(rules)].iterrows():
         wanted, column, edge, form = rules[row["group"]]
-        finding = f"{column}: {_told(row[column], form)}, {row['pairs']} pairs"
+        finding = f"{column}: {_in_words(row[column], form)}, {row['pairs']} pairs"
         name = Key(f"{row['group']} reports, by the", row["words"])
         claim.states(name, wanted, finding, above(row[column].low, row[column].high, edge))

@@ -14,7 +14,7 @@ from radeval_lib.metrics.ratescore import NamedEntity, RaTEScore, Scorer, Weight
 from radeval_lib.metrics.ratescore.formula import Pooling
 from radeval_lib.metrics.ratescore.metric import Vectors
 from radeval_lib.models import encoders, naming
-from radeval_lib.pages.ratescore.rated_pairs import told_leads as told_leads
+from radeval_lib.pages.ratescore.rated_pairs import leads_in_words as leads_in_words
 from radeval_lib.placeholders import behind
 from radeval_lib.stats.correlations import resample
 from radeval_lib.stats.estimates import Estimate

@@ -46,7 +46,7 @@ def standing(result: Agreement, kind: Kind) -> dict[str, str]:
     }
 
 
-def told_leads(values: pd.DataFrame, leads: pd.DataFrame, kind: Kind, lead: str) -> pd.DataFrame:
+def leads_in_words(values: pd.DataFrame, leads: pd.DataFrame, kind: Kind, lead: str) -> pd.DataFrame:
     """Each metric's coefficient, and the ``lead`` of one of them over it, as text.
 
     ``values``, ``leads``: by metric, as :class:`~radeval_lib.stats.correlations.Resampled` gives them.
@@ -62,7 +62,7 @@ def told_leads(values: pd.DataFrame, leads: pd.DataFrame, kind: Kind, lead: str)
 def contrast_table(result: Agreement, kind: Kind) -> pd.DataFrame:
     """Each metric's coefficient, and RaTEScore's lead over it, as text, the highest first."""
     ranked = result.ranked(kind).set_index("metric")
-    table = told_leads(ranked, result.against(kind), kind, "RaTEScore's lead")
+    table = leads_in_words(ranked, result.against(kind), kind, "RaTEScore's lead")
     flat = pd.DataFrame({kind.capitalize(): "hardly varies"}, index=result.left_out)
     return pd.concat([table, flat]).fillna("")
 
