@@ -18,7 +18,7 @@ from scipy.stats import norm, rankdata
 from radeval_lib.data.recorded import Recording
 from radeval_lib.metrics import base
 from radeval_lib.stats import meta_evaluation
-from radeval_lib.stats.correlations import LEAST_GROUPS, Resampled, beside_one_rater, coefficient, resample
+from radeval_lib.stats.correlations import Resampled, beside_one_rater, coefficient, resample, varies
 from radeval_lib.stats.inputs import FloatArray
 from radeval_lib.stats.resampling import drawn_rows, ends, holm, inversion_p, share_interval
 from radeval_lib.stats.system_comparison import LEVEL, POWER, significance_clusters
@@ -44,12 +44,6 @@ def rivals(recording: Recording, without: str) -> dict[str, FloatArray]:
 def oriented(recording: Recording, name: str) -> FloatArray:
     """A recorded metric's scores, higher is better."""
     return recording.table[name].to_numpy(np.float64) * base.get(name).sign()
-
-
-def varies(values: FloatArray, cases: NDArray[np.intp]) -> bool:
-    """Whether enough cases have a score other than the commonest for a correlation."""
-    distinct, counts = np.unique(values, return_counts=True)
-    return len(np.unique(cases[values != distinct[counts.argmax()]])) >= LEAST_GROUPS
 
 
 class RadPref:

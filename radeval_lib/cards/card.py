@@ -25,6 +25,7 @@ from radeval_lib.metrics.base import MetricError
 from radeval_lib.metrics.choosing import choose
 from radeval_lib.metrics.table_files import check_target
 from radeval_lib.paths import DATA
+from radeval_lib.stats.correlations import varies
 from radeval_lib.stats.inputs import FloatArray
 
 SCHEMA = 1
@@ -307,7 +308,7 @@ def _radpref(
     keep = in_half(recording.table["case"].to_numpy(), half)
     others = {key: of[keep] for key, of in agreement.rivals(recording, own).items()}
     table, cases = recording.table[keep], recording.table["case"].to_numpy()[keep]
-    if not agreement.varies(mine[keep], cases):
+    if not varies(mine[keep], cases):
         why = "nearly all candidates have the same score, so no correlation is defined"
         untried.append({"what": "agreement with people, RadPref", "why": why})
         return None
@@ -345,7 +346,7 @@ def _facts(
     seed: int,
     untried: list[dict[str, str]],
 ) -> dict[str, Any] | None:
-    if not agreement.varies(mine, recording.table["case"].to_numpy()):
+    if not varies(mine, recording.table["case"].to_numpy()):
         why = "nearly all summaries have the same score, so no correlation is defined"
         untried.append({"what": "agreement with counted facts, MTS-Dialog", "why": why})
         return None

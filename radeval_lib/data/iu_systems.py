@@ -86,10 +86,10 @@ def by_order(path: Path, ordered: Path, known: Mapping[str, str]) -> dict[str, s
     return dict(zip(known, (line.strip() for line in lines), strict=True))
 
 
-def alike(texts: Sequence[str], others: Sequence[str], shift: int = 0) -> int:
-    """How many texts begin with the same five words as the one ``shift`` places further in the others."""
+def alike(texts: Sequence[str], others: Sequence[str]) -> int:
+    """How many texts begin with the same five words as the one at their place in the others."""
     heads, theirs = ([_WORDS.findall(text.lower())[:_BEGINNING] for text in side] for side in (texts, others))
-    return sum(head == other for head, other in zip(heads, theirs[shift:] + theirs[:shift], strict=True))
+    return sum(head == other for head, other in zip(heads, theirs, strict=True))
 
 
 def load(folder: Path) -> list[SystemReport]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Collection, Iterator, Sequence
 from pathlib import Path
 
@@ -11,8 +10,8 @@ from radeval_lib.data.readers import Reader, each
 from radeval_lib.data.recorded import Recording, sections
 from radeval_lib.data.records import Report, ReportPair
 from radeval_lib.data.restricted import reveal
+from radeval_lib.stats.tokens import words
 
-_WORDS = re.compile(r"[a-z0-9]+")
 COLUMNS = ("uid", "MeSH", "Problems", "image", "indication", "comparison", "findings", "impression")
 
 
@@ -34,7 +33,7 @@ def _report(row: reading.Entry) -> Iterator[Report]:
 
 def text_key(report: Report) -> str:
     """The words and numbers of findings and impression: reports of one key have the same text."""
-    return " ".join(_WORDS.findall(f"{reveal(report.findings)} {reveal(report.impression)}".lower()))
+    return " ".join(words(f"{reveal(report.findings)} {reveal(report.impression)}"))
 
 
 def halves(reports: Sequence[Report]) -> dict[str, str]:

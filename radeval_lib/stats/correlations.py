@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -35,6 +36,12 @@ def coefficient(scores: ArrayLike, ratings: ArrayLike, kind: Kind) -> float:
     if np.ptp(x) == 0 or np.ptp(y) == 0:
         return math.nan
     return float(_TESTS[kind](x, y).statistic)
+
+
+def varies(values: FloatArray, groups: NDArray[Any]) -> bool:
+    """Whether enough groups have a score other than the commonest for :func:`resample`."""
+    distinct, counts = np.unique(values, return_counts=True)
+    return len(np.unique(groups[values != distinct[counts.argmax()]])) >= LEAST_GROUPS
 
 
 @dataclass(frozen=True)

@@ -34,11 +34,6 @@ class Shuffled:
     p: float
     expected: FloatArray
 
-    @property
-    def gain(self) -> float:
-        """By how much the candidates score higher than shuffled ones."""
-        return self.observed - self.mean
-
 
 def shuffled(scores: ArrayLike, *, lookups: int, rng: np.random.Generator) -> Shuffled:
     """The distribution for ``scores`` of shape (n, n), references by candidates; n at least 2.

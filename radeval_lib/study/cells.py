@@ -71,7 +71,6 @@ class CellOutput:
     cell: Cell
     tables: dict[str, pd.DataFrame]
     facts: dict[str, Any]
-    folder: Path
     model: Path | None
 
 
@@ -156,7 +155,7 @@ def read(where: Path, cell: Cell, profile: str) -> CellOutput:
         raise AbsentDataError(lack, f"its cell {cell.slug} of {cell.notebook}")
     tables = {name: _table(where / f"{name}.csv", types) for name, types in facts["tables"].items()}
     model = where / "model"
-    return CellOutput(cell, tables, facts, where, model if model.is_dir() else None)
+    return CellOutput(cell, tables, facts, model if model.is_dir() else None)
 
 
 def check(where: Path, cell: Cell, profile: str) -> dict[str, Any]:

@@ -10,12 +10,9 @@ import pandas as pd
 from radeval_lib.data.errors import DataError
 from radeval_lib.data.ratings import rating_table
 from radeval_lib.metrics.base import Metric
-from radeval_lib.stats.correlations import resample
+from radeval_lib.stats.correlations import resample, varies
 from radeval_lib.stats.printed import Kind
 from radeval_lib.study.runs import Run
-
-LEAST_CASES = 5
-"""So many cases must have a score of their own for a metric to be correlated."""
 
 
 def scores(metrics: dict[str, Metric], pairs: pd.DataFrame) -> pd.DataFrame:
@@ -76,7 +73,7 @@ def agreement(
     columns = {
         name: metric.sign() * table[name].to_numpy()
         for name, metric in metrics.items()
-        if _varies(table[name], pairs["case"])
+        if varies(table[name].to_numpy(), pairs["case"].to_numpy())
     }
     if first not in columns:
         raise DataError(
@@ -97,8 +94,3 @@ def agreement(
         found.append(drawn.intervals().assign(kind=kind))
         contrasts.append(drawn.compare(first).assign(kind=kind))
     return Agreement(pairs, table, pd.concat(found), pd.concat(contrasts))
-
-
-def _varies(scores: pd.Series, cases: pd.Series) -> bool:
-    """Whether at least :data:`LEAST_CASES` cases have a score other than the commonest."""
-    return int(cases[scores != scores.mode().iloc[0]].nunique()) >= LEAST_CASES

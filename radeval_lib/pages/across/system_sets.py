@@ -28,7 +28,6 @@ in which another set of the same shape can be recorded too:
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -37,7 +36,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from radeval_lib.data import iu_systems, openi, openi_labels, reading, recorded
+from radeval_lib.data import iu_systems, openi, openi_labels, reading
 from radeval_lib.data.errors import DataError
 from radeval_lib.data.manifests import find
 from radeval_lib.data.openi_labels import LABELS
@@ -51,6 +50,7 @@ from radeval_lib.metrics.observations import NO_FINDING, coded, label, observati
 from radeval_lib.report_text import statements
 from radeval_lib.stats.inputs import FloatArray
 from radeval_lib.stats.permutation import Shuffled, shuffled
+from radeval_lib.stats.tokens import words
 from radeval_lib.synthetic.report_edits import HARMFUL
 
 FILES = ("MLRG", "MoERad", "CvT2DistilGPT2", "AAMN")
@@ -80,7 +80,6 @@ STRATA = ("normal", "finding", "other", "uncoded")
 LOOKUPS = 10_000
 _TRIED, _AGAINST = 100, 100  # texts among which the constant is chosen, and studies on which
 _CHOOSERS = ("bleu", "rouge_l", "meteor")
-_WORD = re.compile(r"[a-z0-9]+")
 _LOST = "a “no” lost"
 
 
@@ -119,14 +118,6 @@ def outputs(root: Path) -> pd.DataFrame:
             if text is not None
         ]
     )
-
-
-def studies(root: Path | None) -> pd.DataFrame:
-    """The set to compare with: :func:`outputs` where the data root holds the texts, else what
-    is recorded (``study``, ``system``, ``stratum``, a column per metric), in the same order."""
-    texts = outputs(root) if root is not None else pd.DataFrame()
-    table = recorded.load("iu_systems").table
-    return texts if len(texts) else table[["study", "case", "system", "stratum", *METRICS]]
 
 
 def _stratum(study: CodedStudy, uncoded: bool) -> str:
@@ -176,18 +167,13 @@ def landmarks(references: Sequence[str], others: Sequence[str]) -> dict[str, lis
 
 def _overlap(texts: Sequence[str]) -> FloatArray:
     """F1 of the distinct words of every text and every other."""
-    words = [set(tokens_of(text)) for text in texts]
-    place = {word: at for at, word in enumerate(sorted(set().union(*words)))}
+    distinct = [set(words(text)) for text in texts]
+    place = {word: at for at, word in enumerate(sorted(set().union(*distinct)))}
     has = np.zeros((len(texts), len(place)))
-    for row, one in zip(has, words, strict=True):
+    for row, one in zip(has, distinct, strict=True):
         row[[place[word] for word in one]] = 1.0
     sizes = has.sum(axis=1)
     return 2 * (has @ has.T) / np.maximum(1.0, sizes[:, None] + sizes[None, :])
-
-
-def tokens_of(text: str) -> list[str]:
-    """The words and numbers of a text in lower case."""
-    return _WORD.findall(text.lower())
 
 
 def matrix(metric: Metric, references: Sequence[str], candidates: Sequence[str]) -> FloatArray:

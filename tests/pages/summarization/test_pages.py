@@ -220,5 +220,5 @@ def test_lengths_and_vocabularies_by_group() -> None:
 def test_what_stands_in_several_cells_is_taken_once(tmp_path: Path) -> None:
     row = {"seed": [1], "system": ["Oracle"], "train_set": [""], "case": ["a"], "rouge_l": [0.4]}
     cell = Cell.of("summarization/training", train_set="ALL")
-    kept = [CellOutput(cell, {"scores": pd.DataFrame(row)}, {}, tmp_path, None) for _ in range(2)]
+    kept = [CellOutput(cell, {"scores": pd.DataFrame(row)}, {}, None) for _ in range(2)]
     assert len(benchmark.gathered(kept)) == 1
