@@ -14,8 +14,7 @@ import numpy as np
 import pandas as pd
 
 from radeval_lib.data.radpref import MARKS, SIGNIFICANT
-from radeval_lib.pages.green.judging import taus
-from radeval_lib.stats.correlations import Resampled
+from radeval_lib.stats.correlations import Resampled, resample
 from radeval_lib.stats.resampling import ratio
 
 WEIGHTS: Mapping[str, float] = {
@@ -87,7 +86,8 @@ def joint_ceilings(frame: pd.DataFrame, *, resamples: int, rng: np.random.Genera
     Marks and grades are of the same people, so this is the most that the formulas can give.
     """
     both = frame.groupby("number").mean()
-    return taus(dict(both[list(VARIANTS)]), both["grade"], both["case"], resamples=resamples, rng=rng)
+    variants, cases = dict(both[list(VARIANTS)]), both["case"]
+    return resample(variants, both["grade"], groups=cases, kind="kendall", resamples=resamples, rng=rng)
 
 
 def about_one_match(frame: pd.DataFrame) -> pd.DataFrame:

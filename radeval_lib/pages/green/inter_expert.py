@@ -19,9 +19,10 @@ from radeval_lib.data.categories import LETTERS
 from radeval_lib.data.categories import REXVAL_NAMES as REXVAL_NAMES
 from radeval_lib.data.records import ErrorCount
 from radeval_lib.data.rexval import RATERS
-from radeval_lib.pages.green.judging import KINDS, taus
+from radeval_lib.pages.green.judging import KINDS
 from radeval_lib.papers.printed_numbers import Printed, all_in, by_name, cell, printed, quoted, wide
 from radeval_lib.stats import agreement
+from radeval_lib.stats.correlations import resample
 from radeval_lib.stats.estimates import Estimate
 from radeval_lib.stats.printed import sums_that_print
 from radeval_lib.stats.resampling import FloatArray, ends
@@ -172,13 +173,13 @@ def mean_tau(counts: FloatArray, references: FloatArray, run: Run) -> Estimate:
 
     ``counts``: shape (pairs, raters), four pairs per case; ``references``: likewise, or (pairs, 1) for all.
     """
-    cases, resamples = np.arange(len(counts)) // 4, run.profile.resamples
-    draws = [
-        taus({"": own}, reference, cases, resamples=resamples, rng=run.rng("taus")).draws[0]
+    cases, n = np.arange(len(counts)) // 4, run.profile.resamples
+    found = [
+        resample({"": own}, reference, groups=cases, kind="kendall", resamples=n, rng=run.rng("taus"))
         for own, reference in zip(counts.T, np.broadcast_to(references, counts.shape).T, strict=True)
     ]
     value = float(agreement.kendall_with(counts, references).mean())
-    return Estimate(value, *ends(np.mean(draws, axis=0)))
+    return Estimate(value, *ends(np.mean([one.draws[0] for one in found], axis=0)))
 
 
 def wilcoxon_tests(counts: FloatArray) -> pd.DataFrame:

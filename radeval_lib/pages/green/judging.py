@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
-import numpy as np
 import pandas as pd
-from numpy.typing import ArrayLike
 from pydantic import BaseModel, ConfigDict, Field
 
 from radeval_lib.data import radpref, recorded, rexval
 from radeval_lib.data.errors import AbsentDataError
 from radeval_lib.data.records import ErrorCount
 from radeval_lib.models.training import TrainingSettings
-from radeval_lib.stats.correlations import Resampled, resample
 from radeval_lib.stats.resampling import FloatArray
 from radeval_lib.study.profiles import Profile, Size
 from radeval_lib.study.runs import Run
@@ -91,15 +88,3 @@ def oriented(run: Run, key: str, references: Sequence[str], candidates: Sequence
     """Scores of a metric, turned so that higher is better."""
     metric = run.metric(key)
     return metric.sign() * metric.score(references, candidates).values
-
-
-def taus(
-    scores: Mapping[str, ArrayLike],
-    grades: ArrayLike,
-    cases: ArrayLike,
-    *,
-    resamples: int,
-    rng: np.random.Generator,
-) -> Resampled:
-    """Kendall's tau_b of each score with the grades, in resamples of whole cases."""
-    return resample(scores, grades, groups=cases, kind="kendall", resamples=resamples, rng=rng)

@@ -28,11 +28,11 @@ from radeval_lib.metrics.error_profile import ErrorCounts
 from radeval_lib.metrics.error_profile import error_counts as judge_counts
 from radeval_lib.models.judges.rules import Judgement, judge_pair
 from radeval_lib.pages.green.ceilings import joint_ceilings, marked, with_marks
-from radeval_lib.pages.green.judging import CHEST, oriented, seed_of, taus
+from radeval_lib.pages.green.judging import CHEST, oriented, seed_of
 from radeval_lib.pages.green.relations import of_reports as of_reports
 from radeval_lib.placeholders import behind
 from radeval_lib.stats.agreement import mean_of_others
-from radeval_lib.stats.correlations import Resampled
+from radeval_lib.stats.correlations import Resampled, resample
 from radeval_lib.stats.inputs import FloatArray
 from radeval_lib.stats.resampling import f1, sum_estimates
 from radeval_lib.stats.system_comparison import wilson
@@ -286,8 +286,14 @@ def against_grades(
     rated = with_marks(candidates, frame)
     both = rated["reference"].tolist(), rated["text"].tolist()
     scores = {label: oriented(run, key, *both) for label, key in _PANEL.items()}
-    draws = run.profile.resamples
-    agreement = taus(scores, rated["grade"], rated["case"], resamples=draws, rng=run.rng("radpref"))
+    agreement = resample(
+        scores,
+        rated["grade"],
+        groups=rated["case"],
+        kind="kendall",
+        resamples=run.profile.resamples,
+        rng=run.rng("radpref"),
+    )
     joint = joint_ceilings(frame, resamples=200, rng=run.rng("ceiling")).intervals()
     names = {"weighted errors": "weighted errors by radiologists", "GREEN": "GREEN by radiologists"}
     ceiling = joint.set_index("metric").loc[list(names), ["value", "low", "high"]].rename(names)
