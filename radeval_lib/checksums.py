@@ -6,6 +6,12 @@ import hashlib
 from pathlib import Path
 
 
+def state(path: Path) -> tuple[int, ...]:
+    """What differs once a file was changed or replaced: its inode, size and times of change."""
+    found = path.stat()
+    return found.st_ino, found.st_size, found.st_mtime_ns, found.st_ctime_ns
+
+
 def of_file(path: Path) -> str:
     """Hexadecimal SHA-256 of a file's bytes."""
     with path.open("rb") as stream:

@@ -253,12 +253,10 @@ def check_file(path: Path, entry: DataFile) -> None:
 
 
 def sha256(path: Path) -> str:
-    """SHA-256 of a data file, computed once for the same size and times of change."""
-    state = path.stat()
-    return _sha256(path, state.st_size, state.st_mtime_ns, state.st_ctime_ns)
+    """SHA-256 of a data file, computed once as long as it does not change."""
+    return _sha256(path, checksums.state(path))
 
 
 @lru_cache(maxsize=256)
-def _sha256(path: Path, size: int, modified: int, changed: int) -> str:
-    """Cached by size and times of change, so that a notebook hashes a file once."""
+def _sha256(path: Path, _state: tuple[int, ...]) -> str:
     return checksums.of_file(path)

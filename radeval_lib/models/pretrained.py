@@ -13,6 +13,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
+from radeval_lib import checksums
 from radeval_lib.errors import check_choice
 from radeval_lib.models import soundness
 from radeval_lib.models.packaged import PACKAGED, is_packaged, packaged_minilm
@@ -253,14 +254,14 @@ def checksum(name: str | Path) -> str:
         return hashlib.sha256(where.encode()).hexdigest()
     kinds = (".safetensors", ".json", ".txt", ".model")
     files = sorted(path for path in Path(where).glob("*") if path.suffix in kinds)
-    return _digest(tuple((path, path.stat().st_mtime_ns, path.stat().st_size) for path in files))
+    return _digest(tuple((path, checksums.state(path)) for path in files))
 
 
 @lru_cache(maxsize=64)
-def _digest(files: tuple[tuple[Path, int, int], ...]) -> str:
-    """sha256 over files, each with its time and size, so that a file that changed is read again."""
+def _digest(files: tuple[tuple[Path, tuple[int, ...]], ...]) -> str:
+    """sha256 over files, each with its state, so that a file that changed is read again."""
     digest = hashlib.sha256()
-    for path, _, _ in files:
+    for path, _ in files:
         digest.update(path.name.encode())
         for block in _deciding(path):
             digest.update(block)

@@ -33,14 +33,13 @@ def digest(data_sets: Iterable[str], root: Path | None) -> str:
 
 
 def _checksum(path: Path) -> str:
-    known, state = _known(), path.stat()
-    facts = [state.st_size, state.st_ino, state.st_mtime_ns, state.st_ctime_ns]
+    known, state = _known(), checksums.state(path)
     noted = known.get(str(path))
-    if noted is not None and noted[:-1] == facts:
+    if noted is not None and noted[:-1] == list(state):
         return str(noted[-1])
     found = checksums.of_file(path)
-    if time.time_ns() - max(state.st_mtime_ns, state.st_ctime_ns) > _SETTLED_NS:
-        known[str(path)] = [*facts, found]
+    if time.time_ns() - max(state[2:]) > _SETTLED_NS:
+        known[str(path)] = [*state, found]
         with suppress(OSError):  # it is computed again next time
             atomic.write_text(_CACHE, json.dumps(known) + "\n")
     return found

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator
 from functools import cache, lru_cache
 from pathlib import Path
 
-from radeval_lib import own_yaml, paths, registry
+from radeval_lib import checksums, own_yaml, paths, registry
 from radeval_lib.data.manifests import names as data_sets
 from radeval_lib.errors import NotebookError
 from radeval_lib.papers.exhibits import PAPERS, ledger
@@ -192,13 +192,8 @@ def _beside(folder: Path) -> tuple[Path, ...]:
     return tuple(found)
 
 
-def _state(path: Path) -> tuple[int, ...]:
-    facts = path.stat()
-    return facts.st_size, facts.st_mtime_ns, facts.st_ctime_ns
-
-
 @lru_cache(maxsize=4096)
-def _digest(path: Path, _facts: tuple[int, ...]) -> str:
+def _digest(path: Path, _state: tuple[int, ...]) -> str:
     """That of one file, which a process reads again only if it changed."""
     if path.suffix == ".py":
         return parsed.program(path.read_text(encoding="utf-8")).sha256
@@ -207,7 +202,7 @@ def _digest(path: Path, _facts: tuple[int, ...]) -> str:
 
 def modules_digest(modules: Iterable[str]) -> str:
     """Names what modules do, and the data beside them: no comment, docstring or time of change counts."""
-    found = {paths.display_path(path): _digest(path, _state(path)) for path in files_of(modules)}
+    found = {paths.display_path(path): _digest(path, checksums.state(path)) for path in files_of(modules)}
     parsed.keep()
     return parsed.digest_of(found)
 
@@ -240,6 +235,6 @@ def manifests_digest(notebook: str, settings: Profile, wanted: Declared, *, page
             files += [path for path in folder.rglob("*") if path.is_file()]
         own = own_yaml.read(paths.MANIFESTS / "headlines.yml")
         content += [one for one in own.values() if one["notebook"] == notebook or ALL in wanted.results]
-    summed = {paths.display_path(path): _digest(path, _state(path)) for path in sorted(files)}
+    summed = {paths.display_path(path): _digest(path, checksums.state(path)) for path in sorted(files)}
     parsed.keep()
     return parsed.digest_of([summed, content])

@@ -8,6 +8,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any, Protocol, TypeVar
 
+from radeval_lib import checksums
 from radeval_lib.data.radgraph import Annotation, annotation, check_annotation, read_annotations
 from radeval_lib.lexicon.markup import tokenize
 from radeval_lib.models import soundness
@@ -64,11 +65,11 @@ def shared_extractor(name: str | Path, *, device: str = "auto") -> Extractor:
     """The same extractor for all who ask for the same model, as long as its files stay the same."""
     path = Path(name)
     files = sorted(path.glob("*")) if path.is_dir() else [path] if path.is_file() else []
-    return _shared(str(name), tuple((file, file.stat().st_mtime_ns) for file in files), device)
+    return _shared(str(name), tuple((file, checksums.state(file)) for file in files), device)
 
 
 @lru_cache(maxsize=2)
-def _shared(name: str, files: tuple[tuple[Path, int], ...], device: str) -> Extractor:
+def _shared(name: str, files: tuple[tuple[Path, tuple[int, ...]], ...], device: str) -> Extractor:
     extractor = open_extractor(name, device=device)
     # Several metrics ask for the same texts.
     extractor.annotate = remembering(extractor.annotate, 4_000)  # type: ignore[method-assign, assignment]
