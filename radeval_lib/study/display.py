@@ -14,7 +14,7 @@ from IPython.core.getipython import get_ipython
 from IPython.display import HTML, display
 
 from radeval_lib import origin, registry
-from radeval_lib.papers.exhibits import PAPERS, exhibit
+from radeval_lib.papers.exhibits import PAPERS, exhibit, of_notebook
 from radeval_lib.papers.printed_numbers import has_numbers, quotations
 from radeval_lib.paths import RECORDED, ROOT
 from radeval_lib.study import code, verdicts
@@ -237,9 +237,11 @@ def _as_printed(words: str) -> str:
 
 
 def _quotes(exhibit_id: str, quoted: Iterable[tuple[str, str]]) -> HTML:
-    name = PAPERS[exhibit(exhibit_id).paper]
+    entry = exhibit(exhibit_id)
+    alone = all(other.paper == entry.paper for other in of_notebook(entry.notebook))
+    paper = "" if alone else f"{PAPERS[entry.paper]}, "  # a page of one paper names it below its title
     items = [
-        f"<blockquote>“{_as_printed(words)}” <footer>{name}, {escape(where)}</footer></blockquote>"
+        f"<blockquote>“{_as_printed(words)}” <footer>{paper}{escape(where)}</footer></blockquote>"
         for where, words in quoted
     ]
     return HTML(f'<div class="quotes">{"".join(items)}</div>')
