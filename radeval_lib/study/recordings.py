@@ -332,16 +332,10 @@ class _OfPlaceholders:
         places = [at for at, pair in enumerate(pairs) if any(map(behind, pair))]
         if not places:
             return self._metric.score(references, candidates, *more)
-        chosen = [_candidate(*pairs[at]) for at in places]
-        for name in {place.set for place in chosen}:
+        for name in {_candidate(*pairs[at]).set for at in places}:
             self._require_same_settings(name)
-        fresh = [at for at in range(len(pairs)) if at not in set(places)]
-        own = self._metric.score([pairs[at][0] for at in fresh], [pairs[at][1] for at in fresh], *more)
-        values, details = np.zeros(len(pairs)), [None] * len(pairs)
-        values[places] = recorded.column((pairs[at][1] for at in places), self._metric.name)
-        for at, value, detail in zip(fresh, own.values, own.details, strict=True):
-            values[at], details[at] = value, detail
-        return replace(own, values=values, details=details)
+        known = recorded.column((pairs[at][1] for at in places), self._metric.name)
+        return _beside(dict(zip(places, known.tolist(), strict=True)), self._metric, pairs, *more)
 
     def _require_same_settings(self, name: str) -> None:
         columns, key = recorded.load(name).about["columns"], self._metric.name
@@ -379,10 +373,15 @@ class _WithRecorded:
     def score(self, references: Sequence[str], candidates: Sequence[str], *more: Any) -> Scores:
         """As :meth:`Metric.score`; a recorded score has no detail."""
         pairs = list(zip(references, candidates, strict=True))
-        fresh = [place for place, pair in enumerate(pairs) if _key(pair) not in self._known]
-        own = self._metric.score([pairs[at][0] for at in fresh], [pairs[at][1] for at in fresh], *more)
-        values = np.array([self._known.get(_key(pair), 0.0) for pair in pairs], dtype=np.float64)
-        details: list[Any] = [None] * len(pairs)
-        for at, value, detail in zip(fresh, own.values, own.details, strict=True):
-            values[at], details[at] = value, detail
-        return replace(own, values=values, details=details)
+        keys = enumerate(map(_key, pairs))
+        known = {at: self._known[key] for at, key in keys if key in self._known}
+        return _beside(known, self._metric, pairs, *more)
+
+
+def _beside(known: Mapping[int, float], metric: Metric, pairs: list[tuple[str, str]], *more: Any) -> Scores:
+    """The ``known`` scores of pairs by their place, without detail, beside the metric's own of the others."""
+    fresh = [at for at in range(len(pairs)) if at not in known]
+    own = metric.score([pairs[at][0] for at in fresh], [pairs[at][1] for at in fresh], *more)
+    values, details = np.zeros(len(pairs)), dict(zip(fresh, own.details, strict=True))
+    values[[*known, *fresh]] = [*known.values(), *own.values]
+    return replace(own, values=values, details=[details.get(at) for at in range(len(pairs))])
