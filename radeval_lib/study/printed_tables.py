@@ -7,7 +7,7 @@ from html import escape
 
 import pandas as pd
 
-from radeval_lib.papers.exhibits import PAPERS, exhibit
+from radeval_lib.papers.exhibits import exhibit
 from radeval_lib.papers.printed_numbers import (
     NOT_LEGIBLE,
     layout_of,
@@ -112,7 +112,7 @@ def cell_by_cell(result: Result, letters: Mapping[str, str], *, again: bool = Fa
     laid_out = laid_out.drop([*lost, *(row for row in above if row not in lost)])
     laid_out = laid_out.rename_axis(index=[name.replace("_", " ") for name in rows])
     entry = exhibit(result.exhibit)
-    caption = f"{PAPERS[entry.paper]}, {entry.label} as printed: {unit_of(result.exhibit)}"
+    caption = f"{entry.label} as printed: {unit_of(result.exhibit)}"
     table = table_html(laid_out, caption, raw=tuple(laid_out.columns))
     table = table.replace('class="dataframe radeval"', 'class="dataframe radeval cell-by-cell"', 1)
     body = f'{table}<p class="muted">{_legend(cells)}{_left_out(lost, above)}</p>'
