@@ -20,7 +20,7 @@ _HOMES = {
     "radeval_lib.study.page_runs": "OpenExhibit PageRun begin",
     "radeval_lib.study.pages": "audit_table findings findings_table index_table tiles",
     "radeval_lib.study.phrases": "glue phrase",
-    "radeval_lib.study.results": "Result read_all record recorded",
+    "radeval_lib.study.results": "Result Sample read_all record recorded",
     "radeval_lib.study.runs": "Run",
     "radeval_lib.study.scorecards": "audit by_word distinct_failures scorecard",
     "radeval_lib.study.superiority": "Lead check_no_deficit check_superiority unknown_lead",

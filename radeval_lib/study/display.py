@@ -183,7 +183,7 @@ def _record(result: Result) -> str:
     rows["Data"] = _data_files(made["data"])
     if result.samples:
         rows["Sample"] = "<br>".join(escape(sample.words) for sample in result.samples)
-    elif not experiment:
+    else:
         rows["Sample"] = "none: no interval and no lead here rests on sampling"
     rows["Seed"] = str(made["seed"])
     listed = "".join(f"<dt>{name}</dt><dd>{body}</dd>" for name, body in rows.items())

@@ -95,7 +95,13 @@ class PageRun(runs.Run):
             self.shown.add(exhibit_id)
 
     def experiment(
-        self, exhibit_id: str, used: str, table: pd.DataFrame | None = None, *, evidence: str = "synthetic"
+        self,
+        exhibit_id: str,
+        used: str,
+        table: pd.DataFrame | None = None,
+        *,
+        evidence: str = "synthetic",
+        samples: Iterable[Sample] = (),
     ) -> None:
         """Record an exhibit that this study can only rebuild as an experiment of its own.
 
@@ -105,9 +111,11 @@ class PageRun(runs.Run):
         used : what stands in for the paper's data and models.
         table : the rebuilt table, for readers of the file.
         evidence : what the data are.
+        samples : on which the intervals of the table rest; none where it has no intervals.
         """
         with self.exhibit(exhibit_id, evidence, used, instrument=verdicts.OURS) as rebuilt:
             rebuilt.rebuilt = table
+            rebuilt.samples.extend(samples)
 
     def implemented(self, *exhibit_ids: str, table: pd.DataFrame | None = None) -> None:
         """Record definitions, guidelines or worked examples that the library has and a test compares with
