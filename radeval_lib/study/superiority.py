@@ -20,7 +20,7 @@ from radeval_lib.study.checks import Check, Key, above
 from radeval_lib.study.verdicts import CANNOT_TELL, FAILS, HOLDS
 
 LEVEL = 0.05  # two-sided
-_CLAIMS_A_LEAD = re.compile(r"\b(significant(ly)?|clear(ly)?|outperform\w*|best)\b", re.IGNORECASE)
+_CLAIMS_A_LEAD = re.compile(r"\b(significant(ly)?|clear(ly)?|outperform\w*|best|excel\w*)\b", re.IGNORECASE)
 
 
 @dataclass(frozen=True)

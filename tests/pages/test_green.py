@@ -111,11 +111,13 @@ def test_the_largest_cluster_and_its_centre():
 
 
 def test_the_built_in_fault_is_in_its_share_of_reports():
-    pairs = summary.faulty_pairs(60, 1, share=1.0)
+    pairs, faults = summary.faulty_pairs(60, 1, share=1.0)
     assert (
         sum("effusion" in candidate.lower() or "pleural fluid" in candidate.lower() for _, candidate in pairs)
         > 50
     )
+    assert faults == 45, "none where the reference or the candidate has an effusion"
+    assert summary.faulty_pairs(10, 1, share=0.0)[1] == 0
     assert summary.faulty_pairs(10, 1, share=0.0) == summary.faulty_pairs(10, 1, share=0.0)
 
 

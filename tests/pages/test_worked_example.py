@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from radeval_lib.pages.ratescore.worked_example import by_hand, implied_penalty, printed_inputs
+from radeval_lib.pages.ratescore.worked_example import by_hand, penalty_checks, printed_inputs
 from radeval_lib.papers.printed_numbers import printed
 
 ROWS = pd.DataFrame(
@@ -30,7 +30,8 @@ def test_the_inputs_are_in_their_order() -> None:
     assert printed_inputs(formula)["printed"].tolist() == ["0.91", "0.94", "0.83", "0.83", "0.36"]
 
 
-def test_the_penalty_is_solved_for() -> None:
-    found = implied_penalty(printed("ratescore.example_a1").query("place == 'formula'"), "S(x, x_hat)")
-    assert found.value == pytest.approx((0.644 * (0.91 + 0.94) - 0.91) / (0.94 * 0.83))
-    assert found.low < found.value < found.high
+def test_a_penalty_stands_where_types_differ_alone() -> None:
+    formula = printed("ratescore.example_a1").query("place == 'formula'")
+    assert [check.agrees for check in penalty_checks(formula)] == [True, True]
+    formula.loc[formula["candidate_entity"] == "Foley catheter", "reference_type"] = "Disease"
+    assert [check.agrees for check in penalty_checks(formula)] == [False, False]

@@ -112,16 +112,21 @@ FAULT = PlannedFinding("pleural_effusion", side="right", severity=1)
 """What the system sees by mistake."""
 
 
-def faulty_pairs(n: int, seed: int, share: float) -> list[tuple[str, str]]:
-    """References and what the system writes: errors by chance, and the fault in ``share`` of the reports."""
-    pairs = []
+def faulty_pairs(n: int, seed: int, share: float) -> tuple[list[tuple[str, str]], int]:
+    """References and what the system writes, and in how many reports it has the fault.
+
+    Errors come by chance; the fault is put into ``share`` of the reports, if neither the reference nor the
+    candidate has an effusion already.
+    """
+    pairs, faults = [], 0
     for number, pair in enumerate(error_pairs(n, seed=seed, modality_anatomy=CHEST)):
         rng = seeded(seed, number, "fault")
         candidate = pair.candidate
-        if rng.random() < share and FAULT.concept not in stated(candidate.plan):
-            candidate = _with_fault(candidate, rng.getrandbits(96))
+        there = stated(candidate.plan) | stated(pair.reference.plan)
+        if rng.random() < share and FAULT.concept not in there:
+            candidate, faults = _with_fault(candidate, rng.getrandbits(96)), faults + 1
         pairs.append((pair.reference.findings.text, candidate.findings.text))
-    return pairs
+    return pairs, faults
 
 
 def _with_fault(report: SyntheticReport, wording: int) -> SyntheticReport:

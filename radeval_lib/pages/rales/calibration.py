@@ -47,6 +47,12 @@ def at_three_temperatures(rng: np.random.Generator) -> pd.DataFrame:
     return measured[list(shown)].rename(columns=shown)
 
 
+def compared_models(ranks: pd.DataFrame) -> int:
+    """How many models :func:`domains_compared` tests; rows that are the same in :func:`alike` count twice."""
+    domain = printed("rales.table2").set_index("model")["domain"].reindex(ranks.index)
+    return int(domain.isin(["Biomedical", "English"]).sum())
+
+
 def domains_compared(name: str, ranks: pd.DataFrame) -> list[Check]:
     """Whether biomedical models have a better average rank than general ones, by a test over models.
 

@@ -15,9 +15,10 @@ from radeval_lib.metrics.ratescore import Explanation, Options, Weights
 from radeval_lib.papers.printed_numbers import Printed
 from radeval_lib.papers.rounding import rounding_range
 from radeval_lib.paths import ROOT
-from radeval_lib.stats.estimates import Estimate
+from radeval_lib.study.checks import Check, Key, check_statement
+from radeval_lib.wording import joined
 
-ANATOMY, ABNORMALITY, _, NORMAL, _ = ratescore.TYPES
+ANATOMY, ABNORMALITY, DISEASE, NORMAL, NO_DISEASE = ratescore.TYPES
 _KINDS = {"Anatomy": ANATOMY, "Abnormality": ABNORMALITY, "Non-Abnormality": NORMAL}
 
 
@@ -61,12 +62,23 @@ def printed_inputs(formula: pd.DataFrame) -> pd.DataFrame:
     return formula.set_index(["direction", "candidate_entity", "quantity"], drop=False).loc[wanted]
 
 
-def implied_penalty(formula: pd.DataFrame, direction: str) -> Estimate:
-    """The penalty with which a direction's printed weights and cosine give its printed value."""
-    rows = formula[formula["direction"] == direction].set_index(["candidate_entity", "quantity"])
-    same, mismatch = ("Foley catheter", "weight"), "not in place"
-    wanted = [("-", "score"), same, (mismatch, "weight"), (mismatch, "cosine")]
-    return rounding_range(lambda v: (v[0] * (v[1] + v[2]) - v[1]) / (v[2] * v[3]), rows.loc[wanted])
+def penalty_checks(formula: pd.DataFrame) -> list[Check]:
+    """Whether the formulas of A.1 insert a penalty where types differ, one direction at a time, and nowhere
+    else."""
+    checks = []
+    for direction, rows in formula[formula["candidate_type"] != "-"].groupby("direction", sort=False):
+        unlike = set(rows.loc[rows["candidate_type"] != rows["reference_type"], "candidate_entity"])
+        with_penalty = set(rows.loc[rows["quantity"] == "penalty", "candidate_entity"])
+        found = [joined(sorted(names)) or "none" for names in (with_penalty, unlike)]
+        checks.append(
+            check_statement(
+                Key("entities with a penalty", str(direction)),
+                "cosine, times p when the types differ",
+                "a penalty for {}; unlike types: {}".format(*found),
+                with_penalty == unlike,
+            )
+        )
+    return checks
 
 
 def reach_of(pairs: pd.DataFrame, inputs: pd.DataFrame, penalty: Printed, final: Printed) -> dict[str, float]:

@@ -106,7 +106,7 @@ class Example:
                 [("Mild", second) if name == "mild" else (name, second) for name, second in self.edges],
                 self.labels | {"Mild": "obs-dp"},
             ),
-            "first sentence only": replace(
+            "first three entities only": replace(
                 self, nodes=first, edges=[edge for edge in self.edges if set(edge) <= set(first)]
             ),
         }
