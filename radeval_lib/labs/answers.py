@@ -9,13 +9,14 @@ from __future__ import annotations
 
 import sys
 from collections import deque
-from collections.abc import Callable, Mapping, Set
+from collections.abc import Callable, Collection, Mapping, Set
 from dataclasses import fields, is_dataclass
 from decimal import Decimal
 from numbers import Integral, Real
 from types import MappingProxyType
 from typing import Any
 
+from radeval_lib.labs.by_hand import by_hand
 from radeval_lib.labs.figure_data import figure_facts
 
 NO_ANSWER = "it has no answer yet"
@@ -108,12 +109,16 @@ def _in_order(items: list[Any]) -> list[Any]:
         return sorted(items, key=repr)
 
 
-def callable_answer(value: Any) -> Callable[..., Any]:
-    """A function as tests call it: it gets copies of its arguments, and gives its result in normal form."""
+def callable_answer(value: Any, without: Collection[str] = ()) -> Callable[..., Any]:
+    """A function as tests call it: it gets copies of its arguments, and gives its result in normal form.
+
+    ``without`` names packages that it must not call, see :func:`radeval_lib.labs.by_hand.by_hand`.
+    """
 
     def called(*arguments: Any, **named: Any) -> Any:
         arguments, named = decode(encode((arguments, named)))
-        return normal(value(*arguments, **named))
+        with by_hand(without):
+            return normal(value(*arguments, **named))
 
     return called
 

@@ -59,12 +59,16 @@ class LabTest:
 
 @dataclass(frozen=True)
 class LabTask:
-    """What is marked in a lab: by tests, or by the instructor where it is written."""
+    """What is marked in a lab: by tests, or by the instructor where it is written.
+
+    ``without`` names packages that its functions must not call, since they do the same.
+    """
 
     name: str
     points: float
     written: bool
     tests: tuple[LabTest, ...] = ()
+    without: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -185,7 +189,8 @@ def _answer(cell: NotebookNode, task: str, solved: bool) -> NotebookNode:
 def _check_cells(task: LabTask) -> list[NotebookNode]:
     """The cell of a task's checks, each of which runs where it is defined."""
     shown = [test for test in task.tests if not test.hidden]
-    call = f'@grader.check("{task.name}")\n'
+    without = f", {list(task.without)}".replace("'", '"') if task.without else ""
+    call = f'@grader.check("{task.name}"{without})\n'
     sources = [_TEST.sub(lambda one: call + one[0], test.source) for test in shown]
     return [_check_cell(task.name, "\n\n\n".join(sources))] if shown else []
 
@@ -298,7 +303,7 @@ def _task(cell: NotebookNode, tests: Sequence[NotebookNode], lab: Lab) -> LabTas
         raise NotebookError(
             f"task {name!r} has points and no hidden test", display_path(lab.source), "Hidden tests mark it."
         )
-    return LabTask(name, points, written, tuple(found))
+    return LabTask(name, points, written, tuple(found), tuple(cell.metadata.get("without", ())))
 
 
 def _function(source: str) -> ast.FunctionDef:

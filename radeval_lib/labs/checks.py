@@ -8,16 +8,18 @@ from __future__ import annotations
 import builtins
 import inspect
 import warnings
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from typing import Any
 
 from radeval_lib import __version__
 from radeval_lib.labs import PLACEHOLDER, known_id
 from radeval_lib.labs.answers import NO_ANSWER, AnswerError, callable_answer, normal
+from radeval_lib.labs.by_hand import BorrowedError
 
 MIME = "application/vnd.radeval.check+json"
 """The kind of output by which `radbook labs check` finds what a check said."""
 NOT_OF_THIS_FORM = "An answer does not have the form that the task asks for."
+BORROWED = "Write this function yourself: it calls one of a package that does the same."
 _BUILT_IN = vars(builtins)
 
 
@@ -45,13 +47,16 @@ class Checks:
                 stacklevel=2,
             )
 
-    def check(self, task: str) -> Callable[[Callable[..., None]], None]:
-        """A decorator that runs a check of a task at once, on the notebook's names, and shows the result."""
+    def check(self, task: str, without: Collection[str] = ()) -> Callable[[Callable[..., None]], None]:
+        """A decorator that runs a check of a task at once, on the notebook's names, and shows the result.
+
+        ``without`` names packages that the task's functions must not call.
+        """
 
         def run(test: Callable[..., None]) -> None:
             if self.active:
                 names = test.__globals__
-                _show(task, outcome(test, lambda name: local(names, name), hidden=False))
+                _show(task, outcome(test, lambda name: local(names, name, without), hidden=False))
 
         return run
 
@@ -68,7 +73,7 @@ class Checks:
             _show("student_id", own, f"your id is {found!r}")
 
 
-def local(names: Mapping[str, Any], name: str) -> Any:
+def local(names: Mapping[str, Any], name: str, without: Collection[str] = ()) -> Any:
     """What a test in the student's own process gets for a name."""
     if name not in names:
         raise AnswerError(f"there is no {name!r}")
@@ -81,7 +86,7 @@ def local(names: Mapping[str, Any], name: str) -> Any:
 
     def called(*arguments: Any, **named: Any) -> Any:
         try:
-            return callable_answer(value)(*arguments, **named)
+            return callable_answer(value, without)(*arguments, **named)
         except Exception as error:
             raise StudentError(f"{type(error).__name__}: {error}"[:300]) from error
 
@@ -100,6 +105,8 @@ def outcome(test: Callable[..., None], get: Callable[[str], Any], *, hidden: boo
         return _own_message(test) if hidden else str(error) or "This check fails."
     except StudentError as error:
         kind = str(error).partition(":")[0]
+        if hidden and kind == BorrowedError.__name__:
+            return BORROWED
         if hidden and isinstance(_BUILT_IN.get(kind), type):
             return f"Your function raised {kind} where it should give a result."
         return "Your function stopped where it should give a result." if hidden else str(error)

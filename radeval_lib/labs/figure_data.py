@@ -7,6 +7,11 @@ from typing import Any
 
 import numpy as np
 
+_OTHERS = 5
+"""How many points axes may show for each that is wanted."""
+_HISTOGRAMS = 10
+"""How many histograms axes may show."""
+
 
 def figure_facts(figure: Any) -> dict[str, Any]:
     """What a figure shows, in whichever of matplotlib's ways it was drawn.
@@ -41,18 +46,25 @@ def all_points(axes: dict[str, Any]) -> list[list[float]]:
 
 
 def shows_points(axes: dict[str, Any], wanted: Any) -> bool:
-    """Whether axes show each of the wanted [x, y]."""
-    drawn = np.array(all_points(axes), dtype=float).reshape(-1, 2)
-    return all(
-        len(drawn) > 0 and bool(np.isclose(drawn, point, rtol=1e-6, atol=1e-6).all(axis=1).any())
-        for point in np.asarray(wanted, dtype=float)
+    """Whether axes show each of the wanted [x, y], and are not covered with points that might be one."""
+    wanted = np.asarray(wanted, dtype=float).reshape(-1, 2)
+    groups = [np.array(one, dtype=float).reshape(-1, 2) for one in axes["points"] + axes["lines"]]
+    shown = [one for one in groups if len(one) <= 2 * len(wanted) or not _straight(one)]
+    drawn = np.concatenate([np.empty((0, 2)), *shown])
+    return len(drawn) <= _OTHERS * (len(wanted) + 10) and all(
+        bool(np.isclose(drawn, point, rtol=1e-6, atol=1e-6).all(axis=1).any()) for point in wanted
     )
 
 
+def _straight(points: Any) -> bool:
+    return bool(np.linalg.matrix_rank(points - points[0], tol=1e-6) < 2)
+
+
 def shows_histogram(axes: dict[str, Any], values: Any) -> bool:
-    """Whether axes show a histogram of values: of counts, shares or densities, in three bins or more."""
+    """Whether axes show a histogram of values: of counts, shares or densities, in three bins or more; and few
+    others, of which one might happen to be it."""
     values = np.asarray(values, dtype=float)
-    for bins in axes["counts"]:
+    for bins in axes["counts"] if len(axes["counts"]) <= _HISTOGRAMS else ():
         left, right, height = np.array(bins, dtype=float).reshape(-1, 3).T
         if len(height) < 3:
             continue

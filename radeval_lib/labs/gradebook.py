@@ -310,4 +310,4 @@ def canvas(totals: pd.DataFrame, roster: Roster) -> pd.DataFrame:
         known = {"Student": entry.name, "SIS Login ID": entry.student, **entry.canvas}
         mine = [row for row in totals.to_dict("records") if key(row["student"]) == own]
         rows.append(known | {labs[row["lab"]]: row["total"] for row in mine})
-    return pd.DataFrame(rows, columns=[*_CANVAS, *possible]).fillna("")
+    return pd.DataFrame(rows, columns=[*_CANVAS, *possible]).astype(object).fillna("")

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import socket
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from types import SimpleNamespace
 from typing import Any
 
@@ -77,8 +77,10 @@ class StudentChannel:
             raise StudentError(str(answer["error"])[:300])
         return answer.get("value")
 
-    def _call(self, name: str, arguments: tuple[Any, ...], named: dict[str, Any]) -> Any:
-        sent = {"arguments": encode(arguments), "named": encode(named)}
+    def _call(
+        self, name: str, arguments: tuple[Any, ...], named: dict[str, Any], without: Collection[str]
+    ) -> Any:
+        sent = {"arguments": encode(arguments), "named": encode(named), "without": list(without)}
         return self._decoded(self._ask(name, **sent))
 
     def _decoded(self, value: Any) -> Any:
@@ -87,14 +89,15 @@ class StudentChannel:
         except (ValueError, TypeError, KeyError, RecursionError):  # our side never sends such a thing
             raise StudentError("the answer could not be read") from None
 
-    def get(self, name: str) -> Any:
-        """What a submission has under a name: a value in normal form, or a stand-in for a function."""
+    def get(self, name: str, without: Collection[str] = ()) -> Any:
+        """What a submission has under a name: a value in normal form, or a stand-in for a function, which
+        must not call the packages that ``without`` names."""
         try:
             found = self._ask(name)
         except StudentError as error:
             raise AnswerError(f"{name}: {str(error).partition(': ')[2] or error}") from None
         if isinstance(found, dict) and found.get("callable"):
-            return lambda *arguments, **named: self._call(name, arguments, named)
+            return lambda *arguments, **named: self._call(name, arguments, named, without)
         return self._decoded(found.get("plain")) if isinstance(found, dict) else None
 
 
@@ -177,7 +180,7 @@ def _outcomes(
     """What each of a task's tests of a kind says of an answer; None where it passes."""
 
     def get(name: str) -> Any:
-        return given[name] if name in given else student.get(name)
+        return given[name] if name in given else student.get(name, task["without"])
 
     found = []
     for test in task["tests"]:

@@ -155,7 +155,8 @@ def _answer(names: Mapping[str, Any], asked: Mapping[str, Any]) -> Any:
     found = names[asked["name"]]
     if "arguments" not in asked:
         return {"callable": True} if callable(found) else {"plain": encode(normal(found))}
-    return encode(callable_answer(found)(*decode(asked["arguments"]), **decode(asked["named"])))
+    function = callable_answer(found, asked["without"])
+    return encode(function(*decode(asked["arguments"]), **decode(asked["named"])))
 
 
 def _described(error: BaseException) -> str:

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import os
-import subprocess
-import sys
 from pathlib import Path
 
 import nbformat
 import pandas as pd
 import pytest
+from click.testing import CliRunner
 
+from radeval_lib.cli import main
 from radeval_lib.labs import building
 from tests.labs.test_labs import graded, versions, with_id
 
@@ -26,9 +26,9 @@ CLASS = """Student,ID,SIS Login ID,Section
 """
 
 
-def radbook(*arguments: object) -> str:
-    command = [sys.executable, "-m", "radeval_lib.cli", "labs", *map(str, arguments)]
-    return subprocess.run(command, check=True, capture_output=True, text=True).stdout
+def radbook(*arguments: object) -> None:
+    done = CliRunner().invoke(main, ["labs", *map(str, arguments)])
+    assert done.exit_code == 0, done.output
 
 
 def hand_in(path: Path, student: str, version: str, hour: int) -> None:

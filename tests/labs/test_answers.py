@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
+import sys
 from collections import Counter, OrderedDict, namedtuple
 from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -18,6 +20,7 @@ from matplotlib.figure import Figure
 
 from radeval_lib.labs import PLACEHOLDER, checks, known_id, seed
 from radeval_lib.labs.answers import AnswerError, callable_answer, decode, encode, normal
+from radeval_lib.labs.by_hand import BorrowedError, spliced
 
 
 @dataclass
@@ -153,6 +156,51 @@ def test_a_check_says_its_own_message_and_a_hidden_test_no_more() -> None:
         assert "secret" not in said(calls, function, True)
 
 
+def test_a_function_that_calls_a_package_is_found_however_it_does() -> None:
+    kept, without = json.dumps, ("json",)
+
+    def caught(value: Any) -> Any:
+        try:
+            return json.dumps(value)
+        except Exception:
+            return None
+
+    def unwatched(value: Any) -> Any:
+        sys.setprofile(None)
+        return json.dumps(value)
+
+    class Late(dict):  # type: ignore[type-arg]
+        def items(self) -> Any:
+            return [("a", json.dumps(1))]
+
+    for borrowed in (
+        json.dumps,
+        lambda value: [kept(one) for one in [value]],
+        caught,
+        unwatched,
+        lambda _: Late(),
+    ):
+        assert callable_answer(borrowed)([1]) is not None
+        with pytest.raises(BorrowedError, match="write this one yourself"):
+            callable_answer(borrowed, without)([1])
+    assert callable_answer(lambda values: sum(values), without)([1, 2]) == 3
+    with pytest.raises(ZeroDivisionError):
+        callable_answer(lambda value: value / 0, without)(1)
+    assert sys.getprofile() is None
+
+    def test(function: Any) -> None:
+        assert function([1]) == "[1]"
+
+    names = {"function": json.dumps}
+    for packages, hidden, said in (
+        ((), True, None),
+        (without, True, checks.BORROWED),
+        (without, False, "BorrowedError: it calls json.dumps: write this one yourself"),
+    ):
+        get = partial(checks.local, names, without=packages)
+        assert checks.outcome(test, get, hidden=hidden) == said
+
+
 def test_ids_are_texts_or_whole_numbers() -> None:
     assert known_id(" Ada ") == "Ada"
     assert known_id(17) == known_id(np.int64(17)) == known_id(17.0) == known_id("17") == "17"
@@ -162,3 +210,13 @@ def test_ids_are_texts_or_whole_numbers() -> None:
     for wrong in (..., None, True, 1.5, float("nan"), [], "", " ", "a\nb", "x" * 81, b"ada"):
         with pytest.raises(ValueError, match="an id is a text"):
             known_id(wrong)
+
+
+def test_spliced_texts_are_new_and_go_both_ways() -> None:
+    texts = [f"a{n} b{n} c{n} d{n} e{n} f{n} g{n}" for n in range(5)]
+    made = spliced(texts, np.random.default_rng(0))
+    assert made == spliced(texts, np.random.default_rng(0)) != spliced(texts, np.random.default_rng(1))
+    for one, two in made:
+        assert (one in texts) != (two in texts)
+        assert one.split()[:3] == two.split()[:3]
+    assert {one in texts for one, _ in made} == {True, False}

@@ -5,16 +5,16 @@ A cheat here knows each name, form and size that a lab asks for, which is more t
 
 from __future__ import annotations
 
-import ast
 import contextlib
 import inspect
+import math
 import random
 import re
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
-from functools import cache
-from pathlib import Path
-from types import FunctionType, ModuleType, SimpleNamespace
+import symtable
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from functools import cache, partial
+from types import FunctionType, SimpleNamespace
 from typing import Any
 
 import jupytext
@@ -22,15 +22,14 @@ import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 import pytest
-import yaml
 from matplotlib.figure import Figure
 
-from radeval_lib.labs import building, rng
+from radeval_lib.labs import building, checks, rng
 from radeval_lib.labs.answers import callable_answer, decode, encode, normal
 from radeval_lib.labs.earlier_answers import own_or_right
+from tests.labs.test_labs import ADA as STUDENT
+from tests.labs.test_labs import GRACE, LABS, known
 
-LABS = [lab.name for lab in building.labs()]
-STUDENT = "ada"
 Test = Callable[..., None]
 Made = Callable[[Any], Any]
 _RANDOM = random.Random(0)
@@ -38,6 +37,8 @@ _RANDOM = random.Random(0)
 
 def filled(value: Any, leaf: Made) -> Any:
     """An answer of the same form, made up of what ``leaf`` gives for each number, text and truth value."""
+    if leaf is emptied:
+        return leaf(value)
     if isinstance(value, dict):
         return {key: filled(part, leaf) for key, part in value.items()}
     if isinstance(value, pd.DataFrame):
@@ -66,7 +67,14 @@ def at_random(value: Any) -> Any:
     return _RANDOM.randrange(7) if isinstance(value, int | np.integer) else _RANDOM.random()
 
 
+def emptied(value: Any) -> Any:
+    """What holds nothing, so that a test which goes through an answer's parts would find no mistake."""
+    return {} if isinstance(value, dict) else [] if np.iterable(value) else None
+
+
 CHEATS: dict[str, Made] = {
+    "nothing": emptied,
+    "not a number": constant(math.nan, False, "nan"),
     "zeros": constant(0, False, ""),
     "ones": constant(1, True, "holds"),
     "halves": constant(0.5, True, "O"),
@@ -78,7 +86,6 @@ RAW: dict[str, Callable[..., Any]] = {
     "the last argument": lambda *given, **_: given[-1] if given else None,
     "None": lambda *_, **__: None,
     "True": lambda *_, **__: True,
-    "nothing": lambda *_, **__: [],
 }
 """What functions return under the other cheats; what is no function is then made of halves."""
 
@@ -86,7 +93,7 @@ RAW: dict[str, Callable[..., Any]] = {
 def made_up(value: Any, leaf: Made, raw: Callable[..., Any] | None) -> Any:
     """A cheat's answer in place of a right one."""
     if isinstance(value, Figure):
-        return _drawn(value, leaf)
+        return Figure() if leaf is emptied else _drawn(value, leaf)
     if isinstance(value, FunctionType):
         return raw or (lambda *given, **named: filled(value(*given, **named), leaf))
     return filled(value, leaf)
@@ -99,7 +106,7 @@ def _drawn(right: Figure, leaf: Made) -> Figure:
     points = [[leaf(0.1), leaf(0.1)] for _ in range(80)]
     axes.scatter(*zip(*points, strict=True), label="a")
     axes.plot([0, 1], [0, 1], label="b")
-    axes.hist([leaf(0.1) for _ in range(200)])
+    axes.hist(np.nan_to_num([leaf(0.1) for _ in range(200)]))
     axes.axvline(0)
     axes.set(xlabel="x", ylabel="y", title="t")
     axes.legend()
@@ -108,10 +115,12 @@ def _drawn(right: Figure, leaf: Made) -> Figure:
 
 @dataclass
 class Task:
-    """A task that tests mark: the names that its right answer defines, and its hidden tests."""
+    """A task that tests mark: the names that its right answer defines, packages that its functions must not
+    call, and its hidden tests."""
 
     points: float
     names: set[str]
+    without: list[str]
     tests: list[Test] = field(default_factory=list)
 
 
@@ -128,52 +137,120 @@ def marked(lab: str) -> dict[str, Task]:
             found[name].tests += [one for key, one in made.items() if key.startswith("test_")]
         elif cell.cell_type == "code" and "test" not in tags and cell.metadata.get("points"):
             name = cell.metadata["task"]
-            found[name] = Task(float(cell.metadata["points"]), set(_defined(ast.parse(cell.source).body)))
+            without = cell.metadata.get("without", [])
+            found[name] = Task(float(cell.metadata["points"]), defined(cell.source), without)
     return found
 
 
-def _defined(body: list[ast.stmt]) -> Iterator[str]:
-    for one in body:
-        if isinstance(one, ast.FunctionDef):
-            yield one.name
-            continue
-        for node in ast.walk(one):
-            if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
-                yield node.id
+def defined(source: str) -> set[str]:
+    """The names that a cell gives a value to."""
+    top = symtable.symtable(source, "cell", "exec").get_symbols()
+    return {one.get_name() for one in top if one.is_assigned() or one.is_imported() or one.is_namespace()}
 
 
-def run(lab: str, answers: dict[str, str]) -> SimpleNamespace:
-    """What a solved lab defines, with some tasks answered otherwise."""
-    names: dict[str, Any] = {"student_id": STUDENT, "display": lambda *_: None}
-    for cell in jupytext.read(building.find(lab).source).cells:
-        given = cell.cell_type == "code" and not {"test", "hidden-test"} & {*cell.metadata.get("tags", [])}
-        if answers and "task" in cell.metadata and not cell.metadata.get("points"):
-            continue  # a stretch task, which students may leave out
-        if given and not cell.source.startswith("student_id ="):
-            code = answers.get(cell.metadata.get("task", ""), cell.source)
-            with contextlib.suppress(NameError if answers else ()):  # what a solution's helpers were for
-                exec(compile(code, lab, "exec"), names)
+def used(source: str) -> set[str]:
+    """The names of the notebook that a cell reads, in its functions too."""
+    found, waiting = set[str](), [symtable.symtable(source, "cell", "exec")]
+    while waiting:
+        table = waiting.pop()
+        waiting += table.get_children()
+        inside = table.get_type() != "module"
+        found |= {
+            one.get_name()
+            for one in table.get_symbols()
+            if one.is_referenced() and (one.is_global() or not inside)
+        }
+    return found
+
+
+@dataclass(frozen=True)
+class Cell:
+    """A code cell that is no test; ``task`` is empty where it is given, ``points`` 0 in a stretch task."""
+
+    source: str
+    task: str
+    points: float
+
+
+@cache
+def cells(lab: str) -> list[Cell]:
+    """The cells of a lab in their order, but for that of the id."""
+    return [
+        Cell(cell.source, cell.metadata.get("task", ""), float(cell.metadata.get("points", 0)))
+        for cell in jupytext.read(building.find(lab).source).cells
+        if cell.cell_type == "code"
+        and not {"test", "hidden-test"} & {*cell.metadata.get("tags", [])}
+        and not cell.source.startswith("student_id =")
+    ]
+
+
+@cache
+def solved(lab: str, student: str = STUDENT) -> SimpleNamespace:
+    """What a solved lab defines."""
+    names: dict[str, Any] = {"student_id": student, "display": lambda *_: None}
+    for cell in cells(lab):
+        exec(compile(cell.source, lab, "exec"), names)
     plt.close("all")
     return SimpleNamespace(**names)
 
 
-@cache
-def solved(lab: str) -> SimpleNamespace:
-    """What a solved lab defines."""
-    return run(lab, {})
+def run(lab: str, answers: dict[str, str]) -> SimpleNamespace:
+    """What a solved lab defines, with some tasks answered otherwise; stretch tasks are left out.
+
+    The cells that are answered otherwise run, and those that read a name which one of these gives a value to.
+    """
+    every = cells(lab)
+    again = {place for place, cell in enumerate(every) if cell.task in answers}
+    changed = {name for place in again for name in defined(every[place].source)}
+    changed |= {name for code in answers.values() for name in defined(code)}
+    left_out = {place for place, cell in enumerate(every) if cell.task and not cell.points}
+    while more := {
+        place
+        for place, cell in enumerate(every)
+        if place not in again | left_out and used(cell.source) & changed
+    }:
+        again |= more
+        changed |= {name for place in more for name in defined(every[place].source)}
+    lost = changed | {name for place in left_out for name in defined(every[place].source)}
+    kept = {
+        name for place in {*range(len(every))} - again - left_out for name in defined(every[place].source)
+    }
+    names = {name: value for name, value in vars(solved(lab)).items() if name in kept or name not in lost}
+    for place in sorted(again):
+        code = answers.get(every[place].task, every[place].source)
+        with contextlib.suppress(NameError):  # what a solution's helpers were for
+            exec(compile(code, lab, "exec"), names)
+    plt.close("all")
+    return SimpleNamespace(**names)
+
+
+@dataclass(frozen=True)
+class Function:
+    """A function of a student, as tests call it; ``without`` as in a task."""
+
+    value: Callable[..., Any]
+    without: tuple[str, ...] = ()
+
+    def __call__(self, *given: Any, **named: Any) -> Any:
+        return callable_answer(self.value, self.without)(*given, **named)
 
 
 def as_sent(value: Any) -> Any:
     """An answer as it reaches the tests from another process."""
-    return callable_answer(value) if callable(value) else decode(encode(normal(value)))
+    return Function(value) if callable(value) else decode(encode(normal(value)))
 
 
 def earned(lab: str, answers: dict[str, Any]) -> dict[str, float]:
     """The points that hidden tests give for each task; visible checks carry none."""
-    names = {**answers, "student_id": STUDENT, "solution": solved(lab)}
     points = {}
     for name, task in marked(lab).items():
-        passed = [_passes(test, names) for test in task.tests]
+        sent = {
+            key: replace(value, without=tuple(task.without)) if isinstance(value, Function) else value
+            for key, value in answers.items()
+        }
+        passed = [
+            _passes(test, {**sent, "student_id": STUDENT, "solution": solved(lab)}) for test in task.tests
+        ]
         points[name] = task.points * sum(passed) / len(passed)
     return points
 
@@ -186,25 +263,28 @@ def _passes(test: Test, names: dict[str, Any]) -> bool:
     return True
 
 
-def answers_of(names: SimpleNamespace) -> dict[str, Any]:
-    """What can be sent to the tests of what a notebook defines."""
-    return {
-        name: as_sent(value)
-        for name, value in vars(names).items()
-        if not isinstance(value, ModuleType) and not name.startswith("_") and _sendable(value)
+def answers_of(lab: str, names: SimpleNamespace) -> dict[str, Any]:
+    """What tests ask for of what a notebook defines, as far as it can be sent."""
+    asked = {
+        name
+        for task in marked(lab).values()
+        for test in task.tests
+        for name in inspect.signature(test).parameters
     }
+    sent = {}
+    for name in asked & vars(names).keys():
+        with contextlib.suppress(Exception):  # an answer may be of any kind
+            sent[name] = as_sent(vars(names)[name])
+    return sent
 
 
-def _sendable(value: Any) -> bool:
-    try:
-        as_sent(value)
-    except Exception:  # a notebook's names hold whatever a library has
-        return False
-    return True
+@cache
+def right_answers(lab: str) -> dict[str, Any]:
+    return answers_of(lab, solved(lab))
 
 
 def cheated(lab: str, leaf: Made, raw: Callable[..., Any] | None = None) -> dict[str, float]:
-    answers, right = answers_of(solved(lab)), vars(solved(lab))
+    answers, right = dict(right_answers(lab)), vars(solved(lab))
     _RANDOM.seed(0)  # a random answer is the same in whatever order the tests run
     for task in marked(lab).values():
         for name in task.names & answers.keys():
@@ -219,15 +299,14 @@ def _own_folder(tmp_path: Any, monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.parametrize("lab", LABS)
 def test_right_answers_get_every_point_of_content(lab: str) -> None:
-    assert earned(lab, answers_of(solved(lab))) == {name: task.points for name, task in marked(lab).items()}
+    assert earned(lab, right_answers(lab)) == {name: task.points for name, task in marked(lab).items()}
 
 
 @pytest.mark.parametrize("lab", LABS)
 def test_right_answers_in_other_styles_get_every_point(lab: str) -> None:
-    known = yaml.safe_load((Path(__file__).parent / f"{lab}.yml").read_text(encoding="utf-8"))
-    assert known["styles"]
-    for style in known["styles"]:
-        found = earned(lab, answers_of(run(lab, style["answers"])))
+    assert known(lab)["styles"]
+    for style in known(lab)["styles"]:
+        found = earned(lab, answers_of(lab, run(lab, style["answers"])))
         assert found == {name: task.points for name, task in marked(lab).items()}, style["style"]
 
 
@@ -247,11 +326,47 @@ def test_made_up_answers_get_a_tenth_at_most(lab: str) -> None:
 def test_a_cheat_who_knows_what_is_shown_gets_a_tenth_at_most(lab: str) -> None:
     """Answers that pass what a student sees, guesses at what the text hints at, and made-up answers that
     agree with each other: a figure of invented values, an interval of them, a verdict on them."""
-    cheat = yaml.safe_load((Path(__file__).parent / f"{lab}.yml").read_text(encoding="utf-8"))["cheat"]
+    cheat = known(lab)["cheat"]
     assert cheat.keys() == marked(lab).keys()
-    points = earned(lab, answers_of(run(lab, cheat)))
+    points = earned(lab, answers_of(lab, run(lab, cheat)))
     most = 0.1 * sum(task.points for task in marked(lab).values())
     assert sum(points.values()) <= most, {task: value for task, value in points.items() if value}
+
+
+@pytest.mark.parametrize("lab", LABS)
+def test_what_a_package_does_counts_nothing_where_it_is_to_be_written(lab: str) -> None:
+    """Nor do results that a package gave before the tests asked."""
+    packages = known(lab).get("packages", {})
+    assert {name for name, task in marked(lab).items() if task.without} == packages.keys()
+    points = earned(lab, answers_of(lab, run(lab, known(lab)["cheat"] | packages)))
+    assert {task: points[task] for task in packages if points[task]} == {}
+
+
+@pytest.mark.parametrize("lab", LABS)
+def test_each_mistake_costs_its_own_task(lab: str) -> None:
+    assert len(known(lab)["wrong"]) >= 3
+    for wrong in known(lab)["wrong"]:
+        points = earned(lab, answers_of(lab, run(lab, {wrong["task"]: wrong["code"]})))
+        lost = {name for name, task in marked(lab).items() if points[name] < task.points}
+        assert lost == {wrong["task"]}, wrong["mistake"]
+
+
+@pytest.mark.parametrize("lab", LABS)
+def test_answers_differ_between_students(lab: str) -> None:
+    for name in known(lab)["varies"]:
+        assert repr(getattr(solved(lab), name)) != repr(getattr(solved(lab, GRACE), name)), name
+
+
+@pytest.mark.parametrize("lab", LABS)
+def test_checks_pass_where_students_run_them(lab: str) -> None:
+    names = vars(solved(lab))
+    for task in building.tasks(building.find(lab)):
+        for test in task.tests:
+            if not test.hidden:
+                made: dict[str, Any] = {}
+                exec(test.source, made)
+                get = partial(checks.local, names, without=task.without)
+                assert checks.outcome(made[test.name], get, hidden=False) is None, test.name
 
 
 @pytest.mark.parametrize("lab", LABS)
@@ -266,8 +381,8 @@ def test_every_mark_is_for_content_and_every_hidden_test_says_what_is_wrong(lab:
 @pytest.mark.parametrize("lab", LABS)
 def test_names_that_a_task_wants_are_in_its_text(lab: str) -> None:
     """Or defined in what a student is given: nobody has to guess a name from a check."""
-    cells = building.versions(building.find(lab))["student"].cells
-    shown = "\n".join(cell.source for cell in cells if "def test_" not in cell.source)
+    every = building.versions(building.find(lab))["student"].cells
+    shown = "\n".join(cell.source for cell in every if "def test_" not in cell.source)
     for task in marked(lab).values():
         wanted = {name for test in task.tests for name in inspect.signature(test).parameters}
         for name in wanted - {"solution", "student_id"}:
@@ -277,14 +392,14 @@ def test_names_that_a_task_wants_are_in_its_text(lab: str) -> None:
 @pytest.mark.parametrize("lab", LABS)
 def test_stretch_tasks_change_nothing_that_tests_read(lab: str) -> None:
     """Who leaves them out has the same answers as the solution."""
-    cells = jupytext.read(building.find(lab).source).cells
-    hidden = [cell.source for cell in cells if "hidden-test" in cell.metadata.get("tags", [])]
+    source = jupytext.read(building.find(lab).source).cells
+    hidden = [cell.source for cell in source if "hidden-test" in cell.metadata.get("tags", [])]
     read = {name for source in hidden for name in re.findall(r"\bsolution\.(\w+)", source)}
     tests = [test for task in marked(lab).values() for test in task.tests]
     read |= {name for test in tests for name in inspect.signature(test).parameters}
-    for cell in cells:
-        if cell.cell_type == "code" and "task" in cell.metadata and not cell.metadata.get("points"):
-            assert not read & set(_defined(ast.parse(cell.source).body))
+    assert not read & {
+        name for cell in cells(lab) if cell.task and not cell.points for name in defined(cell.source)
+    }
 
 
 def test_a_task_counts_for_itself_whatever_came_before() -> None:

@@ -1,0 +1,60 @@
+"""Functions that students are to write by hand: finds whether they call a package that does the same."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Collection, Iterator, Sequence
+from contextlib import contextmanager
+from types import FrameType
+
+import numpy as np
+
+_OURS = (__name__, "radeval_lib.labs.answers", "radeval_lib.labs.figure_data")
+"""Run around a student's function and are no part of it."""
+
+
+class BorrowedError(Exception):
+    """A function that was to be written by hand calls a package that does the same."""
+
+
+@contextmanager
+def by_hand(packages: Collection[str]) -> Iterator[None]:
+    """Raise a BorrowedError at the end of a block in which a function of one of these packages ran.
+
+    Only Python functions are seen, and only while the block runs: hidden tests give a function arguments that
+    no notebook held, so that it gains nothing by results that were prepared. A copy of a package's source is
+    not noticed, as no copied text is.
+    """
+    if not packages:
+        yield
+        return
+    borrowed: list[str] = []
+
+    def watch(frame: FrameType, event: str, _: object) -> None:
+        if event == "call" and not borrowed:
+            module = str(frame.f_globals.get("__name__"))
+            if module.partition(".")[0] in packages and module not in _OURS:
+                borrowed.append(f"{module}.{frame.f_code.co_name}")
+
+    before = sys.getprofile()
+    sys.setprofile(watch)
+    try:
+        yield
+    finally:
+        unwatched = sys.getprofile() is not watch
+        sys.setprofile(before)
+    if borrowed or unwatched:
+        what = borrowed[0] if borrowed else "sys.setprofile"
+        raise BorrowedError(f"it calls {what}: write this one yourself")
+
+
+def spliced(texts: Sequence[str], rng: np.random.Generator, n: int = 6) -> list[tuple[str, str]]:
+    """Candidates and references that no notebook held: one of the two is one of ``texts``, the other begins
+    like it and goes on like another."""
+    made = []
+    for number in range(n):
+        one, other = (texts[place].split() for place in rng.choice(len(texts), 2, replace=False))
+        begun, rest = one[: rng.integers(3, len(one) - 2)], other[rng.integers(len(other) - 3) :]
+        pair = " ".join(begun + rest), " ".join(one)
+        made.append(pair if number % 2 else pair[::-1])
+    return made
