@@ -11,13 +11,14 @@ folder whose lock is free.
 from __future__ import annotations
 
 import fcntl
+import json
 import os
 import shutil
 import tempfile
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, nullcontext, suppress
 from pathlib import Path
-from typing import TextIO
+from typing import Any, TextIO
 
 PART = ".part-"
 _DISPLACED = (
@@ -72,6 +73,15 @@ def write_text(target: Path, text: str) -> None:
     target.parent.mkdir(parents=True, exist_ok=True)
     with new_file(target) as path:
         path.write_text(text, encoding="utf-8")
+
+
+def read_mapping(path: Path) -> dict[str, Any]:
+    """What a JSON file of notes holds, which may be lost; empty where it is missing or damaged."""
+    try:
+        content = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError, RecursionError):
+        return {}
+    return content if isinstance(content, dict) else {}
 
 
 def clear(folder: Path) -> None:

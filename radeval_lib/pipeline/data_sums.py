@@ -33,7 +33,7 @@ def digest(data_sets: Iterable[str], root: Path | None) -> str:
 
 
 def _checksum(path: Path) -> str:
-    known, state = _known(), checksums.state(path)
+    known, state = _known(_CACHE), checksums.state(path)
     noted = known.get(str(path))
     if noted is not None and noted[:-1] == list(state):
         return str(noted[-1])
@@ -45,9 +45,4 @@ def _checksum(path: Path) -> str:
     return found
 
 
-@cache
-def _known() -> dict[str, list[int | str]]:
-    try:
-        return dict(json.loads(_CACHE.read_text(encoding="utf-8")))
-    except (OSError, ValueError, TypeError):
-        return {}
+_known = cache(atomic.read_mapping)

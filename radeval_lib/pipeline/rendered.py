@@ -51,11 +51,7 @@ def _executed(output_dir: Path) -> dict[str, str]:
 
 def is_behind(output_dir: Path) -> bool:
     """Whether executed notebooks are not those from which the book was rendered."""
-    try:
-        noted = json.loads((output_dir / _RENDERED).read_text(encoding="utf-8"))
-    except (OSError, ValueError):
-        return True
-    return bool(noted != _executed(output_dir))
+    return atomic.read_mapping(output_dir / _RENDERED) != _executed(output_dir)
 
 
 def changed(output_dir: Path, *, but_index: bool = False) -> list[str]:
@@ -63,9 +59,7 @@ def changed(output_dir: Path, *, but_index: bool = False) -> list[str]:
 
     A book whose checksums are missing or damaged counts as changed.
     """
-    try:
-        noted = dict(json.loads((output_dir / _SUMS).read_text(encoding="utf-8")))
-    except (OSError, ValueError, TypeError):
+    if not (noted := atomic.read_mapping(output_dir / _SUMS)):
         return [_SUMS]
     found = checksums.of_folder(folder(output_dir))
     names = (noted.keys() | found.keys()) - ({index(output_dir).name} if but_index else set())

@@ -117,7 +117,7 @@ def _over_probe_models(key: str) -> np.ndarray:
 def _once(what: str, value: Callable[[], str]) -> str:
     """A value that the code decides, computed once for the same code and kept in ``build/cache``."""
     key = checksums.of_text(f"{what} {checksums.of_file(RECORDED / PROBE)}")
-    known = _behaviours()
+    known = _behaviours(_CACHE)
     if key not in known:
         known[key] = value()
         with suppress(OSError):  # where nothing can be written, it is computed again
@@ -130,14 +130,7 @@ def _behaviour(metric: Metric) -> str:
     return hashlib.sha256(" ".join(f"{value:.6f}" for value in values + 0.0).encode()).hexdigest()
 
 
-@lru_cache(maxsize=1)
-def _behaviours() -> dict[str, str]:
-    try:
-        return {str(key): str(value) for key, value in json.loads(_CACHE.read_text(encoding="utf-8")).items()}
-    except (OSError, ValueError, AttributeError):
-        return {}
-
-
+_behaviours = lru_cache(maxsize=1)(atomic.read_mapping)
 _WITHOUT_MODELS = ("report_text", "findings", "lexicon", "models/judges", "metrics", "stats", "data")
 _WITH_MODELS = ("report_text", "models", "metrics", "stats", "data")
 

@@ -126,3 +126,17 @@ def test_a_folder_is_had_by_one_at_a_time(tmp_path: Path) -> None:
             assert folder.is_dir()
     with atomic.alone(folder):
         pass
+
+
+@pytest.mark.parametrize(
+    "content",
+    [None, "", '{"a": 1', "[1]", "[" * 100_000],
+    ids=["missing", "empty", "cut short", "a list", "too deep"],
+)
+def test_notes_that_are_lost_or_damaged_are_empty(tmp_path: Path, content: str | None) -> None:
+    path = tmp_path / "notes.json"
+    if content is not None:
+        path.write_text(content, encoding="utf-8")
+    assert atomic.read_mapping(path) == {}
+    path.write_text('{"a": 1}', encoding="utf-8")
+    assert atomic.read_mapping(path) == {"a": 1}
