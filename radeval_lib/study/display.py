@@ -149,16 +149,15 @@ def _differences(result: Result, letters: Mapping[str, str]) -> str:
     return f'<ol type="a">{"".join(items)}</ol>' if letters else f"<ul>{''.join(items)}</ul>"
 
 
-def exhibit_html(result: Result, *, again: bool = False) -> str:
+def exhibit_html(result: Result) -> str:
     """A result as a page shows it: the verdict in a line and failing checks with their causes; the table as
-    printed and recomputed, where there is one, and where it is there ``again``, the compared rows; all else
-    folded."""
+    printed and recomputed, where there is one; all else folded."""
     entry = exhibit(result.exhibit)
     covered = result.coverage.words if result.coverage else ""
     box = verdict_badge(result.verdict, result.outcome, covered)
     box += f" <strong>{PAPERS[entry.paper]}, {escape(entry.heading)}.</strong> "
     letters = dict(zip(_failing(result), ascii_lowercase, strict=False))
-    cells = cell_by_cell(result, letters, again=again) if is_shown_by_cells(result) else ""
+    cells = cell_by_cell(result, letters) if is_shown_by_cells(result) else ""
     box += f"{escape(verdict_sentence(result))}{_differences(result, letters if cells else {})}"
     folded = f"<details><summary>{RECORD}</summary>{_record(result)}</details>"
     place = f'class="verdict-box {css_class(result.outcome)}" id="{place_of(result)}"'

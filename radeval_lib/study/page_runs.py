@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from functools import cached_property
 from typing import Any
 
 import pandas as pd
@@ -23,17 +22,11 @@ from radeval_lib.stats.estimates import Estimate
 from radeval_lib.study import beginning, checks, headlines, results, runs, superiority, verdicts
 from radeval_lib.study.checks import Check, Key
 from radeval_lib.study.display import exhibit_html
-from radeval_lib.study.printed_tables import is_shown_by_cells
 from radeval_lib.study.results import Result, Sample
 
 
 class PageRun(runs.Run):
     """One run of one page: a run that rebuilds exhibits."""
-
-    @cached_property
-    def shown(self) -> set[str]:
-        """The exhibits whose whole printed tables the page has shown so far."""
-        return set()
 
     @contextmanager
     def exhibit(
@@ -90,9 +83,7 @@ class PageRun(runs.Run):
             table=rebuilt.rebuilt,
             samples=rebuilt.samples,
         )
-        display(HTML(exhibit_html(rebuilt.result, again=exhibit_id in self.shown)))
-        if is_shown_by_cells(rebuilt.result):
-            self.shown.add(exhibit_id)
+        display(HTML(exhibit_html(rebuilt.result)))
 
     def experiment(
         self,

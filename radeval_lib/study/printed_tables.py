@@ -85,7 +85,7 @@ def _row(check: Check) -> tuple[str, float | None, float | None, str, str]:
     return check.computed, check.low, check.high, check.outcome, check.cause
 
 
-def cell_by_cell(result: Result, letters: Mapping[str, str], *, again: bool = False) -> str:
+def cell_by_cell(result: Result, letters: Mapping[str, str]) -> str:
     """The exhibit's table as the paper lays it out, printed and recomputed in one display, as HTML.
 
     Rows of which no cell is legible are named below the table instead.
@@ -94,7 +94,6 @@ def cell_by_cell(result: Result, letters: Mapping[str, str], *, again: bool = Fa
     ----------
     letters : by a cause's name, the letter that its explanation has on the page; of cells that fail for no
         known cause that of the empty name.
-    again : whether the whole table stands above on the page; rows that no check compares are then left out.
     """
     cells = compared_cells(result)
     explanations = {name: cause.explanation for name, cause in result.causes.items()}
@@ -107,15 +106,14 @@ def cell_by_cell(result: Result, letters: Mapping[str, str], *, again: bool = Fa
     if not columns:
         shown, columns = shown.assign(printed="printed"), ["printed"]
     laid_out = wide(shown, _one_or_all(rows), _one_or_all(columns), "cell").fillna("")
-    lost = _rows(laid_out, cells, cells["printed"] != NOT_LEGIBLE)
-    above = _rows(laid_out, cells, cells["outcome"] != "") if again else []
-    laid_out = laid_out.drop([*lost, *(row for row in above if row not in lost)])
+    lost = _rows_without(cells["printed"] != NOT_LEGIBLE, laid_out, cells)
+    laid_out = laid_out.drop(lost)
     laid_out = laid_out.rename_axis(index=[name.replace("_", " ") for name in rows])
     entry = exhibit(result.exhibit)
     caption = f"{entry.label} as printed: {unit_of(result.exhibit)}"
     table = table_html(laid_out, caption, raw=tuple(laid_out.columns))
     table = table.replace('class="dataframe radeval"', 'class="dataframe radeval cell-by-cell"', 1)
-    body = f'{table}<p class="muted">{_legend(cells)}{_left_out(lost, above)}</p>'
+    body = f'{table}<p class="muted">{_legend(cells)}{_not_legible(lost)}</p>'
     if len(cells) <= MOST_OPEN:
         return body
     return (
@@ -123,7 +121,7 @@ def cell_by_cell(result: Result, letters: Mapping[str, str], *, again: bool = Fa
     )
 
 
-def _rows(laid_out: pd.DataFrame, cells: pd.DataFrame, wanted: pd.Series) -> list[Hashable]:
+def _rows_without(wanted: pd.Series, laid_out: pd.DataFrame, cells: pd.DataFrame) -> list[Hashable]:
     """The rows of a table without a single wanted cell; none where that would leave no row."""
     names = list(laid_out.index.names)
     if not set(names) <= set(cells.columns):
@@ -133,11 +131,10 @@ def _rows(laid_out: pd.DataFrame, cells: pd.DataFrame, wanted: pd.Series) -> lis
     return without if len(without) < len(laid_out) else []
 
 
-def _left_out(lost: Sequence[Hashable], above: Sequence[Hashable]) -> str:
-    """Which rows a table lacks, as sentences after its legend."""
+def _not_legible(lost: Sequence[Hashable]) -> str:
+    """Which rows a table lacks, as a sentence after its legend."""
     names = [", ".join(map(str, row)) if isinstance(row, tuple) else str(row) for row in lost]
-    told = f" Not legible: {escape(joined(names))}." if names else ""
-    return told + (" The other rows stand above." if above else "")
+    return f" Not legible: {escape(joined(names))}." if names else ""
 
 
 def _one_or_all(names: list[str]) -> str | list[str]:

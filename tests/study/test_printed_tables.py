@@ -95,15 +95,6 @@ def test_every_transcription_has_a_layout_that_shows_each_cell_once(key: str, ta
     assert sorted(text for text in texts if text not in ("", NOT_LEGIBLE)) == sorted(legible)
 
 
-def test_rows_that_nothing_compares_are_shown_once(table7: Result) -> None:
-    first, second = cell_by_cell(table7, {}), cell_by_cell(table7, {}, again=True)
-    heads = [re.findall(r"<th[^>]*>([^<]+)</th>", html.partition("<tbody>")[2]) for html in (first, second)]
-    assert len(heads[0]) == 16
-    assert heads[1] == ["BERT_base", "BERT_large", "RadBERT_2"]
-    assert "The other rows stand above." not in first
-    assert second.endswith("The other rows stand above.</p>")
-
-
 def test_rows_that_are_not_legible_are_named_below(table7: Result) -> None:
     frame = printed("green.table5")
     checks = (check_value("mean", cell(frame, rater="GREEN", category="(a)", statistic="mean"), 0.36),)
