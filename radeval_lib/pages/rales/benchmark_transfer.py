@@ -15,7 +15,7 @@ _LABELS_BELOW = ("RoBERTa_base", "RoBERTa_large", "RadBERT_1")
 def draw_transfer(scores: pd.DataFrame) -> Figure:
     """NLU score ``nlu`` of each ``model`` against its ``value`` elsewhere with a least-squares line, one
     panel per ``benchmark``, coloured by ``domain``."""
-    fig, axes = plots.panels(2, 1, 3.2)
+    fig, axes = plots.panels(2, 1, 3.6)
     for ax, (name, part) in zip(axes, scores.groupby("benchmark", sort=False), strict=True):
         line = {"linewidth": 1}
         sns.regplot(part, x="value", y="nlu", ci=None, scatter=False, color="#4D4D4D", ax=ax, line_kws=line)
@@ -33,5 +33,7 @@ def draw_transfer(scores: pd.DataFrame) -> Figure:
             )
         ax.set(xlabel=f"{name} score", ylabel="NLU score (percent)")
         ax.margins(x=0.2, y=0.12)
-    axes[1].legend(title="pretrained on", loc="lower right", fontsize=8)
+    handles, labels = axes[1].get_legend_handles_labels()
+    axes[1].get_legend().remove()
+    fig.legend(handles, labels, title="pretrained on", loc="outside upper center", ncols=2)
     return fig

@@ -184,7 +184,7 @@ def draw_fairness(fair: pd.DataFrame) -> Figure:
     for ax, phenomenon in zip(grid.flat, shown, strict=False):
         ax.axvline(0.5, color="#888888", linewidth=1)
         plots.intervals(ax, fair.loc[phenomenon])
-        ax.set(title=fill(phenomenon, 24), xlim=(0, 1))
+        ax.set(title=fill(phenomenon, 15), xlim=(0, 1))
     return figure
 
 
