@@ -103,11 +103,29 @@ def rated() -> Rated:
     return Rated(-errors.mean(axis=1), *values)
 
 
-def tau_of(weights: Array, signs: Array, others: Array) -> float:
-    """Kendall's tau-b of a resample, from signs of differences and how often each pair was drawn."""
-    both = weights[:, None] * weights[None, :]
-    products = [(both * one * two).sum() for one, two in ((signs, others), (signs, signs), (others, others))]
-    return float(products[0] / np.sqrt(products[1] * products[2]))
+def taus_of(weights: Array, signs: Array, others: Array) -> Array:
+    """Kendall's tau-b of each resample, from signs of differences and, a row per resample, how often each
+    case was drawn. The signs are those between pairs of a case, or of single pairs, summed over what is drawn
+    together: tau-b is a quotient of quadratic forms in the weights."""
+    size = weights.shape[1]
+    sums = [
+        (one * two).reshape(size, len(signs) // size, size, -1).sum(axis=(1, 3))
+        for one, two in ((signs, others), (signs, signs), (others, others))
+    ]
+    agreeing, first, second = (((weights @ one) * weights).sum(axis=1) for one in sums)
+    return np.asarray(agreeing / np.sqrt(first * second))
+
+
+def test_the_tau_of_a_resample_is_that_of_its_rows() -> None:
+    draw = rng("rows")
+    one, two = draw.integers(0, 6, size=(2, 40)).astype(float)
+    signs = [np.sign(values[:, None] - values[None, :]) for values in (one, two)]
+    for size in (10, 40):
+        drawn = draw.integers(size, size=(5, size))
+        weights = np.array([np.bincount(row, minlength=size) for row in drawn], dtype=float)
+        rows = (40 // size * drawn[:, :, None] + np.arange(40 // size)).reshape(5, 40)
+        wanted = [stats.kendalltau(one[row], two[row]).statistic for row in rows]
+        assert np.allclose(taus_of(weights, *signs), wanted)
 
 
 @pytest.mark.nightly
@@ -120,14 +138,12 @@ def test_intervals_by_cases_cover_and_by_pairs_do_not() -> None:
     inflation = []
     for _ in range(2000):
         rows = (4 * draw.choice(len(whole.quality) // 4, 40, replace=False)[:, None] + np.arange(4)).ravel()
-        signs = [np.sign(one[rows][:, None] - one[rows][None, :]).astype(np.float32) for one in columns]
-        found: dict[str, list[float]] = {"case": [], "pair": [], "lead": []}
-        for _ in range(200):
-            weights = np.bincount(draw.integers(40, size=40), minlength=40).repeat(4).astype(np.float32)
-            found["case"].append(tau_of(weights, signs[0], signs[1]))
-            found["lead"].append(found["case"][-1] - tau_of(weights, signs[0], signs[2]))
-            weights = np.bincount(draw.integers(160, size=160), minlength=160).astype(np.float32)
-            found["pair"].append(tau_of(weights, signs[0], signs[1]))
+        signs = [np.sign(one[rows][:, None] - one[rows][None, :]) for one in columns]
+        cases, pairs = (
+            draw.multinomial(size, np.full(size, 1 / size), size=200).astype(float) for size in (40, 160)
+        )
+        found = {name: taus_of(drawn, *signs[:2]) for name, drawn in (("case", cases), ("pair", pairs))}
+        found["lead"] = found["case"] - taus_of(cases, signs[0], signs[2])
         for name, values in found.items():
             low, high = np.percentile(values, [2.5, 97.5])
             hits[name].append(bool(low <= (tau - other if name == "lead" else tau) <= high))
