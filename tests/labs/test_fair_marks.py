@@ -343,6 +343,24 @@ def test_what_a_package_does_counts_nothing_where_it_is_to_be_written(lab: str) 
 
 
 @pytest.mark.parametrize("lab", LABS)
+def test_a_check_calls_each_function_that_is_to_be_written(lab: str) -> None:
+    """So that a student is told where it calls a package, before hidden tests say so."""
+    for task in building.tasks(building.find(lab)):
+        if task.without:
+            own = {name for name in marked(lab)[task.name].names if callable(vars(solved(lab))[name])}
+            hidden, shown = (
+                {
+                    name
+                    for test in task.tests
+                    if test.hidden == which
+                    for name in re.findall(r"\w+", test.source)
+                }
+                for which in (True, False)
+            )
+            assert own & hidden <= shown
+
+
+@pytest.mark.parametrize("lab", LABS)
 def test_each_mistake_costs_its_own_task(lab: str) -> None:
     assert len(known(lab)["wrong"]) >= 3
     for wrong in known(lab)["wrong"]:
