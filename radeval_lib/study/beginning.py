@@ -113,15 +113,23 @@ _held: dict[Path, TextIO] = {}
 
 
 def _hold_place(run: Run) -> None:
-    """Keep the place of a run by hand for this process: two that write there at once would mix results."""
-    place = run.results_dir
+    """Keep the place of a run by hand for this process: two that write there at once would mix results.
+
+    The lock is that of ``radbook run`` (:func:`radeval_lib.pipeline.processes.only_run`): a cell has its own.
+    """
+    cell = Cell(run.notebook, run.parameters)
+    page_or_cell = f"executed_cells/{cell.notebook}/.{cell.slug}.lock"
+    if not run.parameters:
+        folder, _, name = run.notebook.rpartition("/")
+        page_or_cell = f"executed/{folder}/.{name}.lock"
+    place = run.output_dir / page_or_cell
     if place in _held:
         return
-    where, remedy = display_path(place), "Wait for it to end, or give another output_dir."
+    where, remedy = display_path(run.results_dir), "Wait for it to end, or give another output_dir."
     if not (build := atomic.lock(run.output_dir / BUILD_LOCK, shared=True)):
         raise NotebookError("a build writes here", where, remedy)
     build.close()
-    if not (own := atomic.lock(place.parent / f".{place.name}.lock")):
+    if not (own := atomic.lock(place)):
         raise NotebookError("another run of this notebook writes here, or its kernel is open", where, remedy)
     _held[place] = own
 

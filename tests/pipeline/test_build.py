@@ -23,7 +23,7 @@ from papermill.iorw import papermill_io
 from radeval_lib import checksums
 from radeval_lib.errors import NotebookError
 from radeval_lib.paths import ROOT
-from radeval_lib.pipeline import steps
+from radeval_lib.pipeline import processes, steps
 from radeval_lib.study import beginning
 from tests.pipeline.conftest import RECORDS, TinyRepository
 from tests.robustness import runaway, stale
@@ -492,17 +492,17 @@ def test_papermill_reads_a_source_from_any_folder(monkeypatch: pytest.MonkeyPatc
 
 
 def test_two_runs_by_hand_do_not_share_a_place(tmp_path: Path) -> None:
-    def begin(seed: int) -> None:
-        beginning.begin_cell(
-            "rales/nlu_scores", profile="embedded", seed=seed, output_dir=str(tmp_path / str(seed))
-        )
+    """Whether papermill or radbook runs them; cells of one notebook have places of their own."""
 
-    lock = tmp_path / "1" / "results" / "rales" / ".nlu_scores.lock"
-    lock.parent.mkdir(parents=True)
-    with lock.open("w") as other:
-        fcntl.flock(other, fcntl.LOCK_EX)
-        with pytest.raises(NotebookError, match=r"another run of this notebook.*another output_dir"):
-            begin(1)
+    def begin(seed: int, notebook: str = "rales/nlu_scores", **parameters: str | int) -> None:
+        folder = str(tmp_path / str(seed))
+        beginning.begin_cell(notebook, profile="embedded", seed=seed, output_dir=folder, **parameters)
+
+    with (
+        processes.only_run(tmp_path / "1", tmp_path / "1" / "executed" / "rales" / "nlu_scores.ipynb"),
+        pytest.raises(NotebookError, match=r"another run of this notebook.*another output_dir"),
+    ):
+        begin(1)
     begin(1)
     begin(1)  # the first cell of an open notebook, run again
     (tmp_path / "2").mkdir()
@@ -511,6 +511,12 @@ def test_two_runs_by_hand_do_not_share_a_place(tmp_path: Path) -> None:
         with pytest.raises(NotebookError, match="a build writes here"):
             begin(2)
     begin(2)
+    trained = {"notebook": "rales/pretraining", "init_model": "packaged-minilm"}
+    place = tmp_path / "3" / "executed_cells" / "rales" / "pretraining" / "packaged-minilm.ipynb"
+    with processes.only_run(tmp_path / "3", place):
+        begin(3, **{**trained, "init_model": "untrained:packaged-minilm"})
+        with pytest.raises(NotebookError, match="another run of this notebook"):
+            begin(3, **trained)
 
 
 def test_papermill_runs_a_source_by_hand(tiny: TinyRepository) -> None:
