@@ -101,6 +101,13 @@ print(len(pairs), pairs["set"].nunique(), list(grades))
 """
     ran = _python(copy, code)
     assert ran.stdout.strip() == "12 6 ['Ada', 'Ben']", ran.stderr
+    table = copy / "data" / "our_ratings" / "ratings.csv"
+    table.write_text(table.read_text(encoding="utf-8").replace("Ben,5", "Ben,4"), encoding="utf-8")
+    command = [sys.executable, "-m", "radeval_lib.cli", "data", "verify", "our_ratings"]
+    again = subprocess.run(
+        command, cwd=copy, env=_environment(copy), capture_output=True, text=True, check=False
+    )
+    assert "our_ratings: 6 cases" in again.stdout, again.stderr
 
 
 def test_an_own_data_set_is_loaded_and_fills_a_role(copy: Path) -> None:

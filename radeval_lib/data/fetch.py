@@ -71,14 +71,17 @@ def _record(root: Path, path: str, digest: str) -> None:
     atomic.write_text(root / RECORD, json.dumps(dict(sorted(content.items())), indent=2) + "\n")
 
 
-def _expected(entry: DataFile, root: Path) -> DataFile:
-    """The manifest's entry, with the checksum that was recorded where the manifest states none."""
-    return entry if entry.sha256 else replace(entry, sha256=_recorded(root).get(entry.path))
+def _expected(manifest: Manifest, entry: DataFile, root: Path) -> DataFile:
+    """The manifest's entry, with the checksum that was recorded where the manifest states none; a table of
+    one's own, which its owner edits, is compared with none."""
+    if entry.sha256 or manifest.reader:
+        return entry
+    return replace(entry, sha256=_recorded(root).get(entry.path))
 
 
-def _install(incoming: Path, entry: DataFile, root: Path) -> None:
+def _install(incoming: Path, manifest: Manifest, entry: DataFile, root: Path) -> None:
     """Check a file and move it to its place; what does not match never gets there."""
-    check_file(incoming, _expected(entry, root))
+    check_file(incoming, _expected(manifest, entry, root))
     target = root / entry.path
     target.parent.mkdir(parents=True, exist_ok=True)
     digest = checksums.of_file(incoming)
@@ -96,7 +99,7 @@ def status(root: Path | None, dataset: str = "") -> list[FileStatus]:
 def _file_status(manifest: Manifest, entry: DataFile, root: Path | None) -> FileStatus:
     if root is None or not (path := root / entry.path).is_file():
         return FileStatus(manifest.name, entry.path, "missing", manifest.access)
-    expected = _expected(entry, root)
+    expected = _expected(manifest, entry, root)
     try:
         check_file(path, expected)
     except ChecksumError as error:
@@ -125,8 +128,11 @@ def verify(root: Path | None, dataset: str = "", say: Say = print) -> list[FileS
         if one.state != "missing":
             say(f"{one.state:10} {one.path}{': ' + one.detail if one.detail else ''}")
     if bad := [one.path for one in found if one.state == "mismatch"]:
+        changed = [path for path in bad if path in _recorded(folder)]
+        own = f" Where you changed it yourself: remove its line from {RECORD} there." if changed else ""
         raise ChecksumError(
-            f"{len(bad)} file(s) do not match: {', '.join(bad)}", remedy="Remove them and get them again."
+            f"{len(bad)} file(s) do not match: {', '.join(bad)}",
+            remedy=f"Remove them and get them again.{own}",
         )
     return status(folder, dataset)
 
@@ -201,7 +207,7 @@ def _fetch_url(dataset: str, entry: DataFile, root: Path, progress: bool) -> Non
                 f"Check the connection to {host} and run the command again; or get {entry.url} in another "
                 f"way and give it to `radbook data add {dataset} FILE`.",
             ) from None
-        _install(incoming, entry, root)
+        _install(incoming, load_manifest(dataset), entry, root)
 
 
 def _fetch_hub(manifest: Manifest, entry: DataFile, root: Path) -> None:
@@ -220,7 +226,7 @@ def _fetch_hub(manifest: Manifest, entry: DataFile, root: Path) -> None:
                 manifest.name,
                 "Log in with the hub's own command, accept the set's conditions on its page, and try again.",
             ) from None
-        _install(Path(path), entry, root)
+        _install(Path(path), manifest, entry, root)
 
 
 def add(dataset: str, paths: Sequence[Path], root: Path | None, say: Say = print) -> list[Path]:
@@ -239,7 +245,7 @@ def add(dataset: str, paths: Sequence[Path], root: Path | None, say: Say = print
                 shutil.copyfile(path, copy)
             except OSError as error:
                 raise FetchError(f"not copied ({error.strerror})", path.name) from None
-            _install(copy, entry, folder)
+            _install(copy, manifest, entry, folder)
         say(f"added      {entry.path}")
         installed.append(folder / entry.path)
     return installed

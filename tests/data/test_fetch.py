@@ -249,9 +249,18 @@ def test_verify(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     ]
     assert said == ["verified   toy/a", "unrecorded toy/b"]
     (tmp_path / "toy/b").write_bytes(b"B")
-    with pytest.raises(ChecksumError, match=r"1 file\(s\) do not match: toy/b"):
+    changed = rf"1 file\(s\) do not match: toy/b\. .*changed it yourself: .* from {fetch.RECORD}"
+    with pytest.raises(ChecksumError, match=changed):
         fetch.verify(tmp_path, "toy", said.append)
     assert (tmp_path / "toy/b").read_bytes() == b"B"
+
+
+def test_a_table_of_ones_own_may_change(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    _use(monkeypatch, DataFile("toy/a"), reader="ratings")
+    (tmp_path / "toy").mkdir()
+    for content in (b"a", b"A"):
+        (tmp_path / "toy/a").write_bytes(content)
+        assert [one.state for one in fetch.verify(tmp_path, "toy", say=str)] == ["unrecorded"]
 
 
 def test_damaged_record_of_checksums(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
