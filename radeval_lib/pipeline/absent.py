@@ -25,6 +25,17 @@ def labels(source: str) -> dict[str, str]:
     return found
 
 
+def cut_labels(source: str, shown: str) -> dict[str, str]:
+    """The labels of a page's source that are not in the notebook as the book shows it, because the page ends
+    before them; each with its title."""
+    found = labels(source)
+    for cell in nbformat.reads(shown, as_version=4).cells:
+        own = labels(cell.source) if cell.cell_type == "markdown" else {}
+        figure = cell.metadata.get("mystnb", {}).get("figure", {}).get("name", "")
+        found = {label: title for label, title in found.items() if label not in own and label != figure}
+    return found
+
+
 def references(source: str) -> set[str]:
     """The labels to which a page's Markdown refers."""
     return {reference["named"] or reference["plain"] for reference in _REFERENCE.finditer(source)}

@@ -301,7 +301,9 @@ def stage(executed_dir: Path, target: Path, *, judge: bool = False) -> bool:
             wanted[f"notebooks/{name}.md"] = _placeholder(name, source, lack)
             left_out |= absent.labels(source)
         elif f"notebooks/{name}" in pages:  # a cell such as one training is run but is not a page
-            wanted[f"notebooks/{name}.ipynb"] = for_readers(path, card, exercises, found).encode()
+            shown = for_readers(path, card, exercises, found)
+            wanted[f"notebooks/{name}.ipynb"] = shown.encode()
+            left_out |= absent.cut_labels((ROOT / "notebooks" / f"{name}.md").read_text("utf-8"), shown)
     for page in pages:
         path = ROOT / f"{page}.md"
         made = {f"{page}.md", f"{page}.ipynb"} & wanted.keys()

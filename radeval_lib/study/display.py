@@ -14,6 +14,7 @@ from IPython.core.getipython import get_ipython
 from IPython.display import HTML, display
 
 from radeval_lib import origin, registry
+from radeval_lib.data.manifests import load_manifest
 from radeval_lib.papers.exhibits import PAPERS, exhibit, of_notebook
 from radeval_lib.papers.printed_numbers import has_numbers, quotations
 from radeval_lib.paths import RECORDED, ROOT
@@ -286,12 +287,13 @@ def show_checks(checks: Sequence[Check], caption: str = "") -> HTML:
     return HTML(table_html(checks_frame(checks), caption, index=False))
 
 
-def only_with_data(run: Run, *roles: str, one_set: bool = False) -> None:
+def only_with_data(run: Run, *roles: str, one_set: bool = False, dataset: str = "") -> None:
     """End a page here, with a line on what it needs, where nothing or the generator fills one of these roles,
     or the data root lacks what does.
 
-    With ``one_set``, also where different data sets fill the roles. Later cells of the notebook then do
-    nothing, and the book leaves them out.
+    With ``one_set``, also where different data sets fill the roles; with ``dataset``, which the page reads in
+    its own form, also where another fills the first role and the data root lacks this one. Later cells of the
+    notebook then do nothing, and the book leaves them out.
     """
     lacking = [role for role in roles if run.evidence(role) in ("synthetic", registry.ABSENT)]
     missing = "; ".join(filter(None, map(run.lacks, roles)))
@@ -299,6 +301,11 @@ def only_with_data(run: Run, *roles: str, one_set: bool = False) -> None:
     if one_set and not missing and len(set(map(tuple, sources.values()))) > 1:
         fillers = joined([f"{role!r} by {run.source(role)}" for role in roles])
         missing = f"it needs one data set in several roles, and here these are filled differently, {fillers}"
+    by_another = dataset and not lacking and not missing and dataset not in sources[roles[0]]
+    if by_another and run.find(dataset) is None:
+        named = load_manifest(dataset).title.partition(":")[0]
+        missing = f"{named}, which it reads, is not in the data root. "
+        missing += f"`radbook data status {dataset}` says how to get it"
     if not lacking and not missing:
         return
     needs = f"<p>The rest of this page is left out: {escape(missing)}.</p>"

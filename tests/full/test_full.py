@@ -13,7 +13,7 @@ import pytest
 from radeval_lib import registry
 from radeval_lib.data.manifests import load_manifest
 from radeval_lib.data.restricted import reveal
-from radeval_lib.paths import BOOK, NOTEBOOKS
+from radeval_lib.paths import BOOK, NOTEBOOKS, notebooks
 from radeval_lib.roles.filling import load
 from radeval_lib.study.profiles import profile
 from tests.full import data_files, tiny
@@ -24,6 +24,11 @@ SETS = sorted({name for filler in profile("full").roles.values() for name in reg
 NOTHING_WITHOUT = {"facts/consultation_notes", "ratescore/ner_ablations", "summarization/models"}
 """Pages of one role each, which are left out whole where its data set is gone."""
 
+OF_RADPREF = {
+    "across/which_judge", "facts/agreement", "green/ceilings", "green/preferences", "green/rules_judge",
+}  # fmt: skip
+"""Pages that need ratings by several people or their marks, which the sets of the roles of `full` lack."""
+
 
 @pytest.fixture(scope="module")
 def full(tmp_path_factory: pytest.TempPathFactory) -> TinyFull:
@@ -32,12 +37,23 @@ def full(tmp_path_factory: pytest.TempPathFactory) -> TinyFull:
 
 @pytest.fixture(scope="module")
 def whole(tmp_path_factory: pytest.TempPathFactory) -> TinyFull:
-    return tiny.make(tmp_path_factory.mktemp("whole"))
+    """All of it, built once; a test begins with :meth:`TinyFull.restore`, so that none trains all again."""
+    made = tiny.make(tmp_path_factory.mktemp("whole"))
+    built = made.radbook("build", "--profile", "full")
+    assert built.returncode == 0, built.stdout[-5000:] + built.stderr
+    made.keep()
+    return made
 
 
 def _page(full: TinyFull, name: str) -> str:
     path = full.path / "build" / "full" / "_build" / "html" / "notebooks" / f"{name}.html"
     return path.read_text(encoding="utf-8")
+
+
+def _said(full: TinyFull, name: str) -> str:
+    """What a page says; nothing of a notebook that is no page."""
+    path = full.path / "build" / "full" / "_build" / "html" / "notebooks" / f"{name}.html"
+    return _without_markup(path.read_text(encoding="utf-8")) if path.is_file() else ""
 
 
 def _without_markup(html: str) -> str:
@@ -59,9 +75,9 @@ def test_pages_of_full_are_made_or_say_what_they_lack(full: TinyFull) -> None:
     assert "credentialed" in "".join(
         path.name for path in (full.path / "build/full/results/green/inter_expert").glob("*.json")
     )
-    # Its role is filled by a set without what the page reads.
-    assert "green/preferences is left out: RadPref" in built.stdout
-    assert "This build leaves the page out: RadPref" in _without_markup(_page(full, "green/preferences"))
+    # Its role is filled by a set without what the page reads: it ends there.
+    ends = "The rest of this page is left out: RadPref, which it reads, is not in the data root"
+    assert ends in _said(full, "green/preferences")
     full.without("rexval", "primock57")
     built = full.radbook("build", "--profile", "full", *only)
     assert built.returncode == 0, built.stdout + built.stderr
@@ -77,24 +93,31 @@ def test_pages_of_full_are_made_or_say_what_they_lack(full: TinyFull) -> None:
 
 @pytest.mark.nightly
 def test_full_finishes(whole: TinyFull) -> None:
-    built = whole.radbook("build", "--profile", "full")
-    assert built.returncode == 0, built.stdout[-5000:] + built.stderr
-    assert (whole.path / "build" / "full" / "_build" / "html" / "index.html").is_file()
+    """Every page is made, and the guard, which searches what a build left, finds no restricted text."""
+    lacking = {
+        name
+        for name in notebooks()
+        if re.search("the page out: |this page is left out: ", _said(whole, name))
+    }
+    assert lacking == OF_RADPREF
+    searched = whole.radbook("release", "--profile", "full")
+    assert searched.returncode == 0, searched.stdout + searched.stderr
+    report = (whole.path / "build" / "release-full.md").read_text(encoding="utf-8")
+    assert "Nothing was found" in report
+    assert all(f"| {name} |" in report for name in SETS if load_manifest(name).restricted)
 
 
 @pytest.mark.nightly
 @pytest.mark.parametrize("name", SETS)
 def test_full_is_made_without_a_set(whole: TinyFull, name: str) -> None:
+    whole.restore()
     whole.without(name)
     built = whole.radbook("build", "--profile", "full")
     assert built.returncode == 0, built.stdout[-5000:] + built.stderr
-    assert (whole.path / "build" / "full" / "_build" / "html" / "index.html").is_file()
-    html = (whole.path / "build" / "full" / "_build" / "html" / "notebooks").rglob("*.html")
-    pages = [_without_markup(path.read_text(encoding="utf-8")) for path in html]
     title = load_manifest(name).title.partition(":")[0]
     alone = [role for role, filler in profile("full").roles.items() if registry.datasets_of(filler) == [name]]
     if alone:  # of a role that two sets fill, the other is used
-        assert any(f"out: {title}, which fills the role" in page for page in pages)
+        assert any(f"out: {title}, which fills the role" in _said(whole, page) for page in notebooks())
 
 
 @pytest.mark.nightly

@@ -18,9 +18,12 @@ from radeval_lib.models import catalog
 from radeval_lib.paths import ROOT
 from radeval_lib.pipeline import outlook, steps
 from radeval_lib.roles.filling import load
+from radeval_lib.study.profiles import profile
 from tests.full import data_files, models
 
 _TASKS = ("graphs", "spatial", "stanza", "procedures")
+_MADE = ("build", ".snakemake")
+"""What a build leaves in a project."""
 _ONE_EPOCH = {"epochs": 1, "batch_size": 16, "learning_rate": 1.0e-3}
 _SHORT = {"longest_source": 64, "longest_target": 8, "beams": 1}  # a model of random weights never ends
 SMALL: dict[str, Any] = {
@@ -61,6 +64,7 @@ SMALL: dict[str, Any] = {
             "rales_dev": 2,
             "seeds": 1,
             "limit_reports": 10,
+            "smaller": "T5-S",
         },
     },
 }
@@ -90,6 +94,18 @@ class TinyFull:
             text=True,
             check=False,
         )
+
+    def keep(self) -> None:
+        """Remember what was built, for :meth:`restore`."""
+        for name in _MADE:
+            shutil.copytree(self.path / name, self.path.with_name("kept") / name, symlinks=True)
+
+    def restore(self) -> None:
+        """Have every data set and what was built as :meth:`keep` found them: nothing is out of date."""
+        self.without()
+        for name in _MADE:
+            shutil.rmtree(self.path / name)
+            shutil.copytree(self.path.with_name("kept") / name, self.path / name, symlinks=True)
 
     def without(self, *datasets: str) -> None:
         """Move the files of these data sets away, and bring back all others."""
@@ -135,26 +151,50 @@ def make(target: Path, *, with_models: bool = True) -> TinyFull:
             if file.is_file() and "size" in entry:
                 entry |= {"size": file.stat().st_size, "sha256": checksums.of_file(file)}
         manifest.write_text(yaml.safe_dump(content, sort_keys=False, allow_unicode=True), encoding="utf-8")
-    profile = path / "data_manifests" / "profiles" / "full.yml"
-    content = yaml.safe_load(profile.read_text(encoding="utf-8"))
-    rales = content["experiments"]["rales"]
-    rales["encoders"] = _one_of_each_family(rales["encoders"])
-    rales["trials"] = dict.fromkeys(rales["trials"], 1)
-    for systems in ("systems", "rales_systems"):
-        for one in content["experiments"]["summarization"][systems].values():
-            one["training"] |= {"epochs": 1, "patience": 1, "batch_size": 4}
-            one["settings"] = one.get("settings", {}) | _SHORT
-    profile.write_text(yaml.safe_dump(_merged(content, SMALL), sort_keys=False), encoding="utf-8")
+    _write_profile(path / "data_manifests" / "profiles" / "full.yml")
     return TinyFull(path, root, hub)
+
+
+def _write_profile(target: Path) -> None:
+    content = profile("full").model_dump(mode="json", exclude={"name"})
+    experiments = content["experiments"]
+    rales, summarization = experiments["rales"], experiments["summarization"]
+    # An encoder is sixteen cells: one of words (BERT), one of bytes (RoBERTa), and the one that a cell makes.
+    # The other architectures are trained by the cells of entities and of summaries.
+    families = ("bert", "roberta", "in_domain")
+    rales["encoders"] = [one for one in _one_of_each_family(rales["encoders"]) if _family(one) in families]
+    rales["trials"] = dict.fromkeys(rales["trials"], 1)
+    spans = experiments["ratescore"]["initial_models"]
+    spans["span"] = _one_of_each_family(spans["span"])
+    summarization["systems"] = _different(summarization)
+    for systems in ("systems", "rales_systems"):
+        for one in summarization[systems].values():
+            if "training" in one:
+                one["training"] |= {"epochs": 1, "patience": 1, "batch_size": 4}
+            if one["kind"] in ("seq2seq", "encoder_decoder"):
+                one["settings"] = one.get("settings", {}) | _SHORT
+    target.write_text(yaml.safe_dump(_merged(content, SMALL), sort_keys=False), encoding="utf-8")
+
+
+def _family(name: str) -> str:
+    """A hub model's architecture; of another model, such as the one that a cell makes, its name."""
+    return next((card.family for card in catalog.cards() if card.hub == name), name)
 
 
 def _one_of_each_family(encoders: list[str]) -> list[str]:
     """The first encoder of each architecture, and the in-domain one, which a cell makes."""
-    described = {card.hub: card.family for card in catalog.cards()}
     first: dict[str, str] = {}
     for name in encoders:
-        first.setdefault(described.get(name, name), name)
+        first.setdefault(_family(name), name)
     return list(first.values())
+
+
+def _different(section: dict[str, Any]) -> dict[str, Any]:
+    """The first system of each architecture, and the one that is shown, in place of its smaller relatives."""
+    first: dict[str, str] = {_family(section["systems"][section["shown"]]["start"]): section["shown"]}
+    for name, one in section["systems"].items():
+        first.setdefault(_family(one["start"]) if one.get("start") else one["kind"], name)
+    return {name: one for name, one in section["systems"].items() if name in first.values()}
 
 
 def _made(role: str, size: int) -> list[Any]:

@@ -115,6 +115,25 @@ def test_every_reference_of_the_first_edition_leads_somewhere_or_follows(name: s
     ]
 
 
+def test_labels_behind_the_end_of_a_page_are_lost() -> None:
+    """Other pages refer to them; where a page ends for what its data lack, a reference says so."""
+    figure = {"mystnb": {"figure": {"name": "fig-z", "caption": "Hours."}}}
+    cells = [
+        nbformat.v4.new_markdown_cell(PAGE.partition("(section-y)=")[0].partition("---\n")[2]),
+        nbformat.v4.new_markdown_cell("(section-y)=\n## Hours"),
+        nbformat.v4.new_code_cell("draw()", metadata=figure),
+    ]
+
+    def lost(end: int) -> set[str]:
+        kept = nbformat.v4.new_notebook(cells=cells[:end])
+        return set(absent.cut_labels(PAGE, nbformat.writes(kept)))
+
+    assert [lost(end) for end in (1, 2, 3)] == [{"section-y", "fig-z"}, {"fig-z"}, set()]
+    assert absent.cut_labels(PAGE, nbformat.writes(nbformat.v4.new_notebook(cells=cells[:2]))) == {
+        "fig-z": "What it costs"
+    }
+
+
 def test_a_page_that_was_left_out_says_what_it_lacks(tmp_path) -> None:
     executed = tmp_path / "page.ipynb"
     lack = "ReXVal is not in the data root"

@@ -17,6 +17,8 @@ from radeval_lib.study.profiles import Profile, Size
 from radeval_lib.study.runs import Run
 
 KINDS: tuple[rexval.Kind, ...] = ("significant", "insignificant")
+RADPREF = "radpref"
+"""The data set of which pages read the radiologists' own marks."""
 CHEST = ("X-Ray", "CHEST")
 """The generator's modality and anatomy of GREEN's reports."""
 
@@ -53,26 +55,26 @@ def seed_of(run: Run, name: str) -> int:
 
 def radpref_of(run: Run) -> tuple[pd.DataFrame, pd.DataFrame] | None:
     """RadPref's candidates (:func:`radpref.candidates`) by number, with placeholders for texts that are
-    recorded as numbers alone, and what its radiologists marked (:func:`radpref.marks`); None where nothing
-    real fills the role of rated pairs.
+    recorded as numbers alone, and what its radiologists marked (:func:`radpref.marks`); None where neither
+    fills the role of rated pairs nor is in the data root.
 
     Raises
     ------
     AbsentDataError
-        Where another set fills it, and RadPref's files are not in the data root.
+        Where only some of RadPref's files are in the data root.
     """
     if run.filler("data", "rated_pairs").startswith("recorded/radpref"):
         run.load("rated_pairs")  # which notes the files
-        kept = recorded.load("radpref")
-        named = recorded.texts("radpref").rename(columns={"candidate": "text"})
+        kept = recorded.load(RADPREF)
+        named = recorded.texts(RADPREF).rename(columns={"candidate": "text"})
         return kept.table.set_index("number").join(named), kept.parts["ratings"]
-    found = run.find("radpref", "radpref/preference_data.json")
-    ratings = [run.find("radpref", f"radpref/radiologist_annotations/user_{n}.json") for n in (1, 2, 3)]
-    if found is None or any(path is None for path in ratings):
-        if run.evidence("rated_pairs") in ("synthetic", "absent"):
-            return None
-        remedy = "`radbook data status radpref` says how to get it"
-        raise AbsentDataError("RadPref, which the page reads, is not in the data root", remedy=remedy)
+    found = run.find(RADPREF, "radpref/preference_data.json")
+    ratings = [run.find(RADPREF, f"radpref/radiologist_annotations/user_{n}.json") for n in (1, 2, 3)]
+    if found is None:
+        return None
+    if any(path is None for path in ratings):
+        remedy = "`radbook data status radpref` says how to get the rest"
+        raise AbsentDataError("RadPref, which the page reads, is there only in part", remedy=remedy)
     cases = radpref.load_cases(found)
     given = [one for path in ratings if path for one in radpref.load_ratings(path)]
     return radpref.candidates(cases).set_index("number"), radpref.marks(cases, given)

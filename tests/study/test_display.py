@@ -1,0 +1,40 @@
+"""Where a page ends for want of data."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from radeval_lib.study import display
+
+
+@pytest.mark.parametrize(
+    ("filler", "there", "ends"),
+    [
+        ("rate_eval/paragraph", False, True),
+        ("rate_eval/paragraph", True, False),
+        ("radpref/grade", False, False),  # the role has it, and would be said to lack it
+        ("recorded/radpref/grade", False, False),
+    ],
+)
+def test_a_page_of_one_set_ends_where_another_fills_its_role(
+    monkeypatch: pytest.MonkeyPatch, filler: str, there: bool, ends: bool
+) -> None:
+    shown: list[Any] = []
+    monkeypatch.setattr(display, "display", lambda what, metadata=None: shown.append((what, metadata)))
+    monkeypatch.setattr(display, "provenance", lambda run: "")
+    run: Any = SimpleNamespace(
+        evidence=lambda role: "open",
+        lacks=lambda role: "",
+        filler=lambda kind, role: filler,
+        find=lambda dataset: Path("file") if there else None,
+    )
+    display.only_with_data(run, "rated_pairs", dataset="radpref")
+    assert bool(shown) == ends
+    if ends:
+        (told, metadata), _ = shown
+        assert "left out: RadPref, which it reads, is not in the data root." in told.data
+        assert metadata == {display.ENDS_HERE: True}
