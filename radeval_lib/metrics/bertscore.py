@@ -109,6 +109,8 @@ class BertScore(Metric):
 
     def _tokens(self, texts: Sequence[str]) -> list[tuple[NDArray[np.float32], NDArray[np.bool_]]]:
         """Of each text the unit vectors of its tokens, and which are neither the opening nor the closing."""
+        if not texts:  # a chunk of pairs whose texts were all met before; a tokenizer refuses an empty list
+            return []
         import torch
 
         from radeval_lib.models.batching import in_batches

@@ -43,7 +43,7 @@ SMALL: dict[str, Any] = {
         },
         "rales": {
             "documents": {"graphs": 6, "spatial": 6, "stanza": 30, "procedures": 60},
-            "test_documents": {"graphs": 4, "spatial": 4, "stanza": 12, "procedures": 40},
+            "test_documents": {"graphs": 0, "spatial": 4, "stanza": 12, "procedures": 40},
             "draws": {"all": 1, "tenth": 1, "hundredth": 1, "probe": 1},
             "defaults": {task: {"epochs": 1, "patience": 1} for task in _TASKS},
             "pretraining": {"reports": 12, "batch_size": 4},

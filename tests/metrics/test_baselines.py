@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from radeval_lib.metrics import MetricError, create
+from radeval_lib.metrics import MetricError, bertscore, create
 from radeval_lib.metrics.bertscore import greedy
 from radeval_lib.metrics.observations import label, observations, positive
 from radeval_lib.models.encoders import Encoder
@@ -73,6 +73,14 @@ def test_bertscore_orders_texts_and_takes_empty_ones() -> None:
     assert values[0] > values[1] > values[2] > values[3] == 0
     with pytest.raises(MetricError, match="layer 9 of a model of 6"):
         create("bertscore", encoder="packaged-minilm", layer=9).score(["a"], ["b"])
+
+
+def test_bertscore_meets_texts_again_in_a_later_chunk(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(bertscore, "_CHUNK", 2)
+    metric = create("bertscore", encoder="packaged-minilm", layer=5)
+    references, candidates = ["no effusion", "no effusion", "small effusion"], ["a", "small effusion", "a"]
+    alone = [metric.score([one], [two]).values[0] for one, two in zip(references, candidates, strict=True)]
+    assert metric.score(references, candidates).values == pytest.approx(alone, abs=1e-5)
 
 
 def test_bertscore_means_leave_out_the_special_tokens() -> None:
