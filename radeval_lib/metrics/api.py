@@ -76,6 +76,7 @@ def score(
             (CANDIDATE,), checked_pairs(references, candidates), metrics, contexts, explained=False
         )
         return {name: _values(column) for name, column in scores.items()}
+    _none_beside_a_table(contexts)
     frame = _frame(references)
     columns, pairs = _pairs_of(frame)
     scores, size = _scored(columns, pairs, metrics, contexts_of(frame), explained=False), len(frame)
@@ -139,6 +140,7 @@ def explain(
         return [pair.explained(texts) for pair in _explained((CANDIDATE,), pairs, metrics, contexts)]
     import pandas as pd
 
+    _none_beside_a_table(contexts)
     frame = _frame(references)
     columns, pairs = _pairs_of(frame)
     labels, rows = [], []
@@ -185,6 +187,15 @@ def _cautions(
     return found
 
 
+def _none_beside_a_table(contexts: Contexts) -> None:
+    if contexts is not None:
+        raise MetricError(
+            "contexts given beside a table would not be read",
+            "contexts",
+            "Put them into its columns `age` and `indication`.",
+        )
+
+
 def _scored(
     columns: tuple[str, ...],
     pairs: list[tuple[str, str]],
@@ -192,6 +203,7 @@ def _scored(
     contexts: Contexts,
     *,
     explained: bool,
+    caller: int = 3,
 ) -> dict[str, list[Score]]:
     of_pairs = None if contexts is None else [*contexts] * len(columns)
     chosen = choose(metrics)
@@ -200,18 +212,19 @@ def _scored(
         lambda name: scored(chosen.metrics[name], pairs, of_pairs).each(pairs, explained=explained),
     )
     for line in _cautions(columns, pairs, scores).lines():
-        warnings.warn(line, stacklevel=3)
+        warnings.warn(line, stacklevel=caller)
     for name, what in chosen.stand_ins.items():
-        warnings.warn(f"{name}: {what}", stacklevel=3)
+        warnings.warn(f"{name}: {what}", stacklevel=caller)
     for name, why in chosen.left_out.items():
-        warnings.warn(f"{name} was left out: {why}", stacklevel=3)
+        warnings.warn(f"{name} was left out: {why}", stacklevel=caller)
     return scores
 
 
 def _explained(
     columns: tuple[str, ...], pairs: list[tuple[str, str]], metrics: Wanted, contexts: Contexts
 ) -> list[ScoredPair]:
-    scores, size = _scored(columns, pairs, metrics, contexts, explained=True), len(pairs) // len(columns)
+    scores = _scored(columns, pairs, metrics, contexts, explained=True, caller=4)
+    size = len(pairs) // len(columns)
     return [
         ScoredPair(
             at % size + 1,

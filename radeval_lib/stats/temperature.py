@@ -13,14 +13,19 @@ from scipy.special import log_softmax, softmax
 from radeval_lib.stats.inputs import classes_of
 
 LOWEST, HIGHEST = 0.02, 50.0
-"""Between these a temperature is sought. The lowest is reached where every validation sample is right by a
-margin, so that ever sharper probabilities are ever likelier."""
+"""Bounds of a temperature, without dimension. The lowest is the answer where every validation sample is
+right, so that ever sharper probabilities are ever likelier."""
 
 
 def scale(logits: ArrayLike, temperature: float) -> NDArray[np.float64]:
     """Probabilities softmax(logits / temperature), float64, of the logits' shape (n, k).
 
-    Logarithms of probabilities do as logits. The predicted class never changes.
+    Log-probabilities may be passed as logits. The predicted class never changes.
+
+    Raises
+    ------
+    ValueError
+        For a temperature that is not above 0, and for logits that are NaN, infinite, or -inf in a whole row.
     """
     if not temperature > 0:
         raise ValueError(f"temperature is {temperature}; it must be above 0")
@@ -45,10 +50,18 @@ def fit(logits: ArrayLike, labels: ArrayLike) -> float:
     ----------
     logits : shape (n, k), of validation samples; never of those that the result is judged on.
     labels : int, shape (n,), 0 to k - 1; of classes with a finite logit (:func:`explained`).
+
+    Raises
+    ------
+    ValueError
+        For a true class whose logit is -inf, and for logits as in :func:`scale`.
     """
     array, truth = _checked(logits), np.asarray(labels)
     if not explained(array, truth).all():
         raise ValueError("a true class has probability 0, which no temperature changes")
+    of_truth = array[np.arange(len(truth)), truth]
+    if (of_truth > np.where(np.eye(array.shape[1], dtype=bool)[truth], -np.inf, array).max(axis=1)).all():
+        return LOWEST  # the loss falls to 0 to the last digit, where a search would stop anywhere
 
     def loss(log_temperature: float) -> float:
         losses = -log_softmax(array / np.exp(log_temperature), axis=1)
@@ -65,4 +78,6 @@ def _checked(logits: ArrayLike) -> NDArray[np.float64]:
         raise ValueError(f"logits has shape {array.shape}; give a non-empty array of (samples, classes)")
     if np.isnan(array).any() or np.isposinf(array).any():
         raise ValueError("logits holds NaN or infinity")
+    if np.isneginf(array).all(axis=1).any():
+        raise ValueError("logits holds a row that is -inf for every class")
     return array

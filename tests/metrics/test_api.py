@@ -7,6 +7,7 @@ import json
 import re
 import subprocess
 import sys
+import warnings
 from contextlib import chdir
 from pathlib import Path
 
@@ -290,3 +291,18 @@ def test_the_lines_of_the_readme_do_what_it_says(tmp_path) -> None:
             found = CliRunner().invoke(main, command.replace("--metric all", "--metric bleu").split())
             assert found.exit_code == 0, found.output
     assert (tmp_path / "report.html").is_file()
+
+
+def test_contexts_beside_a_table_are_refused() -> None:
+    table = pd.DataFrame({"reference": ["Clear."], "candidate": ["Clear."]})
+    for function in (api.score, api.explain):
+        with pytest.raises(MetricError, match="beside a table"):
+            function(table, contexts=[None])
+
+
+@pytest.mark.parametrize("function", [api.score, api.explain])
+def test_a_warning_points_at_the_line_of_the_caller(function) -> None:
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        function([""], ["Clear."], metrics=["bleu", RULES])
+    assert {Path(one.filename).name for one in caught} == {"test_api.py"}

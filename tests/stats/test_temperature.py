@@ -63,9 +63,14 @@ def test_logits_may_be_shifted_and_may_be_logarithms_of_probabilities() -> None:
     assert temperature.fit(np.log(temperature.scale(logits, 1)), labels) == pytest.approx(found, rel=1e-5)
 
 
-def test_where_all_are_right_the_lowest_temperature_is_best() -> None:
-    # below about 0.03 the loss is 0 to the last digit, so the search may stop anywhere there
-    assert temperature.LOWEST <= temperature.fit([[1.0, 0.0], [0.0, 1.0]], [0, 1]) < 0.05
+@pytest.mark.parametrize("margin", [1e-3, 1.0, 200.0, 3000.0])
+def test_where_all_are_right_the_lowest_temperature_is_best(margin: float) -> None:
+    assert temperature.fit([[margin, 0.0], [0.0, margin]], [0, 1]) == temperature.LOWEST
+
+
+def test_a_row_without_a_possible_class_is_refused() -> None:
+    with pytest.raises(ValueError, match="-inf for every class"):
+        temperature.scale([[0.0, 1.0], [-math.inf, -math.inf]], 1.0)
 
 
 def test_a_class_of_probability_zero_is_set_apart_and_stays_at_zero() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import product
 
 import numpy as np
 import pandas as pd
@@ -37,14 +38,20 @@ PRINTED_TYPES = {
 
 
 def least_score(scorer: Scorer, reference: _Entities, candidate: _Entities) -> float:
-    """The score that the strictest encoder gives: names that differ have the cosine 0.
+    """The least score where names that differ have the cosine 0.
 
-    A name without its like on the other side is matched with one of its own type, if there is one.
+    The match of a name without an identical one is then a tie between all names of the other side, and
+    decides by its type which weight counts: the least over all ways to break such ties.
     """
-    same = [[ours == theirs for theirs, _ in candidate] for ours, _ in reference]
-    alike = [[kind == other for _, other in candidate] for _, kind in reference]
-    similarity = np.where(same, 1.0, 1e-12 * np.asarray(alike))
-    return scorer.score(reference, candidate, similarity.reshape(len(reference), len(candidate))).score
+    same = np.array([[ours == theirs for theirs, _ in candidate] for ours, _ in reference], dtype=bool)
+    same = same.reshape(len(reference), len(candidate))
+    places = np.argwhere(~same)
+    scores = []
+    for preferred in product((0.0, 1e-12), repeat=len(places)):
+        similarity = same.astype(np.float64)
+        similarity[tuple(places.T)] = preferred
+        scores.append(scorer.score(reference, candidate, similarity).score)
+    return min(scores)
 
 
 def least_scores() -> pd.DataFrame:
