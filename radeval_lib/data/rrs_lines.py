@@ -1,4 +1,4 @@
-"""BioNLP-2023 RadSum's summarization sets: parallel line files, one report a line."""
+"""BioNLP-2023 RadSum's summarization sets: parallel line files, one report per line."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from radeval_lib.data import reading
-from radeval_lib.data.errors import FormatError
+from radeval_lib.data.errors import DataError, FormatError
 from radeval_lib.data.manifests import load_manifest
 from radeval_lib.data.readers import Find, Reader
 from radeval_lib.data.records import ReportPair
@@ -16,7 +16,7 @@ NAME = "radsum23"
 
 
 def load(findings: Path, impressions: Path, *, group: str, split: str) -> list[ReportPair]:
-    """Report pairs of two files whose lines belong together; ids are the group, the file's name and the line.
+    """Report pairs of two files whose lines correspond; ids are the group, the file's name and the line.
 
     Reports whose impression is empty, which the reference script does not filter, are left out.
     """
@@ -54,8 +54,14 @@ def _read(find: Find) -> list[ReportPair]:
     records: list[ReportPair] = []
     files = [path for file in load_manifest(NAME).files if (path := find(file.path)) is not None]
     for path in files:
+        findings = path.with_name(path.name.replace(".impression.", ".findings."))
         impressions = path.with_name(path.name.replace(".findings.", ".impression."))
-        if impressions != path and impressions in files:
+        for other in (findings, impressions):
+            if other not in files:
+                missing = f"{other.parent.name}/{other.name} is missing"
+                where = f"{path.parent.name}/{path.name}"
+                raise DataError(missing, where, "Register both files of the pair.")
+        if path == findings:
             split = path.name.split(".")[0].replace("validate", "dev")
             records += load(path, impressions, group=path.parent.name, split=split)
     return records

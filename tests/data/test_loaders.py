@@ -31,7 +31,7 @@ from radeval_lib.data import (
     rrs_lines,
 )
 from radeval_lib.data.construction import notes
-from radeval_lib.data.errors import FormatError
+from radeval_lib.data.errors import DataError, FormatError
 from radeval_lib.data.records import Document, Entity, ErrorCount, Relation, Report
 from radeval_lib.data.restricted import RestrictedText, reveal
 from tests.data import samples
@@ -345,6 +345,22 @@ def test_line_files_skip_empty_impressions(tmp_path: Path) -> None:
     pairs = rrs_lines.load(findings, impressions, group="CT_head", split="train")
     assert [pair.id for pair in pairs] == ["CT_head/f/1"]
     assert rrs_lines.counts(pairs)["CT Head, total"] == 1
+
+
+@pytest.mark.parametrize(("present", "missing"), [("findings", "impression"), ("impression", "findings")])
+def test_line_files_without_their_counterpart_are_named(tmp_path: Path, present: str, missing: str) -> None:
+    (tmp_path / "CT_head").mkdir()
+    (tmp_path / "CT_head" / f"train.{present}.tok").write_bytes(b"clear .\n")
+
+    def find(file: str) -> Path | None:
+        path = tmp_path / file.removeprefix("radsum23/")
+        return path if path.is_file() else None
+
+    says = f"CT_head/train.{present}.tok: CT_head/train.{missing}.tok is missing"
+    with pytest.raises(DataError, match=says):
+        rrs_lines.READER.load(find)
+    (tmp_path / "CT_head" / f"train.{missing}.tok").write_bytes(b"fracture .\n")
+    assert [pair.id for pair in rrs_lines.READER.load(find)] == ["CT_head/train.findings.tok/1"]
 
 
 def test_mediqa_marks_restricted_files(tmp_path: Path) -> None:
