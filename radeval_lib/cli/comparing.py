@@ -50,8 +50,14 @@ def _named(given: tuple[str, ...], option: str, what: str) -> dict[str, str]:
 @click.option("--metric", "metrics", required=True, multiple=True, help="Name of a metric; may be repeated.")
 @settings_option
 @click.option("--output", "output_path", type=click.Path(path_type=Path), help="All of it as JSON.")
-@click.option("--resamples", default=10_000, show_default=True, help="Of intervals and tests; at least 100.")
-@click.option("--seed", default=0, show_default=True, help="Of intervals and tests.")
+@click.option(
+    "--resamples",
+    type=click.IntRange(min=100),
+    default=10_000,
+    show_default=True,
+    help="Number of bootstrap resamples (at least 100).",
+)
+@click.option("--seed", default=0, show_default=True, help="Seed of the intervals and tests.")
 @click.option("--all", "every", is_flag=True, help="Print every pair of systems, not only what matters.")
 @one_line_errors
 def compare(
@@ -67,7 +73,7 @@ def compare(
 ) -> None:
     """Compare systems on the same references.
 
-    Prints for each metric the systems with intervals, in clusters that tests tell apart (randomization,
+    Prints for each metric the systems with intervals, in significance clusters (randomization tests,
     Holm's correction over all pairs and metrics), the differences that matter, cautions, and a paragraph for
     a methods section with its sources; with --all also every pair, with how many more cases would be needed.
     A column `case` or `patient` keeps the rows of a case together. Scores that the file has in a column

@@ -8,6 +8,7 @@ import json
 import shlex
 import sys
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -60,7 +61,7 @@ def _function(place: str) -> Callable[..., Any]:
     type=click.Path(path_type=Path),
     default=Path("metric_card.html"),
     show_default=True,
-    help="The page; the JSON stands beside it and keeps count of looks at RadPref.",
+    help="The page; the JSON stands beside it and records how often RadPref was used.",
 )
 @click.option("--name", default="", help="What the card calls the metric.")
 @click.option(
@@ -73,7 +74,7 @@ def _function(place: str) -> Callable[..., Any]:
     type=click.Choice(["yes", "no", "unknown"]),
     default="unknown",
     show_default=True,
-    help="Whether anything of the metric was fitted to RadPref.",
+    help="Whether any part of the metric was tuned on RadPref.",
 )
 @click.option(
     "--half",
@@ -112,18 +113,22 @@ def metric_card(
 ) -> None:
     """Make a card for METRIC: a name that `radbook score` knows, FILE.py:FUNCTION or MODULE:FUNCTION.
 
-    The function takes a reference and a candidate and returns a number. A metric in another language comes by
-    --command or, scored elsewhere, by --pairs and --scores. The card says what such a test can tell; how the
-    metric agrees with radiologists (RadPref) and with counted facts (MTS-Dialog) beside all recorded metrics;
-    what it sees of plain edits; and how it behaves. Without a data root, only generated reports are edited.
+    The function takes a reference and a candidate and returns a number. A metric in another language is run
+    with --command or, scored elsewhere, is given by --pairs and --scores. The card says what such a test can
+    tell; how the metric agrees with radiologists (RadPref) and with counted facts (MTS-Dialog) beside all
+    recorded metrics; which simple edits it detects; and how it behaves. Without a data root, only generated
+    reports are edited.
     """
     from radeval_lib import atomic
     from radeval_lib.cards import pairs as card_pairs
-    from radeval_lib.cards.card import Card, metric_card, root_of
+    from radeval_lib.cards.card import Card, root_of
+    from radeval_lib.cards.card import metric_card as make_card
     from radeval_lib.cards.page import paragraph
     from radeval_lib.cards.scoring import OfCommand, OfFile
     from radeval_lib.metrics.table_files import check_target
 
+    # The metric may import its neighbours while it scores, so the path is restored at the end.
+    click.get_current_context().call_on_close(partial(sys.path.__setitem__, slice(None), [*sys.path]))
     root = root_of(data_root)
     if pairs is not None:
         frame = card_pairs.build(root, quick=quick)
@@ -148,7 +153,7 @@ def metric_card(
             click.echo(f"{of:,} pairs to score", err=True)
             said = True
 
-    card: Card = metric_card(
+    card: Card = make_card(
         given,
         name=name or (scores.stem if scores else shlex.split(program)[0] if program else ""),
         batched=batched,

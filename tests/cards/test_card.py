@@ -293,7 +293,9 @@ def test_a_command_that_dies_is_reported_in_one_line(tmp_path: Path, monkeypatch
 def test_a_function_is_named_by_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     Path("mine.py").write_text("def same(one, other):\n    return float(one == other)\n", encoding="utf-8")
+    path = [*sys.path]
     assert run("mine.py:same").exit_code == 0
+    assert sys.path == path
     assert "pairs to score" in run("mine.py:same").output.split("\n")[0]
     for place, says in (
         ("mine.py", "no function is named"),
