@@ -206,7 +206,7 @@ def _digest(student: NotebookNode) -> str:
 
 
 def _show_points(task: LabTask, before: Sequence[NotebookNode]) -> None:
-    """Say in a task's heading what it is worth."""
+    """Write a task's points into its heading."""
     for cell in reversed(before):
         if headings := list(_HEADING.finditer(cell.source)):
             place = headings[-1].end()

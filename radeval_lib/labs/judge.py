@@ -35,25 +35,25 @@ class StudentChannel:
         self._channel, self._read = channel, bytearray()
         self.failed = ""
 
-    def let_down(self) -> str:
+    def pop_failure(self) -> str:
         """Why the process gave no more answers since this was last asked; it is asked again from now on."""
         found, self.failed = self.failed, ""
         return found
 
     def send(self, message: Mapping[str, Any]) -> None:
-        """Say something; a GoneError where nobody takes it in time."""
+        """Send a message; a GoneError where nobody takes it in time."""
         try:
             self._channel.sendall(json.dumps(message).encode() + b"\n")
         except OSError as error:
             raise GoneError(type(error).__name__) from None
 
     def listen(self) -> dict[str, Any]:
-        """The next message; a GoneError where none comes in time, or none of the kind that our side sends."""
+        """The next message; a GoneError where none comes in time, or a malformed one."""
         try:
             while b"\n" not in self._read:
                 part = self._channel.recv(1 << 20)
                 if not part or len(self._read) > _MOST_BYTES:
-                    raise GoneError("stopped, or said too much")
+                    raise GoneError("stopped, or sent too many bytes")
                 self._read += part
             line, _, self._read = self._read.partition(b"\n")
             message = json.loads(line)
@@ -143,7 +143,7 @@ def judge(
     waiting = {}
     for task in notebook.metadata["lab"]["tasks"]:  # all before any hidden test: what a function was asked by
         if task["name"] in tasks:  # one, it must not be able to tell in a visible check's message
-            said, found = _outcomes(task, student, given, hidden=False), student.let_down()
+            said, found = _outcomes(task, student, given, hidden=False), student.pop_failure()
             if found:
                 report(task=task["name"], points=0.0, of=task["points"], messages=_different(said))
             else:
@@ -154,7 +154,7 @@ def judge(
         hidden = _outcomes(task, student, given, hidden=True)
         points = task["points"] * hidden.count(None) / len(hidden)
         report(task=task["name"], points=points, of=task["points"], messages=_different(said + hidden))
-        if "stopped" in student.let_down():
+        if "stopped" in student.pop_failure():
             return
 
 
@@ -163,7 +163,7 @@ def _different(messages: Sequence[str | None]) -> list[str]:
 
 
 def _ids(message: Mapping[str, Any]) -> list[dict[str, str]]:
-    """The ids that a submission's process reports, of which nothing is believed but that they are ids."""
+    """The ids that a submission's process reports, validated; nothing else in the message is trusted."""
     found = []
     for one in message.get("ids", []) if isinstance(message.get("ids"), list) else []:
         try:
@@ -177,7 +177,7 @@ def _ids(message: Mapping[str, Any]) -> list[dict[str, str]]:
 def _outcomes(
     task: Mapping[str, Any], student: StudentChannel, given: Mapping[str, Any], *, hidden: bool
 ) -> list[str | None]:
-    """What each of a task's tests of a kind says of an answer; None where it passes."""
+    """The message of each of a task's visible or hidden tests; None where the answer passes."""
 
     def get(name: str) -> Any:
         return given[name] if name in given else student.get(name, task["without"])

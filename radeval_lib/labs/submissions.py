@@ -257,7 +257,7 @@ def _unpack_member(archive: zipfile.ZipFile, member: zipfile.ZipInfo, target: Pa
 
 
 def read(path: Path) -> SubmittedNotebook:
-    """The notebook of a file; a ValueError that says what it is where it is none."""
+    """The notebook of a file; a ValueError that says why where the file is not a notebook."""
     if path.stat().st_size > _LARGEST:
         raise ValueError(f"larger than {_LARGEST // 10**6} MB")
     notes: list[str] = []

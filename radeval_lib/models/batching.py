@@ -19,7 +19,7 @@ R = TypeVar("R")
 
 
 def batch_size_for(device: torch.device) -> int:
-    """Tokens a batch: as many as a CPU's caches hold, or enough to fill a GPU."""
+    """Tokens per batch: as many as a CPU's caches hold, or enough to fill a GPU."""
     return 32_768 if device.type == "cuda" else 1_024
 
 
@@ -37,7 +37,7 @@ def buckets(lengths: Sequence[int], tokens: int, texts: int = 256) -> Iterator[l
 
 @contextmanager
 def evaluating(module: torch.nn.Module, precision: Precision = "auto") -> Iterator[torch.device]:
-    """A module in evaluation mode, without gradients; what it stands on."""
+    """Put a module in evaluation mode, without gradients; yields its device."""
     import torch
 
     device = next(module.parameters()).device
@@ -59,7 +59,7 @@ def in_batches(
     texts: int = 256,
     precision: Precision = "auto",
 ) -> list[R]:
-    """What ``compute`` makes of sequences of these lengths, given the positions of a batch and the device."""
+    """Apply ``compute`` to sequences of these lengths; it gets the positions of a batch and the device."""
     result: dict[int, R] = {}
     with evaluating(module, precision) as device:
         for batch in buckets(lengths, tokens or batch_size_for(device), texts):
@@ -68,18 +68,18 @@ def in_batches(
 
 
 def of_distinct(items: Sequence[K], compute: Callable[[list[K]], Iterable[R]]) -> list[R]:
-    """What ``compute`` makes of each item; equal ones are computed once."""
+    """Apply ``compute`` to each item; equal ones are computed once."""
     distinct = list(dict.fromkeys(items))
     found = dict(zip(distinct, compute(distinct), strict=True))
     return [found[item] for item in items]
 
 
-def stacked(rows: Iterable[Sequence[int]], filler: int = 0) -> torch.Tensor:
+def stacked(rows: Iterable[Sequence[int]], padding_value: int = 0) -> torch.Tensor:
     """Rows of whole numbers as one array, int64, padded on the right."""
     import torch
 
     tensors = [torch.tensor(row, dtype=torch.long) for row in rows]
-    return torch.nn.utils.rnn.pad_sequence(tensors, batch_first=True, padding_value=filler)
+    return torch.nn.utils.rnn.pad_sequence(tensors, batch_first=True, padding_value=padding_value)
 
 
 def padded(tokenizer: Any, rows: Iterable[Sequence[int]]) -> Any:
@@ -87,7 +87,10 @@ def padded(tokenizer: Any, rows: Iterable[Sequence[int]]) -> Any:
     return tokenizer.pad({"input_ids": list(rows)}, return_tensors="pt")
 
 
+# Least width of a packed row, in tokens: room for several sentences, while attention, whose cost grows with
+# the square of the width, stays a small part.
 _WIDTH = 128
+# Packing must leave at most this share of the padded batch's tokens, to be worth the mask and the copies.
 _WORTH_IT = 0.9
 # What is given or asked for as one row per text.
 _NEEDS_THE_BATCH = (
@@ -98,7 +101,7 @@ _NEEDS_THE_BATCH = (
 
 @contextmanager
 def unpadded(module: torch.nn.Module) -> Iterator[None]:
-    """Let BERT encoders, and no others, compute without padding while they learn on a CPU."""
+    """Let BERT encoders, and no others, compute without padding during training on a CPU."""
     from transformers import BertModel
 
     modules: Iterator[Any] = module.modules()
@@ -113,6 +116,8 @@ def unpadded(module: torch.nn.Module) -> Iterator[None]:
             each.forward = forward
 
 
+# Sequence packing: several texts share a row, and a block-diagonal attention mask keeps each text from
+# attending to the others; positions restart with each text.
 def _forward(encoder: Any, plain: Callable[..., Any]) -> Callable[..., Any]:
     import torch
     from transformers.modeling_outputs import BaseModelOutputWithPooling
@@ -120,9 +125,9 @@ def _forward(encoder: Any, plain: Callable[..., Any]) -> Callable[..., Any]:
     def forward(input_ids: Any = None, attention_mask: Any = None, **others: Any) -> Any:
         source = None
         asked = any(others.get(name) is not None for name in _NEEDS_THE_BATCH)
-        plainly = input_ids is not None and attention_mask is not None and attention_mask.dim() == 2
-        if plainly and not asked and input_ids.device.type == "cpu" and torch.is_grad_enabled():
-            source = end_to_end(attention_mask)
+        standard_call = input_ids is not None and attention_mask is not None and attention_mask.dim() == 2
+        if standard_call and not asked and input_ids.device.type == "cpu" and torch.is_grad_enabled():
+            source = pack_sequences(attention_mask)
         if source is None:
             return plain(input_ids=input_ids, attention_mask=attention_mask, **others)
         longest = input_ids.shape[1]
@@ -144,8 +149,9 @@ def _forward(encoder: Any, plain: Callable[..., Any]) -> Callable[..., Any]:
     return forward
 
 
-def end_to_end(attention_mask: torch.Tensor) -> torch.Tensor | None:
-    """Where each place of the rows comes from."""
+def pack_sequences(attention_mask: torch.Tensor) -> torch.Tensor | None:
+    """(rows, width) int64 index into the flattened batch, -1 for padding; None if packing saves under 10 %
+    or the batch is not padded on the right."""
     import torch
 
     lengths = attention_mask.sum(1)

@@ -1,4 +1,4 @@
-"""Derived models: truncated, trimmed, frozen, randomly reinitialized, or trained on graphs."""
+"""Derived models: truncated, trimmed, frozen, or randomly reinitialized."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 
 
 def frozen(encoder: Any) -> torch.nn.Module:
-    """The encoder with its weights held fast and without dropout, as features are read off it; every epoch
-    gets the states that were computed when a text was first read.
+    """The encoder frozen, in evaluation mode, as a feature extractor; a text's states are computed when it is
+    first read, and every later epoch gets the same.
 
     ``forward`` takes ``input_ids`` and ``attention_mask``, shape (n, pieces), padded on the right; of what it
     returns ``last_hidden_state`` has the shape (n, pieces, h), with zeros where there is padding.
@@ -78,10 +78,10 @@ def shallow(name: str, layers: int, folder: Path) -> str:
 
 
 def trimmed(name: str, texts: Iterable[str], folder: Path) -> str:
-    """Folder of the model with the pieces of ``texts``, of single signs and of its special tokens.
+    """Folder of the model with the pieces of ``texts``, of single characters and of its special tokens.
 
-    The same vectors from far fewer numbers: of the 30,522 pieces of BERT's vocabulary a small corpus uses one
-    or two thousand. WordPiece takes the longest piece that fits, so texts are cut as before.
+    The same vectors with far fewer parameters: of the 30,522 pieces of BERT's vocabulary a small corpus
+    uses one or two thousand. WordPiece takes the longest piece that fits, so texts are cut as before.
     """
     from transformers import AutoModel, AutoTokenizer
 
@@ -122,12 +122,12 @@ def trimmed_tokenizer(tokenizer: Any, texts: Iterable[str]) -> tuple[Any, list[i
     ]
     state["truncation"] = state["padding"] = None
     _renumber(state.get("post_processor") or {}, new)
-    made = PreTrainedTokenizerFast(
+    shortened = PreTrainedTokenizerFast(
         tokenizer_object=Tokenizer.from_str(json.dumps(state)),
         model_max_length=tokenizer.model_max_length,
         **{key: str(value) for key, value in tokenizer.special_tokens_map.items()},
     )
-    return made, [vocabulary[piece] for piece in kept]
+    return shortened, [vocabulary[piece] for piece in kept]
 
 
 def _renumber(processor: dict[str, Any], new: dict[str, int]) -> None:
@@ -161,11 +161,11 @@ def untrained(name: str, folder: Path, seed: int) -> str:
     import torch
     from transformers import AutoConfig, AutoModel, AutoTokenizer
 
-    model = name.removeprefix(UNTRAINED)
-    target = folder / f"untrained-{model.replace('/', '_')}-{seed}"
+    source = name.removeprefix(UNTRAINED)
+    target = folder / f"untrained-{source.replace('/', '_')}-{seed}"
     if not target.exists():
         with atomic.new_folder(target, replace=False) as new:
             torch.manual_seed(seed)
-            drawn = AutoModel.from_config(pretrained(AutoConfig, model))
-            save_checkpoint(new, drawn, pretrained(AutoTokenizer, model))
+            model = AutoModel.from_config(pretrained(AutoConfig, source))
+            save_checkpoint(new, model, pretrained(AutoTokenizer, source))
     return str(target)

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import nbformat
 
-LACKS = "radeval_lacks"
-"""In the metadata of an executed notebook that was left out of the build: what it lacks, in one line."""
+OMISSION_KEY = "radeval_lacks"
+"""In the metadata of an executed notebook that was omitted from the build: why, in one line."""
 _PLACE = re.compile(r"^\((?P<target>[\w-]+)\)=$|^(?:    |:)name: (?P<figure>[\w-]+)$", re.MULTILINE)
 _HEADING = re.compile(r"^#+ (.*)$", re.MULTILINE)
 _REFERENCE = re.compile(r"\{ref\}`(?:(?P<text>[^`<]+?)\s+<(?P<named>[\w-]+)>|(?P<plain>[\w-]+))`")
@@ -41,9 +41,9 @@ def references(source: str) -> set[str]:
     return {reference["named"] or reference["plain"] for reference in _REFERENCE.finditer(source)}
 
 
-def without(source: str, missing: Mapping[str, str], word: str = "follows") -> str:
+def unlink_missing(source: str, missing: Mapping[str, str], word: str = "follows") -> str:
     """Markdown whose references to ``missing`` labels are the text that a reader would have clicked, or else
-    the title, with the word that says of it where it is."""
+    the title, followed by ``word`` in parentheses."""
 
     def replaced(reference: re.Match[str]) -> str:
         label = reference["named"] or reference["plain"]
@@ -54,34 +54,34 @@ def without(source: str, missing: Mapping[str, str], word: str = "follows") -> s
     return _REFERENCE.sub(replaced, source)
 
 
-def without_in_file(
+def unlink_in_file(
     content: bytes, missing: Mapping[str, str], word: str = "follows", *, notebook: bool
 ) -> bytes:
-    """A staged file as :func:`without` has it; of a notebook, its Markdown cells and captions of figures."""
+    """A staged file after :func:`unlink_missing`, applied to a notebook's Markdown and captions."""
     if not references(content.decode()) & missing.keys():
         return content
     if not notebook:
-        return without(content.decode(), missing, word).encode()
+        return unlink_missing(content.decode(), missing, word).encode()
     page = nbformat.reads(content.decode(), as_version=4)
     for cell in page.cells:
         if cell.cell_type == "markdown":
-            cell.source = without(cell.source, missing, word)
+            cell.source = unlink_missing(cell.source, missing, word)
         elif caption := (figure := cell.metadata.get("mystnb", {}).get("figure", {})).get("caption"):
-            figure["caption"] = without(caption, missing, word)
+            figure["caption"] = unlink_missing(caption, missing, word)
     return str(nbformat.writes(page)).encode()
 
 
-def lack(executed: Path) -> str:
-    """What a page lacks that was left out of the build; empty for one that was made."""
-    found: str = nbformat.read(executed, as_version=4).metadata.get(LACKS, "")
+def omission_reason(executed: Path) -> str:
+    """Why a page was omitted from the build; empty for one that was made."""
+    found: str = nbformat.read(executed, as_version=4).metadata.get(OMISSION_KEY, "")
     return found
 
 
-def placeholder(source: str, lack: str = "") -> str:
-    """The page that takes the place of one that is not made yet, or was left out for what it ``lack``s, so
-    that links in tables lead somewhere."""
+def placeholder(source: str, reason: str = "") -> str:
+    """The page that takes the place of one that is not made yet, or was left out for a ``reason``, so that
+    links in tables lead somewhere."""
     heading = _HEADING.search(source)
     title = heading[1] if heading else "A page"
-    if lack:
-        return f"# {title} (left out)\n\nThis build leaves the page out: {lack}.\n"
+    if reason:
+        return f"# {title} (left out)\n\nThis build leaves the page out: {reason}.\n"
     return f"# {title} (follows)\n\nThis page is not made yet. `radbook build` makes the whole book.\n"

@@ -251,7 +251,7 @@ def run_notebook(name: str, parameters: Mapping[str, Any], place: RunFolders, pr
 def _leave_out(name: str, parameters: Mapping[str, Any], stage: Path, executed: Path, lack: str) -> None:
     """Leave what a page or cell lacks in its place, and nothing that it recorded before it stopped."""
     atomic.discard(*stage.iterdir())
-    notebook = nbformat.v4.new_notebook(metadata={absent.LACKS: lack})
+    notebook = nbformat.v4.new_notebook(metadata={absent.OMISSION_KEY: lack})
     nbformat.write(notebook, executed)
     if own := {key: value for key, value in parameters.items() if key not in COMMON}:
         cells.write_lack(stage, Cell(name, tuple(own.items())), lack)

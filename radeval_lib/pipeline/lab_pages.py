@@ -1,4 +1,4 @@
-"""What the book shows of labs: the student's version as a page, its notebook, links from what it rests on."""
+"""What the book shows of labs: the student's version as a page, its notebook, links from pages it uses."""
 
 from __future__ import annotations
 

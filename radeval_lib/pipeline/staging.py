@@ -296,7 +296,7 @@ def stage(executed_dir: Path, target: Path, *, judge: bool = False) -> bool:
     left_out: dict[str, str] = {}
     for path in sorted(executed_dir.glob("*/[!.]*.ipynb")):
         name = path.relative_to(executed_dir).with_suffix("").as_posix()
-        if f"notebooks/{name}" in pages and (lack := absent.lack(path)):
+        if f"notebooks/{name}" in pages and (lack := absent.omission_reason(path)):
             source = (ROOT / "notebooks" / f"{name}.md").read_text(encoding="utf-8")
             wanted[f"notebooks/{name}.md"] = _placeholder(name, source, lack)
             left_out |= absent.labels(source)
@@ -320,8 +320,8 @@ def stage(executed_dir: Path, target: Path, *, judge: bool = False) -> bool:
     for name in wanted:
         if name.endswith((".md", ".ipynb")) and not name.startswith("_extra/"):
             is_notebook = name.endswith(".ipynb")
-            wanted[name] = absent.without_in_file(wanted[name], missing, notebook=is_notebook)
-            wanted[name] = absent.without_in_file(wanted[name], left_out, "left out", notebook=is_notebook)
+            wanted[name] = absent.unlink_in_file(wanted[name], missing, notebook=is_notebook)
+            wanted[name] = absent.unlink_in_file(wanted[name], left_out, "left out", notebook=is_notebook)
     contents = [
         (page, wanted[name], name.endswith(".ipynb"))
         for page in pages

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from transformers import BertConfig, BertForTokenClassification
 
-from radeval_lib.models.batching import end_to_end, unpadded
+from radeval_lib.models.batching import pack_sequences, unpadded
 
 pytestmark = pytest.mark.usefixtures("one_thread")
 
@@ -85,15 +85,15 @@ def test_encoders_are_as_before_whatever_happens() -> None:
 
 
 def test_nothing_is_moved_where_nothing_is_saved_or_texts_end_on_the_right() -> None:
-    assert end_to_end(torch.ones(4, 30, dtype=torch.long)) is None
-    assert end_to_end(batch(LENGTHS)["attention_mask"].flip(1)) is None
+    assert pack_sequences(torch.ones(4, 30, dtype=torch.long)) is None
+    assert pack_sequences(batch(LENGTHS)["attention_mask"].flip(1)) is None
 
 
 @settings(deadline=None)
 @given(st.lists(st.integers(1, 200), min_size=2, max_size=24))
 def test_every_text_stands_whole_in_one_row(lengths: list[int]) -> None:
     mask = batch(lengths)["attention_mask"]
-    source = end_to_end(mask)
+    source = pack_sequences(mask)
     if source is None:
         return
     found = source.numpy()

@@ -52,7 +52,7 @@ def test_labels_of_a_page_have_titles() -> None:
     ],
 )
 def test_references_into_an_absent_page_become_its_title(source: str, told: str) -> None:
-    assert absent.without(source, absent.labels(PAGE)) == told
+    assert absent.unlink_missing(source, absent.labels(PAGE)) == told
 
 
 def test_only_the_prose_of_a_notebook_changes() -> None:
@@ -62,11 +62,11 @@ def test_only_the_prose_of_a_notebook_changes() -> None:
         nbformat.v4.new_code_cell("'{ref}`nb-x`'", metadata=figure),
     ]
     page = nbformat.writes(nbformat.v4.new_notebook(cells=cells)).encode()
-    told = absent.without_in_file(page, absent.labels(PAGE), notebook=True)
+    told = absent.unlink_in_file(page, absent.labels(PAGE), notebook=True)
     prose, code = nbformat.reads(told.decode(), 4).cells
     assert (prose.source, code.source) == ('"What it costs (follows)"', "'{ref}`nb-x`'")
     assert code.metadata["mystnb"]["figure"]["caption"] == "As What it costs (follows) has it."
-    assert absent.without_in_file(page, {}, notebook=True) == page
+    assert absent.unlink_in_file(page, {}, notebook=True) == page
 
 
 def test_a_placeholder_says_that_its_page_follows_and_has_no_label() -> None:
@@ -101,7 +101,7 @@ def test_every_reference_of_the_first_edition_leads_somewhere_or_follows(name: s
             told[page] = source
     assert missing
     assert all(missing.values()), "a label without a title"
-    softened = {page: absent.without(source, missing) for page, source in told.items()}
+    softened = {page: absent.unlink_missing(source, missing) for page, source in told.items()}
     assert any(softened[page] != told[page] for page in told)
     lost = {page: absent.references(source) - there for page, source in softened.items()}
     assert not {page: labels for page, labels in lost.items() if labels}
@@ -137,12 +137,13 @@ def test_labels_behind_the_end_of_a_page_are_lost() -> None:
 def test_a_page_that_was_left_out_says_what_it_lacks(tmp_path) -> None:
     executed = tmp_path / "page.ipynb"
     lack = "ReXVal is not in the data root"
-    nbformat.write(nbformat.v4.new_notebook(metadata={absent.LACKS: lack}), executed)
-    assert absent.lack(executed) == lack
+    nbformat.write(nbformat.v4.new_notebook(metadata={absent.OMISSION_KEY: lack}), executed)
+    assert absent.omission_reason(executed) == lack
     told = absent.placeholder(PAGE, lack)
     assert told == f"# What it costs (left out)\n\nThis build leaves the page out: {lack}.\n"
     assert (
-        absent.without("See {ref}`nb-x`.", absent.labels(PAGE), "left out") == "See What it costs (left out)."
+        absent.unlink_missing("See {ref}`nb-x`.", absent.labels(PAGE), "left out")
+        == "See What it costs (left out)."
     )
     nbformat.write(nbformat.v4.new_notebook(), executed)
-    assert absent.lack(executed) == ""
+    assert absent.omission_reason(executed) == ""

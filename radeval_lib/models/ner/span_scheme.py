@@ -52,7 +52,7 @@ class SpanSettings:
     ----------
     types : entity types; class 0 is not an entity.
     max_width : the widest span, in words.
-    width_size : numbers in the embedding of a width.
+    width_size : dimension of the width embedding.
     hidden : size of each hidden layer; A.9 says 3096, PURE's own is 150.
     layers : hidden layers; A.9's three-layer MLP has two of them before the output.
     dropout : within the head.
@@ -169,6 +169,7 @@ class SpanScheme(Scheme):
         return [next(results) if len(sentence) else [] for sentence in sentences]
 
     def _found(self, example: dict[str, Any], row: Sequence[int]) -> list[WordSpan]:
+        # Not strict: ``row`` is padded to the longest example of its batch.
         candidates = zip(example["words"], example["widths"], row, strict=False)
         kinds = self.settings.types
         return [(start, start + width + 1, kinds[kind - 1]) for start, width, kind in candidates if kind]

@@ -253,7 +253,7 @@ class PointerSummarizer:
     new_layers = ("",)
 
     def __init__(self, pairs: Sequence[ReportPair], settings: PointerSettings, *, seed: int = 0) -> None:
-        """An untrained one, its word pieces learned from ``pairs``."""
+        """An untrained model whose word pieces are learned from ``pairs``."""
         texts = (reveal(text) for pair in pairs for text in (pair.findings, pair.impression))
         self.pieces, self.settings = learn_pieces(texts, settings.vocabulary), settings
         self.decoding = BeamSettings(longest=settings.longest_target)

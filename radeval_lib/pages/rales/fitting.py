@@ -1,4 +1,4 @@
-"""How a model is fitted to a task in each regime, and what is counted of it on the test part.
+"""How a model is fitted to a task in each regime, and what is measured on the test part.
 
 Source: RaLEs, Section 4.2.2 and Appendix C. Settings and epochs are chosen on validation alone; the test part
 is scored for every trial, so that one can say what choosing on it would have been worth.
@@ -57,7 +57,7 @@ class Plan:
         """What the search varies."""
         return _own(self.settings.space, self.task.name, self.regime)
 
-    def drawn(self, draw: int) -> Parts:
+    def sample(self, draw: int) -> Parts:
         """The records of a draw: of the training records a stratified sample as large as the settings say, of
         that the regime's share, and of validation half as many. The test records are the same in every draw
         and regime and for every model."""
@@ -81,11 +81,14 @@ def _own(by_name: Mapping[str, dict[str, Any]], task: str, regime: str) -> dict[
     return by_name.get(f"{task}/{regime}") or by_name.get(task) or {}
 
 
-def fit(plan: Plan, draw: int, given: Mapping[str, Any]) -> tuple[float, Tables]:
-    """Fit one draw with some settings: the measure on validation, and what is found on the test part."""
+def fit(plan: Plan, draw: int, hyperparameters: Mapping[str, Any]) -> tuple[float, Tables]:
+    """Fit one draw with some settings: the measure on validation, and what is found on the test part.
+
+    ``seconds`` of the table ``fits`` are CPU seconds of this process.
+    """
     began = time.process_time()
-    task, parts = plan.task, plan.drawn(draw)
-    settings = {**plan.defaults, **given}
+    task, parts = plan.task, plan.sample(draw)
+    settings = {**plan.defaults, **hyperparameters}
     start = plan.start(draw)
     fitted = task.probe(start, plan.parts, plan.device) if plan.regime == "probe" else None
     if fitted is not None:
@@ -94,10 +97,10 @@ def fit(plan: Plan, draw: int, given: Mapping[str, Any]) -> tuple[float, Tables]
         fitted = task.start(start, plan.parts, plan.seed + draw)
         if plan.regime == "probe" or settings.get("frozen"):
             fitted.module.encoder = frozen(fitted.module.encoder)
-        own = {key: value for key, value in settings.items() if key in _KNOWN}
-        own |= {key: int(own[key]) for key in ("epochs", "batch_size") if key in own}
+        arguments = {key: value for key, value in settings.items() if key in _KNOWN}
+        arguments |= {key: int(arguments[key]) for key in ("epochs", "batch_size") if key in arguments}
         chosen = TrainingSettings(
-            **{**own, "seed": plan.seed + draw, "device": plan.device, "measure": task.measure}
+            **{**arguments, "seed": plan.seed + draw, "device": plan.device, "measure": task.measure}
         )
         learned = task.training_records(parts.train)
         trained = train(fitted, learned, parts.dev, chosen, folder=plan.folder / f"draw {draw}")
@@ -113,27 +116,30 @@ def fit(plan: Plan, draw: int, given: Mapping[str, Any]) -> tuple[float, Tables]
     return value, {**tables, "fits": pd.DataFrame([fits])}
 
 
-def fit_regime(plan: Plan, what: Mapping[str, Any]) -> Tables:
+def fit_regime(plan: Plan, search_fingerprint: Mapping[str, Any]) -> Tables:
     """Search on the first draw, then fit the others with the settings that were best on validation."""
-    found: list[Tables] = []
-    given: dict[str, Any] = {}
-    about = {"task": plan.task.name, "regime": plan.regime}
+    tables_of_draws: list[Tables] = []
+    hyperparameters: dict[str, Any] = {}
+    keys = {"task": plan.task.name, "regime": plan.regime}
     if number := plan.settings.trials.get(f"{plan.task.name}/{plan.regime}", 0):
-        chosen = best(search_on(plan, 0, number, plan.folder / "search", {**what, **about}, plan.seed))
-        given = chosen.parameters
-        found.append(chosen.tables)
+        fingerprint_here = {**search_fingerprint, **keys}
+        chosen = best(search_on(plan, 0, number, plan.folder / "search", fingerprint_here, plan.seed))
+        hyperparameters = chosen.parameters
+        tables_of_draws.append(chosen.tables)
     draws = plan.settings.draws[plan.regime]  # type: ignore[index]
-    found += [fit(plan, draw, given)[1] for draw in range(len(found), draws)]
+    other_draws = range(len(tables_of_draws), draws)
+    tables_of_draws += [fit(plan, draw, hyperparameters)[1] for draw in other_draws]
     return {
         name: pd.concat(
-            [tables[name].assign(**about, draw=draw) for draw, tables in enumerate(found)], ignore_index=True
+            [tables[name].assign(**keys, draw=draw) for draw, tables in enumerate(tables_of_draws)],
+            ignore_index=True,
         )
-        for name in found[0]
+        for name in tables_of_draws[0]
     }
 
 
 def search_on(
-    plan: Plan, draw: int, trials: int, folder: Path, what: Mapping[str, Any], seed: int
+    plan: Plan, draw: int, trials: int, folder: Path, search_fingerprint: Mapping[str, Any], seed: int
 ) -> list[Trial]:
     """Search the settings on one draw."""
     return search(
@@ -141,7 +147,7 @@ def search_on(
         plan.space,
         trials=trials,
         folder=folder,
-        what=what,
+        what=search_fingerprint,
         seed=seed,
         startup=plan.settings.startup,
     )
@@ -150,13 +156,13 @@ def search_on(
 def fit_work(run: Run, settings: RalesSettings, encoder: str, work: Sequence[tuple[str, str]]) -> Tables:
     """Fit an encoder to tasks in regimes (see :func:`radeval_lib.pages.rales.plan.work`): the tables of
     :func:`fit_regime`. Interrupted searches and trainings resume from their checkpoints."""
-    found: dict[str, list[pd.DataFrame]] = {}
+    frames: dict[str, list[pd.DataFrame]] = {}
     with tempfile.TemporaryDirectory() as folder:
         for name, regimes in groupby(work, key=itemgetter(0)):
             task = task_of(name, settings.rare_class)
             parts = task.parts(run.load(task.role))
             encoders = EncoderFactory(run, settings, encoder, parts, Path(folder))
-            what = fingerprint(run, task, encoder, encoders(0))
+            search_fingerprint = fingerprint(run, task, encoder, encoders(0))
             for _, regime in regimes:
                 plan = Plan(
                     task=task,
@@ -169,9 +175,9 @@ def fit_work(run: Run, settings: RalesSettings, encoder: str, work: Sequence[tup
                     start=encoders,
                     folder=run.unfinished(name, regime),
                 )
-                for kind, table in fit_regime(plan, what).items():
-                    found.setdefault(kind, []).append(table)
-    return {kind: pd.concat(frames, ignore_index=True) for kind, frames in found.items()}
+                for kind, table in fit_regime(plan, search_fingerprint).items():
+                    frames.setdefault(kind, []).append(table)
+    return {kind: pd.concat(tables, ignore_index=True) for kind, tables in frames.items()}
 
 
 @dataclass

@@ -19,25 +19,26 @@ SYSTEMS = frozenset({"ELECTRA_base", "BioLinkBERT_base", "GatorTron", "RadBERT_2
 """What the paper fine-tunes, as the profile ``full`` has it."""
 
 
-def basis_of(run: Run, only: str = "") -> Basis:
+def basis_of(run: Run, trained_system: str | None = None) -> Basis:
     """What the page's comparison rests on: an experiment of our own unless the paper's systems are in it.
 
-    ``only`` names the one system of a comparison in ROUGE alone that is trained; without it all systems and
-    all metrics enter.
+    ``trained_system`` names the one system of a comparison in ROUGE alone that is trained; without it all
+    systems and all metrics enter.
     """
     found = run.basis({"summaries": "mediqa2021_mimic_cxr"})
     systems = plan.settings(run.profile).rales_systems
     if set(systems) >= SYSTEMS:
         return found
-    own = described({only: systems[only]} if only else systems, run.profile.models["encoder"])
+    entering = {trained_system: systems[trained_system]} if trained_system else systems
+    own = described(entering, run.profile.models["encoder"])
     used = [f"{own}, of this build"]
-    if not only:
+    if not trained_system:
         used.append("observations by rules, not by CheXbert; graphs by this build's model, not RadGraph's")
     return found.with_own(*used)
 
 
 def column(table4: pd.DataFrame, cell: str, models: Sequence[str]) -> dict[str, Printed]:
-    """The printed numbers of one column, by model, as far as they are printed."""
+    """The printed numbers of one column, by model, omitting missing values."""
     wanted = (table4["cell"] == cell) & table4["model"].isin(models) & table4["value"].notna()
     return by_name(table4[wanted], "model")
 

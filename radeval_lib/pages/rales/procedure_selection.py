@@ -19,6 +19,9 @@ from radeval_lib.study.checks import Check, check_statement
 
 _READ_N, _READ_F1 = 7, 0.1 + 1e-9
 """How closely the dots of Figure 5 can be read."""
+_HALF_DIGIT = 0.0005  # percent are printed with one decimal: half of 0.1 percent, as a fraction
+_MOST = 1.01  # two probabilities of two decimals sum to at most 1, and to 0.01 more by rounding
+_CONFIDENT = 0.9  # our reading: the paper says "confidently" and names no threshold
 _TICKS = [20, 50, 200, 500, 2000, 5000]
 
 
@@ -28,13 +31,13 @@ def predicted_counts(by_class: pd.DataFrame) -> pd.DataFrame:
     found = {}
     for name, row in by_class[by_class["recall"] > 0].iterrows():
         precision = 1.0 if row["precision"] == 1 else row["precision"] / 100  # a printed 1 means 100%
-        ways = predictions_that_print(precision, row["recall"] / 100, int(row["N"]), 0.0005)
+        ways = predictions_that_print(precision, row["recall"] / 100, int(row["N"]), _HALF_DIGIT)
         found[name] = ways or (np.nan, np.nan)
     return pd.DataFrame.from_dict(found, orient="index", columns=["low", "high"])
 
 
 def rows_near(dots: pd.DataFrame, by_class: pd.DataFrame) -> list[pd.Index]:
-    """For each dot of Figure 5 (``reports``, ``f1``) the rows of Table 15 that it can be."""
+    """For each dot of Figure 5 (``reports``, ``f1``) the rows of Table 15 that it may represent."""
     return [
         by_class.index[
             ((by_class["N"] - dot["reports"]).abs() <= _READ_N)
@@ -54,7 +57,7 @@ def mean_accuracy() -> pd.Series:
 
 
 def check_examples(cases: pd.DataFrame, classes: Sequence[str]) -> list[Check]:
-    """What the predictions of Table 14 say of themselves, and whether their procedures are ``classes``."""
+    """Checks of Table 14's internal consistency, and whether their procedures are ``classes``."""
     same = cases["reference"] == cases["predicted"]
     marked = (cases["correct"] == "yes") == same
     likelier = cases["P(predicted)"] >= cases["P(reference)"]
@@ -73,13 +76,13 @@ def check_examples(cases: pd.DataFrame, classes: Sequence[str]) -> list[Check]:
             "the predicted class is the more probable",
             "a prediction is the most probable class",
             f"{likelier.sum()} of {len(cases)}; sum at most {together:.2f} in the wrong ones",
-            likelier.all() and together <= 1.01,
+            likelier.all() and together <= _MOST,
         ),
         check_statement(
             "lowest confidence, right and wrong",
             "confidently correct and incorrect",
             f"right {right:.2f}, wrong {wrong:.2f}",
-            min(right, wrong) >= 0.9,
+            min(right, wrong) >= _CONFIDENT,
         ),
         check_statement(
             "procedures of the examples in Table 15",
@@ -109,7 +112,7 @@ def draw_counts(counts: pd.Series) -> Figure:
 
 
 def draw_rare(by_class: pd.DataFrame, labelled: pd.DataFrame) -> Axes:
-    """F1 against number of test reports with both medians; the rows ``labelled`` bear their names."""
+    """F1 against number of test reports with both medians; the rows ``labelled`` are annotated."""
     ax = sns.scatterplot(by_class, x="N", y="F1", s=40)
     ax.axvline(by_class["N"].median(), color="#4D4D4D", linestyle="--", linewidth=1)
     ax.axhline(by_class["F1"].median(), color="#4D4D4D", linestyle="--", linewidth=1)
