@@ -44,7 +44,7 @@ def search_table(heads: Sequence[str], rows: Sequence[Sequence[str]], example: s
 def pair_of_lists(content: Mapping[str, Any]) -> HTML:
     """Two lists of entities whose types can be chosen, and the RaTEScore that the page works out from them.
 
-    ``content``: ``reference`` and ``candidate``, lists of (text, type); ``cosines``, a row an entity of the
-    reference; ``types`` and their ``names``; ``weights`` and ``penalties``, by type and type.
+    ``content``: ``reference`` and ``candidate``, lists of (text, type); ``cosines``, one row per entity of
+    the reference; ``types`` and their ``names``; ``weights`` and ``penalties``, by type and type.
     """
     return HTML(f'<div class="ra-pair" role="group" aria-label="A pair to edit">{_data(content)}</div>')

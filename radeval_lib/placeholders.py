@@ -1,4 +1,4 @@
-"""Placeholders of texts that are recorded as numbers alone: as many words, and which text they stand for.
+"""Placeholders of texts that are recorded as numbers alone: equally many words, and the text they stand for.
 
 They pass through whatever counts words or carries texts along; whatever would read one as a report calls
 :func:`refuse`.

@@ -1,1 +1,1 @@
-"""A card for any metric: what a test can tell, agreement with people, what it sees, how it behaves."""
+"""A card for any metric: what a test can tell, agreement with people, detected edits, behaviour."""

@@ -1,4 +1,4 @@
-"""What a metric sees of plain edits, and how it behaves: range, direction, ties, empty texts, repetition."""
+"""Which simple edits a metric detects, and its behaviour: range, direction, ties, empty texts, repetition."""
 
 from __future__ import annotations
 

@@ -1,15 +1,19 @@
-"""Categories that several rooms share: RaTE-NER's entity types, and the errors of ReXVal and GREEN."""
+"""Categories that several packages share: RaTE-NER's entity types, and the errors of ReXVal and GREEN.
+
+:data:`CATEGORIES`, :data:`REXVAL_NAMES` and :data:`GREEN_NAMES` list the same six errors in the same order.
+"""
 
 from __future__ import annotations
 
 RATE_TYPES = ("Anatomy", "Abnormality", "Disease", "Non-Abnormality", "Non-Disease")
-"""As annotations have them."""
+"""RaTE-NER's entity types as its annotations spell them."""
 
 TYPES = tuple(name.upper() for name in RATE_TYPES)
-"""In upper case, as the released model has them."""
+"""RaTE-NER's entity types in upper case, as its released model spells them."""
 
 
 LETTERS, DIGITS = "abcdef", "123456"
+"""The marks of the six errors in GREEN's answers: letters, or digits in their place."""
 
 CATEGORIES: dict[str, str] = {
     "a": "false report of a finding",
@@ -19,7 +23,7 @@ CATEGORIES: dict[str, str] = {
     "e": "mention of a comparison that is not in the reference",
     "f": "omission of a comparison that describes a change",
 }
-"""In our words, by letter."""
+"""The six errors in our words, by GREEN's letter."""
 
 REXVAL_NAMES = (
     "false prediction of finding",
@@ -29,7 +33,7 @@ REXVAL_NAMES = (
     "comparison absent from the reference",
     "omission of comparison",
 )
-"""As ReXVal has them."""
+"""The six errors as ReXVal names them."""
 
 GREEN_NAMES = (
     "False report of a finding in the candidate",
@@ -39,4 +43,4 @@ GREEN_NAMES = (
     "Mentioning a comparison that isn't in the reference",
     "Omitting a comparison detailing a change from a prior study",
 )
-"""As GREEN's prompt and answers have them."""
+"""The six errors as GREEN's prompt and answers name them."""

@@ -158,7 +158,7 @@ def json_texts(value: object) -> tuple[list[str], list[str], str]:
 
 
 def column_texts(text: str) -> Iterator[str]:
-    """Columns of a text table: CSV, Markdown, aligned with spaces, or a word and its label a line; the two
+    """Columns of a text table: CSV, Markdown, aligned with spaces, or a word with its label per line; the two
     sides of a comparison by lines; what stands behind each name in ``name: value``; words without labels."""
     yield from _unlabelled(text)
     lines = text.splitlines()

@@ -33,7 +33,7 @@ def _pair(item: reading.Entry, group: str, restricted: bool) -> Iterator[ReportP
 
 
 def recorded_pairs(recording: Recording) -> Iterator[ReportPair]:
-    """Report pairs of as many words, from what is recorded of their lengths."""
+    """Report pairs with the recorded numbers of words."""
     for row in recording.table.itertuples():
         findings, impression = sections(recording.name, row)
         yield ReportPair(f"{recording.name} {row.number}", findings, impression, group="Indiana")

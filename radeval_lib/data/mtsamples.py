@@ -96,7 +96,7 @@ def _read(find: Find) -> list[Document]:
 
 
 def recorded_documents(recording: Recording) -> Iterator[Document]:
-    """Documents of as many words, from what is recorded of their lengths and specialties."""
+    """Documents with the recorded numbers of words and specialties."""
     for row in recording.table.itertuples():
         text, summary = (
             placeholder(recording.name, side, number, words) if words else ""

@@ -62,7 +62,7 @@ def pairs(reports: list[Report]) -> list[ReportPair]:
 
 
 def recorded_reports(recording: Recording) -> Iterator[Report]:
-    """Reports of as many words, from what is recorded of their lengths."""
+    """Reports with the recorded numbers of words."""
     for row in recording.table.itertuples():
         findings, impression = sections(recording.name, row)
         yield Report(id=str(row.number + 1), findings=findings, impression=impression)

@@ -56,7 +56,7 @@ def _judgement(row: reading.Entry) -> Iterator[NoteJudgement]:
 
 
 def _listed(row: reading.Entry, column: str) -> tuple[NoteError, ...]:
-    """One error a line that begins with a mark; lines without one continue the error before them."""
+    """One error per line that begins with a mark; lines without one continue the error before them."""
     found: list[tuple[bool, str]] = []
     for line in filter(None, map(str.strip, row[column].splitlines())):
         if line[0] in _MARKS:

@@ -1,7 +1,7 @@
 """RaTE-Eval: sentence and paragraph pairs with human ratings, and triads (Zhao et al. 2024, Section 3).
 
-Task 2's columns are those that public code reads; the other files were not seen. A missing column raises an
-error that lists what was found.
+Task 2's columns are those that public code reads; we have not seen the other files. A missing column
+raises an error that lists what was found.
 """
 
 from __future__ import annotations

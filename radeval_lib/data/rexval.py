@@ -26,7 +26,7 @@ Kind = Literal["significant", "insignificant", "total"]
 
 
 def load(path: Path) -> list[ErrorCount]:
-    """Every count of GREEN's table, 12 a row, in the file's order: significant counts first.
+    """Every count of GREEN's table, 12 per row, in the file's order: significant counts first.
 
     Raters are called ``Expert 0`` to ``Expert 5``, as in the paper's appendix. The manifest states every byte
     of the file, so nothing more is checked here.

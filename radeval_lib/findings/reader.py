@@ -1,7 +1,7 @@
 """Reads a report: its sentences one by one, and then what their words stand for in this report.
 
 The same name may stand for several observations ("mass" for one in the lung or in the breast). It is read
-as the one whose places fit the place that is said with it, then as one of the region that most of the
+as the one whose places fit the place mentioned with it, then as one of the region that most of the
 report's other words belong to; the chest is the region of a report that does not tell.
 """
 

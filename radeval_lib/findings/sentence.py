@@ -1,4 +1,4 @@
-"""Reads one sentence: mentions of findings and normal structures, with everything that is said of them.
+"""Reads one sentence: mentions of findings and normal structures, with everything said about them.
 
 Names and places stay as ambiguous as they are ("mass", "base"); :mod:`.reader` decides by the whole report.
 """

@@ -1,4 +1,4 @@
-"""What the reader knows: the generator's lexicon turned round, words to meanings, and ``reading.yml``."""
+"""What the reader knows: the generator's lexicon inverted, words to meanings, and ``reading.yml``."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def plain(text: str) -> str:
 
 
 IGNORED = ""
-"""The key of phrases that hold the name of a finding and name none."""
+"""The key of phrases that contain a finding's name but assert none."""
 
 
 class Sense(NamedTuple):
@@ -68,7 +68,7 @@ class Subject(NamedTuple):
 
 
 class Spot(NamedTuple):
-    """A place, the side it is said with, and its region."""
+    """A place, the side mentioned with it, and its region."""
 
     location: Location
     region: str
@@ -78,18 +78,37 @@ class Spot(NamedTuple):
 class Vocabulary:
     """Phrases of every kind.
 
-    ``observations``, ``subjects`` and ``spots`` give every reading of a phrase; ``abnormal_states`` maps
-    a structure (its key or its words) and a state to an observation; ``entry_states`` the words that a
-    normal statement calls its structure normal with, ``normal`` those that fit every structure;
-    ``no_abnormality`` what is denied of a structure by "no acute abnormality"; ``placeless`` are the
-    observations whose places are not read; ``sided`` the places that may have a side, ``paired`` the
-    observations that have a side and no place; ``places`` is where an observation may be; ``beside`` are the
-    neighbours of numbered places, ``malpositions`` where the tip of a device must not lie; ``passed_over``
-    are words that need no reading, ``looks`` those of how a finding looks, which need none beside one;
-    ``calcified`` observations that are calcifications, ``unscaled`` words of degree without a step;
-    ``seldom_denied`` observations that a comma alone does not add to a list of denials; ``no_findings``
-    phrases that take modifiers and are none; ``kin`` are pairs of near relatives, ``kinds`` pairs of a
-    coarser and a finer name.
+    Attributes
+    ----------
+    observations, subjects, spots : every reading of a phrase.
+    states : words for a state: normal, abnormal or a word of ``abnormal_states``.
+    abnormal_states : observation by structure (its key or its words) and state.
+    entry_states : words with which a normal statement calls its structure normal.
+    no_abnormality : observation of a structure that "no acute abnormality" denies.
+    placeless : observations whose places are not read.
+    normal : words for normal that fit every structure.
+    stable : normal statements whose structures "stable" calls as good as normal.
+    degrees : steps of severity, from 0.
+    changes : kinds of change.
+    cues : kinds of cues before a finding, and of what ends the reach of a cue.
+    after : cues behind a finding: ``negation`` or ``hedge``.
+    links : hedges that link a finding to what it is read as.
+    sides : left, right or bilateral.
+    sided : places that may have a side.
+    paired : observations that have a side and no place.
+    places : places where an observation may be.
+    devices : observations that are devices.
+    spelling : corrections of misspelt words.
+    passed_over : words that need no reading.
+    looks : words for how a finding looks, which need no reading beside one.
+    calcified : observations that are calcifications.
+    unscaled : words of degree without a step.
+    seldom_denied : observations that a comma alone does not add to a list of denials.
+    no_findings : phrases that take modifiers and are not findings.
+    beside : neighbours of numbered places.
+    malpositions : places where the tip of a device must not lie.
+    kin : pairs of near relatives.
+    kinds : pairs of a coarser and a finer name.
     """
 
     observations: Phrases[list[Sense]]

@@ -103,7 +103,38 @@ class State:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Concept:
-    """What can be found; see ``lexicon/README.md`` for each key."""
+    """What can be found; ``lexicon/README.md`` describes the keys of its file.
+
+    Attributes
+    ----------
+    key : its name in the lexicon.
+    region : key of its body region.
+    system : its organ system.
+    names, shorts : noun phrases, and abbreviations of the hospital style.
+    denied : phrases by which it is denied, and whether each is a plural.
+    states : the same as predicates.
+    disease : entity type Disease instead of Abnormality.
+    device : a device, of entity type Anatomy.
+    tip : a device whose tip is located.
+    major : errors about it may be clinically significant.
+    rare : hardly ever in hospital style, often in encyclopaedic style.
+    scale : scale of severity in ``grammar.yml``; None: no severity.
+    steps : lowest and highest step of the scale that is used.
+    sided : takes a side when it has no place.
+    places : keys of the places where it can be.
+    vague : or nowhere in particular.
+    size : smallest and largest diameter in mm; None: no size.
+    looks : descriptors that exclude each other, in groups, by modality.
+    many : may be several.
+    changes, uncertain : may change; may be hedged.
+    hints : keys of the diagnoses that it suggests.
+    advice : keys of the remarks that recommend something.
+    chexpert : its observation of CheXpert's 14; None: none.
+    common : weight when findings are drawn.
+    denials : weight when denials are drawn; 0: never denied by itself.
+    scope : where it may be used.
+    clash : keys of the findings that must not be denied beside it.
+    """
 
     key: str
     region: str
@@ -165,7 +196,7 @@ class RemarkEntry:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Region:
-    """The part of the lexicon that one body region brings."""
+    """The part of the lexicon for one body region."""
 
     key: str
     systems: tuple[str, ...]
@@ -214,7 +245,7 @@ class Protocol:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Lexicon:
-    """Everything that the generator can say."""
+    """The whole lexicon, which the generator, the reader and the judge by rules share."""
 
     concepts: Mapping[str, Concept]
     places: Mapping[str, Place]

@@ -164,7 +164,7 @@ def _concept(key: str, raw: Mapping[str, Any], region: str, system: str) -> Conc
 
 
 def _opposite(markup: str, antonyms: Mapping[str, str]) -> str:
-    """A normal sentence turned round: its states become their antonyms, or are denied."""
+    """A normal sentence inverted: its states become their antonyms, or are denied."""
 
     def turn(match: re.Match[str]) -> str:
         state = match[1]

@@ -1,4 +1,4 @@
-"""Scores and explanations of lists and of pandas tables: what ``radeval_lib`` itself offers."""
+"""Scores and explanations of lists and of pandas tables: the public API."""
 
 from __future__ import annotations
 
@@ -47,13 +47,13 @@ def score(
 
     Parameters
     ----------
-    references, candidates : as many texts each; or a pandas table alone, with a column ``reference`` and
+    references, candidates : equally many texts; or a pandas table alone, with a column ``reference`` and
         ``candidate`` or, for each system, ``candidate:<system>``.
     metrics : a name, names, or settings by name; ``all`` stands for all that can score on this machine. See
         :func:`~radeval_lib.metrics.choosing.choose`. Cautions, with their rows, what stands in for a
         published model, and what could not score are warnings.
-    contexts : what is known of each patient (:class:`radeval_lib.Context`), as many, which changes how much
-        errors weigh for the judge by rules; of a table, its columns ``age`` and ``indication`` say it.
+    contexts : what is known of each patient (:class:`radeval_lib.Context`), one per pair, which changes how
+        much errors weigh for the judge by rules; of a table, its columns ``age`` and ``indication``.
 
     Returns
     -------
@@ -64,7 +64,7 @@ def score(
     Raises
     ------
     MetricError
-        If the texts or columns are not as said, a metric or setting is unknown, or no metric can score.
+        If the texts or columns are malformed, a metric or setting is unknown, or no metric can score.
 
     Example
     -------
@@ -114,13 +114,13 @@ def explain(
     Parameters
     ----------
     references, candidates, metrics : as for :func:`score`.
-    texts : whether words of the texts may be repeated.
+    texts : whether words of the texts may be quoted.
     contexts : as for :func:`score`.
 
     Returns
     -------
     list or DataFrame
-        Of lists, a dictionary a pair: ``row`` from 1, ``scores``, and what
+        Of lists, one dictionary per pair: ``row`` from 1, ``scores``, and what
         :func:`~radeval_lib.metrics.pair_scores.explanation_record` says. Of a table, a row for each reason
         under the index of its pair; a pair without any has no row.
 

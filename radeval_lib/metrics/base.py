@@ -156,7 +156,7 @@ class Metric(ABC):
         Parameters
         ----------
         references, candidates : equally long sequences of str.
-        contexts : what is known of each patient, as many; only the judge by rules reads them.
+        contexts : what is known of each patient, one per pair; only the judge by rules reads them.
 
         Raises
         ------
@@ -236,7 +236,7 @@ class Metric(ABC):
         return np.column_stack([scores.values, np.ones(len(scores))]), mean_of_sums
 
     def explain(self, reference: str, candidate: str, detail: Any) -> list[Reason]:
-        """What the score of a pair rests on, given its detail; empty for a metric that cannot tell. Places
+        """The reasons for the score of a pair, given its detail; empty for a metric that cannot tell. Places
         are in the texts as they were given to :meth:`score`."""
         given = reference, candidate
         seen = given if self.reads_lines else (one_line(reference), one_line(candidate))

@@ -1,4 +1,4 @@
-"""BLEU as the COCO caption scorer computes it, which RaLEs, vilmedic and RadEval carry."""
+"""BLEU as the COCO caption scorer computes it, which RaLEs, vilmedic and RadEval bundle."""
 
 from __future__ import annotations
 

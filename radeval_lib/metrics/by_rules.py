@@ -58,12 +58,12 @@ def shown(reference: str, candidate: str) -> dict[str, Any]:
     Returns
     -------
     dict
-        ``scores`` by metric; ``cautions``; ``errors``, a dictionary each (``category``, ``says``, ``rule``,
-        ``significant``, ``weight``), numbered from 1 in this order; ``matched``, what both reports say; and
-        ``sides``, for the reference and the candidate: ``segments`` (text, kinds of marks, numbers of the
-        errors that end there), which joined are the text; ``share``, how much of it was read, None where it
-        says nothing; ``unread``, its statements in which nothing was read; ``in_part``, those of which words
-        were left, with these words and their kinds; ``remarks``. Characters that were not read are marked
+        ``scores`` by metric; ``cautions``; ``errors``, one dictionary per error (``category``, ``says``,
+        ``rule``, ``significant``, ``weight``), numbered from 1 in this order; ``matched``, what both reports
+        say; and ``sides``, for the reference and the candidate: ``segments`` (text, kinds of marks, numbers
+        of the errors that end there), which concatenate to the text; ``share``, how much of it was read, None
+        if empty; ``unread``, its statements in which nothing was read; ``in_part``, those of which words were
+        left, with these words and their kinds; ``remarks``. Characters that were not read are marked
         ``unread``.
     """
     judgement = judge_pair(reference, candidate)
@@ -109,5 +109,5 @@ def _side(text: str, spans: list[tuple[int, int] | None], errors: list[Reason]) 
 
 
 def shown_as_json(reference: str, candidate: str) -> str:
-    """:func:`shown` as JSON, ASCII alone: what crosses from Python into a page."""
+    """:func:`shown` as JSON, ASCII only: the payload sent to the page."""
     return json.dumps(shown(reference, candidate))

@@ -121,8 +121,8 @@ class Cautions:
         return shown
 
     def lines(self) -> list[str]:
-        """All of it in words, a line each: of whom, what, how many rows and which; a system without a name
-        is not named."""
+        """The cautions in words, one per line: of whom, what, how many rows and which; a system without a
+        name is not named."""
         found = [
             _line(metric, system, f"{what}: {rows}") for (system, metric, what), rows in self._rows.items()
         ]

@@ -227,8 +227,8 @@ def compare(
     Parameters
     ----------
     references : texts; or a pandas table with a column ``reference``.
-    systems : by the name of each system, its candidates, one a reference; of a table, the name of a column of
-        candidates. Default, for a table: every column ``candidate:<system>``.
+    systems : by the name of each system, its candidates, one per reference; of a table, the name of a column
+        of candidates. Default, for a table: every column ``candidate:<system>``.
     metrics : a name, names, or settings by name, as for :func:`radeval_lib.score`; default, unless ``scores``
         are given: the errors that the judge by rules finds. A table that has a column ``<metric>:<system>``
         for every system is not scored again: these scores count, and their mean.

@@ -176,7 +176,7 @@ def cells_of(exhibit_id: str) -> list[tuple[str, ...]]:
 
 
 def by_name(frame: pd.DataFrame, name: str) -> dict[str, Printed]:
-    """Printed cells by the values of a key column, one a value, in the table's order.
+    """Printed cells by the values of a key column, one per value, in the table's order.
 
     Raises
     ------

@@ -57,7 +57,7 @@ _BEFORE_INLINE = re.compile(r"(?:^|[.;!?>*•\n]|\d\))\s*$")
 
 
 class Heading(NamedTuple):
-    """A heading: its kind, its first character, and where what it is of begins."""
+    """A heading: its kind, its first character, and where its section's text begins."""
 
     kind: str
     start: int

@@ -143,7 +143,7 @@ def _template(piece: str) -> str:
 
 
 def _as_answer(match: re.Match[str]) -> str:
-    """A sign or an answer in brackets behind a name, as behind a colon, in as many characters."""
+    """A sign or an answer in brackets behind a name, as behind a colon, in equally many characters."""
     sign = match["sign"] or match["bare"]
     said = ("no" if sign == "-" else "") if sign else match["answer"]
     return f":{said}".ljust(len(match.group())) if len(said) < len(match.group()) else match.group()

@@ -70,7 +70,7 @@ def anatomy_summaries(n: int, seed: int) -> Iterator[ReportPair]:
     """Findings with impressions of MIMIC-RRS's twelve pairs of modality and anatomy, ``group``.
 
     The seven pairs that the paper trains get equally many reports, 60 % for training, 15 % for dev, 25 % for
-    test; the other five get as many for test alone.
+    test; the other five get the same number for test alone.
     """
     size = max(8, 4 * n // 33)  # 7 pairs whole and 5 quarters are 8.25
     tests = size - size * 3 // 4

@@ -75,7 +75,7 @@ def wilcoxon_by_order(parts: Sequence[ArrayLike], orders: int = 720) -> NDArray[
     SciPy's test and not pingouin's, whose effect sizes would cost 4,320 comparisons of every two counts.
     A mean of whole counts that is added up as a sum of sixths misses the exact value by its last binary
     digits. That turns zero differences into tiny ones, breaks ties, and so moves W. ``parts`` of shape
-    (items, raters) add up to the counts; the result has shape (orders, raters), a row each of the first
+    (items, raters) add up to the counts; the result has shape (orders, raters), one row for each of the first
     ``orders`` orders of the raters.
     """
     arrays = [_counts(part) for part in parts]

@@ -32,6 +32,11 @@ def correlation_interval(value: float, n: int, kind: Kind = "pearson") -> tuple[
     Pearson's is pingouin's ``compute_esci``, which gives rank correlations Pearson's standard error.
     The standard error is 1/sqrt(n - 3) for Pearson, sqrt((1 + value²/2)/(n - 3)) for Spearman (Bonett and
     Wright 2000, equation 3) and sqrt(0.437/(n - 4)) for Kendall (Fieller, Hartley and Pearson 1957).
+
+    Raises
+    ------
+    ValueError
+        If the value is not between -1 and 1, or n is below 5.
     """
     if not -1 < value < 1 or n < 5:
         raise ValueError(f"needs |value| < 1 and n >= 5, not {value} and {n}")
@@ -46,7 +51,13 @@ def correlation_interval(value: float, n: int, kind: Kind = "pearson") -> tuple[
 def williams_test(first: float, second: float, between: float, n: int) -> tuple[float, float]:
     """Williams's test of two Pearson correlations with the same third variable on the same ``n`` pairs, where
     the two metrics correlate by ``between``: t (positive where ``first`` is larger) and two-sided p, n - 3
-    degrees of freedom. Source: Steiger 1980, equation 7 (Williams's T2)."""
+    degrees of freedom. Source: Steiger 1980, equation 7 (Williams's T2).
+
+    Raises
+    ------
+    ValueError
+        If the three correlations are impossible together, or n is below 4.
+    """
     determinant = 1 - first**2 - second**2 - between**2 + 2 * first * second * between
     if determinant < -1e-12 or n < 4:
         raise ValueError(f"correlations {first}, {second} and {between} at n = {n} are impossible together")
@@ -78,7 +89,13 @@ def needed_between(first: float, second: float, n: int) -> float:
 
 def standard_error(low: float, high: float) -> float:
     """Standard error on Fisher's z scale, on which it is symmetric, that a correlation's 95 % interval
-    implies."""
+    implies.
+
+    Raises
+    ------
+    ValueError
+        If the ends are not in order between -1 and 1.
+    """
     if not -1 < low < high < 1:
         raise ValueError(f"interval from {low} to {high}: the ends must be in order, between -1 and 1")
     return (math.atanh(high) - math.atanh(low)) / (2 * _REACH)
@@ -128,8 +145,14 @@ _DIGITS = 9
 
 
 def rank_range(low: ArrayLike, high: ArrayLike) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Lowest and highest rank (1: the smallest) of n numbers that lie in intervals; ends that touch are
-    apart."""
+    """Lowest and highest rank (1: the smallest) of n numbers that lie in intervals; intervals that only
+    touch count as disjoint.
+
+    Raises
+    ------
+    ValueError
+        If the two are not lists of equal length with low <= high.
+    """
     bottom, top = (np.round(np.asarray(end, dtype=np.float64), _DIGITS) for end in (low, high))
     if bottom.shape != top.shape or bottom.ndim != 1 or (bottom > top).any():
         raise ValueError("low and high must be two lists of equal length with low <= high")
@@ -150,9 +173,9 @@ _EDGE = 1e-9
 
 
 def sums_that_print(mean: float, half_width: float, n: int) -> list[int]:
-    """Whole numbers from 0 whose division by n rounds to a printed mean of whole numbers.
+    """Whole numbers k from 0 for which k/n rounds to a printed mean of whole numbers.
 
-    None are left where no n counts can have that mean: the GRIM test (Brown and Heathers 2017)."""
+    Empty where no n counts can have that mean: the GRIM test (Brown and Heathers 2017)."""
     first, last = math.ceil((mean - half_width - _EDGE) * n), math.floor((mean + half_width + _EDGE) * n)
     return list(range(max(first, 0), last + 1))
 
@@ -169,6 +192,11 @@ def interval(k: int, n: int, method: str) -> tuple[float, float]:
     ``bootstrap percentile`` are the quantiles of a binomial distribution, the limit of many resamples;
     ``bootstrap BCa`` takes them at levels corrected for bias and acceleration (Efron 1987), as
     :func:`scipy.stats.bootstrap`.
+
+    Raises
+    ------
+    ValueError
+        If the method is unknown, or k of n is not a share.
     """
     if method not in METHODS:
         raise ValueError(f"unknown method {method!r}; methods: {', '.join(METHODS)}")
@@ -219,14 +247,19 @@ def possible_samples(
 
 
 def mcnemar_range(first: int, second: int, n: int) -> tuple[float, float]:
-    """Smallest and largest exact McNemar p that two methods' right cases of the same ``n`` allow.
+    """Smallest and largest exact McNemar p that two methods' numbers correct of the same ``n`` cases allow.
 
     The exact test is a sign test of the discordant cases: with gap d and u cases that only the worse method
     gets right, it compares u with d + u; u runs from 0 to min(worse, n - better).
+
+    Raises
+    ------
+    ValueError
+        If a number correct is below 0 or above n.
     """
     worse, better = sorted((first, second))
     if not 0 <= worse <= better <= n:
-        raise ValueError(f"{first} and {second} of {n} are not numbers of right cases")
+        raise ValueError(f"{first} and {second} of {n} are not numbers correct")
     only_worse = np.arange(min(worse, n - better) + 1)
     discordant = better - worse + 2 * only_worse
     # Twice the lower tail: the test of a fair coin is symmetric, and only_worse is the smaller count.
@@ -251,7 +284,7 @@ def predictions_that_print(
     return (min(fitting), max(fitting)) if fitting else None
 
 
-Losses = tuple[float, ...]  # points lost on one unit, a rater each
+Losses = tuple[float, ...]  # points lost on one unit, one per rater
 Placement = tuple[Losses, ...]  # the units of a group on which some rater takes points off
 
 
@@ -272,7 +305,7 @@ def losses_of(mean: float, units: int, steps: Sequence[float] = (0.5, 1.0)) -> l
 
 
 def placements(losses: Sequence[Losses], units: int) -> set[Placement]:
-    """All ways to lay each rater's losses on ``units`` units, where the order of units does not matter."""
+    """All ways to assign each rater's losses to ``units`` units, where the order of units does not matter."""
     slots = min(units, sum(map(len, losses)))
     found = {tuple((0.0,) * len(losses) for _ in range(slots))}
     for rater, lost in enumerate(losses):

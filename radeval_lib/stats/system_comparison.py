@@ -97,7 +97,7 @@ def significance_clusters(systems: Sequence[str], differ: Callable[[str, str], b
     """The cluster of each system, from 1, of systems from the best to the worst.
 
     A new cluster begins where every system above differs from every system from there on, as in the shared
-    tasks of the Conference on Machine Translation; within a cluster nothing is said of the order.
+    tasks of the Conference on Machine Translation; within a cluster the order means nothing.
     """
     found, cluster = [], 1
     for at in range(len(systems)):

@@ -1,7 +1,7 @@
 """Headlines: findings on the front page, in sentences of ``data_manifests/headlines.yml``.
 
 A person writes the sentence; the page that finds a thing out hands over its numbers, and says whether they
-still bear the sentence out. One whose numbers do not is not shown.
+still support the sentence. One whose numbers do not is not shown.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ def headlines() -> dict[str, Headline]:
 def hand_over(
     run: Run, headline: str, *, evidence: str, holds: bool | None, texts: Mapping[str, str]
 ) -> None:
-    """Hand over the numbers of a headline: what they rest on, whether they bear the sentence out (None where
+    """Hand over the numbers of a headline: what they rest on, whether they support the sentence (None where
     they cannot tell), and a text for each name that the sentence asks for."""
     entry = headlines().get(headline)
     if entry is None or entry.notebook != run.notebook:

@@ -16,7 +16,7 @@ from radeval_lib.study.runs import Run
 
 
 def scores(metrics: dict[str, Metric], pairs: pd.DataFrame) -> pd.DataFrame:
-    """Scores of every pair, a row with ``reference`` and ``candidate``, by every metric, a column each."""
+    """Scores of every pair (rows with ``reference`` and ``candidate``), one column per metric."""
     references, candidates = pairs["reference"].tolist(), pairs["candidate"].tolist()
     return pd.DataFrame(
         {name: metric.score(references, candidates).values for name, metric in metrics.items()},

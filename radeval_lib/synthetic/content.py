@@ -31,10 +31,10 @@ _T = TypeVar("_T")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Chances:
-    """How often a style of report says what it can say: chances, but where something else is written."""
+    """How often a style of report says what it can say: probabilities unless noted."""
 
     counts: tuple[float, ...]  # shares of reports with 0, 1, 2 ... findings that are not devices
-    rare: float  # how much commoner a rare disease is drawn than its weight says
+    rare: float  # factor on the weight of rare diseases
     device: float
     normal: float  # of a statement of weight 1, where nothing speaks against it
     most_denials: int
@@ -126,7 +126,7 @@ def menu(exam: Exam, style: Style) -> Menu:
 
 
 def allowed_changes(concept: Concept) -> tuple[Change, ...]:
-    """The changes that make sense: lines do not grow, and old or anatomical things stay as they are."""
+    """The changes that make sense: catheters do not enlarge, and old or anatomical things stay the same."""
     if not concept.changes:
         return ()
     if concept.device:
@@ -263,7 +263,7 @@ def _draw_denials(rng: Random, card: Menu, blocked: set[str], style: Style) -> l
 
 
 def _draw_normals(rng: Random, card: Menu, present: set[str], prior: bool) -> list[NormalEntry]:
-    """Normal statements that nothing present contradicts, and that add to each other."""
+    """Normal statements that nothing present contradicts, and that complement each other."""
     chosen: list[NormalEntry] = []
     start = int(rng.random() * len(card.normals)) if card.normals else 0
     for entry in card.normals[start:] + card.normals[:start]:
@@ -281,7 +281,7 @@ def _draw_normals(rng: Random, card: Menu, present: set[str], prior: bool) -> li
 
 
 def contradicts(lexicon: Lexicon, content: Meaning, present: frozenset[str]) -> bool:
-    """Whether a normal statement or a denial says against the presence of one of these concepts."""
+    """Whether a normal statement or a denial rules out one of these concepts."""
     if isinstance(content, Normal):
         return not content.opposite and bool(lexicon.normals[content.key].excludes & present)
     if isinstance(content, Denial):
@@ -343,7 +343,7 @@ def _number(rng: Random, contents: list[Meaning], lexicon: Lexicon, style: Style
 
 
 def joinable(lexicon: Lexicon, before: Meaning, content: Meaning) -> bool:
-    """Whether ``content`` can end the sentence that says ``before``, both being of one system."""
+    """Whether ``content`` can end the sentence that says ``before``, both being of the same organ system."""
     if isinstance(content, Denial) and isinstance(before, Normal):
         entry = lexicon.normals[before.key]
         systems = {lexicon.concepts[key].system for key in content.concepts}

@@ -67,9 +67,11 @@ def _reordered(report: SyntheticReport, rng: Random) -> SyntheticReport:
 
 
 def opposite(report: SyntheticReport, seed: int = 0) -> SyntheticReport:
-    """The report with every statement turned round: what is there is denied, what is denied is there.
+    """The report with every statement negated: what is there is denied, what is denied is there.
 
-    Normal statements are negated ("the lungs are not clear"); remarks stay. The joints between sentences go.
+    Normal statements are negated ("the lungs are not clear"); remarks stay. Statements are no longer joined
+    into one sentence. A denied finding loses its side, place, severity, size, change, hedging and suggestion,
+    and a finding that was denied gets none.
     """
     rng = seeded(seed, report.report_id, "opposite")
     plan: list[Statement] = []

@@ -114,7 +114,7 @@ def built_to_win(run: Run) -> dict[str, Card]:
 
 
 def seen_by(metrics: Mapping[str, Metric], run: Run) -> dict[str, Card]:
-    """A card of each metric of what it sees of edited reports; people's ratings stand in the first card."""
+    """A card of each metric on the edits that it detects; people's ratings stand in the first card."""
     return {
         title: metric_card(OfMetric(metric), quick=True, rated=False, data_root=None, seed=run.seed)
         for title, metric in metrics.items()
@@ -127,7 +127,7 @@ def agreement_of(card: Card) -> dict[str, dict[str, Any]]:
 
 
 def one_page(first: Card, others: Mapping[str, Card]) -> pd.DataFrame:
-    """Every metric in alphabetical order: agreement from the first card, what it sees from its own."""
+    """Every metric in alphabetical order: agreement from the first card, detected edits from its own."""
     cards = {first.data["metric"]["name"]: first, **others}
     found = {
         key: {row["metric"]: row for row in first.data["radpref"][key]} for key in ("by_grade", "choices")

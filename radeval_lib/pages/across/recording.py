@@ -215,7 +215,7 @@ _Columns = tuple[ArrayLike, ArrayLike, ArrayLike | None]
 
 
 def _again(known: recorded.Recording, metric: Metric, run: Run) -> Iterator[_Columns]:
-    """What is recorded of a metric and what it says now, with the ratings of the same texts."""
+    """A metric's recorded scores and its scores now, with the ratings of the same texts."""
     name, key, root = known.name, metric.name, run.data_root
     if name in TABLES and root is not None:
         table, parts = TABLES[name](run, root, {key: metric})

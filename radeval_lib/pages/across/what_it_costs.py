@@ -100,7 +100,7 @@ def cost_table(metric: Any, lengths: Sequence[tuple[Sequence[int], Sequence[int]
 
 
 def timed(metrics: Mapping[str, Metric], pairs: pd.DataFrame, device: str) -> pd.Series:
-    """Milliseconds that each metric works for a pair: of one core, or of the GPU.
+    """Milliseconds per pair that each metric takes, of one core or of the GPU.
 
     Every reference is taken once, since no text is read twice and a corpus has one candidate per report.
     """
@@ -141,7 +141,7 @@ def _seconds(work: Callable[[], object], device: str) -> float:
 
 
 def bill(timed: pd.Series, counted: pd.DataFrame, rate: float, metrics: Mapping[str, Metric]) -> pd.DataFrame:
-    """What each way to score costs, the cheapest first: ``milliseconds`` a pair, ``timed`` or not, and
+    """What each way to score costs, the cheapest first: ``milliseconds`` per pair, ``timed`` or not, and
     ``peer``, RadEval's.
 
     Parameters

@@ -56,9 +56,9 @@ WORDS = ("bleu", "rouge_1", "rouge_2", "rouge_l", "meteor", "bertscore")
 
 
 class Reviews(NamedTuple):
-    """Summaries of trials as people judged them: ``summaries``, a row each with ``case`` (the review),
-    ``system``, ``rating`` (mean of ``ratings`` sums of three facets, 0 to 6) and a column per metric by its
-    name; ``preferences``, a row per decided one, with ``choice`` (1 or 2) and ``<metric>_1`` and
+    """Summaries of trials as people judged them: ``summaries``, one row per summary with ``case`` (the
+    review), ``system``, ``rating`` (mean of ``ratings`` sums of three facets, 0 to 6) and a column per metric
+    by its name; ``preferences``, one row per decided one, with ``choice`` (1 or 2) and ``<metric>_1`` and
     ``<metric>_2``, the scores of both summaries."""
 
     summaries: pd.DataFrame

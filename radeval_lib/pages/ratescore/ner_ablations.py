@@ -125,7 +125,7 @@ class NerModels:
         return {str(name): Estimate(**row) for name, row in found.iterrows()}
 
     def table(self) -> pd.DataFrame:
-        """The trainings of Table 6, one a row, with their measures as text."""
+        """The trainings of Table 6, one per row, with their measures as text."""
         return pd.DataFrame(
             {"scheme": SCHEMES[each.scheme], "started from": title(each.init_model)} | self.phrases(each)
             for each in self.compared

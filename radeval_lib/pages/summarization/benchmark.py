@@ -29,7 +29,7 @@ _KEYS = ["seed", "system", "train_set", "case"]
 
 
 def judged(systems: Iterable[str]) -> list[str]:
-    """Those of a profile's systems that are the paper's, or all where none is: its claims are of its own."""
+    """A profile's systems that are the paper's, which its claims are about; all where none is."""
     names = list(systems)
     return [name for name in names if name.startswith(_PAPERS)] or names
 
@@ -103,7 +103,7 @@ def paired_difference(
     """Mean of ``first`` minus mean of ``second`` on the same cases, with a 95 % percentile interval.
 
     Cases are drawn together for both, seeds for each apart. ``of``: how many comparisons the 95 % are to hold
-    for together (Bonferroni). The resamples are as many times more, so that as many lie beyond an end.
+    for together (Bonferroni). There are ``of`` times more resamples, so that equally many lie beyond an end.
     """
     (cases, ours), (others, theirs) = (_matrix(one, metric) for one in (first, second))
     if cases != others:

@@ -13,7 +13,16 @@ NOTEBOOK = "summarization/graph_training"
 
 
 class GraphSettings(BaseModel):
-    """The section ``radgraph`` of a profile's ``experiments``."""
+    """The section ``radgraph`` of a profile's ``experiments``.
+
+    Attributes
+    ----------
+    training_reports : reports drawn for each training; 0: all.
+    training_seeds : trainings per initial model, with the run's seed and those after it.
+    initial_models : encoders to start from, one cell each.
+    training : settings of :class:`~radeval_lib.models.training.TrainingSettings`, and of the model by name.
+    scored_pairs : pairs with controlled errors that are scored.
+    """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 

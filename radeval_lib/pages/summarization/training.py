@@ -32,7 +32,7 @@ def run_trainings(run: Run, systems: Mapping[str, System], sets: Sequence[str]) 
     """Train and test on pairs of modality and anatomy.
 
     ``sets``: training sets, each a pair's name or :data:`~radeval_lib.pages.summarization.plan.ALL`; systems
-    that learn nothing are tested once, with the set ALL. Returns a row a summary: ``case``, ``group``, a
+    without training are tested once, with the set ALL. Returns one row per summary: ``case``, ``group``, a
     score by each metric, ``seed``, ``system`` and ``train_set``.
     """
     own = plan.settings(run.profile)
