@@ -52,10 +52,9 @@ def _named(given: tuple[str, ...], option: str, what: str) -> dict[str, str]:
 @click.option("--output", "output_path", type=click.Path(path_type=Path), help="All of it as JSON.")
 @click.option(
     "--resamples",
-    type=click.IntRange(min=100),
     default=10_000,
     show_default=True,
-    help="Number of bootstrap resamples (at least 100).",
+    help="Number of bootstrap resamples, and of random exchanges in tests (at least 100).",
 )
 @click.option("--seed", default=0, show_default=True, help="Seed of the intervals and tests.")
 @click.option("--all", "every", is_flag=True, help="Print every pair of systems, not only what matters.")
