@@ -20,10 +20,14 @@ from radeval_lib import atomic
 from radeval_lib.data import reading
 from radeval_lib.data.errors import FormatError
 from radeval_lib.data.records import TextPair
-from radeval_lib.data.restricted import reveal
+from radeval_lib.data.restricted import RestrictedText, reveal
 from radeval_lib.errors import ParameterError
+from radeval_lib.registry import SYNTHETIC
+from radeval_lib.roles import load
 from radeval_lib.stats.fact_counts import COHERENCE, FactCounts
 
+CANDIDATES = 4
+"""Of a generated case."""
 LAYOUT, TASKS, KEY = "labelling.xml", "tasks.json", "key.json"
 _QUESTIONS = {
     "generated": "1. How many facts are there in this description?",
@@ -111,6 +115,16 @@ def project(
         tasks.append({"data": {"case": name, **shared, **texts}})
         key[name] = [one.group for one in shuffled]
     return layout(sizes.pop(), report=reported), tasks, key
+
+
+def passed_on(records: Sequence[TextPair], cases: int, seed: int) -> tuple[list[TextPair], bool]:
+    """The records, and whether they are generated: where their text is restricted, which a build may not
+    leave in a file, as many cases of the generator stand in."""
+    if not any(
+        isinstance(text, RestrictedText) for one in records for text in (one.reference, one.candidate)
+    ):
+        return list(records), False
+    return load("text_pairs", SYNTHETIC, size=CANDIDATES * cases, seed=seed, root=None), True
 
 
 def write_project(folder: Path, records: Sequence[TextPair], cases: int, rng: np.random.Generator) -> int:

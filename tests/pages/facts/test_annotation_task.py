@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from copy import deepcopy
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,7 @@ import pytest
 
 from radeval_lib.data.errors import FormatError
 from radeval_lib.data.records import TextPair
+from radeval_lib.data.restricted import RestrictedText, mark
 from radeval_lib.errors import ParameterError
 from radeval_lib.pages.facts.annotation_task import (
     KEY,
@@ -19,6 +21,7 @@ from radeval_lib.pages.facts.annotation_task import (
     TASKS,
     answers,
     layout,
+    passed_on,
     project,
     read_export,
     write_project,
@@ -28,6 +31,16 @@ from radeval_lib.roles import load
 
 def _records(cases: int = 2) -> list[TextPair]:
     return load("text_pairs", "synthetic", size=4 * cases, seed=1, root=None)
+
+
+def test_a_build_writes_no_restricted_text() -> None:
+    records = _records()
+    assert passed_on(records, 2, seed=3) == (records, False)
+    closed = [replace(one, candidate=mark(one.candidate, "closed", True)) for one in records]
+    written, generated = passed_on(closed, 2, seed=3)
+    assert generated
+    assert len({one.case for one in written}) == 2
+    assert not any(isinstance(one.candidate, RestrictedText) for one in written)
 
 
 def _region(name: str, to_name: str, kind: str, **value: Any) -> dict[str, Any]:
