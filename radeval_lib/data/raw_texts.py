@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -9,6 +10,7 @@ from typing import Any
 from radeval_lib.data import reading
 from radeval_lib.data.errors import FormatError
 
+_TAG = re.compile(r"O|[BIESLU]-\S+")  # of the IOB schemes
 _REPEATED = 20  # letters; a shorter text that a longer one holds may be there by chance
 
 
@@ -57,13 +59,15 @@ def _parts(cells: Iterable[str]) -> Iterator[str]:
 
 
 def _strings(value: Any, identifiers: Sequence[str]) -> Iterator[str]:
-    """The strings of a JSON value, and its keys but for plain names; a list of words is one text."""
+    """The strings of a JSON value, and its keys but for plain names; a list of words is one text, a list of
+    IOB tags none: models that learned from them list the same labels."""
     if isinstance(value, str):
         if value:
             yield value
     elif isinstance(value, list):
         if value and all(isinstance(one, str) and not one.strip().count(" ") for one in value):
-            yield " ".join(value)
+            if not all(map(_TAG.fullmatch, value)):
+                yield " ".join(value)
         else:
             for one in value:
                 yield from _strings(one, identifiers)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import json
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
@@ -11,7 +12,7 @@ from typing import Any
 import pytest
 
 from radeval_lib import data, registry
-from radeval_lib.data import catalog, guard, manifests, readers
+from radeval_lib.data import catalog, guard, manifests, raw_texts, readers
 from radeval_lib.data.errors import DataError
 from radeval_lib.data.restricted import RestrictedText, reveal
 from radeval_lib.papers.data_counts import check_dataset
@@ -206,3 +207,10 @@ def test_public_data_root(data_root: Path) -> None:
     assert (check.printed, check.loaded, check.agrees) == ("3,268", 3331, False)
     scales = [record.scale for record in readers.load("radpref", data_root)]
     assert Counter(scales) == {"grade": 600, "errors": 600, "error_share": 600}
+
+
+def test_tags_of_entities_are_no_text(tmp_path: Path) -> None:
+    tagged = {"tokens": ["No", "effusion", "."], "ner_tags": ["O", "B-ABNORMALITY", "O"]}
+    rows = [tagged, {"tokens": ["O", "B"]}]
+    (tmp_path / "dev_IOB.json").write_text(json.dumps(rows))
+    assert list(raw_texts.of_file(tmp_path / "dev_IOB.json")) == ["No effusion .", "O B"]
