@@ -303,7 +303,9 @@ def stage(executed_dir: Path, target: Path, *, judge: bool = False) -> bool:
         elif f"notebooks/{name}" in pages:  # a cell such as one training is run but is not a page
             shown = for_readers(path, card, exercises, found)
             wanted[f"notebooks/{name}.ipynb"] = shown.encode()
-            left_out |= absent.cut_labels((ROOT / "notebooks" / f"{name}.md").read_text("utf-8"), shown)
+            if ENDS_HERE in shown:
+                source = (ROOT / "notebooks" / f"{name}.md").read_text(encoding="utf-8")
+                left_out |= absent.cut_labels(source, shown)
     for page in pages:
         path = ROOT / f"{page}.md"
         made = {f"{page}.md", f"{page}.ipynb"} & wanted.keys()

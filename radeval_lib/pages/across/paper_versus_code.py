@@ -7,7 +7,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal
 
-import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 import seaborn as sns
@@ -457,7 +456,7 @@ def idf_of_one_reference() -> Contrast:
 
 def draw_effects(ranked: pd.DataFrame) -> None:
     """One bar per contrast that has a range, from the table of :class:`Contrasts`, the largest first."""
-    _, axes = plt.subplots(figsize=(plots.WIDTH, 0.3 * len(ranked) + 0.9))
+    _, axes = plots.panels(1, 1, 0.3 * len(ranked) + 0.9)
     cut = ranked.assign(shown=ranked["share of range"].clip(upper=1.5))
     look = {"dodge": False, "palette": list(plots.PALETTE[: ranked["whose"].nunique()]), "ax": axes}
     sns.barplot(cut, x="shown", y="difference", hue="whose", **look)

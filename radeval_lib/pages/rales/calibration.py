@@ -47,10 +47,15 @@ def at_three_temperatures(rng: np.random.Generator) -> pd.DataFrame:
     return measured[list(shown)].rename(columns=shown)
 
 
+def _two_domains(ranks: pd.DataFrame) -> list[pd.DataFrame]:
+    """The rows of biomedical models, and those of general ones."""
+    domain = printed("rales.table2").set_index("model")["domain"].reindex(ranks.index)
+    return [ranks[domain == of] for of in ("Biomedical", "English")]
+
+
 def compared_models(ranks: pd.DataFrame) -> int:
     """How many models :func:`domains_compared` tests; rows that are the same in :func:`alike` count twice."""
-    domain = printed("rales.table2").set_index("model")["domain"].reindex(ranks.index)
-    return int(domain.isin(["Biomedical", "English"]).sum())
+    return sum(map(len, _two_domains(ranks)))
 
 
 def domains_compared(name: str, ranks: pd.DataFrame) -> list[Check]:
@@ -59,8 +64,7 @@ def domains_compared(name: str, ranks: pd.DataFrame) -> list[Check]:
     ``ranks`` has ``low``, ``middle`` and ``high`` of each model; p is that of the ends that speak least for a
     difference.
     """
-    domain = printed("rales.table2").set_index("model")["domain"]
-    biomedical, general = (ranks[domain.reindex(ranks.index) == of] for of in ("Biomedical", "English"))
+    biomedical, general = _two_domains(ranks)
     ends = (("low", "high"), ("high", "low"))
     p = max(mann_whitney(biomedical[end], general[other])["p"] for end, other in ends)
     means = {"biomedical": biomedical["middle"].mean(), "general": general["middle"].mean()}

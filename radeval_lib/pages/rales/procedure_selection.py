@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 import seaborn as sns
@@ -102,7 +101,7 @@ def _report_axis(ax: Axes) -> None:
 
 def draw_counts(counts: pd.Series) -> Figure:
     """Test reports of each procedure, in the order given."""
-    fig, ax = plt.subplots(figsize=(plots.WIDTH, 7.5))
+    fig, ax = plots.panels(1, 1, 7.5)
     sns.scatterplot(x=counts.to_numpy(), y=counts.index, s=30, ax=ax)
     _report_axis(ax)
     ax.set(ylabel="")
