@@ -151,7 +151,7 @@ class RunFolders:
 
     @property
     def executed(self) -> Path:
-        return self.output_dir / ("executed_cells" if self.is_cell else "executed") / f"{self.name}.ipynb"
+        return cells.executed_path(self.output_dir, self.name, is_cell=self.is_cell)
 
 
 def place_of(notebook: str, parameters: Mapping[str, Any]) -> RunFolders:

@@ -21,6 +21,7 @@ from radeval_lib import atomic
 from radeval_lib.child_process import kill_on_parent_exit as kill_on_parent_exit
 from radeval_lib.errors import RadevalError
 from radeval_lib.paths import BUILD_LOCK, display_path
+from radeval_lib.study import cells
 
 OWNER = "RADEVAL_OWNER"
 """Environment variable of a build's steps: the lock's file, a colon, and what the build wrote into it."""
@@ -46,10 +47,9 @@ def only_run(output_dir: Path, executed: Path) -> Iterator[None]:
     Notebooks with other places may run meanwhile, as where Snakemake was started without ``radbook
     build``.
     """
-    own = executed.parent / f".{executed.stem}.lock"
     with (
         _locked(output_dir / BUILD_LOCK, output_dir, shared=True),
-        _locked(own, executed) as stream,
+        _locked(cells.lock_path(executed), executed) as stream,
     ):
         _sign(stream)
         yield

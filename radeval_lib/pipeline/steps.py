@@ -148,8 +148,7 @@ class Graph:
 
     def executed(self, name: str) -> Path:
         """The executed notebook of a page or cell."""
-        folder = "executed_cells" if name in self.cells else "executed"
-        return self.output_dir / folder / f"{name}.ipynb"
+        return cells.executed_path(self.output_dir, name, is_cell=name in self.cells)
 
     @cached_property
     def names(self) -> list[str]:

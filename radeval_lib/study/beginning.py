@@ -117,12 +117,9 @@ def _hold_place(run: Run) -> None:
 
     The lock is that of ``radbook run`` (:func:`radeval_lib.pipeline.processes.only_run`): a cell has its own.
     """
-    cell = Cell(run.notebook, run.parameters)
-    page_or_cell = f"executed_cells/{cell.notebook}/.{cell.slug}.lock"
-    if not run.parameters:
-        folder, _, name = run.notebook.rpartition("/")
-        page_or_cell = f"executed/{folder}/.{name}.lock"
-    place = run.output_dir / page_or_cell
+    is_cell = bool(run.parameters)
+    name = f"{run.notebook}/{Cell(run.notebook, run.parameters).slug}" if is_cell else run.notebook
+    place = cells.lock_path(cells.executed_path(run.output_dir, name, is_cell=is_cell))
     if place in _held:
         return
     where, remedy = display_path(run.results_dir), "Wait for it to end, or give another output_dir."

@@ -64,6 +64,16 @@ class Cell:
         return f"{plain}-{checksums.of_text(json.dumps(self.items))[:8]}"
 
 
+def executed_path(output_dir: Path, name: str, *, is_cell: bool) -> Path:
+    """The executed notebook of a page, or of a cell by its ``notebook/slug``."""
+    return output_dir / ("executed_cells" if is_cell else "executed") / f"{name}.ipynb"
+
+
+def lock_path(executed: Path) -> Path:
+    """The lock of whoever writes this executed notebook and its results."""
+    return executed.parent / f".{executed.stem}.lock"
+
+
 @dataclass(frozen=True)
 class CellOutput:
     """What a cell left."""
