@@ -51,7 +51,7 @@ def command(environment: Mapping[str, str], handed_in: Path | None) -> list[str]
     """The beginning of a command line that isolates the rest of it."""
     python = map(Path, (sys.prefix, sys.base_prefix))
     needed = [*python, *map(Path, _SYSTEM), ROOT / "radeval_lib", MANIFESTS]
-    above = {folder for path in [*needed, Path(HOME)] for folder in path.parents if folder != Path("/")}
+    above = {folder for path in needed for folder in path.parents if folder != Path("/")}
     binds = [part for folder in sorted(above) for part in ("--perms", "0755", "--dir", str(folder))]
     binds += [part for path in needed for part in ("--ro-bind-try", str(path), str(path))]
     if handed_in is not None:
@@ -66,11 +66,12 @@ def command(environment: Mapping[str, str], handed_in: Path | None) -> list[str]
     variables = [part for pair in {**known, **environment}.items() for part in ("--setenv", *pair)]
     return [
         *("bwrap", "--die-with-parent", "--new-session", *spaces, *rights, "--clearenv", *variables),
-        *("--hostname", "lab", *binds, "--proc", "/proc", "--dev", "/dev"),
+        *("--hostname", "lab", "--proc", "/proc", "--dev", "/dev"),
         *("--perms", "1777", "--size", str(_SHARED), "--tmpfs", "/dev/shm", "--remount-ro", "/dev"),
         *("--perms", "1777", "--size", str(_DISK), "--tmpfs", "/tmp"),
+        *("--perms", "0755", "--dir", str(Path(HOME).parent)),
         *("--perms", "1777", "--size", str(_DISK), "--tmpfs", HOME),
-        *("--remount-ro", "/", "--chdir", "/", "--"),
+        *(*binds, "--remount-ro", "/", "--chdir", "/", "--"),  # last: the library may lie in /tmp or HOME
     ]
 
 

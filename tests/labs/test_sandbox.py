@@ -98,6 +98,22 @@ def test_a_shell_line_has_the_python_of_the_notebook() -> None:
 
 
 @ISOLATED
+def test_a_library_in_the_home_or_in_tmp_is_seen(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    library = tmp_path / "repository" / "radeval_lib"
+    library.mkdir(parents=True)
+    (library / "module.py").write_text("here")
+    monkeypatch.setattr(sandbox, "ROOT", library.parent)
+    monkeypatch.setattr(sandbox, "HOME", str(tmp_path))
+    own = tmp_path / "own"
+    script = f"cat {library}/module.py; echo own > {own} && cat {own}; echo > {library}/more"
+    done = subprocess.run(
+        [*sandbox.command({}, None), "sh", "-c", script], capture_output=True, text=True, check=False
+    )
+    assert done.stdout == "hereown\n"
+    assert "Read-only" in done.stderr
+
+
+@ISOLATED
 def test_disk_and_processes_are_limited() -> None:
     fill = (
         "import os\nwritten = 0\n"
