@@ -1,14 +1,14 @@
 """What a GPU gives: one cell of each kind on CPU and GPU compared, and the speed of every model path.
 
-    python benchmarks/gpu.py [--profile embedded] [--layers 12 32] [--device cuda] [--output gpu.json]
+    python benchmarks/gpu.py [--part all] [--profile embedded] [--layers 12 32] [--device cuda] [--output F]
 
 Cells: the first that the profile plans of each notebook, by `radbook run`, which is papermill's run, once
-where no GPU is seen and once where it is; it prints the seconds of each and the largest difference of a
-number that they left, as a share of the larger one. Models: encoder, NER model and language judge of the
-sizes of BERT base and of Llama with 7 billion weights, with random weights, as the library runs them; it
-prints tokens per second, peak memory, and the share of what the device can do: of its multiplications for
-reading, of its memory's speed for writing. With `--device cpu --layers 1 1` it runs anywhere, and shows
-nothing but that.
+where no GPU is seen and once where it is; it prints the seconds of each, and what pages make of the tables
+that they left on either. Models: encoder, NER model, its training, and a language judge, of the sizes of
+BERT base and of Llama with 7 billion weights, with random weights, as the library runs them; it prints
+tokens per second, peak memory, and the share of what the device can do: of its multiplications for reading
+and training, of its memory's speed for writing. With `--device cpu --layers 1 1` it runs anywhere, and
+shows nothing but that.
 """
 
 from __future__ import annotations
@@ -32,10 +32,12 @@ import transformers
 
 from radeval_lib.models.encoders import Encoder
 from radeval_lib.models.judges.language_model import CausalJudge
-from radeval_lib.models.ner.iob import IobTagger
+from radeval_lib.models.ner.iob import IobScheme, IobTagger
 from radeval_lib.models.packaged import packaged_minilm
+from radeval_lib.models.training import TrainingSettings, train
 from radeval_lib.paths import BUILD
 from radeval_lib.pipeline import steps
+from radeval_lib.roles.generated import ner_corpus
 from radeval_lib.study import cells
 from radeval_lib.synthetic.generator import generate
 
@@ -72,18 +74,30 @@ def run(cell: cells.Cell, profile: str, output_dir: Path, visible: bool) -> floa
     return time.perf_counter() - began
 
 
-def largest_difference(one: Path, other: Path) -> float:
-    """Of the numbers in a cell's tables, as a share of the larger; infinite where a table has other rows."""
-    largest = 0.0
+def differences(one: Path, other: Path) -> list[dict[str, Any]]:
+    """What pages make of a cell's tables, on either device: F1 over all cases where a table counts, else the
+    mean of each column of numbers; and the share of rows that are equal in that. Seconds are left out."""
+    rows = []
     for path in sorted(one.glob("*.csv")):
-        tables = [pd.read_csv(folder / path.name).select_dtypes("number") for folder in (one, other)]
-        if tables[0].shape != tables[1].shape:
-            return float("inf")
-        first, second = (table.to_numpy(float) for table in tables)
-        scale = np.maximum(np.abs(first), np.abs(second))
-        shares = np.divide(np.abs(first - second), scale, out=np.zeros_like(scale), where=scale > 0)
-        largest = max(largest, float(np.nanmax(shares, initial=0.0)))
-    return largest
+        tables = [pd.read_csv(folder / path.name) for folder in (one, other)]
+        if len(tables[0]) != len(tables[1]):
+            rows.append({"table": path.name, "rows": [len(table) for table in tables]})
+            continue
+        if {"matched", "predicted", "gold"} <= set(tables[0]):
+            counted = [table[["matched", "predicted", "gold"]] for table in tables]
+            sums = [table.sum() for table in counted]
+            f1 = [float(2 * total.matched / (total.predicted + total.gold)) for total in sums]
+            equal = float((counted[0] == counted[1]).all(axis=1).mean())
+            rows.append({"table": path.name, "what": "F1", "cpu": f1[0], "gpu": f1[1], "equal": equal})
+            continue
+        for column in tables[0].select_dtypes("number").columns.difference(["seconds", "seed", "draw"]):
+            values = [table[column].to_numpy(float) for table in tables]
+            equal = float(np.isclose(*values, rtol=1e-5, atol=1e-8, equal_nan=True).mean())
+            means = [float(np.nanmean(value)) for value in values]
+            rows.append(
+                {"table": path.name, "what": column, "cpu": means[0], "gpu": means[1], "equal": equal}
+            )
+    return rows
 
 
 def compare_cells(profile: str) -> list[dict[str, Any]]:
@@ -94,9 +108,7 @@ def compare_cells(profile: str) -> list[dict[str, Any]]:
     for cell in first_cells(profile):
         spent = {name: run(cell, profile, place, name == "gpu") for name, place in folders.items()}
         left = [cells.folder(place, cell) for place in folders.values()]
-        rows.append(
-            {"cell": f"{cell.notebook}/{cell.slug}", **spent, "difference": largest_difference(*left)}
-        )
+        rows.append({"cell": f"{cell.notebook}/{cell.slug}", **spent, "tables": differences(*left)})
         print(json.dumps(rows[-1]), flush=True)
     return rows
 
@@ -132,6 +144,28 @@ def save(folder: Path, config: Any, kind: Any, tokenizer: Any) -> None:
         model = kind.from_config(config, dtype=torch.bfloat16 if large else torch.float32)
     model.save_pretrained(folder)
     tokenizer.save_pretrained(folder)
+
+
+def measure_training(folder: Path, device: str, count: float) -> dict[str, Any]:
+    """The training of an NER model: two epochs of 1,000 sentences, a second time after one that warms up."""
+    sentences = list(ner_corpus(1000 if device == "cuda" else 20, 0))
+    settings = TrainingSettings(epochs=2, device=device, seed=0)
+    kept: list[Any] = []
+
+    def fit() -> None:
+        kept[:] = [IobScheme(folder)]
+        train(kept[0], sentences, sentences[:20], settings)
+
+    seconds, memory = timed(fit, device)
+    tokens = settings.epochs * sum(len(kept[0].example(one)["input_ids"]) for one in sentences)
+    module = kept[0].module
+    matrices = sum(one.numel() for one in module.parameters() if one.ndim == 2)
+    matrices -= module.get_input_embeddings().weight.numel()
+    return {
+        "path": "NER training", "tokens_a_second": tokens / seconds, "peak_gib": memory,
+        "texts_a_second": settings.epochs * len(sentences) / seconds,
+        "of_peak": 6 * matrices * tokens / seconds / count,
+    }  # fmt: skip
 
 
 def measure_models(device: str, layers: tuple[int, int]) -> list[dict[str, Any]]:
@@ -173,6 +207,7 @@ def measure_models(device: str, layers: tuple[int, int]) -> list[dict[str, Any]]
             rows.append(
                 {"path": name, **rate, "peak_gib": memory, "of_peak": 2 * matrices * tokens / seconds / count}
             )
+        rows.append(measure_training(paths["encoder"], device, count))
         pairs = list(zip(reports[:PAIRS], reports[PAIRS : 2 * PAIRS], strict=True))
         judge = CausalJudge(paths["judge"], device=device, max_new_tokens=NEW_TOKENS, batch_size=8)
         seconds, memory = timed(lambda: judge.judge(pairs), device)
@@ -194,6 +229,7 @@ def measure_models(device: str, layers: tuple[int, int]) -> list[dict[str, Any]]
 def main() -> None:
     """Measure, and write it all."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
+    parser.add_argument("--part", choices=("all", "models", "cells"), default="all")
     parser.add_argument("--profile", default="embedded")
     parser.add_argument("--layers", type=int, nargs=2, default=(12, 32), metavar=("BASE", "LARGE"))
     parser.add_argument("--device", choices=("cuda", "cpu"), default="cuda")
@@ -204,8 +240,11 @@ def main() -> None:
             "gpu.py: no GPU is seen; with --device cpu --layers 1 1 the program can be tried without one"
         )
     name = torch.cuda.get_device_name() if given.device == "cuda" else "cpu"
-    models = measure_models(given.device, tuple(given.layers))
-    measured = {"device": name, "models": models, "cells": compare_cells(given.profile)}
+    measured: dict[str, Any] = {"device": name, "torch": torch.__version__}
+    if given.part != "cells":
+        measured["models"] = measure_models(given.device, tuple(given.layers))
+    if given.part != "models":
+        measured["cells"] = compare_cells(given.profile)
     given.output.parent.mkdir(parents=True, exist_ok=True)
     given.output.write_text(json.dumps(measured, indent=1) + "\n", encoding="utf-8")
 
