@@ -1,0 +1,42 @@
+"""What a sentence of a student's own says: the reader of findings, for everyday wording too.
+
+The reader knows how radiologists deny. Students also write that a finding cannot be found or that there is
+no doubt about it; such phrases are put into the reader's words first.
+"""
+
+from __future__ import annotations
+
+import re
+
+from radeval_lib.findings import read
+from radeval_lib.findings.records import Finding
+
+_SEEN = (
+    r"(?:seen|found|identified|noticed|recogni[sz]ed|diagnosed|shown|confirmed|indicated|suggested|reported|"
+    r"recorded|perceived|observed|detected|discern(?:ed|ible)|there|the case|[io]n the \w+)"
+)
+_IN_READERS_WORDS = (
+    (r"\bcan(?:not|'t)\b", "can not"),
+    (r"n't\b", " not"),
+    (r"\b(?:there is )?no (?:doubt|question|denying|mistaking)\b(?: (?:that|about|of))?[:,]?", ""),
+    (r"\bno (?:absence|lack) of\b", ""),
+    (r"\bnot (?:absent|missing|lacking|gone)\b", "seen"),
+    (r"\b(?:can|could) not (see|find|identify)\b", r"do not \1"),
+    (rf"\b(?:is|are|was|were|has|have|had|can|could) not (?:to be |been |be )?{_SEEN}\b", "is not seen"),
+    (rf"\bnot (?:to be )?{_SEEN}\b", "not seen"),
+    (r"\b(?:does|did) not (?:appear|exist)(?=\W*$)", "is not seen"),
+    (
+        r"\bis (?:missing|gone|lacking|non-?existent|negative|false|unseen|undetected|nowhere to be \w+)\b",
+        "is absent",
+    ),
+    (r"\b(?:negative|none)(?=\W*$)", "is absent"),
+    (r"^\W*(?:nil|zero|absent|exclud\w+|rul\w+ out|nothing suggests|fails to show)\b", "no"),
+)
+_PATTERNS = [(re.compile(pattern, re.IGNORECASE), words) for pattern, words in _IN_READERS_WORDS]
+
+
+def findings_of(sentence: str) -> list[Finding]:
+    """The findings that one sentence states or denies."""
+    for pattern, words in _PATTERNS:
+        sentence = pattern.sub(words, sentence)
+    return list(read(sentence).findings)

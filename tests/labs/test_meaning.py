@@ -1,0 +1,52 @@
+"""Sentences that students write to fool a metric are read as they are meant."""
+
+from __future__ import annotations
+
+import pytest
+
+from radeval_lib.labs.meaning import findings_of
+
+FINDINGS = ("pleural effusion", "pneumothorax", "consolidation", "pulmonary edema", "atelectasis")
+DENIALS = (
+    "There is no {}.",
+    "{} is not seen.",
+    "{} not found.",
+    "{} was not found.",
+    "{} has not been identified.",
+    "{} cannot be seen.",
+    "{} couldn't be found.",
+    "I can't see any {}.",
+    "We did not find {}.",
+    "{} isn't there.",
+    "{} does not appear.",
+    "{} is missing.",
+    "{}: none.",
+    "Nil {}.",
+    "Nothing suggests {}.",
+)
+STATEMENTS = (
+    "There is {}.",
+    "There is clearly {}.",
+    "There is no doubt that {} is present.",
+    "There is no doubt about the {}.",
+    "There is no question: {} is seen.",
+    "There is no absence of {}.",
+    "{} is not absent.",
+    "{} cannot be missed.",
+    "I can see {}.",
+)
+
+
+@pytest.mark.parametrize("finding", FINDINGS)
+def test_everyday_wording_is_read_as_it_is_meant(finding: str) -> None:
+    (denied,) = findings_of(f"No {finding}.")
+    for sentences, presence in ((DENIALS, "absent"), (STATEMENTS, "present")):
+        for sentence in sentences:
+            text = sentence.format(finding)
+            found = {(one.observation, one.presence) for one in findings_of(text[0].upper() + text[1:])}
+            assert found == {(denied.observation, presence)}, text
+
+
+def test_doubt_stays_doubt() -> None:
+    for text in ("Possible pneumothorax.", "Pneumothorax is not excluded.", "There is probably atelectasis."):
+        assert {one.presence for one in findings_of(text)} == {"uncertain"}, text
