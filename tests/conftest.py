@@ -7,10 +7,15 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from hypothesis import HealthCheck, settings
 
 from radeval_lib import origin
 from radeval_lib.origin import Reading
 from radeval_lib.paths import ROOT
+
+# How long an example takes depends on what else the machine does.
+settings.register_profile("any load", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("any load")
 
 # Beside a checkout there may be a folder `shared` with both.
 _BESIDE = ROOT.parent / "shared"

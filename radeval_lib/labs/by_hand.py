@@ -21,20 +21,26 @@ class BorrowedError(Exception):
 def by_hand(packages: Collection[str]) -> Iterator[None]:
     """Raise a BorrowedError at the end of a block in which a function of one of these packages ran.
 
-    Only Python functions are seen, and only while the block runs: hidden tests give a function arguments that
-    no notebook held, so that it gains nothing by results that were prepared. A copy of a package's source is
-    not noticed, as no copied text is.
+    A package may be given down to a module or a function, as ``radeval_lib.labs.tagging.score``. Calls are
+    seen only while the block runs: hidden tests give a function arguments that no notebook held, so that it
+    gains nothing by results that were prepared. A copy of a package's source is not noticed, as no copied
+    text is.
     """
     if not packages:
         yield
         return
     borrowed: list[str] = []
+    within = tuple(f"{name}." for name in packages)
 
-    def watch(frame: FrameType, event: str, _: object) -> None:
+    def watch(frame: FrameType, event: str, called: object) -> None:
         if event == "call" and not borrowed:
-            module = str(frame.f_globals.get("__name__"))
-            if module.partition(".")[0] in packages and module not in _OURS:
-                borrowed.append(f"{module}.{frame.f_code.co_name}")
+            module, name = frame.f_globals.get("__name__"), frame.f_code.co_qualname
+        elif event == "c_call" and not borrowed:
+            module, name = getattr(called, "__module__", None), getattr(called, "__qualname__", "")
+        else:
+            return
+        if f"{module}.{name}.".startswith(within) and module not in _OURS:
+            borrowed.append(f"{module}.{name}")
 
     before = sys.getprofile()
     sys.setprofile(watch)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import sys
 from collections import Counter, OrderedDict, namedtuple
 from dataclasses import dataclass
@@ -184,6 +185,15 @@ def test_a_function_that_calls_a_package_is_found_however_it_does() -> None:
         with pytest.raises(BorrowedError, match="write this one yourself"):
             callable_answer(borrowed, without)([1])
     assert callable_answer(lambda values: sum(values), without)([1, 2]) == 3
+    for part, seen in (("json.encoder", True), ("json.dumps", True), ("json.dump", False), ("jso", False)):
+        called = partial(callable_answer(json.dumps, (part,)), [1])
+        if seen:
+            with pytest.raises(BorrowedError):
+                called()
+        else:
+            assert called() == "[1]"
+    with pytest.raises(BorrowedError, match=r"it calls math\.hypot"):  # which is not written in Python
+        callable_answer(math.hypot, ("math",))(3, 4)
     with pytest.raises(ZeroDivisionError):
         callable_answer(lambda value: value / 0, without)(1)
     assert sys.getprofile() is None
