@@ -1,0 +1,217 @@
+"""What systems are compared by, from texts, scores, tables or files: the same references for all of them."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from radeval_lib.errors import listed, plain
+from radeval_lib.metrics.base import MetricError, checked_pairs
+from radeval_lib.metrics.context import contexts_of
+from radeval_lib.metrics.table_files import CANDIDATE, CASES, REFERENCE, table
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from radeval_lib.lexicon.significance import Context
+    from radeval_lib.stats.resampling import FloatArray
+
+
+@dataclass(frozen=True)
+class Inputs:
+    """What there is of each system.
+
+    Attributes
+    ----------
+    references : one a row; None where only scores were given.
+    candidates : by system, one a row; empty where only scores were given.
+    scores : by metric and system, scores that there are already, one a row.
+    systems : their names, two or more.
+    cases, contexts : of each row, as for :func:`radeval_lib.compare`; None where nothing is known.
+    """
+
+    references: Sequence[str] | None
+    candidates: Mapping[str, Sequence[str]]
+    scores: Mapping[str, Mapping[str, ArrayLike]]
+    systems: list[str]
+    cases: Sequence[Hashable] | None
+    contexts: Sequence[Context | None] | None
+
+    def pairs(self) -> list[tuple[str, str]]:
+        """Reference and candidate of every row, one system after another.
+
+        Raises
+        ------
+        MetricError
+            If there are no references, or no candidates of a system, or their numbers differ.
+        """
+        return [pair for name in self.systems for pair in self._pairs_of(name)]
+
+    def _pairs_of(self, name: str) -> list[tuple[str, str]]:
+        texts = self.candidates.get(name)
+        if self.references is None or texts is None:
+            column, where = (
+                (REFERENCE, "references") if self.references is None else (f"{CANDIDATE}:{name}", "systems")
+            )
+            raise MetricError(f"no column {column!r}", where, "Give the texts, or scores of every system.")
+        try:
+            return checked_pairs(self.references, texts)
+        except MetricError as error:
+            where = f"system {name!r}: {error.where}".rstrip(": ")
+            raise MetricError(error.what, where, error.remedy) from None
+
+
+def inputs_of(
+    references: Sequence[str] | pd.DataFrame,
+    systems: Mapping[str, Sequence[str]] | Mapping[str, str] | None,
+    scores: Mapping[str, Mapping[str, ArrayLike]],
+    cases: Sequence[Hashable] | None,
+    contexts: Sequence[Context | None] | None,
+    metrics: Iterable[str],
+) -> Inputs:
+    """What :func:`radeval_lib.compare` is given, with what a table's columns say.
+
+    Raises
+    ------
+    MetricError
+        If candidates have no names, there are fewer than two systems, a name does not print, or a column is
+        not there.
+    """
+    texts: dict[str, Sequence[str]]
+    if hasattr(references, "columns"):
+        cases = _cases_of(references) if cases is None else cases
+        contexts = contexts_of(references) if contexts is None else contexts
+        references, texts, ready = _of_table(references, systems, metrics)
+    else:
+        if systems is not None and not isinstance(systems, Mapping):
+            remedy = "Give {name: candidates} for each system."
+            raise MetricError("no candidates by name", "systems", remedy)
+        texts, ready = dict(systems or {}), {}
+    ready = {**ready, **scores}
+    names = list(texts) or list(dict.fromkeys(name for by_system in ready.values() for name in by_system))
+    _check_names(names)
+    return Inputs(references, texts, ready, names, cases, contexts)
+
+
+def _check_names(names: list[str]) -> None:
+    if len(names) < 2:
+        own = "A table has a column candidate:NAME each; files of their own come by --candidates NAME=FILE."
+        remedy = f"Give at least two; found: {listed(names)}. {own}"
+        raise MetricError(f"{len(names)} system(s) to compare", "systems", remedy)
+    for name in names:
+        if plain(name, 80) != name:
+            remedy = "Give a shorter one that prints."
+            raise MetricError(f"{name!r} is not a name for a table", "systems", remedy)
+
+
+def _of_table(
+    frame: pd.DataFrame, systems: Mapping[str, Any] | None, metrics: Iterable[str]
+) -> tuple[list[str] | None, dict[str, Sequence[str]], dict[str, Mapping[str, ArrayLike]]]:
+    """References, candidates by system, and scores that are there, of a table."""
+
+    def named(head: str) -> dict[str, str]:
+        columns = (name for name in map(str, frame.columns) if name.startswith(head))
+        return {name.removeprefix(head): name for name in columns}
+
+    columns = systems or named(f"{CANDIDATE}:")
+    for column in columns.values():
+        if column not in frame:
+            remedy = f"Columns: {listed(frame.columns)}."
+            raise MetricError(f"no column {plain(str(column), 40)!r}", "systems", remedy)
+    ready = dict[str, Mapping[str, ArrayLike]]()
+    for metric in metrics:
+        there = named(f"{metric}:")
+        if kept := {name: list(frame[there[name]]) for name in columns or there if name in there}:
+            ready[metric] = kept
+    texts: dict[str, Sequence[str]] = {name: list(frame[column]) for name, column in columns.items()}
+    return list(frame[REFERENCE]) if REFERENCE in frame else None, texts, ready
+
+
+def numbers_of(given: ArrayLike, where: str) -> FloatArray:
+    """Scores as an array, shape (n,); MetricError with the row where one is missing or not finite."""
+    import pandas as pd
+
+    array = np.asarray(given, dtype=object)
+    if array.ndim != 1:
+        raise MetricError(f"shape {array.shape}", where, "Give one score per case.")
+    numbers = pd.to_numeric(pd.Series(array), errors="coerce").to_numpy(np.float64)
+    if (bad := np.flatnonzero(~np.isfinite(numbers))).size:
+        remedy = "Give a finite number for every case, or leave the case out for all systems."
+        raise MetricError("the score is missing, or no finite number", f"{where}, row {bad[0] + 1}", remedy)
+    return numbers
+
+
+def check_cases(tables: Mapping[tuple[str, str], FloatArray]) -> None:
+    """Whether all have the same cases, and more than one."""
+    (first, expected), *rest = ((of, len(statistics)) for of, statistics in tables.items())
+    for (metric, system), cases in rest:
+        if cases != expected:
+            what = f"{cases} scores of {system!r}, but {expected} of {first[1]!r}"
+            raise MetricError(what, metric, "Give one per case, in the same order.")
+    if expected < 2:
+        raise MetricError(f"{expected} case(s)", "references", "Give at least two, better more.")
+
+
+def _cases_of(frame: pd.DataFrame) -> list[Hashable] | None:
+    """The case of each row, from the first of the columns that may have it."""
+    column = next((name for name in CASES if name in frame), None)
+    return None if column is None else list(frame[column])
+
+
+def places(cases: Sequence[Hashable], rows: int) -> NDArray[np.intp]:
+    """The number of each row's case, shape (rows,); MetricError where a row has none."""
+    import pandas as pd
+
+    if len(cases) != rows:
+        raise MetricError(f"{len(cases)} cases for {rows} rows", "cases", "Give one for each row.")
+    blank = pd.isna(pd.Series(cases, dtype=object)) | pd.Series(map(str, cases)).str.strip().eq("")
+    if blank.any():
+        remedy = "Name the case of every row, or leave the column out."
+        raise MetricError("no case", f"cases, row {int(blank.to_numpy().argmax()) + 1}", remedy)
+    return np.asarray(pd.factorize(pd.Series(cases, dtype=object))[0], dtype=np.intp)
+
+
+def table_of_files(
+    path: str | Path,
+    systems: Mapping[str, str] | None,
+    candidates: Mapping[str, str | Path],
+    metrics: Iterable[str],
+) -> tuple[pd.DataFrame, Mapping[str, str] | None]:
+    """The table of a file, with a column for each system whose candidates or scores have a file of their own;
+    and the systems by column, with those that came from files.
+
+    Raises
+    ------
+    MetricError
+        If a file has other rows than the first, in another order, or no column that is asked for.
+    """
+    import pandas as pd
+
+    wanted = [*metrics]
+    frame = pd.DataFrame(table(Path(path)))
+    for name, other in candidates.items():
+        theirs, where = pd.DataFrame(table(Path(other))), Path(other).name
+        if len(theirs) != len(frame):
+            remedy = "Rows are matched by position, so there must be as many."
+            raise MetricError(f"{len(theirs)} rows, but {Path(path).name} has {len(frame)}", where, remedy)
+        for key in ("id", REFERENCE):
+            if key in frame and key in theirs and (odd := np.flatnonzero(frame[key] != theirs[key])).size:
+                what = f"{key!r} is not that of {Path(path).name}"
+                raise MetricError(what, f"{where}, row {odd[0] + 1}", "Put the rows in the same order.")
+        kept = {CANDIDATE: f"{CANDIDATE}:{name}"}
+        kept |= {metric: f"{metric}:{name}" for metric in wanted}
+        found = {new: theirs[column] for column, new in kept.items() if column in theirs}
+        if not found:
+            raise MetricError(f"no column {CANDIDATE!r}", where, f"Columns: {listed(theirs.columns)}.")
+        if doubled := [new for new in found if new in frame]:
+            remedy = "Give the system another name."
+            raise MetricError(f"there is already a column {doubled[0]!r}", Path(path).name, remedy)
+        frame = frame.assign(**found)
+        if systems is not None and CANDIDATE in theirs:
+            systems = {**systems, name: f"{CANDIDATE}:{name}"}
+    return frame, systems
