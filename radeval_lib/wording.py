@@ -36,6 +36,16 @@ def long_date(day: date) -> str:
     return f"{day.day} {day:%B %Y}"
 
 
+def p_digits(p: float) -> str:
+    """A p value in two digits, ``0.012``; below a thousandth, ``< 0.001``."""
+    return "< 0.001" if p < 0.001 else f"{p:.2g}"
+
+
+def p_words(p: float) -> str:
+    """A p value as a sentence has it: ``p = 0.012`` or ``p < 0.001``."""
+    return f"p {p_digits(p)}" if p < 0.001 else f"p = {p_digits(p)}"
+
+
 def percent(share: float) -> str:
     """A share as whole percent, where 0% and 100% are said of none and of all alone."""
     if 0 < share < 0.01:

@@ -3,7 +3,7 @@
 import pytest
 
 from radeval_lib.stats.estimates import Estimate
-from radeval_lib.wording import in_words, joined, ordinal, with_interval
+from radeval_lib.wording import in_words, joined, ordinal, p_digits, p_words, with_interval
 
 
 @pytest.mark.parametrize(
@@ -24,3 +24,10 @@ def test_an_interval_may_have_other_digits_than_its_value() -> None:
 def test_counts_and_lists() -> None:
     assert [in_words(number) for number in (0, 10, 11)] == ["none", "ten", "11"]
     assert [joined(list(names)) for names in ("", "a", "ab", "abc")] == ["", "a", "a and b", "a, b and c"]
+
+
+def test_a_p_value_below_a_thousandth_is_a_bound() -> None:
+    assert [p_digits(p) for p in (8e-59, 0.000999, 0.001, 0.0123, 0.994, 1.0)] == [
+        *("< 0.001", "< 0.001", "0.001", "0.012", "0.99", "1"),
+    ]
+    assert [p_words(p) for p in (5e-07, 0.045)] == ["p < 0.001", "p = 0.045"]

@@ -13,7 +13,7 @@ from radeval_lib.papers.exhibits import PAPERS, ledger
 from radeval_lib.paths import display_path
 from radeval_lib.study.headlines import headlines
 
-_INTERVAL = re.compile(r"\[[^\]]*\]|p = [\d.e-]+")
+_INTERVAL = re.compile(r"\[[^\]]*\]|p [=<] [\d.e-]+")
 _NAME = re.compile(r"[\w-]+\.\w+\.[a-z]+\.json")
 Results = dict[str, dict[str, Any]]
 

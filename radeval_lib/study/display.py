@@ -54,7 +54,9 @@ CAUSE_WORDS = {
     "text": "in our text of the paper, not in the paper",
     "definition": "an open convention",
     "rounding": "the last digit",
+    "": "not known",
 }
+"""Kinds of cause as a reader sees them; no kind is that of what nothing explains."""
 
 
 def _counted(total: int, part: int, singular: str, plural: str) -> str:

@@ -241,7 +241,7 @@ def findings_table(checks: pd.DataFrame) -> HTML:
         [
             f"{escape(one.paper)}, {_where(one)}",
             escape(one.explanation) + _muted(_instance(one)),
-            CAUSE_WORDS.get(one.cause, "not known"),
+            CAUSE_WORDS[one.cause],
             CHANGES[one.changes] if one.explanation else "",
         ]
         for one in ranked_findings(checks)

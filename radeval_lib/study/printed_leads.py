@@ -20,6 +20,7 @@ from radeval_lib.stats.printed import (
     standard_error,
 )
 from radeval_lib.study.superiority import LEVEL, Lead
+from radeval_lib.wording import p_digits, p_words
 
 
 def _lead(difference: float, needed: float, between: str) -> Lead:
@@ -73,5 +74,5 @@ def lead_of_shares(first: int, second: int, n: int) -> Lead:
     smallest, largest = mcnemar_range(first, second, n)
     sign = (first > second) - (first < second) if largest < LEVEL else 0
     if math.isclose(smallest, largest):
-        return Lead(sign, f"p = {largest:.2g} however the right cases overlap")
-    return Lead(sign, f"p from {smallest:.2g} to {largest:.2g} by how the right cases overlap")
+        return Lead(sign, f"{p_words(largest)} however the right cases overlap")
+    return Lead(sign, f"p from {p_digits(smallest)} to {p_digits(largest)} by how the right cases overlap")

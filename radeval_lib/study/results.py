@@ -27,8 +27,8 @@ from radeval_lib.study.verdicts import Coverage
 OPEN_CONVENTION = "definition"
 CAUSES = ("paper", "text", OPEN_CONVENTION, "rounding")
 _FORMAT = 6
-_INTERVAL = re.compile(r"\[[-+−]?[\d.]+%?, [-+−]?[\d.]+%?\]")
-_P_VALUE = re.compile(r"\bp = \d")
+_INTERVAL = re.compile(r"\[[-+−]?[\d.]+%?, [-+−]?[\d.]+%?\]| ± \d")
+_P_VALUE = re.compile(r"\bp [=<] \d")
 
 
 @dataclass(frozen=True)

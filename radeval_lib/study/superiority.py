@@ -18,9 +18,13 @@ from radeval_lib.papers.printed_numbers import Printed
 from radeval_lib.stats.estimates import Estimate
 from radeval_lib.study.checks import Check, Key, above
 from radeval_lib.study.verdicts import CANNOT_TELL, FAILS, HOLDS
+from radeval_lib.wording import p_words
 
 LEVEL = 0.05  # two-sided
-_CLAIMS_A_LEAD = re.compile(r"\b(significant(ly)?|clear(ly)?|outperform\w*|best|excel\w*)\b", re.IGNORECASE)
+# CONTRIBUTING.md's four words; an error that is called clinically significant leads nothing.
+_CLAIMS_A_LEAD = re.compile(
+    r"\b((?<!clinically )significant(ly)?|clear(ly)?|outperform\w*|best)\b", re.IGNORECASE
+)
 
 
 @dataclass(frozen=True)
@@ -47,7 +51,7 @@ class Lead:
     def by_p(cls, difference: float, p: float, note: str = "") -> Lead:
         """A difference (positive: the claimed direction) with its two-sided p value."""
         sign = int(math.copysign(1, difference)) if p < LEVEL and difference else 0
-        return cls(sign, f"p = {p:.2g}{f', {note}' if note else ''}")
+        return cls(sign, f"{p_words(p)}{f', {note}' if note else ''}")
 
 
 UNKNOWN = Lead(0, "nothing printed says how large chance is")

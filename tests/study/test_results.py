@@ -321,6 +321,9 @@ def test_a_box_with_many_checks_leads_to_the_audit(run: Run) -> None:
         ("open", check_value("point", "0.5", 0.5), False),
         ("released", check_statement("slope", "2", "+1.66 [+0.03, +3.30]", None), True),
         ("print", check_statement("rank", "poorer", "Spearman 0.66 (p = 5e-07)", True), True),
+        ("print", check_statement("rank", "poorer", "Spearman 0.66 (p < 0.001)", True), True),
+        ("released", check_statement("bars", "a drop", "37.7 to 28.7, -9.0 ± 2.9", True), True),
+        ("print", check_statement("table", "mean ± sd", "0.63 ± 0.99", True), False),
         ("print", check_statement("words", "some", "p = the penalty [sic]", True), False),
         ("print", study.unknown_lead("best"), False),
         *(

@@ -58,6 +58,9 @@ def test_one_computed_side_makes_an_order_a_matter_of_chance() -> None:
         ("shorter", False),
         ("best-effort insignificance is no lead; the bestiary", True),
         ("insignificant, besting nobody", False),
+        ("the lowest difference for clinically significant errors", False),
+        ("our model excels in managing synonym and antonym challenges", False),
+        ("surpassing all existing metrics", False),
     ],
 )
 def test_words_that_claim_a_lead(claim: str, needed: bool) -> None:
