@@ -14,13 +14,14 @@ from bs4 import BeautifulSoup
 from playwright.sync_api import Browser, Page, expect
 
 from radeval_lib.papers.exhibits import level_of
-from radeval_lib.papers.printed_numbers import paper, printed
+from radeval_lib.papers.printed_numbers import paper, printed, quotations
 from radeval_lib.paths import BOOK
 from radeval_lib.pipeline.staging import pages_of
 from radeval_lib.study import PAPERS, ledger, read_all
 from radeval_lib.study.display import RECORD
 from radeval_lib.study.results import explains, rests_on_cases
-from radeval_lib.study.verdicts import FAILS
+from radeval_lib.study.superiority import claims_a_lead
+from radeval_lib.study.verdicts import FAILS, HOLDS
 from workflow import readme
 from workflow.check_site import dead_links, faults
 
@@ -260,6 +261,27 @@ def test_every_interval_and_lead_names_its_sample(smoke: Path) -> None:
         if not result.samples and rests_on_cases(result.evidence, check)
     ]
     assert not without
+
+
+def test_what_the_ledger_leaves_unchecked_reaches_the_result(smoke: Path) -> None:
+    """A limit under a level that no result has would be shown nowhere."""
+    silent = {
+        result.name
+        for result in read_all(smoke)
+        if ledger()[result.exhibit].remaining and not result.remaining and result.evidence != "none"
+    }
+    assert not silent
+
+
+def test_nothing_that_the_paper_calls_significant_holds_without_its_lead(smoke: Path) -> None:
+    untested = {
+        result.exhibit
+        for result in read_all(smoke)
+        if result.outcome == HOLDS and ledger()[result.exhibit].kind == "claim"
+        if any(claims_a_lead(words) for _, words in quotations(result.exhibit))
+        if all(check.aspect != "lead" for check in result.checks)
+    }
+    assert untested <= {"rales.claim_nobest"}, "make the lead a check (superiority.unknown_lead)"
 
 
 def test_the_index_shows_a_tile_for_every_exhibit(html: Path, page: Page) -> None:

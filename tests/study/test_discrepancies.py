@@ -14,7 +14,7 @@ from radeval_lib.pages.summarization.dataset import check_openi
 from radeval_lib.papers.printed_numbers import paper
 from radeval_lib.study import PAPERS, Key, begin, check_value, ledger
 from radeval_lib.study.pages import CHANGES
-from radeval_lib.study.results import CAUSES, with_causes
+from radeval_lib.study.results import CAUSES, judge, with_causes
 
 ENTRIES = [
     (key, name, entry) for key in PAPERS for name, entry in (paper(key).get("discrepancies") or {}).items()
@@ -70,6 +70,13 @@ def test_explanations_of_data_meet_what_fails_there(data_root: Path, tmp_path: P
     head = judge_models.check_head(study.printed("green.table4"), counts)
     named, _ = with_causes("green.table4", "open", head)
     assert [check.cause for check in named if check.outcome == "fails"] == ["sum_for_mean"]
+
+
+def test_what_another_script_sets_contradicts_nothing() -> None:
+    made = [study.check_setting("GREEN", name) for name in ("epochs of fine-tuning", "warm-up ratio")]
+    checks, causes = with_causes("green.guide_training", "released", made)
+    assert [check.outcome for check in checks] == ["fails", "holds"]
+    assert judge("numbers", checks, causes) == "undecided"
 
 
 def test_two_causes_of_one_check_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -26,7 +26,7 @@ from radeval_lib.stats.resampling import mean_of_sums, sum_estimates
 from radeval_lib.stats.system_comparison import wilson
 from radeval_lib.study.phrases import phrase
 from radeval_lib.study.runs import Run
-from radeval_lib.wording import in_words, joined, long_date, percent, with_interval
+from radeval_lib.wording import in_words, joined, long_date, p_digits, p_words, percent, with_interval
 
 NAME = "iu_systems"
 WORDS = ("bleu", "rouge_l", "meteor", "bertscore")
@@ -189,7 +189,7 @@ def gains(recording: Recording, resamples: int, rng: np.random.Generator) -> pd.
 def beside_each_other(gained: pd.DataFrame) -> pd.DataFrame:
     """The rows of :func:`gains` in words: one row per metric and group of studies, one column per system."""
     cells = [
-        f"{with_interval(one.gain, one.low, one.high)} ({one.p:.2g}, {one.share:.1%})"
+        f"{with_interval(one.gain, one.low, one.high)} ({p_digits(one.p)}, {one.share:.1%})"
         for one in gained.itertuples()
     ]
     named = gained.assign(metric=gained["metric"].map(titles(METRICS)), studies=gained["stratum"], cell=cells)
@@ -266,7 +266,8 @@ def tested(
     outcomes: dict[str, tuple[bool, str]] = {
         "beyond_chance": (
             bool(named.loc[best, "p"] < 0.05),
-            "{}: {named:.0f} of {coded:.0f}, p = {p:.2g}".format(best, **named.loc[best]),
+            f"{best}: {named.loc[best, 'named']:.0f} of {named.loc[best, 'coded']:.0f}, "
+            f"{p_words(named.loc[best, 'p'])}",
         ),
         "words": (
             len(silent) > len(words) / 2,

@@ -70,12 +70,6 @@ def in_runs(source: str, summary: str) -> float:
     return sum(run for run in fragments(words(source), said) if run >= 3) / max(1, len(said))
 
 
-def mean_run(source: str, summary: str) -> float:
-    """Mean length of the run of its source in which a word of a summary stands."""
-    said = words(summary)
-    return sum(run**2 for run in fragments(words(source), said)) / len(said)
-
-
 def rouge_precision(sources: Sequence[str], summaries: Sequence[str], *, stem: bool) -> pd.DataFrame:
     """ROUGE-1 and ROUGE-L precision of each summary against its source.
 
@@ -246,7 +240,7 @@ def extractive_checks(measured: pd.DataFrame, said: Mapping[str, Printed]) -> li
         check_value("ROUGE-L precision", said["rouge_l"], rouge[1], possible=(0.0, 1.0)),
         check_statement(
             "more than half of the words stand in copied runs",
-            "descriptions are mostly extractive in nature",
+            "descriptions are mostly extractive in nature (we ask for more than half of the words)",
             with_interval(runs.value, runs.low, runs.high, ".2f"),
             above(runs.low, runs.high, 0.5),
         ),

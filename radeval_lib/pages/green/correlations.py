@@ -24,6 +24,7 @@ from radeval_lib.study.printed_leads import lead_of_shares
 from radeval_lib.study.runs import Run
 from radeval_lib.study.superiority import LEVEL, Lead, check_no_deficit, check_superiority
 from radeval_lib.tables import table_html
+from radeval_lib.wording import p_digits, p_words
 
 ENDS = ["estimate", "ci_low", "ci_high"]
 COUNTS = ("Error count GREEN", "Error count G-Rad (GPT-4)", "Error count GPT-4")
@@ -69,7 +70,7 @@ class PrintedTaus:
             alone = from_print.two_sided_p(gaps, errors["GREEN"], theirs, between)
             p = pd.Series(pg.multicomp(alone, method="holm")[1], self.earlier)
             frame = (taus["GREEN"] - taus[self.earlier]).map("{:+.2f}".format).to_frame("lead")
-            frame["p (Holm)"] = p.map("{:.2g}".format)
+            frame["p (Holm)"] = p.map(p_digits)
             frame["more than chance"] = (p < LEVEL).map({True: "yes", False: "no"})
             tables[f"{between:.1f}"] = table_html(
                 frame.rename_axis(None), "GREEN's score over earlier scores, by Table 6"
@@ -115,7 +116,7 @@ class PrintedTaus:
         need = f"needed correlation {test['needed']:.2f}"
         if math.isnan(test["needed"]):
             need = "no correlation suffices"
-        return f"p = {test['p']:.2g} with independent errors, {need}"
+        return f"{p_words(test['p'])} with independent errors, {need}"
 
 
 class PrintedShares:
@@ -168,7 +169,7 @@ class PrintedShares:
                 "printed": f"{share} ({reach[0]} to {reach[1]})",
                 f"of {self.cases}": k,
                 "rebuilt": f"{k / self.cases:.3f} ({low:.3f} to {high:.3f})",
-                "p v one half": f"{stats.binomtest(k, self.cases).pvalue:.2g}",
+                "p v one half": p_digits(stats.binomtest(k, self.cases).pvalue),
             }
         return pd.DataFrame.from_dict(rows, orient="index")
 

@@ -30,6 +30,7 @@ from radeval_lib.study.checks import Check, Key, check_statement, check_value
 from radeval_lib.study.printed_leads import lead_of_intervals
 from radeval_lib.study.runs import Run
 from radeval_lib.study.superiority import check_superiority
+from radeval_lib.wording import p_words
 
 Counts = Mapping[str, FloatArray]
 NAMES = [*RATERS, "GREEN"]
@@ -215,8 +216,8 @@ def check_experts_differ(counts: FloatArray, tests: pd.DataFrame, kind: str) -> 
     pairs = combinations(counts.T, 2)
     ps = [pg.wilcoxon(x, y, method="approx", correction=False)["p_val"].item() for x, y in pairs]
     apart = pg.multicomp(ps, method="bonf")[0]
-    largest = f"largest P {worst['p']:.1g} ({worst['rater']}), {kind} errors"
-    among = f"{apart.sum()} of {len(ps)} pairs with P < 0.05 after Bonferroni's correction"
+    largest = f"largest {p_words(worst['p'])} ({worst['rater']}), {kind} errors"
+    among = f"{apart.sum()} of {len(ps)} pairs with p < 0.05 after Bonferroni's correction"
     return [
         check_statement("Every expert differs from the mean of six", claim, largest, bool(worst["p"] < 0.05)),
         check_statement("Some pairs of experts differ", claim, among, bool(apart.any())),

@@ -79,7 +79,7 @@ def check_examples(cases: pd.DataFrame, classes: Sequence[str]) -> list[Check]:
         ),
         check_statement(
             "lowest confidence, right and wrong",
-            "confidently correct and incorrect",
+            f"confidently correct and incorrect (we ask for {_CONFIDENT})",
             f"right {right:.2f}, wrong {wrong:.2f}",
             min(right, wrong) >= _CONFIDENT,
         ),

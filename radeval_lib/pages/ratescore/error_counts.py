@@ -147,7 +147,12 @@ def check_rule(
             above(found.low, found.high),
         )
     rules = {
-        "short": ("length less than 10 words commonly has zero errors", "no error", 0.5, ".0%"),
+        "short": (
+            "length less than 10 words commonly has zero errors (we ask for a mean below 0.5 in most)",
+            "no error",
+            0.5,
+            ".0%",
+        ),
         "long": (
             "longer than 25 words had an average error count greater than 3",
             "mean errors",

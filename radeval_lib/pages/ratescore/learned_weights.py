@@ -22,7 +22,7 @@ from radeval_lib.study.phrases import phrase
 from radeval_lib.study.printed_leads import lead_of_correlations as lead_of_correlations
 from radeval_lib.study.runs import Run
 from radeval_lib.study.superiority import LEVEL
-from radeval_lib.wording import with_interval
+from radeval_lib.wording import p_words, with_interval
 
 EQUAL, _ENCODER = "equal weights", "encoder: "
 LEARNED = {"long": "released, for long texts", "short": "released, for short texts"}
@@ -112,7 +112,7 @@ def answer(leads: pd.DataFrame, n: int, source: str) -> dict[str, str]:
             less="do worse than",
             open="are not shown to differ from",
         )
-        return f"{words} {rival} ({with_interval(gap, low, high, '+.2f')}, p = {p:.2g})"
+        return f"{words} {rival} ({with_interval(gap, low, high, '+.2f')}, {p_words(p)})"
 
     last = str(leads.index[-1])
     return {

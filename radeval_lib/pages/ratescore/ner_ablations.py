@@ -22,13 +22,11 @@ from radeval_lib.study.checks import Key
 from radeval_lib.study.page_runs import OpenExhibit
 from radeval_lib.study.phrases import phrase
 from radeval_lib.study.runs import Basis, Run
-from radeval_lib.study.superiority import Lead
 from radeval_lib.wording import joined, with_interval
 
 BOTH = "Radiopaedia + MIMIC-IV"
 MEASURES = ["precision", "recall", "F1", "accuracy"]
 SCHEMES = {"iob": "IOB", "span": "spans"}
-ONE_TRAINING = Lead(0, "one training of each is printed, and no spread over seeds")
 _ROWS = {
     "DeBERTa_v3": "microsoft/deberta-v3-base",
     "Medical-NER": "blaze999/Medical-NER",
