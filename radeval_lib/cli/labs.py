@@ -48,7 +48,7 @@ def start(lab: str) -> None:
 
 
 @labs_group.command("grade")
-@click.argument("submissions", type=click.Path(path_type=Path, exists=True, file_okay=False))
+@click.argument("submissions", type=click.Path(path_type=Path, exists=True))
 @click.option("--output", required=True, type=click.Path(path_type=Path), help="CSV to write.")
 @click.option("--lab", default="", help="The lab of notebooks that do not tell theirs, by number or name.")
 @click.option("--roster", type=_FILE, help="The class: a CSV with ids and names, such as Canvas exports.")
@@ -71,7 +71,7 @@ def grade(
     memory: float,
     jobs: int,
 ) -> None:
-    """Grade every notebook below SUBMISSIONS; write a table, and a page for each student beside it.
+    """Grade every notebook in SUBMISSIONS, a folder or a zip; write a table, and a page for each student.
 
     Written marks in a table that is there stay. Of several submissions of a student the latest counts.
     """

@@ -6,6 +6,7 @@ import contextlib
 import importlib
 import json
 import os
+import shutil
 import signal
 import socket
 import subprocess
@@ -78,7 +79,7 @@ class GradingRules:
 def grade(
     folder: Path, output: Path, rules: GradingRules | None = None, roster: Roster | None = None
 ) -> pd.DataFrame:
-    """Grade every submission below a folder, see :func:`radeval_lib.labs.gradebook.table`.
+    """Grade every submission below a folder or in a zip, see :func:`radeval_lib.labs.gradebook.table`.
 
     Writes the table to ``output``, with the written marks that an earlier table there has, and a page for
     each student into ``<output>_feedback/``.
@@ -98,6 +99,11 @@ def grade(
     with tempfile.TemporaryDirectory() as scratch:
         graders, handed_in = Path(scratch) / "labs", Path(scratch) / "in"
         handed_in.mkdir()
+        if folder.is_file():  # the one zip of a learning system
+            whole = Path(scratch) / "whole"
+            whole.mkdir()
+            shutil.copy2(folder, whole)
+            folder = whole
         every = submissions.collect(folder, handed_in, [output, feedback])
         if not every:
             raise FileError("no submission", folder.name, "Name a folder that holds notebooks.")

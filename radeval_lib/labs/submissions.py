@@ -11,15 +11,18 @@ import re
 import shutil
 import stat
 import zipfile
-from collections.abc import Iterator, Sequence
+from collections import defaultdict
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
+from datetime import datetime
 from pathlib import Path, PurePosixPath
 
 from radeval_lib.errors import plain
 
 NOTEBOOK = ".ipynb"
 _SCRIPTS = (".py", ".md", ".rmd", ".qmd")
+_RENAMED = re.compile(r"(\.txt|\.json|\.ipynb ?\(\d+\))?", re.IGNORECASE)
 _IGNORED = {"__MACOSX", "__pycache__", "Thumbs.db", "desktop.ini", "node_modules"}
 _CHECKPOINTS = ".ipynb_checkpoints"
 _LARGEST = 300_000_000  # bytes of a file, and of an archive's files together
@@ -36,9 +39,10 @@ _BEGINNINGS = {
     b"7z\xbc\xaf": "an archive that is not opened here",
     b"\x1f\x8b": "an archive that is not opened here",
 }
+_ZIP_ERRORS = (OSError, ValueError, RuntimeError, NotImplementedError, zipfile.BadZipFile, EOFError)
 _BEGUN = re.compile(r"""Checks\(\s*["']([\w-]+)["']\s*,\s*["']([\w.+-]+)["']""")
 _LEARNING_SYSTEM = re.compile(r"^(?P<who>[^_]+)_(?:LATE_)?\d+_\d+_")
-_AGAIN = re.compile(r"[-_ ]*(?:\(\d+\)|[vV]?\d+|final|copy|new|late)$", re.IGNORECASE)
+_AGAIN = re.compile(r"(?:[-_ ]*\(\d+\)|[-_ ]+(?:v?\d+|final|copy|new|late))$", re.IGNORECASE)
 
 
 @dataclass
@@ -79,18 +83,29 @@ def collect(folder: Path, scratch: Path, leave_out: Sequence[Path] = ()) -> list
     own = [one.name.split("/") for one in found]
     while own and len({parts[0] for parts in own}) == 1 and all(len(parts) > 2 for parts in own):
         own = [parts[1:] for parts in own]
+    beside = defaultdict[tuple[str, ...], set[str]](set)
+    for parts in own:
+        beside[tuple(parts[:-1])].add(_stem(parts).lower())
     for one, parts in zip(found, own, strict=True):
-        one.sender = (parts[0] if len(parts) > 1 else "", _file_sender(PurePosixPath(parts[-1]).stem))
+        sender = _file_sender(_stem(parts), beside[tuple(parts[:-1])])
+        one.sender = (parts[0] if len(parts) > 1 else "", sender)
     return found
 
 
-def _file_sender(stem: str) -> str:
-    """The student whom a file's name names: ``ada``, ``ada-2``, ``ada (1)`` and ``ada_v2_final`` are one."""
+def _stem(parts: Sequence[str]) -> str:
+    return PurePosixPath(parts[-1]).stem
+
+
+def _file_sender(stem: str, beside: Collection[str]) -> str:
+    """The student whom a file's name names, given the names beside it: ``ada-2``, ``ada (1)`` and
+    ``ada_v2_final`` are ``ada`` where that is there, but ``student-1`` and ``student-2`` are two."""
     if match := _LEARNING_SYSTEM.match(stem):
         return match["who"].lower()
+    found = stem = stem.lower()
     while (shorter := _AGAIN.sub("", stem)) and shorter != stem:
         stem = shorter
-    return stem.lower()
+        found = stem if stem in beside else found
+    return found
 
 
 def _walk(
@@ -103,6 +118,7 @@ def _walk(
         return
     before = len(found)
     others = []
+    holds_notebook = str(name) != "." and any(entry.name.lower().endswith(NOTEBOOK) for entry in entries)
     for entry in entries:
         path, own = Path(entry.path), name / plain(entry.name, 120)
         if entry.name in _IGNORED or path.resolve() in left_out:
@@ -114,7 +130,9 @@ def _walk(
         elif entry.name.startswith("."):
             continue
         elif entry.is_dir():
-            if not (path / "pyvenv.cfg").exists():
+            if holds_notebook and not any(_is_handed_in(file) for file in _files(path)):
+                others.append((own, path))
+            elif not (path / "pyvenv.cfg").exists():
                 _walk(path, own, scratch, left_out, found, depth + (str(name) != "."))
         elif not entry.is_file():
             _add(found, own, None, notes=["neither a file nor a folder"])
@@ -126,7 +144,7 @@ def _walk(
             if notes:
                 for one in found[count:]:
                     one.notes = [*notes, *(one.notes if one.path else [])]
-        elif path.suffix.lower() == NOTEBOOK or _is_script(path, entries):
+        elif path.suffix.lower() == NOTEBOOK or _is_script(path, entries) or _is_renamed(path):
             _add(found, own, path)
         else:
             others.append((own, path))
@@ -151,11 +169,14 @@ def _add(
 
 
 def _autosaves(folder: Path, name: PurePosixPath, beside: Path, found: list[Submission]) -> None:
-    """What Jupyter saved by itself counts only where the notebook itself was not handed in."""
+    """What Jupyter saved by itself counts only where the notebook itself was not handed in; under whatever
+    name that was, the notebook is taken for the later of the two."""
+    times = [path.stat().st_mtime for path in beside.glob(f"*{NOTEBOOK}") if path.is_file()]
     for path in sorted(folder.glob(f"*{NOTEBOOK}")):
         if not (beside / path.name.replace("-checkpoint", "")).exists() and not path.is_symlink():
             note = "an autosave, as the notebook itself was not handed in"
-            _add(found, name / plain(path.name, 120), path, notes=[note])
+            one = _add(found, name / plain(path.name, 120), path, notes=[note])
+            one.time = min([one.time, *(time - 1 for time in times)])
 
 
 def _is_script(path: Path, beside: Sequence[os.DirEntry[str]]) -> bool:
@@ -167,6 +188,35 @@ def _is_script(path: Path, beside: Sequence[os.DirEntry[str]]) -> bool:
         alone = not any(entry.name.lower().endswith(NOTEBOOK) for entry in beside)
         return b"student_id" in text or (alone and path.suffix.lower() == ".py")
     return False
+
+
+def _is_renamed(path: Path) -> bool:
+    """Whether a file of another name is a notebook, as browsers save one as ``lab.ipynb.txt``."""
+    if not _RENAMED.fullmatch(path.suffix):
+        return False
+    with suppress(OSError, ValueError, RecursionError):
+        text = path.read_bytes() if path.stat().st_size <= _LARGEST else b""
+        return text.lstrip().startswith(b"{") and "nbformat" in json.loads(text)
+    return False
+
+
+def _is_handed_in(path: Path) -> bool:
+    """Whether a file is a submission wherever it lies."""
+    kind = path.suffix.lower()
+    return kind in (NOTEBOOK, ".zip") or (kind in _SCRIPTS and b"student_id" in path.read_bytes()[:_LARGEST])
+
+
+def _files(folder: Path) -> Iterator[Path]:
+    """The files below a folder of a student's that may be read, without environments and hidden ones."""
+    for above, folders, files in os.walk(folder):
+        own = Path(above)
+        if "pyvenv.cfg" in files:
+            folders.clear()
+            continue
+        folders[:] = sorted(name for name in folders if not name.startswith(".") and name not in _IGNORED)
+        for path in (own / name for name in sorted(files) if not name.startswith(".")):
+            if path.is_file() and not path.is_symlink() and os.access(path, os.R_OK):
+                yield path
 
 
 def _nothing(
@@ -186,60 +236,94 @@ def _refusal(path: Path) -> str:
     kind = next(
         (kind for begin, kind in _BEGINNINGS.items() if begun.startswith(begin)), "another kind of file"
     )
+    if begun.lstrip().startswith(b"{") and path.suffix.lower() == NOTEBOOK:
+        return "a notebook that is cut off or damaged: ask for the .ipynb again"
     return f"not a notebook but {kind}: ask for the .ipynb"
 
 
-def _accompany(own: Sequence[Submission], folder: Path, files: Sequence[Path], scratch: Path) -> None:
-    """Copy what lies beside a folder's only notebook, and leave it with that."""
+def _accompany(own: Sequence[Submission], folder: Path, beside: Sequence[Path], scratch: Path) -> None:
+    """Copy what lies beside a folder's only notebook, and below it, and leave it with that."""
     gradable = [one for one in own if one.path is not None and one.path.parent == folder]
-    if len(gradable) != 1 or not files:
+    if len(gradable) != 1 or not beside:
         return
     (one,) = gradable
-    if sum(path.stat().st_size for path in files) > _ACCOMPANYING:
-        one.notes.append(f"its files are larger than {_ACCOMPANYING // 10**6} MB together, and were left out")
+    files = [file for path in beside for file in (_files(path) if path.is_dir() else [path])]
+    if sum(path.stat().st_size for path in files) > _ACCOMPANYING or len(files) > _MEMBERS:
+        note = f"its files are larger than {_ACCOMPANYING // 10**6} MB together, or more than {_MEMBERS}"
+        one.notes.append(f"{note}, and were left out")
         return
     one.files = scratch / f"files-{sum(1 for _ in scratch.glob('files-*'))}"
-    one.files.mkdir(mode=0o755)
+    one.files.mkdir()
     for path in files:
+        target = one.files / path.relative_to(folder)
+        target.parent.mkdir(parents=True, exist_ok=True)
         with suppress(OSError):
-            shutil.copyfile(path, one.files / path.name)
-            (one.files / path.name).chmod(0o644)
+            shutil.copyfile(path, target)
+            target.chmod(0o644)
+    for above, *_ in os.walk(one.files):
+        os.chmod(above, 0o755)
 
 
 def _unpack(path: Path, target: Path) -> list[str]:
-    """Unpack an archive into a new folder, whatever it holds; what was left out, and why."""
+    """Unpack an archive into a new folder, whatever it holds, notebooks first; what was left out, and why."""
     target.mkdir(parents=True)
     notes: list[str] = []
+    left_out: list[str] = []
+    closed: list[str] = []
     try:
         with zipfile.ZipFile(path) as archive:
             left = _LARGEST
-            members = archive.infolist()
+            members = sorted(archive.infolist(), key=_place_in_turn)
             if len(members) > _MEMBERS:
-                notes.append(f"only the first {_MEMBERS} files of the zip were looked at")
+                notes.append(f"of the zip's {len(members)} files only {_MEMBERS} were looked at")
             for member in members[:_MEMBERS]:
-                left -= _unpack_member(archive, member, target, left)
+                if (place := _place(member, target)) is None:
+                    left_out.append(member.filename)
+                    continue
+                try:
+                    left -= _unpack_member(archive, member, place, left)
+                except (*_ZIP_ERRORS, KeyError) as error:
+                    what = plain(str(error).replace(f"{target}/", ""), 80)
+                    closed.append(f"{plain(member.filename, 60)} ({what})")
                 if left < 0:
                     notes.append(f"a zip of more than {_LARGEST // 10**6} MB, of which the rest was left out")
                     break
-    except (OSError, ValueError, RuntimeError, NotImplementedError, zipfile.BadZipFile, EOFError) as error:
+    except _ZIP_ERRORS as error:
         notes.append(f"a zip that cannot be opened ({plain(str(error), 80)}): ask for the .ipynb")
+    if left_out:
+        notes.append(f"left out of the zip, as they lead out of it: {_first(left_out)}")
+    if closed:
+        notes.append(f"in the zip cannot be opened: {_first(closed)}; ask for the .ipynb")
     return notes
 
 
-def _unpack_member(archive: zipfile.ZipFile, member: zipfile.ZipInfo, target: Path, left: int) -> int:
-    """Write a member of an archive, at most ``left`` bytes; how many it has. What would lie elsewhere, and
-    links, are passed over."""
+def _first(names: Sequence[str]) -> str:
+    """The first three of some names, and how many more there are."""
+    more = f", and {len(names) - 3} more" if len(names) > 3 else ""
+    return ", ".join(plain(name, 150) for name in names[:3]) + more
+
+
+def _place_in_turn(member: zipfile.ZipInfo) -> bool:
+    """What of an archive goes first: notebooks, and what tells an environment."""
+    return not member.filename.lower().endswith((NOTEBOOK, "pyvenv.cfg"))
+
+
+def _place(member: zipfile.ZipInfo, target: Path) -> Path | None:
+    """Where a member of an archive belongs; None for a link, and for what would lie elsewhere."""
     name = PurePosixPath(member.filename.replace("\\", "/"))
-    outside = name.is_absolute() or ".." in name.parts or ":" in name.parts[0] if name.parts else True
-    if outside or stat.S_ISLNK(member.external_attr >> 16):
-        return 0
-    place = target.joinpath(*name.parts)
+    outside = not name.parts or name.is_absolute() or ".." in name.parts or ":" in name.parts[0]
+    return None if outside or stat.S_ISLNK(member.external_attr >> 16) else target.joinpath(*name.parts)
+
+
+def _unpack_member(archive: zipfile.ZipFile, member: zipfile.ZipInfo, place: Path, left: int) -> int:
+    """Write a member of an archive, at most ``left`` bytes; how many it has. Of two with one name the later
+    is kept, as by other programs."""
     if member.is_dir():
         place.mkdir(parents=True, exist_ok=True)
         return 0
     place.parent.mkdir(parents=True, exist_ok=True)
     written = 0
-    with archive.open(member) as source, place.open("xb") as file:
+    with archive.open(member) as source, place.open("wb") as file:
         while part := source.read(1 << 20):
             written += len(part)
             if written > left:
@@ -249,8 +333,6 @@ def _unpack_member(archive: zipfile.ZipFile, member: zipfile.ZipInfo, target: Pa
         place.unlink()
     else:
         with suppress(OverflowError, ValueError, OSError):
-            from datetime import datetime
-
             moment = datetime(*member.date_time).timestamp()
             os.utime(place, (moment, moment))
     return written
@@ -265,7 +347,7 @@ def read(path: Path) -> SubmittedNotebook:
     if not data.strip():
         raise ValueError("not a notebook but an empty file: ask for the .ipynb")
     text = _text(data, notes)
-    if path.suffix.lower() != NOTEBOOK:
+    if path.suffix.lower() in _SCRIPTS:
         notebook = _by_jupytext(text, path.suffix.lower())
         notes.append("a text, read by jupytext")
     else:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 from pathlib import Path
 
 import nbformat
@@ -52,10 +53,11 @@ def test_a_class_is_graded_marked_graded_again_and_sent_to_canvas(tmp_path: Path
     table[JUDGEMENT] = [str(WRITTEN), "1,5", ""]
     table.to_csv(path, index=False, sep=";")  # as some spreadsheets save it
     hand_in(folder / "ada-2.ipynb", "ADA", "instructor", 2)
-    again = graded(folder, *options).set_index("student")
+    sent = Path(shutil.make_archive(str(tmp_path / "sent"), "zip", folder))  # as a learning system gives it
+    again = graded(sent, *options).set_index("student")
     assert again.loc["ADA", ["points", JUDGEMENT]].tolist() == [str(float(BY_TESTS)), str(WRITTEN)]
     assert again.loc["grace", JUDGEMENT] == "1,5"
-    assert "not counted: ada.ipynb (0 points)" in again.loc["ADA", "notes"]
+    assert "not counted: sent.zip/ada.ipynb (0 points)" in again.loc["ADA", "notes"]
     assert "written marks are those of ada.ipynb" in again.loc["ADA", "notes"]
     pages = {page.name: page.read_text(encoding="utf-8") for page in (tmp_path / "grades_feedback").iterdir()}
     assert set(pages) == {f"ADA-{LAB.name}.html", f"grace-{LAB.name}.html"}
@@ -65,8 +67,8 @@ def test_a_class_is_graded_marked_graded_again_and_sent_to_canvas(tmp_path: Path
         "ADA": BY_TESTS + WRITTEN,
         "grace": BY_TESTS + 1.5,
     }
-    sent = pd.read_csv(canvas).set_index("Student")[f"Lab {LAB.number}: {LAB.title}"]
-    assert sent.iloc[0] == BY_TESTS + WRITTEN
-    assert sent["Lovelace, Ada"] == BY_TESTS + WRITTEN
-    assert sent["Hopper, Grace"] == pytest.approx(BY_TESTS + 1.5)
-    assert pd.isna(sent["Ball, Lucy"])
+    shown = pd.read_csv(canvas).set_index("Student")[f"Lab {LAB.number}: {LAB.title}"]
+    assert shown.iloc[0] == BY_TESTS + WRITTEN
+    assert shown["Lovelace, Ada"] == BY_TESTS + WRITTEN
+    assert shown["Hopper, Grace"] == pytest.approx(BY_TESTS + 1.5)
+    assert pd.isna(shown["Ball, Lucy"])

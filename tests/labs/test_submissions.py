@@ -86,8 +86,8 @@ def test_an_old_format_and_stripped_metadata(tmp_path: Path) -> None:
         (b"PK\x03\x04", "a zip"),
         (b"[1]", "not a notebook"),
         (b"{}", "not a notebook"),
-        (b'{"cells": ' + b"[" * 200_000, "not a notebook"),
-        (TEXT.encode()[:50], "not a notebook"),
+        (b'{"cells": ' + b"[" * 200_000, "a notebook that is cut off or damaged"),
+        (TEXT.encode()[:50], "a notebook that is cut off or damaged"),
     ],
 )
 def test_what_is_no_notebook_says_what_it_is(content: bytes, said: str, tmp_path: Path) -> None:
@@ -99,6 +99,10 @@ def test_each_student_has_a_folder(tmp_path: Path) -> None:
     base = tmp_path / "class"
     put(base / "ada" / "lab.ipynb")
     put(base / "ada" / "helper.py", "x = 1")
+    put(base / "ada" / "parts" / "more" / "words.py", "y = 2")
+    put(base / "ada" / "parts" / "data.csv", "1")
+    put(base / "ada" / "venv" / "pyvenv.cfg", "")
+    put(base / "ada" / "venv" / "lib" / "abc.py", "")
     put(base / "ada" / ".ipynb_checkpoints" / "lab-checkpoint.ipynb")
     put(base / "bob" / "answers.pdf", b"%PDF")
     put(base / "eve" / ".ipynb_checkpoints" / "lab-checkpoint.ipynb")
@@ -114,7 +118,9 @@ def test_each_student_has_a_folder(tmp_path: Path) -> None:
     }
     files = every["ada/lab.ipynb"].files
     assert files is not None
-    assert [path.name for path in files.iterdir()] == ["helper.py"]
+    copied = [path.relative_to(files) for path in files.rglob("*") if path.is_file()]
+    assert sorted(map(str, copied)) == ["helper.py", "parts/data.csv", "parts/more/words.py"]
+    assert {path.stat().st_mode & 0o777 for path in [files, *files.rglob("*")] if path.is_dir()} == {0o755}
     assert "a PDF" in every["bob/answers.pdf"].notes[0]
     assert "autosave" in every["eve/.ipynb_checkpoints/lab-checkpoint.ipynb"].notes[0]
     assert "an empty folder" in every["zoe"].notes[0]
@@ -129,10 +135,20 @@ def test_file_names_say_who_sent_them(tmp_path: Path) -> None:
         "ada_v3_final",
         "lovelaceada_12_345_lab-1",
         "lovelaceada_LATE_12_9_x",
+        "bob_2",
+        "bob_3",
+        "s1234567",
+        "s7654321",
+        "ag",
+        "agnew",
     ):
         put(base / f"{name}.ipynb")
     senders = {name.removesuffix(".ipynb"): one.sender for name, one in found(base, tmp_path).items()}
     assert {senders[name] for name in ("ada", "ada-2", "ada (1)", "ada_v3_final")} == {("", "ada")}
+    assert senders["bob_2"] == ("", "bob_2")
+    assert senders["bob_3"] == ("", "bob_3")  # who are two students, as nobody is called bob
+    assert senders["s1234567"] == ("", "s1234567")
+    assert senders["agnew"] == ("", "agnew")
     assert senders["lovelaceada_12_345_lab-1"] == senders["lovelaceada_LATE_12_9_x"] == ("", "lovelaceada")
 
 
@@ -171,6 +187,10 @@ def test_zips_write_nowhere_else(tmp_path: Path) -> None:
         archive.writestr(link, "/etc/passwd")
     every = found(base, tmp_path)
     assert set(every) == {"evil.zip/good.ipynb"}
+    (note,) = every["evil.zip/good.ipynb"].notes
+    assert note == (
+        "left out of the zip, as they lead out of it: ../../out.ipynb, /abs.ipynb, ..\\win.ipynb, and 1 more"
+    )
     assert not list(tmp_path.rglob("out.ipynb")) + list(tmp_path.rglob("win.ipynb"))
 
 
@@ -181,7 +201,51 @@ def test_zips_that_cannot_be_opened_or_burst(tmp_path: Path, monkeypatch: pytest
     monkeypatch.setattr(submissions, "_LARGEST", 1_000_000)
     every = found(base, tmp_path)
     assert "cannot be opened" in every["broken.zip"].notes[0]
-    assert "of more than 1 MB" in every["bomb.zip"].notes[0]
+    bomb = every["bomb.zip/z_lab.ipynb"]  # notebooks are unpacked first
+    assert bomb.path is not None
+    assert "of more than 1 MB" in bomb.notes[0]
     assert (
         sum(path.stat().st_size for path in (tmp_path / "scratch").rglob("*") if path.is_file()) < 1_000_000
     )
+
+
+def test_zips_lose_what_is_at_fault_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    base = tmp_path / "class"
+    path = zipped(base / "many.zip", **{f"{number}.txt": "" for number in range(30)}, **{"lab.ipynb": TEXT})
+    zipped(base / "twice.zip", **{"lab.ipynb": "{}"})
+    with zipfile.ZipFile(base / "twice.zip", "a") as archive, pytest.warns(UserWarning, match="Duplicate"):
+        archive.writestr("lab.ipynb", TEXT)
+    zipped(base / "clash.zip", **{"a": "", "a/b.txt": "", "lab.ipynb": TEXT})
+    locked = path.read_bytes().replace(b"PK\x03\x04\x14\0\0", b"PK\x03\x04\x14\0\1")
+    put(base / "locked.zip", locked.replace(b"PK\1\2\x14\3\x14\0\0", b"PK\1\2\x14\3\x14\0\1"))
+    monkeypatch.setattr(submissions, "_MEMBERS", 20)
+    every = found(base, tmp_path)
+    assert every["many.zip/lab.ipynb"].notes == ["of the zip's 31 files only 20 were looked at"]
+    for name in ("twice", "clash"):
+        notebook = every[f"{name}.zip/lab.ipynb"].path
+        assert notebook is not None
+        assert read(notebook).cells == CELLS
+    assert every["clash.zip/lab.ipynb"].notes[0].startswith("in the zip cannot be opened: a/b.txt (")
+    assert str(tmp_path) not in every["clash.zip/lab.ipynb"].notes[0]
+    (_, note) = every["locked.zip"].notes
+    assert "password required" in note
+    assert note.endswith(", and 17 more; ask for the .ipynb")
+
+
+@pytest.mark.parametrize("name", ["lab.ipynb.txt", "lab.json", "lab.ipynb (1)", "lab"])
+def test_a_notebook_is_known_under_another_name(name: str, tmp_path: Path) -> None:
+    put(tmp_path / "class" / "ada" / name)
+    put(tmp_path / "class" / "bob" / "lab.json", "[1]")
+    every = found(tmp_path / "class", tmp_path)
+    path = every[f"ada/{name}"].path
+    assert path is not None
+    assert read(path).cells == CELLS
+    assert every["bob/lab.json"].path is None
+
+
+def test_an_autosave_does_not_replace_a_renamed_notebook(tmp_path: Path) -> None:
+    own = put(tmp_path / "class" / "ada" / "renamed.ipynb")
+    put(tmp_path / "class" / "ada" / ".ipynb_checkpoints" / "lab-checkpoint.ipynb")
+    os.utime(own, (5, 5))
+    times = {name: one.time for name, one in found(tmp_path / "class", tmp_path).items()}
+    assert times["ada/.ipynb_checkpoints/lab-checkpoint.ipynb"] < times["ada/renamed.ipynb"] == 5
