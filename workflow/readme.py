@@ -24,7 +24,7 @@ from radeval_lib import atomic, study
 from radeval_lib.data import recorded
 from radeval_lib.pages.across import which_judge
 from radeval_lib.paths import BUILD, DEFAULT_PROFILE, ROOT
-from radeval_lib.pipeline.staging import for_both_grounds
+from radeval_lib.pipeline.page_forms import for_both_grounds
 from radeval_lib.study.headlines import headlines
 from radeval_lib.wording import in_words
 

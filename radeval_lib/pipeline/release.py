@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import subprocess
-from collections.abc import Iterable
 from datetime import UTC, datetime
 from pathlib import Path
 
 import pandas as pd
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from scipy.stats import binomtest
 
 from radeval_lib import __version__, atomic, checksums
@@ -68,113 +68,71 @@ def refuse_out_of_date(profile: Profile) -> None:
 
 def report(profile: Profile, data_root: Path | None, sums: str) -> tuple[str, str]:
     """The report in Markdown, after the guard has searched the book once more, and the list of checksums that
-    it calls ``sums``."""
+    it calls ``sums``.
+
+    Raises
+    ------
+    ReleaseError
+        If recorded scores are out of date, the book is not as it was rendered, or what was in its reach
+        cannot be searched for as it was then.
+    """
     output_dir = BUILD / profile.name
     refuse_out_of_date(profile)
-    if changed := rendered.changed(output_dir):
-        raise ReleaseError(
-            f"not as it was rendered: {listed(changed)}", profile.name, "Run `radbook build` first."
-        )
-    mark, corpora = output_dir / IN_REACH, restricted_in(data_root)
-    reached = mark.read_text(encoding="utf-8").split() if mark.is_file() else []
-    if gone := sorted(set(reached) - set(corpora)):
-        raise ReleaseError(
-            f"{listed(gone)} was in reach of this build, and cannot be searched for",
-            "--data-root",
-            "Name the folder that holds it.",
-        )
-    (smallest, before), now = searched.noted(output_dir), searched.files(data_root)
-    if other := sorted({one.file for one in set(before) ^ set(now)}):
-        raise ReleaseError(
-            f"not the files that were in reach of this build: {listed(other)}",
-            "--data-root",
-            "Name the folder that holds them, or run `radbook build` again.",
-        )
-    if smallest != profile.smallest_count:
-        raise ReleaseError(
-            f"smallest_count was {smallest} when the book was built, not {profile.smallest_count}",
-            profile.name,
-            "Run `radbook build` first.",
-        )
+    _refuse_changed(profile, output_dir, data_root)
     book.search(output_dir, data_root)
-    commit = subprocess.run(
-        ["git", "describe", "--always", "--dirty"], cwd=ROOT, capture_output=True, text=True, check=False
-    ).stdout.strip()
     top = rendered.folder(output_dir)
     files = [(digest, (top / name).stat().st_size, name) for name, digest in checksums.of_folder(top).items()]
     lines = "".join(f"{digest}  {name}\n" for digest, _, name in files)
     texts = catalog.restricted_texts(data_root) if data_root else {}
-    allowed = statements.statements(data_root) if data_root else []
-    found = recall()
-    content = "\n".join(
-        [
-            f"# Release report: the book of profile {profile.name}",
-            "",
-            f"Made on {datetime.now(UTC):%d %B %Y} by radeval-lib {__version__}, commit "
-            f"{commit or 'unknown'}, profile {profile.digest}. This report repeats no text of any data set.",
-            "",
-            "## What was searched for",
-            "",
-            f"The texts, identifiers and days of {len(corpora)} restricted data sets, from every column and "
-            "every line of the files below, in every file that the build left and in its name. Nothing was "
-            "found."
-            if corpora
-            else "No restricted data set was in reach of this build or under the data root.",
-            "",
-            *_table(
-                ("data set", "file", "texts and identifiers", "SHA-256"),
-                (
-                    (name, file, f"{sum(1 for _ in texts[name].of_file(file)):,}", digest)
-                    for name, file, digest in now
-                ),
-            ),
-            "## How much of what is planted is found",
-            "",
-            f"Leaks planted in builds, at commit {' or '.join(dict.fromkeys(found['commit']))}. The share "
-            "that is found is at least what the last column says, at "
-            f"{CONFIDENCE:.0%} confidence for each row "
-            "(Clopper and Pearson, one-sided). It says nothing about leaks of other kinds.",
-            "",
-            *_table(
-                ("kind", "planted", "found", "found at least"),
-                (
-                    (row.kind, f"{row.planted:,}", f"{row.found:,}", f"{row.at_least:.2%}")
-                    for row in found.itertuples()
-                ),
-            ),
-            "## What cannot be seen",
-            "",
-            *(f"- {one}" for one in guard.UNSEEN),
-            "",
-            "## Small counts and model servers",
-            "",
-            f"Where a cell of a table holds a whole number and no more, no count from 1 to {smallest - 1} is "
-            "shown. Sums may still reveal one, and so may names of rows, cells with words (as *3 of 40*), "
-            "figures, sentences and the files of results."
-            if smallest > 1
-            else "The profile lets tables show counts of any size.",
-            "",
-            *_table(
-                ("text of", "may be sent to", "since", "signed"),
-                ((one.corpus, one.server, one.date, one.signed) for one in allowed),
-            ),
-            *([] if allowed else ["No statement allows text to be sent to a model server.", ""]),
-            "## Files",
-            "",
-            f"The book has {len(files):,} files. Their list, `{sums}` beside this report, has the SHA-256 "
-            f"{checksums.of_text(lines)}. In the folder of the book, `sha256sum --check --quiet "
-            f"PATH/{sums}` says nothing if every file is as it was searched.",
-            "",
-            *_table(("SHA-256", "bytes", "file"), files),
-            "## Signature",
-            "",
-            *_table(("name", "position", "date", "signature"), [("", "", "", "")]),
-        ]
+    template = Environment(
+        loader=FileSystemLoader(Path(__file__).parent),
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
+    ).get_template("release.md.j2")
+    content = template.render(
+        profile=profile,
+        made=f"{datetime.now(UTC):%d %B %Y}",
+        version=__version__,
+        commit=_commit() or "unknown",
+        corpora=restricted_in(data_root),
+        searched=[
+            (name, file, sum(1 for _ in texts[name].of_file(file)), digest)
+            for name, file, digest in searched.files(data_root)
+        ],
+        recall=recall(),
+        confidence=CONFIDENCE,
+        unseen=guard.UNSEEN,
+        statements=statements.statements(data_root) if data_root else [],
+        files=files,
+        sums=sums,
+        digest_of_sums=checksums.of_text(lines),
     )
     return content, lines
 
 
-def _table(head: tuple[str, ...], rows: Iterable[tuple[object, ...]]) -> list[str]:
-    """A Markdown table and an empty line; nothing where there are no rows."""
-    body = [f"| {' | '.join(map(str, row))} |" for row in rows]
-    return [f"| {' | '.join(head)} |", f"|{' --- |' * len(head)}", *body, ""] if body else []
+def _refuse_changed(profile: Profile, output_dir: Path, data_root: Path | None) -> None:
+    """Refuse a book that is not as it was rendered, or whose restricted files are not those of its build."""
+    build = "Run `radbook build` first."
+    if changed := rendered.changed(output_dir):
+        raise ReleaseError(f"not as it was rendered: {listed(changed)}", profile.name, build)
+    mark = output_dir / IN_REACH
+    reached = mark.read_text(encoding="utf-8").split() if mark.is_file() else []
+    if gone := sorted(set(reached) - set(restricted_in(data_root))):
+        what = f"{listed(gone)} was in reach of this build, and cannot be searched for"
+        raise ReleaseError(what, "--data-root", "Name the folder that holds it.")
+    (smallest, before), now = searched.noted(output_dir), searched.files(data_root)
+    if other := sorted({one.file for one in set(before) ^ set(now)}):
+        what = f"not the files that were in reach of this build: {listed(other)}"
+        remedy = "Name the folder that holds them, or run `radbook build` again."
+        raise ReleaseError(what, "--data-root", remedy)
+    if smallest != profile.smallest_count:
+        what = f"smallest_count was {smallest} when the book was built, not {profile.smallest_count}"
+        raise ReleaseError(what, profile.name, build)
+
+
+def _commit() -> str:
+    """The commit of the checkout, with ``-dirty`` where files differ from it; empty where there is none."""
+    command = ["git", "describe", "--always", "--dirty"]
+    return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False).stdout.strip()

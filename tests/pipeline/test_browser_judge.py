@@ -20,7 +20,7 @@ from radeval_lib.cli import main
 from radeval_lib.data.categories import CATEGORIES
 from radeval_lib.metrics import by_rules
 from radeval_lib.paths import BOOK, BUILD
-from radeval_lib.pipeline import browser_judge, staging
+from radeval_lib.pipeline import browser_judge, page_forms, staging
 from workflow.check_site import judge_faults
 
 PAIRS = [
@@ -147,10 +147,12 @@ def test_examples_have_the_errors_that_they_are_named_for() -> None:
 def test_a_page_without_the_judge_says_in_one_line_how_to_get_it() -> None:
     page = (BOOK / "try_the_judge.md").read_text(encoding="utf-8")
     assert page.count(browser_judge.MARK) == 1
-    told = staging.with_judge(page, "")
+    told = page_forms.with_judge(page, "")
     assert "`radbook render --browser-judge` puts it here" in told
     assert browser_judge.MARK not in told
-    assert staging.with_judge(page, "<div>form</div>") == page.replace(browser_judge.MARK, "<div>form</div>")
+    assert page_forms.with_judge(page, "<div>form</div>") == page.replace(
+        browser_judge.MARK, "<div>form</div>"
+    )
 
 
 def test_a_book_that_lacks_a_file_of_its_judge_is_not_published(tmp_path: Path, package: Path) -> None:

@@ -7,7 +7,7 @@ import numpy as np
 from seaborn.utils import relative_luminance
 
 from radeval_lib import plots
-from radeval_lib.pipeline.staging import for_both_grounds
+from radeval_lib.pipeline.page_forms import for_both_grounds
 
 HEAD = '<?xml version="1.0"?>\n<svg width="9" xmlns="http://www.w3.org/2000/svg">'
 

@@ -13,14 +13,14 @@ import pytest
 from radeval_lib.errors import RadevalError
 from radeval_lib.papers.exhibits import PAPERS, ledger, of_notebook
 from radeval_lib.paths import BOOK, NOTEBOOKS, ROOT
-from radeval_lib.pipeline import staging
+from radeval_lib.pipeline import page_forms, page_search, staging
 from radeval_lib.study import scorecard
 
 NOTHING = scorecard([])
 
 
 def test_a_page_names_the_papers_whose_exhibits_it_rebuilds() -> None:
-    told = staging.with_papers("(here)=\n# A title\n\nText.\n\n# Not a title", "facts/agreement")
+    told = page_forms.with_papers("(here)=\n# A title\n\nText.\n\n# Not a title", "facts/agreement")
     assert told == "(here)=\n# A title\n\nPaper: {cite}`moramarco2021facts`\n\nText.\n\n# Not a title"
 
 
@@ -28,7 +28,7 @@ def test_a_page_tells_its_papers_first_and_what_was_not_rebuilt_last(tmp_path: P
     page = nbformat.v4.new_notebook(cells=[nbformat.v4.new_markdown_cell("# Ceilings\n\nText.")])
     (tmp_path / "green").mkdir()
     nbformat.write(page, tmp_path / "green" / "rules_judge.ipynb")
-    told = nbformat.reads(staging.for_readers(tmp_path / "green" / "rules_judge.ipynb", NOTHING), 4)
+    told = nbformat.reads(page_forms.for_readers(tmp_path / "green" / "rules_judge.ipynb", NOTHING), 4)
     title, papers, text = told.cells[0].source.split("\n\n")
     assert (title, text) == ("# Ceilings", "Text.")
     assert papers.startswith("Paper: ")
@@ -38,7 +38,7 @@ def test_a_page_tells_its_papers_first_and_what_was_not_rebuilt_last(tmp_path: P
 
 
 def test_a_page_of_no_paper_stays_as_it_is() -> None:
-    assert staging.with_papers("# Audit\n", "across/audit") == "# Audit\n"
+    assert page_forms.with_papers("# Audit\n", "across/audit") == "# Audit\n"
 
 
 def test_the_footer_names_licences_and_the_last_commit_and_no_clock(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -75,7 +75,7 @@ def test_no_commit_is_named_where_git_is_missing(monkeypatch: pytest.MonkeyPatch
 
 
 def test_a_papers_claims_are_written_where_a_page_asks_for_them() -> None:
-    told = staging.with_claims("Before.\n\n<!-- claims: green -->\n\nAfter.\n", NOTHING)
+    told = page_forms.with_claims("Before.\n\n<!-- claims: green -->\n\nAfter.\n", NOTHING)
     assert told.startswith("Before.\n\n<div")
     claims = [one for one in ledger().values() if one.kind == "claim" and one.paper == "green"]
     assert told.count("not rebuilt") == len(claims)
@@ -84,12 +84,12 @@ def test_a_papers_claims_are_written_where_a_page_asks_for_them() -> None:
 
 def test_claims_of_an_unknown_paper_are_an_error() -> None:
     with pytest.raises(RadevalError, match="claims of no paper"):
-        staging.with_claims("<!-- claims: grean -->", NOTHING)
+        page_forms.with_claims("<!-- claims: grean -->", NOTHING)
 
 
 def test_all_claims_that_the_book_asks_for_are_of_known_papers() -> None:
     for path in BOOK.rglob("*.md"):
-        told = staging.with_claims(path.read_text(encoding="utf-8"), NOTHING)
+        told = page_forms.with_claims(path.read_text(encoding="utf-8"), NOTHING)
         assert not re.search(r"<!-- claims", told), path
 
 
@@ -114,9 +114,9 @@ def test_every_papers_first_page_gives_its_claims_its_sources_and_its_main_figur
 
 def test_search_gets_the_words_of_a_page_without_its_markup() -> None:
     page = "(place)=\n# Title\n\n:::{note}\n:class: tip\nSome *words* and {ref}`a place <nb-x>`.\n:::\n"
-    assert staging.searched_text(page.encode(), notebook=False) == "Title Some words and a place ."
+    assert page_search.searched_text(page.encode(), notebook=False) == "Title Some words and a place ."
     page = '---\nmyst:\n  html_meta:\n    "a": "b"\n---\n\n# Title\n\nText.\n\n---\n\nMore.\n'
-    assert staging.searched_text(page.encode(), notebook=False) == "Title Text. --- More."
+    assert page_search.searched_text(page.encode(), notebook=False) == "Title Text. --- More."
 
 
 def test_search_gets_the_numbers_of_the_build_and_the_headings() -> None:
@@ -133,9 +133,9 @@ def test_search_gets_the_numbers_of_the_build_and_the_headings() -> None:
         nbformat.v4.new_markdown_cell("```bash\n# no heading\n```\n(one)=\n(two)=\n### Last"),
     ]
     page = str(nbformat.writes(nbformat.v4.new_notebook(cells=cells))).encode()
-    assert "It leads 2 of 7 {x} rivals." in staging.searched_text(page, notebook=True)
+    assert "It leads 2 of 7 {x} rivals." in page_search.searched_text(page, notebook=True)
     headings = [("A title", "nb-x"), ("Below", ""), ("Last", "one")]
-    assert staging.headings_of(page, notebook=True) == headings
+    assert page_search.headings_of(page, notebook=True) == headings
 
 
 def test_no_two_places_of_the_book_have_the_same_label() -> None:

@@ -1,0 +1,126 @@
+"""Pages as the book shows them: an executed notebook for its readers, drawings for light and dark ground, and
+prose with its claims and the judge's form."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import nbformat
+import pandas as pd
+
+from radeval_lib.errors import NotebookError
+from radeval_lib.papers.exhibits import PAPERS, of_notebook
+from radeval_lib.papers.printed_numbers import paper as described
+from radeval_lib.pipeline import browser_judge, citing, launching
+from radeval_lib.pipeline.glossary import Linker
+from radeval_lib.study.display import ENDS_HERE
+from radeval_lib.study.pages import claims_table, not_rebuilt
+from radeval_lib.study.results import Result
+
+_GREY = re.compile(r"(fill|stroke): #([0-9a-f]{2})\2\2\b")
+_DARK_GROUND = "#121212"  # the page of sphinx-book-theme
+
+_NO_JUDGE = """:::{note}
+This copy of the book was rendered without the judge; `radbook render --browser-judge` puts it here.
+:::"""
+
+_CLAIMS = re.compile(r"^<!-- claims: (\w+) -->$", re.MULTILINE)
+"""Where a prose page wants the claims of a paper: a comment with the paper's key in the ledger."""
+
+
+def for_readers(
+    executed: Path,
+    card: pd.DataFrame,
+    exercises: Mapping[str, str] | None = None,
+    found: Sequence[Result] = (),
+) -> str:
+    """An executed notebook as the book shows it: parameters hidden (its provenance lists them), code folded
+    unless it is tagged ``show-input``, its papers below the title, how to cite each result of ``found``
+    beside it, exhibits that were not rebuilt at the end, words of the glossary linked."""
+    notebook = nbformat.read(executed, as_version=4)
+    commit = launching.built_from(notebook)
+    first = next((cell for cell in notebook.cells if cell.cell_type == "markdown"), None)
+    glossary = Linker()
+    for place, cell in enumerate(notebook.cells):
+        if any(output.get("metadata", {}).get(ENDS_HERE) for output in cell.get("outputs", [])):
+            del notebook.cells[place + 1 :]  # the page has nothing more to show: study.only_with_data
+        if cell.cell_type == "markdown":
+            cell.source = glossary.linked(cell.source)
+        if cell.cell_type != "code":
+            continue
+        tags = set(cell.metadata.get("tags", []))
+        if tags & {"parameters", "injected-parameters"}:
+            tags.add("remove-cell")
+        elif "show-input" not in tags:
+            tags.add("hide-input")
+        for output in cell.outputs:
+            if drawing := output.get("data", {}).get("image/svg+xml"):
+                output["data"]["image/svg+xml"] = for_both_grounds("".join(drawing))
+            if html := output.get("data", {}).get("text/html"):
+                output["data"]["text/html"] = citing.with_citation("".join(html), found)
+        cell.metadata["tags"] = sorted(tags)
+    if first is not None:
+        page = f"{executed.parent.name}/{executed.stem}"
+        if listed := not_rebuilt(card, page):
+            notebook.cells.append(nbformat.v4.new_markdown_cell(listed, id="exhibits"))
+        source = citing.source_line(f"notebooks/{page}.md")
+        label = re.match(r"\(([\w-]+)\)=", first.source)
+        if label and (line := (exercises or {}).get(label[1])):
+            notebook.cells.append(nbformat.v4.new_markdown_cell(line, id="exercise"))
+        notebook.cells.append(nbformat.v4.new_markdown_cell(source, id="source"))
+        first.source = _below_title(with_papers(first.source, page), launching.buttons(page, commit))
+    return str(nbformat.writes(notebook))
+
+
+def for_both_grounds(svg: str) -> str:
+    """An SVG drawing that turns its greys round where its page is dark; colours stay as they are.
+
+    A picture in a page asks for the colour scheme of its place there (CSS Color Adjustment 1, section 2.2),
+    so that one file serves both.
+    """
+    rules = []
+    for paint, level in sorted(set(_GREY.findall(svg))):
+        value, grey = int(level, 16), level * 3
+        lightness = f"{round(0xF0 - value * (0xF0 - 0x18) / 255):02x}" * 3
+        dark = _DARK_GROUND if grey == "ffffff" else f"#{lightness}"
+        # White text stands on cells of heat maps, whose colours stay; black text names no colour.
+        kept = ":not(text)" if (paint, grey) == ("fill", "ffffff") else ""
+        rules.append(f'[style*="{paint}: #{grey}"]{kept}{{{paint}:{dark}!important}}')
+    if not rules:
+        return svg
+    style = f"<style>@media (prefers-color-scheme: dark){{{''.join(rules)}}}</style>"
+    return re.sub(r"<svg\b[^>]*>", lambda head: head.group() + style, svg, count=1)
+
+
+def with_papers(source: str, notebook: str) -> str:
+    """Markdown with the papers whose exhibits the notebook rebuilds named in a line below its title."""
+    papers = sorted({entry.paper for entry in of_notebook(notebook)}, key=list(PAPERS).index)
+    named = " · ".join(f"{{cite}}`{described(paper)['citation']}`" for paper in papers)
+    return _below_title(source, f"Paper: {named}" if named else "")
+
+
+def _below_title(source: str, text: str) -> str:
+    """Markdown with a paragraph below its first title; as it is where there is nothing to say."""
+    if not text:
+        return source
+    return re.sub(r"(?m)^# .*$", lambda title: f"{title.group()}\n\n{text}", source, count=1)
+
+
+def with_claims(source: str, card: pd.DataFrame) -> str:
+    """A prose page with each ``<!-- claims: PAPER -->`` replaced by the table of that paper's claims."""
+
+    def filled(wanted: re.Match[str]) -> str:
+        if (key := wanted[1]) not in PAPERS:
+            listed = f"Papers: {', '.join(PAPERS)}."
+            raise NotebookError(f"a page asks for the claims of no paper {key!r}", remedy=listed)
+        return claims_table(card, PAPERS[key], up="../notebooks/")
+
+    return _CLAIMS.sub(filled, source)
+
+
+def with_judge(source: str, form: str) -> str:
+    """A prose page with :data:`browser_judge.MARK` replaced by the judge's form; where that is empty, by one
+    line on how to get it."""
+    return source.replace(browser_judge.MARK, form or _NO_JUDGE)
