@@ -76,6 +76,12 @@ def shows_histogram(axes: dict[str, Any], values: Any) -> bool:
     return False
 
 
+def _title(axes: Any) -> str:
+    """The title of axes, at whichever of its three places a student or a style put it."""
+    titles = map(axes.get_title, ("center", "left", "right"))
+    return " ".join(title for title in titles if title)
+
+
 def _axes_facts(axes: Any, figure: Any) -> dict[str, Any]:
     legends = [one for one in (axes.get_legend(), *figure.legends) if one]
     bars = [patch for group in axes.containers if hasattr(group, "patches") for patch in group.patches]
@@ -85,7 +91,7 @@ def _axes_facts(axes: Any, figure: Any) -> dict[str, Any]:
     outlines = [one for one in axes.patches if type(one).__name__ in ("Polygon", "StepPatch")]
     drawn = [_ends(line) for line in axes.lines]
     return {
-        "title": axes.get_title() or figure.get_suptitle(),
+        "title": _title(axes) or figure.get_suptitle(),
         "xlabel": axes.get_xlabel() or figure.get_supxlabel(),
         "ylabel": axes.get_ylabel() or figure.get_supylabel(),
         "legend": [text.get_text() for legend in legends for text in legend.get_texts()],

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import jupytext
+import matplotlib as mpl
 import nbformat
 import numpy as np
 import pytest
@@ -114,6 +115,15 @@ def test_a_figure_tells_what_it_shows() -> None:
     assert (told["lines"], told["points"], told["bars"]) == ([[[0, 2], [1, 3]]], [[[4, 5]]], [6, 7])
     assert (told["xlabel"], told["ylabel"], told["title"], told["legend"]) == ("x", "y", "t", ["line"])
     assert figure_data.figure_facts({"axes": []}) == {"axes": []}
+
+
+@pytest.mark.parametrize("place", ["left", "center", "right"])
+def test_a_title_counts_wherever_it_stands(place: str) -> None:
+    with mpl.rc_context({"axes.titlelocation": place}):
+        figure = Figure()
+        figure.subplots().set_title("t")
+        (told,) = figure_data.figure_facts(figure)["axes"]
+    assert told["title"] == "t"
 
 
 VALUES = rng("ada", "histogram").normal(size=300)
