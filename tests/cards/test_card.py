@@ -17,7 +17,8 @@ import pytest
 from click.testing import CliRunner
 
 from radeval_lib.cards import pairs, scoring
-from radeval_lib.cards.card import Card, in_half, looks_of, metric_card
+from radeval_lib.cards.card import Card, looks_of, metric_card
+from radeval_lib.cards.people import in_half
 from radeval_lib.cli import main
 from radeval_lib.data import recorded as recordings
 from radeval_lib.metrics.base import MetricError

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from radeval_lib import metrics, study
-from radeval_lib.cards.card import in_half
+from radeval_lib.cards.people import in_half
 from radeval_lib.cards.scoring import OfMetric, known_rows
 from radeval_lib.data import recorded
 from radeval_lib.data.manifests import data_root

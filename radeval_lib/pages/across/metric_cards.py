@@ -12,8 +12,9 @@ import pandas as pd
 from matplotlib.figure import Figure
 
 from radeval_lib import plots
-from radeval_lib.cards.card import Card, in_half, metric_card
+from radeval_lib.cards.card import Card, metric_card
 from radeval_lib.cards.page import edit_costs, own
+from radeval_lib.cards.people import in_half
 from radeval_lib.cards.scoring import OfMetric, known_rows
 from radeval_lib.data import recorded
 from radeval_lib.metrics.base import Metric, create
