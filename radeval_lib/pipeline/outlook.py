@@ -14,7 +14,9 @@ from radeval_lib.data.manifests import load_manifest, names
 from radeval_lib.models import catalog
 from radeval_lib.models.pretrained import RADGRAPH
 from radeval_lib.pipeline.steps import Graph
+from radeval_lib.roles import filling
 from radeval_lib.study import cells
+from radeval_lib.study.declarations import declared
 from radeval_lib.study.profiles import command
 from radeval_lib.wording import in_words, joined
 
@@ -22,9 +24,10 @@ _HUB = re.compile(r'"([\w.-]+/[\w.-]+(?:@[\w.-]+)?)"(?!:)')  # owner/name where 
 
 
 def outlook(graph: Graph) -> list[str]:
-    """One line each on data, models and cells, one on a package that is missing, and one on the time of each
-    notebook of cells."""
-    return [_data(graph), _models(hub_models(graph)), *_packages(graph), _cells(graph), *_times(graph)]
+    """One line each on data, models and cells, one on each role whose data are not here, on a package that is
+    missing, and on the time of each notebook of cells."""
+    lines = [_data(graph), *_lacking(graph), _models(hub_models(graph)), *_packages(graph)]
+    return [*lines, _cells(graph), *_times(graph)]
 
 
 def data_sets(graph: Graph) -> dict[str, list[fetch.FileStatus]]:
@@ -61,6 +64,42 @@ def _data(graph: Graph) -> str:
         return f"{line}{', '.join(missing)}."
     line = f"Data: {_counted(len(sets), 'data set', 'the data root as its manifest has it', missing)}."
     return line + (f" Not the files of their manifests: {'; '.join(other)}." if other else "")
+
+
+def lacking(graph: Graph) -> dict[str, list[str]]:
+    """The pages that read each role of which the data root holds nothing, themselves or by a cell: they end
+    where they need it, or are left out."""
+    roles = graph.settings.roles
+    absent = [
+        role
+        for role, filler in roles.items()
+        if filler != registry.ABSENT and not filling.present(filler, graph.data_root)
+    ]
+    readers = {page: _roles_of(graph, page) for page in graph.pages} if absent else {}
+    found = {role: [page for page, wanted in readers.items() if role in wanted] for role in absent}
+    return {role: pages for role, pages in found.items() if pages}
+
+
+def _roles_of(graph: Graph, page: str) -> set[str]:
+    """The roles of data that a page, the cells that it reads and the cells before these read."""
+    found, notebooks, waiting = set(declared(page).data), {page}, graph.cells_before(page)
+    while waiting:
+        cell = graph.cells[waiting.pop()]
+        found.update(cell.data or declared(cell.notebook).data)
+        if cell.notebook not in notebooks:
+            notebooks.add(cell.notebook)
+            waiting += graph.cells_before(cell.notebook)
+    return found
+
+
+def _lacking(graph: Graph) -> Iterator[str]:
+    for role, pages in lacking(graph).items():
+        named = joined(list(registry.datasets_of(graph.settings.roles[role])))
+        yield f"Without {named} ({role}), left out as a whole or from where they need it: {joined(pages)}."
+    for role, filler in graph.settings.roles.items():
+        here = filling.present(filler, graph.data_root)
+        if here and here != filler:
+            yield f"In part: {role} is filled by {here} alone, of {filler}."
 
 
 def _models(found: dict[str, bool]) -> str:

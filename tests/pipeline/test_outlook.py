@@ -18,11 +18,11 @@ from radeval_lib.study.profiles import profile
 
 @pytest.fixture
 def full(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Graph:
-    """The profile `full` with three cells of one notebook, building below a temporary folder."""
+    """One page of the profile `full` and three cells of one notebook, building below a temporary folder."""
     planned = [Cell.of("ratescore/ner_training", sentences=number) for number in (1, 2, 3)]
     monkeypatch.setattr(cells, "planned", lambda _: planned)
     monkeypatch.setattr(steps, "BUILD", tmp_path / "build")
-    return Graph(profile("full"), (), tmp_path / "data")
+    return Graph(profile("full"), ("green/inter_expert",), tmp_path / "data")
 
 
 def test_missing_data_are_named_with_their_access(full: Graph) -> None:
@@ -30,8 +30,19 @@ def test_missing_data_are_named_with_their_access(full: Graph) -> None:
     assert told.startswith("Data: of ")
     assert "none are in the data root as its manifest has it; missing: " in told
     assert f"mimic3_rrs ({outlook.load_manifest('mimic3_rrs').access})" in told
-    nowhere = Graph(full.settings)
+    nowhere = Graph(full.settings, full.only)
     assert outlook.outlook(nowhere)[0].startswith("Data: no data root is named, so no data set")
+
+
+def test_a_role_without_its_data_is_told_with_the_pages_that_read_it(full: Graph, tmp_path: Path) -> None:
+    told = outlook.outlook(full)[1]
+    assert told == "Without rexval (error_counts), left out as a whole or from where they need it: " + (
+        "green/inter_expert."
+    )
+    path = tmp_path / "data" / "rexval" / "6_valid_raters_per_rater_error_categories.csv"
+    path.parent.mkdir(parents=True)
+    path.touch()
+    assert outlook.lacking(full) == {}
 
 
 def test_a_data_set_with_the_files_that_make_it_whole_is_not_missing(full: Graph, tmp_path: Path) -> None:
@@ -67,7 +78,8 @@ def test_the_models_of_a_hub_are_counted_and_named(full: Graph) -> None:
     found = outlook.hub_models(full)
     assert {"google-t5/t5-small", "microsoft/deberta-v3-base", "FremyCompany/BioLORD-2023-C"} <= set(found)
     assert not any(name.startswith("cell:") for name in found)
-    assert "google-t5/t5-small" in outlook.outlook(full)[1]
+    (told,) = (line for line in outlook.outlook(full) if line.startswith("Models: "))
+    assert "google-t5/t5-small" in told
 
 
 def test_a_model_is_here_if_the_revision_that_would_be_loaded_is(
