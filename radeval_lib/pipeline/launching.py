@@ -23,6 +23,7 @@ from radeval_lib.paths import BUILD, DEFAULT_PROFILE, MANIFESTS, ROOT, display_p
 from radeval_lib.pipeline import steps
 from radeval_lib.study import cells
 from radeval_lib.study.cells import Cell
+from radeval_lib.study.declarations import ALL, declared
 from radeval_lib.study.profiles import command
 from radeval_lib.study.sources import read_source, with_parameters
 
@@ -123,6 +124,12 @@ def seconds_of(name: str) -> float:
     return sum(steps.listed_seconds(one) for one in graph.names if one in graph.cells)
 
 
+def runs_alone(name: str) -> bool:
+    """Whether a page shows something soon where nothing was built: it does not read what every other page
+    recorded, and its training does not keep a reader waiting (:data:`PATIENCE`)."""
+    return ALL not in declared(name).results and seconds_of(name) <= PATIENCE
+
+
 def make_cells(name: str) -> None:
     """Make what a page reads where it was not made yet, one after another."""
     for cell in cells_of(name):
@@ -146,8 +153,8 @@ def built_from(notebook: nbformat.NotebookNode) -> str:
 
 def buttons(name: str, commit: str = "HEAD") -> str:
     """Links that open a page's notebook elsewhere, at the commit that it was built from; empty without a
-    public repository, and where training would keep a reader waiting (:data:`PATIENCE`)."""
-    if not (repository := home()) or seconds_of(name) > PATIENCE:
+    public repository, and where :func:`runs_alone` says that a reader would see nothing."""
+    if not (repository := home()) or not runs_alone(name):
         return ""
     links = {
         "Binder": binder(repository, f"{FOLDER}/{name}.ipynb", commit),
