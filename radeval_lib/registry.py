@@ -85,6 +85,7 @@ ROLES = {
     "edited_reports": _role("TextPair"),
     "text_pairs": _role("TextPair", "generated_pairs:text_pairs"),
     "rated_sentences": _role("RatedPair"),
+    "rated_paragraphs": _role("RatedPair"),
     "rated_pairs": _role("RatedPair"),
     "rated_errors": _role("RatedPair"),
     "error_counts": _role("ErrorCount"),

@@ -104,7 +104,7 @@ def _of_rated_pairs(p: float) -> dict[str, str]:
     rows = pd.DataFrame({"metric": ["BLEU", "RaTEScore"], "value": [0.4, 0.3], "low": 0.2, "high": 0.5})
     leads = pd.DataFrame({"rival": ["BLEU"], "difference": -0.1, "low": -0.2, "high": 0.1, "p_holm": p})
     one = Agreement(rows, rows, rows.assign(kind="kendall"), leads.assign(kind="kendall"))
-    told = rated_pairs.answer({"rated_pairs": one, "rated_errors": one}, "RadPref")
+    told = rated_pairs.answer({"rated_paragraphs": one, "rated_errors": one}, "RadPref")
     return {"answer": told["answer"], "rests": told["rests"], "errors": told["errors"]}
 
 

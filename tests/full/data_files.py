@@ -22,7 +22,7 @@ from xml.sax.saxutils import escape, quoteattr
 import pandas as pd
 
 from radeval_lib import findings
-from radeval_lib.data import mts_dialog, primock57
+from radeval_lib.data import mts_dialog, primock57, radpref
 from radeval_lib.data.categories import RATE_TYPES
 from radeval_lib.data.construction.rrs import PAIRS
 from radeval_lib.data.readers import SPLITS
@@ -355,6 +355,49 @@ def _rexval() -> Iterable[tuple[str, bytes]]:
     yield "rexval/6_valid_raters_per_rater_error_categories.csv", csv_bytes([head, *counts])
 
 
+def _radpref() -> Iterable[tuple[str, bytes]]:
+    """Two candidates of each of 40 references, with what three radiologists marked and how they graded."""
+    rng = random.Random(0)
+    candidates: dict[str, list[str]] = {}
+    for reference, candidate in _pairs(400, 6):
+        candidates.setdefault(reference, []).append(candidate)
+    texts = [(reference, *some[:2]) for reference, some in candidates.items() if len(some) > 1]
+    cases = [
+        {"id": f"case{n}"}
+        | dict(zip(("ground_truth_report", "C1_report", "C2_report"), three, strict=True))
+        | dict(
+            zip(
+                ("ground_truth_findings", "C1_findings", "C2_findings"),
+                ([one for one in text.split(". ") if one] for text in three),
+                strict=True,
+            )
+        )
+        | {"C1_source": "gpt", "C2_source": "medgemma"}
+        for n, three in enumerate(texts[:40])
+    ]
+    yield "radpref/preference_data.json", json_bytes(cases)
+
+    def judged(case: dict[str, Any], candidate: str) -> dict[str, Any]:
+        listed = range(len(case[f"{candidate}_findings"]))
+        left_out = range(len(case["ground_truth_findings"]))
+        false = {"error_type": "false", "clinical_significance": rng.choice(radpref.SIGNIFICANCES)}
+        wrong = {"error_type": "attribute", "attributes": {"location": "significant"}}
+        return {
+            "finding_errors": {f"{n}": rng.choice((false, wrong)) for n in listed if rng.random() < 0.4},
+            "missing_findings": {
+                f"{n}": {"clinical_significance": rng.choice(radpref.SIGNIFICANCES)}
+                for n in left_out
+                if rng.random() < 0.3
+            },
+            "rating": rng.randint(1, 5),
+        }
+
+    for rater in (1, 2, 3):
+        given = {case["id"]: {name: judged(case, name) for name in ("C1", "C2")} for case in cases}
+        content = {"user_id": f"{rater}", "annotations": given}
+        yield f"radpref/radiologist_annotations/user_{rater}.json", json_bytes(content)
+
+
 def _green_training() -> Iterable[tuple[str, bytes]]:
     rows = [
         {
@@ -428,6 +471,7 @@ _FILES = (
     _radsprl,
     _rate_eval,
     _rexval,
+    _radpref,
     _green_training,
     _primock57,
     _mts_dialog,

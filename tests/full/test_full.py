@@ -14,6 +14,8 @@ from radeval_lib import registry
 from radeval_lib.data.manifests import load_manifest
 from radeval_lib.data.restricted import reveal
 from radeval_lib.paths import BOOK, NOTEBOOKS, notebooks
+from radeval_lib.pipeline import outlook
+from radeval_lib.pipeline.steps import Graph
 from radeval_lib.roles.filling import load
 from radeval_lib.study.profiles import profile
 from tests.full import data_files, tiny
@@ -24,10 +26,23 @@ SETS = sorted({name for filler in profile("full").roles.values() for name in reg
 NOTHING_WITHOUT = {"facts/consultation_notes", "ratescore/ner_ablations", "summarization/models"}
 """Pages of one role each, which are left out whole where its data set is gone."""
 
-OF_RADPREF = {
-    "across/which_judge", "facts/agreement", "green/ceilings", "green/preferences", "green/rules_judge",
+OF_ONE_SET = {"facts/agreement"}
+"""Pages that need counts and grades by the same people, which no set of the roles of `full` has."""
+
+READERS = {
+    "mtsamples": {"facts/agreement", "facts/fact_counting"},
+    "primock57": {"facts/consultation_notes"},
+    "radpref": {
+        "across/at_a_glance", "across/which_judge", "facts/agreement", "green/ceilings", "green/preferences",
+        "green/rules_judge",
+    },
+    "radsprl": {"rales/benchmark", "rales/benchmark_calibration"},
+    "rexval": {
+        "facts/agreement", "green/correlations", "green/inter_expert", "green/judge_models",
+        "ratescore/error_counts", "ratescore/rated_pairs",
+    },
 }  # fmt: skip
-"""Pages that need ratings by several people or their marks, which the sets of the roles of `full` lack."""
+"""Pages that read some of the sets, as their sources declare."""
 
 
 @pytest.fixture(scope="module")
@@ -75,16 +90,18 @@ def test_pages_of_full_are_made_or_say_what_they_lack(full: TinyFull) -> None:
     assert "credentialed" in "".join(
         path.name for path in (full.path / "build/full/results/green/inter_expert").glob("*.json")
     )
-    # Its role is filled by a set without what the page reads: it ends there.
-    ends = "The rest of this page is left out: RadPref, which it reads, is not in the data root"
-    assert ends in _said(full, "green/preferences")
-    full.without("rexval", "primock57")
+    assert "left out" not in _said(full, "green/preferences")
+    full.without("rexval", "primock57", "radpref")
     built = full.radbook("build", "--profile", "full", *only)
     assert built.returncode == 0, built.stdout + built.stderr
     told = _without_markup(_page(full, "green/inter_expert"))
     assert "The rest of this page is left out: ReXVal, which fills the role" in told
     assert "`radbook data status rexval` says how to get it" in told
     assert "PriMock57" in _without_markup(_page(full, "facts/consultation_notes"))
+    ends = (
+        "The rest of this page is left out: RadPref, which fills the role 'rated_pairs', is not in the data"
+    )
+    assert ends in _said(full, "green/preferences")
     full.without()
     built = full.radbook("build", "--profile", "full", *only)
     assert built.returncode == 0, built.stdout + built.stderr
@@ -99,7 +116,7 @@ def test_full_finishes(whole: TinyFull) -> None:
         for name in notebooks()
         if re.search("the page out: |this page is left out: ", _said(whole, name))
     }
-    assert lacking == OF_RADPREF
+    assert lacking == OF_ONE_SET
     searched = whole.radbook("release", "--profile", "full")
     assert searched.returncode == 0, searched.stdout + searched.stderr
     report = (whole.path / "build" / "release-full.md").read_text(encoding="utf-8")
@@ -116,8 +133,10 @@ def test_full_is_made_without_a_set(whole: TinyFull, name: str) -> None:
     assert built.returncode == 0, built.stdout[-5000:] + built.stderr
     title = load_manifest(name).title.partition(":")[0]
     alone = [role for role, filler in profile("full").roles.items() if registry.datasets_of(filler) == [name]]
-    if alone:  # of a role that two sets fill, the other is used
-        assert any(f"out: {title}, which fills the role" in _said(whole, page) for page in notebooks())
+    said = {page for page in notebooks() if f"out: {title}, which fills the role" in _said(whole, page)}
+    assert bool(said) == bool(alone)  # of a role that two sets fill, the other is used
+    planned = outlook.lacking(Graph(profile("full"), (), whole.root))
+    assert said <= {page for pages in planned.values() for page in pages}
 
 
 @pytest.mark.nightly
@@ -127,6 +146,30 @@ def test_full_is_made_without_any_set(full: TinyFull) -> None:
     assert built.returncode == 0, built.stdout[-5000:] + built.stderr
     assert {page for page in NOTHING_WITHOUT if f"{page} is left out: " in built.stdout} == NOTHING_WITHOUT
     assert "left out" not in _without_markup(_page(full, "rales/nlu_scores"))
+
+
+@pytest.mark.parametrize("name", SETS)
+def test_the_plan_names_the_pages_that_lack_a_set(name: str, tmp_path: Path) -> None:
+    for one in SETS:
+        for file in load_manifest(one).files if one != name else ():
+            (tmp_path / file.path).parent.mkdir(parents=True, exist_ok=True)
+            (tmp_path / file.path).touch()
+    for file in load_manifest(name).files:  # two sets share files of MIMIC-III
+        (tmp_path / file.path).unlink(missing_ok=True)
+    graph = Graph(profile("full"), (), tmp_path)
+    told = [line for line in outlook.outlook(graph) if line.startswith(("Without", "In part"))]
+    filled = {
+        role: filler for role, filler in graph.settings.roles.items() if name in registry.datasets_of(filler)
+    }
+    assert filled
+    for role, filler in filled.items():
+        there = [part for part in filler.split("+") if registry.dataset_of(part) != name]
+        if there:
+            assert f"In part: {role} is filled by {'+'.join(there)} alone, of {filler}." in told
+        else:
+            assert any(line.startswith(f"Without {name} ({role}), left out") for line in told)
+    if name in READERS:
+        assert {page for pages in outlook.lacking(graph).values() for page in pages} == READERS[name]
 
 
 def test_every_data_set_of_full_has_files_of_its_format(full: TinyFull) -> None:

@@ -38,6 +38,6 @@ def test_the_table_has_every_metric_and_says_which_hardly_varies() -> None:
 
 
 def test_the_answer_names_its_pairs() -> None:
-    told = answer({"rated_pairs": _agreement()}, "RadPref")
+    told = answer({"rated_paragraphs": _agreement()}, "RadPref")
     assert told["answer"].startswith("On 40 rated pairs of RadPref, RaTEScore ranks second of three")
     assert told["rests"] == ("Corrected for the number of rivals, it beats worse and is beaten by better.")

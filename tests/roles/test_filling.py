@@ -46,8 +46,8 @@ def test_the_default_profile_needs_no_data() -> None:
 def test_no_rating_is_generated() -> None:
     rated = [role for role, filled in ROLES.items() if not filled.generator]
     assert rated == [
-        *("edited_reports", "rated_sentences", "rated_pairs", "rated_errors", "error_counts"),
-        *("fact_ratings", "note_judgements"),
+        *("edited_reports", "rated_sentences", "rated_paragraphs", "rated_pairs", "rated_errors"),
+        *("error_counts", "fact_ratings", "note_judgements"),
     ]
     for role in rated:
         with pytest.raises(RoleError, match="the generator rates nothing"):

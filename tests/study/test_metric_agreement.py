@@ -40,7 +40,7 @@ def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Run:
     whole = begin("ratescore/rated_pairs", profile="smoke", seed=0, output_dir=str(tmp_path))
     roles = {
         **whole.whole_profile.roles,
-        **dict.fromkeys(("rated_pairs", "rated_errors", "rated_sentences"), "rexval"),
+        **dict.fromkeys(("rated_paragraphs", "rated_errors", "rated_sentences"), "rexval"),
     }
     return _with(
         whole, roles=roles, models={"ner_model": TINY, "encoder": TINY, "graph_model": "radgraph:radgraph"}
@@ -83,7 +83,7 @@ class Turned(Metric):
 
 def test_a_metric_of_which_lower_is_better_agrees_as_its_opposite_does(run: Run) -> None:
     metrics = {"turned": Turned(), "ROUGE-L": create("rouge_l")}
-    found = metric_agreement.agreement(run, "rated_pairs", metrics, ["kendall"], first="turned")
+    found = metric_agreement.agreement(run, "rated_paragraphs", metrics, ["kendall"], first="turned")
     values = found.ranked("kendall").set_index("metric")["value"]
     assert values["turned"] == pytest.approx(values["ROUGE-L"])
     assert found.against("kendall").loc["ROUGE-L", "difference"] == pytest.approx(0)
@@ -96,8 +96,10 @@ def test_agreement_correlates_scores_with_mean_ratings(run: Run) -> None:
         "ROUGE-L": create("rouge_l"),
         "METEOR": create("meteor"),
     }
-    result = metric_agreement.agreement(run, "rated_pairs", metrics, ["kendall", "pearson"], first=RATESCORE)
-    pairs = rating_table(run.load("rated_pairs"))
+    result = metric_agreement.agreement(
+        run, "rated_paragraphs", metrics, ["kendall", "pearson"], first=RATESCORE
+    )
+    pairs = rating_table(run.load("rated_paragraphs"))
     references, candidates = pairs["reference"].tolist(), pairs["candidate"].tolist()
     rouge = create("rouge_l").score(references, candidates).values
     np.testing.assert_array_equal(result.scores["ROUGE-L"], rouge)
@@ -106,7 +108,7 @@ def test_agreement_correlates_scores_with_mean_ratings(run: Run) -> None:
     assert ranked["value"].is_monotonic_decreasing
     assert (ranked["groups"] == pairs["case"].nunique()).all()
     assert set(result.against("pearson").index) == {"ROUGE-L", "METEOR"}
-    again = metric_agreement.agreement(run, "rated_pairs", metrics, ["kendall"], first=RATESCORE)
+    again = metric_agreement.agreement(run, "rated_paragraphs", metrics, ["kendall"], first=RATESCORE)
     assert again.ranked("kendall").equals(result.ranked("kendall"))
 
 
@@ -121,9 +123,9 @@ class Constant(Metric):
 
 def test_a_metric_that_does_not_vary_is_left_out_of_the_correlations(run: Run) -> None:
     metrics = {"ROUGE-L": create("rouge_l"), "METEOR": create("meteor"), "constant": Constant()}
-    found = metric_agreement.agreement(run, "rated_pairs", metrics, ["kendall"], first="ROUGE-L")
+    found = metric_agreement.agreement(run, "rated_paragraphs", metrics, ["kendall"], first="ROUGE-L")
     assert set(found.ranked("kendall")["metric"]) == {"ROUGE-L", "METEOR"}
     assert (found.scores["constant"] == 0).all()
     assert found.left_out == ["constant"]
-    with pytest.raises(DataError, match=r"role rated_pairs: constant gives nearly all of the 30 pairs"):
-        metric_agreement.agreement(run, "rated_pairs", metrics, ["kendall"], first="constant")
+    with pytest.raises(DataError, match=r"role rated_paragraphs: constant gives nearly all of the 30 pairs"):
+        metric_agreement.agreement(run, "rated_paragraphs", metrics, ["kendall"], first="constant")

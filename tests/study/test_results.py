@@ -163,14 +163,16 @@ def rated(tmp_path: Path) -> Run:
 
 
 def test_what_stands_in_reproduces_nothing(rated: Run, run: Run) -> None:
-    words = rated.stand_in({"rated_pairs": "rate_eval/paragraph", "encoder": "packaged-minilm-2"})
-    assert words == "rated pairs from RadPref, not RaTE-Eval"
-    assert rated.stand_in({"rated_pairs": "recorded/radpref/grade"}) == ""
-    assert (rated.source("rated_pairs"), rated.evidence("rated_pairs")) == ("RadPref", "recorded")
-    assert rated.basis({"rated_pairs": "rexval/errors"}).evidence == "recorded"
+    words = rated.stand_in({"rated_paragraphs": "rate_eval/paragraph", "encoder": "packaged-minilm-2"})
+    assert words == "rated paragraphs from RadPref, not RaTE-Eval"
+    assert rated.stand_in({"rated_paragraphs": "recorded/radpref/grade"}) == ""
+    assert (rated.source("rated_paragraphs"), rated.evidence("rated_paragraphs")) == ("RadPref", "recorded")
+    assert rated.basis({"rated_paragraphs": "rexval/errors"}).evidence == "recorded"
     public = replace(rated, whole_profile=profile("open"))
-    assert public.source("rated_pairs") == "RadPref"
-    assert public.stand_in({"rated_pairs": "rexval/errors"}) == "rated pairs from RadPref, not ReXVal"
+    assert public.source("rated_paragraphs") == "RadPref"
+    assert (
+        public.stand_in({"rated_paragraphs": "rexval/errors"}) == "rated paragraphs from RadPref, not ReXVal"
+    )
     shown = record(run, _exhibit(), evidence="open", checks=[NO], stand_in=words)
     printed = record(run, _exhibit(), evidence="print", checks=[YES])
     assert shown.verdict == "fails on other data"
@@ -194,10 +196,15 @@ def test_a_figure_names_what_stands_in_for_a_metrics_models(rated: Run) -> None:
 
 def test_a_model_of_ours_makes_an_experiment_of_real_data(rated: Run) -> None:
     public = replace(rated, whole_profile=profile("open"))
-    data, models = {"rated_pairs": "radpref"}, {"encoder": "FremyCompany/BioLORD-2023-C"}
+    data, models = {"rated_paragraphs": "radpref"}, {"encoder": "FremyCompany/BioLORD-2023-C"}
     assert public.basis(data)[0] == "open"
-    stands_in = public.basis({"rated_pairs": "rexval/errors"})
-    assert stands_in == ("open", "rated pairs from RadPref, not ReXVal", ("rated_pairs",), PAPERS_OWN)
+    stands_in = public.basis({"rated_paragraphs": "rexval/errors"})
+    assert stands_in == (
+        "open",
+        "rated paragraphs from RadPref, not ReXVal",
+        ("rated_paragraphs",),
+        PAPERS_OWN,
+    )
     evidence, stand_in, _, instrument = basis = public.basis(data, models)
     assert (evidence, instrument, basis.judged) == ("open", OURS, False)
     assert "encoder MiniLM with mean pooling, not FremyCompany/BioLORD-2023-C" in stand_in

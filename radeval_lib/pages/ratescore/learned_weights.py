@@ -80,7 +80,7 @@ def settings(run: Run, pairs: Sequence[_Pair]) -> dict[str, NDArray[np.float64]]
 
 def compared(run: Run, metric: RaTEScore) -> tuple[pd.DataFrame, pd.DataFrame]:
     """Kendall's correlation of each setting with the grades, and the first one's lead over each other."""
-    table = rating_table(run.load("rated_pairs"))
+    table = rating_table(run.load("rated_paragraphs"))
     first = behind(table["candidate"].iloc[0])
     if first:
         about = recorded.load(first.set).about["variants"]

@@ -17,7 +17,12 @@ from radeval_lib.study.superiority import LEVEL
 from radeval_lib.wording import in_words, joined, ordinal, p_digits, with_interval
 
 EXPERIMENTS: dict[str, tuple[str, str, str, list[Kind]]] = {
-    "rated_pairs": ("grade", "ratescore.table5", "rate_eval/paragraph", ["kendall", "pearson", "spearman"]),
+    "rated_paragraphs": (
+        "grade",
+        "ratescore.table5",
+        "rate_eval/paragraph",
+        ["kendall", "pearson", "spearman"],
+    ),
     "rated_errors": ("number of errors", "ratescore.table4", "rexval/errors", ["kendall"]),
     "rated_sentences": ("share of possible errors", "ratescore.fig3", "rate_eval/sentence", ["pearson"]),
 }
