@@ -73,7 +73,7 @@ def lead_of_shares(first: int, second: int, n: int) -> Lead:
     """The lead of one number of right cases over another on the same ``n`` cases, by McNemar's test."""
     smallest, largest = mcnemar_range(first, second, n)
     sign = (first > second) - (first < second) if largest < LEVEL else 0
-    if math.isclose(smallest, largest):
+    if math.isclose(smallest, largest) or p_words(smallest) == p_words(largest):
         return Lead(sign, f"{p_words(largest)} however the right cases overlap")
     least = p_digits(smallest).replace("<", "under")
     return Lead(sign, f"p from {least} to {p_digits(largest)} by how the right cases overlap")
