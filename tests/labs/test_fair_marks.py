@@ -13,6 +13,7 @@ import re
 import symtable
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
+from fractions import Fraction
 from functools import cache, partial
 from types import FunctionType, SimpleNamespace
 from typing import Any
@@ -308,6 +309,48 @@ def test_right_answers_in_other_styles_get_every_point(lab: str) -> None:
     for style in known(lab)["styles"]:
         found = earned(lab, answers_of(lab, run(lab, style["answers"])))
         assert found == {name: task.points for name, task in marked(lab).items()}, style["style"]
+
+
+def of_numpy(value: Any) -> Any:
+    """An answer as NumPy would hold it."""
+    if isinstance(value, dict):
+        return {of_numpy(key): of_numpy(part) for key, part in value.items()}
+    if isinstance(value, list | tuple):
+        parts = [of_numpy(part) for part in value]
+        flat = parts and all(isinstance(part, np.number) for part in parts)
+        return np.array(parts) if flat else tuple(parts)
+    kinds = {bool: np.bool_, int: np.int64, float: np.float64, str: np.str_}
+    return kinds.get(type(value), lambda other: other)(value)
+
+
+def of_pandas(value: Any) -> Any:
+    """An answer in Series and tables, or of exact numbers."""
+    if isinstance(value, dict):
+        parts = list(value.values())
+        if parts and all(isinstance(key, str) for key in value):
+            if all(isinstance(part, int | float | str) for part in parts):
+                return pd.Series(value)
+            if all(isinstance(part, list) for part in parts) and len(set(map(len, parts))) == 1:
+                return pd.DataFrame(value)
+        return {key: of_pandas(part) for key, part in value.items()}
+    if isinstance(value, list | tuple):
+        flat = value and all(type(part) in (int, float, bool) for part in value)
+        return pd.Series(value) if flat else [of_pandas(part) for part in value]
+    return Fraction(value) if type(value) is float and math.isfinite(value) else value
+
+
+@pytest.mark.parametrize("form", [of_numpy, of_pandas])
+@pytest.mark.parametrize("lab", LABS)
+def test_right_answers_of_other_types_get_every_point(lab: str, form: Callable[[Any], Any]) -> None:
+    answers = dict(right_answers(lab))
+    for task in marked(lab).values():
+        for name in task.names & answers.keys():
+            right = vars(solved(lab))[name]
+            if isinstance(right, FunctionType):
+                answers[name] = as_sent(lambda *given, _right=right, **named: form(_right(*given, **named)))
+            elif not isinstance(right, Figure):
+                answers[name] = as_sent(form(answers[name]))
+    assert earned(lab, answers) == {name: task.points for name, task in marked(lab).items()}
 
 
 @pytest.mark.parametrize("lab", LABS)

@@ -167,7 +167,10 @@ def test_costs_what_it_broke_and_no_more(kind: str, grades: pd.DataFrame) -> Non
     assert lost <= NOTEBOOKS[kind][1], row["notes"]
 
 
-def test_costs_nobody_else_anything(graded_class: GradedClass, decoy: subprocess.Popen[bytes]) -> None:
+@pytest.mark.parametrize("kinds", [pytest.param("all", marks=pytest.mark.nightly), "the gate's"])
+def test_costs_nobody_else_anything(
+    kinds: str, graded_class: GradedClass, decoy: subprocess.Popen[bytes]
+) -> None:
     assert decoy.poll() is None
     assert not graded_class.changed
     assert float(graded_class.rows.loc["sound.ipynb", "points"]) == sum(tasks(LAB).values())
