@@ -4,18 +4,18 @@ from __future__ import annotations
 
 import json
 import shutil
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass, field
 from itertools import count, islice, product
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TextIO
 
 from radeval_lib import atomic, checksums, origin
 from radeval_lib.errors import RadevalError, of_system, plain
 from radeval_lib.metrics import table_files
-from radeval_lib.metrics.base import Metric, MetricError
-from radeval_lib.metrics.blocks import Block, BlockScorer, cores, in_order
+from radeval_lib.metrics.base import Metric, MetricError, Score
+from radeval_lib.metrics.blocks import Block, BlockScorer, ScoredBlock, cores, in_order
 from radeval_lib.metrics.cautions import Cautions
 from radeval_lib.metrics.choosing import Chosen, Wanted, choose
 from radeval_lib.metrics.context import context_of, has_context
@@ -177,11 +177,6 @@ def score_file(
     found = table_files.survey(source, list(chosen.metrics), context_of if in_context else None)
     in_context = in_context and has_context(found.columns)
     scored = ScoredFile(chosen)
-    cautions = Cautions(chosen.metrics)
-    errors = ErrorCounts()
-    counting = next(
-        (name for name, one in chosen.metrics.items() if one.by_rules and one.reads_context()), ""
-    )
     if workers is None:
         workers = default_workers(chosen.metrics, devices, found.rows)
     explained = explain or page is not None
@@ -191,7 +186,8 @@ def score_file(
         ExitStack() as stack,
     ):
         lines = [stack.enter_context(path.open("w", encoding="utf-8")) for path in explanations]
-        pages = [ScorePage(texts)] if page is not None else []
+        shown = ScorePage(texts) if page is not None else None
+        taken = _Taken(scored, found, explained, lines, shown)
         tables = {name: _depends_on(one, devices[name], explained) for name, one in chosen.metrics.items()}
         scorer = BlockScorer(dict(chosen.metrics), found.candidates, folder, tables, explained, texts)
         blocks = in_order(_blocks(source, found, chosen, in_context), scorer, workers)
@@ -201,34 +197,11 @@ def score_file(
             if write is None:
                 added = [table_files.score_column(*one) for one in product(chosen.metrics, found.candidates)]
                 write = stack.enter_context(table_files.writing(part, found, added))
-            for at, row in enumerate(rows):
-                columns: dict[str, float] = {}
-                for place, column in enumerate(found.candidates, start=at * len(found.candidates)):
-                    scores = {name: result.scores[name][place].value for name in chosen.metrics}
-                    columns |= {table_files.score_column(name, column): one for name, one in scores.items()}
-                    pair, system = block.pairs[place], column.removeprefix(table_files.CANDIDATE).lstrip(":")
-                    noted = {name: result.scores[name][place].cautions for name in chosen.metrics}
-                    cautions.add(system, block.first + at, pair, noted)
-                    if explained and counting in chosen.metrics:
-                        case = next(
-                            (row[name] for name in table_files.CASES if name in row), block.first + at
-                        )
-                        errors.add(system, str(case), result.scores[counting][place].errors)
-                    if explained:
-                        explanation, share = result.explained[place]
-                        scored.add_coverage(share)
-                        for stream in lines:
-                            stream.write(f"{explanation}\n")
-                        for one in pages:
-                            one.add(pair, column, scores, explanation, chosen.metrics)
+            for row, columns in taken.rows(rows, block, result):
                 write({**row, **columns})
-                scored.add(_group(row, found), columns)
-            scored.kept += len(rows) if result.kept >= chosen.metrics.keys() else 0
-            scored.damaged |= result.damaged
             if rows and progress is not None:
                 progress(scored.rows, found.rows)
-        scored.cautions = cautions.lines()
-        scored.profile = errors.profile(resamples=RESAMPLES, seed=0) if errors else None
+        taken.finish()
         scored.signatures = {
             name: str(one.signature(in_context=in_context)) for name, one in chosen.metrics.items()
         }
@@ -236,10 +209,93 @@ def score_file(
         about.write_text(f"{text}\n", encoding="utf-8")
         if table_files.version(source) != version:
             raise MetricError("changed while it was scored", source.name, "Score it again.")
-        if page is not None:
+        if page is not None and shown is not None:
             with atomic.new_file(page) as new:
-                pages[0].write(new, chosen.metrics, source=source.name, scored=scored)
+                shown.write(new, chosen.metrics, source=source.name, scored=scored)
     return scored
+
+
+class _Taken:
+    """Takes the results of blocks to explanations, the page, and all that is reported about the file.
+
+    Parameters
+    ----------
+    scored : what is reported; it grows with each block.
+    found : the columns of the file.
+    explained : whether results have explanations.
+    lines : where explanations are written, if anywhere.
+    page : the page about the scores, if there is one.
+    """
+
+    def __init__(
+        self,
+        scored: ScoredFile,
+        found: table_files.FileContent,
+        explained: bool,
+        lines: Sequence[TextIO],
+        page: ScorePage | None,
+    ) -> None:
+        self.scored, self.found, self.explained, self.lines, self.page = scored, found, explained, lines, page
+        self.metrics = scored.chosen.metrics
+        self.cautions, self.errors = Cautions(self.metrics), ErrorCounts()
+        rules = (name for name, one in self.metrics.items() if one.by_rules and one.reads_context())
+        self.counting = next(rules, "")
+        """The metric whose errors the profile counts; empty where there is none."""
+
+    def rows(
+        self, rows: Sequence[table_files.Row], block: Block, result: ScoredBlock
+    ) -> Iterator[tuple[table_files.Row, dict[str, float]]]:
+        """Each row of a block with its columns of scores."""
+        candidates = self.found.candidates
+        for at, row in enumerate(rows):
+            columns: dict[str, float] = {}
+            for place, column in enumerate(candidates, start=at * len(candidates)):
+                scores = {name: result.scores[name][place] for name in self.metrics}
+                values = {name: one.value for name, one in scores.items()}
+                columns |= {table_files.score_column(name, column): one for name, one in values.items()}
+                self._note(row, block.first + at, block.pairs[place], column, scores)
+                if self.explained:
+                    explanation, share = result.explained[place]
+                    self._explain(block.pairs[place], column, values, explanation, share)
+            yield row, columns
+            self.scored.add(_group(row, self.found), columns)
+        self.scored.kept += len(rows) if result.kept >= self.metrics.keys() else 0
+        self.scored.damaged |= result.damaged
+
+    def _note(
+        self,
+        row: table_files.Row,
+        number: int,
+        pair: tuple[str, str],
+        column: str,
+        scores: Mapping[str, Score],
+    ) -> None:
+        """Cautions, and the errors that the profile counts, by case where the row names one."""
+        system = column.removeprefix(table_files.CANDIDATE).lstrip(":")
+        self.cautions.add(system, number, pair, {name: one.cautions for name, one in scores.items()})
+        if self.explained and self.counting in self.metrics:
+            case = next((row[name] for name in table_files.CASES if name in row), number)
+            self.errors.add(system, str(case), scores[self.counting].errors)
+
+    def _explain(
+        self,
+        pair: tuple[str, str],
+        column: str,
+        values: dict[str, float],
+        explanation: str,
+        share: float | None,
+    ) -> None:
+        self.scored.add_coverage(share)
+        for stream in self.lines:
+            stream.write(f"{explanation}\n")
+        if self.page is not None:
+            self.page.add(pair, column, values, explanation, self.metrics)
+
+    def finish(self) -> None:
+        """Report what was noted of all blocks."""
+        self.scored.cautions = self.cautions.lines()
+        if self.errors:
+            self.scored.profile = self.errors.profile(resamples=RESAMPLES, seed=0)
 
 
 def _blocks(
