@@ -11,6 +11,11 @@ import numpy as np
 
 _OURS = (__name__, "radeval_lib.labs.answers", "radeval_lib.labs.figure_data")
 """Run around a student's function and are no part of it."""
+_OUT_OF_SIGHT = (
+    *("_thread.start_new_thread", "_thread.start_joinable_thread", "_posixsubprocess.fork_exec"),
+    *("posix.fork", "posix.forkpty", "posix.posix_spawn", "posix.posix_spawnp", "posix.system"),
+)
+"""Begin threads and processes, whose calls are not seen; no task needs them."""
 
 
 class BorrowedError(Exception):
@@ -23,14 +28,14 @@ def by_hand(packages: Collection[str]) -> Iterator[None]:
 
     A package may be given down to a module or a function, as ``radeval_lib.labs.tagging.score``. Calls are
     seen only while the block runs: hidden tests give a function arguments that no notebook held, so that it
-    gains nothing by results that were prepared. A copy of a package's source is not noticed, as no copied
-    text is.
+    gains nothing by results that were prepared, and it must not begin threads or processes. A copy of a
+    package's source is not noticed, as no copied text is, nor a thread that waits since before.
     """
     if not packages:
         yield
         return
     borrowed: list[str] = []
-    within = tuple(f"{name}." for name in packages)
+    within = tuple(f"{name}." for name in (*packages, *_OUT_OF_SIGHT))
 
     def watch(frame: FrameType, event: str, called: object) -> None:
         if event == "call" and not borrowed:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import re
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
@@ -90,26 +90,38 @@ def counted(grades: Sequence[Grade], deadline: datetime | None = None) -> list[G
             others = [other.file for other in group if other is not one]
             if others:
                 one.notes.append(f"another sender's submission has the same id: {listed(others)}")
+    folders = Counter(one.sender[0] for one in kept)
+    for one in kept:
+        if not one.identified and folders[one.sender[0]] == 1:  # a file is called lab, a folder by a name
+            one.student = one.sender[0] or one.student
     return kept
 
 
-def _senders(grades: Sequence[Grade]) -> dict[Hashable, list[Grade]]:
-    """The submissions of a lab that one person sent under one id; what has no id goes with what has one."""
+def _senders(grades: Sequence[Grade]) -> dict[tuple[Hashable, ...], list[Grade]]:
+    """The submissions of a lab that one person sent under one id; what has no id goes with what has one.
+
+    A folder is one person's unless it is the only one or holds several ids.
+    """
+    folders = {one.sender[0] for one in grades}
     ids = defaultdict[tuple[str, str], set[str]](set)
     for one in grades:
         if one.identified:
             ids[one.lab, one.sender[0]].add(key(one.student))
-    groups = defaultdict[Hashable, list[Grade]](list)
+    groups = defaultdict[tuple[Hashable, ...], list[Grade]](list)
+    named = set[tuple[Hashable, ...]]()  # by an id that ran
     for one in sorted(grades, key=lambda one: not one.identified):
         folder, file = one.sender
-        personal = bool(folder) and len(ids[one.lab, folder]) <= 1
+        personal = bool(folder) and len(ids[one.lab, folder]) <= 1 and len(folders) > 1
         sender = (folder, "") if personal else (folder, file)
         if not one.identified:
-            known = {group for group in groups if group[:2] == (one.lab, sender)}  # type: ignore[index]
+            known = {group for group in named if group[:2] == (one.lab, sender)}
             if len(known) == 1:
                 groups[known.pop()].append(one)
                 continue
-        groups[one.lab, sender, key(one.student)].append(one)
+        group = one.lab, sender, key(one.student)
+        groups[group].append(one)
+        if one.identified:
+            named.add(group)
     return groups
 
 
@@ -165,10 +177,15 @@ def table(grades: Sequence[Grade], roster: Roster | None = None) -> pd.DataFrame
 
 
 def _by_roster(rows: list[dict[str, Any]], grades: Sequence[Grade], roster: Roster) -> None:
-    """Name the students of the rows, and add those who handed nothing in."""
-    seen = set()
-    for row in rows:
+    """Name the students of the rows, by folder or file where no id ran, and add those who handed nothing
+    in."""
+    seen = {(key(one.student), one.lab) for one in grades if one.identified}
+    for row, one in zip(rows, grades, strict=True):
         entry = roster.get(key(row["student"]))
+        for sender in () if one.identified or entry else map(key, one.sender):
+            if sender in roster and (sender, one.lab) not in seen:
+                entry = roster[sender]
+                row["student"] = _text(entry.student)
         if entry is None:
             row["notes"].append("not on the class list")
         else:

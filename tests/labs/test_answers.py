@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 import math
+import subprocess
 import sys
 from collections import Counter, OrderedDict, namedtuple
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
@@ -170,6 +172,14 @@ def test_a_function_that_calls_a_package_is_found_however_it_does() -> None:
         sys.setprofile(None)
         return json.dumps(value)
 
+    def in_a_thread(value: Any) -> Any:
+        with ThreadPoolExecutor() as pool:
+            return pool.submit(json.dumps, value).result()
+
+    def in_a_process(value: Any) -> Any:
+        code = f"import json; print(json.dumps({value}))"
+        return subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
+
     class Late(dict):  # type: ignore[type-arg]
         def items(self) -> Any:
             return [("a", json.dumps(1))]
@@ -179,6 +189,8 @@ def test_a_function_that_calls_a_package_is_found_however_it_does() -> None:
         lambda value: [kept(one) for one in [value]],
         caught,
         unwatched,
+        in_a_thread,
+        in_a_process,
         lambda _: Late(),
     ):
         assert callable_answer(borrowed)([1]) is not None

@@ -90,9 +90,38 @@ def test_nobody_replaces_anothers_work() -> None:
 def test_what_has_no_id_goes_with_what_the_same_sender_sent() -> None:
     notebook = graded("4711", "ada/lab.ipynb", sender=["ada", "lab"], time=DAY)
     broken = graded("lab-2", "ada/lab-2.ipynb", 0, sender=["ada", "lab"], time=DAY + 60, identified=False)
-    (one,) = gradebook.counted([broken, notebook])
+    other = graded("bob", "bob/lab.ipynb", sender=["bob", "lab"])
+    one, _ = gradebook.counted([broken, notebook, other])
     assert one.student == "4711"
     assert "ada/lab-2.ipynb" in one.notes[-1]
+
+
+def test_what_has_no_id_is_named_by_folder_or_by_the_class_list(tmp_path: Path) -> None:
+    path = tmp_path / "class.csv"
+    path.write_text("id,name\nada,Ada L\nbob,Bob B\n7,Kim\n", encoding="utf-8")
+    without = {"identified": False, "notes": ["not a notebook but a PDF"]}
+    handed_in = [
+        graded("lab", "ada/lab.pdf", 0, sender=["ada", "lab"], **without),
+        graded("lab", "zoe/lab.pdf", 0, sender=["zoe", "lab"], **without),
+        graded("bob-2", "all/bob-2.pdf", 0, sender=["all", "bob"], **without),
+        graded("eve", "all/eve.pdf", 0, sender=["all", "eve"], **without),
+        graded("7", "kim.ipynb", sender=["", "kim"]),
+        graded("7-old", "7-old.pdf", 0, sender=["", "7"], **without),
+    ]
+    kept = gradebook.counted(handed_in)
+    assert {one.file: one.student for one in kept} == {
+        "ada/lab.pdf": "ada",
+        "zoe/lab.pdf": "zoe",
+        "all/bob-2.pdf": "bob-2",
+        "all/eve.pdf": "eve",
+        "kim.ipynb": "7",
+        "7-old.pdf": "7-old",
+    }
+    rows = gradebook.table(kept, gradebook.read_roster(path)).set_index("file")
+    assert rows["student"].to_dict() == {one.file: one.student for one in kept} | {"all/bob-2.pdf": "bob"}
+    assert rows.loc[["ada/lab.pdf", "all/bob-2.pdf"], "name"].tolist() == ["Ada L", "Bob B"]
+    assert "nothing handed in" not in "".join(rows["notes"])
+    assert "not on the class list" in rows.loc["zoe/lab.pdf", "notes"]
 
 
 def test_grading_again_keeps_what_was_entered(tmp_path: Path) -> None:
