@@ -293,15 +293,9 @@ class Index:
         for kind, hashes in _of_text(text, known).items():
             self.public[kind].append(hashes)
 
-    def allow_short(self, text: str) -> None:
-        """Forget the phrases and the named numbers that the study's own text says; a whole sentence is a leak
-        there too."""
-        for kind, hashes in _short(_plain(leak_decoders.decoded(text))).items():
-            if kind != NUMBERS:
-                self.public[kind].append(hashes)
-
-    def leaks(self, corpus: str, texts: Iterable[Text]) -> list[Leak]:
-        """Files that hold a sequence of the corpus, in the order in which they were added."""
+    def hits(self, texts: Iterable[Text]) -> Found:
+        """The sequences of a corpus that are in a file, in no public text, and as rare as their kind must be;
+        sorted."""
         every = {kind: self._watched(kind) for kind in _KINDS}
         holders: dict[int, dict[int, set[int]]] = {kind: defaultdict(set) for kind in _KINDS}
         for text in texts:
@@ -310,10 +304,17 @@ class Index:
                 for hit in sequences[_within(sequences, every[kind])].tolist():
                     if len(holders[kind][hit]) <= RARE:
                         holders[kind][hit].add(hash(tuple(found)))
+        hits = {}
+        for kind, each in holders.items():
+            often = kind in (WORDS, NUMBERS, NAMED)
+            rare = [hit for hit, held in each.items() if often or len(held) <= RARE]
+            hits[kind] = np.array(sorted(rare), np.uint64)
+        return hits
+
+    def leaks(self, corpus: str, hits: Found) -> list[Leak]:
+        """Files that hold one of the hits of a corpus, in the order in which they were added."""
         counts = [0] * len(self.places)
-        for kind, hits in holders.items():
-            rare = [hit for hit, held in hits.items() if kind in (WORDS, NUMBERS, NAMED) or len(held) <= RARE]
-            wanted = np.array(sorted(rare), np.uint64)
+        for kind, wanted in hits.items():
             for place, own in enumerate(self.of_place[kind]):
                 counts[place] += int(_within(wanted, own).sum())
         return [
@@ -380,9 +381,23 @@ def scan(
     _add_names(index, every, known)
     for text in public:
         index.allow(text, known)
-    for text in own:
-        index.allow_short(text)
-    return [*(leak for name, texts in corpora.items() for leak in index.leaks(name, texts)), *refused]
+    hits = {name: index.hits(texts) for name, texts in corpora.items()}
+    for kind, left in _not_said(hits.values(), own).items():
+        for found in hits.values():
+            found[kind] = found[kind][_within(found[kind], left)]
+    return [*(leak for name, found in hits.items() for leak in index.leaks(name, found)), *refused]
+
+
+def _not_said(hits: Iterable[Found], own: Iterable[str]) -> Found:
+    """The phrases and the named numbers among the hits that the study's own texts do not say; a whole
+    sentence is a leak there too. The texts, of which many are generated, are read until all are found."""
+    every = list(hits)
+    left = {kind: _distinct(found[kind] for found in every) for kind in (PHRASE, NAMED)}
+    texts = iter(own)
+    while any(map(len, left.values())) and (text := next(texts, None)) is not None:
+        said = _short(_plain(leak_decoders.decoded(text)))
+        left = {kind: wanted[~_within(wanted, np.sort(said[kind]))] for kind, wanted in left.items()}
+    return left
 
 
 def _vocabulary(corpus: str, texts: Iterable[Text]) -> set[str]:

@@ -76,13 +76,13 @@ def own_texts(output_dir: Path) -> Iterator[str]:
     for path in sorted(path for folder in folders for path in folder.rglob("*.*")):
         if path.suffix in (".md", ".yml", ".csv", ".bib", ".py", ".js", ".css"):
             yield path.read_text(encoding="utf-8", errors="replace")
-    for report in generate(_GENERATED, seed=0):
-        yield report.findings.text
-        yield report.impression.text
     for facts in sorted((output_dir / "cells").rglob(cells.FACTS)):
         if json.loads(facts.read_text(encoding="utf-8")).get("evidence") in ("synthetic", "open"):
             for table in sorted(facts.parent.glob("*.csv")):
                 yield table.read_text(encoding="utf-8")
+    for report in generate(_GENERATED, seed=0):  # last, for it takes longest
+        yield report.findings.text
+        yield report.impression.text
 
 
 def is_built(output_dir: Path, log: Path) -> bool:

@@ -13,6 +13,7 @@ import tarfile
 import time
 import zipfile
 import zlib
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Literal
 
@@ -155,6 +156,19 @@ def test_own_text_allows_no_sentence(build: Path) -> None:
     assert scan(build, {"x": ["seen in 50414267"]}, own=["50414267"])
 
 
+def test_the_studys_own_texts_are_read_until_they_say_all(build: Path) -> None:
+    """Most of them are generated, which takes longer than all else that the guard does."""
+
+    def own(*texts: str) -> Iterator[str]:
+        yield from texts
+        pytest.fail("nothing was left to look for")
+
+    assert not scan(build, CORPORA, own=own())
+    (build / "index.html").write_text("<p>So beneath the seventh left x</p>")
+    assert scan(build, CORPORA)
+    assert not scan(build, CORPORA, own=own("Something else.", "It is beneath the seventh left one."))
+
+
 @pytest.mark.parametrize(
     ("text", "leaks"),
     [
@@ -208,7 +222,7 @@ def test_every_sequence_of_a_corpus_is_found(tokens: list[str], draw: st.DataObj
     index = guard.Index()
     index.add("other.html", ["nothing of it"], frozenset(tokens))
     index.add("page.html", [" ".join(tokens[start : start + length])], frozenset(tokens))
-    assert [leak.file for leak in index.leaks("x", [" ".join(tokens)])] == ["page.html"]
+    assert [leak.file for leak in index.leaks("x", index.hits([" ".join(tokens)]))] == ["page.html"]
 
 
 def test_texts_of_restricted_sets_in_a_data_root(tmp_path: Path) -> None:
