@@ -286,6 +286,26 @@ def test_nothing_that_the_paper_calls_significant_holds_without_its_lead(smoke: 
     assert untested <= known, "make the lead a check (superiority.unknown_lead)"
 
 
+def test_results_that_a_strict_reading_changed(smoke: Path) -> None:
+    found = {result.name: result for result in read_all(smoke)}
+    words = {
+        "ratescore.claim_data.print": "undecided",  # significant, says the paper; nothing printed tells
+        "ratescore.claim_synthetic.print": "consistent",  # the paper claims no lead in the four words
+        "rales.table16.print": "undecided",  # all values follow, by one rule for a word or another
+        "green.guide_training.released": "undecided",  # another model's script
+    }
+    assert {name: found[name].verdict for name in words} == words
+    by_glue = [check.name for check in found["rales.claim_objective.released"].checks]
+    assert not [name for name in by_glue if "DeBERTa-V3_base" in name]  # its 90.00 is DeBERTa's
+    samples = {name: [(one.n, one.trainings, one.draws) for one in found[name].samples] for name in found}
+    assert samples["rales.claim_newpatients.released"] == [(1746, 1, 0)]
+    assert samples["ratescore.claim_scheme.print"] == []  # no test of its lead is possible
+    ((tested, *_),) = samples["rrs.claim_chexbert.synthetic-own"]  # summaries in other words alone
+    ((reports, trainings, draws),) = samples["rrs.fig2.synthetic-own"]
+    assert 0 < tested < reports
+    assert trainings == draws > 0
+
+
 def test_the_index_shows_a_tile_for_every_exhibit(html: Path, page: Page) -> None:
     page.goto((html / "notebooks/across/exhibits.html").as_uri())
     assert page.locator("a.tile").count() == len(ledger())
