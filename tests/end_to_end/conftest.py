@@ -9,15 +9,18 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 from urllib.parse import urlparse
 
 import pytest
-from playwright.sync_api import Browser, Page, sync_playwright
+from playwright.sync_api import Browser, BrowserContext, Page, expect, sync_playwright
 
 from radeval_lib.paths import BUILD, ROOT
 from radeval_lib.pipeline import rendered
 
 BROWSERS = ("chromium", "chromium-browser", "google-chrome")
+PATIENCE = 300_000
+"""Milliseconds that a test waits for what must come: how busy the machine is decides nothing."""
 
 
 @pytest.fixture(scope="session")
@@ -74,16 +77,24 @@ def browser() -> Iterator[Browser]:
         "--disable-sync",
         "--no-first-run",
     ]
+    expect.set_options(timeout=PATIENCE)
     with sync_playwright() as playwright:
         started = playwright.chromium.launch(executable_path=executable, args=quiet)
         yield started
         started.close()
 
 
+def new_context(browser: Browser, **settings: Any) -> BrowserContext:
+    """A context whose pages wait :data:`PATIENCE` for what a test needs of them."""
+    context = browser.new_context(**settings)
+    context.set_default_timeout(PATIENCE)
+    return context
+
+
 @pytest.fixture
 def page(browser: Browser) -> Iterator[Page]:
     """A page without network that remembers what went wrong on it, as ``page.troubles``."""
-    context = browser.new_context(offline=True, viewport={"width": 1280, "height": 900})
+    context = new_context(browser, offline=True, viewport={"width": 1280, "height": 900})
     opened = context.new_page()
     troubles: list[str] = []
     opened.on("console", lambda message: troubles.append(message.text) if message.type == "error" else None)

@@ -22,6 +22,7 @@ from radeval_lib.study.display import RECORD
 from radeval_lib.study.results import explains, rests_on_cases
 from radeval_lib.study.superiority import claims_a_lead
 from radeval_lib.study.verdicts import FAILS, HOLDS
+from tests.end_to_end.conftest import new_context
 from workflow import readme
 from workflow.check_site import dead_links, faults
 
@@ -172,7 +173,7 @@ def test_an_exhibit_is_found_first_with_all_that_quoting_it_takes(
 ) -> None:
     page.goto((html / "search.html").as_uri() + f"?q={query.replace(' ', '+')}")
     first = page.locator(".found-first li a").first
-    first.wait_for(timeout=60_000)
+    first.wait_for()
     entry = ledger()[exhibit]
     assert first.inner_text() == f"{PAPERS[entry.paper]}, {entry.label}: {entry.title}"
     first.click()
@@ -214,7 +215,7 @@ def test_what_differs_is_marked_in_its_cell_and_explained_below(html: Path, page
 def test_search_shows_titles_before_texts_and_the_numbers_of_the_build(html: Path, page: Page) -> None:
     page.goto((html / "search.html").as_uri() + "?q=index+of+exhibits")
     first = page.locator(".found-first li a").first
-    first.wait_for(timeout=60_000)
+    first.wait_for()
     assert first.inner_text() == "Index of exhibits"
     texts = page.evaluate("window.pageTexts")
     at_a_glance = texts["notebooks/across/at_a_glance"]
@@ -314,8 +315,8 @@ def test_the_index_shows_a_tile_for_every_exhibit(html: Path, page: Page) -> Non
 
 def test_search_finds_a_page(html: Path, page: Page) -> None:
     page.goto((html / "search.html").as_uri() + "?q=krippendorff")
-    page.wait_for_selector("#search-results li a[href*='/facts/']", timeout=60_000)
-    page.wait_for_selector("#search-results .found-where mark", timeout=60_000)
+    page.wait_for_selector("#search-results li a[href*='/facts/']")
+    page.wait_for_selector("#search-results .found-where mark")
     told = page.locator("#search-results .found-where mark").first.text_content() or ""
     assert told.lower() == "krippendorff"
     assert not _troubles(page)
@@ -337,14 +338,14 @@ def test_code_opens_by_a_switch_for_the_page_and_by_a_mark_for_a_cell(html: Path
 
 def test_wide_tables_take_the_margin_and_become_cards_on_a_phone(html: Path, browser: Browser) -> None:
     address = (html / "notebooks/across/exhibits.html").as_uri()
-    context = browser.new_context(offline=True, viewport={"width": 390, "height": 800})
+    context = new_context(browser, offline=True, viewport={"width": 390, "height": 800})
     opened = context.new_page()
     opened.goto(address, wait_until="load")
     row = opened.locator("table.radeval.cards tbody tr").first
     assert row.evaluate("row => getComputedStyle(row).display") == "block"
     assert row.locator(".verdict").evaluate("e => e.getBoundingClientRect().right <= window.innerWidth")
     context.close()
-    wide = browser.new_context(offline=True, viewport={"width": 1280, "height": 900})
+    wide = new_context(browser, offline=True, viewport={"width": 1280, "height": 900})
     opened = wide.new_page()
     opened.goto((html / "notebooks/rales/benchmark.html").as_uri(), wait_until="load")
     article = opened.locator(".bd-article").evaluate("e => e.getBoundingClientRect().right")
@@ -356,7 +357,7 @@ def test_wide_tables_take_the_margin_and_become_cards_on_a_phone(html: Path, bro
 
 def test_math_is_typeset_without_network(html: Path, page: Page) -> None:
     page.goto((html / "notebooks/rales/calibration.html").as_uri())
-    page.wait_for_selector("mjx-container", timeout=60_000)
+    page.wait_for_selector("mjx-container")
     page.evaluate("window.MathJax.startup.promise")
     assert page.locator("mjx-merror").count() == 0
     assert not _troubles(page)

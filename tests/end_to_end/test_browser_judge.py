@@ -17,6 +17,7 @@ from playwright.sync_api import Browser, ConsoleMessage, Page, expect
 from radeval_lib.metrics import by_rules
 from radeval_lib.paths import BOOK, REFERENCES, ROOT
 from radeval_lib.pipeline import book, browser_judge, page_forms, rendered, serving, staging
+from tests.end_to_end.conftest import new_context
 from tests.pipeline.test_browser_judge import PAIRS
 
 # What the page's own text refers to, and no more, so that the book is made in seconds.
@@ -116,7 +117,7 @@ def _is_trouble(message: ConsoleMessage) -> bool:
 def judge(browser: Browser, address: str) -> Iterator[Page]:
     """The page, its judge loaded by an example; ``requests`` and ``troubles`` say what it asked for, and what
     went wrong on it."""
-    context = browser.new_context(viewport={"width": 1280, "height": 900})
+    context = new_context(browser, viewport={"width": 1280, "height": 900})
     context.add_init_script(LISTEN)
     page = context.new_page()
     requests: list[str] = []
@@ -129,7 +130,7 @@ def judge(browser: Browser, address: str) -> Iterator[Page]:
     page.goto(f"{address}/try_the_judge.html", wait_until="load")
     page.get_by_label("Example").select_option("Several errors")
     page.get_by_role("button", name="Judge the candidate").click()
-    expect(page.get_by_role("status")).to_contain_text("errors found", timeout=90_000)
+    expect(page.get_by_role("status")).to_contain_text("errors found")
     yield page
     context.close()
 
@@ -143,7 +144,7 @@ def _judged(page: Page, reference: str, candidate: str) -> Any:
         {"reference": reference, "candidate": candidate},
     )
     page.get_by_role("button", name="Judge the candidate").click()
-    page.wait_for_function("count => answers.length > count", arg=count, timeout=30_000)
+    page.wait_for_function("count => answers.length > count", arg=count)
     expect(page.locator("#judge-answer")).to_be_visible()
     return page.evaluate("answers.at(-1).answer")
 
@@ -239,13 +240,13 @@ def test_it_is_accessible_and_fits_a_phone(judge: Page, mode: str) -> None:
 def test_an_archive_with_another_checksum_is_refused(browser: Browser, address: str, output: Path) -> None:
     (archive,) = (rendered.folder(output) / browser_judge.PLACE).glob("*.zip")
     whole = archive.read_bytes()
-    context = browser.new_context()
+    context = new_context(browser)
     page = context.new_page()
     try:
         archive.write_bytes(whole[:-1] + b"x")
         page.goto(f"{address}/try_the_judge.html")
         page.get_by_role("button", name="Judge the candidate").click()
-        expect(page.get_by_role("status")).to_contain_text("The judge failed: ", timeout=60_000)
+        expect(page.get_by_role("status")).to_contain_text("The judge failed: ")
         expect(page.locator("#judge-answer")).to_be_hidden()
     finally:
         archive.write_bytes(whole)

@@ -13,6 +13,7 @@ from playwright.sync_api import Browser, Page, expect
 
 from radeval_lib.paths import BOOK
 from radeval_lib.pipeline.staging import pages_of
+from tests.end_to_end.conftest import new_context
 
 PAGES = pages_of(BOOK / "_toc.yml")
 # Pages that between them show nearly every kind of table, verdict, box and figure that the book has; the
@@ -80,7 +81,7 @@ def test_text_stands_out_from_its_ground(name: str, html: Path, page: Page) -> N
 
 @pytest.mark.parametrize("mode", ["light", "dark"])
 def test_code_stands_out_from_its_ground(mode: str, html: Path, browser: Browser) -> None:
-    context = browser.new_context(offline=True, viewport={"width": 1280, "height": 900}, color_scheme=mode)
+    context = new_context(browser, offline=True, viewport={"width": 1280, "height": 900}, color_scheme=mode)
     opened = context.new_page()
     opened.goto((html / "notebooks/facts/fact_counting.html").as_uri(), wait_until="load")
     expect(opened.locator("html")).to_have_attribute("data-theme", mode)

@@ -11,6 +11,7 @@ from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, Page, expect
 
 from radeval_lib.metrics import score_file
+from tests.end_to_end.conftest import new_context
 
 METRICS = ["green_rules_errors", "green_rules", "observations", "rouge_l"]
 _RUN = "window.ran = 1; fetch('https://host.invalid')"
@@ -70,8 +71,8 @@ def shown(request, browser: Browser, address: str) -> Iterator[Page]:
     """The page at a width and in a mode, all folds open."""
     width, mode = request.param
     # The policy would keep axe out of the page.
-    context = browser.new_context(
-        offline=True, viewport={"width": width, "height": 900}, color_scheme=mode, bypass_csp=True
+    context = new_context(
+        browser, offline=True, viewport={"width": width, "height": 900}, color_scheme=mode, bypass_csp=True
     )
     opened = context.new_page()
     opened.goto(address)
@@ -146,7 +147,7 @@ def test_all_of_it_can_be_used_by_keyboard(address: str, page: Page) -> None:
 
 
 def test_it_can_be_read_without_its_script(address: str, browser: Browser) -> None:
-    context = browser.new_context(java_script_enabled=False)
+    context = new_context(browser, java_script_enabled=False)
     opened = context.new_page()
     opened.goto(address)
     expect(opened.locator(".controls")).to_be_hidden()
@@ -169,7 +170,7 @@ def test_hostile_texts_are_shown_and_run_nothing(tmp_path, browser: Browser, pol
         for text in HOSTILE
     ]
     address = _write(tmp_path, rows)
-    context = browser.new_context(offline=True, bypass_csp=not policy)
+    context = new_context(browser, offline=True, bypass_csp=not policy)
     opened = context.new_page()
     asked: list[str] = []
     opened.on("request", lambda request: asked.append(request.url))

@@ -32,7 +32,7 @@ def server(tmp_path: Path) -> Iterator[ThreadingHTTPServer]:
 
 
 def _get(server: ThreadingHTTPServer, path: str) -> HTTPResponse:
-    connection = HTTPConnection(serving.HOST, server.server_port, timeout=10)
+    connection = HTTPConnection(serving.HOST, server.server_port, timeout=120)
     connection.request("GET", path)
     return connection.getresponse()
 
