@@ -11,9 +11,11 @@ from collections.abc import Callable, Mapping, Sequence
 import numpy as np
 import pandas as pd
 
+from radeval_lib.data import radpref
 from radeval_lib.data.errors import DataError
 from radeval_lib.data.records import RatedPair
 from radeval_lib.data.restricted import reveal
+from radeval_lib.pages.green import judging
 from radeval_lib.stats.agreement import interval_alpha
 from radeval_lib.stats.estimates import Estimate
 from radeval_lib.stats.resampling import FloatArray, ends, estimate, sum_draws
@@ -62,10 +64,33 @@ def graders_who_counted(run: Run) -> tuple[pd.DataFrame, Estimate]:
         alphas({what: matrix}, resamples=resamples, rng=run.rng(f"alpha {what}"))
         for what, matrix in rated.items()
     ]
-    table = pd.concat(agreed).rename_axis("what").reset_index()
+    gained = gain(rated["errors, counted"], rated["grade"], resamples, lambda: run.rng("agreement"))
+    return _in_words(pd.concat(agreed)), gained
+
+
+def _in_words(agreed: pd.DataFrame) -> pd.DataFrame:
+    """Rows of :func:`alphas`, the interval with the value as text."""
+    table = agreed.rename_axis("what").reset_index()
     intervals = [with_interval(row.alpha, row.low, row.high, ".2f") for row in table.itertuples()]
-    table = table.assign(alpha=intervals).drop(columns=["low", "high"])
-    return table, gain(rated["errors, counted"], rated["grade"], resamples, lambda: run.rng("agreement"))
+    return table.assign(alpha=intervals).drop(columns=["low", "high"])
+
+
+def graders_who_counted_significant(run: Run) -> tuple[pd.DataFrame, Estimate] | None:
+    """The row of :func:`graders_who_counted` and what counting gains over grades where clinically significant
+    errors alone are counted; None where the rated pairs are not RadPref's, whose marks tell them apart."""
+    loaded = judging.radpref_of(run) if judging.RADPREF in run.filler("data", "rated_pairs") else None
+    if loaded is None:
+        return None
+    candidates, marked = loaded
+    grave = ["_".join(mark) for mark in radpref.MARKS if mark[1] in radpref.SIGNIFICANT]
+    told = marked.assign(case=marked["number"].map(candidates["case"]), significant=marked[grave].sum(axis=1))
+    of_significant, grade = (
+        told.pivot_table(index=["number", "case"], columns="rater", values=name).dropna()
+        for name in ("significant", "grade")
+    )
+    rng, resamples = run.rng("alpha significant errors"), run.profile.resamples
+    row = alphas({"significant errors, counted": of_significant}, resamples=resamples, rng=rng)
+    return _in_words(row), gain(of_significant, grade, resamples, lambda: run.rng("agreement"))
 
 
 def alphas(matrices: Mapping[str, pd.DataFrame], *, resamples: int, rng: np.random.Generator) -> pd.DataFrame:

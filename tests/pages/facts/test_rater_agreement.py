@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -16,6 +18,7 @@ from radeval_lib.pages.facts.rater_agreement import (
 )
 from radeval_lib.stats.agreement import interval_alpha
 from radeval_lib.stats.resampling import drawn_counts
+from radeval_lib.study import begin
 
 
 def _pair(name: str, reference: str, rater: str, rating: float) -> RatedPair:
@@ -75,3 +78,18 @@ def test_resamples_equal_alpha_of_the_units_repeated() -> None:
     for drawn, found in zip(counts.astype(int), draws, strict=True):
         repeated = np.repeat(values, drawn[place], axis=1)
         assert found == pytest.approx(float(interval_alpha(repeated)))
+
+
+def test_what_counting_gains_depends_on_which_errors_count(tmp_path: Path) -> None:
+    """Every marked error gains agreement over grades; significant ones alone are not shown to."""
+    parameters = {"profile": "smoke", "seed": 0, "output_dir": str(tmp_path), "data_root": ""}
+    run = begin("facts/agreement", **parameters)
+    table, every = rater_agreement.graders_who_counted(run)
+    found = rater_agreement.graders_who_counted_significant(run)
+    assert found is not None
+    row, significant = found
+    assert list(row.columns) == list(table.columns)
+    assert every.value == pytest.approx(0.107, abs=0.0005)
+    assert significant.value == pytest.approx(0.018, abs=0.0005)
+    assert every.low > 0 > significant.low
+    assert significant.high > 0
