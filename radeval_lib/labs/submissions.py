@@ -118,7 +118,8 @@ def _walk(
         return
     before = len(found)
     others = []
-    holds_notebook = str(name) != "." and any(entry.name.lower().endswith(NOTEBOOK) for entry in entries)
+    notebooks = sum(entry.name.lower().endswith(NOTEBOOK) for entry in entries)
+    own_folder = str(name) != "." and notebooks == 1
     for entry in entries:
         path, own = Path(entry.path), name / plain(entry.name, 120)
         if entry.name in _IGNORED or path.resolve() in left_out:
@@ -130,7 +131,7 @@ def _walk(
         elif entry.name.startswith("."):
             continue
         elif entry.is_dir():
-            if holds_notebook and not any(_is_handed_in(file) for file in _files(path)):
+            if own_folder and not any(_is_handed_in(file) for file in _files(path)):
                 others.append((own, path))
             elif not (path / "pyvenv.cfg").exists():
                 _walk(path, own, scratch, left_out, found, depth + (str(name) != "."))
@@ -270,6 +271,7 @@ def _unpack(path: Path, target: Path) -> list[str]:
     notes: list[str] = []
     left_out: list[str] = []
     closed: list[str] = []
+    too_large: list[str] = []
     try:
         with zipfile.ZipFile(path) as archive:
             left = _LARGEST
@@ -280,16 +282,18 @@ def _unpack(path: Path, target: Path) -> list[str]:
                 if (place := _place(member, target)) is None:
                     left_out.append(member.filename)
                     continue
+                if member.file_size > left:
+                    too_large.append(member.filename)
+                    continue
                 try:
-                    left -= _unpack_member(archive, member, place, left)
+                    left -= _unpack_member(archive, member, place)
                 except (*_ZIP_ERRORS, KeyError) as error:
                     what = plain(str(error).replace(f"{target}/", ""), 80)
                     closed.append(f"{plain(member.filename, 60)} ({what})")
-                if left < 0:
-                    notes.append(f"a zip of more than {_LARGEST // 10**6} MB, of which the rest was left out")
-                    break
     except _ZIP_ERRORS as error:
         notes.append(f"a zip that cannot be opened ({plain(str(error), 80)}): ask for the .ipynb")
+    if too_large:
+        notes.append(f"a zip of more than {_LARGEST // 10**6} MB: left out of it {_first(too_large)}")
     if left_out:
         notes.append(f"left out of the zip, as they lead out of it: {_first(left_out)}")
     if closed:
@@ -315,27 +319,19 @@ def _place(member: zipfile.ZipInfo, target: Path) -> Path | None:
     return None if outside or stat.S_ISLNK(member.external_attr >> 16) else target.joinpath(*name.parts)
 
 
-def _unpack_member(archive: zipfile.ZipFile, member: zipfile.ZipInfo, place: Path, left: int) -> int:
-    """Write a member of an archive, at most ``left`` bytes; how many it has. Of two with one name the later
-    is kept, as by other programs."""
+def _unpack_member(archive: zipfile.ZipFile, member: zipfile.ZipInfo, place: Path) -> int:
+    """Write a member of an archive; how many bytes it has, which are at most those that it states. Of two
+    with one name the later is kept, as by other programs."""
     if member.is_dir():
         place.mkdir(parents=True, exist_ok=True)
         return 0
     place.parent.mkdir(parents=True, exist_ok=True)
-    written = 0
     with archive.open(member) as source, place.open("wb") as file:
-        while part := source.read(1 << 20):
-            written += len(part)
-            if written > left:
-                break
-            file.write(part)
-    if written > left:
-        place.unlink()
-    else:
-        with suppress(OverflowError, ValueError, OSError):
-            moment = datetime(*member.date_time).timestamp()
-            os.utime(place, (moment, moment))
-    return written
+        shutil.copyfileobj(source, file, 1 << 20)
+    with suppress(OverflowError, ValueError, OSError):
+        moment = datetime(*member.date_time).timestamp()
+        os.utime(place, (moment, moment))
+    return member.file_size
 
 
 def read(path: Path) -> SubmittedNotebook:

@@ -126,6 +126,18 @@ def test_each_student_has_a_folder(tmp_path: Path) -> None:
     assert "an empty folder" in every["zoe"].notes[0]
 
 
+def test_a_folder_beside_several_notebooks_is_a_submission(tmp_path: Path) -> None:
+    base = tmp_path / "class" / "lab-1"
+    put(base / "ada.ipynb")
+    put(base / "bob.ipynb")
+    put(base / "cleo" / "answers.pdf", b"%PDF")
+    assert set(found(tmp_path / "class", tmp_path)) == {
+        "lab-1/ada.ipynb",
+        "lab-1/bob.ipynb",
+        "lab-1/cleo/answers.pdf",
+    }
+
+
 def test_file_names_say_who_sent_them(tmp_path: Path) -> None:
     base = tmp_path / "class"
     for name in (
@@ -197,13 +209,18 @@ def test_zips_write_nowhere_else(tmp_path: Path) -> None:
 def test_zips_that_cannot_be_opened_or_burst(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     base = tmp_path / "class"
     put(base / "broken.zip", b"PK\x03\x04 no zip")
-    zipped(base / "bomb.zip", **{"zeros.bin": b"\0" * 5_000_000, "z_lab.ipynb": TEXT})
+    zeros = b"\0" * 5_000_000
+    zipped(base / "bomb.zip", **{"zeros.bin": zeros, "bomb.ipynb": zeros, "z_lab.ipynb": TEXT})
+    liar = zipped(tmp_path / "liar.zip", **{"a.ipynb": zeros}).read_bytes()
+    put(base / "liar.zip", liar.replace(len(zeros).to_bytes(4, "little"), (9).to_bytes(4, "little")))
     monkeypatch.setattr(submissions, "_LARGEST", 1_000_000)
     every = found(base, tmp_path)
     assert "cannot be opened" in every["broken.zip"].notes[0]
-    bomb = every["bomb.zip/z_lab.ipynb"]  # notebooks are unpacked first
+    bomb = every["bomb.zip/z_lab.ipynb"]
     assert bomb.path is not None
-    assert "of more than 1 MB" in bomb.notes[0]
+    assert bomb.notes[0] == "a zip of more than 1 MB: left out of it bomb.ipynb, zeros.bin"
+    (note,) = {note for name, one in every.items() if name.startswith("liar.zip") for note in one.notes}
+    assert "Bad CRC-32" in note
     assert (
         sum(path.stat().st_size for path in (tmp_path / "scratch").rglob("*") if path.is_file()) < 1_000_000
     )
