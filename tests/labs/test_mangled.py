@@ -206,7 +206,9 @@ def test_the_id_is_what_ran(kind: str, student: str, grades: pd.DataFrame) -> No
         ("essay.pdf", "not a notebook but a PDF"),
         ("link.ipynb", "a link, which is not followed"),
         ("bomb.zip", "a zip of more than 300 MB"),
-        *((f"{kind}.ipynb", "not a notebook") for kind in FILES),
+        ("half a notebook.ipynb", "a notebook that is cut off or damaged"),
+        ("too deep.ipynb", "a notebook that is cut off or damaged"),
+        *((f"{kind}.ipynb", "not a notebook") for kind in ("empty", "no notebook", "not even a dict")),
     ],
 )
 def test_what_cannot_be_graded_gets_a_note(name: str, said: str, grades: pd.DataFrame) -> None:
