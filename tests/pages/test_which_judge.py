@@ -165,6 +165,33 @@ def test_operations_are_counted_for_networks_only() -> None:
     assert found.to_dict() == pytest.approx({"Network": 60e-9, "Words": 0.0, which_judge.COMPOSITE: 60e-9})
 
 
+def test_operations_are_counted_where_a_module_hands_a_parameter_on() -> None:
+    """As DeBERTa does with its positions, in inference."""
+
+    class Product(torch.nn.Module):
+        def forward(self, rows: torch.Tensor, weight: torch.Tensor) -> torch.Tensor:
+            return rows @ weight
+
+    class Network(torch.nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.weight, self.product = torch.nn.Parameter(torch.ones(3, 5)), Product()
+
+        def forward(self, rows: torch.Tensor) -> torch.Tensor:
+            return self.product(rows, self.weight)
+
+    network = Network()
+
+    def score(references: list[str], candidates: list[str]) -> None:
+        with torch.inference_mode():
+            network(torch.ones(2, 3))
+
+    pairs = pd.DataFrame({"reference": ["a"], "candidate": ["b"]})
+    metrics = {"x": SimpleNamespace(name="x", score=score)}
+    found = which_judge.operations(metrics, pairs)  # type: ignore[arg-type]
+    assert found["x"] == pytest.approx(2 * 2 * 3 * 5 / 1e9)
+
+
 def test_operations_count_packed_layers_like_any_other() -> None:
     """Against the arithmetic of the layers: two operations a weight and token, and attention's."""
     encoder, texts = Encoder(device="cpu"), [f"effusion {word}" for word in "abcdefgh"]
