@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Hashable, Mapping, Sequence
 from html import escape
 
@@ -152,7 +153,8 @@ def _cell(row: object, letters: Mapping[str, str], explanation: str) -> str:
     mark = "" if outcome == verdicts.HOLDS else f"{verdicts.MARKS[outcome]} "
     note = f"<sup>{letters[cause]}</sup>" if outcome == verdicts.FAILS and cause in letters else ""
     title = explanation or {verdicts.FAILS: "does not follow", verdicts.HOLDS: "agrees"}.get(outcome, outcome)
-    body = f'{mark}{printed_html}{note}<br><span class="follows">{escape(follows)}</span>'
+    whole = re.sub(r"\[[^]]*\]", lambda interval: interval.group().replace(" ", "\u00a0"), follows)
+    body = f'{mark}{printed_html}{note}<br><span class="follows">{escape(whole)}</span>'
     return f'<span class="compared {outcome.replace(" ", "-")}" title="{escape(title)}">{body}</span>'
 
 

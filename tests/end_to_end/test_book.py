@@ -355,6 +355,28 @@ def test_wide_tables_take_the_margin_and_become_cards_on_a_phone(html: Path, bro
     wide.close()
 
 
+_BROKEN = """() => [...document.querySelectorAll("table.cell-by-cell td")].flatMap(cell => {
+  const walker = document.createTreeWalker(cell, NodeFilter.SHOW_TEXT), broken = [];
+  for (let text; (text = walker.nextNode()); )
+    for (const number of text.data.matchAll(/[\\d.,]*\\d/g)) {
+      const range = document.createRange();
+      range.setStart(text, number.index);
+      range.setEnd(text, number.index + number[0].length);
+      const lines = new Set([...range.getClientRects()].map(box => Math.round(box.top)));
+      if (lines.size > 1) broken.push(number[0]);
+    }
+  return broken;
+})"""
+
+
+@pytest.mark.parametrize("width", [1280, 390])
+def test_no_number_of_a_printed_table_breaks_over_two_lines(width: int, html: Path, page: Page) -> None:
+    page.set_viewport_size({"width": width, "height": 900})
+    page.goto((html / "notebooks/rales/nlg_scores.html").as_uri(), wait_until="load")
+    assert page.locator("table.cell-by-cell").count()
+    assert page.evaluate(_BROKEN) == []
+
+
 def test_math_is_typeset_without_network(html: Path, page: Page) -> None:
     page.goto((html / "notebooks/rales/calibration.html").as_uri())
     page.wait_for_selector("mjx-container")
