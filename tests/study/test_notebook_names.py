@@ -1,0 +1,104 @@
+"""Names of a notebook that a loop takes over and later code still reads: green/judge_models once asked for 15
+of 15 means, where there are 9, because a loop over sets of reports had used ``n``."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable, Iterator
+
+import pytest
+
+from radeval_lib.paths import NOTEBOOKS
+from radeval_lib.study.imports import code_cells
+
+SOURCES = sorted(NOTEBOOKS.rglob("*.md"))
+
+
+def stored(*nodes: ast.AST) -> set[str]:
+    names = (node for top in nodes for node in ast.walk(top) if isinstance(node, ast.Name))
+    return {node.id for node in names if isinstance(node.ctx, ast.Store)}
+
+
+def read(node: ast.AST) -> set[str]:
+    """Names that a statement reads from outside: not those that its comprehensions or functions bind."""
+    inner: set[str] = set()
+    for part in ast.walk(node):
+        if isinstance(part, ast.comprehension):
+            inner |= stored(part.target)
+        elif isinstance(part, ast.arg):
+            inner.add(part.arg)
+        elif isinstance(part, ast.FunctionDef):
+            inner |= stored(*part.body)
+    names = (part for part in ast.walk(node) if isinstance(part, ast.Name))
+    return {name.id for name in names if isinstance(name.ctx, ast.Load)} - inner
+
+
+def steps(statements: Iterable[ast.stmt]) -> Iterator[tuple[str, ast.AST]]:
+    """Every ``read``, ``bind`` and ``loop`` over names of the notebook, in the order of the code."""
+    for statement in statements:
+        if isinstance(statement, ast.For):
+            yield "read", statement.iter
+            yield "loop", statement.target
+            yield from steps([*statement.body, *statement.orelse])
+        elif isinstance(statement, ast.With):
+            for item in statement.items:
+                yield "read", item.context_expr
+                if item.optional_vars:
+                    yield "bind", item.optional_vars
+            yield from steps(statement.body)
+        elif isinstance(statement, ast.If | ast.While):
+            yield "read", statement.test
+            yield from steps([*statement.body, *statement.orelse])
+        else:
+            yield "read", statement
+            if not isinstance(statement, ast.FunctionDef | ast.ClassDef):
+                yield "bind", statement
+
+
+def taken_over(cells: Iterable[str]) -> list[str]:
+    """What a loop of a later cell makes of a name of an earlier one that code after the loop reads.
+
+    A loop's own body may read its target: what is read there is that of the loop in every reader's eyes.
+    """
+    bound: dict[str, int] = {}
+    lost: dict[str, int] = {}
+    found = []
+    for number, source in enumerate(cells):
+        for top in ast.parse(source).body:
+            own: set[str] = set()
+            for what, node in steps([top]):
+                if what == "read":
+                    found += [
+                        f"{name} of cell {bound[name]}: taken by cell {lost[name]}, read in cell {number}"
+                        for name in sorted((read(node) & set(lost)) - own)
+                    ]
+                elif what == "loop":
+                    own |= stored(node)
+                    lost |= {name: number for name in stored(node) if bound.get(name, number) < number}
+                else:
+                    names = stored(node)
+                    bound |= dict.fromkeys(names, number)
+                    lost = {name: cell for name, cell in lost.items() if name not in names}
+    return found
+
+
+@pytest.mark.parametrize("path", SOURCES, ids=[f"{path.parent.name}/{path.stem}" for path in SOURCES])
+def test_no_loop_takes_a_name_that_is_read_later(path):
+    lines = path.read_text(encoding="utf-8").split("\n")
+    assert not taken_over("\n".join(lines[cell]) for cell in code_cells(lines))
+
+
+@pytest.mark.parametrize(
+    ("cells", "caught"),
+    [
+        (["n = 9", "for place, n in {'ct': 15}.items():\n    print(n)", "print(f'of {n}')"], True),
+        (["n = 9", "with open('x') as file:\n    for n in [15]:\n        pass", "[n for _ in 'ab']"], True),
+        (["n = 9", "for n in [15]:\n    print(n)"], False),
+        (["n = 9", "for n in [15]:\n    pass", "n = 9\nprint(n)"], False),
+        (["n = 9", "print([n for n in [15]])", "print(n)"], False),
+        (["n = 9", "for n in [15]:\n    pass", "print([n for n in [1]])"], False),
+        (["n = 9\nfor n in [15]:\n    pass\nprint(n)"], False),  # one cell: its reader sees both
+    ],
+)
+def test_a_name_taken_over_is_caught(cells, caught):
+    assert bool(taken_over(cells)) is caught
