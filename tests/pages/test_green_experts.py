@@ -62,8 +62,22 @@ def test_w_of_computed_tests_is_found_and_p_falls_with_more_differences():
         assert inter_expert.check_wilcoxon(TOTALS, "total", cells)[0].outcome == outcome
     assert inter_expert.largest_p(900, 100) > inter_expert.largest_p(900, 150)
     assert inter_expert.largest_p(1e6, 100) == 1
-    _, among = inter_expert.check_experts_differ(TOTALS["total"], tests, "total")
-    assert "of 15 pairs" in among.computed
+
+
+def test_experts_differ_only_where_every_one_does_in_each_kind_of_error():
+    rng = np.random.default_rng(0)
+    every = rng.poisson([1, 1, 1, 20, 20, 20], size=(80, 6)).astype(float)
+    one, none = np.zeros((40, 6)), np.zeros((40, 6))
+    one[:, 0] = 2  # one expert names two errors in every pair, the others none
+    none[0] = [1, 0, 0, 0, 0, 0]
+    for counts, outcomes in (
+        ({"significant": every, "insignificant": every}, [HOLDS, HOLDS]),
+        ({"significant": every, "insignificant": none}, ["cannot tell", "cannot tell"]),
+        ({"significant": none, "insignificant": none}, ["fails", "fails"]),
+    ):
+        checks = inter_expert.check_experts_differ(counts)
+        assert [check.outcome for check in checks] == outcomes
+    assert "0 of 15 pairs, significant errors" in checks[1].computed
 
 
 def test_wilcoxon_with_the_mean_is_exact_where_sixths_are_not():
