@@ -159,7 +159,8 @@ def check_statement(
     ----------
     claim : what the paper says, in its words or close to them.
     finding : what follows, in words that the caller made from computed values.
-    holds : whether the finding supports the claim, None where it cannot tell; computed, never typed.
+    holds : whether the finding supports the claim, None where it cannot tell; computed, never typed. A
+        one-sided bound on one printed number supports little: :func:`at_most`.
     cells : printed cells that are compared.
     """
     outcome = CANNOT_TELL if holds is None else HOLDS if holds else FAILS
@@ -194,6 +195,15 @@ def above(low: float, high: float, edge: float = 0.0) -> bool | None:
     An interval that holds the edge decides nothing, neither for a claim nor against it.
     """
     return True if low > edge else False if high < edge else None
+
+
+def at_most(cell: Printed, most: float) -> bool | None:
+    """Whether a printed number of at least 0 keeps to an upper bound: False beyond it, else None.
+
+    As in :func:`check_value` it may be anything from 0 to twice what is printed. A bound that it keeps to
+    accepts half of that or more, so that keeping to it shows little.
+    """
+    return False if cell.low > most + _EDGE else None
 
 
 def check_bounds(

@@ -11,6 +11,7 @@ from radeval_lib.errors import PrintedError
 from radeval_lib.study import (
     Estimate,
     above,
+    at_most,
     check_bounds,
     check_groups,
     check_setting,
@@ -70,6 +71,12 @@ def test_bounds_tell_something_only_together() -> None:
         "fails",
         "1 of 2 within bounds that accept 0.2 of what is possible",
     )
+
+
+def test_a_bound_that_a_number_keeps_to_tells_nothing() -> None:
+    assert at_most(parse("174,329"), 200_000) is None
+    assert at_most(parse("174,329"), 174_329) is None
+    assert at_most(parse("174,329"), 174_328) is False
 
 
 def test_a_check_tells_its_range() -> None:

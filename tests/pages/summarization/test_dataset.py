@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
-import pandas as pd
+from types import SimpleNamespace
 
+import pandas as pd
+import pytest
+
+from radeval_lib.pages.summarization import dataset
 from radeval_lib.pages.summarization.dataset import PairLists, check_numbers_of_kinds, listed
-from radeval_lib.papers.printed_numbers import released
+from radeval_lib.papers.printed_numbers import parse, released
 
 LISTS = PairLists(
     ["CT Head", "CT Chest"], ["MR Head", "MR Pelvis"], ["CT Head", "CT Chest", "MR Head"], ["MR Pelvis"]
@@ -34,3 +38,17 @@ def test_kinds_are_counted_and_x_ray_and_chest_are_not_new() -> None:
     assert told["anatomies in all"] == "3: chest, head, pelvis"
     assert told["new anatomies"] == "2 beside chest: head, pelvis"
     assert told["pairs in all, conclusion"] == "4 listed"
+
+
+@pytest.mark.parametrize(
+    ("long", "short", "printed", "outcome"),
+    [(2, 0, "2", "holds"), (1, 1, "2", "cannot tell"), (2, 1, "2", "cannot tell"), (1, 1, "3", "fails")],
+)
+def test_reports_are_counted_in_both_ways(
+    long: int, short: int, printed: str, outcome: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pairs = [SimpleNamespace(findings="word " * 10, impression="no change")] * long
+    pairs += [SimpleNamespace(findings="word", impression="none")] * short
+    monkeypatch.setattr(dataset.openi, "pairs", lambda reports: pairs)
+    monkeypatch.setattr(dataset, "reveal", str)
+    assert dataset.check_openi([], parse(printed)).outcome == outcome
