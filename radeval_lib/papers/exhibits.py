@@ -92,7 +92,8 @@ class Exhibit:
         values; the rest are data sets, models or people.
     from_print : ``yes``, ``partly`` or ``no``, and how: whether the printed numbers alone determine it.
     notebook : path below ``notebooks/`` without the ending.
-    remaining : what the page leaves unchecked on print, on released numbers, on data.
+    remaining : what is left unchecked on ``print``, on ``released`` numbers, on ``data``, and what of a
+        definition the ``implementation`` leaves out.
     unchecked : the statements or settings that this is, one by one, to be counted; of a transcribed table the
         cells are counted instead.
     implemented : of a legible definition, guideline or worked example.

@@ -110,7 +110,8 @@ class PageRun(runs.Run):
 
     def implemented(self, *exhibit_ids: str, table: pd.DataFrame | None = None) -> None:
         """Record definitions, guidelines or worked examples that the library has and a test compares with
-        released code or with values computed by hand; the ledger names both under ``implemented``."""
+        released code or with values computed by hand; the ledger names both under ``implemented``, and
+        what of the definition they leave out as the ``remaining`` of ``implementation``."""
         for exhibit_id in exhibit_ids:
             if exhibit(exhibit_id).implemented is None:
                 raise ResultError(
@@ -118,7 +119,8 @@ class PageRun(runs.Run):
                     display_path(file_of(exhibit(exhibit_id).paper)),
                     "Name both under `implemented`.",
                 )
-            with self.exhibit(exhibit_id, "none", remaining="") as shown:
+            left = exhibit(exhibit_id).remaining.get("implementation", "")
+            with self.exhibit(exhibit_id, "none", remaining=left) as shown:
                 shown.rebuilt = table
 
     def headline(self, name: str, *, evidence: str, holds: bool | None, **texts: str) -> None:
