@@ -78,7 +78,7 @@ def report(profile: Profile, data_root: Path | None, sums: str) -> tuple[str, st
     """
     output_dir = BUILD / profile.name
     refuse_out_of_date(profile)
-    _refuse_changed(profile, output_dir, data_root)
+    in_reach = _in_reach(profile, output_dir, data_root)
     book.search(output_dir, data_root)
     top = rendered.folder(output_dir)
     files = [(digest, (top / name).stat().st_size, name) for name, digest in checksums.of_folder(top).items()]
@@ -98,8 +98,7 @@ def report(profile: Profile, data_root: Path | None, sums: str) -> tuple[str, st
         commit=_commit() or "unknown",
         corpora=restricted_in(data_root),
         searched=[
-            (name, file, sum(1 for _ in texts[name].of_file(file)), digest)
-            for name, file, digest in searched.files(data_root)
+            (name, file, sum(1 for _ in texts[name].of_file(file)), digest) for name, file, digest in in_reach
         ],
         recall=recall(),
         confidence=CONFIDENCE,
@@ -112,8 +111,9 @@ def report(profile: Profile, data_root: Path | None, sums: str) -> tuple[str, st
     return content, lines
 
 
-def _refuse_changed(profile: Profile, output_dir: Path, data_root: Path | None) -> None:
-    """Refuse a book that is not as it was rendered, or whose restricted files are not those of its build."""
+def _in_reach(profile: Profile, output_dir: Path, data_root: Path | None) -> list[searched.Searched]:
+    """The restricted files in reach; a book that is not as it was rendered is refused, and one whose
+    restricted files are not those of its build."""
     build = "Run `radbook build` first."
     if changed := rendered.changed(output_dir):
         raise ReleaseError(f"not as it was rendered: {listed(changed)}", profile.name, build)
@@ -130,6 +130,7 @@ def _refuse_changed(profile: Profile, output_dir: Path, data_root: Path | None) 
     if smallest != profile.smallest_count:
         what = f"smallest_count was {smallest} when the book was built, not {profile.smallest_count}"
         raise ReleaseError(what, profile.name, build)
+    return now
 
 
 def _commit() -> str:
