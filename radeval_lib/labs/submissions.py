@@ -185,10 +185,14 @@ def _is_script(path: Path, beside: Sequence[os.DirEntry[str]]) -> bool:
     if path.suffix.lower() not in _SCRIPTS:
         return False
     with suppress(OSError):
-        text = path.read_bytes()[:_LARGEST]
         alone = not any(entry.name.lower().endswith(NOTEBOOK) for entry in beside)
-        return b"student_id" in text or (alone and path.suffix.lower() == ".py")
+        return _names_an_id(path) or (alone and path.suffix.lower() == ".py")
     return False
+
+
+def _names_an_id(path: Path) -> bool:
+    with path.open("rb") as file:
+        return b"student_id" in file.read(_LARGEST)
 
 
 def _is_renamed(path: Path) -> bool:
@@ -204,7 +208,7 @@ def _is_renamed(path: Path) -> bool:
 def _is_handed_in(path: Path) -> bool:
     """Whether a file is a submission wherever it lies."""
     kind = path.suffix.lower()
-    return kind in (NOTEBOOK, ".zip") or (kind in _SCRIPTS and b"student_id" in path.read_bytes()[:_LARGEST])
+    return kind in (NOTEBOOK, ".zip") or (kind in _SCRIPTS and _names_an_id(path))
 
 
 def _files(folder: Path) -> Iterator[Path]:
