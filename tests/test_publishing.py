@@ -7,6 +7,7 @@ import os
 import re
 import tomllib
 from pathlib import Path
+from typing import Any
 
 import jsonschema
 import nbformat
@@ -28,11 +29,21 @@ CODEMETA = {
 }  # fmt: skip
 """Those of the terms of CodeMeta 3.0 (its context codemeta.jsonld) that are used; no other would be read."""
 _WORDS = {"type": "string", "minLength": 1}
-ZENODO = {
-    "type": "object",
-    "additionalProperties": False,
-    "required": ["access_right", "creators", "description", "license", "title", "upload_type"],
-    "properties": {
+
+
+def _object(required: list[str], properties: dict[str, Any]) -> dict[str, Any]:
+    """The schema of an object with these keys and no others."""
+    return {
+        "type": "object",
+        "additionalProperties": False,
+        "required": required,
+        "properties": properties,
+    }
+
+
+ZENODO = _object(
+    ["access_right", "creators", "description", "license", "title", "upload_type"],
+    {
         "title": _WORDS,
         "description": _WORDS,
         "keywords": {"type": "array", "items": _WORDS, "uniqueItems": True},
@@ -43,28 +54,21 @@ ZENODO = {
             "type": "array",
             "minItems": 1,
             "uniqueItems": True,
-            "items": {
-                "type": "object",
-                "additionalProperties": False,
-                "required": ["name"],
-                "properties": {"name": _WORDS},
-            },
+            "items": _object(["name"], {"name": _WORDS}),
         },
         "related_identifiers": {
             "type": "array",
-            "items": {
-                "type": "object",
-                "additionalProperties": False,
-                "required": ["identifier", "relation"],
-                "properties": {
+            "items": _object(
+                ["identifier", "relation"],
+                {
                     "identifier": {"type": "string", "pattern": "^https://"},
                     "relation": {"const": "isSupplementTo"},
                     "scheme": {"const": "url"},
                 },
-            },
+            ),
         },
     },
-}
+)
 """What Zenodo's schema of deposits (zenodraft/metadata-schema-zenodo, 0.3.0) says of the keys that are used.
 Its releases take the version and the date from the tag."""
 
@@ -79,11 +83,9 @@ _AUTHORS = {
         "oneOf": [{"required": ["name"]}, {"required": ["family-names"]}],
     },
 }
-CITATION = {
-    "type": "object",
-    "additionalProperties": False,
-    "required": ["authors", "cff-version", "message", "title"],
-    "properties": {
+CITATION = _object(
+    ["authors", "cff-version", "message", "title"],
+    {
         **dict.fromkeys(("message", "title", "version"), _WORDS),
         "cff-version": {"const": "1.2.0"},
         "type": {"enum": ["dataset", "software"]},
@@ -93,20 +95,18 @@ CITATION = {
         "repository-code": {"type": "string", "pattern": "^https://"},
         "references": {
             "type": "array",
-            "items": {
-                "type": "object",
-                "additionalProperties": False,
-                "required": ["authors", "title", "type"],
-                "properties": {
+            "items": _object(
+                ["authors", "title", "type"],
+                {
                     "authors": _AUTHORS,
                     "title": _WORDS,
                     "type": {"enum": ["article", "conference-paper"]},
                     "year": {"type": "integer"},
                 },
-            },
+            ),
         },
     },
-}
+)
 """What the schema of the Citation File Format (1.2.0, schema.json) says of the keys that are used, by which
 `cffconvert --validate` judges."""
 
