@@ -75,5 +75,5 @@ def lead_of_shares(first: int, second: int, n: int) -> Lead:
     sign = (first > second) - (first < second) if largest < LEVEL else 0
     if math.isclose(smallest, largest) or p_words(smallest) == p_words(largest):
         return Lead(sign, f"{p_words(largest)} however the right cases overlap")
-    least = p_digits(smallest).replace("<", "under")
-    return Lead(sign, f"p from {least} to {p_digits(largest)} by how the right cases overlap")
+    ends = f"{p_digits(smallest, 'under')} to {p_digits(largest)}"
+    return Lead(sign, f"p from {ends} by how the right cases overlap")

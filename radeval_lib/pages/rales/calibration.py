@@ -91,11 +91,6 @@ def alike_by_chance(values: pd.DataFrame) -> float:
     return float(len(list(combinations(values.index, 2))) * np.prod(shares))
 
 
-def expected(number: float) -> str:
-    """An expected number of cases, to three decimals."""
-    return "under 0.001" if number < 0.001 else f"{number:.3f}"
-
-
 def average_ranks(table7: pd.DataFrame, better: Mapping[str, str]) -> pd.DataFrame:
     """The interval of each model's average rank that the rounding of the metrics leaves: ``low``, ``high``,
     ``middle``, the ``printed`` average, and whether it ``fits`` between.
