@@ -197,6 +197,13 @@ def above(low: float, high: float, edge: float = 0.0) -> bool | None:
     return True if low > edge else False if high < edge else None
 
 
+def under_every(readings: Iterable[bool]) -> bool | None:
+    """Whether something holds where several readings are open: True under all of them, False under none,
+    else None."""
+    found = list(readings)
+    return all(found) or (None if any(found) else False)
+
+
 def at_most(cell: Printed, most: float) -> bool | None:
     """Whether a printed number of at least 0 keeps to an upper bound: False beyond it, else None.
 

@@ -19,6 +19,7 @@ from radeval_lib.study import (
     check_value,
     f1,
     parse,
+    under_every,
 )
 from radeval_lib.study.verdicts import FAILS, HOLDS
 
@@ -71,6 +72,12 @@ def test_bounds_tell_something_only_together() -> None:
         "fails",
         "1 of 2 within bounds that accept 0.2 of what is possible",
     )
+
+
+def test_open_readings_decide_only_together() -> None:
+    assert under_every([True, True]) is True
+    assert under_every([True, False]) is None
+    assert under_every([False, False]) is False
 
 
 def test_a_bound_that_a_number_keeps_to_tells_nothing() -> None:

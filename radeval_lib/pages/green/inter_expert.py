@@ -12,6 +12,7 @@ from itertools import combinations
 import numpy as np
 import pandas as pd
 import pingouin as pg
+from numpy.typing import NDArray
 from scipy import stats
 
 from radeval_lib import plots
@@ -26,7 +27,7 @@ from radeval_lib.stats.correlations import resample
 from radeval_lib.stats.estimates import Estimate
 from radeval_lib.stats.printed import sums_that_print
 from radeval_lib.stats.resampling import FloatArray, ends
-from radeval_lib.study.checks import Check, Key, check_statement, check_value
+from radeval_lib.study.checks import Check, Key, check_statement, check_value, under_every
 from radeval_lib.study.printed_leads import lead_of_intervals
 from radeval_lib.study.runs import Run
 from radeval_lib.study.superiority import check_superiority
@@ -216,28 +217,26 @@ def check_experts_differ(totals: Counts) -> list[Check]:
     ``totals``: counts over all categories, of shape (pairs, raters), by kind of error.
     """
     claim = "the experts themselves already significantly differ"
-    alone = {kind: wilcoxon_tests(counts)["p"].to_numpy() for kind, counts in totals.items()}
-    pairs = {
-        kind: np.array(
-            [
-                pg.wilcoxon(x, y, method="approx", correction=False)["p_val"].item()
-                for x, y in combinations(counts.T, 2)
-            ]
-        )
-        for kind, counts in totals.items()
-    }
-    checks = []
-    for name, of, ps, least in (
-        ("Experts differ from the mean of six", "experts", alone, len(RATERS)),
-        ("Some pairs of experts differ", "pairs", pairs, 1),
-    ):
-        apart = {kind: int(pg.multicomp(each, method="bonf")[0].sum()) for kind, each in ps.items()}
-        found = "; ".join(f"{apart[kind]} of {len(each)} {of}, {kind} errors" for kind, each in ps.items())
-        everywhere = all(number >= least for number in apart.values())
-        holds = everywhere or (None if any(apart.values()) else False)
-        found += ", with p < 0.05 after Bonferroni's correction"
-        checks.append(check_statement(name, claim, found, holds))
-    return checks
+    experts, pairs = dict[str, NDArray[np.bool_]](), dict[str, NDArray[np.bool_]]()
+    for kind, counts in totals.items():
+        ps = [
+            pg.wilcoxon(x, y, method="approx", correction=False)["p_val"].item()
+            for x, y in combinations(counts.T, 2)
+        ]
+        experts[kind] = pg.multicomp(wilcoxon_tests(counts)["p"], method="bonf")[0]
+        pairs[kind] = pg.multicomp(ps, method="bonf")[0]
+
+    def said(of: str, apart: Mapping[str, NDArray[np.bool_]]) -> str:
+        found = "; ".join(f"{each.sum()} of {each.size} {of}, {kind} errors" for kind, each in apart.items())
+        return f"{found}, with p < 0.05 after Bonferroni's correction"
+
+    every, some = np.concatenate([*experts.values()]), [bool(each.any()) for each in pairs.values()]
+    return [
+        check_statement(
+            "Experts differ from the mean of six", claim, said("experts", experts), under_every(every)
+        ),
+        check_statement("Some pairs of experts differ", claim, said("pairs", pairs), under_every(some)),
+    ]
 
 
 def check_wilcoxon(totals: Counts, kind: str, tens: pd.DataFrame) -> list[Check]:

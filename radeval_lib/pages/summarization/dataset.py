@@ -17,7 +17,7 @@ from radeval_lib.data.records import Report
 from radeval_lib.data.restricted import reveal
 from radeval_lib.pages.summarization import corpora
 from radeval_lib.papers.printed_numbers import Printed, quotations
-from radeval_lib.study.checks import Check, check_statement
+from radeval_lib.study.checks import Check, check_statement, under_every
 from radeval_lib.study.page_runs import PageRun
 
 
@@ -35,7 +35,7 @@ def check_openi(reports: list[Report], printed: Printed) -> Check:
         "Open-i reports with both sections",
         printed.text,
         f"{len(both):,}; with at least 10 and 2 words {len(long):,}",
-        all(fits) or (None if any(fits) else False),
+        under_every(fits),
         cells=[printed],
     )
 
