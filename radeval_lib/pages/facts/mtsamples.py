@@ -17,11 +17,12 @@ from radeval_lib.papers.printed_numbers import Printed, quotations
 from radeval_lib.stats.estimates import Estimate
 from radeval_lib.stats.resampling import share_interval
 from radeval_lib.stats.tokens import words
-from radeval_lib.study.checks import Check, above, check_statement, check_value
+from radeval_lib.study.checks import Check, Key, above, check_statement, check_value, under_every
 from radeval_lib.study.runs import Run
 from radeval_lib.wording import with_interval
 
 NAME = "mtsamples"
+PARTS = ("train", "development", "test")
 MEASURES = {
     "rouge_1_precision": "ROUGE-1 precision",
     "rouge_l_precision": "ROUGE-L precision",
@@ -132,31 +133,37 @@ def printed_report() -> tuple[str, str]:
     return " ".join(parts.values()), description
 
 
-def size_checks(said: Mapping[str, float]) -> list[Check]:
+def shares(said: Mapping[str, Printed]) -> dict[str, float]:
+    """The share of the kept reports that each printed part is, in percent."""
+    kept = sum(said[part].value for part in PARTS)
+    return {part: 100 * said[part].value / kept for part in PARTS}
+
+
+def size_checks(said: Mapping[str, Printed]) -> list[Check]:
     """What the printed sizes must fulfil, whatever the reports are.
+
+    A printed share may be that of all reports, or, since each specialty is split by itself, be kept in each
+    specialty up to a whole report, rounded either way; where the two readings differ the check cannot tell.
 
     ``said``: the printed numbers of ``facts.claim_dataset`` by name.
     """
-    train, development, test = (said[name] for name in ("train", "development", "test"))
-    kept, specialties = train + development + test, said["specialties"]
-    short, odd = 0.8 * kept - train, test - development
-    return [
-        check_value("reports kept = train + development + test", f"{said['kept']:.0f}", kept),
-        check_statement(
-            "the training part is 80% of each specialty, rounded down",
-            "80%, separately for each medical specialty",
-            f"{short:.1f} reports short of 80%, where {specialties:.0f} specialties allow from 0 to "
-            f"{0.8 * specialties:.0f}",
-            0 <= short <= 0.8 * specialties,
-        ),
-        check_statement(
-            "the rest of each specialty is halved, an odd report tests",
-            "10% and 10%, separately for each medical specialty",
-            f"{odd:.0f} more test than development reports, where {specialties:.0f} specialties allow from 0 "
-            f"to {specialties:.0f}",
-            0 <= odd <= specialties,
-        ),
-    ]
+    specialties, found = said["specialties"].value, shares(said)
+    kept = sum(said[part].value for part in PARTS)
+    checks = [check_value("reports kept = train + development + test", said["kept"], kept)]
+    for part, share in found.items():
+        printed = said[f"{part}_share"]
+        more = said[part].value - printed.value * kept / 100
+        fits = [printed.low <= share <= printed.high, abs(more) < specialties]
+        checks.append(
+            check_statement(
+                Key("share", part),
+                f"{said[part].text} for {part} ({printed.text}), separately for each medical specialty",
+                f"{share:.2f}% of all; {more:+.1f} reports, where rounding {specialties:.0f} specialties "
+                f"allows less than {specialties:.0f} either way",
+                under_every(fits),
+            )
+        )
+    return checks
 
 
 def file_checks(found: BuildDocuments, said: Mapping[str, Printed]) -> list[Check]:
