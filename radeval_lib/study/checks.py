@@ -221,8 +221,10 @@ def check_bounds(
 ) -> Check:
     """Whether printed numbers lie within bounds that mathematics sets.
 
-    A single wide bound shows little; many together may. The check holds only where they would accept less
-    than :data:`WIDEST` of all the values that the numbers could take, and else cannot tell.
+    It fails where a number lies outside its bound, and holds only where each bound alone accepts less than
+    :data:`WIDEST` of the values that its number could take; else it cannot tell. The shares are not
+    multiplied: wide bounds show nothing about any one cell, however many there are, and the cells of a table
+    are not independent.
 
     Parameters
     ----------
@@ -230,12 +232,14 @@ def check_bounds(
     possible : for each, the smallest and the largest value that it could take without the bounds.
     """
     inside = [cell.high >= low - _EDGE and cell.low <= high + _EDGE for cell, low, high in cells]
-    accepted = math.prod(
-        (min(high, top) - max(low, bottom)) / (top - bottom)
+    accepted = [
+        max(min(high, top) - max(low, bottom), 0) / (top - bottom)
         for (_, low, high), (bottom, top) in zip(cells, possible, strict=True)
-    )
-    found = f"{sum(inside)} of {len(cells)} within bounds that accept {accepted:.1g} of what is possible"
-    holds = False if not all(inside) else True if accepted < WIDEST else None
+    ]
+    ends = dict.fromkeys(f"{share:.0%}" for share in (min(accepted), max(accepted)))
+    found = f"{sum(inside)} of {len(cells)} within bounds, each of which accepts {' to '.join(ends)}"
+    holds = False if not all(inside) else True if max(accepted) < WIDEST else None
+    found += " of what is possible"
     return check_statement(name, claim, found, holds, cells=[cell for cell, *_ in cells])
 
 

@@ -62,15 +62,17 @@ def test_an_interval_that_accepts_too_much_tells_nothing(
     assert check_value("n", printed, estimate, possible=possible).outcome == outcome
 
 
-def test_bounds_tell_something_only_together() -> None:
-    half, all_of_it = (parse("0.40"), 0.0, 0.5), (0.0, 1.0)
+def test_wide_bounds_tell_nothing_however_many_they_are() -> None:
+    half, fifth, all_of_it = (parse("0.40"), 0.0, 0.5), (parse("0.40"), 0.3, 0.5), (0.0, 1.0)
     assert check_bounds("n", "c", [half], [all_of_it]).outcome == "cannot tell"
-    assert check_bounds("n", "c", [half] * 3, [all_of_it] * 3).outcome == "holds"  # one eighth
-    outside = (parse("0.60"), 0.0, 0.5)
+    assert check_bounds("n", "c", [half] * 9, [all_of_it] * 9).outcome == "cannot tell"
+    assert check_bounds("n", "c", [fifth, half], [all_of_it] * 2).outcome == "cannot tell"
+    assert check_bounds("n", "c", [fifth] * 2, [all_of_it] * 2).outcome == "holds"
+    outside = (parse("0.60"), 0.0, 0.3)
     found = check_bounds("n", "c", [half, outside], [all_of_it] * 2)
     assert (found.outcome, found.computed) == (
         "fails",
-        "1 of 2 within bounds that accept 0.2 of what is possible",
+        "1 of 2 within bounds, each of which accepts 30% to 50% of what is possible",
     )
 
 

@@ -28,11 +28,16 @@ TRAININGS = {"before": "CXR", "after": "CXR + Out-of CXR"}
 """Table 8's names of a model before and after further training on other images."""
 
 
+def counted_means(frame: pd.DataFrame, evaluation: str) -> pd.DataFrame:
+    """The printed means of counts, and of their differences, of one evaluation."""
+    chosen = frame[(frame["evaluation"] == evaluation) & (frame["statistic"] == "mean")]
+    return chosen[chosen["quantity"].isin(COUNTS)]
+
+
 def possible_means(frame: pd.DataFrame, evaluation: str) -> tuple[pd.Series, int]:
     """How many printed means of counts whole numbers can have, by the number of pairs from 1 to 60, and how
     many such means there are (GRIM; Brown & Heathers 2017)."""
-    chosen = frame[(frame["evaluation"] == evaluation) & (frame["statistic"] == "mean")]
-    counted = chosen[chosen["quantity"].str.contains("errors|findings")]
+    counted = counted_means(frame, evaluation)
     means = list(zip(counted["value"], counted["half_width"], strict=True))
     possible = {pairs: sum(bool(sums_that_print(*mean, pairs)) for mean in means) for pairs in range(1, 61)}
     return pd.Series(possible), len(means)
