@@ -4,6 +4,7 @@ import numpy as np
 import pandas as pd
 
 from radeval_lib.pages.green import judge_models
+from radeval_lib.papers.printed_numbers import printed
 from radeval_lib.study.verdicts import FAILS
 
 
@@ -19,6 +20,20 @@ def test_printed_spreads_against_their_bounds():
     counts = table(("a", "matched findings", "mean", 2.5), ("a", "matched findings", "sd", 0.3))
     (check,) = judge_models.check_spreads(counts)  # half of them 2, half 3: no less than 0.5
     assert (check.outcome, check.name) == (FAILS, "standard deviations of counts and their differences")
+
+
+def test_printed_means_of_counts_are_told_from_scores():
+    assert len(judge_models.counted_means(printed("green.table8"), "Abdominal CT")) == 9
+
+
+def test_what_the_paper_calls_best_needs_its_lead_and_two_standard_deviations_are_open():
+    best = judge_models.check_best_base(printed("green.table2"), printed("green.table3"))
+    needed = {check.name: check.needed for check in best if check.aspect == "lead"}
+    assert [needed[name] for name in needed if "Table 3" in name] == [True] * 3
+    chosen = judge_models.check_selected(printed("green.table4"), printed("green.table1"))
+    outcomes = {check.name: check.outcome for check in chosen}
+    assert outcomes["Standard deviation of GREEN's row of Table 1"] == "cannot tell"
+    assert outcomes["Mean of GREEN's row of Table 1"] == FAILS
 
 
 def test_silence_errs_by_the_mean_count_of_its_place():

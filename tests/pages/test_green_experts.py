@@ -32,9 +32,19 @@ def test_ranges_of_tau_by_reading():
     assert (readings["low"] <= readings["mean"]).all()
     row = readings.iloc[5]
     low, high = (parse(f"{row[end]:.4f}") for end in ("low", "high"))
-    checks = inter_expert.check_nearest(readings, low, high)
-    assert [check.outcome for check in checks] == [HOLDS, HOLDS]
-    assert row["range over"] in checks[0].name
+    check = inter_expert.check_range(readings, low, high)
+    assert (check.outcome, check.computed[:16]) == ("cannot tell", "1 of 28 readings")
+    assert row["range over"] in check.computed
+    assert inter_expert.check_range(readings, low, parse("0.9999")).outcome == "fails"
+    alike = readings.assign(low=row["low"], high=row["high"])
+    assert inter_expert.check_range(alike, low, high).outcome == HOLDS
+
+
+def test_a_standard_deviation_holds_only_in_every_reading():
+    one, other = (Estimate(value, value, value) for value in (0.127, 0.116))
+    assert inter_expert.check_spread("sd", parse("0.13"), {"n": other, "n - 1": one}).outcome == "cannot tell"
+    assert inter_expert.check_spread("sd", parse("0.13"), {"n": one, "n - 1": one}).outcome == HOLDS
+    assert inter_expert.check_spread("sd", parse("0.14"), {"n": other, "n - 1": one}).outcome == "fails"
 
 
 def test_differences_by_category_by_hand():
@@ -146,6 +156,18 @@ def test_taus_of_experts_who_agree_are_one():
     table, draws = correlations.inter_expert_taus(counts, run)
     assert table.to_numpy().ravel().tolist() == pytest.approx([1.0] * 9)
     assert draws.shape == (30, 3)
+
+
+def test_the_radiologists_row_holds_only_in_every_reading():
+    draws = pd.DataFrame({"pairs": [0.73] * 400, "others": 0.76, "all six": 0.81})
+    table = pd.DataFrame({"tau": draws.mean()})
+    for text, outcome in (("0.81", "cannot tell"), ("0.50", "fails")):
+        checks = correlations.check_inter_expert(dict.fromkeys(correlations.ENDS, parse(text)), table, draws)
+        assert [check.outcome for check in checks] == [outcome] * 3
+    alike = draws.assign(pairs=0.81, others=0.81)
+    row = dict.fromkeys(correlations.ENDS, parse("0.81"))
+    checks = correlations.check_inter_expert(row, pd.DataFrame({"tau": alike.mean()}), alike)
+    assert [check.outcome for check in checks] == [HOLDS] * 3
 
 
 def test_a_quantile_that_few_resamples_do_not_bound_is_open_to_the_end_of_the_scale():

@@ -69,7 +69,8 @@ def test_explanations_of_data_meet_what_fails_there(data_root: Path, tmp_path: P
     counts = judging.rexval_counts(judged.load("error_counts"))
     head = judge_models.check_head(study.printed("green.table4"), counts)
     named, _ = with_causes("green.table4", "open", head)
-    assert [check.cause for check in named if check.outcome == "fails"] == ["sum_for_mean"]
+    assert [check.cause for check in named if check.outcome == "fails"] == ["sum_for_mean"] * 2
+    assert named[-1].computed == "3 as the mean of six radiologists; 1 as the sum of six radiologists"
 
 
 def test_what_another_script_sets_contradicts_nothing() -> None:

@@ -18,7 +18,7 @@ from radeval_lib.papers.printed_numbers import Printed, by_name, printed, quoted
 from radeval_lib.stats import printed as from_print
 from radeval_lib.stats.estimates import Estimate
 from radeval_lib.stats.resampling import FloatArray, drawn_rows, ends
-from radeval_lib.study.checks import Check, Key, check_statement, check_value
+from radeval_lib.study.checks import Check, Key, check_statement, check_value, under_every
 from radeval_lib.study.printed_leads import lead_of_intervals as lead_of_intervals
 from radeval_lib.study.printed_leads import lead_of_shares
 from radeval_lib.study.runs import Run
@@ -222,14 +222,22 @@ def inter_expert_taus(counts: FloatArray, run: Run) -> tuple[pd.DataFrame, pd.Da
 
 
 def check_inter_expert(cells: Mapping[str, Printed], table: pd.DataFrame, draws: pd.DataFrame) -> list[Check]:
-    """The radiologists' row of Table 6, ``cells``, against the reading that lies nearest to it."""
-    target = [cells[key].value for key in ENDS]
-    nearest = (table[["tau", "low", "high"]] - target).abs().sum(axis=1).idxmin()
-    found = [table.loc[nearest, "tau"], *(quantile(draws[nearest], level) for level in (0.025, 0.975))]
-    return [
-        check_value(Key(nearest, "Inter-Expert", key), cells[key], value)
-        for key, value in zip(ENDS, found, strict=True)
-    ]
+    """The radiologists' row of Table 6, ``cells``, against every reading of it.
+
+    The paper names none, so a cell holds only where all readings give it, and fails where none does.
+    """
+    found = {
+        reading: [row["tau"], *(quantile(draws[reading], level) for level in (0.025, 0.975))]
+        for reading, row in table.iterrows()
+    }
+    checks = []
+    for key, values in zip(ENDS, zip(*found.values(), strict=True), strict=True):
+        each = [check_value(key, cells[key], value) for value in values]
+        words = "; ".join(f"{one.computed} ({reading})" for one, reading in zip(each, found, strict=True))
+        holds = under_every(one.agrees for one in each)
+        name = Key("radiologists' own row", EXPERTS, key)
+        checks.append(check_statement(name, cells[key].text, words, holds, cells=[cells[key]]))
+    return checks
 
 
 def quantile(values: Sequence[float], level: float) -> Estimate:

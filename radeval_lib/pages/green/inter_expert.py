@@ -90,6 +90,17 @@ SPREADS: dict[str, Callable[[FloatArray], float]] = {
 """What the standard deviation of Table 1 can be taken of."""
 
 
+def check_spread(name: str, sd: Printed, spreads: Mapping[str, Estimate]) -> Check:
+    """The printed standard deviation against every reading of it: it holds only where all round to it."""
+    fits = {reading: check_value(reading, sd, value).agrees for reading, value in spreads.items()}
+    return check_statement(
+        name,
+        sd.text,
+        "; ".join(f"{value.value:.3f} ({reading})" for reading, value in spreads.items()),
+        under_every(fits.values()),
+    )
+
+
 def taus_by_reading(counts: FloatArray) -> dict[str, FloatArray]:
     """What Kendall's tau between experts can be taken over; ``counts`` of shape (items, raters)."""
     tau = agreement.kendall_matrix(counts)
@@ -121,16 +132,21 @@ def kendall_readings(counts: Counts) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=["counts", "errors", "range over", "low", "mean", "high"])
 
 
-def check_nearest(readings: pd.DataFrame, low: Printed, high: Printed) -> list[Check]:
-    """Both ends of a printed range against the reading whose range lies nearest to it."""
-    best = readings.loc[
-        ((readings["low"] - low.value).abs() + (readings["high"] - high.value).abs()).idxmin()
-    ]
+def check_range(readings: pd.DataFrame, low: Printed, high: Printed) -> Check:
+    """A printed range against every reading of what was correlated, the nearest of them in words.
+
+    The paper names none, so it holds only under all, and fails where no reading gives both ends.
+    """
+    away = (readings["low"] - low.value).abs() + (readings["high"] - high.value).abs()
+    best = readings.loc[away.idxmin()]
+    fits = readings["low"].between(low.low, low.high) & readings["high"].between(high.low, high.high)
     label = f"{best['counts']}, {best['errors']} errors, {best['range over']}"
-    return [
-        check_value(Key(f"Range {low.text} to {high.text}", f"{name} end", label), end, best[name])
-        for name, end in (("low", low), ("high", high))
-    ]
+    return check_statement(
+        f"Range {low.text} to {high.text}",
+        f"{low.text} to {high.text}",
+        f"{fits.sum()} of {len(fits)} readings; nearest {best['low']:.3f} to {best['high']:.3f} ({label})",
+        under_every(fits),
+    )
 
 
 def by_category(counts: FloatArray) -> dict[str, pd.DataFrame]:

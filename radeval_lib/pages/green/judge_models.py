@@ -10,8 +10,10 @@ import seaborn as sns
 
 from radeval_lib import plots
 from radeval_lib.data.categories import LETTERS
+from radeval_lib.data.rexval import RATERS
+from radeval_lib.pages.green.inter_expert import check_spread
 from radeval_lib.pages.green.judging import KINDS
-from radeval_lib.papers.printed_numbers import Printed, by_name, cell, quoted
+from radeval_lib.papers.printed_numbers import Printed, all_in, by_name, cell, quoted
 from radeval_lib.papers.rounding import rounding_range
 from radeval_lib.stats import agreement
 from radeval_lib.stats.printed import sums_that_print
@@ -125,7 +127,7 @@ def check_best_base(twos: pd.DataFrame, threes: pd.DataFrame) -> list[Check]:
     )
     cells = of_models(twos, "significant errors")
     checks = _check_best(name, claim, cells, "model", best, n, lower=True)
-    claim = "the highest classical lexical metrics"
+    claim = "the highest classical lexical metrics … the best natural language agreement"
     for quantity in LEXICAL:
         cells = of_models(threes, quantity)
         name = Key("Two highest", f"{quantity} (Table 3)")
@@ -153,10 +155,13 @@ def check_selected(fours: pd.DataFrame, ones: pd.DataFrame) -> list[Check]:
     checks += _check_best(name, claim, trained, "model", [chosen], n, lower=True)
     row = ones[ones["rater"] == "GREEN"]
     mean, sd, single = stated["experts"].value, stated["experts_sd"].value, stated["single"]
-    spread = rounding_range(lambda values: values.std(ddof=1), row)
+    spreads = {
+        "n - 1": rounding_range(lambda values: values.std(ddof=1), row),
+        "n": rounding_range(np.std, row),
+    }
     checks += [
         check_value("Mean of GREEN's row of Table 1", single, rounding_range(np.mean, row)),
-        check_value("Standard deviation of GREEN's row of Table 1 (n - 1)", stated["single_sd"], spread),
+        check_spread("Standard deviation of GREEN's row of Table 1", stated["single_sd"], spreads),
     ]
     experts = ones[(ones["rater"] != "GREEN") & (ones["other"] != "GREEN")].groupby("rater")["value"].mean()
     for reading, (low, high) in {
@@ -204,23 +209,26 @@ def tested(exhibit: str, whole: str) -> int:
 
 
 def check_head(fours: pd.DataFrame, counts: Mapping[str, FloatArray]) -> list[Check]:
-    """The numbers in the head of Table 4 against the mean of six radiologists' counts, and their sum."""
-    rows = []
+    """The numbers in the head of Table 4 against the mean of six radiologists' counts, each by itself, and
+    whether either reading, the mean of the six or their sum, gives them all."""
+    head, means, fits = fours[fours["model"] == HEADER], [], dict.fromkeys(("mean", "sum"), 0)
     for kind in KINDS:
         totals = counts[kind].mean(axis=2).sum(axis=1)
-        rows.append((kind, "mean", "mean of six radiologists", totals.mean()))
-        rows.append((kind, "sd", "mean of six radiologists", totals.std()))
-    total = 6 * counts["significant"].mean(axis=2).sum(axis=1).mean()
-    rows.append(("significant", "mean", "sum over six radiologists", total))
-    head = fours[fours["model"] == HEADER]
-    return [
-        check_value(
-            Key(f"head of the table as {what}", f"{kind} errors", statistic),
-            cell(head, quantity=f"{kind} errors", statistic=statistic),
-            float(value),
-        )
-        for kind, statistic, what, value in rows
-    ]
+        for statistic, value in (("mean", float(totals.mean())), ("sd", float(totals.std()))):
+            one = cell(head, quantity=f"{kind} errors", statistic=statistic)
+            key = Key("head of the table as mean of six radiologists", f"{kind} errors", statistic)
+            means.append(check_value(key, one, value))
+            fits["mean"] += means[-1].agrees
+            fits["sum"] += check_value(key, one, len(RATERS) * value).agrees
+    found = "; ".join(f"{number} as the {reading} of six radiologists" for reading, number in fits.items())
+    together = check_statement(
+        "numbers in the head of the table by one reading",
+        f"{len(means)} printed",
+        found,
+        len(means) in fits.values(),
+        cells=all_in(head),
+    )
+    return [*means, together]
 
 
 def against_silence(frame: pd.DataFrame) -> pd.DataFrame:
