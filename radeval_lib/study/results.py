@@ -270,19 +270,22 @@ def record(
 def _read_for(
     run: Run, exhibit_id: str, evidence: str, instrument: str, roles: Sequence[str] | None
 ) -> tuple[tuple[str, ...] | None, tuple[str, ...] | None]:
-    """The sources of data and the roles of models that an exhibit rests on: what is computed on printed or
-    released numbers reads no data and no model, whatever its page has read."""
+    """The sources of data and the roles of models that an exhibit rests on, whatever its page has read: what
+    is computed on printed or released numbers, no data and no model; an implementation, neither; what is
+    generated, no data set and no released numbers."""
     own = (f"papers/{exhibit_id.partition('.')[0]}",)
     own_instrument = instrument == verdicts.OURS  # which may have read anything
-    if evidence in ("print", "none") and not own_instrument:
+    if evidence == "none" and not own_instrument:
+        return (), ()
+    if evidence == "print" and not own_instrument:
         return own, ()
     if evidence == "released" and not own_instrument:
         return (*own, RELEASED), ()
-    if roles is None and evidence == "synthetic":  # generated data are never recorded scores
-        return tuple(source for source in run.reading.files if source != RECORDED_SCORES), None
+    made = tuple(source for source in run.reading.files if source.startswith("cells/"))
+    if roles is None and evidence in ("synthetic", "none"):
+        return (*own, *made), None
     if roles is None:
         return None, None
-    made = tuple(source for source in run.reading.files if source.startswith("cells/"))
     return (*own, RELEASED, RECORDED_SCORES, *roles, *made), None
 
 

@@ -13,8 +13,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from radeval_lib import checksums, study
+from radeval_lib import checksums, paths, study
 from radeval_lib.errors import LedgerError, NotebookError, ParameterError, ProfileError, ResultError
+from radeval_lib.origin import RELEASED
 from radeval_lib.pages.across import at_a_glance
 from radeval_lib.papers.exhibits import of_notebook
 from radeval_lib.papers.printed_numbers import cells_of, printed_in
@@ -225,6 +226,16 @@ def test_an_experiment_of_our_own_records_no_check(tmp_path: Path) -> None:
     assert "<dt>Left open</dt><dd>People.</dd>" in exhibit_html(first)
     with pytest.raises(ResultError, match="checks nothing that a paper states"):
         judge("own experiment", [YES], {})
+
+
+def test_what_is_generated_or_implemented_rests_on_no_file_of_data(run: Run) -> None:
+    run.reading.note_file("openi", paths.ROOT / "README.md")
+    run.reading.note_file(RELEASED, paths.ROOT / "CITATION.cff")
+    run.reading.note_file("cells/rales/selection", paths.ROOT / "LICENSE")
+    for evidence, files in (("open", 3), ("synthetic", 1), ("none", 0)):
+        checks = [YES] if evidence == "open" else []
+        data = record(run, _exhibit(), evidence=evidence, checks=checks).provenance["data"]
+        assert sum(name in ("README.md", "CITATION.cff", "LICENSE") for name in data) == files
 
 
 def test_a_verdict_needs_checks_with_names_of_their_own() -> None:
