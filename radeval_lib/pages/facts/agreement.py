@@ -10,12 +10,14 @@ import krippendorff
 import numpy as np
 import pandas as pd
 
-from radeval_lib.papers.printed_numbers import all_in
+from radeval_lib.pages.facts.fact_counting import marked, plain
+from radeval_lib.pages.facts.mtsamples import printed_report
+from radeval_lib.papers.printed_numbers import printed_in, quotations
 from radeval_lib.stats.agreement import interval_alpha
 from radeval_lib.stats.estimates import Estimate
 from radeval_lib.stats.inputs import FloatArray
 from radeval_lib.stats.printed import tables_with
-from radeval_lib.study.checks import Check, Key, check_value
+from radeval_lib.study.checks import Check, Key, check_statement, check_value
 
 ALL = "E1-E2-E3"
 RATERS = {ALL: (0, 1, 2), "E1-E2": (0, 1), "E1-E3": (0, 2), "E2-E3": (1, 2)}
@@ -27,14 +29,15 @@ _MOST_FACTS = 12  # of a description, where losses of two descriptions are searc
 
 
 def among_pairs(table2: pd.DataFrame) -> list[Check]:
-    """Whether the alpha of all three raters lies among those of the pairs, for each row of Table 2."""
+    """Whether the alpha of all three raters lies among those of the pairs, for each row of Table 2; the pairs
+    are taken as printed, so the cell of all three is the one that is compared."""
     checks = []
     for metric, rows in table2.groupby("metric", sort=False):
         pairs, whole = rows[rows["pair"] != ALL], rows[rows["pair"] == ALL].iloc[0]
         low, high = (pairs["value"] - pairs["half_width"]).min(), (pairs["value"] + pairs["half_width"]).max()
         among = Estimate(float(pairs["value"].mean()), float(low), float(high))
         key = Key("all three among the pairs", str(metric))
-        checks.append(check_value(key, whole["printed"], among, cells=all_in(rows)))
+        checks.append(check_value(key, printed_in(whole), among))
     return checks
 
 
@@ -105,6 +108,26 @@ def one_description(
         key = Key("Accuracy if one description alone had wrong facts", f"{first}-{second}")
         checks.append(check_value(key, printed[f"{first}-{second}"], allowed))
     return checks
+
+
+def quoted_texts() -> list[Check]:
+    """Whether the generated description and the report that Section 6 quotes are those of Figures 3 and 1."""
+    (_, description), (_, report) = quotations("facts.example_pegasus")
+    generated = " ".join(marked("G"))
+    description = plain(description.split("generated description: ")[1])
+    sides = [
+        ("generated description", "Pegasus-CNN's description", description, generated, "3"),
+        ("source report", "the source report states", plain(report), plain(printed_report()[0]), "1"),
+    ]
+    return [
+        check_statement(
+            Key("quoted text", what),
+            claim,
+            f"{len(said.split())} words, {'in' if said in printed else 'not in'} Figure {figure}",
+            said in printed,
+        )
+        for what, claim, said, printed, figure in sides
+    ]
 
 
 def two_descriptions(
