@@ -49,7 +49,8 @@ class PageRun(runs.Run):
         exhibit_id : of the ledger, e.g. ``rales.table3``.
         evidence : what the data are, one of :data:`~radeval_lib.study.verdicts.EVIDENCE`.
         stand_in : what stands in for the paper's own data or models.
-        roles : of data and models that it rests on; default: all that the page has read.
+        roles : of data and models that it rests on; default: all that the page has read. On printed numbers:
+            other papers whose print it reads, as ``papers/<paper>``.
         instrument : whose model, generator or rules compute it. With ours, or on generated data, the block is
             an experiment of our own: checks are made, for errors show there too, but neither shown nor
             recorded. All four as :meth:`Run.basis` has them.

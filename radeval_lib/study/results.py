@@ -278,7 +278,7 @@ def _read_for(
     if evidence == "none" and not own_instrument:
         return (), ()
     if evidence == "print" and not own_instrument:
-        return own, ()
+        return (*own, *(roles or ())), ()
     if evidence == "released" and not own_instrument:
         return (*own, RELEASED), ()
     made = tuple(source for source in run.reading.files if source.startswith("cells/"))

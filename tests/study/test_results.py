@@ -258,6 +258,15 @@ def test_what_is_recorded_is_read_back(run: Run) -> None:
     assert not list(run.output_dir.rglob("*.part"))
 
 
+def test_printed_numbers_rest_on_the_other_papers_that_they_name(tmp_path: Path) -> None:
+    run = begin("summarization/dataset", profile="smoke", seed=0, output_dir=str(tmp_path))
+    for name in ("rrs.table1", "rales.table6"):
+        study.printed(name)
+    for roles, papers in ((None, {"rrs"}), (["papers/rales"], {"rrs", "rales"})):
+        made = record(run, "rrs.claim_size", evidence="print", checks=[YES], roles=roles)
+        assert {Path(file).parent.name for file in made.provenance["data"]} == papers
+
+
 @pytest.mark.parametrize(
     ("changes", "says"),
     [
