@@ -50,6 +50,28 @@ def test_a_score_is_right_where_the_preferred_candidate_scores_higher():
     assert preferences.matches(cases, first, second)["S"].tolist() == [1.0, 0.0, 0.5]
 
 
+def test_accuracy_leaves_out_split_votes_and_calls_a_tie_wrong():
+    """By hand: two radiologists prefer the first candidate, split, and prefer the second; the score puts the
+    first candidate of the first case ahead and ties in the third."""
+    votes = {"a": [(5, 1), (4, 2)], "b": [(5, 1), (1, 5)], "c": [(1, 3), (2, 4)]}
+    found = {"C1": ("a",), "C2": ("a",)}
+    cases = [
+        Case(name, "ref", ("x",), {"C1": "1", "C2": "2"}, found, {"C1": "s", "C2": "t"}) for name in votes
+    ]
+    ratings = [
+        RadPrefRating(name, candidate, str(rater), grade, ())
+        for name, pairs in votes.items()
+        for rater, pair in enumerate(pairs)
+        for candidate, grade in zip(("C1", "C2"), pair, strict=True)
+    ]
+    asked = radpref.candidates(cases).set_index("number")
+    kept = preferences.choices(asked, radpref.marks(cases, ratings)).query("preferred != 0")
+    assert kept["preferred"].tolist() == [-1, 1]
+    first, second = pd.DataFrame({"S": [0.9, 0.4]}), pd.DataFrame({"S": [0.1, 0.4]})
+    right = preferences.matches(kept, first, second)
+    assert preferences.accuracies(RUN, right).loc["S", ["accuracy", "ties"]].tolist() == [0.5, 0.5]
+
+
 def test_a_tie_is_wrong_by_the_papers_words_and_half_by_a_coin():
     right = pd.DataFrame({"GREEN": [1.0, 1.0, 0.5, 0.0], "error count": [1.0, 1.0, 1.0, 1.0]})
     found = preferences.accuracies(RUN, right)
