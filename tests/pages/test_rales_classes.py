@@ -40,3 +40,19 @@ def test_examples_that_contradict_themselves_fail() -> None:
     assert [check.outcome for check in check_examples(marked, ["head", "chest"])] == ["holds"] * 4
     wrong = marked.assign(correct="yes", **{"P(predicted)": [0.95, 0.03]})
     assert [check.outcome for check in check_examples(wrong, ["head"])] == ["fails"] * 4
+
+
+def test_one_confident_error_shows_that_there_may_be_one() -> None:
+    cases = pd.DataFrame(
+        {
+            "reference": ["head", "head", "head"],
+            "predicted": ["head", "chest", "chest"],
+            "P(reference)": [0.95, 0.04, 0.3],
+            "P(predicted)": [0.95, 0.96, 0.5],
+            "correct": ["yes", "no", "no"],
+        }
+    )
+    found = check_examples(cases, ["head", "chest"])[2]
+    assert (found.outcome, found.computed) == ("holds", "right 0.95, wrong 0.96")
+    hesitant = cases.assign(**{"P(predicted)": [0.95, 0.8, 0.5]})
+    assert check_examples(hesitant, ["head", "chest"])[2].outcome == "fails"

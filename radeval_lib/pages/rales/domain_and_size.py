@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from itertools import combinations, count
 from typing import Any
 
@@ -89,6 +89,18 @@ def check_lead(
         note = f"{len(x)} against {len(y)} models, where p is {test['least_p']:.2g} or more"
         leads[group] = Lead.by_p(x.mean() - y.mean(), test["p"], note)
     return check_superiority(name, claim, cells, first=" and ".join(better), leads=leads)
+
+
+def orders(
+    benchmark: str, claim: str, scores: Mapping[str, Printed], pairs: Sequence[tuple[str, str]]
+) -> list[Check]:
+    """The order of each pair of models, the one that is claimed to be better first, by a benchmark's
+    ``scores``."""
+    found = []
+    for better, worse in pairs:
+        key = Key(f"order by {benchmark}", better, worse)
+        found += check_superiority(key, claim, scores, first=better, others=[worse], leads=None)
+    return found
 
 
 def behind_smaller(scores: pd.DataFrame) -> pd.Series:

@@ -14,6 +14,8 @@ from radeval_lib import plots
 from radeval_lib.pages.rales.printed_scores import SETTINGS
 from radeval_lib.study.checks import Check, check_groups
 
+OF_SEVEN = "Avg as mean of seven columns"
+"""What is checked of the averages of Tables 9, 10 and 11."""
 _AVERAGES = {column for _, column in SETTINGS.values()}
 
 

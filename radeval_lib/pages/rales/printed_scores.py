@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from math import comb
 
 import numpy as np
@@ -54,12 +55,12 @@ def nlu_scores() -> pd.DataFrame:
     return rows.join(described, on="model")
 
 
-def by_share() -> pd.DataFrame:
-    """The average of every model in all four settings, with ``labels`` (a key of :data:`SETTINGS`) and
-    ``domain``."""
+def by_share(shares: Collection[str] = tuple(SETTINGS)) -> pd.DataFrame:
+    """The average of every model in some settings, that of all labels among them, with ``labels`` (a key of
+    :data:`SETTINGS`) and ``domain``."""
     frames = [nlu_scores().assign(labels="100%")]
     for labels, (table, column) in SETTINGS.items():
-        if labels != "100%":
+        if labels != "100%" and labels in shares:
             rows = study.printed(table)
             frames.append(rows[rows["task"] == column].assign(labels=labels))
     long = pd.concat(frames)

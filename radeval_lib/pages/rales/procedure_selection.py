@@ -61,7 +61,7 @@ def check_examples(cases: pd.DataFrame, classes: Sequence[str]) -> list[Check]:
     marked = (cases["correct"] == "yes") == same
     likelier = cases["P(predicted)"] >= cases["P(reference)"]
     together = cases[~same][["P(reference)", "P(predicted)"]].sum(axis=1).max()
-    right, wrong = (cases[rows]["P(predicted)"].min() for rows in (same, ~same))
+    right, wrong = (cases[rows]["P(predicted)"].max() for rows in (same, ~same))
     named = {*cases["reference"], *cases["predicted"]}
     listed = len(named & set(classes))
     return [
@@ -78,8 +78,8 @@ def check_examples(cases: pd.DataFrame, classes: Sequence[str]) -> list[Check]:
             likelier.all() and together <= _MOST,
         ),
         check_statement(
-            "lowest confidence, right and wrong",
-            f"confidently correct and incorrect (we ask for {_CONFIDENT})",
+            "highest confidence, right and wrong",
+            f"may be confidently correct and incorrect (we ask for one of each at {_CONFIDENT})",
             f"right {right:.2f}, wrong {wrong:.2f}",
             min(right, wrong) >= _CONFIDENT,
         ),
