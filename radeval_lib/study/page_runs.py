@@ -23,10 +23,14 @@ from radeval_lib.study import beginning, checks, headlines, results, runs, super
 from radeval_lib.study.checks import Check, Key
 from radeval_lib.study.display import exhibit_html
 from radeval_lib.study.results import Result, Sample
+from radeval_lib.study.tracing import TracedReading
 
 
+@dataclass(frozen=True)
 class PageRun(runs.Run):
-    """One run of one page: a run that rebuilds exhibits."""
+    """One run of one page: a run that rebuilds exhibits, each with what it rests on."""
+
+    reading: TracedReading = field(default_factory=TracedReading, compare=False)
 
     @contextmanager
     def exhibit(
@@ -49,8 +53,9 @@ class PageRun(runs.Run):
         exhibit_id : of the ledger, e.g. ``rales.table3``.
         evidence : what the data are, one of :data:`~radeval_lib.study.verdicts.EVIDENCE`.
         stand_in : what stands in for the paper's own data or models.
-        roles : of data and models that it rests on; default: all that the page has read. On printed numbers:
-            other papers whose print it reads, as ``papers/<paper>``.
+        roles : of data that it rests on; default: what the statements behind it have read
+            (:mod:`radeval_lib.study.tracing`). On printed numbers: other papers whose print it reads, as
+            ``papers/<paper>``; in a notebook they are found.
         instrument : whose model, generator or rules compute it. With ours, or on generated data, the block is
             an experiment of our own: checks are made, for errors show there too, but neither shown nor
             recorded. All four as :meth:`Run.basis` has them.

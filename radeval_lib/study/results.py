@@ -14,7 +14,7 @@ import pandas as pd
 from radeval_lib import atomic, checksums
 from radeval_lib.errors import RadevalError, ResultError
 from radeval_lib.origin import RECORDED_SCORES, RELEASED
-from radeval_lib.papers.exhibits import exhibit, level_of
+from radeval_lib.papers.exhibits import exhibit, file_of, level_of
 from radeval_lib.papers.printed_numbers import cells_of, paper
 from radeval_lib.paths import display_path
 from radeval_lib.study import verdicts
@@ -22,11 +22,13 @@ from radeval_lib.study.checks import Check, Key
 from radeval_lib.study.declarations import ALL
 from radeval_lib.study.runs import Run
 from radeval_lib.study.superiority import UNKNOWN
+from radeval_lib.study.tracing import TracedReading
 from radeval_lib.study.verdicts import Coverage
 
 OPEN_CONVENTION = "definition"
 CAUSES = ("paper", "text", OPEN_CONVENTION, "rounding")
 _FORMAT = 6
+_PAPERS = "papers/"
 _INTERVAL = re.compile(r"\[[-+−]?[\d.]+%?, [-+−]?[\d.]+%?\]| ± \d")
 _P_VALUE = re.compile(r"\bp [=<] \d")
 
@@ -236,12 +238,19 @@ def record(
 
     Parameters
     ----------
-    roles : of data and models that it rests on; default: all that the run has read.
+    roles : of data that it rests on; default: all that the run has read, and in a notebook what the exhibit's
+        own statements have read of it (:mod:`radeval_lib.study.tracing`).
     instrument : one of :data:`radeval_lib.study.verdicts.INSTRUMENTS`.
     samples : the cases on which intervals and leads rest.
     """
     check_owner(run, exhibit_id)
-    provenance = run.provenance(*_read_for(run, exhibit_id, evidence, instrument, roles))
+    sources, models = _read_for(run, exhibit_id, evidence, instrument, roles)
+    reached = run.reading.reached() if isinstance(run.reading, TracedReading) else None
+    if reached is not None and sources:  # other papers too, as far as the exhibit rests on them
+        sources = (*sources, *(one for one in run.reading.files if one.startswith(_PAPERS)))
+    provenance = run.provenance(sources, models)
+    if reached is not None:
+        _narrow(provenance, reached, run, exhibit_id, evidence, roles)
     named, causes = with_causes(exhibit_id, evidence, checks)
     result = Result(
         exhibit=exhibit_id,
@@ -287,6 +296,32 @@ def _read_for(
     if roles is None:
         return None, None
     return (*own, RELEASED, RECORDED_SCORES, *roles, *made), None
+
+
+def _narrow(
+    provenance: dict[str, Any],
+    reached: set[str],
+    run: Run,
+    exhibit_id: str,
+    evidence: str,
+    roles: Sequence[str] | None,
+) -> None:
+    """Leave of what a page has read what one exhibit rests on: of papers and released numbers, models, and
+    data that the page did not choose by ``roles``. What the paper says of the exhibit is always kept."""
+    printed = {
+        name
+        for source, files in run.reading.files.items()
+        if source == RELEASED or source.startswith(_PAPERS)
+        for name in files
+    }
+    kept = reached | {display_path(file_of(exhibit_id.partition(".")[0]))}
+    data = {name: digest for name, digest in provenance["data"].items() if name in kept}
+    chosen = {name: digest for name, digest in provenance["data"].items() if name not in printed}
+    unseen = level_of(evidence) == "data" and evidence != "synthetic" and not chosen.keys() & reached
+    if roles is not None or unseen:
+        data |= chosen
+    provenance["data"] = dict(sorted(data.items()))
+    provenance["models"] = {role: model for role, model in provenance["models"].items() if role in reached}
 
 
 def _digest(content: dict[str, Any]) -> str:

@@ -47,13 +47,26 @@ def test_the_schema_refuses_what_lacks_code_or_names_a_path_of_a_machine(smoke: 
     assert not validator.is_valid({**content, "provenance": {**content["provenance"], "models": somewhere}})
 
 
-def test_a_result_on_print_names_its_papers_numbers_and_nothing_else(smoke: Path) -> None:
+def test_a_result_on_print_names_what_papers_print_and_nothing_else(smoke: Path) -> None:
     for name, content in _read(smoke, "*.*.print.json").items():
-        paper, provenance = name.partition(".")[0], content["provenance"]
+        provenance = content["provenance"]
         assert provenance["models"] == {}, name
         for file, sha256 in provenance["data"].items():
-            assert file.startswith(f"data_manifests/papers/{paper}/"), name
+            assert file.startswith("data_manifests/papers/"), name
             assert checksums.of_file(ROOT / file) == sha256
+
+
+def test_a_result_names_what_it_rests_on_and_not_what_its_page_read_before(smoke: Path) -> None:
+    papers = "data_manifests/papers"
+    rests_on = {
+        "rales.table2.print.json": {"rales/paper.yml", "rales/table2.csv"},  # the last of its page
+        "rales.table3.print.json": {"rales/paper.yml", "rales/table3.csv"},
+        "rales.def_labels.print.json": {"rales/paper.yml", "rrs/paper.yml"},  # two papers' labels
+        "rales.eq_ece.none.json": set(),
+    }
+    found = _read(smoke, "rales.*.json")
+    for name, files in rests_on.items():
+        assert set(found[name]["provenance"]["data"]) == {f"{papers}/{file}" for file in files}, name
 
 
 def test_a_result_of_trained_models_names_their_cells(smoke: Path) -> None:
