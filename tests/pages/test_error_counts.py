@@ -1,8 +1,17 @@
 """The rule of Appendix A.7 on lengths and errors."""
 
-from radeval_lib.pages.ratescore.error_counts import against_rule, answer, length_group, printed_pairs
+import pandas as pd
+
+from radeval_lib.pages.ratescore.error_counts import (
+    against_rule,
+    answer,
+    check_rule,
+    length_group,
+    printed_pairs,
+)
 from radeval_lib.papers.printed_numbers import parse, quoted
 from radeval_lib.stats.estimates import Estimate
+from radeval_lib.study.page_runs import OpenExhibit
 
 RULE = {"short_words": parse("10"), "long_words": parse("25"), "long_errors": parse("3")}
 
@@ -13,10 +22,23 @@ def test_groups_leave_both_edges_between() -> None:
 
 def test_the_printed_cases_stand_against_the_rule() -> None:
     told = against_rule(printed_pairs(), quoted("ratescore.claim_length_bias"))
-    assert told.startswith(
-        "one has 9 words, for which the rule has about no error, and 1.33 errors; the other has "
+    assert told == (
+        "by the words of the candidates, the first (9) should have about no error and the second (54) should "
+        "have more than 3 on average; by the words of the references, the first (26) should have more than 3 "
+        "on average and the second (53) should have more than 3 on average"
     )
-    assert told.endswith("for which the rule has more than 3 on average, and 1.33 errors")
+
+
+def test_a_rule_of_which_there_are_too_few_cases_is_open() -> None:
+    found = Estimate(4.0, 3.5, 4.5)
+    none = Estimate(float("nan"), float("nan"), float("nan"))
+    ties = {("errors", f"words, {side}"): Estimate(0.3, 0.2, 0.4) for side in ("reference", "candidate")}
+    rows = [("reference", "short", 3, 2, none, none), ("reference", "long", 40, 20, found, none)]
+    groups = pd.DataFrame(rows, columns=["words", "group", "pairs", "cases", "mean errors", "no error"])
+    claim = OpenExhibit("ratescore.claim_length_bias")
+    check_rule(claim, ties, groups, RULE)
+    assert [check.outcome for check in claim.checks] == ["holds", "holds", "cannot tell", "holds"]
+    assert claim.checks[2].computed == "fewer than 5 cases"
 
 
 def test_the_answer_says_which_way_errors_go() -> None:

@@ -4,7 +4,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from radeval_lib.pages.ratescore.worked_example import by_hand, penalty_checks, printed_inputs
+from radeval_lib.metrics.ratescore import TYPES, Weights
+from radeval_lib.pages.ratescore.worked_example import by_hand, in_release, penalty_checks, printed_inputs
 from radeval_lib.papers.printed_numbers import printed
 
 ROWS = pd.DataFrame(
@@ -28,6 +29,19 @@ def test_the_pair_is_scored_from_five_numbers() -> None:
 def test_the_inputs_are_in_their_order() -> None:
     formula = printed("ratescore.example_a1").query("place == 'formula' and quantity != 'weight in sum'")
     assert printed_inputs(formula)["printed"].tolist() == ["0.91", "0.94", "0.83", "0.83", "0.36"]
+
+
+def test_the_weights_must_stand_in_one_set_and_one_order() -> None:
+    formula = printed("ratescore.example_a1").query("place == 'formula' and quantity != 'weight in sum'")
+    weights = printed_inputs(formula).iloc[:3]
+    place, found, normal = (TYPES.index(kind) for kind in ("ANATOMY", "ABNORMALITY", "NON-ABNORMALITY"))
+    whole, part, rest = np.zeros((3, 5, 5))
+    whole[[place, normal, found], [place, found, normal]] = 0.91, 0.94, 0.83
+    part[place, place] = 0.91
+    rest[[normal, found], [found, normal]] = 0.94, 0.83
+    for matrices, stand in (([whole], 3), ([whole.T], 3), ([part, rest], 2), ([part], 1), ([part * 0], 0)):
+        sets = {str(number): Weights("w", one, 0.4) for number, one in enumerate(matrices)}
+        assert in_release(weights, sets) == stand
 
 
 def test_a_penalty_stands_where_types_differ_alone() -> None:

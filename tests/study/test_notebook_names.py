@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator
 import pytest
 
 from radeval_lib.paths import NOTEBOOKS
-from radeval_lib.study.imports import code_cells
+from radeval_lib.study.imports import code_cells, code_of
 
 SOURCES = sorted(NOTEBOOKS.rglob("*.md"))
 
@@ -82,6 +82,29 @@ def taken_over(cells: Iterable[str]) -> list[str]:
     return found
 
 
+def blocks_of(code: ast.Module) -> dict[str, list[tuple[int, int]]]:
+    """First and last lines of the ``with`` blocks that bind each name."""
+    found: dict[str, list[tuple[int, int]]] = {}
+    for node in ast.walk(code):
+        if isinstance(node, ast.With):
+            for name in stored(*(item.optional_vars for item in node.items if item.optional_vars)):
+                found.setdefault(name, []).append((node.lineno, node.end_lineno or node.lineno))
+    return found
+
+
+def shared(source: str) -> list[str]:
+    """Names that several ``with`` blocks bind and later code reads, as if it were all of them."""
+    code = ast.parse(source)
+    found, names = [], [node for node in ast.walk(code) if isinstance(node, ast.Name)]
+    for name, places in blocks_of(code).items():
+        end = max(last for _, last in places)
+        later = [node for node in names if node.id == name and node.lineno > end]
+        again = [node.lineno for node in later if isinstance(node.ctx, ast.Store)]
+        if len(places) > 1:
+            found += [f"{name}, line {node.lineno}" for node in later if node.lineno < min([*again, 10**6])]
+    return found
+
+
 @pytest.mark.parametrize("path", SOURCES, ids=[f"{path.parent.name}/{path.stem}" for path in SOURCES])
 def test_no_loop_takes_a_name_that_is_read_later(path):
     lines = path.read_text(encoding="utf-8").split("\n")
@@ -102,3 +125,21 @@ def test_no_loop_takes_a_name_that_is_read_later(path):
 )
 def test_a_name_taken_over_is_caught(cells, caught):
     assert bool(taken_over(cells)) is caught
+
+
+@pytest.mark.parametrize("path", SOURCES, ids=[f"{path.parent.name}/{path.stem}" for path in SOURCES])
+def test_no_exhibits_share_a_name_that_is_read_later(path):
+    assert not shared(code_of(path.read_text(encoding="utf-8")))
+
+
+@pytest.mark.parametrize(
+    ("source", "caught"),
+    [
+        ("with a() as x:\n    x.add(1)\nwith b() as x:\n    pass\nprint(x)", ["x, line 5"]),
+        ("with a() as x:\n    x.add(1)\nwith b() as x:\n    x.add(1)", []),
+        ("with a() as x:\n    pass\nprint(x)", []),
+        ("with a() as x:\n    pass\nwith b() as x:\n    pass\nx = 1\nprint(x)", []),
+    ],
+)
+def test_a_name_that_exhibits_share_is_caught(source, caught):
+    assert shared(source) == caught

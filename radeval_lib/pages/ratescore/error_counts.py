@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 
 from radeval_lib.data.ratings import rating_table
-from radeval_lib.papers.printed_numbers import Printed, quoted, texts
+from radeval_lib.papers.printed_numbers import Printed, texts
 from radeval_lib.stats.correlations import LEAST_GROUPS, resample
 from radeval_lib.stats.estimates import Estimate
 from radeval_lib.stats.resampling import share_interval
@@ -83,17 +83,19 @@ def length_group(length: int, rule: Mapping[str, Printed]) -> str:
 
 
 def against_rule(pairs: pd.DataFrame, rule: Mapping[str, Printed]) -> str:
-    """Where the candidates of A.7 fall by the rule of A.7, in words."""
+    """Where both texts of A.7's pairs fall by the rule of A.7, in words."""
     ruled = {
-        "short": "for which the rule has about no error",
-        "between": "of which the rule says nothing",
-        "long": f"for which the rule has more than {rule['long_errors'].text} on average",
+        "short": "about no error",
+        "between": "any number of errors",
+        "long": f"more than {rule['long_errors'].text} on average",
     }
-    candidates = pairs[pairs["role"] == "candidate"]
     return "; ".join(
-        f"{which} has {row.words} words, {ruled[length_group(row.words, rule)]}, "
-        f"and {quoted(row.exhibit)['total_errors'].text} errors"
-        for which, row in zip(("one", "the other"), candidates.itertuples(), strict=True)
+        f"by the words of the {role}s, "
+        + " and ".join(
+            f"the {which} ({row.words}) should have {ruled[length_group(row.words, rule)]}"
+            for which, row in zip(("first", "second"), pairs[pairs["role"] == role].itertuples(), strict=True)
+        )
+        for role in ("candidate", "reference")
     )
 
 
@@ -137,7 +139,7 @@ def check_rule(
     groups: pd.DataFrame,
     rule: Mapping[str, Printed],
 ) -> None:
-    """Check that errors rise with length, and the rule for groups of enough cases."""
+    """Check that errors rise with length, and the rule; of a group of too few cases it cannot tell."""
     for length in LENGTHS:
         found = ties["errors", length]
         claim.states(
@@ -160,8 +162,12 @@ def check_rule(
             ".2f",
         ),
     }
-    for _, row in groups[(groups["cases"] >= LEAST_GROUPS) & groups["group"].isin(rules)].iterrows():
+    for _, row in groups[groups["group"].isin(rules)].iterrows():
         wanted, column, edge, form = rules[row["group"]]
-        finding = f"{column}: {_in_words(row[column], form)}, {row['pairs']} pairs"
         name = Key(f"{row['group']} reports, by the", row["words"])
+        if row["cases"] < LEAST_GROUPS:
+            few = f"fewer than {LEAST_GROUPS} cases" if row["cases"] else "no such report"
+            claim.states(name, wanted, few, None)
+            continue
+        finding = f"{column}: {_in_words(row[column], form)}, {row['pairs']} pairs"
         claim.states(name, wanted, finding, above(row[column].low, row[column].high, edge))

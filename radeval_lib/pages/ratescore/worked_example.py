@@ -92,16 +92,13 @@ def reach_of(pairs: pd.DataFrame, inputs: pd.DataFrame, penalty: Printed, final:
 
 
 def in_release(weights: pd.DataFrame, released: Mapping[str, Weights]) -> int:
-    """How many printed weights some released set has in either order of its index."""
-    cells = {
-        "Foley catheter": [(ANATOMY, ANATOMY)],
-        "not in place": [(NORMAL, ABNORMALITY), (ABNORMALITY, NORMAL)],
-    }
-    return sum(
-        any(
-            abs(one.weight(*kinds) - row.value) <= row.half_width
-            for one in released.values()
-            for kinds in cells[row.candidate_entity]
+    """How many of the three printed weights one released set has in one order of its index, at most."""
+    cells = [(ANATOMY, ANATOMY), (NORMAL, ABNORMALITY), (ABNORMALITY, NORMAL)]
+    return max(
+        sum(
+            abs(one.weight(*kinds[::order]) - row.value) <= row.half_width
+            for kinds, row in zip(cells, weights.itertuples(), strict=True)
         )
-        for row in weights.itertuples()
+        for one in released.values()
+        for order in (1, -1)
     )
