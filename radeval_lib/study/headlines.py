@@ -7,7 +7,7 @@ still support the sentence. One whose numbers do not is not shown.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -17,6 +17,7 @@ import pandas as pd
 
 from radeval_lib import atomic, own_yaml
 from radeval_lib.errors import ResultError
+from radeval_lib.origin import RECORDED_SCORES
 from radeval_lib.paths import MANIFESTS, display_path
 from radeval_lib.study.declarations import ALL
 from radeval_lib.study.runs import Run
@@ -55,10 +56,20 @@ def headlines() -> dict[str, Headline]:
 
 
 def hand_over(
-    run: Run, headline: str, *, evidence: str, holds: bool | None, texts: Mapping[str, str]
+    run: Run,
+    headline: str,
+    *,
+    evidence: str,
+    holds: bool | None,
+    texts: Mapping[str, str],
+    roles: Sequence[str] | None = None,
 ) -> None:
     """Hand over the numbers of a headline: what they rest on, whether they support the sentence (None where
-    they cannot tell), and a text for each name that the sentence asks for."""
+    they cannot tell), and a text for each name that the sentence asks for.
+
+    ``roles``: of data that they rest on, beside recorded scores and the cells that made the models; default:
+    all that the page has read.
+    """
     entry = headlines().get(headline)
     if entry is None or entry.notebook != run.notebook:
         raise ResultError(f"headline {headline!r} is none of {run.notebook!r}", _FILE.name)
@@ -66,7 +77,9 @@ def hand_over(
         entry.text.format(**texts)
     except KeyError as error:
         raise ResultError(f"headline {headline!r} asks for {error}", _FILE.name) from None
-    content = {"evidence": evidence, "holds": holds, "texts": dict(texts), "provenance": run.provenance()}
+    made = [source for source in run.reading.files if source.startswith("cells/")]
+    provenance = run.provenance(None if roles is None else (*roles, RECORDED_SCORES, *made))
+    content = {"evidence": evidence, "holds": holds, "texts": dict(texts), "provenance": provenance}
     _write(run, f"headline_{headline}", content)
 
 

@@ -129,9 +129,17 @@ class PageRun(runs.Run):
             with self.exhibit(exhibit_id, "none", remaining=left) as shown:
                 shown.rebuilt = table
 
-    def headline(self, name: str, *, evidence: str, holds: bool | None, **texts: str) -> None:
+    def headline(
+        self,
+        name: str,
+        *,
+        evidence: str,
+        holds: bool | None,
+        roles: Sequence[str] | None = None,
+        **texts: str,
+    ) -> None:
         """Hand the numbers of a finding to the front page: :func:`radeval_lib.study.headlines.hand_over`."""
-        headlines.hand_over(self, name, evidence=evidence, holds=holds, texts=texts)
+        headlines.hand_over(self, name, evidence=evidence, holds=holds, texts=texts, roles=roles)
 
 
 @dataclass

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from dataclasses import replace
 from pathlib import Path
@@ -27,7 +28,8 @@ def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> SimpleNamespace:
         output_dir=tmp_path,
         results_dir=tmp_path / "results" / "a" / "page",
         require_declared=lambda *_: None,
-        provenance=dict,
+        provenance=lambda sources=None: {"data": sources},
+        reading=SimpleNamespace(files={"reports": {}, "ratings": {}, "cells/a/model": {}}),
     )
 
 
@@ -58,6 +60,14 @@ def test_a_headline_belongs_to_its_page_and_gets_every_text(run: SimpleNamespace
     run.notebook = "b/page"
     with pytest.raises(ResultError, match="is none of 'b/page'"):
         headlines.hand_over(run, "first", evidence="open", holds=True, texts={"lead": "2"})
+
+
+def test_a_headline_names_the_roles_that_it_rests_on(run: SimpleNamespace) -> None:
+    run.results_dir.mkdir(parents=True)
+    for roles, sources in ((["ratings"], ["ratings", "recorded", "cells/a/model"]), (None, None)):
+        headlines.hand_over(run, "first", evidence="open", holds=True, texts={"lead": "2"}, roles=roles)
+        (path,) = run.results_dir.glob("*.json")
+        assert json.loads(path.read_text(encoding="utf-8"))["provenance"] == {"data": sources}
 
 
 def test_what_another_version_handed_over_is_refused(run: SimpleNamespace) -> None:
