@@ -1,6 +1,7 @@
 """Lints and formats the code of notebooks: ``python workflow/notebook_style.py [--fix]``.
 
 Ruff reads notebooks but no MyST sources, so their code cells go through temporary notebooks and come back.
+Prose, of the book's pages too, has no line that begins with a sign by accident, which would become a list.
 """
 
 from __future__ import annotations
@@ -38,7 +39,28 @@ def main(fix: bool) -> int:
         output = "" if fix and not check.returncode else check.stdout
         output += form.stdout + form.stderr if form.returncode else ""
         print(_named(output, sources, folder), end="")
-    return check.returncode or form.returncode
+    pages = sorted([*NOTEBOOKS.rglob("*.md"), *(ROOT / "book").rglob("*.md")])
+    accidents = [found for path in pages for found in accidental_lists(path.read_text("utf-8"), path)]
+    print("".join(f"{found}\n" for found in accidents), end="")
+    return check.returncode or form.returncode or bool(accidents)
+
+
+def accidental_lists(text: str, path: Path) -> list[str]:
+    """The lines that Markdown takes for the first item of a list in the middle of a paragraph."""
+    found, fence, paragraph = [], "", False
+    for number, line in enumerate(text.split("\n"), start=1):
+        mark = re.match(r"\s*(`{3,}|:{3,}|\$\$(?=$))", line) or (number == 1 and re.match("(---)", line))
+        if fence:
+            fence = "" if line.lstrip().startswith(fence) else fence
+        elif mark:
+            fence, paragraph = mark[1], False
+        else:
+            item = re.match(r"\s*([-+*]|\d+[.)])\s", line) is not None
+            if item and paragraph:
+                place = f"{path.relative_to(ROOT).as_posix()}:{number}"
+                found.append(f"{place}: a list begins in the middle of a paragraph")
+            paragraph = bool(line.strip()) and not item and (paragraph or not line.startswith((" ", "#")))
+    return found
 
 
 def _ruff(*arguments: str) -> subprocess.CompletedProcess[str]:

@@ -165,7 +165,8 @@ def paragraph(card: dict[str, Any]) -> str:
     """One paragraph to paste."""
     name, version = card["metric"]["name"], card["packages"].get("radeval-lib", "")
     looks = len(card["looks"])
-    parts = [f"{name} was tested by radeval-lib {version} (metric card, seed {card['settings']['seed']})."]
+    made = f"metric card, seed {card['settings']['seed']}"
+    parts = [f"The metric “{name}” was tested by radeval-lib {version} ({made})."]
     if card["radpref"]:
         power = card["radpref"]["power"]
         parts += [
@@ -180,7 +181,7 @@ def paragraph(card: dict[str, Any]) -> str:
     parts += [edits_sentence(card), failures_sentence(card), TUNED[card["metric"]["tuned_on_radpref"]]]
     if looks:
         parts.append(
-            f"RadPref’s grades were looked at {looks} {'time' if looks == 1 else 'times'} for this card."
+            f"RadPref’s grades were looked at {'once' if looks == 1 else f'{looks} times'} for this card."
         )
     return " ".join(part for part in parts if part)
 

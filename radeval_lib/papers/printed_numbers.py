@@ -192,11 +192,16 @@ def by_name(frame: pd.DataFrame, name: str) -> dict[str, Printed]:
 def wide(
     frame: pd.DataFrame, rows: str | list[str], columns: str | list[str], values: str = "value"
 ) -> pd.DataFrame:
-    """A tidy printed table laid out as the paper prints it, rows and columns in the paper's order."""
+    """A tidy printed table laid out as the paper prints it, rows and columns in the paper's order.
+
+    Columns with the names of the rows, such as raters among each other, follow the rows.
+    """
     pivoted = frame.pivot(index=rows, columns=columns, values=values)
     row_order = frame[rows].drop_duplicates()
     column_order = frame[columns].drop_duplicates()
     index = row_order.tolist() if isinstance(rows, str) else pd.MultiIndex.from_frame(row_order)
+    if isinstance(rows, str) and isinstance(columns, str) and set(row_order) == set(column_order):
+        column_order = row_order
     heads = column_order.tolist() if isinstance(columns, str) else pd.MultiIndex.from_frame(column_order)
     return pivoted.reindex(index=index, columns=heads)
 

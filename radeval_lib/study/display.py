@@ -120,10 +120,16 @@ def verdict_badge(verdict: str, outcome: str, coverage: str = "") -> str:
     return f'{label} <span class="coverage">{escape(coverage)}</span>' if coverage else label
 
 
+def in_quotes(text: str) -> str:
+    """A statement of several words in quotation marks; a number, a name or a quotation as it is."""
+    words = [word for word in text.split() if word[:1].isalpha()]
+    return f"“{text}”" if len(words) > 1 and "“" not in text else text
+
+
 def _listed(checks: Sequence[Check], reason: str) -> str:
     """The first checks with the same reason as an item of a list, and how many more there are."""
     lines = [
-        f"{escape(check.name)}: printed {escape(check.printed)}; follows {escape(check.computed)}"
+        f"{escape(check.name)}: printed {escape(in_quotes(check.printed))}; found {escape(check.computed)}"
         for check in checks[:MOST_LISTED]
     ]
     if len(checks) > MOST_LISTED:

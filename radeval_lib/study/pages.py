@@ -18,7 +18,7 @@ from radeval_lib.interactive import search_table
 from radeval_lib.papers.exhibits import PAPERS
 from radeval_lib.papers.printed_numbers import paper as described
 from radeval_lib.study import verdicts
-from radeval_lib.study.display import CAUSE_WORDS, css_class, marked, verdict_badge
+from radeval_lib.study.display import CAUSE_WORDS, css_class, in_quotes, marked, verdict_badge
 from radeval_lib.tables import table_html
 from radeval_lib.wording import in_words, joined
 
@@ -216,7 +216,8 @@ def _instance(finding: PaperFinding) -> str:
     """The first check that a finding explains, and how many more there are."""
     first = next(finding.checks.itertuples())
     more = f" ({len(finding.checks) - 1} more like it)" if len(finding.checks) > 1 else ""
-    return f"{escape(first.check)}: printed {escape(first.printed)}, follows {escape(first.follows)}{more}"
+    printed = escape(in_quotes(first.printed))
+    return f"{escape(first.check)}: printed {printed}; found {escape(first.follows)}{more}"
 
 
 def findings(checks: pd.DataFrame, changes: str) -> HTML:

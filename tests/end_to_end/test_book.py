@@ -236,6 +236,9 @@ def test_every_page_names_its_source_and_how_to_cite(html: Path) -> None:
 
 def test_the_keyboard_skips_the_tiles_of_the_index(html: Path, page: Page) -> None:
     page.goto((html / "notebooks/across/exhibits.html").as_uri())
+    unseen = page.locator("a.skip-link").bounding_box()
+    assert unseen is not None
+    assert unseen["x"] + unseen["width"] < 0  # no part of it covers the page
     page.locator("a.skip-link").focus()
     expect(page.locator("a.skip-link")).to_be_in_viewport()
     page.keyboard.press("Enter")

@@ -163,6 +163,14 @@ def test_variants_by_hand():
     assert table["5 labels, macro, uncertain as positive"] == pytest.approx((1 + 0) / 5)
 
 
+def test_neighbouring_variants_that_rank_alike_share_a_row():
+    table = pd.DataFrame({"family": ["A", "A", "A", "B", "B", "C", "C"], "variant": list("tuvwxyz")})
+    ranked = pd.DataFrame({"one": [1, 1, 2, 2, 1, 1, 1], "two": [2, 2, 1, 1, 2, 2, 2]})
+    rows = score_variants.rank_rows(table, ranked)
+    shared = {"A: t, and one more": [1, 2], "A: v": [2, 1], "B: w": [2, 1], "B: x": [1, 2], "C: both": [1, 2]}
+    assert rows.T.to_dict("list") == shared
+
+
 def test_reports_are_cleaned_and_cut_as_the_field_does():
     assert (
         score_variants.cleaned("1. Heart, normal. No PTX! 2. X-ray (clear).")

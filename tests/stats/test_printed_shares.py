@@ -44,6 +44,8 @@ def test_the_bca_interval_is_scipys() -> None:
 
 def test_greens_table_7_is_53_cases_and_bca() -> None:
     table = wide(printed("green.table7"), "method", "statistic")
+    among = wide(printed("green.table1"), "rater", "other", "printed")
+    assert list(among.columns) == list(among.index)
     found = ps.possible_samples(
         list(table[["estimate", "ci_low", "ci_high"]].itertuples(index=False)), 0.005, 100
     )

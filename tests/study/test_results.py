@@ -34,7 +34,7 @@ from radeval_lib.study import (
     verdicts,
 )
 from radeval_lib.study.checks import Check
-from radeval_lib.study.display import _as_printed, exhibit_html, verdict_sentence
+from radeval_lib.study.display import _as_printed, exhibit_html, in_quotes, verdict_sentence
 from radeval_lib.study.profiles import profile
 from radeval_lib.study.results import Cause, coverage, judge, read, read_all, rests_on_cases
 from radeval_lib.study.runs import Run
@@ -328,14 +328,21 @@ def test_the_box_lists_what_fails(run: Run) -> None:
     html = exhibit_html(record(run, _exhibit(), evidence="print", checks=[YES, NO], remaining="People."))
     assert "<dt>Not checked</dt><dd>People.</dd>" in html
     assert 'class="verdict-box fails"' in html
-    assert "fails: printed 2; follows 3<br><em>Cause not known.</em>" in html
+    assert "fails: printed 2; found 3<br><em>Cause not known.</em>" in html
     assert html.partition("exhibit-record")[2].count("<tr>") == 1  # what holds, folded
+
+
+def test_a_printed_statement_stands_in_quotation_marks(run: Run) -> None:
+    said = check_statement("listed", "five major contributions", "6: Score, Usefulness", False)
+    html = exhibit_html(record(run, _exhibit(), evidence="print", checks=[said]))
+    assert "listed: printed “five major contributions”; found 6: Score, Usefulness<br>" in html
+    assert all(in_quotes(text) == text for text in ("1.54 ± 1.36", "Table 2", "“a b” of c"))
 
 
 def test_a_box_with_many_checks_leads_to_the_audit(run: Run) -> None:
     many = [check_value(f"value {place}", "1", 2) for place in range(9)]
     html = exhibit_html(record(run, _exhibit(), evidence="print", checks=many))
-    assert "value 1: printed 1; follows 2, and seven more<br>" in html
+    assert "value 1: printed 1; found 2, and seven more<br>" in html
     assert f'<a href="../across/audit.html?q=[{_exhibit()}]">All 9 checks</a>' in html
     assert "<tr>" not in html.partition("exhibit-record")[2]
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
-from matplotlib.ticker import PercentFormatter
+from matplotlib.ticker import MaxNLocator, PercentFormatter
 from numpy.typing import NDArray
 from scipy import stats as scipy_stats
 
@@ -277,7 +277,7 @@ def tested(
         "turns": (bool(others) and len(turned) == len(others), f"{len(turned)} of {len(others)}"),
     }
     rows = [
-        (one["claim"], one["test"], one["refuted_by"], *outcomes[key])
+        (one["claim"], one["test"], one["refuted_by"], "yes" if outcomes[key][0] else "no", outcomes[key][1])
         for key, one in claims().items()
         if key in outcomes
     ]
@@ -293,10 +293,13 @@ def draw(
     value = means(table, [metric])[metric]
     for place, system in enumerate(named.index):
         beyond = named.loc[system, "named"] - named.loc[system, "shuffled"]
-        left.scatter(value[system], beyond, color=plots.PALETTE[place], s=60, label=system)
+        colour, marker = plots.PALETTE[place], plots.MARKERS[place]
+        left.scatter(value[system], beyond, s=60, color=colour, marker=marker, label=system)
     left.axvline(value[CONSTANT], color="0.4", linestyle="--", label=CONSTANT)
     left.set(xlabel=titles([metric])[metric], ylabel="findings beyond shuffled")
-    left.legend(fontsize=8)
+    left.xaxis.set_major_locator(MaxNLocator(4))
+    left.margins(y=0.08)
+    left.figure.legend(loc="outside upper left", ncols=3, fontsize=8)
     part = gained[(gained["metric"] == metric) & gained["stratum"].isin(["normal", "finding"])]
     for place, system in enumerate(part["system"].unique()):
         of = part[part["system"] == system].set_index("stratum").loc[["normal", "finding"]]
@@ -304,7 +307,8 @@ def draw(
         number = list(named.index).index(system)
         plots.series(right, of.rename(columns={"gain": "value"}), at, number, system, upright=True)
     right.axhline(0, color="0.4", linewidth=0.8)
-    right.set_xticks([0, 1], ["normal", "coded finding"])
+    right.set_xticks([0, 1], ["normal", "coded\nfinding"])
+    right.margins(y=0.08)
     right.set(ylabel=f"gain in {titles([metric])[metric]}", xlim=(-0.5, 1.5))
 
 

@@ -15,6 +15,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
+import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
@@ -29,6 +30,7 @@ from radeval_lib.metrics.observations import FIVE, NO_FINDING, POSITIVE, UNCERTA
 from radeval_lib.metrics.radcliq import COMPONENTS, RadCliQ, bleu2, radcliq
 from radeval_lib.models.judges.rules import judge_pair
 from radeval_lib.stats import tokens
+from radeval_lib.wording import in_words
 
 Texts = Sequence[str]
 Score = Callable[[Texts, Texts], float]
@@ -401,9 +403,31 @@ def undecided(table: pd.DataFrame, systems: Sequence[str]) -> list[str]:
     return found
 
 
-def draw(axes: Axes, table: pd.DataFrame, ranked: pd.DataFrame) -> None:
-    """Ranks as a heat map, a row per variant."""
-    shown = ranked.set_axis([f"{one.family}: {one.variant}" for one in table.itertuples()])
-    plots.heat_map(axes, shown, slant=20, fmt="d", cmap="Blues_r", vmin=1, vmax=len(ranked.columns) + 2)
-    axes.tick_params(axis="y", labelsize=7)
+def rank_rows(table: pd.DataFrame, ranked: pd.DataFrame) -> pd.DataFrame:
+    """Ranks with one row for all neighbouring variants of a score that rank alike.
+
+    Returns
+    -------
+    index of names, the score and its variant, or how many variants there are; a column per system, int.
+    """
+    rows: dict[str, pd.Series[int]] = {}
+    family = table["family"].to_numpy()
+    new = np.append(True, (family[1:] != family[:-1]) | (np.diff(ranked.to_numpy(), axis=0) != 0).any(axis=1))
+    for _, group in table.reset_index(drop=True).groupby(np.cumsum(new)):
+        first, last = group.iloc[0], group.index[-1]
+        name = f"{first['family']}: {first['variant']}"
+        if len(group) == (table["family"] == first["family"]).sum() > 1:
+            name = f"{first['family']}: {'both' if len(group) == 2 else f'all {in_words(len(group))}'}"
+        elif len(group) > 1:
+            name += f", and {in_words(len(group) - 1)} more"
+        rows[name] = ranked.iloc[last]
+    return pd.DataFrame(rows).T
+
+
+def draw(axes: Axes, rows: pd.DataFrame) -> None:
+    """Ranks (:func:`rank_rows`) as a heat map, the systems' names above it."""
+    plots.heat_map(axes, rows, fmt="d", cmap="Blues_r", vmin=1, vmax=len(rows.columns) + 2)
+    axes.tick_params(axis="y", labelsize=8)
+    axes.tick_params(axis="x", labeltop=True, labelbottom=False)
+    plt.setp(axes.get_xticklabels(), rotation=90)
     axes.set(xlabel="", ylabel="")

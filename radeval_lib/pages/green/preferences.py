@@ -103,6 +103,14 @@ def counted(analyses: Sequence[str]) -> pd.DataFrame:
     )
 
 
+def by_judge(run: Run, names: Sequence[str]) -> dict[str, str]:
+    """The names of scores as a figure has them, with whose judge they come from."""
+    by = "by rules" if run.profile.models["judge"] == RULES else "by this build's judge"
+    of_rules = {key for key, metric in OTHERS.items() if metric.startswith("green_rules")}
+    judged = {name: f"{name} {by}" for name in names if name not in OTHERS}
+    return judged | {name: f"{name} by rules" for name in names if name in of_rules}
+
+
 def judge_of(run: Run) -> Judge:
     """The judge that fills the role in the run's profile; answers of language models are kept beside its
     results."""

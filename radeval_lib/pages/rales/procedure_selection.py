@@ -21,7 +21,7 @@ _READ_N, _READ_F1 = 7, 0.1 + 1e-9
 _HALF_DIGIT = 0.0005  # percent are printed with one decimal: half of 0.1 percent, as a fraction
 _MOST = 1.01  # two probabilities of two decimals sum to at most 1, and to 0.01 more by rounding
 _CONFIDENT = 0.9  # our reading: the paper says "confidently" and names no threshold
-_TICKS = [20, 50, 200, 500, 2000, 5000]
+_TICKS = [20, 200, 2000]
 
 
 def predicted_counts(by_class: pd.DataFrame) -> pd.DataFrame:
@@ -101,11 +101,11 @@ def _report_axis(ax: Axes) -> None:
 
 def draw_counts(counts: pd.Series) -> Figure:
     """Test reports of each procedure, in the order given."""
-    fig, ax = plots.panels(1, 1, 7.5)
+    fig, ax = plots.panels(1, 1, 8.5)
     sns.scatterplot(x=counts.to_numpy(), y=counts.index, s=30, ax=ax)
     _report_axis(ax)
     ax.set(ylabel="")
-    ax.tick_params(axis="y", labelsize=8)
+    ax.tick_params(axis="y", labelsize=9)
     ax.margins(y=0.01)
     return fig
 
