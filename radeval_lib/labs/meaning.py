@@ -18,7 +18,15 @@ _SEEN = (
 _IN_READERS_WORDS = (
     (r"\bcan(?:not|'t)\b", "can not"),
     (r"n't\b", " not"),
-    (r"\b(?:there is )?no (?:doubt|question|denying|mistaking)\b(?: (?:that|about|of))?[:,]?", ""),
+    (r"\b(?:is|are|was|were) negative for\b", "shows no"),
+    (r"(?<!\ba )(?<!\bthe )(?<!\bno )\b(?:lacks?\b(?! of)|are lacking\b(?= (?!in\b|from\b)\w))", "shows no"),
+    (r"\bnothing like\b", "no"),
+    (r",? without (?:an?y? )?doubt\b,?", ""),
+    (
+        r"\b(?:there is )?no (?:longer any )?(?:doubt|question|denying|mistaking)\b"
+        r"(?: (?:that|about|of))?[:,]?",
+        "",
+    ),
     (r"\bno (?:absence|lack) of\b", ""),
     (r"\bnot (?:absent|missing|lacking|gone)\b", "seen"),
     (r"\b(?:can|could) not (see|find|identify)\b", r"do not \1"),
@@ -26,7 +34,8 @@ _IN_READERS_WORDS = (
     (rf"\bnot (?:to be )?{_SEEN}\b", "not seen"),
     (r"\b(?:does|did) not (?:appear|exist)(?=\W*$)", "is not seen"),
     (
-        r"\bis (?:missing|gone|lacking|non-?existent|negative|false|unseen|undetected|nowhere to be \w+)\b",
+        r"\bis (?:out of the question|missing|gone|lacking|non-?existent|negative|false|unseen|undetected|"
+        r"nowhere to be \w+)\b",
         "is absent",
     ),
     (r"\b(?:negative|none)(?=\W*$)", "is absent"),

@@ -23,6 +23,11 @@ DENIALS = (
     "{}: none.",
     "Nil {}.",
     "Nothing suggests {}.",
+    "The scan is negative for {}.",
+    "The lungs lack {}.",
+    "The lungs are lacking {}.",
+    "{} is out of the question.",
+    "There is nothing like {} here.",
 )
 STATEMENTS = (
     "There is {}.",
@@ -34,6 +39,10 @@ STATEMENTS = (
     "{} is not absent.",
     "{} cannot be missed.",
     "I can see {}.",
+    "There is, without doubt, {}.",
+    "There is, without a doubt, {}.",
+    "There is no longer any doubt: {} is there.",
+    "There is no lack of {}.",
 )
 
 
