@@ -158,13 +158,12 @@ def as_text(table: pd.DataFrame) -> pd.DataFrame:
     """The profile as texts, a row for each kind and a column for each system."""
 
     def cell(row: pd.Series) -> str:
-        scale, form = (100, "{:.0f} %") if row["kind"] == FOUND else (1, "{:.3g}")
+        scale, form = (100, "{:.0f}") if row["kind"] == FOUND else (1, "{:.1f}")
         if not np.isfinite(row["value"]):
             return "–"
-        value = form.format(scale * row["value"])
-        if not np.isfinite(row["low"]):
-            return value
-        return f"{value} [{scale * row['low']:.3g}, {scale * row['high']:.3g}]"
+        value, low, high = (form.format(scale * row[name]) for name in ("value", "low", "high"))
+        unit = "%" if row["kind"] == FOUND else ""
+        return f"{value}{unit} [{low}{unit}, {high}{unit}]" if np.isfinite(row["low"]) else f"{value}{unit}"
 
     wide = table.assign(text=table.apply(cell, axis=1)).pivot(index="kind", columns="system", values="text")
     return wide.reindex(index=[*KINDS, FOUND], columns=list(dict.fromkeys(table["system"])))

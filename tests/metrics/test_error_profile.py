@@ -158,7 +158,7 @@ def test_profile_by_hand() -> None:
     text = as_text(errors.profile(resamples=200, seed=0))
     assert list(text.columns) == ["a", "b"]
     assert list(text.index) == [*KINDS, FOUND]
-    assert text.loc[FOUND, "a"].startswith("50 % [")
+    assert text.loc[FOUND, "a"].startswith("50% [")
     assert text.loc[FOUND, "b"] == "–"
 
 

@@ -175,6 +175,17 @@ def duration(hours: float) -> str:
     return f"{hours:.1f} hours" if hours < 48 else f"{hours / 24:,.0f} days"
 
 
+def three_digits(value: float) -> str:
+    """A number in about three digits, as timings bear no more.
+
+    >>> [three_digits(value) for value in (0.123, 4.56, 78.9, 24_801.95)]
+    ['0.12', '4.56', '78.9', '24,800']
+    """
+    if value < 100:
+        return f"{value:.2f}" if value < 10 else f"{value:.1f}"
+    return f"{float(f'{value:.3g}'):,.0f}"
+
+
 def order_of(hours: float) -> str:
     """The largest unit that suits so many hours, which another machine hardly changes.
 

@@ -249,7 +249,7 @@ def draw_silence(silence: pd.DataFrame) -> None:
         looks = {"hue": "quantity", "style": "quantity", "markers": list(plots.MARKERS[:3]), "s": 65}
         sns.scatterplot(part, x="share", y="judge", ax=axis, legend=axis is axes[0], **looks)
         axis.axvline(1, color="black", linewidth=1, linestyle="--")
-        axis.set(title=place, xlabel="Mean absolute error, share of silence's", ylabel="", xscale="log")
+        axis.set(title=place, xlabel="Mean absolute error against reporting nothing", ylabel="", xscale="log")
         axis.margins(y=0.25)
         axis.minorticks_off()
         axis.set_xticks([0.2, 0.5, 1, 2, 3], ["0.2", "0.5", "1", "2", "3"])

@@ -19,7 +19,7 @@ from radeval_lib.study.runs import Run
 from radeval_lib.wording import with_interval
 
 LENGTHS = ["words, reference", "words, candidate"]
-TITLES = {"errors": "errors, counted", "share": "errors by possible errors"}
+TITLES = {"errors": "errors, counted", "share": "share of possible errors"}
 
 
 def printed_pairs() -> pd.DataFrame:
