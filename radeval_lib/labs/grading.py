@@ -31,6 +31,7 @@ from radeval_lib.errors import FileError, LabError, NotebookError, listed, plain
 from radeval_lib.labs import PLACEHOLDER, building, gradebook, grades, judge, sandbox, student, submissions
 from radeval_lib.labs.gradebook import Roster
 from radeval_lib.labs.grades import Grade
+from radeval_lib.labs.reaching import Reach, reaches
 from radeval_lib.labs.submissions import Submission
 
 _STARTS = 20  # of a submission whose cells or functions kill its process
@@ -149,7 +150,9 @@ def _build(lab: building.Lab, folder: Path) -> None:
     building.build(lab, folder)
     notebook = nbformat.read(folder / "grader" / f"{lab.name}.ipynb", as_version=4)
     described = notebook.metadata["lab"]
-    tasks = [{key: task[key] for key in ("name", "points", "written")} for task in described["tasks"]]
+    tasks = [
+        {key: task[key] for key in ("name", "points", "written", "without")} for task in described["tasks"]
+    ]
     text = json.dumps({"version": described["version"], "tasks": tasks})
     (folder / f"{lab.name}.json").write_text(text, encoding="utf-8")
 
@@ -226,7 +229,44 @@ def _grade_one(one: Submission, place: Path, *, graders: Path, default: str, rul
     ):
         grader = graders / "grader" / f"{found.lab}.ipynb"
         _Attempts(notebook.cells, one.files, grader, rules, found).run()
+        by_hand = {task["name"] for task in marked[found.lab]["tasks"] if task["without"]}
+        student_version = graders / "student" / f"{found.lab}.ipynb"
+        discount_reaching(found, _reaches(notebook.cells, one.files, student_version, rules), by_hand)
     place.write_text(json.dumps(asdict(found)), encoding="utf-8")
+
+
+def _reaches(cells: Sequence[str], files: Path | None, student: Path, rules: GradingRules) -> list[Reach]:
+    """What of a submission reaches round its own answers, by its code as it was handed in."""
+    given = nbformat.v4.reads(student.read_text(encoding="utf-8"))
+    own = {path.relative_to(files).as_posix(): path for path in files.rglob("*")} if files else {}
+    beside = {plain(name, 80): path.read_bytes() for name, path in own.items() if path.is_file()}
+    return reaches(
+        cells,
+        beside,
+        [cell.source for cell in given.cells if cell.cell_type == "code"],
+        seconds=rules.limits.seconds,
+    )
+
+
+def discount_reaching(found: Grade, reached: Sequence[Reach], by_hand: Collection[str]) -> None:
+    """Let the tasks that are to be written by hand count nothing where code reaches round its answers; a note
+    gives the instructor the points that they had."""
+    had = {name: task["points"] for name, task in found.tasks.items() if name in by_hand}
+    if not reached or not any(had.values()):
+        return
+    where = str(reached[0])
+    for name in had:
+        message = (
+            f"{where}, and a task that you are to write yourself takes ordinary code alone: "
+            "it counts 0 unless your instructor decides otherwise."
+        )
+        task = found.tasks[name]
+        task |= {"points": 0.0, "messages": [message, *task["messages"]]}
+    points = listed([f"{name} ({value:g} points)" for name, value in had.items()])
+    found.notes.append(
+        f"counted 0 for code that is not ordinary, look at it and decide: {points}; "
+        f"{'; '.join(map(str, reached[:5]))}"
+    )
 
 
 def _notebook(one: Submission, found: Grade) -> submissions.SubmittedNotebook | None:

@@ -15,6 +15,8 @@ from nbformat.v4 import new_code_cell
 LAB = "words_are_not_findings"
 TASKS = {"clipped_precision", "bleu", "rouge_l", "meteor", "scores", "fooling", "share_fooled", "figure"}
 AFTER_BLEU = {"bleu", "scores", "share_fooled"}  # two tasks use what an earlier one defines
+BY_HAND = {"clipped_precision", "bleu", "rouge_l", "meteor"}
+"""Tasks that count nothing where code reaches round its answers."""
 LAST = {"fooling", "share_fooled", "figure"}
 
 HIDDEN = f"""
@@ -341,9 +343,9 @@ NOTEBOOKS: dict[str, tuple[Callable[[NotebookNode], NotebookNode], set[str]]] = 
     "an exit": (_replaced("bleu", "import os\nos._exit(0)"), AFTER_BLEU),
     "a function that exits": (
         _replaced("meteor", "def meteor(*texts):\n    __import__('os')._exit(1)\nchunks = len"),
-        {"meteor", "scores", "share_fooled"},
+        BY_HAND | {"scores", "share_fooled"},
     ),
-    "a crash": (_replaced("figure", "import ctypes\nctypes.string_at(0)"), {"figure"}),
+    "a crash": (_replaced("figure", "import ctypes\nctypes.string_at(0)"), BY_HAND | {"figure"}),
     "many processes": (
         _replaced(
             "figure",
@@ -365,8 +367,8 @@ NOTEBOOKS: dict[str, tuple[Callable[[NotebookNode], NotebookNode], set[str]]] = 
     "stripped by Colab": (_stripped_by_colab, set()),
     "spoils what it can reach": (_begun_with(SPOIL), set()),
     "much memory in many processes": (_replaced("figure", TOGETHER), {"figure"}),
-    "an answer that pickles badly": (_replaced("fooling", PICKLED), {"fooling"}),
-    "looks for hidden tests": (_begun_with(HIDDEN), set()),
+    "an answer that pickles badly": (_replaced("fooling", PICKLED), BY_HAND | {"fooling"}),
+    "looks for hidden tests": (_begun_with(HIDDEN), BY_HAND),
     "overwrites and kills": (_begun_with(HARM), TASKS),
     "forges messages": (_begun_with(FORGERY), TASKS),
 }

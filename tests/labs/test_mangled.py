@@ -21,6 +21,7 @@ import pytest
 from radeval_lib import __version__
 from radeval_lib.labs import sandbox
 from tests.labs.mangling import (
+    BY_HAND,
     CLASS_FOLDER,
     DECOY,
     FILES,
@@ -166,6 +167,15 @@ def test_costs_what_it_broke_and_no_more(kind: str, grades: pd.DataFrame) -> Non
     row = grades.loc[f"{kind}.ipynb"]
     lost = {task for task, points in tasks(LAB).items() if float(row[task]) < points}
     assert lost <= NOTEBOOKS[kind][1], row["notes"]
+
+
+def test_tasks_to_be_written_by_hand_count_nothing_with_code_that_reaches_round_them(
+    grades: pd.DataFrame,
+) -> None:
+    row = grades.loc["looks for hidden tests.ipynb"]
+    assert {task for task in tasks(LAB) if float(row[task]) == 0} == BY_HAND
+    assert "Code cell 1 uses `gc`" in row["notes"]
+    assert all(f"{task} ({tasks(LAB)[task]:g} points)" in row["notes"] for task in BY_HAND)
 
 
 @pytest.mark.parametrize("kinds", [pytest.param("all", marks=pytest.mark.nightly), "the gate's"])

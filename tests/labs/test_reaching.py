@@ -1,0 +1,174 @@
+"""What reaches round a submission's own answers is found unrun, and ordinary code is left alone."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from nbformat import NotebookNode
+
+from radeval_lib.labs import building, reaching
+from radeval_lib.labs.grades import Grade
+from radeval_lib.labs.grading import discount_reaching
+from radeval_lib.labs.reaching import Reach, reaches
+from radeval_lib.labs.submissions import read
+from tests.labs.mangling import BY_HAND, LAB, NOTEBOOKS, mangled
+from tests.labs.test_labs import LABS, known, versions, with_answer, with_id
+
+GIVEN = [
+    "from radeval_lib import labs\nfrom radeval_lib.labs import pictures",
+    "from radeval_lib.labs.checks import Checks",
+]
+REACHING = {
+    "import radeval_lib.labs.answers as a\na.by_hand = lambda _: nullcontext()": "radeval_lib.labs.answers",
+    "labs.answers.normal = 1": "radeval_lib.labs.answers.normal",
+    "from radeval_lib.labs import *": "radeval_lib.labs.*",
+    "from radeval_lib.labs.checks import callable_answer": "radeval_lib.labs.checks.callable_answer",
+    "import radeval_lib.cli.labs": "radeval_lib.cli",
+    "mine = labs\nmine.x": "radeval_lib.labs as a value",
+    "pictures.labs.answers.by_hand = 1": "by_hand",
+    "def f(x):\n    import sys\n    w = sys.getprofile()\n    sys.setprofile(None)": "sys.getprofile",
+    "import sys as s\ns.modules['json']": "sys.modules",
+    "from sys import modules as m": "sys.modules",
+    "import os\nos.sys.path": "sys",
+    "from os import sys": "sys",
+    "import sys\nt = sys": "sys as a value",
+    "import threading": "threading",
+    "from concurrent.futures import ThreadPoolExecutor": "concurrent.futures",
+    "import inspect\ninspect.getsource(len)": "inspect",
+    "exec('x = 1')": "exec",
+    "def f():\n    return eval('1')": "eval",
+    "e = eval\ne('1')\neval = 3": "eval",
+    "c = compile('1', '', 'eval')": "compile",
+    "__import__('gc')": "__import__",
+    "nltk.x.__dict__['__name__'] = 'mine'": "__dict__",
+    "import nltk\nnltk.__name__ = 'mine'": "nltk.__name__ =",
+    "import nltk\nvars(nltk)": "vars(nltk)",
+    "f.__globals__": "__globals__",
+    "globals()['__builtins__']": "__builtins__",
+    "getattr(f, '__code__')": "__code__",
+    "getattr(x, 'by' + '_hand')": "getattr(x, ...)",
+    "def f(x, name):\n    return getattr(x, name)": "getattr(x, name)",
+    "map(getattr, [1], ['a'])": "getattr",
+    "getattr(*pair)": "getattr",
+    "from operator import attrgetter as a": "operator.attrgetter",
+    "from unittest.mock import patch\npatch('radeval_lib.labs.answers.by_hand')": "unittest.mock",
+    "match f:\n    case object(__globals__=g):\n        pass": "__globals__",
+    "%time exec('1')": "exec",
+    "%timeit -n1 -r1 exec('1')": "exec",
+    "%%time\nimport gc": "gc",
+    "%%capture said\n%time import gc": "gc",
+    "%%writefile mine.py\nimport gc": "gc",
+    "get_ipython().ex('1')": "get_ipython().ex",
+    "open('mine.py', 'w').write(text)\nimport mine": "mine",
+}
+ORDINARY = [
+    "import re, sys\nre.compile('a'); sys.exit; print(sys.version, sys.path, file=sys.stderr)",
+    "eval = 0.5\nprint(eval)\ndata.eval('a > b'); model.eval()",
+    "def f(eval, compile=3):\n    return eval + compile",
+    "types = ['a']\ntypes.append('b'); table.dtypes",
+    "import pandas as pd\npd.api.types.is_numeric_dtype(1); pd.options.display.max_rows = 9",
+    "labs.rng(student_id, 'mine'); labs.seed(3); pictures.bootstrap()",
+    "for name in ('a', 'b'):\n    print(getattr(x, name))\n[getattr(x, k) for k in ['a']]",
+    "kinds = ('a', 'b')\n[getattr(one, kind) for kind in kinds]",
+    "import os, pickle, unittest, operator\nos.getcwd(); pickle.dump(1, f); operator.itemgetter(1)",
+    "print(f.__name__, type(x).__name__, __name__); vars(args); globals()['x']; x.__class__",
+    "get_ipython().run_line_magic('matplotlib', 'inline')\n%matplotlib inline\n!ls\nfiles = !ls",
+    "%%time\nx = 1",
+    "%timeit f({1: 2})",
+    "from IPython.display import display\nimport IPython",
+    "%%bash\nexec ls",
+    "exec(",
+    "import helper\nfrom helper import words",
+    "%%writefile mine.py\ndef f():\n    return 1",
+]
+
+
+def sources(notebook: NotebookNode) -> list[str]:
+    return [cell.source for cell in notebook.cells if cell.cell_type == "code"]
+
+
+@pytest.mark.parametrize("code", REACHING)
+def test_what_reaches_round_its_answers_is_named_with_its_cell(code: str) -> None:
+    found = reaches(["x = 1", code], {}, GIVEN)
+    assert found, code
+    assert found[0].where == "Code cell 2"
+    assert REACHING[code] in {one.what for one in found}
+
+
+@pytest.mark.parametrize("code", ORDINARY)
+def test_ordinary_code_is_left_alone(code: str) -> None:
+    assert reaches([code], {"helper.py": b"words = str.split", "data.csv": b"exec"}, GIVEN) == []
+
+
+def test_files_that_came_along_are_read() -> None:
+    assert reaches(["import helper"], {"a/helper.py": b"import gc"}, GIVEN) == [
+        Reach("gc", "The file a/helper.py")
+    ]
+    assert reaches(["import helper"], {"helper.so": b""}, GIVEN) == [Reach("helper.so", "A file")]
+
+
+def test_code_that_cannot_be_read_in_time_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert "characters" in reaches(["x = 1\n" * 500_000], {}, GIVEN)[0].what
+    deep = "x = " + "-" * 200_000 + "1"
+    assert reaches([deep], {}, GIVEN) in ([], [Reach("code that cannot be read", "The notebook")])
+
+    def never(*_: object, **__: object) -> None:
+        while True:
+            pass
+
+    monkeypatch.setattr(reaching, "_parsed", lambda sources: [] if "0" in sources else never())
+    assert reaches(["x"], {}, GIVEN, seconds=1) == [Reach("code that cannot be read", "The notebook")]
+
+
+@pytest.mark.parametrize("lab", LABS)
+def test_no_honest_submission_is_found(lab: str) -> None:
+    """Solutions, mistakes, other styles, and answers made up or taken from packages without a trick."""
+    given, solved = sources(versions(lab)["student"]), versions(lab)["instructor"]
+    assert reaches(sources(solved), {}, given) == []
+    handed_in = [{one["task"]: one["code"]} for one in known(lab)["wrong"]]
+    handed_in += [one["answers"] for one in known(lab)["styles"]]
+    handed_in += [known(lab)["cheat"], known(lab).get("packages", {})]
+    for answers in handed_in:
+        notebook = solved
+        for task, code in answers.items():
+            notebook = with_answer(notebook, task, code)
+        assert reaches(sources(notebook), {}, given) == []
+
+
+@pytest.mark.parametrize("kind", NOTEBOOKS)
+def test_of_strange_notebooks_those_are_found_that_reach(kind: str, tmp_path: Path) -> None:
+    path = tmp_path / "a.ipynb"
+    path.write_bytes(mangled(kind, with_id(versions(LAB)["instructor"], "ada")))
+    found = reaches(read(path).cells, {}, sources(versions(LAB)["student"]))
+    assert bool(found) == (kind in REACH), found
+
+
+REACH = {
+    "a function that exits",
+    "a crash",
+    "an answer that pickles badly",
+    "looks for hidden tests",
+    "overwrites and kills",
+}
+
+
+def test_tasks_to_be_written_by_hand_count_nothing_and_the_others_as_before() -> None:
+    tasks = {name: {"points": 2.0, "of": 3.0, "messages": ["old"]} for name in ("bleu", "figure")}
+    grade = Grade("a", "ada", "lab", tasks)
+    discount_reaching(grade, [], {"bleu"})
+    assert (grade.points, grade.notes) == (4, [])
+    discount_reaching(grade, [Reach("sys.setprofile", "Code cell 3"), Reach("gc", "Code cell 4")], {"bleu"})
+    assert {name: one["points"] for name, one in grade.tasks.items()} == {"bleu": 0, "figure": 2}
+    assert grade.tasks["bleu"]["messages"][0] == (
+        "Code cell 3 uses `sys.setprofile`, and a task that you are to write yourself takes ordinary code "
+        "alone: it counts 0 unless your instructor decides otherwise."
+    )
+    assert grade.tasks["figure"]["messages"] == ["old"]
+    (note,) = grade.notes
+    assert "Code cell 3 uses `sys.setprofile`; Code cell 4 uses `gc`" in note
+    assert "bleu (2 points)" in note
+
+
+def test_the_lab_of_strange_notebooks_has_tasks_to_be_written_by_hand() -> None:
+    assert {task.name for task in building.tasks(building.find(LAB)) if task.without} == BY_HAND
