@@ -162,7 +162,19 @@ def decode(value: Any) -> Any:
     if kind == "dict":
         return {key: item for key, item in items}  # noqa: C416 - a pair that is none is refused
     if kind == "array":
-        import numpy as np
-
-        return np.array(items, dtype=None if "object" in value["dtype"] else value["dtype"])
+        return _array(items, value["dtype"])
     raise ValueError(f"{kind!r} is no kind of value")
+
+
+def _array(items: Any, described: object) -> Any:
+    """An array of plain numbers, truth values, texts or objects; no description makes it of another shape or
+    size than its items have."""
+    import numpy as np
+
+    if not isinstance(items, list | bool | int | float | str) or not isinstance(described, str):
+        raise ValueError("an array has items and the name of their type")
+    kind = np.dtype(described)
+    if kind.subdtype is not None or kind.kind not in "biufUO":
+        raise ValueError(f"{described!r} is no type of plain values")
+    wide = {"U": np.dtype(str), "O": None}  # a text is as wide as it is, not as it is said to be
+    return np.array(items, dtype=wide.get(kind.kind, kind))

@@ -11,6 +11,7 @@ _OTHERS = 5
 """How many points axes may show for each that is wanted."""
 _HISTOGRAMS = 10
 """How many histograms axes may show."""
+_MOST_IN_A_BIN = 0.95  # of all values: more, and the bins show nothing of them
 
 
 def figure_facts(figure: Any) -> dict[str, Any]:
@@ -60,9 +61,21 @@ def _straight(points: Any) -> bool:
     return bool(np.linalg.matrix_rank(points - points[0], tol=1e-6) < 2)
 
 
+def shows_curve(axes: dict[str, Any], across: Any, up: Any) -> bool:
+    """Whether axes show a line, or marks, of which one coordinate is right: who exchanged the axes or erred
+    in one of them drew the data all the same, and who drew a line of nothing did not."""
+    wanted = [np.sort(np.asarray(one, dtype=float)) for one in (across, up)]
+    for group in axes["points"] + axes["lines"]:
+        drawn = np.array(group, dtype=float).reshape(-1, 2)
+        for own in (np.sort(drawn[:, 0]), np.sort(drawn[:, 1])):
+            if any(own.shape == one.shape and np.allclose(own, one, atol=1e-6) for one in wanted):
+                return True
+    return False
+
+
 def shows_histogram(axes: dict[str, Any], values: Any) -> bool:
-    """Whether axes show a histogram of values: of counts, shares or densities, in three bins or more; and few
-    others, of which one might happen to be it."""
+    """Whether axes show a histogram of values: of counts, shares or densities, in three bins or more that
+    hold some; and few others, of which one might happen to be it."""
     values = np.asarray(values, dtype=float)
     for bins in axes["counts"] if len(axes["counts"]) <= _HISTOGRAMS else ():
         left, right, height = np.array(bins, dtype=float).reshape(-1, 3).T
@@ -71,6 +84,8 @@ def shows_histogram(axes: dict[str, Any], values: Any) -> bool:
         slack = 1e-9 * np.ptp(values)  # edges are sums of widths
         inside = (values >= left[:, None] - slack) & (values < right[:, None] + slack)
         shares = inside.sum(axis=1) / len(values)
+        if (shares > 0).sum() < 3 or shares.max() > _MOST_IN_A_BIN:
+            continue
         if any(np.abs(one / one.sum() - shares).max() < 0.02 for one in (height, height * (right - left))):
             return bool(shares.sum() > 0.98)
     return False

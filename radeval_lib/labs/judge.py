@@ -15,7 +15,7 @@ from typing import Any
 from nbformat import NotebookNode
 
 from radeval_lib.labs import building, known_id
-from radeval_lib.labs.answers import AnswerError, decode, encode
+from radeval_lib.labs.answers import AnswerError, decode, encode, normal
 from radeval_lib.labs.checks import StudentError, outcome
 from radeval_lib.labs.student import WAITING
 
@@ -85,7 +85,7 @@ class StudentChannel:
 
     def _decoded(self, value: Any) -> Any:
         try:
-            return decode(value)
+            return normal(decode(value))  # as our side sends it: whatever else it is, it was forged
         except (ValueError, TypeError, KeyError, RecursionError):  # our side never sends such a thing
             raise StudentError("the answer could not be read") from None
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import socket
 import subprocess
 import sys
 from collections import Counter, OrderedDict, namedtuple
@@ -24,6 +25,8 @@ from matplotlib.figure import Figure
 from radeval_lib.labs import PLACEHOLDER, checks, known_id, seed
 from radeval_lib.labs.answers import AnswerError, callable_answer, decode, encode, normal
 from radeval_lib.labs.by_hand import BorrowedError, spliced
+from radeval_lib.labs.checks import StudentError
+from radeval_lib.labs.judge import StudentChannel
 
 
 @dataclass
@@ -100,6 +103,48 @@ def test_axes_are_their_figure() -> None:
 @given(VALUES)
 def test_nothing_is_lost_between_processes(value: Any) -> None:
     assert decode(json.loads(json.dumps(encode(value)))) == value
+
+
+@pytest.mark.parametrize("array", [[1, 2], [[0.5], [1]], [True], ["a", "bc"], [], "a", 3, [None, 1]])
+def test_arrays_stay_what_they_are_between_processes(array: Any) -> None:
+    for value in (np.array(array), np.array(array, dtype=object)):
+        found = decode(json.loads(json.dumps(encode(value))))
+        assert (found.shape, found.tolist()) == (value.shape, value.tolist())
+
+
+@pytest.mark.parametrize(
+    "described",
+    ["(1,)f8", "(1,1)f8", "(0,)i4", "f8,f8", "V8", "M8[s]", "S3", "c16", "no type", 8, ["f8"], None],
+)
+def test_arrays_of_another_form_are_refused(described: Any) -> None:
+    forged = {"\0kind": "array", "items": [], "dtype": described}
+    with pytest.raises((ValueError, TypeError)):
+        decode(forged)
+
+
+def test_a_texts_width_is_its_own() -> None:
+    assert decode({"\0kind": "array", "items": ["a"], "dtype": "<U100000000"}).itemsize == 4
+
+
+@pytest.mark.parametrize(
+    ("sent", "got"),
+    [
+        ({"\0kind": "array", "items": [], "dtype": "f8"}, []),
+        ({"\0kind": "set", "items": [2, 1]}, [1, 2]),
+        ([1, {"a": 2.5}], [1, {"a": 2.5}]),
+    ],
+)
+def test_a_judge_sees_the_one_form_whatever_was_sent(sent: Any, got: Any) -> None:
+    ours, theirs = socket.socketpair()
+    with ours, theirs:
+        theirs.sendall(json.dumps({"value": {"plain": sent}}).encode() + b"\n")
+        assert StudentChannel(ours, 1).get("answer") == got
+        theirs.sendall(
+            json.dumps({"value": {"plain": {"\0kind": "array", "items": [], "dtype": "(1,)f8"}}}).encode()
+            + b"\n"
+        )
+        with pytest.raises(StudentError, match="could not be read"):
+            StudentChannel(ours, 1).get("answer")
 
 
 @given(VALUES)

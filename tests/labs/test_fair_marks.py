@@ -463,6 +463,64 @@ def test_stretch_tasks_change_nothing_that_tests_read(lab: str) -> None:
     }
 
 
+NOISE = {
+    "bootstrap": """
+by_case = rng.normal(stats.kendalltau(scores["rouge_l"], quality).statistic, 0.04, 1000)
+by_pair = rng.normal(stats.kendalltau(scores["rouge_l"], quality).statistic, 0.03, 1000)
+interval = np.percentile(by_case, [2.5, 97.5])
+""",
+    "lead": """
+one, other = (stats.kendalltau(scores[name], quality).statistic for name in ("rouge_l", "meteor"))
+leads = rng.normal(one - other, 0.03, 1000)
+lead_interval = np.percentile(leads, [2.5, 97.5])
+told_apart = bool(lead_interval[0] > 0 or lead_interval[1] < 0)
+""",
+    "figure": """
+figure, axes = plt.subplots()
+axes.bar([-9, 0, 9], [1e-6, 1000, 1e-6], width=[1, 4, 1])
+axes.hist(leads, bins=20)
+axes.axvline(0)
+axes.set(xlabel="lead")
+""",
+}
+PAIRS = """
+tau = lambda name, rows: stats.kendalltau(scores[name][rows], quality[rows]).statistic
+leads = [tau("rouge_l", rows) - tau("meteor", rows) for rows in drawn_pairs]
+lead_interval = np.percentile(leads, [2.5, 97.5])
+told_apart = bool(lead_interval[0] > 0 or lead_interval[1] < 0)
+"""
+LINES_OF_NOTHING = """
+figure, axes = plt.subplots()
+for k in range(5, 11):
+    axes.plot(np.linspace(0, 1, k), [0] * k)
+axes.plot([0, 1], [0, 1])
+axes.set(xlabel="Mean confidence", ylabel="Accuracy")
+diagnosis = "too sure" if confidence.mean() > correct.mean() else "not sure enough"
+"""
+EXCHANGED = """
+figure, axes = plt.subplots()
+rows = bin_rows(confidence, correct)
+axes.plot([row[2] for row in rows], [row[1] for row in rows], "o-")
+axes.plot([0, 1], [0, 1])
+axes.set(xlabel="Accuracy", ylabel="Mean confidence")
+diagnosis = "too sure" if np.mean([row[1] - row[2] for row in rows]) > 0 else "not sure enough"
+"""
+
+
+def test_resamples_that_nobody_drew_get_nothing_and_wrong_ones_what_follows_from_them() -> None:
+    lab = "how_sure_is_a_correlation"
+    made = earned(lab, answers_of(lab, run(lab, NOISE)))
+    assert {task: made[task] for task in NOISE} == dict.fromkeys(NOISE, 0)
+    wrong = earned(lab, answers_of(lab, run(lab, {"lead": PAIRS})))
+    assert (wrong["lead"], wrong["figure"]) == (1.5, 2)
+
+
+def test_a_diagram_of_nothing_gets_nothing_and_one_on_its_side_its_diagonal_and_reading() -> None:
+    lab = "confidence_one_can_trust"
+    assert earned(lab, answers_of(lab, run(lab, {"figure": LINES_OF_NOTHING})))["figure"] == 0
+    assert earned(lab, answers_of(lab, run(lab, {"figure": EXCHANGED})))["figure"] == 2
+
+
 def test_a_task_counts_for_itself_whatever_came_before() -> None:
     inputs = [(0,), (1,), (2,), (3,)]
     draw = rng(STUDENT, "made up")

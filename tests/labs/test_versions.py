@@ -159,6 +159,30 @@ def test_a_histogram_counts_in_any_of_matplotlibs_ways(draw: Callable[[Any], obj
 @pytest.mark.parametrize(
     "draw",
     [
+        lambda axes: axes.bar([-99, 0, 99], [1e-6, 1000, 1e-6], width=[1, 20, 1]),
+        lambda axes: axes.hist(VALUES, bins=[-9, -8, -7, 7, 8, 9]),
+        lambda axes: axes.hist(VALUES, bins=[-9, 0, 9]),
+    ],
+)
+def test_bars_that_show_nothing_of_the_values_are_no_histogram(draw: Callable[[Any], object]) -> None:
+    figure = Figure()
+    draw(figure.subplots())
+    (axes,) = figure_data.figure_facts(figure)["axes"]
+    assert not figure_data.shows_histogram(axes, VALUES)
+
+
+def test_a_curve_has_one_coordinate_of_the_data() -> None:
+    across, up = [0.2, 0.4, 0.9], [0.1, 0.5, 0.7]
+    for x, y, shown in ((across, up, True), (up, across, True), ([0, 1, 2], [0] * 3, False)):
+        figure = Figure()
+        figure.subplots().plot(x, y)
+        (axes,) = figure_data.figure_facts(figure)["axes"]
+        assert figure_data.shows_curve(axes, across, up) == shown
+
+
+@pytest.mark.parametrize(
+    "draw",
+    [
         lambda axes: axes.axvline(0),
         lambda axes: axes.vlines(0, 0, 5),
         lambda axes: axes.plot([0, 0], [0, 5]),
