@@ -17,6 +17,7 @@ import pandas as pd
 from radeval_lib.errors import LabError, listed
 from radeval_lib.labs import building
 from radeval_lib.labs.grades import Grade
+from radeval_lib.labs.submissions import is_named_by_learning_system
 
 _FIXED = ("student", "name", "lab", "file", "points", "of", "notes")
 _CANVAS = ("Student", "ID", "SIS User ID", "SIS Login ID", "Section")
@@ -78,10 +79,11 @@ def counted(grades: Sequence[Grade], deadline: datetime | None = None) -> list[G
     """The submissions that count, of each student and lab: the latest, or the latest until the deadline.
 
     What does not count is named in the notes of what does. A submission replaces another only if the same
-    person sent both, as far as folders and file names say: else anybody could replace another's work.
+    person sent both, as far as folders and file names say: else anybody could replace another's work. Where
+    names that anybody can choose are all that says so, the better one counts.
     """
     own = [replace(one, notes=list(one.notes)) for one in grades]
-    kept = [_one_that_counts(same, deadline) for same in _senders(own).values()]
+    kept = [_one_that_counts(same, deadline, sure=_is_sure(group)) for group, same in _senders(own).items()]
     groups = defaultdict[tuple[str, str], list[Grade]](list)
     for one in kept:
         groups[one.lab, key(one.student)].append(one)
@@ -125,19 +127,28 @@ def _senders(grades: Sequence[Grade]) -> dict[tuple[Hashable, ...], list[Grade]]
     return groups
 
 
-def _one_that_counts(same: Sequence[Grade], deadline: datetime | None) -> Grade:
+def _is_sure(group: tuple[Hashable, ...]) -> bool:
+    """Whether more than a name that a student chose says who sent a group of :func:`_senders`: a folder of
+    one's own."""
+    return isinstance(group[1], tuple) and not group[1][1]
+
+
+def _one_that_counts(same: Sequence[Grade], deadline: datetime | None, *, sure: bool) -> Grade:
     last = deadline.timestamp() if deadline else float("inf")
     graded = [one for one in same if one.identified] or list(same)
     in_time = [one for one in graded if one.time <= last]
-    order = sorted(in_time or graded, key=lambda one: (one.time, one.file))
-    best = order[-1] if in_time else order[0]
+    sure = sure or len(graded) < 2 or all(is_named_by_learning_system(one.file) for one in graded)
+    order = sorted(in_time or graded, key=lambda one: (sure or one.points, one.time, one.file))
+    best = order[-1] if in_time or not sure else order[0]
     if best.time > last:
         best.notes.append(f"handed in after the deadline: {_moment(best.time)}")
     if len(same) > 1:
         others = [f"{one.file} ({one.points:g} points)" for one in same if one is not best]
-        rule = "the latest until the deadline" if deadline else "the latest"
+        rule = "the latest" if sure else "the best, as nothing but their names and ids says who sent them"
+        rule += " until the deadline" if deadline and sure else ""
         best.notes.append(
-            f"of {len(same)} submissions {rule}, {_moment(best.time)}; not counted: {listed(others)}"
+            f"of {len(same)} submissions {rule}, {best.file}, {_moment(best.time)}; "
+            f"not counted: {listed(others)}"
         )
     return best
 

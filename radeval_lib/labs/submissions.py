@@ -92,6 +92,11 @@ def collect(folder: Path, scratch: Path, leave_out: Sequence[Path] = ()) -> list
     return found
 
 
+def is_named_by_learning_system(name: str) -> bool:
+    """Whether a learning system put the sender into a file's name, which students cannot choose there."""
+    return bool(_LEARNING_SYSTEM.match(PurePosixPath(name).stem))
+
+
 def _stem(parts: Sequence[str]) -> str:
     return PurePosixPath(parts[-1]).stem
 

@@ -61,16 +61,40 @@ def test_pages_are_named_by_student() -> None:
     assert list(names) == ["_Ada_-x.html", "ada-x.html", "Ada-x-2.html"]
 
 
-def test_of_one_senders_submissions_the_latest_counts() -> None:
-    first = graded("ada", "ada.ipynb", 3, sender=["", "ada"], time=DAY)
-    second = graded("ADA", "ada-2.ipynb", 1, sender=["", "ada"], time=DAY + 60)
-    (one,) = gradebook.counted([second, first])
-    assert one.file == "ada-2.ipynb"
-    assert "not counted: ada.ipynb (3 points)" in one.notes[-1]
+@pytest.mark.parametrize(
+    "names", [("ada_1_23_lab.ipynb", "ada_LATE_1_45_lab.ipynb"), ("ada/1.ipynb", "ada/2.ipynb")]
+)
+def test_of_one_senders_submissions_the_latest_counts(names: tuple[str, str]) -> None:
+    senders = [["ada", name[4]] if "/" in name else ["", "ada"] for name in names]
+    first = graded("ada", names[0], 3, sender=senders[0], time=DAY)
+    second = graded("ADA", names[1], 1, sender=senders[1], time=DAY + 60)
+    other = graded("bob", "bob/lab.ipynb", sender=["bob", "lab"], time=DAY - 60)
+    one, _ = gradebook.counted([second, first, other])
+    assert one.file == names[1]
+    assert f"not counted: {names[0]} (3 points)" in one.notes[-1]
+    one, _ = gradebook.counted([second, first, other], datetime.fromtimestamp(DAY + 30))
+    assert one.file == names[0]
+
+
+def test_a_strangers_file_with_anothers_name_and_id_costs_nothing() -> None:
+    hers = graded("ada", "ada.ipynb", 3, sender=["", "ada"], time=DAY)
+    thief = graded("ADA", "ada-2.ipynb", 1, sender=["", "ada"], time=DAY + 60)
+    better = graded("ada", "ada-3.ipynb", 3, sender=["", "ada"], time=DAY + 90)
+    (one,) = gradebook.counted([thief, hers])
+    assert one.file == "ada.ipynb"
+    assert "nothing but their names and ids says who sent them, ada.ipynb" in one.notes[-1]
+    assert "not counted: ada-2.ipynb (1 points)" in one.notes[-1]
+    (one,) = gradebook.counted([thief, hers, better])
+    assert one.file == "ada-3.ipynb"  # of equals the latest
+
+
+def test_a_deadline_counts_before_points() -> None:
+    first = graded("ada", "ada.ipynb", 1, sender=["", "ada"], time=DAY)
+    second = graded("ADA", "ada-2.ipynb", 3, sender=["", "ada"], time=DAY + 60)
     (one,) = gradebook.counted([second, first], datetime.fromtimestamp(DAY + 30))
     assert one.file == "ada.ipynb"
     (one,) = gradebook.counted([second, first], datetime.fromtimestamp(DAY - 30))
-    assert one.file == "ada.ipynb"
+    assert one.file == "ada-2.ipynb"
     assert "after the deadline" in one.notes[0]
 
 
