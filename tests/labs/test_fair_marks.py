@@ -396,7 +396,9 @@ def test_a_check_calls_each_function_that_is_to_be_written(lab: str) -> None:
                     name
                     for test in task.tests
                     if test.hidden == which
-                    for name in re.findall(r"\w+", test.source)
+                    for name in re.findall(
+                        r"(?<![\w.])\w+", test.source
+                    )  # of the student, not `solution.name`
                 }
                 for which in (True, False)
             )
