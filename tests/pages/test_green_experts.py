@@ -177,3 +177,10 @@ def test_a_quantile_that_few_resamples_do_not_bound_is_open_to_the_end_of_the_sc
     assert correlations.quantile(values, 0.975).high == 1
     many = correlations.quantile(np.linspace(0.2, 0.4, 1000), 0.025)
     assert 0.2 < many.low < many.value < many.high < 0.22
+
+
+def test_rounding_may_decide_who_deviates_most() -> None:
+    table = pd.DataFrame({"(a)": [0.3, 0.2], "(c)": [0.212, 0.21]}, index=["Expert 2", "GREEN"])
+    assert inter_expert.largest_of(table, "GREEN", half_step=0.005) == {"none", "(c)"}
+    assert inter_expert.largest_of(table, "GREEN", half_step=0.001) == {"none"}
+    assert inter_expert.largest_of(table, "Expert 2", half_step=0.001) == {"(a), (c)"}

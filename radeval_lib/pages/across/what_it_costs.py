@@ -89,7 +89,8 @@ def cost_table(metric: Any, lengths: Sequence[tuple[Sequence[int], Sequence[int]
         operations = np.mean([sum(map(encoding_operations, both, pair)) for pair in lengths]) / 1e9
         rows[name] = (sum(map(weights, both)) / 1e6, operations)
     named = printed("green.table11")["model"].str.extract(r"\(([\d.]+)B\)")[0]
-    words = float(np.mean([sum(sentences) for sentences, _ in lengths]))
+    around = metric.entity_encoder.tokenizer.num_special_tokens_to_add()  # of each sentence, not of its text
+    words = float(np.mean([sum(sentences) - around * len(sentences) for sentences, _ in lengths]))
     for billions in sorted(set(named.dropna().astype(float))):
         # The least that a dense model needs to read a text once, two operations per weight and token:
         # attention, the instructions of a prompt and every token that it writes come on top.

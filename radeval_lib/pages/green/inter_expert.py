@@ -149,6 +149,19 @@ def check_range(readings: pd.DataFrame, low: Printed, high: Printed) -> Check:
     )
 
 
+def largest_of(table: pd.DataFrame, rater: str, half_step: float) -> set[str]:
+    """The columns in which a rater has the largest value, for what its printed values may stand for:
+    lists such as ``(a), (c)``, or ``none``, of which more than one means that rounding decides.
+
+    ``half_step``: half a unit of the last printed digit.
+    """
+    lists = set()
+    rest = table.drop(index=rater).max()
+    for shift in (-half_step, 0.0, half_step):
+        lists.add(", ".join(table.columns[table.loc[rater] + shift > rest]) or "none")
+    return lists
+
+
 def by_category(counts: FloatArray) -> dict[str, pd.DataFrame]:
     """Mean absolute difference by category, one row per expert, by what an expert is compared with."""
     ways: dict[str, Callable[[FloatArray], FloatArray]] = {

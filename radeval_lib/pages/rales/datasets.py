@@ -41,7 +41,8 @@ def draw_printed_lengths(lengths: pd.DataFrame) -> Axes:
 
 
 def with_words(reports: Sequence[Report], names: Sequence[str]) -> dict[str, int]:
-    """How many reports have each of these words in findings or impression, whatever the case."""
+    """How many reports contain each of these words in findings or impression, whatever the case, and also
+    within a longer word."""
     if any(behind(str(one.findings) or str(one.impression)) for one in reports[:1]):
         table = recorded.load("openi").table
         return {name: int(table[WORD.format(name)].sum()) for name in names}
