@@ -21,6 +21,7 @@ from radeval_lib.origin import RECORDED_SCORES
 from radeval_lib.paths import MANIFESTS, display_path
 from radeval_lib.study.declarations import ALL
 from radeval_lib.study.runs import Run
+from radeval_lib.study.tracing import TracedReading
 
 _FILE = MANIFESTS / "headlines.yml"
 
@@ -68,7 +69,7 @@ def hand_over(
     they cannot tell), and a text for each name that the sentence asks for.
 
     ``roles``: of data that they rest on, beside recorded scores and the cells that made the models; default:
-    all that the page has read.
+    what the statements behind it have read (:mod:`radeval_lib.study.tracing`).
     """
     entry = headlines().get(headline)
     if entry is None or entry.notebook != run.notebook:
@@ -79,6 +80,10 @@ def hand_over(
         raise ResultError(f"headline {headline!r} asks for {error}", _FILE.name) from None
     made = [source for source in run.reading.files if source.startswith("cells/")]
     provenance = run.provenance(None if roles is None else (*roles, RECORDED_SCORES, *made))
+    reached = run.reading.reached() if isinstance(run.reading, TracedReading) else None
+    if roles is None and reached:
+        for kind in ("data", "models"):
+            provenance[kind] = {name: one for name, one in provenance[kind].items() if name in reached}
     content = {"evidence": evidence, "holds": holds, "texts": dict(texts), "provenance": provenance}
     _write(run, f"headline_{headline}", content)
 

@@ -12,6 +12,7 @@ from radeval_lib.pages.green import correlations, inter_expert
 from radeval_lib.papers.printed_numbers import parse, printed
 from radeval_lib.stats import agreement
 from radeval_lib.stats.estimates import Estimate
+from radeval_lib.stats.printed import possible_samples
 from radeval_lib.study.verdicts import HOLDS
 
 RNG = np.random.default_rng(3)
@@ -148,6 +149,19 @@ def test_table_7_is_rebuilt_from_one_number_of_cases():
     assert seven.ends <= 2 * len(seven.right)
     assert len(seven.possible_p()) == 10
     assert (seven.possible_p()["smallest"] <= seven.possible_p()["largest"]).all()
+
+
+def test_nothing_gives_table_7_with_one_number_changed_in_its_last_digit():
+    seven = correlations.PrintedShares()
+    printed_ends = seven.values[correlations.ENDS]
+    cells = [(row, column) for row in range(len(printed_ends)) for column in range(3)]
+    for row, column in cells:
+        for step in (-0.01, 0.01):
+            moved = printed_ends.copy()
+            moved.iloc[row, column] = round(moved.iloc[row, column] + step, 2)
+            spans = list(moved.itertuples(index=False, name=None))
+            found = possible_samples(spans, 0.005, seven.limit).query(f"shares == {len(moved)}")
+            assert not (found["ends"] == 2 * len(moved)).any()
 
 
 def test_taus_of_experts_who_agree_are_one():

@@ -4,7 +4,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from radeval_lib.pages.ratescore.correlations import PrintedAgreement, told_edge
+from radeval_lib.pages.ratescore.correlations import PrintedAgreement, by_measure, told_edge
+from radeval_lib.papers.printed_numbers import printed
 from radeval_lib.stats.printed import correlation_interval
 
 ROWS = [
@@ -40,3 +41,22 @@ def test_leads_are_counted_and_margins_reported_in_cases() -> None:
     margin, p = AGREEMENT.margin("Rewrites, accuracy", "BLEU")
     assert margin == 50
     assert p == pytest.approx(2 * 0.5**50)
+
+
+def test_a_table_alone_says_what_all_together_say() -> None:
+    table5 = printed("ratescore.table5")
+    columns = by_measure(table5)
+    assert list(columns) == [
+        "Paragraphs, Pearson",
+        "Paragraphs, Kendall",
+        "Paragraphs, Spearman",
+        "Rewrites, accuracy",
+    ]
+    pairs = {"Paragraphs": 371, "Rewrites": 847, "ReXVal": 200}
+    alone = PrintedAgreement.of(columns, pairs)
+    both = PrintedAgreement.of({"ReXVal, Kendall": printed("ratescore.table4"), **columns}, pairs)
+    assert (len(alone.printed), len(both.printed)) == (len(table5), len(table5) + 5)
+    for column in columns:
+        assert alone.check_above("it leads", "the best", column) == both.check_above(
+            "it leads", "the best", column
+        )

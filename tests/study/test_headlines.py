@@ -14,6 +14,7 @@ from radeval_lib.errors import ResultError
 from radeval_lib.paths import NOTEBOOKS
 from radeval_lib.study import headlines
 from radeval_lib.study.headlines import Headline
+from radeval_lib.study.tracing import TracedReading
 from radeval_lib.study.verdicts import EVIDENCE
 
 FIRST = Headline("first", "a/page", "a-place", "**It leads** by {lead}.", ("open",))
@@ -68,6 +69,19 @@ def test_a_headline_names_the_roles_that_it_rests_on(run: SimpleNamespace) -> No
         headlines.hand_over(run, "first", evidence="open", holds=True, texts={"lead": "2"}, roles=roles)
         (path,) = run.results_dir.glob("*.json")
         assert json.loads(path.read_text(encoding="utf-8"))["provenance"] == {"data": sources}
+
+
+def test_a_headline_names_what_its_statements_have_read(
+    run: SimpleNamespace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run.results_dir.mkdir(parents=True)
+    run.reading = TracedReading(files={"papers/a": {"table1.csv": "1", "table2.csv": "2"}})
+    run.provenance = lambda sources=None: {"data": run.reading.data(sources), "models": {"encoder": {}}}
+    monkeypatch.setattr(TracedReading, "reached", lambda _: {"table2.csv"})
+    headlines.hand_over(run, "first", evidence="open", holds=True, texts={"lead": "2"})
+    (path,) = run.results_dir.glob("*.json")
+    found = json.loads(path.read_text(encoding="utf-8"))["provenance"]
+    assert found == {"data": {"table2.csv": "2"}, "models": {}}
 
 
 def test_what_another_version_handed_over_is_refused(run: SimpleNamespace) -> None:

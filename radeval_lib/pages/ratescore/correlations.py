@@ -34,6 +34,14 @@ def pairs_assumed(sizes: pd.Series) -> dict[str, int]:
     }
 
 
+def by_measure(table5: pd.DataFrame) -> dict[str, pd.DataFrame]:
+    """Table 5 by its measures: the correlations on paragraphs, and the accuracy on rewrites."""
+    return {
+        "Rewrites, accuracy" if measure == "accuracy" else f"Paragraphs, {measure}": rows
+        for measure, rows in table5.groupby("measure", sort=False)
+    }
+
+
 @dataclass(frozen=True)
 class PrintedAgreement:
     """Printed coefficients of metrics on several benchmarks.
@@ -46,6 +54,12 @@ class PrintedAgreement:
 
     printed: pd.DataFrame
     pairs: Mapping[str, int]
+
+    @classmethod
+    def of(cls, columns: Mapping[str, pd.DataFrame], pairs: Mapping[str, int]) -> PrintedAgreement:
+        """That of printed tables by what they are a ``column`` of."""
+        printed = pd.concat(columns, names=["column"]).reset_index("column").reset_index(drop=True)
+        return cls(printed[["column", "metric", "printed", "value", "half_width"]], pairs)
 
     def with_intervals(self) -> pd.DataFrame:
         """The cells with 95% intervals ``low`` and ``high``: Wilson's for shares, Fisher's z for the rest."""

@@ -30,6 +30,18 @@ def test_the_start_of_an_edge_has_a_relation() -> None:
     assert EXAMPLE.absent == ["edema"]
 
 
+def test_one_rule_on_the_ends_of_an_edge_gives_all_printed_triplets() -> None:
+    example = Example.read()
+    flags, *_ = example.check_triplets()
+    assert (flags.outcome, flags.computed, len(flags.cells)) == (
+        "holds",
+        "of 6 printed: 6 by the start, 2 by the end, 4 by either end",
+        6,
+    )
+    flags, *_ = replace(example, edges=example.edges[1:]).check_triplets()
+    assert flags.outcome == "fails"
+
+
 def test_levels_see_different_changes() -> None:
     changed = {
         "same": EXAMPLE.graph(),
