@@ -237,9 +237,9 @@ def check_bounds(
         for (_, low, high), (bottom, top) in zip(cells, possible, strict=True)
     ]
     ends = dict.fromkeys(f"{share:.0%}" for share in (min(accepted), max(accepted)))
-    found = f"{sum(inside)} of {len(cells)} within bounds, each of which accepts {' to '.join(ends)}"
+    accepts = f"each of which accepts {' to '.join(ends)} of what is possible"
+    found = f"{sum(inside)} of {len(cells)} within bounds, {accepts}"
     holds = False if not all(inside) else True if max(accepted) < WIDEST else None
-    found += " of what is possible"
     return check_statement(name, claim, found, holds, cells=[cell for cell, *_ in cells])
 
 

@@ -21,7 +21,7 @@ from radeval_lib.origin import RECORDED_SCORES
 from radeval_lib.paths import MANIFESTS, display_path
 from radeval_lib.study.declarations import ALL
 from radeval_lib.study.runs import Run
-from radeval_lib.study.tracing import TracedReading
+from radeval_lib.study.tracing import of_cells, reached
 
 _FILE = MANIFESTS / "headlines.yml"
 
@@ -78,12 +78,10 @@ def hand_over(
         entry.text.format(**texts)
     except KeyError as error:
         raise ResultError(f"headline {headline!r} asks for {error}", _FILE.name) from None
-    made = [source for source in run.reading.files if source.startswith("cells/")]
-    provenance = run.provenance(None if roles is None else (*roles, RECORDED_SCORES, *made))
-    reached = run.reading.reached() if isinstance(run.reading, TracedReading) else None
-    if roles is None and reached:
+    provenance = run.provenance(None if roles is None else (*roles, RECORDED_SCORES, *of_cells(run.reading)))
+    if roles is None and (here := reached(run.reading)):
         for kind in ("data", "models"):
-            provenance[kind] = {name: one for name, one in provenance[kind].items() if name in reached}
+            provenance[kind] = {name: one for name, one in provenance[kind].items() if name in here}
     content = {"evidence": evidence, "holds": holds, "texts": dict(texts), "provenance": provenance}
     _write(run, f"headline_{headline}", content)
 

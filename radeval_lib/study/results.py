@@ -22,7 +22,7 @@ from radeval_lib.study.checks import Check, Key
 from radeval_lib.study.declarations import ALL
 from radeval_lib.study.runs import Run
 from radeval_lib.study.superiority import UNKNOWN
-from radeval_lib.study.tracing import TracedReading
+from radeval_lib.study.tracing import of_cells, reached
 from radeval_lib.study.verdicts import Coverage
 
 OPEN_CONVENTION = "definition"
@@ -245,12 +245,12 @@ def record(
     """
     check_owner(run, exhibit_id)
     sources, models = _read_for(run, exhibit_id, evidence, instrument, roles)
-    reached = run.reading.reached() if isinstance(run.reading, TracedReading) else None
-    if reached is not None and sources:  # other papers too, as far as the exhibit rests on them
+    here = reached(run.reading)
+    if here is not None and sources:  # other papers too, as far as the exhibit rests on them
         sources = (*sources, *(one for one in run.reading.files if one.startswith(_PAPERS)))
     provenance = run.provenance(sources, models)
-    if reached is not None:
-        _narrow(provenance, reached, run, exhibit_id, evidence, roles)
+    if here is not None:
+        _narrow(provenance, here, run, exhibit_id, evidence, roles)
     named, causes = with_causes(exhibit_id, evidence, checks)
     result = Result(
         exhibit=exhibit_id,
@@ -290,7 +290,7 @@ def _read_for(
         return (*own, *(roles or ())), ()
     if evidence == "released" and not own_instrument:
         return (*own, RELEASED), ()
-    made = tuple(source for source in run.reading.files if source.startswith("cells/"))
+    made = of_cells(run.reading)
     if roles is None and evidence in ("synthetic", "none"):
         return (*own, *made), None
     if roles is None:
@@ -300,7 +300,7 @@ def _read_for(
 
 def _narrow(
     provenance: dict[str, Any],
-    reached: set[str],
+    here: set[str],
     run: Run,
     exhibit_id: str,
     evidence: str,
@@ -314,14 +314,14 @@ def _narrow(
         if source == RELEASED or source.startswith(_PAPERS)
         for name in files
     }
-    kept = reached | {display_path(file_of(exhibit_id.partition(".")[0]))}
+    kept = here | {display_path(file_of(exhibit_id.partition(".")[0]))}
     data = {name: digest for name, digest in provenance["data"].items() if name in kept}
     chosen = {name: digest for name, digest in provenance["data"].items() if name not in printed}
-    unseen = level_of(evidence) == "data" and evidence != "synthetic" and not chosen.keys() & reached
+    unseen = level_of(evidence) == "data" and evidence != "synthetic" and not chosen.keys() & here
     if roles is not None or unseen:
         data |= chosen
     provenance["data"] = dict(sorted(data.items()))
-    provenance["models"] = {role: model for role, model in provenance["models"].items() if role in reached}
+    provenance["models"] = {role: model for role, model in provenance["models"].items() if role in here}
 
 
 def _digest(content: dict[str, Any]) -> str:

@@ -64,6 +64,16 @@ class TracedReading(Reading):
         return found
 
 
+def reached(reading: Reading) -> set[str] | None:
+    """:meth:`TracedReading.reached` of a reading that is traced; None of any other."""
+    return reading.reached() if isinstance(reading, TracedReading) else None
+
+
+def of_cells(reading: Reading) -> tuple[str, ...]:
+    """The sources that cells left."""
+    return tuple(source for source in reading.files if source.startswith("cells/"))
+
+
 @dataclass(frozen=True)
 class Statement:
     """A statement of a notebook, by its cell and lines, and the names that it uses, surely gives a value, may

@@ -8,6 +8,8 @@ from html import escape
 import pandas as pd
 from IPython.display import HTML
 
+from radeval_lib.data import recorded
+from radeval_lib.models import title
 from radeval_lib.pages.ratescore.released_models import PAPER_MODELS
 from radeval_lib.study import headlines
 from radeval_lib.study.display import verdict_badge
@@ -56,6 +58,14 @@ def readers(run: Run) -> str:
     papers = {**PAPER_MODELS, "graph_model": "radgraph:radgraph"}
     ours = any(run.whole_profile.models[role] != paper for role, paper in papers.items())
     return "models trained here on generated reports, not the papers'" if ours else "the papers' own models"
+
+
+def encoder(run: Run, evidence: str, recording: str) -> str:
+    """The encoder that BERTScore reads with, in words: of recorded scores the one that they were made with,
+    whatever the profile has now."""
+    if evidence == "recorded":
+        return title(recorded.load(recording).about["models"]["encoder"]["name"])
+    return title(run.profile.models["encoder"])
 
 
 def counts(card: pd.DataFrame) -> dict[str, int]:
