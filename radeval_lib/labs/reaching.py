@@ -11,13 +11,15 @@ from __future__ import annotations
 import ast
 import io
 import signal
+import site
 import symtable
+import sys
 import warnings
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, redirect_stdout
 from dataclasses import dataclass
-from importlib.util import find_spec
+from importlib.machinery import PathFinder
 
 _MODULES = frozenset(
     (
@@ -418,8 +420,7 @@ def _short(node: ast.AST) -> str:
 
 
 def _is_nowhere(module: str) -> bool:
-    """Whether no installed package has this name."""
-    try:
-        return find_spec(module) is None
-    except (ImportError, ValueError):
-        return True
+    """Whether neither Python nor an installed package has this name; what this process imported from
+    elsewhere does not count."""
+    installed = PathFinder.find_spec(module, site.getsitepackages())
+    return module not in sys.stdlib_module_names and installed is None

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import importlib
+import sys
 from pathlib import Path
 
 import pytest
@@ -99,6 +101,18 @@ def test_what_reaches_round_its_answers_is_named_with_its_cell(code: str) -> Non
 @pytest.mark.parametrize("code", ORDINARY)
 def test_ordinary_code_is_left_alone(code: str) -> None:
     assert reaches([code], {"helper.py": b"words = str.split", "data.csv": b"exec"}, GIVEN) == []
+
+
+def test_a_module_that_this_process_imported_from_elsewhere_is_no_installed_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "mine.py").write_text("")
+    monkeypatch.syspath_prepend(tmp_path)
+    importlib.import_module("mine")
+    code = "open('mine.py', 'w').write(text)\nimport mine"
+    assert [one.what for one in reaches([code], {}, GIVEN)] == ["mine"]
+    assert reaches(["open('numpy.py')\nimport numpy"], {}, GIVEN) == []
+    monkeypatch.delitem(sys.modules, "mine")
 
 
 def test_files_that_came_along_are_read() -> None:
