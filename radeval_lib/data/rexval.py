@@ -1,4 +1,12 @@
-"""ReXVal (Yu et al. 2023): reports and error counts as PhysioNet gives them, and GREEN's table of counts."""
+"""ReXVal (Yu et al. 2023): errors that six radiologists counted in candidate reports for 50 studies.
+
+It comes in two forms, each a data set of :mod:`radeval_lib.registry`. ``rexval`` is what PhysioNet gives to
+credentialed users: the reports (:func:`load_reports`) and the counts (:func:`load_counts`), in two files.
+``rexval_counts`` is the table of counts alone that GREEN's repository publishes (:func:`load`).
+
+Each study has four candidates, named by the metric that retrieved them (``ORIGINS``). An error has one of six
+categories and is clinically significant or not.
+"""
 
 from __future__ import annotations
 
@@ -26,10 +34,11 @@ Kind = Literal["significant", "insignificant", "total"]
 
 
 def load(path: Path) -> list[ErrorCount]:
-    """Every count of GREEN's table, 12 per row, in the file's order: significant counts first.
+    """Every count of GREEN's table (data set ``rexval_counts``), in the file's order.
 
-    Raters are called ``Expert 0`` to ``Expert 5``, as in the paper's appendix. The manifest states every byte
-    of the file, so nothing more is checked here.
+    A row of the file has 12 counts of one category: of significant errors by each of the six raters, then of
+    insignificant ones. Raters are called ``Expert 0`` to ``Expert 5``, as in the appendix of GREEN's paper.
+    The manifest pins the file's SHA-256, so its content is not checked again here.
     """
     rows = pd.read_csv(path).to_dict("records")  # the second group of columns gets the names 0.1 to 5.1
     return [
@@ -48,7 +57,18 @@ def load(path: Path) -> list[ErrorCount]:
 
 
 def counts_array(records: Iterable[ErrorCount], kind: Kind = "significant") -> np.ndarray:
-    """Counts of shape (pairs, categories, raters), by study and origin."""
+    """Counts of errors, shape (pairs, 6 categories, 6 raters), float64; pairs in order of study, then origin.
+
+    Parameters
+    ----------
+    records : of :func:`load` or :func:`load_counts`.
+    kind : which errors are counted; ``total`` adds significant and insignificant ones.
+
+    Raises
+    ------
+    FormatError
+        If a count of some pair, category and rater is missing.
+    """
     frame = pd.DataFrame(records)
     if kind != "total":
         frame = frame[frame["significant"] == (kind == "significant")]
@@ -66,7 +86,11 @@ def counts_array(records: Iterable[ErrorCount], kind: Kind = "significant") -> n
 
 @dataclass(frozen=True)
 class Candidate:
-    """A candidate report for a study; ``study`` is the row number by which the counts refer to it."""
+    """A candidate report for a study.
+
+    ``study`` is the row of the study in the file of reports, from 0, by which counts refer to it;
+    ``study_id`` its number in MIMIC-CXR; ``origin`` the metric that retrieved the candidate.
+    """
 
     study: int
     study_id: str
@@ -76,7 +100,13 @@ class Candidate:
 
 
 def load_reports(path: Path) -> list[Candidate]:
-    """Candidates of ``50_samples_gt_and_candidates.csv``: four for each row, rows numbered from 0."""
+    """Candidates of ``50_samples_gt_and_candidates.csv``, four for each row.
+
+    Raises
+    ------
+    FormatError
+        If a column or a report is missing, or a study stands there twice.
+    """
     rows = reading.read_csv(path, ("study_id", "gt_report", *ORIGINS))
     return reading.records(rows, _candidates, lambda one: (one.study_id, one.origin), "study_id")
 
@@ -91,7 +121,14 @@ def _candidates(row: reading.Entry) -> Iterator[Candidate]:
 
 
 def load_counts(path: Path) -> list[ErrorCount]:
-    """Error counts of ``6_valid_raters_per_rater_error_categories.csv``, in the file's order."""
+    """Error counts of ``6_valid_raters_per_rater_error_categories.csv``, in the file's order.
+
+    Raises
+    ------
+    FormatError
+        If a column is missing, a value is not one of those that the manifest describes, or a count stands
+        there twice.
+    """
     columns = (
         "study_number",
         "candidate_type",
@@ -125,7 +162,8 @@ def _count(row: reading.Entry) -> Iterator[ErrorCount]:
 
 
 def rated_pairs(reports: Sequence[Candidate], counts: Sequence[ErrorCount]) -> list[RatedPair]:
-    """Every candidate that has counts, with each rater's errors in it, significant or not."""
+    """One record for each candidate and rater who counted errors in it, in the order of ``reports``; its
+    rating is the number of errors, significant or not. Candidates without counts are left out."""
     totals: dict[tuple[int, str], dict[str, float]] = defaultdict(lambda: defaultdict(float))
     for one in counts:
         totals[one.study, one.origin][one.rater] += one.count
@@ -145,7 +183,10 @@ def rated_pairs(reports: Sequence[Candidate], counts: Sequence[ErrorCount]) -> l
 
 
 def _read(find: Find) -> Records:
-    """Candidates, counts, and where both are present the pairs with each rater's errors."""
+    """Candidates, counts, and where both files are present the pairs with each rater's errors.
+
+    The manifest names the file of reports first.
+    """
     first, second = (find(file.path) for file in load_manifest(NAME).files)
     reports = load_reports(first) if first else []
     counts = load_counts(second) if second else []

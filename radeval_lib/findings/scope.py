@@ -20,13 +20,16 @@ def _words(text: str) -> frozenset[str]:
 
 
 _OR = frozenset(["or", "nor"])
+# Answers that deny what stands before a colon: "Effusion: none".
 _NO = frozenset(["none", "no", "negative", "nil", "absent", "not", "denied", "n"])
+# "The tip is not seen" denies neither the catheter nor its tip.
 _PARTS = _words(
     """
     tip end portion part hole margin border extent termination origin course port sideport angle
     component edge contour detail aspect
     """
 )
+# Participles with which "not" may say only that a view does not show something.
 _SIGHT = frozenset(
     ["seen", "visualized", "identified", "appreciated", "visible", "apparent", "evident", "demonstrated"]
 )
@@ -42,7 +45,17 @@ BE = frozenset(["is", "are", "was", "were", "remain", "remains", "appear", "appe
 
 
 class ScopeWords(NamedTuple):
-    """By word: denied, doubted, only talked about; where clauses begin and diagnoses are linked; the cues."""
+    """What :func:`scope` finds in a statement of n words.
+
+    Attributes
+    ----------
+    denied, doubted, hypothetical : for each word, whether a negation, a hedge, or a phrase such as "rule out"
+        or "history of" reaches it; length n.
+    clause : for each word, the first word of its clause; length n.
+    links : words at which a finding is linked to the diagnosis that it is read as ("likely represents").
+    before : cues that reach forward, and those that only end a reach ("but").
+    after : cues that reach back ("is not seen").
+    """
 
     denied: list[bool]
     doubted: list[bool]
@@ -63,9 +76,27 @@ def scope(
     placed: Sequence[bool],
     seldom: Sequence[bool],
 ) -> ScopeWords:
-    """The reach of every cue; words that are ``blocked`` begin none, for they say something else.
+    """The reach of every cue in a statement.
 
-    ``seldom`` marks names of what a comma alone does not make part of a list of denials.
+    One pass from left to right. The state at a word is what reaches it from before: a negation (``denying``),
+    a hedge (``doubting``), or a hypothetical phrase (``talking``, which only "without" or a negation after a
+    comma or "but" ends). ``listing`` is set where the hedge introduces a differential diagnosis, so that
+    commas do not end it; ``start`` is the first word of the clause; ``comma`` the last comma since the
+    negation began, 0 if there is none. Cues that reach back are applied last, and overrule what was found.
+
+    Parameters
+    ----------
+    words : the statement's n words.
+    known : the vocabulary, for its cues and links.
+    blocked : words that begin no cue because they are part of another phrase, such as a change.
+    descriptors : words at which a degree, size, change or side begins.
+    subjects : words at which a structure's name begins, as the subject of a clause.
+    named : words within the name of a finding.
+    placed : words within the name of a place.
+    seldom : words within the name of a finding that is rarely denied in lists, so that after a comma it is
+        not taken as one more item of a list of denials.
+
+    Each of the six sequences of flags has length n.
     """
     size = len(words)
     text = [word.word for word in words]
@@ -156,7 +187,12 @@ def _goes_on(
     named: Sequence[bool],
     seldom: Sequence[bool],
 ) -> bool:
-    """Whether a list of denied findings goes on behind a comma."""
+    """Whether a list of denied findings goes on behind a comma; see :func:`scope` for the flags.
+
+    It does not if a clause of its own follows. Otherwise it does if "or" or "nor" follows before the next
+    cue that ends a reach; without these, only if up to the next comma there is neither a finding that lists
+    rarely deny, nor a finding with a verb other than one of seeing, nor a descriptor in its first words.
+    """
     points = any(word.word in _POINTING for word in words[comma + 1 : comma + 2])
     if points or _starts_clause(words, comma, subjects):
         return False
@@ -182,6 +218,11 @@ def _reach_back(
     doubted: list[bool],
     clause: list[int],
 ) -> None:
+    """Apply the cues that reach back to ``denied`` and ``doubted``, in place.
+
+    Each reaches to the beginning of its clause, but not across an earlier one; a hedge reaches only the last
+    item of a list, see :func:`_own_item`. A denied word that a hedge reaches is doubted and no longer denied.
+    """
     before = 0
     for found in after:
         if blocked[found.end - 1] or (found.value == "negation" and _of_a_part(words, found)):
@@ -208,7 +249,8 @@ def _reach_back(
 
 
 def _own_item(words: Sequence[Token], at: int, named: Sequence[bool]) -> int:
-    """Where what is doubted behind it begins: "opacity, pneumonia not excluded" doubts pneumonia alone."""
+    """The first word that a hedge at ``at`` reaches back to: "opacity, pneumonia not excluded" doubts
+    pneumonia alone. 0, the beginning, if after the last comma no finding is named or a conjunction stands."""
     comma = next((place for place in range(at - 1, -1, -1) if words[place].word == ","), -1)
     joined = any(word.word in ("and", "or", "/") for word in words[comma + 1 : at])
     return comma + 1 if any(named[comma + 1 : at]) and not joined else 0

@@ -1,5 +1,6 @@
-"""What every metric is: ``score(references, candidates) -> Scores``, one finite value per pair, in the
-input's order.
+"""The protocol of metrics, ``score(references, candidates) -> Scores``, and their registry.
+
+A metric gives one finite value per pair, in the input's order.
 
 A metric subclasses :class:`Metric`, sets the class attributes, implements ``_score_pairs`` and registers
 itself; what else its class annotates are its settings, as of a dataclass::
@@ -46,8 +47,12 @@ class MetricError(RadevalError):
 
 
 class Score(NamedTuple):
-    """The score of one pair: its value, what a reader should know of it, and, where that was asked for, what
-    it rests on and its errors by kind (:mod:`radeval_lib.metrics.error_profile`)."""
+    """The score of one pair.
+
+    ``cautions`` are sentences that a reader of the value should know. ``reasons`` (what it rests on, with
+    places in the texts) and ``errors`` (as :meth:`Metric.error_counts`) are empty where they were not asked
+    for.
+    """
 
     value: float
     cautions: Sequence[str] = ()
@@ -57,14 +62,14 @@ class Score(NamedTuple):
 
 @dataclass(frozen=True)
 class Scores:
-    """What a metric gives for pairs.
+    """The scores of n pairs by one metric, in the input's order.
 
     Attributes
     ----------
-    values : one for each pair, float64 of shape (n,), every one finite, in the input's order.
-    details : what explains each value; their type is the metric's own.
-    metric : whose they are.
-    contexts : what was known of each patient, for a metric that reads it.
+    values : float64 of shape (n,), all finite.
+    details : for each pair, what the metric needs to explain its value; the type differs by metric.
+    metric : the metric that scored the pairs.
+    contexts : for each pair, the patient's context that was given to the metric, or None; empty for none.
     """
 
     values: NDArray[np.float64]
@@ -77,14 +82,19 @@ class Scores:
 
     @property
     def signature(self) -> Signature:
-        """How they were made."""
+        """The metric, settings and models that made the scores."""
         return self.metric.signature(in_context=any(self.contexts))
 
     def each(
         self, pairs: Sequence[tuple[str, str]], *, explained: bool = False, counted: bool = False
     ) -> list[Score]:
-        """The score of each of the (reference, candidate) pairs that were scored, with its cautions; with its
-        reasons, or its errors by kind, where these are asked for."""
+        """One Score per pair, with its cautions.
+
+        Parameters
+        ----------
+        pairs : the (reference, candidate) pairs that were scored, in the same order.
+        explained, counted : whether to add the reasons, or the errors by kind.
+        """
         metric, contexts = self.metric, self.contexts or [None] * len(pairs)
         return [
             Score(
@@ -131,7 +141,7 @@ class Metric(ABC):
 
     @classmethod
     def sign(cls) -> int:
-        """1 where a higher score is better, else -1: times it, every score is higher for what is better."""
+        """1 if a higher score is better, else -1: multiplied by it, a higher score is always better."""
         return 1 if cls.higher_is_better else -1
 
     def __init_subclass__(cls) -> None:
@@ -188,7 +198,11 @@ class Metric(ABC):
         return Scores(values, [scored[index][1] for index in where], self, contexts)
 
     def values(self, references: Sequence[str], candidates: Sequence[str]) -> NDArray[np.float64]:
-        """The values of :meth:`score` without its details, which would not fit into memory for many pairs."""
+        """The values of :meth:`score` without its details, which would not fit into memory for many pairs.
+
+        float64 of shape (n,). Placeholders of recorded texts and values that are not finite are not refused
+        here, and no contexts are taken.
+        """
         pairs = checked_pairs(references, candidates)
         if not self.reads_lines:
             known = {text: one_line(text) for pair in pairs for text in pair}
@@ -207,37 +221,47 @@ class Metric(ABC):
 
     @abstractmethod
     def _score_pairs(self, pairs: Sequence[tuple[str, str]]) -> Iterable[tuple[float, Any]]:
-        """(value, detail) for each distinct (reference, candidate), in the order given; never called with
-        none."""
+        """(value, detail) for each pair, in the order given.
+
+        :meth:`score` calls it with distinct (reference, candidate) pairs, at least one.
+        """
 
     def _score_in_context(
         self, pairs: list[tuple[str, str]], contexts: list[Context | None]
     ) -> Iterable[tuple[float, Any]]:
-        """The same where something is known of a patient, of a metric that reads it."""
+        """As ``_score_pairs``, with the context of each pair's patient; overridden, together with
+        :meth:`reads_context`, by metrics whose scores depend on it."""
         return self._score_pairs(pairs)
 
     def reads_context(self) -> bool:
-        """Whether what is known of a patient can change a score."""
+        """Whether the context of a patient (age, indication) can change a score."""
         return False
 
     def error_counts(
         self, reference: str, candidate: str, detail: Any, context: Context | None
     ) -> Sequence[int]:
-        """The errors of a pair by kind, as :mod:`radeval_lib.metrics.error_profile` counts them; empty for a
-        metric that names none."""
+        """The errors in a candidate by kind, then urgent findings, as
+        :func:`radeval_lib.metrics.error_profile.error_counts`; empty for a metric that finds no errors."""
         return ()
 
     def corpus(self, scores: Scores) -> tuple[FloatArray, OfSums]:
-        """What the value of a corpus follows from, here the mean over its pairs: statistics of each pair that
-        was scored, shape (n, statistics), and the value of any set of pairs from their sums, shape
-        (..., statistics) to (..., 1)."""
+        """Sufficient statistics for the score of a corpus, so that resampling needs no rescoring.
+
+        Returns
+        -------
+        statistics : of each scored pair, shape (n, statistics).
+        value : a function from sums of statistics over pairs, shape (..., statistics), to the corpus score of
+            these pairs, shape (..., 1).
+
+        By default the mean over pairs; corpus BLEU overrides it.
+        """
         from radeval_lib.stats.resampling import mean_of_sums
 
         return np.column_stack([scores.values, np.ones(len(scores))]), mean_of_sums
 
     def explain(self, reference: str, candidate: str, detail: Any) -> list[Reason]:
-        """The reasons for the score of a pair, given its detail; empty for a metric that cannot tell. Places
-        are in the texts as they were given to :meth:`score`."""
+        """The reasons for the score of a pair, given its detail from :class:`Scores`; empty for a metric that
+        cannot explain. Places are those of the texts that were given to :meth:`score`."""
         given = reference, candidate
         seen = given if self.reads_lines else (one_line(reference), one_line(candidate))
         return moved(self._reasons(*seen, detail), seen, given)
@@ -248,18 +272,18 @@ class Metric(ABC):
 
     @classmethod
     def explains(cls) -> bool:
-        """Whether it can tell reasons."""
+        """Whether the metric can give reasons for a score."""
         return cls._reasons is not Metric._reasons
 
     def cautions(self, reference: str, candidate: str, detail: Any) -> Iterable[str]:
-        """What a reader of a pair's score should know of it, in the same words for every pair that it holds
-        for, because pairs are counted by them. What holds for every metric, such as an empty text, is left to
+        """Sentences of caution about a pair's score. The wording must not depend on the pair: pairs are
+        counted by sentence. Cautions for any metric, such as an empty text, are in
         :func:`radeval_lib.metrics.cautions.of_texts`."""
         return ()
 
     def signature(self, *, in_context: bool = False) -> Signature:
-        """How the scores are made: the same for equal settings and models, whatever folder these are in;
-        ``in_context`` where something was known of patients."""
+        """Metric, variant, settings, models, normalisation and version, equal for equal settings and models
+        in whatever folder these are; ``in_context``: whether contexts of patients were given."""
         from radeval_lib import __version__
 
         settings, models = self.settings(), self.models()
@@ -279,7 +303,7 @@ class Metric(ABC):
         )
 
     def settings(self) -> dict[str, Any]:
-        """The settings in force that decide scores."""
+        """The settings that can change a score, with their values; not ``device`` and ``cache``."""
         given = (one.name for one in fields(self) if one.name not in ("device", "cache"))  # type: ignore[arg-type]
         return {name: getattr(self, name) for name in given}
 
@@ -290,8 +314,13 @@ class Metric(ABC):
 
 
 def checked_pairs(references: Sequence[str], candidates: Sequence[str]) -> list[tuple[str, str]]:
-    """The (reference, candidate) pairs; an error names the argument and the position, as of
-    :meth:`Metric.score`."""
+    """The (reference, candidate) pairs of two lists of texts.
+
+    Raises
+    ------
+    MetricError
+        As of :meth:`Metric.score`; it names the argument and the position, and never repeats a text.
+    """
     for label, texts in (("references", references), ("candidates", candidates)):
         if isinstance(texts, str | bytes):
             raise MetricError(f"{label} is a single text", label, "Pass a list of texts, one per pair.")
@@ -323,14 +352,20 @@ def register(metric: type[M]) -> type[M]:
 
 
 def names() -> list[str]:
-    """Every metric there is."""
+    """The names of all metrics, sorted."""
     for home in dict.fromkeys(METRICS.values()):
         import_module(home)
     return sorted(_REGISTRY)
 
 
 def get(name: str) -> type[Metric]:
-    """The metric class of that name; an error names those that there are."""
+    """The metric class of that name.
+
+    Raises
+    ------
+    MetricError
+        If there is none; it names the nearest and lists all.
+    """
     if name in METRICS:
         import_module(METRICS[name])
     if name not in _REGISTRY:
@@ -349,8 +384,14 @@ def settings_of(name: str) -> dict[str, Any]:
 
 
 def create(name: str, /, **settings: Any) -> Metric:
-    """A metric ready to score, by its name and its settings; texts, as a command line gives them, are
-    turned into the annotated type."""
+    """A metric by its name and settings. A setting given as text, as on a command line, is converted to the
+    annotated type.
+
+    Raises
+    ------
+    MetricError
+        If the metric or a setting is unknown, or a value is not of the setting's type or choices.
+    """
     metric = get(name)
     known = settings_of(name)
     if unknown := sorted(set(settings) - set(known)):
@@ -370,7 +411,7 @@ _READERS: dict[type, Callable[[str], Any]] = {
 
 
 def _coerced(value: Any, hint: Any, where: str) -> Any:
-    """``value`` as the annotated type where it is a text and the type is a plain one; otherwise as it is."""
+    """Text converted to the annotated type if that is bool, int, float or None; any other value unchanged."""
     options = typing.get_args(hint) or (hint,)
     if not isinstance(value, str) or str in options:
         return value
@@ -386,6 +427,6 @@ def _coerced(value: Any, hint: Any, where: str) -> Any:
 
 
 def typed(settings: Mapping[str, str], prefix: str) -> dict[str, str]:
-    """Of ``{"ratescore.preset": "released", "green.judge": ...}`` those of one metric, without the prefix."""
+    """The settings of one metric, by its name ``prefix``, from ``{"ratescore.preset": "released", ...}``."""
     head = f"{prefix}."
     return {key.removeprefix(head): value for key, value in settings.items() if key.startswith(head)}

@@ -1,4 +1,9 @@
-"""A report in statements, each with the section that it came from."""
+"""Splits a report into statements, each with its section and its places in the original.
+
+A statement is a sentence, an item of a list, or a line of a template. Lines of templates, such as
+"Pneumothorax - No", "Pneumothorax? No." and "Pneumothorax (-)", are rewritten as "Pneumothorax: No", and a
+denied item, such as "(-) effusion", as "no effusion". Every character keeps its place in the original.
+"""
 
 from __future__ import annotations
 
@@ -15,13 +20,16 @@ from radeval_lib.report_text.layout import LIST, Break, breaks
 Span = tuple[int, int]
 _OF_THIS_STUDY = frozenset([FINDINGS, "recommendation"])
 _OF_ANOTHER = frozenset(["history", "comparison", "technique", "exam", "wet read", "addendum"])
+# Words that answer a question of a template.
 _ANSWERS = (
     r"(?:none|no|not|negative|neg|nil|absent|yes|present|positive|pos|normal|clear|unremarkable|intact|unchanged|"
     r"stable|denied|n|y)"
 )
+# A name and an answer with a dash or equals sign between them: "Pneumothorax - No", "Effusion = none".
 _ANSWERED = re.compile(
     rf"^([A-Za-z][\w /,()]{{1,60}}?)(?:\s+-+\s*|-+\s+|\s*=\s*)(?={_ANSWERS}\b)", re.IGNORECASE
 )
+# What stands for a colon before an answer: "Pneumothorax? No.", "Pneumothorax ... none", "Effusion ___ yes".
 _ASKED = re.compile(
     rf"(?<=[A-Za-z)])(?:\?|[ \t]*\.{{3,}}|[ \t]*_{{3,}}|[ \t]{{3,}})"
     rf"(?=[ \t]*{_ANSWERS}\b[ \t]*(?:[.;,\n]|$))",
@@ -29,12 +37,15 @@ _ASKED = re.compile(
 )
 _ANY_ASKED = re.compile(r"(?<=[A-Za-z)])\?(?=[ \t]+[A-Za-z])")
 """Every question of a text of which one is answered by yes or no."""
+# A sign or an answer behind a name: "pneumothorax (-)", "effusion [none]", "edema: +".
 _BEHIND = re.compile(
     rf"(?<=[A-Za-z])[ \t]*(?:[(\[](?:(?P<sign>[-+])|(?P<answer>{_ANSWERS}))[)\]]"
     rf"|:[ \t]*(?P<bare>[-+])(?=[ \t]*(?:[,;.]|$)))",
     re.IGNORECASE,
 )
+# A mark before a statement: "(-) effusion", "[x] edema"; a minus or an empty box denies it.
 _SIGN = re.compile(r"^\s*(?:\((-|\+)\)|\[( |x)\])\s?", re.IGNORECASE)
+# Words of a statement of its own: where one stands, a list of what is absent has ended.
 _SENTENCE = re.compile(
     r":|\b(?:is|are|was|were|there|has|have|no|not|present|seen|absent|without)\b", re.IGNORECASE
 )
@@ -84,7 +95,13 @@ class Section(NamedTuple):
 
 @lru_cache(maxsize=8192)
 def statements(text: str) -> tuple[Statement, ...]:
-    """Every statement of a report that has a letter or digit, in order."""
+    """Every statement of a report that has a letter or digit, in order.
+
+    Below a heading such as "Absent:", alone in its line, statements are denied (they begin with "no ") until
+    one that is a sentence of its own, or an empty line. ``denied`` says whether such a list is open, ``last``
+    is the end of the statement before, or the end of the text while the list has no item yet, so that an
+    empty line right below its heading does not end it.
+    """
     plain, places = plain_text(text)
     # "Pneumothorax? No." and "Pneumothorax ... none" are templates, as "Pneumothorax: none" is
     asked = _ASKED.sub(lambda mark: ":".ljust(len(mark.group())), plain)
@@ -120,7 +137,7 @@ def findings(text: str) -> tuple[Statement, ...]:
 
 
 def sections(text: str) -> tuple[Section, ...]:
-    """The sections of a report, neighbouring ones of a kind in one, in order."""
+    """The sections of a report, in order; neighbouring sections of the same kind are one."""
     found: list[Section] = []
     for one in statements(text):
         if found and found[-1].kind == one.section:
@@ -131,7 +148,8 @@ def sections(text: str) -> tuple[Section, ...]:
 
 
 def _template(piece: str) -> str:
-    """A statement with the marks of a template as words: "Pneumothorax - No" as "Pneumothorax : No"."""
+    """A statement with the marks of a template as words, in equally many characters: "Pneumothorax - No" is
+    "Pneumothorax:  No", "(-) effusion" is "no  effusion"."""
     if match := _SIGN.match(piece):
         denied = match[1] == "-" or match[2] == " "
         piece = ("no " if denied else "").ljust(match.end()) + piece[match.end() :]
@@ -143,7 +161,8 @@ def _template(piece: str) -> str:
 
 
 def _as_answer(match: re.Match[str]) -> str:
-    """A sign or an answer in brackets behind a name, as behind a colon, in equally many characters."""
+    """A match of ``_BEHIND`` as a colon and a word, in equally many characters: " (-)" is ":no ". A plus
+    becomes a colon alone; what does not fit stays as it was."""
     sign = match["sign"] or match["bare"]
     said = ("no" if sign == "-" else "") if sign else match["answer"]
     return f":{said}".ljust(len(match.group())) if len(said) < len(match.group()) else match.group()
@@ -182,4 +201,5 @@ def _ends(kind: str, mark: Break, headed: bool) -> bool:
 
 
 def _impression(text: str, head: Heading) -> bool:
+    """Whether a heading of findings is that of an impression, above which findings may have no heading."""
     return text[head.start : head.end].lower().startswith(("impression", "conclusion", "opinion"))

@@ -1,7 +1,15 @@
-"""What fills each role of data: a data set, the generator, or several of them joined by ``+``.
+"""Loads the records that fill a role of data.
 
-A profile names the filler, so that a notebook asks for a role and nothing else. Roles and readers are found
-by name in :mod:`radeval_lib.registry`.
+A notebook asks for a role, such as ``rated_pairs``; the profile names what fills it, its *filler*:
+
+- ``synthetic``: the generator;
+- ``NAME``: the files of a data set under the data root; ``NAME/SCALE`` for one of several scales of ratings;
+- ``recorded/NAME``: numbers in the repository that were recorded from a data set (placeholders for its
+  texts);
+- several data sets joined by ``+``;
+- ``absent``: nothing.
+
+Roles and readers are found by name in :mod:`radeval_lib.registry`.
 """
 
 from __future__ import annotations
@@ -33,16 +41,25 @@ def load(
     root: Path | None,
     note: Callable[[Path], None] = lambda path: None,
 ) -> list[Any]:
-    """The records that fill a role.
+    """The records that fill a role, all of the role's type.
 
     Parameters
     ----------
     role : key of :data:`radeval_lib.registry.ROLES`.
-    filler : ``synthetic``, or the name of a data set, with ``/`` and a scale where its ratings have several,
-        and ``recorded/`` before it where what is recorded of it stands for its files.
-    size, seed : of the generator; not used where a data set fills the role.
-    root : data root, or None.
-    note : called with each file that is read.
+    filler : as the module describes. Of several joined by ``+``, those whose files are absent are skipped.
+    size, seed : how many records the generator makes, and its seed; not used where a data set fills the role.
+    root : data root, or None where there is none.
+    note : called with the path of each file before it is read, for provenance.
+
+    Raises
+    ------
+    RoleError
+        If there is no such role, the filler is unknown, ``absent``, or cannot fill this role, or it needs a
+        data root and there is none.
+    AbsentDataError
+        If the data root does not hold the data set, or holds too little of it to give a record.
+    DataError
+        If a file is not what its manifest, its format or its recording says.
     """
     if role not in registry.ROLES:
         raise RoleError(f"unknown role {role!r}", "", f"Roles: {', '.join(registry.ROLES)}.")
@@ -74,7 +91,16 @@ def load(
 
 
 def _of_role(found: list[Any], wanted: type[Any], role: str, filler: str, root: Path | None) -> list[Any]:
-    """Those of a role's type and scale, of which there must be one; texts alone come from any ratings."""
+    """The records of the type ``wanted``, and of the filler's scale if it names one.
+
+    Where the role wants plain pairs of texts, ratings are accepted too, without their numbers and each id
+    once; in place of a scale, the filler may then name a half of :data:`HALVES`.
+
+    Raises
+    ------
+    AbsentDataError
+        If no record is left.
+    """
     scale, kinds = scale_of(filler), (RatedPair, FactRating, TextPair) if wanted is TextPair else (wanted,)
     if wanted is TextPair and scale in HALVES:
         found, scale = _edited(found, scale), ""
@@ -91,8 +117,11 @@ def _of_role(found: list[Any], wanted: type[Any], role: str, filler: str, root: 
 
 
 def present(filler: str, root: Path | None) -> str:
-    """The parts of a filler of which the data root holds a file, joined as they were; the generator and what
-    is recorded in the repository are always there."""
+    """The parts of a filler that can be loaded, joined by ``+`` as before; empty if none can.
+
+    A data set counts as present if the data root holds any of its files. The generator and recorded sets are
+    always present; so is an unknown name, which :func:`load` refuses.
+    """
     parts = (part for part in filler.split("+") if _is_present(part, root))
     return "+".join(parts)
 
@@ -105,7 +134,7 @@ def _is_present(part: str, root: Path | None) -> bool:
 
 
 def lack(role: str, filler: str, root: Path | None) -> AbsentDataError:
-    """What is missing of what fills a role, in one line, and how to get it."""
+    """The error that names the data sets that are missing for a role, and how to get them."""
     sets = [load_manifest(name) for name in datasets_of(filler)]
     named = joined([one.title.partition(":")[0] for one in sets])
     here = present(filler, root)
@@ -115,7 +144,7 @@ def lack(role: str, filler: str, root: Path | None) -> AbsentDataError:
 
 
 def _edited(found: list[Any], half: str) -> list[TextPair]:
-    """The plain edits of the reports of one half of distinct texts."""
+    """Reports of one half of a collection (:data:`HALVES`), each paired with its controlled edits."""
     reports = [record for record in found if isinstance(record, Report)]
     of = registry.find("radeval_lib.data.openi:halves")(reports)
     chosen = [report for report in reports if of[report.id] == half]
@@ -124,7 +153,7 @@ def _edited(found: list[Any], half: str) -> list[TextPair]:
 
 
 def _without_rating(record: RatedPair | FactRating | TextPair) -> TextPair:
-    """The texts of a rated candidate; a rated pair's case is its id without the candidate's name."""
+    """A rated candidate as a pair of texts; the case of a RatedPair is its id up to the last ``/``."""
     if isinstance(record, TextPair):
         return record
     case = record.case if isinstance(record, FactRating) else record.id.rpartition("/")[0] or record.id
@@ -133,8 +162,9 @@ def _without_rating(record: RatedPair | FactRating | TextPair) -> TextPair:
 
 
 def evidence(filler: str) -> str:
-    """Level of evidence of what is computed on a filler: ``synthetic``, ``recorded`` (public data, scored
-    before), ``open`` or ``credentialed``; ``absent`` where nothing fills the role."""
+    """Level of evidence of results that are computed on a filler: ``synthetic``, ``recorded`` (public data,
+    scored before), ``open``, or ``credentialed`` if any of its data sets is not open; ``absent`` where
+    nothing fills the role."""
     if filler in (SYNTHETIC, ABSENT):
         return filler
     if is_recorded(filler):

@@ -1,4 +1,10 @@
-"""Graphs over the words of a text, and a joint model of entities and relations that finds them."""
+"""Graphs over the words of a text, and a joint model of entities and relations that finds them.
+
+The model scores every span of up to ``max_width`` words as an entity, and every ordered pair of the spans
+that it keeps as a relation, over one shared encoder. It follows DyGIE++ (Wadden et al. 2019), which
+RadGraph's authors trained, in scoring spans and pruning them before pairs are formed, but has no propagation
+over the graph and no coreference. Texts are read sentence by sentence or as a whole (:data:`Unit`).
+"""
 
 from __future__ import annotations
 
@@ -32,7 +38,11 @@ _ENDS = (".", "!", "?")
 
 
 class WordGraph(NamedTuple):
-    """Entities and relations of a text."""
+    """Entities and relations of a text.
+
+    An entity is (first word, one past the last word, label); a relation is (head, tail, label), where head
+    and tail are indices into ``entities``.
+    """
 
     entities: tuple[WordSpan, ...] = ()
     relations: tuple[tuple[int, int, str], ...] = ()
@@ -85,7 +95,10 @@ def within(graph: WordGraph, start: int, end: int) -> WordGraph:
 def joined_units(
     texts: Sequence[Sequence[str]], unit: Unit, read: Callable[[list[tuple[str, ...]]], Sequence[WordGraph]]
 ) -> list[WordGraph]:
-    """The graphs of texts from those of their units; ``read`` is asked for each distinct one once."""
+    """The graphs of texts, each joined from those of its units.
+
+    ``read`` gets the distinct units of all texts, as tuples of words, and returns a graph for each.
+    """
     parts = [units(words, unit) for words in texts]
     keys = [tuple(words[a:b]) for words, own in zip(texts, parts, strict=True) for a, b in own]
     found = iter(of_distinct(keys, read))
@@ -108,7 +121,20 @@ _DISTANCES = 12
 
 @dataclass(frozen=True)
 class GraphSettings:
-    """Labels that are distinguished, and the shape of the head."""
+    """Labels, and the sizes and training of the head.
+
+    Attributes
+    ----------
+    entity_types, relation_types : labels; class 0 of the logits is "none" in addition.
+    unit : what is read at a time.
+    max_width : words of the widest span that can be an entity.
+    hidden, width_size : sizes of the head's layers and of its embedding of widths.
+    dropout : in the layer of the spans' vectors and before the classifier of relations.
+    spans_per_word : in training, how many spans per word of a unit are paired, at least the gold ones.
+    entity_weight : weight of the entity loss, where that of the relation loss is 1.
+    frozen_layers : encoder layers from the bottom, the embeddings with them, that are not trained; 0 trains
+        all.
+    """
 
     entity_types: tuple[str, ...]
     relation_types: tuple[str, ...]
@@ -125,7 +151,13 @@ class GraphSettings:
 def graph_module(encoder: Any, settings: GraphSettings) -> torch.nn.Module:
     """The encoder with its head.
 
-    ``forward`` takes a batch of units and returns ``entities``, logits of shape (units, spans, types + 1);
+    ``forward`` takes a batch of units as :meth:`GraphModel.collate` makes it: ``input_ids`` and
+    ``attention_mask`` of shape (units, pieces); of shape (units, spans) ``starts`` and ``ends``, the first
+    and last piece of each span, ``words``, its first word, ``widths``, its words less one, -1 in padding, and
+    in training ``labels``, its class, :data:`IGNORED` in padding; and in training ``relations`` of shape
+    (gold relations, 4): unit, head span, tail span, class.
+
+    It returns ``entities``, logits of shape (units, spans, types + 1);
     ``chosen``, the positions of the spans that were paired, shape (units, k), -1 where there are fewer; and
     ``pairs``, logits of shape (units, k, k, relations + 1), head before tail. With labels it also returns
     ``loss``: the summed cross-entropy over spans and over pairs, each divided by the number of gold spans, so
@@ -197,14 +229,19 @@ def graph_module(encoder: Any, settings: GraphSettings) -> torch.nn.Module:
                 gold = (labels > 0).sum(-1)
                 length = words.amax(-1) + 1
                 counts = torch.maximum(gold, (s.spans_per_word * length).ceil().long())
+                # The argsort of an argsort is the rank: gold spans come first, padding last.
                 order = margin.argsort(dim=-1, descending=True, stable=True).argsort(dim=-1)
                 wanted = (order < counts.unsqueeze(-1)) & (widths >= 0)
+            # Positions of the wanted spans, in order, on the left of each row; -1 behind them.
             most = int(wanted.sum(-1).max())
             places = torch.arange(wanted.shape[1], device=wanted.device).expand_as(wanted)
             first = places.masked_fill(~wanted, wanted.shape[1]).sort(-1).values[:, :most]
             return first.masked_fill(first == wanted.shape[1], -1)
 
         def _pairs(self, spans: Tensor, words: Tensor) -> Tensor:
+            """Logits of every ordered pair of the chosen spans, shape (units, k, k, relations + 1), from
+            their vectors, shape (units, k, hidden), and first words, shape (units, k): head, tail, their
+            product, and the distance in words, clipped at 12 either way."""
             apart = (words.unsqueeze(2) - words.unsqueeze(1)).clamp(-_DISTANCES, _DISTANCES) + _DISTANCES
             product = self.head["product"](spans.unsqueeze(2) * spans.unsqueeze(1))
             joint = self.head["head"](spans).unsqueeze(2) + self.head["tail"](spans).unsqueeze(1)
@@ -214,7 +251,8 @@ def graph_module(encoder: Any, settings: GraphSettings) -> torch.nn.Module:
         def _loss(
             self, entities: Tensor, pairs: Tensor, chosen: Tensor, labels: Tensor, relations: Tensor
         ) -> Tensor:
-            """``relations``: one row per gold relation: unit, head span, tail span, class."""
+            """The loss that ``forward`` returns. A pair of chosen spans without a gold relation is of class
+            0; padding, and a span with itself, do not count."""
             wanted = torch.zeros(pairs.shape[:3], dtype=torch.long, device=pairs.device)
             absent = chosen < 0
             empty = absent.unsqueeze(2) | absent.unsqueeze(1)
@@ -271,6 +309,7 @@ class GraphModel:
         save_checkpoint(folder, self.module.encoder, self.tokenizer, parts)
 
     def example(self, record: AnnotatedSentence) -> dict[str, Any]:
+        """An annotated record as the module takes it, see :meth:`encoded`."""
         return self.encoded(plain_words(record), gold_graph(record))
 
     def measure(self, records: Sequence[AnnotatedSentence]) -> dict[str, float]:
@@ -300,6 +339,8 @@ class GraphModel:
         return {**row, "labels": labels, "relations": [[*pair, kind] for pair, kind in relations.items()]}
 
     def _encoded(self, texts: Sequence[Sequence[str]]) -> list[dict[str, Any]]:
+        """For each unit ``input_ids``, and of all its candidate spans ``starts``, ``ends``, ``widths`` and
+        ``words``; see :func:`graph_module`."""
         rows = []
         for ids, places in encode_words(self.tokenizer, texts) if texts else []:
             spans = candidate_spans(len(places), self.settings.max_width)
@@ -341,6 +382,8 @@ class GraphModel:
     def _graph(
         self, row: dict[str, Any], kinds: list[int], chosen: list[int], links: list[list[int]]
     ) -> WordGraph:
+        """The graph of one unit: ``row`` as :meth:`_encoded` made it, the likeliest class of each span
+        (``kinds``) and of each pair of chosen spans (``links``, shape (k, k))."""
         taken = [span for span in chosen if span >= 0]
         entities = [
             (
@@ -421,5 +464,6 @@ def counts(
 
 
 def _links(graph: WordGraph) -> dict[tuple[tuple[int, int], tuple[int, int]], str]:
+    """The label of each relation by the spans of its head and tail."""
     ends = [(start, end) for start, end, _ in graph.entities]
     return {(ends[head], ends[tail]): kind for head, tail, kind in graph.relations}
