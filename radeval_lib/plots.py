@@ -20,7 +20,7 @@ from seaborn.utils import relative_luminance
 # Okabe and Ito's colours: distinguished by colour-blind readers, and in grey.
 PALETTE = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#4D4D4D")
 _INK = "#1b1b1b"  # of all writing but that on cells of heat maps: the book turns it round on a dark page
-MARKERS = ("o", "s", "^", "D", "v", "P", "X")
+MARKERS = ("o", "s", "^", "D", "v", "P", "X", "<")
 WIDTH = 5.2  # inches: on a phone, whose screen shows it whole, the smallest labels are still 10 pixels high
 
 
@@ -113,6 +113,23 @@ def series(
         axes.errorbar(places, rows["value"], yerr=reach, **look)
     else:
         axes.errorbar(rows["value"], places, xerr=reach, **look)
+
+
+def dodged(
+    axes: Axes, rows: pd.DataFrame, x: str, line: str, kind: str, palette: Sequence[str] = PALETTE
+) -> None:
+    """One marker per row of ``rows`` at its value in column ``x``: the lines from top to bottom, the kinds of
+    a line below each other, with a colour and a marker each.
+    """
+    names, kinds = list(dict.fromkeys(rows[line])), list(dict.fromkeys(rows[kind]))
+    for number, name in enumerate(kinds):
+        shown = rows[rows[kind] == name]
+        places = shown[line].map(names.index) + 0.76 * ((number + 0.5) / len(kinds) - 0.5)
+        look = {"c": palette[number], "marker": MARKERS[number], "label": name, "zorder": 3}
+        axes.scatter(shown[x], places, s=30, clip_on=False, **look)
+    lines(axes, names)
+    for edge in range(len(names) - 1):
+        axes.axhline(edge + 0.5, color="0.85", linewidth=0.8)
 
 
 def lines(axes: Axes, names: Sequence[str]) -> None:

@@ -24,7 +24,7 @@
     title.before(button);
   }
 
-  /* Wide tables take the margin; on a phone, tables of sentences become cards. */
+  /* Wide tables take the margin; on a phone, tables of sentences, and small ones that do not fit, become cards. */
   function fitTables() {
     const margin = document.querySelector(".bd-sidebar-secondary");
     const article = document.querySelector(".bd-article");
@@ -40,20 +40,21 @@
     document.querySelectorAll(".radeval-table").forEach((box) => {
       const table = box.querySelector("table");
       const heads = [...table.querySelectorAll("thead tr")];
-      if (heads.length === 1) {
+      const cells = [...table.querySelectorAll("tbody td")];
+      const phone = matchMedia("(max-width: 600px)").matches;
+      const asCards = () => {
         const names = [...heads[0].children].map((cell) => cell.textContent.trim());
-        const cells = [...table.querySelectorAll("tbody td")];
-        if (cells.some((cell) => cell.textContent.trim().length > 40)) {
-          table.classList.add("cards");
-          table.querySelectorAll("tbody tr").forEach((row) => {
-            [...row.children].forEach((cell, place) => { if (place && names[place]) cell.dataset.label = names[place]; });
-          });
-        }
-      }
+        table.classList.add("cards");
+        table.querySelectorAll("tbody tr").forEach((row) => {
+          [...row.children].forEach((cell, place) => { if (place && names[place]) cell.dataset.label = names[place]; });
+        });
+      };
+      if (heads.length === 1 && cells.some((cell) => cell.textContent.trim().length > 40)) asCards();
       const measure = () => {
         if (!box.classList.contains("wide") && box.clientWidth && box.scrollWidth > box.clientWidth + 2) {
           box.classList.add("wide");
           watch.observe(box);
+          if (phone && heads.length === 1 && cells.length <= 60) asCards(); // a small one, whose last column would be out of sight
         }
       };
       measure();

@@ -13,7 +13,7 @@ import pandas as pd
 from radeval_lib.errors import NotebookError
 from radeval_lib.papers.exhibits import PAPERS, of_notebook
 from radeval_lib.papers.printed_numbers import paper as described
-from radeval_lib.pipeline import browser_judge, citing, launching
+from radeval_lib.pipeline import browser_judge, citing, launching, typesetting
 from radeval_lib.pipeline.glossary import Linker
 from radeval_lib.study.display import ENDS_HERE
 from radeval_lib.study.pages import claims_table, not_rebuilt
@@ -57,7 +57,7 @@ def for_readers(
             tags.add("hide-input")
         for output in cell.outputs:
             if drawing := output.get("data", {}).get("image/svg+xml"):
-                output["data"]["image/svg+xml"] = for_both_grounds("".join(drawing))
+                output["data"]["image/svg+xml"] = for_both_grounds(typesetting.drawing("".join(drawing)))
             if html := output.get("data", {}).get("text/html"):
                 output["data"]["text/html"] = citing.with_citation("".join(html), found)
         cell.metadata["tags"] = sorted(tags)

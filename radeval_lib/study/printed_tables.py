@@ -29,6 +29,8 @@ COMPARED = "compared"
 """What a cell is that a check compares with others, so that no number of its own follows."""
 _VALUE = ["printed", "value", "half_width"]
 _WORST = (verdicts.FAILS, verdicts.CANNOT_TELL, verdicts.HOLDS)
+_ENDS = {"ci_low": "low end", "ci_high": "high end"}
+"""What the ends of printed intervals are called, by their key in the transcriptions."""
 
 
 def place_of(result: Result) -> str:
@@ -110,6 +112,7 @@ def cell_by_cell(result: Result, letters: Mapping[str, str]) -> str:
     lost = _rows_without(cells["printed"] != NOT_LEGIBLE, laid_out, cells)
     laid_out = laid_out.drop(lost)
     laid_out = laid_out.rename_axis(index=[name.replace("_", " ") for name in rows])
+    laid_out = laid_out.rename(index=_ENDS, columns=_ENDS)
     entry = exhibit(result.exhibit)
     caption = f"{entry.label} as printed: {unit_of(result.exhibit)}"
     table = table_html(laid_out, caption, raw=tuple(laid_out.columns))

@@ -17,6 +17,7 @@ from radeval_lib.papers.exhibits import level_of
 from radeval_lib.papers.printed_numbers import paper, printed, quotations
 from radeval_lib.paths import BOOK
 from radeval_lib.pipeline.staging import pages_of
+from radeval_lib.pipeline.typesetting import markup
 from radeval_lib.study import PAPERS, ledger, read_all
 from radeval_lib.study.display import RECORD
 from radeval_lib.study.results import explains, rests_on_cases
@@ -343,6 +344,12 @@ def test_code_opens_by_a_switch_for_the_page_and_by_a_mark_for_a_cell(html: Path
     expect(cell.locator("pre").first).to_be_visible()
 
 
+def test_minus_signs_and_subscripts_are_set_on_every_page(html: Path) -> None:
+    pages = [path for path in html.rglob("*.html") if path.name != "genindex.html"]
+    assert "τ<sub>b</sub>" in (html / "notebooks/across/which_judge.html").read_text(encoding="utf-8")
+    assert [path for path in pages if markup(text := path.read_text(encoding="utf-8")) != text] == []
+
+
 def test_wide_tables_take_the_margin_and_become_cards_on_a_phone(html: Path, browser: Browser) -> None:
     address = (html / "notebooks/across/exhibits.html").as_uri()
     context = new_context(browser, offline=True, viewport={"width": 390, "height": 800})
@@ -351,6 +358,10 @@ def test_wide_tables_take_the_margin_and_become_cards_on_a_phone(html: Path, bro
     row = opened.locator("table.radeval.cards tbody tr").first
     assert row.evaluate("row => getComputedStyle(row).display") == "block"
     assert row.locator(".verdict").evaluate("e => e.getBoundingClientRect().right <= window.innerWidth")
+    opened.goto((html / "notebooks/across/audit.html").as_uri(), wait_until="load")
+    small = opened.get_by_role("region", name="Comparisons by paper", exact=True)
+    expect(small.locator("table")).to_have_class(re.compile("cards"))
+    assert small.evaluate("e => e.scrollWidth <= e.clientWidth")  # five columns do not fit
     context.close()
     wide = new_context(browser, offline=True, viewport={"width": 1280, "height": 900})
     opened = wide.new_page()

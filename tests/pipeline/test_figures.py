@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import matplotlib.pyplot as plt
 import numpy as np
+import pandas as pd
 from seaborn.utils import relative_luminance
 
 from radeval_lib import plots
@@ -40,3 +41,18 @@ def test_texts_on_a_heat_map_contrast_with_their_cells() -> None:
         pair = [relative_luminance(colour) + 0.05 for colour in (cells[10 * row + column], text.get_color())]
         assert max(pair) / min(pair) > 4.5
     plt.close()
+
+
+def test_kinds_of_a_line_differ_in_colour_and_marker() -> None:
+    _, axes = plots.panels(1, 1)
+    rows = pd.DataFrame(
+        [("b", "ours", 1.0), ("b", "theirs", 2.0), ("a", "theirs", 3.0)], columns=["line", "kind", "x"]
+    )
+    plots.dodged(axes, rows, "x", "line", "kind")
+    drawn = {one.get_label(): one for one in axes.collections}
+    assert [text.get_text() for text in axes.get_yticklabels()] == ["b", "a"]
+    assert np.round(drawn["ours"].get_offsets(), 2).tolist() == [[1.0, -0.19]]
+    assert np.round(drawn["theirs"].get_offsets(), 2).tolist() == [[2.0, 0.19], [3.0, 1.19]]
+    ours, theirs = drawn["ours"], drawn["theirs"]
+    assert ours.get_facecolor().tolist() != theirs.get_facecolor().tolist()
+    assert ours.get_paths()[0].vertices.tolist() != theirs.get_paths()[0].vertices.tolist()

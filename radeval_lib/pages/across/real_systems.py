@@ -409,9 +409,10 @@ def answer(recording: Recording, named: pd.DataFrame, gained: pd.DataFrame, run:
 def draw_curve(axes: Axes, table: pd.DataFrame, pair: tuple[str, str], metrics: Sequence[str]) -> None:
     """The lead of the first of two systems by the share of normal studies, as a share of the larger mean."""
     shares, name = np.linspace(0, 1, 51), titles(metrics)
-    for metric in metrics:
+    for metric, marker in zip(metrics, plots.MARKERS, strict=False):
         largest = means(table, [metric]).loc[list(pair), metric].max()
-        axes.plot(shares, curve(table, metric, pair, shares) / largest, label=name[metric])
+        lead = curve(table, metric, pair, shares) / largest
+        axes.plot(shares, lead, marker=marker, markevery=10, label=name[metric])
     counts = table[table["system"] == SAME]["stratum"].value_counts()
     axes.axvline(counts["normal"] / (counts["normal"] + counts["finding"]), color="0.4", linestyle=":")
     axes.axhline(0, color="0.4", linewidth=0.8)

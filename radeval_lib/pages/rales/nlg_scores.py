@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import pandas as pd
-import seaborn as sns
 from matplotlib.axes import Axes
 
 from radeval_lib import plots
@@ -58,11 +57,10 @@ def rouge_by_rule(texts: pd.DataFrame) -> pd.DataFrame:
 
 
 def draw_scores(table4: pd.DataFrame) -> Axes:
-    """Every score of Table 4, one dot per system."""
+    """Every score of Table 4, one marker per system."""
     _, axes = plots.panels(1, 1, 5.2)
     palette = [*plots.PALETTE[:6], "#4D4D4D", "#A6A6A6"]
-    look = {"dodge": True, "jitter": False, "size": 5.5, "palette": palette, "ax": axes}
-    ax = sns.stripplot(table4, x="value", y="cell", hue="model", **look)
-    ax.set(xlabel="score", ylabel="", xlim=(0, 0.8))
-    sns.move_legend(ax, "center left", bbox_to_anchor=(1, 0.5), title="")
-    return ax
+    plots.dodged(axes, table4, "value", "cell", "model", palette)
+    axes.set(xlabel="score", xlim=(0, 0.8))
+    axes.legend(ncols=3, loc="lower right", bbox_to_anchor=(1, 1), columnspacing=1, handletextpad=0.1)
+    return axes

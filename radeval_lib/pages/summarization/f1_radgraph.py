@@ -9,7 +9,6 @@ from itertools import chain
 from typing import get_args
 
 import pandas as pd
-import seaborn as sns
 from matplotlib.axes import Axes
 
 from radeval_lib import plots
@@ -204,11 +203,7 @@ def draw_levels(scores: pd.DataFrame) -> Axes:
     long = scores.rename_axis("candidate").reset_index()
     long = long.melt("candidate", var_name="level", value_name="F1-RadGraph")
     _, axes = plots.panels(1, 1, height=3.6)
-    looks = {"dodge": True, "jitter": False, "size": 8, "marker": "o", "linewidth": 0.5, "edgecolor": "white"}
-    sns.stripplot(long, x="F1-RadGraph", y="candidate", hue="level", ax=axes, **looks)
-    axes.set(xlim=(-4, 104), ylabel="")
-    axes.grid(axis="y", visible=False)
-    for edge in range(len(scores) - 1):
-        axes.axhline(edge + 0.5, color="0.85", lw=0.8)
-    axes.legend(title="", loc="upper left", bbox_to_anchor=(1.0, 1.0))
+    plots.dodged(axes, long, "F1-RadGraph", "candidate", "level")
+    axes.set(xlim=(-4, 104), xlabel="F1-RadGraph")
+    axes.legend(ncols=4, loc="lower right", bbox_to_anchor=(1, 1), columnspacing=1, handletextpad=0.1)
     return axes

@@ -1,0 +1,97 @@
+"""A Sphinx extension that sets numbers and symbols of the rendered book: a minus sign before a negative
+number, the subscript of Kendall's τ_b, and author and year as the labels of the bibliography.
+
+Sources and results keep the plain characters, which programs read.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Sequence
+from string import ascii_lowercase
+from typing import Any
+
+from docutils import nodes
+from pybtex.plugin import register_plugin
+from pybtex.style.labels import BaseLabelStyle
+from sphinx.application import Sphinx
+
+_MINUS = re.compile(r"(?<![\w.:/−-])-(?=\.?\d)")
+_TAU = "τ_b"
+_AS_IS = re.compile(r"<(script|style|code|pre|math|textarea|title)\b.*?</\1\s*>|<[^>]*>", re.DOTALL)
+"""What of HTML or SVG is no running text: tags, and elements that hold code or what a program reads."""
+
+
+def with_minus(text: str) -> str:
+    """Text with U+2212 in place of a hyphen that stands for a minus sign before a number."""
+    return _MINUS.sub("\N{MINUS SIGN}", text)
+
+
+def markup(html: str) -> str:
+    """HTML with its text set, outside tags and code."""
+    return _outside_tags(html, lambda text: with_minus(text).replace(_TAU, "τ<sub>b</sub>"))
+
+
+def drawing(svg: str) -> str:
+    """An SVG drawing with its text set; what follows a subscript is raised to the line again."""
+    lowered = r'τ<tspan font-size="75%" dy="0.24em">b</tspan><tspan dy="-0.18em">\1</tspan>'
+    return _outside_tags(svg, lambda text: re.sub(rf"{_TAU}([^<]*)", lowered, with_minus(text)))
+
+
+def _outside_tags(source: str, write: Callable[[str], str]) -> str:
+    parts, last = list[str](), 0
+    for match in _AS_IS.finditer(source):
+        parts += [write(source[last : match.start()]), match[0]]
+        last = match.end()
+    return "".join([*parts, write(source[last:])])
+
+
+def _inline(text: str) -> Iterator[nodes.Node]:
+    """Text as docutils' nodes, with the subscript as one."""
+    *before, last = with_minus(text).split(_TAU)
+    for part in before:
+        yield nodes.Text(f"{part}τ")
+        yield nodes.subscript("", "b")
+    if last:
+        yield nodes.Text(last)
+
+
+def set_page(app: Sphinx, doctree: nodes.document, page: str) -> None:
+    """Set the text of a page, but for code, formulas and alternative texts."""
+    for raw in doctree.findall(nodes.raw):
+        if "html" in raw.get("format", ""):
+            raw[:] = [nodes.Text(markup(raw.astext()))]
+    for text in list(doctree.findall(nodes.Text)):
+        if (_TAU in text or _MINUS.search(text)) and not _is_code(text):
+            text.parent.replace(text, list(_inline(text.astext())))
+
+
+def _is_code(node: nodes.Node | None) -> bool:
+    """Whether a node is in what stays as it is written: code, formulas, and HTML."""
+    kinds = (nodes.literal, nodes.FixedTextElement, nodes.math, nodes.math_block, nodes.raw)
+    return node is not None and (isinstance(node, kinds) or _is_code(node.parent))
+
+
+class AuthorYear(BaseLabelStyle):
+    """Labels of a bibliography as the text cites its entries: ``Doe et al., 2020``."""
+
+    def format_labels(self, sorted_entries: Sequence[Any]) -> Iterator[str]:
+        """One label per entry, in their order."""
+        seen = dict[str, int]()
+        for entry in sorted_entries:
+            people = entry.persons.get("author") or entry.persons.get("editor") or []
+            names = [" ".join([*one.prelast_names, *one.last_names]) for one in people] or [entry.key]
+            named = " and ".join(names) if len(names) <= 2 else f"{names[0]} et al."
+            label = f"{named}, {entry.fields.get('year', 'n.d.')}"
+            seen[label] = seen.get(label, 0) + 1
+            yield label if seen[label] == 1 else f"{label}{ascii_lowercase[seen[label] - 1]}"
+
+
+def setup(app: Sphinx) -> dict[str, bool]:
+    """Register the extension with Sphinx."""
+    from pybtex.style.formatting.plain import Style
+
+    style = type("AuthorYearStyle", (Style,), {"default_label_style": AuthorYear})
+    register_plugin("pybtex.style.formatting", "author_year", style)
+    app.connect("doctree-resolved", set_page)
+    return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -1,0 +1,61 @@
+"""Numbers and symbols as the rendered book sets them."""
+
+from __future__ import annotations
+
+import pytest
+from docutils import nodes
+from pybtex.database import Entry, Person
+
+from radeval_lib.pipeline import typesetting
+
+
+@pytest.mark.parametrize(
+    ("plain", "shown"),
+    [
+        ("-0.22 [-0.35, -.09]", "−0.22 [−0.35, −.09]"),
+        ("(-3 to -1)", "(−3 to −1)"),
+        ("GPT-4, 2026-11-26, 2-3, w-1, a - 1", "GPT-4, 2026-11-26, 2-3, w-1, a - 1"),
+        ("10.1145/-1 --3", "10.1145/-1 --3"),
+    ],
+)
+def test_a_hyphen_is_a_minus_sign_before_a_number_alone(plain: str, shown: str) -> None:
+    assert typesetting.with_minus(plain) == shown
+
+
+def test_html_is_set_outside_tags_and_code() -> None:
+    html = '<td title="-1 τ_b">-1 τ_b</td><code>-1</code><script>[-1]</script><pre>-2 τ_b</pre>-3'
+    assert typesetting.markup(html) == (
+        '<td title="-1 τ_b">−1 τ<sub>b</sub></td><code>-1</code><script>[-1]</script><pre>-2 τ_b</pre>−3'
+    )
+
+
+def test_a_drawing_comes_back_to_its_line_after_a_subscript() -> None:
+    assert typesetting.drawing("<style>a{b: -1px}</style><text>-1 τ_b with</text>") == (
+        '<style>a{b: -1px}</style><text>−1 τ<tspan font-size="75%" dy="0.24em">b</tspan>'
+        '<tspan dy="-0.18em"> with</tspan></text>'
+    )
+
+
+def test_a_page_is_set_but_for_its_code_and_formulas() -> None:
+    page = nodes.paragraph("", "", nodes.Text("at τ_b -0.5, "), nodes.literal("", "τ_b -1"))
+    page += [
+        nodes.math("", "-1"),
+        nodes.raw("", "<b>-1</b>", format="html"),
+        nodes.raw("", "-1", format="latex"),
+    ]
+    page += nodes.raw("", "no minus", format="html")
+    typesetting.set_page(None, page, "page")  # type: ignore[arg-type]
+    assert [type(one).__name__ for one in page.children[:3]] == ["Text", "subscript", "Text"]
+    assert [one.astext() for one in page.children[3:]] == ["τ_b -1", "-1", "<b>−1</b>", "-1", "no minus"]
+    assert "".join(one.astext() for one in page.children[:3]) == "at τb −0.5, "
+
+
+def test_labels_of_the_bibliography_are_author_and_year() -> None:
+    people = [Person("Doe, Jane"), Person("van der Berg, Jan"), Person("Roe, Kim")]
+    entries = [Entry("misc", {"year": "2020"}, {"author": people[:n]}) for n in (1, 2, 3, 1)]
+    unnamed = Entry("misc", {})
+    unnamed.key = "key"
+    assert list(typesetting.AuthorYear().format_labels([*entries, unnamed])) == [
+        *("Doe, 2020", "Doe and van der Berg, 2020", "Doe et al., 2020", "Doe, 2020b"),
+        "key, n.d.",
+    ]
