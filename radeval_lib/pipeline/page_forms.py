@@ -121,6 +121,8 @@ def with_claims(source: str, card: pd.DataFrame) -> str:
 
 
 def with_judge(source: str, form: str) -> str:
-    """A prose page with :data:`browser_judge.MARK` replaced by the judge's form; where that is empty, by one
-    line on how to get it."""
-    return source.replace(browser_judge.MARK, form or _NO_JUDGE)
+    """A prose page with :data:`browser_judge.MARK` replaced by the judge's form; where that is empty, with a
+    line below the page's title on how to get it."""
+    if browser_judge.MARK not in source or form:
+        return source.replace(browser_judge.MARK, form)
+    return _below_title(source.replace(browser_judge.MARK, ""), _NO_JUDGE)

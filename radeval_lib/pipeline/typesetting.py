@@ -1,5 +1,6 @@
 """A Sphinx extension that sets numbers and symbols of the rendered book: a minus sign before a negative
-number, the subscript of Kendall's τ_b, and author and year as the labels of the bibliography.
+number, no space before a percent sign, no line break within an interval, the subscript of Kendall's τ_b, and
+author and year as the labels of the bibliography.
 
 Sources and results keep the plain characters, which programs read.
 """
@@ -17,25 +18,28 @@ from pybtex.style.labels import BaseLabelStyle
 from sphinx.application import Sphinx
 
 _MINUS = re.compile(r"(?<![\w.:/−-])-(?=\.?\d)")
+_PERCENT = re.compile(r"(?<=\d) %(?!\w)")
+_INTERVAL = re.compile(r"(?<=\[)([-+−]?[\d.,]+%?(?:,| to)) (?=[-+−]?[\d.,]+%?\])")
 _TAU = "τ_b"
 _AS_IS = re.compile(r"<(script|style|code|pre|math|textarea|title)\b.*?</\1\s*>|<[^>]*>", re.DOTALL)
 """What of HTML or SVG is no running text: tags, and elements that hold code or what a program reads."""
 
 
-def with_minus(text: str) -> str:
-    """Text with U+2212 in place of a hyphen that stands for a minus sign before a number."""
-    return _MINUS.sub("\N{MINUS SIGN}", text)
+def characters(text: str) -> str:
+    """Text with U+2212 in place of a hyphen that stands for a minus sign, ``95%`` for ``95 %``, and intervals
+    held together by a no-break space."""
+    return _INTERVAL.sub("\\1\N{NO-BREAK SPACE}", _PERCENT.sub("%", _MINUS.sub("\N{MINUS SIGN}", text)))
 
 
 def markup(html: str) -> str:
     """HTML with its text set, outside tags and code."""
-    return _outside_tags(html, lambda text: with_minus(text).replace(_TAU, "τ<sub>b</sub>"))
+    return _outside_tags(html, lambda text: characters(text).replace(_TAU, "τ<sub>b</sub>"))
 
 
 def drawing(svg: str) -> str:
     """An SVG drawing with its text set; what follows a subscript is raised to the line again."""
     lowered = r'τ<tspan font-size="75%" dy="0.24em">b</tspan><tspan dy="-0.18em">\1</tspan>'
-    return _outside_tags(svg, lambda text: re.sub(rf"{_TAU}([^<]*)", lowered, with_minus(text)))
+    return _outside_tags(svg, lambda text: re.sub(rf"{_TAU}([^<]*)", lowered, characters(text)))
 
 
 def _outside_tags(source: str, write: Callable[[str], str]) -> str:
@@ -48,7 +52,7 @@ def _outside_tags(source: str, write: Callable[[str], str]) -> str:
 
 def _inline(text: str) -> Iterator[nodes.Node]:
     """Text as docutils' nodes, with the subscript as one."""
-    *before, last = with_minus(text).split(_TAU)
+    *before, last = characters(text).split(_TAU)
     for part in before:
         yield nodes.Text(f"{part}τ")
         yield nodes.subscript("", "b")
@@ -62,7 +66,7 @@ def set_page(app: Sphinx, doctree: nodes.document, page: str) -> None:
         if "html" in raw.get("format", ""):
             raw[:] = [nodes.Text(markup(raw.astext()))]
     for text in list(doctree.findall(nodes.Text)):
-        if (_TAU in text or _MINUS.search(text)) and not _is_code(text):
+        if (_TAU in text or characters(text.astext()) != text) and not _is_code(text):
             text.parent.replace(text, list(_inline(text.astext())))
 
 

@@ -12,14 +12,16 @@ from radeval_lib.pipeline import typesetting
 @pytest.mark.parametrize(
     ("plain", "shown"),
     [
-        ("-0.22 [-0.35, -.09]", "−0.22 [−0.35, −.09]"),
+        ("-0.22 [-0.35, -.09]", "−0.22 [−0.35,\u00a0−.09]"),
+        ("95 % [2%, 71%], [1,200 to +3]", "95% [2%,\u00a071%], [1,200 to\u00a0+3]"),
+        ("5 %d, [4, text]", "5 %d, [4, text]"),
         ("(-3 to -1)", "(−3 to −1)"),
         ("GPT-4, 2026-11-26, 2-3, w-1, a - 1", "GPT-4, 2026-11-26, 2-3, w-1, a - 1"),
         ("10.1145/-1 --3", "10.1145/-1 --3"),
     ],
 )
-def test_a_hyphen_is_a_minus_sign_before_a_number_alone(plain: str, shown: str) -> None:
-    assert typesetting.with_minus(plain) == shown
+def test_numbers_are_set_and_other_characters_stay(plain: str, shown: str) -> None:
+    assert typesetting.characters(plain) == shown
 
 
 def test_html_is_set_outside_tags_and_code() -> None:
