@@ -14,19 +14,11 @@ import numpy as np
 import pandas as pd
 
 from radeval_lib import atomic, data, origin
-from radeval_lib.cards import pairs, systems
+from radeval_lib.cards import pairs, people, systems
 from radeval_lib.cards.behaviour import behaviour, costs, filled
-from radeval_lib.cards.people import (
-    Half,
-    check_lengths,
-    look,
-    not_met,
-    on_facts,
-    on_radpref,
-    rated_scores,
-)
+from radeval_lib.cards.people import OTHER_RESAMPLES, CardSettings, Half
 from radeval_lib.cards.scoring import OfCommand, OfFile, Scored, Scorer
-from radeval_lib.cards.subject import Tuned, subject_of
+from radeval_lib.cards.subject import Subject, Tuned, subject_of
 from radeval_lib.data import recorded as recordings
 from radeval_lib.errors import check_choice
 from radeval_lib.metrics.base import MetricError
@@ -35,8 +27,8 @@ from radeval_lib.paths import DATA
 from radeval_lib.stats.inputs import FloatArray
 
 SCHEMA = 1
+_SYSTEMS = "committed outputs of real systems"
 RESAMPLES, QUICK_RESAMPLES = 5_000, 1_000  # of RadPref; Holm's correction over every two metrics needs 2,640
-_OTHER_RESAMPLES = 1_000
 
 
 @dataclass(frozen=True)
@@ -146,6 +138,7 @@ def metric_card(
         If the metric scores no pair, gives something other than a number, or a declaration is not one.
     """
     check_choice(half, Half, "half", MetricError)
+    settings = CardSettings(seed, quick, half, QUICK_RESAMPLES if quick else RESAMPLES)
     subject = subject_of(
         metric, name, batched=batched, higher_is_better=higher_is_better, value_range=value_range, tuned=tuned
     )
@@ -158,63 +151,58 @@ def metric_card(
     progress(0, len(frame) if scorer else 0)
     scored = scorer.score(frame, lambda done: progress(done, len(frame))) if scorer else None
     oriented = filled(frame, subject.sign * scored.values) if scored else None
-    met = rated_scores(frame, oriented, held, subject.sign)
-    check_lengths(met, recorded)
+    rated_sets = people.rated_scores(frame, oriented, held, subject.sign)
+    people.check_lengths(rated_sets, recorded)
     why = "there is no data root" if root is None else "the data root does not hold its texts"
-    not_tried = not_met(met, why if rated else "it was not asked for")
-    resamples = QUICK_RESAMPLES if quick else RESAMPLES
+    not_tried = people.without_scores(rated_sets, why if rated else "it was not asked for")
+    agreed = people.on_rated_sets(rated_sets, recorded, subject, settings)
+    tested = _edits_and_systems(subject, frame, scored, oriented, root, settings)
+    not_tried |= agreed.not_tried | tested.not_tried | subject.not_tried()
     content: dict[str, Any] = {
         "schema": SCHEMA,
         "metric": subject.as_dict(),
-        "settings": {"seed": seed, "quick": quick, "half": half, "resamples": resamples},
+        "settings": settings._asdict(),
         "pairs": pairs.counts(frame) if scored else {},
         "recorded": sorted(held),
         "edited": frame.attrs["source"],
-        "radpref": None,
-        "mts_dialog": None,
-        "systems": None,
-        "edits": None,
-        "behaviour": None,
-        "looks": [],
-        "not_tried": [],
+        **(agreed.content or {}),
+        **(tested.content or {}),
+        "looks": [people.look(subject.name, half, rated_sets["radpref"])] if "radpref" in rated_sets else [],
+        "not_tried": [{"what": what, "why": why} for what, why in not_tried.items()],
         "command": command,
         **origin.environment(),
     }
-    if "radpref" in met:
-        content["radpref"] = on_radpref(
-            recorded["radpref"], met["radpref"], subject, half, resamples, seed, quick, not_tried
-        )
-        content["looks"] = [look(subject.name, half, met["radpref"])]
-    if "mts_dialog" in met:
-        content["mts_dialog"] = on_facts(
-            recorded["mts_dialog"], met["mts_dialog"], subject, _OTHER_RESAMPLES, seed, not_tried
-        )
-    if scored is not None and oriented is not None:
-        content["edits"] = costs(frame, oriented, resamples=_OTHER_RESAMPLES, seed=seed)
-        if root is not None and (frame["part"] == "systems").any():
-            content["systems"] = systems.effects(
-                frame,
-                oriented,
-                systems.strata(root),
-                sign=subject.sign,
-                resamples=_OTHER_RESAMPLES,
-                seed=seed,
-            )
-        else:
-            not_tried["committed outputs of real systems"] = _without_systems(root, quick)
-        content["behaviour"] = behaviour(frame, scored, subject.value_range, subject.higher_is_better)
-    else:
-        not_tried["edits and behaviour"] = subject.note
-    not_tried |= subject.not_tried()
-    content["not_tried"] = [{"what": what, "why": why} for what, why in not_tried.items()]
     table = frame[["id", "part", "row", "kind"]].assign(score=scored.values if scored else math.nan)
     return Card(_plain(content), table, scored.message if scored else "")
 
 
-def _without_systems(root: Path | None, quick: bool) -> str:
+def _edits_and_systems(
+    subject: Subject,
+    frame: pd.DataFrame,
+    scored: Scored | None,
+    oriented: FloatArray | None,
+    root: Path | None,
+    settings: CardSettings,
+) -> people.Part:
+    """The parts ``systems``, ``edits`` and ``behaviour`` of a card, each None where it cannot be computed."""
+    content: dict[str, Any] = {"systems": None, "edits": None, "behaviour": None}
+    if scored is None or oriented is None:
+        return people.Part(content, {"edits and behaviour": subject.note})
+    not_tried = {}
+    drawn = {"resamples": OTHER_RESAMPLES, "seed": settings.seed}
+    content["edits"] = costs(frame, oriented, **drawn)
+    content["behaviour"] = behaviour(frame, scored, subject.value_range, subject.higher_is_better)
     if root is None:
-        return "there is no data root"
-    return "a quick card leaves them out" if quick else "the data root does not hold them"
+        not_tried[_SYSTEMS] = "there is no data root"
+    elif (frame["part"] == "systems").any():
+        content["systems"] = systems.effects(
+            frame, oriented, systems.strata(root), sign=subject.sign, **drawn
+        )
+    elif settings.quick:
+        not_tried[_SYSTEMS] = "a quick card leaves them out"
+    else:
+        not_tried[_SYSTEMS] = "the data root does not hold them"
+    return people.Part(content, not_tried)
 
 
 def root_of(given: str | Path | None) -> Path | None:

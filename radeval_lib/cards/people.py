@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import datetime
 from collections.abc import Mapping, Sequence
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -18,13 +18,52 @@ from radeval_lib.stats.correlations import varies
 from radeval_lib.stats.inputs import FloatArray
 
 Half = Literal["all", "development", "report"]
+OTHER_RESAMPLES = 1_000
+"""Bootstrap resamples of everything in a card but RadPref's part."""
 _NAMES = {"radpref": "RadPref", "mts_dialog": "MTS-Dialog"}
+
+
+class CardSettings(NamedTuple):
+    """How a card is made: the part ``settings`` of its JSON.
+
+    Attributes
+    ----------
+    seed : of resampling and permutation.
+    quick : fewer edited reports and resamples, no clusters, and no outputs of real systems.
+    half : the cases of RadPref that are used.
+    resamples : bootstrap resamples of RadPref's cases.
+    """
+
+    seed: int
+    quick: bool
+    half: Half
+    resamples: int
+
+
+class Part(NamedTuple):
+    """A part of a card, None where it cannot be computed; and by name what was not tried in it, with why."""
+
+    content: dict[str, Any] | None
+    not_tried: dict[str, str]
 
 
 def rated_scores(
     frame: pd.DataFrame, oriented: FloatArray | None, held: Mapping[str, FloatArray], sign: int
 ) -> dict[str, FloatArray]:
-    """Oriented scores of each rated set that was scored or is known (``held``), shape (pairs of the set,)."""
+    """Oriented scores of each rated set that was scored, or whose scores are given.
+
+    Parameters
+    ----------
+    frame : the pairs of the card.
+    oriented : their oriented scores, shape (pairs,); None where none was scored.
+    held : given scores by set, as the metric gives them; one that is not finite counts as the worst.
+    sign : 1 or -1, by which given scores are oriented.
+
+    Returns
+    -------
+    dict
+        By set, scores of shape (pairs of the set,); sets without scores are left out.
+    """
     found: dict[str, FloatArray] = {}
     for name in pairs.RATED:
         here = (frame["part"] == name).to_numpy()
@@ -36,60 +75,75 @@ def rated_scores(
     return found
 
 
-def check_lengths(met: Mapping[str, FloatArray], recorded: Mapping[str, recordings.Recording]) -> None:
+def check_lengths(rated: Mapping[str, FloatArray], recorded: Mapping[str, recordings.Recording]) -> None:
     """Raise MetricError where a rated set has another number of scores than of pairs."""
-    for name, values in met.items():
+    for name, values in rated.items():
         if len(values) != len(recorded[name].table):
             raise MetricError(f"{len(values)} scores for {len(recorded[name].table)} pairs", name)
 
 
-def not_met(met: Mapping[str, FloatArray], why: str) -> dict[str, str]:
-    """The rated sets that were not met, as a card names what was not tried."""
-    return {f"agreement with people, {_NAMES[one]}": why for one in pairs.RATED if one not in met}
+def without_scores(rated: Mapping[str, FloatArray], why: str) -> dict[str, str]:
+    """The rated sets that have no scores, as a card names what was not tried, with one reason for all."""
+    return {f"agreement with people, {_NAMES[one]}": why for one in pairs.RATED if one not in rated}
+
+
+def on_rated_sets(
+    rated: Mapping[str, FloatArray],
+    recorded: Mapping[str, recordings.Recording],
+    subject: Subject,
+    settings: CardSettings,
+) -> Part:
+    """The parts ``radpref`` and ``mts_dialog`` of a card, each None without scores or a correlation.
+
+    ``rated``: by :func:`rated_scores`.
+    """
+    content: dict[str, Any] = dict.fromkeys(pairs.RATED)
+    not_tried: dict[str, str] = {}
+    for name, measured in (("radpref", on_radpref), ("mts_dialog", on_facts)):
+        if name in rated:
+            content[name], why = measured(recorded[name], rated[name], subject, settings)
+            not_tried |= why
+    return Part(content, not_tried)
 
 
 def on_radpref(
-    recording: recordings.Recording,
-    mine: FloatArray,
-    subject: Subject,
-    half: Half,
-    resamples: int,
-    seed: int,
-    quick: bool,
-    not_tried: dict[str, str],
-) -> dict[str, Any] | None:
-    """The part ``radpref`` of a card: agreement with its ratings beside metrics that are known there; None,
-    and in ``not_tried`` why, where no correlation is defined."""
-    keep = in_half(recording.table["case"].to_numpy(), half)
+    recording: recordings.Recording, mine: FloatArray, subject: Subject, settings: CardSettings
+) -> Part:
+    """The part ``radpref`` of a card: agreement with its ratings, beside the metrics recorded there.
+
+    ``mine``: the metric's oriented scores, shape (rows of the recording,).
+    """
+    keep = in_half(recording.table["case"].to_numpy(), settings.half)
     others = {key: of[keep] for key, of in agreement.rivals(recording, subject.own).items()}
     table, cases = recording.table[keep], recording.table["case"].to_numpy()[keep]
     if not varies(mine[keep], cases):
         why = "nearly all candidates have the same score, so no correlation is defined"
-        not_tried["agreement with people, RadPref"] = why
-        return None
-    of = agreement.RadPref(
+        return Part(None, {"agreement with people, RadPref": why})
+    agreed = agreement.RadPref(
         table,
         {subject.name: mine[keep], **others},
         subject.name,
-        resamples=resamples,
-        seed=seed,
-        tests=half == "all",
+        resamples=settings.resamples,
+        seed=settings.seed,
+        tests=settings.half == "all",
     )
-    if not of.tested:
-        why = f"{of.power()['cases']} cases, fewer than {agreement.LEAST_CASES}, or half of the set"
+    power, not_tried = agreed.power(), {}
+    if not agreed.tested:
+        why = f"{power['cases']} cases, fewer than {agreement.LEAST_CASES}, or half of the set"
         not_tried["tests and clusters"] = f"{why}: intervals only"
-    elif quick:
+    elif settings.quick:
         not_tried["clusters"] = "a quick card draws too few resamples for them"
-    return {
-        "power": of.power(),
-        "null_band": of.null_band(),
-        "by_grade": of.by_grade(),
-        "clusters": of.clusters() if of.tested and not quick else None,
-        "by_difference": of.by_difference(),
-        "choices": of.choices(),
-        "by_radiologist": of.by_rater(),
-        "length": of.length(),
+    content = {
+        "power": power,
+        "null_band": agreed.null_band(),
+        "by_grade": agreed.by_grade(),
+        "clusters": agreed.clusters() if agreed.tested and not settings.quick else None,
+        "by_difference": agreed.by_difference(),
+        "choices": agreed.choices(),
+        "by_radiologist": agreed.by_rater(),
+        "length": agreed.length(),
     }
+    return Part(content, not_tried)
 
 
 def in_half(cases: Sequence[int] | np.ndarray[Any, Any], half: Half) -> np.ndarray[Any, Any]:
@@ -99,27 +153,22 @@ def in_half(cases: Sequence[int] | np.ndarray[Any, Any], half: Half) -> np.ndarr
 
 
 def on_facts(
-    recording: recordings.Recording,
-    mine: FloatArray,
-    subject: Subject,
-    resamples: int,
-    seed: int,
-    not_tried: dict[str, str],
-) -> dict[str, Any] | None:
-    """The part ``mts_dialog`` of a card: agreement with counted facts; None, and in ``not_tried`` why, where
-    no correlation is defined."""
-    if not varies(mine, recording.table["case"].to_numpy()):
-        why = "nearly all summaries have the same score, so no correlation is defined"
-        not_tried["agreement with counted facts, MTS-Dialog"] = why
-        return None
-    scores = {subject.name: mine, **agreement.rivals(recording, subject.own)}
+    recording: recordings.Recording, mine: FloatArray, subject: Subject, settings: CardSettings
+) -> Part:
+    """The part ``mts_dialog`` of a card: agreement with counted facts; parameters as of
+    :func:`on_radpref`."""
     table = recording.table
-    rates = agreement.facts(table, scores, resamples=resamples, seed=seed)
-    return {"summaries": len(table), "cases": int(table["case"].nunique()), "rates": rates}
+    if not varies(mine, table["case"].to_numpy()):
+        why = "nearly all summaries have the same score, so no correlation is defined"
+        return Part(None, {"agreement with counted facts, MTS-Dialog": why})
+    scores = {subject.name: mine, **agreement.rivals(recording, subject.own)}
+    rates = agreement.facts(table, scores, resamples=OTHER_RESAMPLES, seed=settings.seed)
+    return Part({"summaries": len(table), "cases": int(table["case"].nunique()), "rates": rates}, {})
 
 
 def look(name: str, half: Half, mine: FloatArray) -> dict[str, Any]:
-    """That RadPref's grades were looked at, and by which scores."""
+    """A record that RadPref's grades were looked at: when, for which metric and half, and a digest of the
+    scores."""
     today = datetime.datetime.now(datetime.UTC).date().isoformat()
     scores = " ".join(f"{value:.9g}" for value in mine)
     return {"date": today, "metric": name, "half": half, "scores": checksums.of_text(scores)[:12]}
