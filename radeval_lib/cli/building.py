@@ -1,5 +1,5 @@
-"""``radbook build``, ``run``, ``render``, ``serve`` and ``release``: run notebooks, render the book, show it,
-report on it."""
+"""``radbook build``, ``release``, ``render``, ``serve`` and ``run``: the book, a report on it, one
+notebook."""
 
 from __future__ import annotations
 
@@ -42,11 +42,12 @@ def build(profile: str, data_root: str, cores: int, only: tuple[str, ...], dry_r
     from radeval_lib.study import results, scorecards
 
     graph = steps.graph(profile, only, data.data_root(data_root or None))
+    cores = cores or engine.default_cores()
     if dry_run:
-        engine.dry_run(graph, cores or engine.default_cores(), click.echo)
+        engine.dry_run(graph, cores, click.echo)
         return
     graph.require_data_root()
-    started, cores = time.monotonic(), cores or engine.default_cores()
+    started = time.monotonic()
     engine.build(graph, cores, click.echo)
     card = scorecards.scorecard(results.read_all(BUILD / profile))
     listed = ", ".join(f"{word} {number}" for word, number in scorecards.by_word(card).items())
@@ -68,7 +69,7 @@ def build(profile: str, data_root: str, cores: int, only: tuple[str, ...], dry_r
 )
 @one_line_errors
 def release(profile: str, data_root: str, output: Path | None, since: Path | None) -> None:
-    """Search the rendered book for restricted text, and write a report to sign that repeats none."""
+    """Search the rendered book for restricted text, and write a report for signature, which repeats none."""
     from radeval_lib import atomic, data
     from radeval_lib.pipeline import release as releasing
     from radeval_lib.pipeline import rendered
@@ -129,7 +130,7 @@ def serve(profile: str, port: int) -> None:
 def run(notebook: str, data_root: str, parameters: tuple[tuple[str, str], ...], quiet: bool) -> None:
     """Run one NOTEBOOK, such as rales/nlu_scores.
 
-    What a build runs just so replaces the build's own; any other run leaves its results below build/runs.
+    A run with the parameters of a build replaces what the build left; any other run writes below build/runs.
     """
     from radeval_lib.pipeline import bytecode
 

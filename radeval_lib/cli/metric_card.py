@@ -10,6 +10,7 @@ import sys
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 import click
@@ -18,25 +19,32 @@ from radeval_lib.cli.common import data_root_option, one_line_errors
 from radeval_lib.errors import ParameterError
 from radeval_lib.paths import display_path
 
+_HOW = "Write FILE.py:FUNCTION."
+
+
+def _imported(home: str) -> ModuleType:
+    """The module that ``FILE.py`` or ``MODULE`` names; its neighbours can be imported from then on."""
+    if not home.endswith(".py"):
+        sys.path.insert(0, "")
+        return importlib.import_module(home)
+    path = Path(home)
+    if not path.is_file():
+        raise ParameterError("no such file", path.name, _HOW)
+    spec = importlib.util.spec_from_file_location(path.stem, path)
+    if spec is None or spec.loader is None:
+        raise ParameterError("not a Python file", path.name)
+    module = importlib.util.module_from_spec(spec)
+    sys.modules.setdefault(path.stem, module)
+    sys.path.insert(0, str(path.resolve().parent))
+    spec.loader.exec_module(module)
+    return module
+
 
 def _function(place: str) -> Callable[..., Any]:
-    """What ``FILE.py:NAME`` or ``MODULE:NAME`` names."""
+    """The function that ``FILE.py:NAME`` or ``MODULE:NAME`` names."""
     home, _, name = place.rpartition(":")
     try:
-        if home.endswith(".py"):
-            path = Path(home)
-            if not path.is_file():
-                raise ParameterError("no such file", path.name, "Write FILE.py:FUNCTION.")
-            spec = importlib.util.spec_from_file_location(path.stem, path)
-            if spec is None or spec.loader is None:
-                raise ParameterError("not a Python file", path.name)
-            module = importlib.util.module_from_spec(spec)
-            sys.modules.setdefault(path.stem, module)
-            sys.path.insert(0, str(path.resolve().parent))
-            spec.loader.exec_module(module)
-        else:
-            sys.path.insert(0, "")
-            module = importlib.import_module(home)
+        module = _imported(home)
     except ParameterError:
         raise
     except Exception as error:
@@ -44,8 +52,30 @@ def _function(place: str) -> Callable[..., Any]:
         raise ParameterError(what, Path(home).name) from None
     found = getattr(module, name, None)
     if not callable(found):
-        raise ParameterError(f"no function {name!r}", Path(home).name, "Write FILE.py:FUNCTION.")
+        raise ParameterError(f"no function {name!r}", Path(home).name, _HOW)
     return found
+
+
+def _given(metric: str, program: str, scores: Path | None) -> tuple[Any, str]:
+    """The metric as :func:`radeval_lib.metric_card` takes it, and its default name; empty: its own."""
+    from radeval_lib.cards.scoring import OfCommand, OfFile
+
+    if sum(map(bool, (metric, program, scores))) != 1:
+        remedy = "Give METRIC, --command or --scores, one of them; or --pairs."
+        raise ParameterError("name one metric", "radbook metric-card", remedy)
+    if scores:
+        return OfFile(scores), scores.stem
+    if program:
+        return OfCommand(program), shlex.split(program)[0]
+    if metric.endswith(".py"):
+        raise ParameterError("no function is named", Path(metric).name, _HOW)
+    return (_function(metric) if ":" in metric else metric), ""
+
+
+def _announce(done: int, pairs: int) -> None:
+    """Say how many pairs are to be scored, before the first is."""
+    if not done:
+        click.echo(f"{pairs:,} pairs to score", err=True)
 
 
 @click.command("metric-card")
@@ -124,7 +154,6 @@ def metric_card(
     from radeval_lib.cards.card import Card, root_of
     from radeval_lib.cards.card import metric_card as make_card
     from radeval_lib.cards.page import paragraph
-    from radeval_lib.cards.scoring import OfCommand, OfFile
     from radeval_lib.metrics.table_files import check_target
 
     # The metric may import its neighbours while it scores, so the path is restored at the end.
@@ -135,27 +164,12 @@ def metric_card(
         card_pairs.write(frame, pairs)
         click.echo(f"{_counted(card_pairs.counts(frame))}: {display_path(pairs)}")
         return
-    if sum(map(bool, (metric, program, scores))) != 1:
-        remedy = "Give METRIC, --command or --scores, one of them; or --pairs."
-        raise ParameterError("name one metric", "radbook metric-card", remedy)
     for target in (output_path, output_path.with_suffix(".json"), *([save_scores] if save_scores else [])):
         check_target(target, [scores] if scores else [])
-    given: Any = OfCommand(program) if program else OfFile(scores) if scores else metric
-    if metric.endswith(".py"):
-        raise ParameterError("no function is named", Path(metric).name, "Write FILE.py:FUNCTION.")
-    if metric and ":" in metric:
-        given = _function(metric)
-    said = False
-
-    def progress(done: int, of: int) -> None:
-        nonlocal said
-        if not said:
-            click.echo(f"{of:,} pairs to score", err=True)
-            said = True
-
+    given, default_name = _given(metric, program, scores)
     card: Card = make_card(
         given,
-        name=name or (scores.stem if scores else shlex.split(program)[0] if program else ""),
+        name=name or default_name,
         batched=batched,
         higher_is_better=not lower_is_better,
         value_range=value_range,
@@ -165,7 +179,7 @@ def metric_card(
         data_root=root,
         seed=seed,
         command="" if root else "radbook data fetch --open && radbook metric-card ... --data-root data",
-        progress=progress,
+        progress=_announce,
     )
     page, numbers = card.write(output_path)
     if save_scores is not None:

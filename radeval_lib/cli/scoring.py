@@ -6,13 +6,18 @@ import os
 import sys
 import time
 from collections import deque
+from collections.abc import Callable
 from datetime import timedelta
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from radeval_lib.cli.common import EXIT_BAD_INPUT, metric_settings, one_line_errors, settings_option
 from radeval_lib.paths import display_path
+
+if TYPE_CHECKING:
+    from radeval_lib.metrics.score_files import ScoredFile
 
 
 @click.command()
@@ -72,16 +77,6 @@ def score(
     # oneDNN keeps what it made for a thousand shapes of arrays; with 32 the peak is a tenth lower.
     os.environ.setdefault("ONEDNN_PRIMITIVE_CACHE_CAPACITY", "32")
     from radeval_lib.metrics import score_files
-    from radeval_lib.metrics.cautions import RELIABLE
-
-    lately = deque([(time.monotonic(), 0)], maxlen=20)  # rows of an interrupted run pass at another speed
-
-    def progress(done: int, rows: int) -> None:
-        begun, before = lately[0]
-        lately.append((time.monotonic(), done))
-        left = timedelta(seconds=round((lately[-1][0] - begun) * (rows - done) / (done - before)))
-        # Whatever comes next stands in its place.
-        click.echo(f"{done:,} rows scored of {rows:,}, {left} left \r", nl=False, err=True)
 
     try:
         scored = score_files.score_file(
@@ -92,11 +87,35 @@ def score(
             report=report_path,
             texts=not no_texts,
             workers=workers,
-            progress=progress,
+            progress=_progress(),
         )
     except KeyboardInterrupt:
         click.echo("Stopped: the same command goes on where this one was.", err=True)
         raise
+    _print_summary(scored, output_path)
+    if set(metrics) & set(scored.chosen.left_out):
+        sys.exit(EXIT_BAD_INPUT)
+
+
+def _progress() -> Callable[[int, int], None]:
+    """A function that shows how many rows are done, and the time left, on one line of standard error."""
+    # The speed is that of the last calls: rows kept from an interrupted run pass at another one.
+    recent = deque([(time.monotonic(), 0)], maxlen=20)
+
+    def progress(done: int, rows: int) -> None:
+        begun, before = recent[0]
+        recent.append((time.monotonic(), done))
+        left = timedelta(seconds=round((recent[-1][0] - begun) * (rows - done) / (done - before)))
+        # Ends in a carriage return, so that the next line overwrites this one.
+        click.echo(f"{done:,} rows scored of {rows:,}, {left} left \r", nl=False, err=True)
+
+    return progress
+
+
+def _print_summary(scored: ScoredFile, output_path: Path) -> None:
+    """Print what was scored and how, means, cautions and metrics that were left out, on standard error."""
+    from radeval_lib.metrics.cautions import RELIABLE
+
     again = f", {scored.kept:,} of them kept from an interrupted run" if scored.kept else ""
     click.echo(
         f"{scored.rows:,} rows scored with {', '.join(scored.chosen.metrics)}{again}: "
@@ -121,5 +140,3 @@ def score(
         click.echo(f"Warning: {name}: {what}.", err=True)
     for name, why in scored.chosen.left_out.items():
         click.echo(f"Left out: {name}: {why}", err=True)
-    if set(metrics) & set(scored.chosen.left_out):
-        sys.exit(EXIT_BAD_INPUT)
