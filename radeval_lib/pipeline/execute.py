@@ -19,7 +19,6 @@ import nbformat
 import papermill as pm
 import yaml
 from jupyter_client.manager import AsyncKernelManager
-from nbclient.exceptions import DeadKernelError
 from papermill.exceptions import PapermillExecutionError
 from traitlets import Bool
 from traitlets.config import Config
@@ -174,71 +173,35 @@ def place_of(notebook: str, parameters: Mapping[str, Any]) -> RunFolders:
 def run_notebook(name: str, parameters: Mapping[str, Any], place: RunFolders, progress: bool = True) -> None:
     """Execute a notebook; what it leaves takes its place whole when it has succeeded, or not at all.
 
-    ``parameters`` are every one, see :func:`parse_parameters`; ``progress`` shows papermill's bar, one step a
-    cell.
+    Parameters
+    ----------
+    parameters : every one of the notebook, see :func:`parse_parameters`.
+    progress : whether papermill's bar is shown, one step per cell.
+
+    Raises
+    ------
+    NotebookError
+        If a cell raises, the kernel dies, or a notebook of cells saves nothing.
     """
     logging.getLogger("papermill").setLevel(logging.ERROR)
-    threads = profiles.profile(str(parameters["profile"])).threads
-    os.environ.update(dict.fromkeys(THREAD_VARIABLES, str(threads)))  # before the kernel's libraries load
-    kept = place.executed.with_suffix(".failed.ipynb")
-    kept.unlink(missing_ok=True)
+    failed = place.executed.with_suffix(".failed.ipynb")
+    failed.unlink(missing_ok=True)
     started = time.monotonic()
     inputs = steps.graph(str(parameters["profile"])).inputs(place.name)
-    # The kernel's sockets are files, since two kernels that start at once may pick the same TCP port; their
-    # folder is the system's, because the length of a socket's path is limited.
-    with (
-        atomic.scratch(place.executed.parent) as folder,
-        tempfile.TemporaryDirectory(prefix="radbook-") as sockets,
-    ):
-        source, executed = folder / "source.ipynb", folder / "executed.ipynb"
-        nbformat.write(read_source(NOTEBOOKS / f"{name}.md"), source)
-        manager = {
-            "transport": "ipc",
-            "ip": f"{sockets}/kernel",
-            "models": place.is_cell or declared(name).uses_models,
-        }
-        lack = ""
+    with atomic.scratch(place.executed.parent) as folder:
+        executed = folder / "executed.ipynb"
         with atomic.new_folder(place.left) as stage:
-            os.environ[STAGE] = str(stage.resolve())  # the kernel inherits it
             try:
-                pm.execute_notebook(
-                    source,
-                    executed,
-                    _differing(parameters, place),
-                    request_save_on_cell_execute=False,  # else it is written twice a cell
-                    progress_bar=progress,
-                    cwd=ROOT,
-                    kernel_name="python3",
-                    kernel_manager_class=ForkedKernelManager,
-                    config=Config({"ForkedKernelManager": manager}),
-                    engine_name=limited.NAME,
-                    where=f"notebooks/{name}.md",
-                    limits=profiles.profile(str(parameters["profile"])).limits,
-                )
+                _execute(name, parameters, place, stage, executed, progress)
             except PapermillExecutionError as error:
                 # In a build, what lacks data is left out; by hand that is an error like others.
-                lack = error.evalue if error.ename == AbsentDataError.__name__ else ""
-                secret = bool(restricted_in(data.data_root(parameters["data_root"] or None)))
-                until = nbformat.read(executed, as_version=4)
-                if not (lack and processes.is_owned()):
-                    if secret:
-                        withholding.without_outputs(until)
-                    nbformat.write(until, kept)
-                    raise _failure(name, error, kept, secret) from None
-            except (DeadKernelError, RuntimeError) as error:
-                raise NotebookError(
-                    f"the kernel died: {error}",
-                    f"notebooks/{name}.md",
-                    "Memory may be short; run `radbook build` again.",
-                ) from None
-            finally:
-                del os.environ[STAGE]
-            if lack:
-                print(f"radbook: {place.name} is left out: {lack}", flush=True)
-                _leave_out(name, parameters, stage, executed, lack)
-            elif place.is_cell and not (stage / cells.FACTS).is_file():
-                raise NotebookError("this cell ended without `run.save(...)`", f"notebooks/{name}.md")
+                if not (error.ename == AbsentDataError.__name__ and error.evalue and processes.is_owned()):
+                    raise _kept_failure(name, parameters, error, executed, failed) from None
+                print(f"radbook: {place.name} is left out: {error.evalue}", flush=True)
+                _leave_out(name, parameters, stage, executed, error.evalue)
             else:
+                if place.is_cell and not (stage / cells.FACTS).is_file():
+                    raise NotebookError("this cell ended without `run.save(...)`", f"notebooks/{name}.md")
                 nbformat.write(_without_traces(nbformat.read(executed, as_version=4)), executed)
             if not place.is_cell:
                 steps.write_record(stage, _deciding(parameters), executed)
@@ -246,6 +209,70 @@ def run_notebook(name: str, parameters: Mapping[str, Any], place: RunFolders, pr
     shutil.rmtree(place.output_dir / cells.UNFINISHED / place.name, ignore_errors=True)
     steps.note_inputs(place.output_dir, place.name, inputs)
     steps.note_seconds(place.output_dir, place.name, time.monotonic() - started)
+
+
+def _execute(
+    name: str, parameters: Mapping[str, Any], place: RunFolders, stage: Path, executed: Path, progress: bool
+) -> None:
+    """Run a notebook's cells with papermill into the notebook ``executed``; its kernel leaves its results in
+    the folder ``stage``.
+
+    Raises
+    ------
+    PapermillExecutionError
+        If a cell raises; ``executed`` then holds the cells up to it.
+    NotebookError
+        If the kernel dies.
+    """
+    settings = profiles.profile(str(parameters["profile"]))
+    os.environ.update(dict.fromkeys(THREAD_VARIABLES, str(settings.threads)))  # before libraries load
+    source = executed.with_name("source.ipynb")
+    nbformat.write(read_source(NOTEBOOKS / f"{name}.md"), source)
+    # The kernel's sockets are files, since two kernels that start at once may pick the same TCP port; their
+    # folder is the system's, because the length of a socket's path is limited.
+    with tempfile.TemporaryDirectory(prefix="radbook-") as sockets:
+        manager = {
+            "transport": "ipc",
+            "ip": f"{sockets}/kernel",
+            "models": place.is_cell or declared(name).uses_models,
+        }
+        os.environ[STAGE] = str(stage.resolve())  # the kernel inherits it
+        try:
+            pm.execute_notebook(
+                source,
+                executed,
+                _differing(parameters, place),
+                request_save_on_cell_execute=False,  # else it is written twice a cell
+                progress_bar=progress,
+                cwd=ROOT,
+                kernel_name="python3",
+                kernel_manager_class=ForkedKernelManager,
+                config=Config({"ForkedKernelManager": manager}),
+                engine_name=limited.NAME,
+                where=f"notebooks/{name}.md",
+                limits=settings.limits,
+            )
+        except RuntimeError as error:  # nbclient's DeadKernelError is one
+            raise NotebookError(
+                f"the kernel died: {error}",
+                f"notebooks/{name}.md",
+                "Memory may be short; run `radbook build` again.",
+            ) from None
+        finally:
+            del os.environ[STAGE]
+
+
+def _kept_failure(
+    name: str, parameters: Mapping[str, Any], error: PapermillExecutionError, executed: Path, failed: Path
+) -> NotebookError:
+    """Keep the notebook up to the cell that failed in the file ``failed``, without its outputs where
+    restricted data were within reach; the error to raise."""
+    secret = bool(restricted_in(data.data_root(parameters["data_root"] or None)))
+    notebook = nbformat.read(executed, as_version=4)
+    if secret:
+        withholding.without_outputs(notebook)
+    nbformat.write(notebook, failed)
+    return _failure(name, error, failed, secret)
 
 
 def _leave_out(name: str, parameters: Mapping[str, Any], stage: Path, executed: Path, lack: str) -> None:

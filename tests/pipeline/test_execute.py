@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -11,8 +12,10 @@ import nbformat
 import pytest
 from papermill.exceptions import PapermillExecutionError
 
-from radeval_lib.errors import ModelError, ParameterError
-from radeval_lib.pipeline import execute
+from radeval_lib.data.errors import AbsentDataError
+from radeval_lib.errors import ModelError, NotebookError, ParameterError
+from radeval_lib.paths import THREAD_VARIABLES
+from radeval_lib.pipeline import absent, execute, steps
 from radeval_lib.roles import RoleError
 from tests.pipeline.conftest import TinyRepository
 
@@ -88,3 +91,33 @@ def test_a_misspelt_parameter_is_refused_by_the_notebook_itself(tiny: TinyReposi
     assert done.returncode != 0
     assert "unknown parameter 'sede'. Did you mean seed?" in done.stderr.replace("facts/one: ", "")
     assert not list(tiny.path.glob("build/**/*.print.json"))
+
+
+@pytest.mark.parametrize(
+    ("owned", "error"), [(True, AbsentDataError), (False, AbsentDataError), (True, ValueError)]
+)
+def test_only_a_build_leaves_out_a_page_that_lacks_data(
+    owned: bool, error: type[Exception], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    raised = PapermillExecutionError(0, 1, "run.load('pairs')", error.__name__, "RadPref is missing", [])
+
+    def run(source: Path, executed: Path, *_: object, **__: object) -> None:
+        shutil.copy(source, executed)
+        raise raised
+
+    for name in THREAD_VARIABLES:  # which a run sets
+        monkeypatch.setenv(name, "1")
+    monkeypatch.setattr(execute.pm, "execute_notebook", run)
+    monkeypatch.setattr(execute.processes, "is_owned", lambda: owned)
+    place = execute.RunFolders(tmp_path, "rales/datasets", is_cell=False)
+    parameters = {"profile": "embedded", "seed": 0, "output_dir": "", "data_root": ""}
+    if owned and error is AbsentDataError:
+        execute.run_notebook("rales/datasets", parameters, place)
+        assert absent.omission_reason(place.executed) == "RadPref is missing"
+        assert [path.name for path in place.left.iterdir()] == [steps.RECORD]
+    else:
+        with pytest.raises(NotebookError, match="RadPref is missing"):
+            execute.run_notebook("rales/datasets", parameters, place)
+        assert not place.executed.exists()
+        assert not place.left.exists()
+        assert place.executed.with_suffix(".failed.ipynb").exists()
