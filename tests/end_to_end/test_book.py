@@ -301,6 +301,7 @@ def test_results_that_a_strict_reading_changed(smoke: Path) -> None:
         "rales.claim_nobest.print": "undecided",  # how far behind is comparable?
         "rales.def_nlu_score.print": "undecided",  # by every column, or by every data set
         "rales.table16.print": "undecided",  # all values follow, by one rule for a word or another
+        "rales.claim_lexical.print": "undecided",  # on each data set, or in the mean over both
         "green.guide_training.released": "undecided",  # another model's script
     }
     assert {name: found[name].verdict for name in words} == words

@@ -4,7 +4,7 @@ import pandas as pd
 import pytest
 
 from radeval_lib import study
-from radeval_lib.pages.rales.nlg_scores import column, rouge_by_rule
+from radeval_lib.pages.rales.nlg_scores import check_means, check_rouge, column, given, rouge_by_rule
 
 
 def test_a_column_leaves_out_what_is_not_printed() -> None:
@@ -18,3 +18,29 @@ def test_signs_count_by_the_rule() -> None:
     found = rouge_by_rule(texts).loc["1"]
     assert found["words"] == 1
     assert found["white space"] == pytest.approx(0.5)
+
+
+def test_a_mean_over_both_data_sets_may_order_what_one_of_them_does_not() -> None:
+    table4, models = study.printed("rales.table4"), ["GatorTron", "BioLinkBERT_base", "ELECTRA_base"]
+    found = check_means(table4, "R-L", study.Key("order"), "outperforms", models)
+    assert (found.outcome, found.computed) == ("holds", "GatorTron 0.3445, BioLinkBERT_base 0.3425")
+    other_way = check_means(table4, "R-L", study.Key("order"), "outperforms", models[1::-1])
+    assert other_way.outcome == "fails"
+    near = table4.assign(half_width=0.002)  # both means may round to the same
+    assert check_means(near, "R-L", study.Key("order"), "outperforms", models).outcome == "cannot tell"
+
+
+def test_one_rule_for_a_word_must_give_all_examples_together() -> None:
+    table16 = study.printed("rales.table16")
+    texts = table16.drop_duplicates("example").set_index("example")[["reference", "generated"]]
+    printed = study.by_name(table16[table16["metric"] == "R-L"], "example")
+    rouge = rouge_by_rule(texts)
+    found = check_rouge(printed, rouge)
+    assert (
+        found.computed
+        == "of 6 printed: 1 by white space, 4 by words, 3 by words and signs, 4 by stemmed words"
+    )
+    assert (found.outcome, len(found.cells)) == ("fails", 6)
+    assert given(printed, rouge).any(axis=1).all()  # yet each value follows by one of the rules
+    four = {example: printed[example] for example in list(printed)[:4]}
+    assert check_rouge(four, rouge.iloc[:4]).outcome == "holds"

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
+import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 
@@ -11,11 +12,16 @@ from radeval_lib import plots
 from radeval_lib.pages.summarization import plan
 from radeval_lib.pages.summarization.systems import described
 from radeval_lib.papers.printed_numbers import Printed, by_name
+from radeval_lib.papers.rounding import rounding_range
 from radeval_lib.stats import tokens
+from radeval_lib.study.checks import Check, Key, above, check_statement, check_value
 from radeval_lib.study.runs import Basis, Run
 
 SYSTEMS = frozenset({"ELECTRA_base", "BioLinkBERT_base", "GatorTron", "RadBERT_2"})
 """What the paper fine-tunes, as the profile ``full`` has it."""
+
+RULES = {**tokens.TOKENIZERS, "stemmed words": tokens.RougeTokenizer().tokenize}
+"""Rules for what a word is; the last is that of RaLEs' released code."""
 
 
 def basis_of(run: Run, trained_system: str | None = None) -> Basis:
@@ -42,6 +48,22 @@ def column(table4: pd.DataFrame, cell: str, models: Sequence[str]) -> dict[str, 
     return by_name(table4[wanted], "model")
 
 
+def check_means(table4: pd.DataFrame, metric: str, name: Key, claim: str, models: Sequence[str]) -> Check:
+    """Whether the first of ``models`` is ahead of the others in the mean of a metric over both data sets, by
+    all scores that round to the printed ones."""
+    rows = table4[table4["metric"] == metric]
+    first, *others = (rounding_range(np.mean, rows[rows["model"] == model]) for model in models)
+    found = dict(zip(models[1:], others, strict=True))
+    rival = max(found, key=lambda model: found[model].value)
+    high, low = max(other.high for other in others), max(other.low for other in others)
+    return check_statement(
+        name,
+        claim,
+        f"{models[0]} {first.value:.4f}, {rival} {found[rival].value:.4f}",
+        above(first.low - high, first.high - low),
+    )
+
+
 def rouge_by_rule(texts: pd.DataFrame) -> pd.DataFrame:
     """ROUGE-L of ``generated`` against ``reference``, one column per rule for what a word is."""
     return pd.DataFrame(
@@ -50,9 +72,33 @@ def rouge_by_rule(texts: pd.DataFrame) -> pd.DataFrame:
                 tokens.rouge_l(split(reference.lower()), split(generated.lower()))
                 for reference, generated in texts[["reference", "generated"]].itertuples(index=False)
             ]
-            for rule, split in tokens.TOKENIZERS.items()
+            for rule, split in RULES.items()
         },
         index=texts.index,
+    )
+
+
+def given(printed: Mapping[str, Printed], rouge: pd.DataFrame) -> pd.DataFrame:
+    """Whether each value of :func:`rouge_by_rule` is the one that is printed."""
+    return pd.DataFrame(
+        {
+            rule: [check_value(rule, printed[example], value).agrees for example, value in values.items()]
+            for rule, values in rouge.items()
+        },
+        index=rouge.index,
+    )
+
+
+def check_rouge(printed: Mapping[str, Printed], rouge: pd.DataFrame) -> Check:
+    """Whether one rule for what a word is gives the printed ROUGE-L of all examples together; the rule, which
+    the paper does not name, is what is looked for."""
+    fits = given(printed, rouge).sum()
+    return check_statement(
+        "R-L from the texts, by one rule for a word",
+        "the printed values of R-L",
+        f"of {len(rouge)} printed: " + ", ".join(f"{count} by {rule}" for rule, count in fits.items()),
+        bool(fits.max() == len(rouge)),
+        cells=printed.values(),
     )
 
 

@@ -166,6 +166,7 @@ def check_numbers_of_kinds(lists: PairLists) -> list[Check]:
             for name, claim, beside, all_of_it, number, old in of_new
         ),
         check_value(SECTIONS, said["introduction"], said["related_work"].value),
+        check_value("pairs of MIMIC-III, Section 2.1", said["mimic_iii"], len(new_pairs)),
         check_statement("pairs in all, conclusion", conclusion, f"{len(pairs)} listed", len(pairs) == 12),
     ]
 

@@ -31,7 +31,8 @@ _COLOURS = dict(zip(("obs-dp", "obs-da", "anat-dp"), plots.PALETTE, strict=False
 
 
 def check_schema() -> list[Check]:
-    """Whether the paper names four labels and three types of relation, and its example uses these labels."""
+    """Whether the paper names two concepts, three levels of one, four labels and three types of relation, and
+    its example uses these labels."""
     entities, relations = (words.replace("- ", "-") for _, words in quotations("rrs.def_schema"))
     labels = re.findall(r"\(((?:ANAT|OBS)-\w+)", entities)
     types = [name.strip() for name in re.findall(r"([A-Z]\w+(?: \w+)?) \(\., \.\)", relations)]
@@ -40,7 +41,11 @@ def check_schema() -> list[Check]:
     def named(found: list[str]) -> str:
         return f"{len(found)}: {', '.join(found)}"
 
+    concepts = list(dict.fromkeys(label.split("-")[0] for label in labels))
+    levels = [label for label in labels if label.startswith("OBS-")]
     return [
+        check_statement("concepts", "two concepts", named(concepts), len(concepts) == 2),
+        check_statement("levels of Observation", "three uncertainty levels", named(levels), len(levels) == 3),
         check_statement("entity labels", "four different entities", named(labels), len(labels) == 4),
         check_statement("relation types", "three levels", named(types), len(types) == 3),
         check_statement(
@@ -144,6 +149,16 @@ class Example:
             f"of {len(wanted)} printed: " + ", ".join(f"{count} by {rule}" for rule, count in fits.items()),
             max(fits.values()) == len(wanted),
             cells=wanted.values(),
+        )
+
+    def check_node_labels(self) -> Check:
+        """Whether every node of V has a label, by the printed triplets."""
+        labelled = sum(bool(self.labels.get(name)) for name in self.nodes)
+        return check_statement(
+            "nodes with a label",
+            "each node has a label",
+            f"{labelled} of {len(self.nodes)}",
+            labelled == len(self.nodes),
         )
 
     def check_direction(self) -> Check:

@@ -38,10 +38,18 @@ def test_kinds_are_counted_and_x_ray_and_chest_may_not_be_new() -> None:
     assert told["anatomies in all"].computed == "3: chest, head, pelvis"
     assert told["new anatomies"].computed == "2 beside chest, 3 with it"
     assert told["pairs in all, conclusion"].computed == "4 listed"
+    assert (
+        told["pairs of MIMIC-III, Section 2.1"].outcome,
+        told["pairs of MIMIC-III, Section 2.1"].value,
+    ) == (
+        "fails",
+        4,
+    )
 
 
 def test_new_pairs_contradict_one_another_under_either_reading() -> None:
     found = {check.name: check.outcome for check in check_numbers_of_kinds(PairLists.read())}
+    assert found["pairs of MIMIC-III, Section 2.1"] == "holds"
     assert [name for name, outcome in found.items() if outcome == "fails"] == [
         "new pairs, Section 1 against Section 4"
     ]

@@ -4,8 +4,12 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import pytest
+
+from radeval_lib.pages.summarization import f1_radgraph
 from radeval_lib.pages.summarization.f1_radgraph import (
     Example,
+    check_schema,
     has_relation,
     scores_by_level,
 )
@@ -22,6 +26,33 @@ def test_the_printed_example_labels_its_words_and_joins_no_others() -> None:
     example = Example.read()
     assert set(example.nodes) == set(example.labels)
     assert {end for edge in example.edges for end in edge} <= set(example.nodes)
+
+
+def test_every_node_has_a_label() -> None:
+    assert (EXAMPLE.check_node_labels().outcome, EXAMPLE.check_node_labels().computed) == ("holds", "3 of 3")
+    assert (
+        replace(EXAMPLE, labels={"mild": "obs-dp", "lung": "anat-dp"}).check_node_labels().outcome == "fails"
+    )
+
+
+def test_concepts_levels_labels_and_relations_of_the_schema_are_counted(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    found = {check.name: check.computed for check in check_schema() if check.outcome == "holds"}
+    assert found == {
+        "concepts": "2: ANAT, OBS",
+        "levels of Observation": "3: OBS-DP, OBS-U, OBS-DA",
+        "entity labels": "4: ANAT-DP, OBS-DP, OBS-U, OBS-DA",
+        "relation types": "3: Suggestive Of, Located At, Modify",
+        "labels of the example": "OBS-DP, OBS-DA, ANAT-DP",
+    }
+    (place, entities), relations = f1_radgraph.quotations("rrs.def_schema")
+    fewer = [(place, entities.replace("(OBS-U)", "")), relations]
+    monkeypatch.setattr(f1_radgraph, "quotations", lambda exhibit: fewer)
+    assert {check.name for check in check_schema() if check.outcome == "fails"} == {
+        "levels of Observation",
+        "entity labels",
+    }
 
 
 def test_the_start_of_an_edge_has_a_relation() -> None:
