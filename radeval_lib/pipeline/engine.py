@@ -131,6 +131,7 @@ def _no_plan(lines: list[str]) -> RadevalError:
 
 
 def _command(graph: Graph, cores: int, again: Iterable[str]) -> list[str]:
+    """The command that runs Snakemake, with the steps ``again`` forced; writes the settings that it reads."""
     forced = [str(graph.output(name).relative_to(ROOT)) for name in again]
     settings = graph.output_dir / "engine.json"
     content = {"profile": graph.settings.name, "data_root": str(graph.data_root or ""), "only": graph.only}
@@ -144,11 +145,47 @@ def _command(graph: Graph, cores: int, again: Iterable[str]) -> list[str]:
     ]  # fmt: skip
 
 
+class _Progress:
+    """Turns the lines of Snakemake's log into the lines that a person needs.
+
+    Attributes
+    ----------
+    expected : seconds of each step that the engine will run, 0 where unknown; None until it has listed them.
+    """
+
+    def __init__(self, graph: Graph, cores: int, again: Mapping[str, str]) -> None:
+        self._graph, self._cores, self._again = graph, cores, again
+        self._started: dict[str, float] = {}
+        self.expected: dict[str, float] | None = None
+
+    def lines(self, text: str) -> Iterator[str]:
+        """What to show of a line of the log; nothing of lines before the engine has listed its steps."""
+        if (waiting := steps.waiting(text)) is not None:
+            self.expected = {name: steps.expected_seconds(self._graph, name) or 0.0 for name in waiting}
+            yield _total(self._graph, list(waiting), self._cores)
+            yield from _made_again({name: self._again.get(name, why) for name, why in waiting.items()})
+        elif self.expected is None:
+            return
+        elif name := steps.named(text):
+            self._started[name] = time.monotonic()
+            yield text.partition(": ")[2] or text
+        elif match := _DONE.match(text):
+            yield f"{match[1]} of {match[2]} steps done, about {_duration(self._left(self.expected))} left"
+        elif _SHOWN.match(text):
+            yield text
+
+    def _left(self, expected: Mapping[str, float]) -> float:
+        """Seconds left on all cores; a step that runs longer than expected counts as about to end."""
+        now = time.monotonic()
+        passed = {name: now - started for name, started in self._started.items()}
+        return (
+            sum(max(0.0, seconds - passed.get(name, 0.0)) for name, seconds in expected.items()) / self._cores
+        )
+
+
 def _run(graph: Graph, cores: int, say: Say, again: Mapping[str, str], environment: dict[str, str]) -> bool:
     """Run what waits, and the steps ``again``, for the reason given; whether there was anything."""
-    log = graph.output_dir / "build.log"
-    left: dict[str, float] | None = None  # until the engine has said what waits
-    started: dict[str, float] = {}
+    log, progress = graph.output_dir / "build.log", _Progress(graph, cores, again)
     with (
         log.open("w", encoding="utf-8") as kept,
         subprocess.Popen(
@@ -166,24 +203,9 @@ def _run(graph: Graph, cores: int, say: Say, again: Mapping[str, str], environme
         for line in snakemake.stdout or ():
             kept.write(line)
             kept.flush()
-            text = line.strip()
-            if (waiting := steps.waiting(text)) is not None:
-                left = {name: steps.expected_seconds(graph, name) or 0.0 for name in waiting}
-                say(_total(graph, list(waiting), cores))
-                for reason_line in _made_again({name: again.get(name, why) for name, why in waiting.items()}):
-                    say(reason_line)
-            elif left is None:
-                continue
-            elif name := steps.named(text):
-                started[name] = time.monotonic()
-                say(text.partition(": ")[2] or text)
-            elif match := _DONE.match(text):
-                now = time.monotonic()
-                rest = sum(max(0.0, secs - (now - started.get(name, now))) for name, secs in left.items())
-                say(f"{match[1]} of {match[2]} steps done, about {_duration(rest / cores)} left")
-            elif _SHOWN.match(text):
-                say(text)
-    if snakemake.returncode and left is None:
+            for shown in progress.lines(line.strip()):
+                say(shown)
+    if snakemake.returncode and progress.expected is None:
         raise _no_plan(log.read_text(encoding="utf-8").splitlines())
     if snakemake.returncode:
         raise RadevalError(
@@ -191,7 +213,7 @@ def _run(graph: Graph, cores: int, say: Say, again: Mapping[str, str], environme
             "radbook build",
             f"The lines above name the notebook and cell; the whole log is in {display_path(log)}.",
         )
-    return left is not None
+    return progress.expected is not None
 
 
 def _duration(seconds: float) -> str:

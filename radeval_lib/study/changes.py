@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +16,7 @@ from radeval_lib.study.headlines import headlines
 _INTERVAL = re.compile(r"\[[^\]]*\]|p [=<] [\d.e-]+")
 _NAME = re.compile(r"[\w-]+\.\w+\.[a-z]+\.json")
 Results = dict[str, dict[str, Any]]
+Checks = list[dict[str, Any]]
 
 
 def _files(edition: Path, pattern: str) -> dict[str, Path]:
@@ -76,26 +77,32 @@ def differences(old: Path, new: Path, *, intervals: bool = False) -> list[str]:
     lines = [f"missing: {name}" for name in before.keys() - after.keys()]
     lines += [f"new: {name}" for name in after.keys() - before.keys()]
     for name in before.keys() & after.keys():
-        first, second = before[name], after[name]
-        if first["verdict"] != second["verdict"]:
-            lines.append(f"{name}: verdict {first['verdict']} -> {second['verdict']}")
-        if intervals:
-            first, second = _loose(first), _loose(second)
-        changed = sorted(key for key in first if first[key] != second.get(key))
-        for key in changed:
-            if key == "checks":
-                pairs = {named(check): check for check in first["checks"]}
-                for check in second["checks"]:
-                    called = named(check)
-                    if pairs.get(called) != check:
-                        was = (pairs.get(called) or {}).get("computed")
-                        lines.append(f"{name}: {called}: {was!r} -> {check['computed']!r}")
-                lines += [
-                    f"{name}: no check {gone}" for gone in pairs.keys() - {named(c) for c in second["checks"]}
-                ]
-            elif key != "verdict":
-                lines.append(f"{name}: {key}: {str(first[key])[:150]} -> {str(second.get(key))[:150]}")
+        lines += [f"{name}: {line}" for line in _result_differences(before[name], after[name], intervals)]
     return sorted(lines)
+
+
+def _result_differences(old: dict[str, Any], new: dict[str, Any], intervals: bool) -> Iterator[str]:
+    """A line for each difference of a result: its verdict, checks, and other fields."""
+    if old["verdict"] != new["verdict"]:
+        yield f"verdict {old['verdict']} -> {new['verdict']}"
+    if intervals:
+        old, new = _loose(old), _loose(new)
+    changed = [key for key in old if key != "verdict" and old[key] != new.get(key)]
+    for key in changed:
+        if key == "checks":
+            yield from _check_differences(old[key], new[key])
+        else:
+            yield f"{key}: {str(old[key])[:150]} -> {str(new.get(key))[:150]}"
+
+
+def _check_differences(old: Checks, new: Checks) -> Iterator[str]:
+    """A line for each check that differs, is new, or is gone."""
+    before, after = ({named(check): check for check in checks} for checks in (old, new))
+    for name, check in after.items():
+        if before.get(name) != check:
+            yield f"{name}: {before.get(name, {}).get('computed')!r} -> {check['computed']!r}"
+    for name in before.keys() - after.keys():
+        yield f"no check {name}"
 
 
 def page(old: Path, new: Path) -> str:
@@ -118,27 +125,9 @@ def page(old: Path, new: Path) -> str:
         for name in both
         if before[name]["verdict"] != after[name]["verdict"]
     ]
-    checks = []
-    for name in both:
-        earlier = {named(check): check for check in before[name]["checks"]}
-        for check in after[name]["checks"]:
-            one = earlier.get(named(check))
-            if one is not None and one["outcome"] != check["outcome"]:
-                both_ways = [f"{of['outcome']} ({of['computed']})" for of in (one, check)]
-                checks.append((_exhibit(after[name]), named(check), *both_ways))
-    first, second = findings(old), findings(new)
-    said = [
-        (first.get(key) or _silent(old, key), second.get(key) or _silent(new, key))
-        for key in headlines()
-        if first.get(key) != second.get(key)
-    ]
-    fresh, gone = (
-        sorted((_exhibit(one), str(one["evidence"]), str(one["verdict"])) for one in some)
-        for some in (
-            [after[name] for name in after.keys() - before],
-            [before[name] for name in before.keys() - after],
-        )
-    )
+    checks = [row for name in both for row in _changed_outcomes(before[name], after[name])]
+    headlines_changed = _changed_findings(old, new)
+    fresh, gone = _only_in(after, before), _only_in(before, after)
     return "\n".join(
         [
             "# What changed since the last edition",
@@ -146,16 +135,42 @@ def page(old: Path, new: Path) -> str:
             f"- results that both editions have: {len(both)}",
             f"- of these, with another verdict: {len(verdicts)}",
             f"- checks of these with another outcome: {len(checks)}",
-            f"- findings of the front page that read otherwise: {len(said)}",
+            f"- findings of the front page that read otherwise: {len(headlines_changed)}",
             f"- new results: {len(fresh)}; results that are gone: {len(gone)}",
             "",
             *_table("Verdicts", ("exhibit", "evidence", "before", "now"), verdicts),
-            *_table("Findings of the front page", ("before", "now"), said),
+            *_table("Findings of the front page", ("before", "now"), headlines_changed),
             *_table("Checks with another outcome", ("exhibit", "check", "before", "now"), checks),
             *_table("New results", ("exhibit", "evidence", "verdict"), fresh),
             *_table("Results that are gone", ("exhibit", "evidence", "verdict"), gone),
         ]
     )
+
+
+def _changed_outcomes(old: dict[str, Any], new: dict[str, Any]) -> Iterator[tuple[str, ...]]:
+    """Exhibit, check, and its outcome before and now, of each check of a result that has another outcome."""
+    before = {named(check): check for check in old["checks"]}
+    for check in new["checks"]:
+        earlier = before.get(named(check))
+        if earlier is not None and earlier["outcome"] != check["outcome"]:
+            outcomes = [f"{one['outcome']} ({one['computed']})" for one in (earlier, check)]
+            yield (_exhibit(new), named(check), *outcomes)
+
+
+def _changed_findings(old: Path, new: Path) -> list[tuple[str, ...]]:
+    """The sentence before and now of each finding of the front page that reads otherwise."""
+    before, after = findings(old), findings(new)
+    return [
+        (before.get(key) or _silent(old, key), after.get(key) or _silent(new, key))
+        for key in headlines()
+        if before.get(key) != after.get(key)
+    ]
+
+
+def _only_in(results: Results, others: Results) -> list[tuple[str, ...]]:
+    """Exhibit, evidence and verdict of the results that others lack, sorted."""
+    missing = (results[name] for name in results.keys() - others)
+    return sorted((_exhibit(one), str(one["evidence"]), str(one["verdict"])) for one in missing)
 
 
 def _silent(edition: Path, headline: str) -> str:
