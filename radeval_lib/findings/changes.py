@@ -1,4 +1,8 @@
-"""What a statement says of change and of before: denied changes, compared sides, states of the past."""
+"""What a statement says of change and of before: denied changes, compared sides, states of the past.
+
+Most private functions get a statement's words and the place ``at`` of one, and return the place behind the
+phrase that begins there, or 0 if there is none.
+"""
 
 from __future__ import annotations
 
@@ -163,6 +167,7 @@ def _not_before(words: Sequence[Token], at: int) -> int:
 
 
 def _denied_noun(words: Sequence[Token], at: int, named: Sequence[bool]) -> int:
+    """The end of a denied noun of change, "no interval worsening", or 0."""
     if words[at].word not in ("no", "without", "lack", "absence"):
         return 0
     if [word.word in ("longer", *_GERUNDS) for word in words[at + 1 : at + 3]] == [True, True]:
@@ -179,6 +184,7 @@ def _denied_noun(words: Sequence[Token], at: int, named: Sequence[bool]) -> int:
 
 
 def _denied_verb(words: Sequence[Token], at: int, named: Sequence[bool]) -> int:
+    """The end of a denied verb of change, "has not cleared", "failed to resolve", or 0."""
     first = words[at].word
     # "effusion, not increased", but "vascularity not increased", and "heart is not enlarged", a state.
     bare = first == "not" and any(named[:at]) and not named[at] and words[at - 1].word not in _BE
@@ -238,6 +244,7 @@ def _denied_comparative(words: Sequence[Token], at: int) -> int:
 
 
 def _not_quite(words: Sequence[Token], at: int) -> int:
+    """The end of "almost resolved", "all but gone", or 0: smaller, but still present."""
     all_but = words[at].word == "all" and at + 1 < len(words) and words[at + 1].word == "but"
     if words[at].word not in _NOT_QUITE and not all_but:
         return 0
@@ -301,6 +308,7 @@ def _larger_side(words: Sequence[Token], at: int) -> int:
 
 
 def _skip(words: Sequence[Token], at: int, passed: frozenset[str]) -> int:
+    """The first word from ``at`` on that is not in ``passed``."""
     while at < len(words) and words[at].word in passed:
         at += 1
     return at
@@ -363,6 +371,7 @@ def _end_of_then(words: Sequence[Token], at: int) -> int:
 
 
 def _start_of_then(words: Sequence[Token], at: int) -> int:
+    """The beginning of the bracket or item that a word of before stands in."""
     start = at
     while start and words[start - 1].word not in (",", "(", ";", "from", "to", "vs", "versus"):
         start -= 1

@@ -65,6 +65,8 @@ class _Report:
                 self.regions[named.pop()] += 2
 
     def read(self) -> Reading:
+        """The reading: of each mention its sense, place and limits, without stray words and parts of
+        names."""
         findings: list[Finding] = []
         normals: list[NormalStatement] = []
         for said, sentence in self.parsed:
@@ -104,6 +106,8 @@ class _Report:
         )
 
     def _sense(self, mention: Mention) -> Sense:
+        """What an ambiguous name stands for here: one whose lead words stand before it, then one whose places
+        fit, then one of the region with the most votes."""
         senses = [
             sense for sense in mention.senses if not sense.lead or set(sense.lead) <= set(mention.before)
         ]
@@ -122,6 +126,8 @@ class _Report:
         return max(at_home, key=worth) if at_home and self._stray(mention, best) else best
 
     def _location(self, spots: Sequence[Spot], sense: Sense) -> Location:
+        """What an ambiguous place stands for here: one where the observation may be, then one of its
+        region."""
         if not any(spot.region in (HOME, sense.region) or self.regions[spot.region] > 2 for spot in spots):
             return Location(None, spots[0].location.side)  # of a place foreign to the report the side counts
         fitting = self.known.places.get(sense.key, frozenset())
@@ -133,6 +139,7 @@ class _Report:
         return max(spots, key=worth).location
 
     def _locations(self, one: Mention, sense: Sense) -> tuple[Location, ...]:
+        """The places of a mention, each once, with the side that is said apart from them."""
         known = self.known
         if sense.key in known.placeless:
             # "The right lung is hyperexpanded"

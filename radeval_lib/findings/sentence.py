@@ -57,7 +57,23 @@ V = TypeVar("V")
 
 @dataclass(slots=True)
 class Mention:
-    """A finding in a sentence; ``first`` and ``end`` count words, ``senses`` is what it may be."""
+    """A finding in a sentence, and what is said of it.
+
+    Attributes
+    ----------
+    first, end : its first word, and one past its last word.
+    senses : the observations that its name may stand for.
+    presence : present, absent or uncertain.
+    start, stop : its characters in the sentence, with those of its structure where it is a state of one.
+    spots : for each place said of it, the places that the words may stand for.
+    sides : sides said of it, in words of their own.
+    severity : the highest degree said of it, from 0; None where none is.
+    size_mm : its diameters in millimetres; empty where none is given.
+    distance_mm : of a device's tip, its distance from a landmark in millimetres; 0 at the landmark.
+    change : the kind of change, such as "increased"; None where none is said.
+    sign_of : the mentions, by their number in the sentence, that it is read as a sign of.
+    before : the six words before it, at most.
+    """
 
     first: int
     end: int
@@ -115,6 +131,8 @@ def parse(sentence: str) -> Parsed:
 
 
 def _marks(size: int, *groups: Sequence[PhraseMatch[Any]], begins: bool = False) -> list[bool]:
+    """For each of ``size`` words, whether it is in a phrase of the groups, or with ``begins`` the first of
+    one."""
     marked = [False] * size
     for group in groups:
         for match in group:
@@ -124,6 +142,14 @@ def _marks(size: int, *groups: Sequence[PhraseMatch[Any]], begins: bool = False)
 
 
 class _Sentence:
+    """A sentence while it is read: phrases of every kind, and which words were used.
+
+    The constructor finds the phrases (``named``, ``spots``, ``degrees``, ``changes``, ``states``,
+    ``subjects``, ``sides``, ``sizes``) in this order, because later searches leave out words that earlier
+    ones took, then words about the past (``past``) and the reach of negations (``scope``). :meth:`read` turns
+    them into mentions and attaches places, sides, degrees, sizes and changes to the nearest.
+    """
+
     def __init__(self, statement: str, known: Vocabulary) -> None:
         self.known = known
         self.words = tokens(statement)
@@ -241,6 +267,7 @@ class _Sentence:
         return True
 
     def read(self) -> Parsed:
+        """The sentence as read; to be called once, for it marks the words that it uses."""
         mentions = [
             self._mention(found.first, found.end, self._about(found))
             for found in self.named
@@ -361,6 +388,14 @@ class _Sentence:
     # --- "the heart is enlarged", "the lungs are clear" ---
 
     def _states(self) -> tuple[list[Mention], list[NormalMention]]:
+        """Findings and normal structures from a structure and a state: "heart is enlarged", "clear lungs".
+
+        Goes through structures, states, names of findings and separators from left to right. Structures wait
+        (``pending``) for a state that follows in their clause; a state that comes first waits (``waiting``)
+        for structures right behind it. ``said`` are the structures that the last state was said of, to which
+        a second state may be added. A name of a finding ends all three, and up to the next separator
+        (``blocked``) no structure waits.
+        """
         events: list[tuple[int, str, Any]] = [(one.first, "subject", one) for one in self.subjects]
         events += [(one.first, "state", one) for one in self.states]
         events += [(one.first, "named", one) for one in self.named]
@@ -490,6 +525,7 @@ class _Sentence:
         return words in self.known.normal or any(words in states.get(one.key, ()) for one in subject.value)
 
     def _change_near(self, first: int, end: int) -> str | None:
+        """The change that is said within three words of a normal structure; it is marked as used."""
         near = next(
             (
                 one
@@ -613,6 +649,9 @@ class _Sentence:
         return tuple(behind[: last + 1])
 
     def _attach(self, mentions: list[Mention]) -> None:
+        """Attach places, sides, degrees, sizes and changes, in this order, to the mentions nearest to them,
+        in place. What says how something was before is left out; words that were attached are marked as
+        used."""
         if not mentions:
             return
         for spot in self._now(self.spots):

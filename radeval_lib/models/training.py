@@ -96,7 +96,14 @@ class TrainingSettings:
 
 @dataclass
 class Trained(Generic[T]):
-    """What training gave."""
+    """A trained task.
+
+    Attributes
+    ----------
+    task : the task, whose module has the weights of the best epoch.
+    best : the measures of that epoch on dev, by name.
+    history : for each epoch ``epoch`` (from 1), ``loss`` (mean over its steps) and the measures on dev.
+    """
 
     task: T
     best: dict[str, float]
@@ -178,6 +185,12 @@ def _run(
     s: TrainingSettings,
     checkpoint: Checkpoint | None,
 ) -> list[dict[str, float]]:
+    """Train, and return the history of the epochs; the module is left with the best weights.
+
+    AdamW, a learning rate that rises and falls linearly, gradients clipped to norm 1, early stopping on the
+    measure of dev. From a checkpoint, training goes on with the same order of examples and random numbers, so
+    that the result is the same; a checkpoint of a finished training is only read.
+    """
     import torch
     from transformers import get_linear_schedule_with_warmup, set_seed
 
@@ -253,7 +266,7 @@ def _run(
 
 
 def _order(examples: list[dict[str, Any]], s: TrainingSettings, epoch: int) -> list[int]:
-    """The order of the examples in an epoch."""
+    """The order of the examples in an epoch (from 0), as positions; grouped by length with ``by_length``."""
     import torch
     from transformers.trainer_pt_utils import get_length_grouped_indices
 
@@ -298,6 +311,7 @@ def _since_best(history: list[dict[str, float]], measure: str) -> int:
 
 
 def _optimizer(task: Task[Any], s: TrainingSettings) -> torch.optim.Optimizer:
+    """AdamW with one learning rate for pretrained layers and one for the task's new layers."""
     from torch.optim import AdamW
 
     rate = s.learning_rate if s.head_learning_rate is None else s.head_learning_rate

@@ -27,7 +27,15 @@ texts in the same order."""
 
 @dataclass(frozen=True)
 class BeamSettings:
-    """How a summary is decoded."""
+    """How a summary is decoded.
+
+    Attributes
+    ----------
+    beams : hypotheses kept for each text; 1 decodes greedily.
+    longest : tokens of a summary, at most.
+    length_penalty : exponent of the length by which a hypothesis' log-probability is divided.
+    no_repeat : length of the n-grams of tokens that may not occur twice; 0 allows all.
+    """
 
     beams: int = 3
     longest: int = 80
@@ -38,7 +46,18 @@ class BeamSettings:
 def search(
     step: Step, reorder: Reorder, state: Any, texts: int, *, begin: int, end: int, settings: BeamSettings
 ) -> list[list[int]]:
-    """The best token sequence for each text, without ``begin`` and ``end``."""
+    """Beam search: the best token sequence for each text, without ``begin`` and ``end``.
+
+    As in transformers' ``generate`` with early stopping: a text is done when ``beams`` hypotheses have ended,
+    or none can go on; the best has the highest log-probability divided by length**length_penalty.
+
+    Parameters
+    ----------
+    step : log-probabilities of the next token of each row, and the state after it.
+    reorder : selects rows of a state.
+    state : of ``texts`` rows, before the first step.
+    begin, end : the tokens that stand before and after a sequence.
+    """
     width = settings.beams
     rows = torch.arange(texts).repeat_interleave(width)
     state = reorder(state, rows)
@@ -112,7 +131,16 @@ State = tuple[Tensor, Tensor]
 
 @dataclass(frozen=True)
 class PointerSettings:
-    """Sizes of the model."""
+    """Sizes of the model.
+
+    Attributes
+    ----------
+    vocabulary : how many word pieces; special tokens and letters are kept even if there are more.
+    embedding, hidden : sizes of the embeddings and of the LSTM states; ``hidden`` is even.
+    dropout : of embeddings, states and outputs.
+    longest_source, longest_target : pieces of findings and impression; what is longer is cut.
+    copying : whether pieces may be copied from the findings; else it is a plain encoder-decoder.
+    """
 
     vocabulary: int = 2500
     embedding: int = 96
@@ -136,7 +164,11 @@ class Memory:
 
 
 class PointerGenerator(nn.Module):
-    """The network; see the module's docstring."""
+    """The network: two LSTMs that encode the findings, and an LSTM decoder with two attentions, one that
+    reads and one that points at pieces to copy.
+
+    Shapes below: n texts, s pieces of findings, t pieces of impression, v pieces in the vocabulary.
+    """
 
     def __init__(self, vocabulary: int, settings: PointerSettings) -> None:
         super().__init__()
@@ -156,7 +188,7 @@ class PointerGenerator(nn.Module):
         self.dropout = nn.Dropout(settings.dropout)
 
     def encode(self, source: Tensor) -> tuple[Memory, State]:
-        """Memory, and the decoder's first state."""
+        """Memory, and the decoder's first state, of findings (n, s)."""
         real = source.ne(PAD)
         said = self.dropout(self.embedding(source))
         turned = _turned(real)[..., None]
@@ -210,6 +242,7 @@ class PointerGenerator(nn.Module):
 
     @staticmethod
     def _attention(queries: Tensor, memory: Memory) -> Tensor:
+        """Attention weights (n, t, s) of queries (n, t, hidden) over the pieces of findings that are real."""
         scores: Tensor = queries @ memory.states.transpose(1, 2)
         return scores.masked_fill(~memory.real[:, None], torch.finfo(scores.dtype).min).softmax(-1)
 
