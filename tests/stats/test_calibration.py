@@ -38,7 +38,20 @@ def classified(draw: st.DrawFn) -> tuple[np.ndarray, np.ndarray]:
 
 
 def test_ece_by_hand() -> None:
-    # |1 - .8| + |0 - .7| + |1 - .55| + |1 - .9| over 4 samples, each alone in its bin
+    # Bin (.6, .7]: .62 right, .66 wrong: |1 - 1.28|. Bin (.7, .8]: .72 and .78 right: |2 - 1.5|.
+    # Bin (.8, .9]: .82 and .84 wrong, .88 right: |1 - 2.54|. One bin, 5, 15 or 20, bins of equal weight, gaps
+    # with their signs, or another confidence than the largest probability would give something else.
+    confident = np.array([0.62, 0.66, 0.72, 0.78, 0.82, 0.84, 0.88])
+    p = np.column_stack([confident, 0.7 * (1 - confident), 0.3 * (1 - confident)])
+    labels = [0, 1, 0, 0, 1, 2, 0]
+    found = calibration.expected_calibration_error(p, labels)
+    assert found == pytest.approx((0.28 + 0.5 + 1.54) / 7)
+    for bins in (1, 5, 15, 20):
+        assert calibration.expected_calibration_error(p, labels, bins=bins) != pytest.approx(found)
+
+
+def test_ece_by_hand_where_each_sample_is_alone_in_its_bin() -> None:
+    # |1 - .8| + |0 - .7| + |1 - .55| + |1 - .9|
     assert calibration.expected_calibration_error(HAND, HAND_LABELS) == pytest.approx(
         (0.2 + 0.7 + 0.45 + 0.1) / 4
     )
@@ -56,10 +69,17 @@ def test_wmc_by_hand() -> None:
 
 
 def test_sce_by_hand() -> None:
-    # Bins (0, .5] and (.5, 1]. Class 0 has .6 and .7 in the upper bin, one of them true: |1 - 1.3|.
-    # Class 1 has .4 and .3 in the lower bin, one of them true: |1 - .7|. Divided by 2 samples * 2 classes.
-    probabilities, labels = [[0.6, 0.4], [0.7, 0.3]], [0, 1]
-    assert calibration.static_calibration_error(probabilities, labels, bins=2) == pytest.approx(0.15)
+    # Ten bins. Class 0 has .22 (true) and .28 in one bin, .62 (true) and .15 alone in theirs. Class 1 has
+    # .29, .66, .72 (true) and .05 alone. Class 2 has .12 and .13 in one bin, .09 and .67 (true) alone.
+    # No class has the gaps of another, and ECE is another number.
+    p = [[0.62, 0.29, 0.09], [0.22, 0.66, 0.12], [0.15, 0.72, 0.13], [0.28, 0.05, 0.67]]
+    labels = [0, 0, 1, 2]
+    by_class = (0.50 + 0.38 + 0.15, 0.29 + 0.66 + 0.28 + 0.05, 0.25 + 0.09 + 0.33)
+    found = calibration.static_calibration_error(p, labels)
+    assert found == pytest.approx(sum(by_class) / (4 * 3))
+    assert calibration.expected_calibration_error(p, labels) == pytest.approx((0.05 + 0.28) / 4)
+    for bins in (1, 5, 15, 20):
+        assert calibration.static_calibration_error(p, labels, bins=bins) != pytest.approx(found)
 
 
 def test_entropy_by_hand() -> None:
@@ -192,9 +212,13 @@ def by_netcal(measure: type[ECE] | type[MCE], p: np.ndarray, labels: np.ndarray,
 def test_equal_netcal_on_many_random_samples(classes: int) -> None:
     rng = np.random.default_rng(classes)  # no random confidence is an edge
     p = rng.dirichlet(np.full(classes, 0.2), size=5000)
-    labels = rng.integers(0, classes, size=5000)
+    # Too sure in some bins and not sure enough in those beside them, so that it matters where bins end.
+    sure = p.max(axis=1)
+    right = rng.random(5000) < np.clip(sure + 0.2 * np.where(np.floor(10 * sure) % 2, 1, -1), 0, 1)
+    labels = np.where(right, p.argmax(axis=1), p.argmin(axis=1))
     ece = calibration.expected_calibration_error(p, labels)
     assert ece == pytest.approx(by_netcal(ECE, p, labels), abs=1e-9)
+    assert all(abs(ece - by_netcal(ECE, p, labels, bins)) > 0.001 for bins in (1, 5, 15))
     mce = calibration.maximum_calibration_error(p, labels)
     assert mce == pytest.approx(by_netcal(MCE, p, labels), abs=1e-9)
 
