@@ -1,15 +1,74 @@
-"""The page on other benchmarks: the drawing of NLU scores against theirs."""
+"""The page on other benchmarks: NLU scores against theirs, as slopes and drawn."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
+import numpy as np
 import pandas as pd
 import seaborn as sns
 from matplotlib.figure import Figure
+from numpy.typing import NDArray
+from scipy import stats
 
-from radeval_lib import plots
+from radeval_lib import plots, study
 from radeval_lib.pages.rales.printed_scores import colours, domains
 
 _LABELS_BELOW = ("RoBERTa_base", "RoBERTa_large", "RadBERT_1")
+_HALF_PERCENT = 0.5  # the paper prints whole percents
+
+
+def slopes(scores: pd.DataFrame, choices: Mapping[str, NDArray[np.bool_]]) -> pd.DataFrame:
+    """Least-squares slope of ``nlu`` on ``value`` for each choice of rows, for ten points of ``value``.
+
+    Returns
+    -------
+    DataFrame
+        One row per choice, by its name: ``n``, ``slope`` with its 95 % interval over models (``low``,
+        ``high``), ``r`` (Pearson) and ``nlu``, the mean score of these models.
+    """
+    rows = []
+    for chosen in choices.values():
+        part = scores[chosen]
+        fit = stats.linregress(part["value"], part["nlu"])
+        reach = stats.t.ppf(0.975, len(part) - 2) * fit.stderr
+        ends = (fit.slope, fit.slope - reach, fit.slope + reach)
+        rows.append((len(part), *(10 * end for end in ends), fit.rvalue, part["nlu"].mean()))
+    return pd.DataFrame(rows, index=list(choices), columns=["n", "slope", "low", "high", "r", "nlu"])
+
+
+def lies_within(row: pd.Series, least: float, most: float) -> bool | None:
+    """Whether the interval of a row of :func:`slopes` lies among the numbers that round to ``least`` to
+    ``most`` percent, read as points of NLU score and as percent of the models' mean score: True where it does
+    by both, False where by neither any of it does, else None."""
+    bottom, top = least - _HALF_PERCENT, most + _HALF_PERCENT
+    units = (1.0, 100 / row["nlu"])
+    if all(bottom <= row["low"] * unit and row["high"] * unit <= top for unit in units):
+        return True
+    if all(row["high"] * unit < bottom or row["low"] * unit > top for unit in units):
+        return False
+    return None
+
+
+def check_slopes(found: pd.DataFrame, least: float, most: float) -> list[study.Check]:
+    """One check for each benchmark, which the names of the choices begin with: it holds or fails only where
+    it does so by every choice of models."""
+    checks = []
+    for benchmark, rows in found.groupby(found.index.str.partition(",").get_level_values(0), sort=False):
+        outcomes = {lies_within(row, least, most) for _, row in rows.iterrows()}
+        told = [
+            f"{name.partition(', ')[2]} {row['slope']:+.2f} [{row['low']:+.2f}, {row['high']:+.2f}]"
+            for name, row in rows.iterrows()
+        ]
+        checks.append(
+            study.check_statement(
+                study.Key("NLU points for ten points of", str(benchmark)),
+                f"{least:g} to {most:g} percent",
+                "; ".join(told),
+                outcomes.pop() if len(outcomes) == 1 else None,
+            )
+        )
+    return checks
 
 
 def draw_transfer(scores: pd.DataFrame) -> Figure:
