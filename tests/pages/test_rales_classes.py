@@ -1,11 +1,14 @@
 """What the printed tables of procedure selection imply."""
 
 import pandas as pd
+import pytest
 
 from radeval_lib.pages.rales.procedure_selection import (
     check_examples,
+    check_whole_shares,
     predicted_counts,
     rows_near,
+    whole_shares,
 )
 
 
@@ -40,6 +43,39 @@ def test_examples_that_contradict_themselves_fail() -> None:
     assert [check.outcome for check in check_examples(marked, ["head", "chest"])] == ["holds"] * 4
     wrong = marked.assign(correct="yes", **{"P(predicted)": [0.95, 0.03]})
     assert [check.outcome for check in check_examples(wrong, ["head"])] == ["fails"] * 4
+
+
+def test_one_class_has_one_probability() -> None:
+    cases = pd.DataFrame(
+        {
+            "reference": ["head", "head"],
+            "predicted": ["head", "chest"],
+            "P(reference)": [0.9, 0.45],
+            "P(predicted)": [0.95, 0.45],
+            "correct": ["yes", "no"],
+        }
+    )
+    found = check_examples(cases, ["head", "chest"])[1]
+    assert (found.outcome, found.computed[:6]) == ("fails", "1 of 2")
+
+
+def test_shares_of_whole_reports_by_hand() -> None:
+    rows = pd.DataFrame(
+        {"precision": [50.0, 50.0, 50.0, 0.0], "recall": [50.0, 50.0, 33.7, 0.0], "N": [4, 2000, 4, 9]},
+        index=["few", "many", "impossible", "never right"],
+    )
+    found = whole_shares(rows)
+    assert found["recall"].tolist() == [True, True, False, True]
+    # 25, 50, 75 and 100% of four; all percents with one decimal of 2,000; of none at all any share.
+    assert found["recall_accepts"].tolist()[:3] == [0.004, 1, 0.004]
+    # Two right answers: 100% of two predictions, 66.7 of three, ... down to where every percent follows.
+    shares = {round(2000 / predictions) for predictions in range(2, 5000)} - {0}
+    # A half digit, as 2 of 16 (12.5%), 2 of 32 (6.25%), is rounded either way.
+    assert found["precision_accepts"]["few"] == pytest.approx(len(shares) / 1000, abs=0.003)
+    assert found.loc["never right"].isna().tolist() == [False, True, False, True]
+    assert [check.outcome for check in check_whole_shares(rows)] == ["fails", "fails"]
+    assert [check.outcome for check in check_whole_shares(rows.iloc[[0, 1, 3]])] == ["holds", "holds"]
+    assert [check.outcome for check in check_whole_shares(rows.iloc[[1, 3]])] == ["cannot tell"] * 2
 
 
 def test_one_confident_error_shows_that_there_may_be_one() -> None:

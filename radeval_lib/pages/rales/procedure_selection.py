@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 
 import numpy as np
 import pandas as pd
@@ -13,12 +13,14 @@ from matplotlib.figure import Figure
 from radeval_lib import plots
 from radeval_lib.pages.rales.printed_scores import SETTINGS, models
 from radeval_lib.papers.printed_numbers import printed
-from radeval_lib.stats.printed import predictions_that_print
-from radeval_lib.study.checks import Check, check_statement
+from radeval_lib.stats.printed import counts_that_print, predictions_that_print
+from radeval_lib.study.checks import WIDEST, Check, check_statement
 
 _READ_N, _READ_F1 = 7, 0.1 + 1e-9
 """How closely the dots of Figure 5 can be read."""
 _HALF_DIGIT = 0.0005  # percent are printed with one decimal: half of 0.1 percent, as a fraction
+_PERCENTS = np.arange(1, 1001) / 1000  # all above 0 with one decimal, as fractions
+_SLACK = 1e-9  # of quotients that are whole numbers
 _MOST = 1.01  # two probabilities of two decimals sum to at most 1, and to 0.01 more by rounding
 _CONFIDENT = 0.9  # our reading: the paper says "confidently" and names no threshold
 _TICKS = [20, 200, 2000]
@@ -33,6 +35,59 @@ def predicted_counts(by_class: pd.DataFrame) -> pd.DataFrame:
         ways = predictions_that_print(precision, row["recall"] / 100, int(row["N"]), _HALF_DIGIT)
         found[name] = ways or (np.nan, np.nan)
     return pd.DataFrame.from_dict(found, orient="index", columns=["low", "high"])
+
+
+def whole_shares(by_class: pd.DataFrame) -> pd.DataFrame:
+    """Whether recall and precision of each class are shares of whole reports: ``recall`` and ``precision``,
+    and under ``recall_accepts`` and ``precision_accepts`` how many of the 1,000 percents above 0 with one
+    decimal would have been.
+
+    A recall is a share of the class's ``N``; a precision, of as many right answers as recall and ``N`` give,
+    a share of any number of predictions from those on. A recall of 0 is a share of any ``N`` and leaves no
+    precision: NaN.
+    """
+    predictable = predicted_counts(by_class)["low"].notna()
+    found: dict[Hashable, tuple[bool, float, bool, float]] = {}
+    for name, row in by_class.iterrows():
+        n, share = int(row["N"]), row["recall"] / 100
+        hits = counts_that_print(share, _HALF_DIGIT, n)
+        if not share:
+            found[name] = (True, np.nan, True, np.nan)
+            continue
+        right = np.array(hits, dtype=np.float64)
+        recalls = float(np.mean([bool(counts_that_print(tried, _HALF_DIGIT, n)) for tried in _PERCENTS]))
+        # Right answers over m predictions print p where m lies from right / (p + half) to right / (p - half).
+        most = np.floor(right / (_PERCENTS[:, None] - _HALF_DIGIT) + _SLACK)
+        fewest = np.maximum(np.ceil(right / (_PERCENTS[:, None] + _HALF_DIGIT) - _SLACK), right)
+        precisions = float((most >= fewest).any(axis=1).mean())
+        found[name] = (bool(hits), recalls, bool(predictable[name]), precisions)
+    columns = ["recall", "recall_accepts", "precision", "precision_accepts"]
+    return pd.DataFrame.from_dict(found, orient="index", columns=columns)
+
+
+def check_whole_shares(by_class: pd.DataFrame) -> list[Check]:
+    """Whether :func:`whole_shares` are possible. As with bounds, one that is not fails the check, and it
+    holds by those alone of which each accepts less than a quarter of all values."""
+    found = whole_shares(by_class)
+    told = {
+        "recall": "recall is a whole number of reports out of N",
+        "precision": "precision is right answers over whole predictions",
+    }
+    checks = []
+    for name, words in told.items():
+        accepts = found[f"{name}_accepts"].dropna()
+        possible = found.loc[accepts.index, name].astype(bool)
+        bound = int((accepts < WIDEST).sum())
+        checks.append(
+            check_statement(
+                words,
+                f"{len(accepts)} {name}s above 0",
+                f"possible for {possible.sum()} of {len(accepts)}; for {bound} of them less than a quarter "
+                "of all values would be",
+                False if not possible.all() else True if bound else None,
+            )
+        )
+    return checks
 
 
 def rows_near(dots: pd.DataFrame, by_class: pd.DataFrame) -> list[pd.Index]:
@@ -59,7 +114,8 @@ def check_examples(cases: pd.DataFrame, classes: Sequence[str]) -> list[Check]:
     """Checks of Table 14's internal consistency, and whether their procedures are ``classes``."""
     same = cases["reference"] == cases["predicted"]
     marked = (cases["correct"] == "yes") == same
-    likelier = cases["P(predicted)"] >= cases["P(reference)"]
+    lead = cases["P(predicted)"] - cases["P(reference)"]
+    likelier = (lead == 0).where(same, lead >= 0)  # of one class both columns have the probability
     together = cases[~same][["P(reference)", "P(predicted)"]].sum(axis=1).max()
     right, wrong = (cases[rows]["P(predicted)"].max() for rows in (same, ~same))
     named = {*cases["reference"], *cases["predicted"]}
