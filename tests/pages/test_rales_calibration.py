@@ -15,6 +15,7 @@ from radeval_lib.pages.rales.calibration import (
     directions,
     domains_compared,
     known_classifier,
+    off_by_every_logarithm,
     places,
 )
 from radeval_lib.stats import calibration
@@ -46,6 +47,15 @@ def test_the_printed_averages_follow_with_one_arrow_turned() -> None:
     tried = directions(table7)
     assert len(tried) == 32
     assert tried.iloc[0].to_dict() == {**ARROWS, "aKLU": "lower", "averages that fit": 16}
+
+
+def test_a_divergence_may_fit_its_entropy_by_either_logarithm() -> None:
+    entropies = {"natural": 0.5, "base 2": 0.5, "neither": 0.5}
+    divergences = {"natural": np.log(46) - 0.5, "base 2": np.log2(46) - 0.4992, "neither": 4.0}
+    values = pd.DataFrame({"aPE": entropies, "aKLU": divergences})
+    assert off_by_every_logarithm(values, 46).tolist() == [False, False, True]
+    printed = study.wide(study.printed("rales.table7"), "model", "metric")
+    assert off_by_every_logarithm(printed, 46).all()
 
 
 def test_a_tie_for_the_place_is_not_broken() -> None:

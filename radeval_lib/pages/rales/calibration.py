@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from itertools import combinations, product
+from math import e, log
 
 import numpy as np
 import pandas as pd
@@ -116,6 +117,14 @@ def directions(table7: pd.DataFrame) -> pd.DataFrame:
     ]
     rows = [{**way, "averages that fit": int(average_ranks(table7, way)["fits"].sum())} for way in tried]
     return pd.DataFrame(rows).sort_values("averages that fit", ascending=False, kind="stable")
+
+
+def off_by_every_logarithm(values: pd.DataFrame, classes: float) -> pd.Series:
+    """Which models' ``aKLU`` is not log K - ``aPE``, by more than the rounding of both (three decimals),
+    whether logarithms are natural or to base 2."""
+    sums = values["aKLU"] + values["aPE"]
+    off = [(sums - log(classes, base)).abs() > 0.001 for base in (e, 2)]
+    return off[0] & off[1]
 
 
 _BIG, _SMALL = "GatorTron", "ELECTRA_small"
