@@ -7,3 +7,9 @@ def test_names_are_found_whatever_their_signs() -> None:
     names = datasets.italic("labels *located at, modify* and *suggestive-of*")
     assert names == ["located at", "modify", "suggestive-of"]
     assert datasets.named_in(names, "Located_At; suggestive of") == ["located at", "suggestive-of"]
+
+
+def test_other_shares_that_would_decide_the_same() -> None:
+    assert datasets.same_outcomes([(0.6, 0.7), (0.06, 0.08), (0.0001, 0.002)], 0.01) == (0.002, 0.06)
+    assert datasets.same_outcomes([(0.005, 0.3)], 0.01) == (0.005, 0.3)  # cannot tell within
+    assert datasets.same_outcomes([(0.5, 0.7)], 0.01) == (0.0, 0.5)

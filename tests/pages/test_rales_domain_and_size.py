@@ -6,9 +6,12 @@ import pandas as pd
 import pytest
 from scipy import stats
 
+from radeval_lib import study
 from radeval_lib.pages.rales import printed_scores
 from radeval_lib.pages.rales.domain_and_size import (
+    TABLES,
     behind_smaller,
+    check_domains,
     check_lead,
     check_one_call,
     lead,
@@ -52,6 +55,18 @@ def test_a_call_corrects_for_all_its_tests() -> None:
     corrected, least = min(1.0, 18 * found["p"].min()), 3 * found["least_p"].min()
     assert check.computed.endswith(f": corrected p = {corrected:.3f}; least possible {least:.3f}")
     assert check.outcome == ("holds" if least < 0.05 else "cannot tell")
+
+
+def test_a_model_under_another_domain_is_found() -> None:
+    plotted = study.printed("rales.fig2")
+    assert check_domains(plotted).outcome == "holds"
+    moved = plotted.assign(domain=plotted["domain"].mask(plotted["model"] == "GatorTron", "Radiology"))
+    found = check_domains(moved)
+    assert (found.outcome, found.computed[:9]) == ("fails", "15 of 16 ")
+
+
+def test_shares_of_labels_are_named_by_their_tables() -> None:
+    assert list(TABLES.values()) == ["Table 3", "Table 9", "Table 10", "Table 11"]
 
 
 def test_ranks_of_separated_groups_by_hand() -> None:

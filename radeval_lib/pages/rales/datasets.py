@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 import pandas as pd
 import seaborn as sns
@@ -48,6 +48,14 @@ def with_words(reports: Sequence[Report], names: Sequence[str]) -> dict[str, int
         return {name: int(table[WORD.format(name)].sum()) for name in names}
     texts = [f"{reveal(one.findings)} {reveal(one.impression)}".lower() for one in reports]
     return {name: sum(name in text for text in texts) for name in names}
+
+
+def same_outcomes(intervals: Iterable[tuple[float, float]], asked: float) -> tuple[float, float]:
+    """From which share to which one could ask instead of ``asked``, and find the same of every interval (that
+    it lies above, below or around the share): the nearest ends on either side, else 0 and 1."""
+    ends = [end for interval in intervals for end in interval]
+    below = [end for end in ends if end < asked]
+    return max(below, default=0.0), min((end for end in ends if end > asked), default=1.0)
 
 
 WORD = "word_{}"

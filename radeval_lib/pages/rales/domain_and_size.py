@@ -30,9 +30,13 @@ from radeval_lib.study.checks import Check, Key, check_statement
 from radeval_lib.study.superiority import Lead, check_superiority
 
 SHARES = ("100%", "10%", "1%")
+"""Of the labels, as the paper's tests compare them."""
+
+TABLES = {labels: f"Table {table.removeprefix('rales.table')}" for labels, (table, _) in SETTINGS.items()}
+"""The table of each share of labels, as the paper numbers it."""
+
 RELEASED = "authors' notebook"
 _ABOVE: dict[str, Any] = {"loc": "lower center", "bbox_to_anchor": (0.5, 1)}
-"""Of the labels, as the paper's tests compare them."""
 
 FRIEDMAN = ("Kendall's W", "p, tasks", "p, data sets", "smallest p of a pair", "smallest p, Holm")
 """Columns of the page's table of Friedman's tests and of what Wilcoxon's find pair by pair."""
@@ -153,6 +157,20 @@ def tasks_needed(comparisons: int) -> int:
     """From how many tasks on Wilcoxon's signed-rank test, corrected by Holm over so many comparisons, can
     find any at 5 %: over n tasks no p is below 2 / 2^n, for all signs alike, one way or the other."""
     return next(n for n in count(1) if comparisons * 2 / 2**n < 0.05)
+
+
+def check_domains(plotted: pd.DataFrame) -> Check:
+    """Whether the figure notebook (``plotted``: ``model`` and ``domain``) averages each model under the
+    domain that the text gives it; the notebook says *General* where Table 2 says *English*."""
+    theirs = plotted.drop_duplicates("model").set_index("model")["domain"].replace("General", "English")
+    own = models().set_index("model")["domain"]
+    same = int((theirs.reindex(own.index) == own).sum())
+    return check_statement(
+        "domains of the models behind Figure 2",
+        "values are averaged across model domain",
+        f"{same} of {len(own)} models have the domain that Section 4.2.1 gives them",
+        same == len(own),
+    )
 
 
 def check_one_call(found: pd.DataFrame, source: str) -> Check:
