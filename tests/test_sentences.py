@@ -151,7 +151,14 @@ def made() -> dict[str, dict[str, str]]:
         },
         "pages.green.judge_models.against_radiologists": {
             "all": judge_models.against_radiologists(
-                {"silence": "1.17", "least": "1.51", "most": "2.62", "nearer": "none", "models": "six"}
+                {
+                    "silence": "1.17",
+                    "least": "1.51",
+                    "most": "2.62",
+                    "nearer": "none",
+                    "models": "six",
+                    "total": "1.03",
+                }
             )
         },
         "papers.demonstrations.Contrast._repr_markdown_": {

@@ -123,21 +123,45 @@ def needed_correlation(difference: float, first_se: float, second_se: float) -> 
     return max(needed, -1.0) if needed <= 1 else math.nan
 
 
-def pairwise_tests(frame: pd.DataFrame, *, name: str) -> pd.DataFrame:
+def corners(values: Sequence[float], half_widths: Sequence[float]) -> NDArray[np.float64]:
+    """Printed numbers and, below them, all combinations of the ends of what rounds to them: one row each."""
+    pairs = zip(values, half_widths, strict=True)
+    ends = [(value - half, value + half) if half else (value,) for value, half in pairs]
+    return np.array([list(values), *product(*ends)], dtype=np.float64)
+
+
+def p_of_intervals(
+    first: Sequence[float], second: Sequence[float], half_width: float = 0.0, between: float = 0.0
+) -> tuple[float, float, float]:
+    """p of :func:`two_sided_p` for two printed correlations on Fisher's scale, each as (value, low, high) of
+    its 95% interval: at the printed digits, and the smallest and largest that their rounding allows."""
+    one = corners([*first, *second], [half_width] * 6)
+    z = np.arctanh(one)
+    errors = (z[:, [2, 5]] - z[:, [1, 4]]) / (2 * _REACH)
+    ps = two_sided_p(z[:, 0] - z[:, 3], errors[:, 0], errors[:, 1], between)
+    touch = half_width > 0 and abs(first[0] - second[0]) <= 2 * half_width
+    return float(ps[0]), float(ps.min()), 1.0 if touch else float(ps.max())
+
+
+def pairwise_tests(frame: pd.DataFrame, *, name: str, half_width: float = 0.0) -> pd.DataFrame:
     """z-test of every two printed correlations on Fisher's z scale, their errors taken as independent.
 
-    Takes the column ``name`` and ``estimate``, ``ci_low``, ``ci_high`` (95%), one row per estimate; gives one
-    row per pair: ``first``, ``second``, ``difference``, ``p``, and ``needed`` (:func:`needed_correlation`).
+    Takes the column ``name`` and ``estimate``, ``ci_low``, ``ci_high`` (95%), one row per estimate, each
+    printed to ``half_width``; gives one row per pair: ``first``, ``second``, ``difference``, ``p`` at the
+    printed digits, and ``least`` and ``most``, the smallest and largest p that rounding allows.
     """
-    errors = [standard_error(low, high) for low, high in zip(frame["ci_low"], frame["ci_high"], strict=True)]
-    names, values = frame[name].tolist(), frame["estimate"].to_numpy(dtype=np.float64)
-    rows = []
-    for i, j in combinations(range(len(frame)), 2):
-        gap = math.atanh(values[i]) - math.atanh(values[j])
-        p = float(two_sided_p(gap, errors[i], errors[j]))
-        needed = needed_correlation(gap, errors[i], errors[j])
-        rows.append((names[i], names[j], values[i] - values[j], p, needed))
-    return pd.DataFrame(rows, columns=["first", "second", "difference", "p", "needed"])
+    printed = frame[["estimate", "ci_low", "ci_high"]].to_numpy(dtype=np.float64)
+    names = frame[name].tolist()
+    rows = [
+        (
+            names[i],
+            names[j],
+            printed[i, 0] - printed[j, 0],
+            *p_of_intervals(printed[i], printed[j], half_width),
+        )
+        for i, j in combinations(range(len(frame)), 2)
+    ]
+    return pd.DataFrame(rows, columns=["first", "second", "difference", "p", "least", "most"])
 
 
 # Ends of neighbouring rounding intervals are equal on paper but not in binary floating point.

@@ -2,17 +2,21 @@
 
 Two metrics are tried on the same pairs, so their errors go together, and how strongly is not printed. A lead
 is called established only where it is significant at every dependence from none upwards; else the dependence
-that it would need is reported.
+that it would need is reported. A printed number stands for all that rounds to it, so a lead is established
+only if it is for all of these; numbers that are not :class:`Printed` are exact.
 """
 
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable, Sequence
 
 from scipy.stats import norm, t
 
+from radeval_lib.papers.printed_numbers import Printed
 from radeval_lib.stats.printed import (
     Kind,
+    corners,
     correlation_interval,
     mcnemar_range,
     needed_between,
@@ -22,17 +26,46 @@ from radeval_lib.stats.printed import (
 from radeval_lib.study.superiority import LEVEL, Lead
 from radeval_lib.wording import p_digits, p_words
 
+Number = Printed | float
+_EDGE = 1e-9  # of binary floating point: ends of rounding that touch are equal
 
-def _lead(difference: float, needed: float, between: str) -> Lead:
-    if math.isnan(needed):
+
+def _rounded(numbers: Sequence[Number]) -> list[list[float]]:
+    """The numbers, and all combinations of the ends of what rounds to them."""
+    values = [one.value if isinstance(one, Printed) else one for one in numbers]
+    found: list[list[float]] = corners(
+        values, [one.half_width if isinstance(one, Printed) else 0.0 for one in numbers]
+    ).tolist()
+    return found
+
+
+def _lead(found: Iterable[tuple[float, float]], between: str) -> Lead:
+    """The lead from a difference and the correlation that it needs: as printed, then as rounding allows."""
+    (gap, at_print), *rounded = ((0.0, math.nan) if abs(gap) < _EDGE else (gap, need) for gap, need in found)
+    ahead = (gap > 0) - (gap < 0)
+    # A difference that rounding turns round establishes nothing in the direction of the printed one.
+    needs = [at_print] + [need if ahead * other > 0 else math.nan for other, need in rounded]
+    known = [need for need in needs if not math.isnan(need)]
+    if not ahead:  # equal as printed: the lead that rounding hides may be either's
+        known = [need for other, need in rounded if other and not math.isnan(need)]
+    if not known:
         return Lead(0, f"however strongly {between} correlate")
-    if needed > 0:
-        # Two digits, unless they would be those of a perfect correlation.
-        return Lead(0, f"unless {between} correlate at {needed:.{2 if needed < 0.995 else 4}f} or more")
-    return Lead(int(math.copysign(1, difference)), f"at any correlation of {between} from 0")
+    if len(known) == len(needs) and max(known) <= 0:
+        return Lead(ahead, f"at any correlation of {between} from 0")
+    low, high = (_digits(max(need, 0.0)) for need in (min(known), max(known)))
+    if len(known) < len(needs) or not ahead:
+        return Lead(0, f"unless, by the rounding, {between} correlate at {low} or more")
+    if low == high:
+        return Lead(0, f"unless {between} correlate at {low} or more")
+    return Lead(0, f"unless {between} correlate at {low} to {high} or more, by the rounding")
 
 
-def lead_of_correlations(first: float, second: float, n: int, kind: Kind) -> Lead:
+def _digits(needed: float) -> str:
+    """Two digits, unless they would be those of a perfect correlation."""
+    return f"{needed:.{2 if needed < 0.995 else 4}f}"
+
+
+def lead_of_correlations(first: Number, second: Number, n: int, kind: Kind) -> Lead:
     """The lead of one printed correlation over another, from the number of pairs.
 
     Parameters
@@ -45,28 +78,49 @@ def lead_of_correlations(first: float, second: float, n: int, kind: Kind) -> Lea
     Pearson's: Williams's test. The others: z-test on Fisher's scale
     (:func:`radeval_lib.stats.printed.correlation_interval`).
     """
+    pairs = _rounded([first, second])
     if kind == "pearson":
-        return _lead(first - second, needed_between(first, second, n), "the two metrics")
-    return lead_of_intervals(
-        (first, *correlation_interval(first, n, kind)), (second, *correlation_interval(second, n, kind))
+        found = [(one - other, needed_between(one, other, n)) for one, other in pairs]
+        return _lead(found, "the two metrics")
+    return _lead(
+        [
+            _needed(
+                (one, *correlation_interval(one, n, kind)), (other, *correlation_interval(other, n, kind))
+            )
+            for one, other in pairs
+        ],
+        "their errors",
     )
 
 
-def lead_of_intervals(first: tuple[float, float, float], second: tuple[float, float, float]) -> Lead:
-    """The lead of one printed correlation over another, each as (value, low, high) of its 95% interval."""
+def _needed(first: Sequence[float], second: Sequence[float]) -> tuple[float, float]:
     gap = math.atanh(first[0]) - math.atanh(second[0])
-    errors = [standard_error(low, high) for _, low, high in (first, second)]
-    return _lead(gap, needed_correlation(gap, *errors), "their errors")
+    return gap, needed_correlation(gap, *(standard_error(low, high) for _, low, high in (first, second)))
 
 
-def lead_of_means(first: tuple[float, float], second: tuple[float, float], n: int) -> Lead:
+def needs_of_intervals(first: Sequence[Number], second: Sequence[Number]) -> list[tuple[float, float]]:
+    """The difference of two printed correlations on Fisher's scale, each as (value, low, high) of its 95%
+    interval, and the correlation of errors that makes it significant: as printed, then as rounding allows."""
+    return [_needed(row[:3], row[3:]) for row in _rounded([*first, *second])]
+
+
+def lead_of_intervals(first: Sequence[Number], second: Sequence[Number]) -> Lead:
+    """The lead of one printed correlation over another, each as (value, low, high) of its 95% interval."""
+    return _lead(needs_of_intervals(first, second), "their errors")
+
+
+def lead_of_means(first: Sequence[Number], second: Sequence[Number], n: int, lower: bool = False) -> Lead:
     """The lead of one printed mean over another on the same ``n`` cases, each as (mean, standard deviation).
 
-    Means are taken as normal, with Student's quantile for n - 1 degrees of freedom.
+    Means are taken as normal, with Student's quantile for n - 1 degrees of freedom. ``lower``: whether the
+    lower mean leads.
     """
-    wider = float(t.ppf(1 - LEVEL / 2, n - 1) / norm.ppf(1 - LEVEL / 2))
-    gap, errors = first[0] - second[0], [wider * sd / math.sqrt(n) for _, sd in (first, second)]
-    return _lead(gap, needed_correlation(gap, *errors), "their errors")
+    wider = float(t.ppf(1 - LEVEL / 2, n - 1) / norm.ppf(1 - LEVEL / 2)) / math.sqrt(n)
+    found = []
+    for one, sd, other, spread in _rounded([*first, *second]):
+        gap = other - one if lower else one - other
+        found.append((gap, needed_correlation(gap, wider * sd, wider * spread)))
+    return _lead(found, "their errors")
 
 
 def lead_of_shares(first: int, second: int, n: int) -> Lead:

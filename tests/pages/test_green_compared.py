@@ -4,7 +4,8 @@ import numpy as np
 import pandas as pd
 
 from radeval_lib.pages.green import judge_models
-from radeval_lib.papers.printed_numbers import printed
+from radeval_lib.papers.printed_numbers import parse, printed
+from radeval_lib.stats.estimates import Estimate
 from radeval_lib.study.verdicts import FAILS
 
 
@@ -34,6 +35,25 @@ def test_what_the_paper_calls_best_needs_its_lead_and_two_standard_deviations_ar
     outcomes = {check.name: check.outcome for check in chosen}
     assert outcomes["Standard deviation of GREEN's row of Table 1"] == "cannot tell"
     assert outcomes["Mean of GREEN's row of Table 1"] == FAILS
+
+
+def test_a_number_lies_within_ends_only_whatever_was_rounded():
+    low, high = Estimate(0.70, 0.69, 0.71), Estimate(0.96, 0.95, 0.97)
+    for text, found in (("0.90", True), ("0.96", None), ("0.97", None), ("0.98", False), ("0.68", False)):
+        assert judge_models.within(parse(text), low, high) is found
+
+
+def test_silence_is_nearer_by_categories_and_not_by_totals():
+    """Six radiologists name one error in each of two pairs, in category (a) or (b): silence misses by 1."""
+    significant = np.zeros((2, 6, 6))
+    significant[:, 0, :3] = significant[:, 1, 3:] = 1
+    fours = table(("one", "significant errors", "mean", 1.4), ("two", "significant errors", "mean", 1.2))
+    ones = pd.DataFrame({"rater": "GREEN", "other": list("abcdef"), "value": 0.9, "half_width": 0.0005})
+    sure, texts = judge_models.nearest_is_silence(fours, ones, {"significant": significant})
+    assert (sure, texts["silence"], texts["total"], texts["nearer"]) == (True, "1.00", "0.90", "none")
+    by_total = judge_models.nearest_is_silence(fours, ones.assign(value=1.1), {"significant": significant})
+    by_category = judge_models.nearest_is_silence(fours.assign(value=0.8), ones, {"significant": significant})
+    assert (by_total[0], by_category[0]) == (False, False)
 
 
 def test_silence_errs_by_the_mean_count_of_its_place():

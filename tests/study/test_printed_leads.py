@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from radeval_lib.papers.printed_numbers import parse
 from radeval_lib.study.printed_leads import (
     lead_of_correlations,
     lead_of_intervals,
@@ -28,6 +29,25 @@ def test_two_intervals_that_are_equal_establish_nothing() -> None:
     # GREEN's Table 6: 0.63 [0.56, 0.69] and RadCliQ-v1 0.61.
     assert lead_of_intervals((0.63, 0.56, 0.69), (0.61, 0.54, 0.67)).sign == 0
     assert lead_of_intervals((0.63, 0.56, 0.69), (0.32, 0.22, 0.41)).sign == 1
+
+
+def test_a_lead_is_established_only_for_all_that_rounds_to_what_is_printed() -> None:
+    # As above, 0.281 is significant. A standard deviation of 1.0 may be 1.05, and 0.29 less 0.00 may be 0.28.
+    assert lead_of_means((0.29, 1.0), (0.0, 1.0), 100).sign == 1
+    sd, none = parse("1.0"), parse("0.00")
+    near = lead_of_means([parse("0.29"), sd], [none, sd], 100)
+    assert near.sign == 0
+    assert near.wording.startswith("unless their errors correlate at 0.00 to 0.1")
+    assert near.wording.endswith("or more, by the rounding")
+    assert lead_of_means([parse("0.33"), sd], [none, sd], 100).sign == 1
+    assert lead_of_means([parse("0.33"), sd], [none, sd], 100, lower=True).sign == -1
+    # Equal as printed, or turned round by the rounding: nothing is established, and something may be hidden.
+    for text in ("0.79", "0.80"):
+        ends = [parse(text), parse("0.74"), parse("0.83")]
+        open_lead = lead_of_intervals(ends, [parse("0.79"), parse("0.75"), parse("0.83")])
+        assert open_lead.sign == 0
+        assert open_lead.wording.startswith("unless, by the rounding, their errors correlate at 0.")
+    assert lead_of_correlations(parse("0.653"), parse("0.624"), 371, "pearson").sign == 0
 
 
 def test_shares_are_distinguished_only_where_every_overlap_tells_them_apart() -> None:

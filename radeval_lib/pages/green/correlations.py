@@ -20,7 +20,7 @@ from radeval_lib.stats.estimates import Estimate
 from radeval_lib.stats.resampling import FloatArray, drawn_rows, ends
 from radeval_lib.study.checks import Check, Key, check_statement, check_value, under_every
 from radeval_lib.study.printed_leads import lead_of_intervals as lead_of_intervals
-from radeval_lib.study.printed_leads import lead_of_shares
+from radeval_lib.study.printed_leads import lead_of_shares, needs_of_intervals
 from radeval_lib.study.runs import Run
 from radeval_lib.study.superiority import LEVEL, Lead, check_no_deficit, check_superiority
 from radeval_lib.tables import table_html
@@ -36,8 +36,8 @@ class PrintedTaus:
     """Table 6: Kendall's tau of metrics with radiologists' total errors, with 95% intervals.
 
     ``cells``: as printed; ``values``, by metric, with columns :data:`ENDS`. ``taus``: the printed
-    coefficients by metric. ``tests``: every two metrics, their errors taken as independent. ``earlier``: the
-    scores that are not GREEN's.
+    coefficients by metric. ``tests``: every two metrics, their errors taken as independent, with all that the
+    rounding of print allows. ``earlier``: the scores that are not GREEN's.
     """
 
     def __init__(self) -> None:
@@ -45,7 +45,9 @@ class PrintedTaus:
         self.values = wide(self.cells, "metric", "statistic")
         self.pairs = int(quoted("green.def_rexval")["pairs"].value)
         self.taus = by_name(self.cells[self.cells["statistic"] == "estimate"], "metric")
-        self.tests = from_print.pairwise_tests(self.values.reset_index(), name="metric")
+        self.half = float(self.cells["half_width"].max())
+        frame = self.values.reset_index()
+        self.tests = from_print.pairwise_tests(frame, name="metric", half_width=self.half)
         self.earlier = self.values.index.drop([*SCORES, *COUNTS, EXPERTS]).tolist()
 
     def test(self, first: str, second: str) -> pd.Series:
@@ -53,25 +55,40 @@ class PrintedTaus:
         pair = [first, second]
         return self.tests[self.tests["first"].isin(pair) & self.tests["second"].isin(pair)].iloc[0]
 
+    def ends(self, name: str) -> list[Printed]:
+        """A metric's estimate and the ends of its interval, as printed."""
+        row = by_name(self.cells[self.cells["metric"] == name], "statistic")
+        return [row[key] for key in ENDS]
+
     def rivals(self) -> pd.DataFrame:
-        """GREEN's score against each earlier score: ``p_holm`` with independent errors, corrected for these
-        comparisons, and ``needed``."""
+        """GREEN's score against each earlier score: p with independent errors, corrected for these
+        comparisons, from ``p_least`` to ``p_most`` by the rounding; and from which correlation of errors on
+        the lead alone is significant, from ``least`` to ``most``, 1 where none is enough."""
         tests = pd.DataFrame({name: self.test("GREEN", name) for name in self.earlier}).T
-        tests = tests[["p", "needed"]].astype(float)
-        return tests.assign(p_holm=pg.multicomp(tests["p"], method="holm")[1])[["p_holm", "needed"]]
+        holm = {
+            f"p_{side}": pg.multicomp(tests[side].astype(float), method="holm")[1]
+            for side in ("least", "most")
+        }
+        needs = {
+            name: [1.0 if math.isnan(need) or gap <= 0 else need for gap, need in found]
+            for name in self.earlier
+            for found in [needs_of_intervals(self.ends("GREEN"), self.ends(name))]
+        }
+        rows = {name: {"least": min(found), "most": max(found)} for name, found in needs.items()}
+        return pd.DataFrame.from_dict(rows, orient="index").assign(**holm)
 
     def by_correlation(self) -> dict[str, str]:
         """A table of GREEN's leads over the earlier scores, for each of several correlations of errors."""
-        errors = {name: from_print.standard_error(*row[1:]) for name, row in self.values[ENDS].T.items()}
         taus, tables = self.values["estimate"], {}
-        gaps = [math.atanh(taus["GREEN"]) - math.atanh(taus[name]) for name in self.earlier]
-        theirs = [errors[name] for name in self.earlier]
         for between in np.arange(10) / 10:
-            alone = from_print.two_sided_p(gaps, errors["GREEN"], theirs, between)
-            p = pd.Series(pg.multicomp(alone, method="holm")[1], self.earlier)
+            ours, *others = (self.values.loc[name, ENDS].tolist() for name in ("GREEN", *self.earlier))
+            ps = [from_print.p_of_intervals(ours, theirs, self.half, between)[1:] for theirs in others]
+            least, most = (pg.multicomp(side, method="holm")[1] for side in zip(*ps, strict=True))
             frame = (taus["GREEN"] - taus[self.earlier]).map("{:+.2f}".format).to_frame("lead")
-            frame["p (Holm)"] = p.map(p_digits)
-            frame["more than chance"] = (p < LEVEL).map({True: "yes", False: "no"})
+            frame["p (Holm), by the rounding"] = list(map(_p_range, least, most))
+            frame["more than chance"] = np.where(
+                most < LEVEL, "yes", np.where(least < LEVEL, "cannot tell", "no")
+            )
             tables[f"{between:.1f}"] = table_html(
                 frame.rename_axis(None), "GREEN's score over earlier scores, by Table 6"
             )
@@ -90,12 +107,16 @@ class PrintedTaus:
 
     def lead(self, first: str, second: str) -> Lead:
         """The lead of one metric over another, from the printed intervals."""
-        return lead_of_intervals(*(tuple(self.values.loc[name, ENDS]) for name in (first, second)))
+        return lead_of_intervals(self.ends(first), self.ends(second))
 
-    def check_higher(self, name: Key | str, claim: str, first: str, others: Sequence[str]) -> list[Check]:
-        """Whether a metric is above others, and its lead more than chance."""
-        leads = {other: self.lead(first, other) for other in others}
-        return check_superiority(name, claim, self.taus, first=first, others=others, leads=leads)
+    def check_higher(
+        self, name: Key | str, claim: str, first: str | Sequence[str], others: Sequence[str]
+    ) -> list[Check]:
+        """Whether metrics are above others, and the lead of the lowest of them more than chance."""
+        ahead = [first] if isinstance(first, str) else list(first)
+        lowest = min(ahead, key=lambda one: self.taus[one].value)
+        leads = {other: self.lead(lowest, other) for other in others}
+        return check_superiority(name, claim, self.taus, first=ahead, others=others, leads=leads)
 
     def check_reached(self, name: Key | str, first: str, second: str) -> Check:
         """Whether a metric is not below another, and what can be said of a deficit."""
@@ -106,17 +127,22 @@ class PrintedTaus:
 
     def check_indistinguishable(self, first: str, second: str) -> Check:
         """Whether two metrics cannot be distinguished, whatever their errors have in common."""
-        test = self.test(first, second)
-        holds = False if test["p"] < LEVEL else None  # equal as printed may still hide a difference
+        # Equal as printed may still hide a difference.
+        holds = False if self.test(first, second)["most"] < LEVEL else None
         name = Key("GREEN's error count against", second)
         return check_statement(name, "statistically indistinguishable", self._tested(first, second), holds)
 
     def _tested(self, first: str, second: str) -> str:
-        test = self.test(first, second)
-        need = f"needed correlation {test['needed']:.2f}"
-        if math.isnan(test["needed"]):
-            need = "no correlation suffices"
-        return f"{p_words(test['p'])} with independent errors, {need}"
+        test, lead = self.test(first, second), self.lead(first, second)
+        p, so = _p_range(test["least"], test["most"]), "" if lead.sign else "not "
+        return f"p {p} with independent errors, by the rounding; {so}significant {lead.wording}"
+
+
+def _p_range(least: float, most: float) -> str:
+    """``= 0.03`` or ``from 0.03 to 0.08``."""
+    if p_digits(least) == p_digits(most):
+        return p_words(most).removeprefix("p ")
+    return f"from {p_digits(least, 'under')} to {p_digits(most)}"
 
 
 class PrintedShares:

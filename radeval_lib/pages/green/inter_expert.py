@@ -149,16 +149,17 @@ def check_range(readings: pd.DataFrame, low: Printed, high: Printed) -> Check:
     )
 
 
-def largest_of(table: pd.DataFrame, rater: str, half_step: float) -> set[str]:
-    """The columns in which a rater has the largest value, for what its printed values may stand for:
-    lists such as ``(a), (c)``, or ``none``, of which more than one means that rounding decides.
+def largest_of(table: pd.DataFrame, rater: str, half_steps: pd.DataFrame) -> set[str]:
+    """The columns in which a rater has the largest value, for what printed values may stand for: lists such
+    as ``(a), (c)``, or ``none``, of which more than one means that rounding decides.
 
-    ``half_step``: half a unit of the last printed digit.
+    ``half_steps``: half a unit of the last printed digit, for the rows of ``table`` that are printed.
     """
     lists = set()
-    rest = table.drop(index=rater).max()
-    for shift in (-half_step, 0.0, half_step):
-        lists.add(", ".join(table.columns[table.loc[rater] + shift > rest]) or "none")
+    steps = half_steps.reindex_like(table).fillna(0.0)
+    for side in (-1, 0, 1):  # the rater's values at one end of their rounding, the others' at the other
+        rest = (table - side * steps).drop(index=rater).max()
+        lists.add(", ".join(table.columns[table.loc[rater] + side * steps.loc[rater] > rest]) or "none")
     return lists
 
 
@@ -190,7 +191,7 @@ def check_upper_bound(counts: FloatArray, ones: pd.DataFrame, tau: Estimate) -> 
     model, low, high = (cell(row, statistic=name) for name in ("estimate", "ci_low", "ci_high"))
     differences = {"experts": experts, "GREEN": Printed(f"{green:.3f}", green, 0.0)}
     by_tau: dict[str, Printed | float] = {"experts": tau.value, "GREEN": model}
-    lead = lead_of_intervals((tau.value, tau.low, tau.high), (model.value, low.value, high.value))
+    lead = lead_of_intervals((tau.value, tau.low, tau.high), (model, low, high))
     claim, first = "upper bound", "experts"
     name = "Mean difference: experts closer to each other than GREEN to them"
     closer = check_superiority(name, claim, differences, first=first, lower_is_better=True)

@@ -89,7 +89,7 @@ class PrintedAgreement:
         part, kind = column.split(", ")
         if kind == "accuracy":
             return lead_of_shares(*self._right(column, first, second))
-        ours, theirs = (self._cells(column)[metric].value for metric in (first, second))
+        ours, theirs = (self._cells(column)[metric] for metric in (first, second))
         return lead_of_correlations(ours, theirs, self.pairs[part], cast(Kind, kind.lower()))
 
     def check_above(
