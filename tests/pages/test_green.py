@@ -57,6 +57,17 @@ def test_others_are_the_other_radiologists():
     assert frame["others"].tolist() == [4.0, 3.0, 2.0]
 
 
+def test_a_candidate_without_a_listed_finding_scores_0_whatever_its_errors():
+    normal = Case(
+        "1", "reference", ("x",), {"C1": "one", "C2": "two"}, {"C1": (), "C2": ("a",)}, {"C1": "s", "C2": "t"}
+    )
+    missed = (FindingError("missing", 0, "urgent"),)
+    ratings = [RadPrefRating("1", key, "1", 3, errors) for key, errors in (("C1", ()), ("C2", missed))]
+    frame = marked([normal], ratings)
+    assert frame["GREEN"].tolist() == [0, 0.5]
+    assert ceilings.listing(frame)["GREEN"].tolist() == [0.5]
+
+
 def test_ceilings_of_perfect_marks_are_one():
     rng = np.random.default_rng(0)
     cases = [case(number) for number in range(12)]

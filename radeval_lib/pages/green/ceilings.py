@@ -90,6 +90,15 @@ def joint_ceilings(frame: pd.DataFrame, *, resamples: int, rng: np.random.Genera
     return resample(variants, both["grade"], groups=cases, kind="kendall", resamples=resamples, rng=rng)
 
 
+def listing(frame: pd.DataFrame) -> pd.DataFrame:
+    """The rows of :func:`marked` whose candidate lists a finding.
+
+    RadPref lists abnormal findings alone, so a candidate that calls everything normal has nothing that could
+    match. GREEN's judge also counts as matched what both reports call normal or absent.
+    """
+    return frame[frame["stated"] > 0]
+
+
 def about_one_match(frame: pd.DataFrame) -> pd.DataFrame:
     """How far one match more moves GREEN's score, and what grades the candidates have whose score is 0.
 
