@@ -7,6 +7,7 @@ import pandas as pd
 import pytest
 
 from radeval_lib.data import radpref
+from radeval_lib.data.green_analysis import render
 from radeval_lib.data.radpref import Case, RadPrefRating
 from radeval_lib.models.judges.rules import RulesJudge
 from radeval_lib.pages.green import preferences
@@ -51,9 +52,12 @@ def test_a_score_is_right_where_the_preferred_candidate_scores_higher():
 
 
 def test_accuracy_leaves_out_split_votes_and_calls_a_tie_wrong():
-    """By hand: two radiologists prefer the first candidate, split, and prefer the second; the score puts the
-    first candidate of the first case ahead and ties in the third."""
-    votes = {"a": [(5, 1), (4, 2)], "b": [(5, 1), (1, 5)], "c": [(1, 3), (2, 4)]}
+    """By hand: two radiologists prefer the first candidate of cases a, e and f and the second of c and d, and
+    split on b. The score puts the first ahead in a and f and the second in d and e, and ties in c: three
+    matches in five cases, a tie and a miss."""
+    first_ahead, second_ahead = [(5, 1), (4, 2)], [(1, 3), (2, 4)]
+    votes = {"a": first_ahead, "b": [(5, 1), (1, 5)], "c": second_ahead, "d": second_ahead}
+    votes |= {"e": first_ahead, "f": first_ahead}
     found = {"C1": ("a",), "C2": ("a",)}
     cases = [
         Case(name, "ref", ("x",), {"C1": "1", "C2": "2"}, found, {"C1": "s", "C2": "t"}) for name in votes
@@ -66,10 +70,14 @@ def test_accuracy_leaves_out_split_votes_and_calls_a_tie_wrong():
     ]
     asked = radpref.candidates(cases).set_index("number")
     kept = preferences.choices(asked, radpref.marks(cases, ratings)).query("preferred != 0")
-    assert kept["preferred"].tolist() == [-1, 1]
-    first, second = pd.DataFrame({"S": [0.9, 0.4]}), pd.DataFrame({"S": [0.1, 0.4]})
+    assert kept["preferred"].tolist() == [-1, 1, 1, -1, -1]
+    first = pd.DataFrame({"S": [0.9, 0.4, 0.2, 0.3, 0.8]})
+    second = pd.DataFrame({"S": [0.1, 0.4, 0.6, 0.5, 0.7]})
     right = preferences.matches(kept, first, second)
-    assert preferences.accuracies(RUN, right).loc["S", ["accuracy", "ties"]].tolist() == [0.5, 0.5]
+    assert preferences.accuracies(RUN, right).loc["S", ["accuracy", "ties"]].tolist() == [0.6, 0.2]
+    # A lower count of errors, significant and insignificant ones summed, is the better score.
+    analyses = [render((1, 0, 0, 0, 0, 0), (0, 3, 0, 0, 0, 0), 2), render((2, 0, 0, 0, 0, 0), (0,) * 6, 0)]
+    assert counted(analyses)["error count"].tolist() == [-4, -2]
 
 
 def test_a_tie_is_wrong_by_the_papers_words_and_half_by_a_coin():

@@ -27,14 +27,19 @@ def test_mean_absolute_differences_by_hand() -> None:
     np.testing.assert_allclose(agreement.means_of_pairs(matrix), [1.5, 1.25, 2.25])
 
 
-def test_three_experts_by_hand() -> None:
-    counts = np.array([[0, 1, 3], [2, 2, 0], [1, 0, 2]])  # a row per item
+def test_four_experts_by_hand() -> None:
+    counts = np.array([[0, 1, 3, 0], [2, 2, 0, 2], [1, 0, 2, 2]])  # a row per item
     apart = agreement.mean_absolute_differences(counts)
-    np.testing.assert_allclose(agreement.upper_triangle(apart), [2 / 3, 2, 2])
-    # of three pairs of items two, none and one are in the same order
+    np.testing.assert_allclose(agreement.upper_triangle(apart), [2 / 3, 2, 1 / 3, 2, 1, 5 / 3])
+    # Of three pairs of items two, none and one are in the same order for the first three experts. The fourth
+    # ties one pair, which leaves it two: tau-b divides by the root of 3 times 2.
+    with_fourth = 2 / np.sqrt(6)
     tau = agreement.kendall_matrix(counts)
-    np.testing.assert_allclose(agreement.upper_triangle(tau), [1 / 3, -1, -1 / 3])
-    others = [[2, 1.5, 0.5], [1, 1, 2], [1, 1.5, 0.5]]
+    wanted = [1 / 3, -1, with_fourth, -1 / 3, 0, -with_fourth]
+    np.testing.assert_allclose(agreement.upper_triangle(tau), wanted, atol=1e-12)
+    found = agreement.kendall_with(counts, counts[:, 3])
+    np.testing.assert_allclose(found, [with_fourth, 0, -with_fourth, 1], atol=1e-12)
+    others = np.array([[4, 3, 1, 4], [4, 4, 6, 4], [4, 5, 3, 3]]) / 3
     np.testing.assert_allclose(agreement.mean_of_others(counts), others)
 
 
