@@ -25,19 +25,20 @@ def read(path: Path) -> Any:
 
 
 def parse(text: str) -> Any:
-    """The content of a text out of one of these files."""
+    """The content of one of the repository's files, given its text: YAML, or JSON made by
+    :func:`compiled`."""
     if text.startswith(_COMPILED):
         return json.loads(text.removeprefix(_COMPILED), object_hook=_with_numbers)
     return yaml.load(text, Loader=_LOADER)
 
 
 def compiled(path: Path) -> str:
-    """A file as :func:`parse` reads it without YAML.
+    """A file in the form that :func:`parse` reads without YAML: a marker line, then JSON.
 
     Raises
     ------
     ValueError
-        If it would be read otherwise than the file, as with dates.
+        If reading it back would not give the file's content, as with dates.
     """
     content = read(path)
     text = _COMPILED + json.dumps(content, ensure_ascii=False, separators=(",", ":"), default=repr) + "\n"
@@ -47,5 +48,5 @@ def compiled(path: Path) -> str:
 
 
 def _with_numbers(content: dict[str, Any]) -> dict[Any, Any]:
-    """JSON's keys are texts; ours of digits alone are numbers."""
+    """A mapping with its keys of digits as integers, which JSON turns into texts."""
     return {int(key) if key.isdecimal() else key: value for key, value in content.items()}

@@ -47,13 +47,18 @@ def oriented(recording: Recording, name: str) -> FloatArray:
 
 
 class RadPref:
-    """A metric on the rated candidates of RadPref.
+    """A metric on the rated candidates of RadPref, beside the recorded metrics.
+
+    Each method makes a part of the card's JSON. Rows have ``metric``, ``value``, and ``low`` and ``high``,
+    its 95% interval from drawing cases, besides what the method names.
 
     Parameters
     ----------
-    table : rows of the recorded set.
-    scores : oriented, of the metric by ``name`` first, then of the others; shape (rows,) each.
-    tests : whether the rows are there to be tested, and not to develop on.
+    table : rows of the recorded set, one per candidate; two candidates of a set are compared with each other.
+    scores : oriented scores of every metric, shape (rows,) each; the card's metric first.
+    name : of the card's metric.
+    resamples, seed : of the bootstrap and the permutations.
+    tests : whether the rows may be tested on, and not only developed on.
     """
 
     def __init__(
@@ -74,7 +79,7 @@ class RadPref:
         self._drawn = self._resample(self.scores, self.grades.mean(axis=1), self.cases, "grade")
 
     def rng(self, name: str) -> np.random.Generator:
-        """The one source of chance, by the name of what is drawn."""
+        """The random generator for what is drawn, by its name."""
         return np.random.default_rng([self._seed, *name.encode()])
 
     @property
@@ -90,7 +95,11 @@ class RadPref:
         )
 
     def power(self) -> dict[str, Any]:
-        """How large a difference in τ_b must be to be found four times in five: of every two metrics."""
+        """The difference in τ_b that a test finds with a power of 80%, over all pairs of recorded metrics.
+
+        ``alone`` and ``corrected`` are quartiles of it at the level 0.05, and at that level divided by the
+        number of comparisons, ``family``, as the first test by Holm; ``compared`` counts the pairs.
+        """
         gaps = [self._drawn.draws[one] - self._drawn.draws[two] for one, two in self._others()]
         errors = np.array([np.nanstd(gap) for gap in gaps])
         family = max(1, len(self.scores) - 1)
@@ -109,8 +118,11 @@ class RadPref:
         return [pair for pair in combinations(range(len(names)), 2) if names[pair[0]] != self.name]
 
     def null_band(self) -> dict[str, Any]:
-        """τ_b, τ_b of differences and choices of the metric where its scores are dealt to other candidates:
-        set by set, and within each set in either order."""
+        """What the metric would reach by chance: its scores are permuted between sets, and within each set.
+
+        ``grade``, ``difference`` and ``choices`` are 95% intervals of the values of :meth:`tau`,
+        :meth:`by_difference` and :meth:`choices` over permutations; ``p`` is two-sided, of :meth:`tau`.
+        """
         mine, wanted = self.scores[self.name], self.grades.mean(axis=1)
         sets = np.stack([self.first, self.second], axis=1)
         rng = self.rng("null band")
@@ -141,7 +153,11 @@ class RadPref:
         return coefficient(self.scores[self.name], self.grades.mean(axis=1), "kendall")
 
     def by_grade(self) -> list[dict[str, Any]]:
-        """τ_b of every metric with the mean grade, and what the card's metric has more."""
+        """τ_b of every metric with the mean grade.
+
+        Where tests are made, rivals also have ``difference``, the card's metric minus this one, with its
+        interval; ``p_holm``; and ``detectable``, the difference found with a power of 80%.
+        """
         rows = _rows(self._drawn)
         if not self.tested:
             return rows
@@ -163,7 +179,7 @@ class RadPref:
         return rows
 
     def clusters(self) -> list[list[str]]:
-        """Metrics that tests tell apart, the best first; Holm's correction over every two."""
+        """Clusters of metrics that tests tell apart, the best first; Holm's correction over all pairs."""
         values = dict(zip(self._drawn.names, self._drawn.values, strict=True))
         draws = dict(zip(self._drawn.names, self._drawn.draws, strict=True))
         pairs = list(combinations(values, 2))
@@ -185,7 +201,8 @@ class RadPref:
         return _rows(self._resample(kept, wanted[self.first] - wanted[self.second], cases, "difference"))
 
     def choices(self) -> list[dict[str, Any]]:
-        """How often a metric prefers the candidate that people prefer, or calls a tie where they do."""
+        """The share of pairs of candidates on which a metric, or one radiologist (against the mean of the
+        others), says what people say: first, second or a tie; ``n`` counts the pairs."""
         hits = {
             name: self._hits(of[self.first] - of[self.second]).astype(float)
             for name, of in self.scores.items()
@@ -203,18 +220,21 @@ class RadPref:
         return rows
 
     def _hits(self, gaps: FloatArray) -> NDArray[np.bool_]:
-        """Whether the metric says what people say; its ties are decided on other cases."""
+        """For each pair, whether the metric says what people say, by the differences of its scores
+        (``gaps``); what counts as a tie is decided on other cases (:func:`meta_evaluation.agrees`)."""
         cases = self.cases[self.first].tolist()
         wanted = self._wanted(self.grades.mean(axis=1))
         return meta_evaluation.agrees(gaps, wanted, cases, rng=np.random.default_rng(self._seed))
 
     def _wanted(self, grades: FloatArray) -> FloatArray:
+        """For each pair, 1, 0 or -1: whether its first candidate has the higher grade, neither, or the
+        second."""
         signs: FloatArray = np.sign(grades[self.first] - grades[self.second])
         return signs
 
     def by_rater(self) -> list[dict[str, Any]]:
-        """τ_b of every metric, and of one radiologist, with the mean grade of the other two, each left out in
-        turn; ``below`` is what the radiologist has more."""
+        """τ_b of every metric, and of one radiologist, with the mean grade of the other two, averaged over
+        the three; ``below``, with its interval, is the radiologist's τ_b minus the metric's."""
         found = [
             self._resample(
                 {**self.scores, PERSON: self.grades[:, rater]},
@@ -227,8 +247,9 @@ class RadPref:
         return _records(beside_one_rater(found).rename_axis("metric").reset_index())
 
     def length(self) -> list[dict[str, Any]]:
-        """Spearman correlation with the mean grade, that with the candidate's words, and the first where the
-        words of both texts are held fixed."""
+        """Spearman correlations: with the mean grade (``spearman``), with the candidate's number of words
+        (``with_length``), and the partial one with the mean grade, the words of both texts held fixed
+        (``length_fixed``, with its interval)."""
         words = self.table[["candidate_words", "reference_words"]].to_numpy(np.float64)
         wanted = self.grades.mean(axis=1)
         columns = np.column_stack([*self.scores.values(), wanted, words])
@@ -249,8 +270,8 @@ class RadPref:
 
 
 def _length_fixed(ranks: FloatArray) -> FloatArray:
-    """Partial correlation of each column but the last three with the third last, the last two held fixed, as
-    pingouin's; NaN where nothing is left to vary."""
+    """Partial correlation of each column of ``ranks`` but the last three with the third last, the last two
+    held fixed, as pingouin's; NaN where nothing is left to vary. Shape (columns - 3,)."""
     design = np.column_stack([np.ones(len(ranks)), ranks[:, -2:]])
     rest = ranks[:, :-2] - design @ np.linalg.lstsq(design, ranks[:, :-2], rcond=None)[0]
     spread = np.sqrt((rest**2).sum(axis=0))
@@ -262,7 +283,8 @@ def _length_fixed(ranks: FloatArray) -> FloatArray:
 def facts(
     table: pd.DataFrame, scores: Mapping[str, FloatArray], *, resamples: int, seed: int
 ) -> dict[str, list[dict[str, Any]]]:
-    """τ_b of every metric with experts' rates of MTS-Dialog, signed so that more is better."""
+    """τ_b of every metric with each of :data:`RATES`, experts' rates of MTS-Dialog signed so that more is
+    better: by rate, rows of ``metric``, ``value``, ``low``, ``high``, ``n`` and ``groups``."""
     found = {}
     for rate, sign in RATES.items():
         known = table[rate].notna().to_numpy()
@@ -281,7 +303,8 @@ def facts(
 
 
 def detectable(errors: Any, level: float) -> Any:
-    """How large a difference must be to be found four times in five, by its standard error (normal)."""
+    """The difference that a two-sided test at this level finds with a power of 80%, from its standard error;
+    both are normal."""
     return (norm.isf(level / 2) + norm.ppf(POWER)) * errors
 
 
@@ -291,7 +314,7 @@ def _quartiles(values: FloatArray) -> dict[str, float]:
 
 
 def _signs(values: FloatArray) -> NDArray[np.float32]:
-    """1, 0 or -1 for every two values."""
+    """The sign of the difference of every two values, shape (values, values)."""
     places = np.unique(values, return_inverse=True)[1].astype(np.float32)
     return np.sign(places[:, None] - places)
 

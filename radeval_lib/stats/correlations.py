@@ -86,14 +86,18 @@ class Resampled:
 
 
 def beside_one_rater(left_out: Sequence[Resampled]) -> pd.DataFrame:
-    """Metrics, and last in each of ``left_out`` a rater, with the mean of the other raters; of every rater in
-    turn, all on the same draws.
+    """Correlations of metrics, and of one rater, with the mean of the other raters, averaged over the raters.
+
+    Parameters
+    ----------
+    left_out : one for each rater who is left out of the mean, with that rater last among its names; all of
+        the same metrics on the same draws.
 
     Returns
     -------
     DataFrame
-        Index: the names. Means over the raters: ``value``, ``low``, ``high``; ``below``, ``below_low``,
-        ``below_high``: what the rater has more.
+        Index: the names. ``value``, ``low``, ``high``: the mean correlation; ``below``, ``below_low``,
+        ``below_high``: the raters' minus the metric's.
     """
     values = np.mean([one.values for one in left_out], axis=0)
     draws = np.mean([one.draws for one in left_out], axis=0).T

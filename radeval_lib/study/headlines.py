@@ -28,9 +28,16 @@ _FILE = MANIFESTS / "headlines.yml"
 
 @dataclass(frozen=True)
 class Headline:
-    """A finding in a sentence or two of Markdown, with ``{names}`` for what its page hands over; ``needs``
-    are the kinds of evidence on which it may be shown; ``line`` is the same in a line, of the findings that
-    the README shows."""
+    """A finding of the front page.
+
+    Attributes
+    ----------
+    id : its key in ``headlines.yml``.
+    notebook, anchor : the page that computes it, and the place there.
+    text : one or two sentences of Markdown, with ``{names}`` for the texts that the page hands over.
+    needs : the kinds of evidence on which it may be shown.
+    line : the finding in one line, if the README shows it.
+    """
 
     id: str
     notebook: str
@@ -65,11 +72,21 @@ def hand_over(
     texts: Mapping[str, str],
     roles: Sequence[str] | None = None,
 ) -> None:
-    """Hand over the numbers of a headline: what they rest on, whether they support the sentence (None where
-    they cannot tell), and a text for each name that the sentence asks for.
+    """Record the numbers of a headline for the front page.
 
-    ``roles``: of data that they rest on, beside recorded scores and the cells that made the models; default:
-    what the statements behind it have read (:mod:`radeval_lib.study.tracing`).
+    Parameters
+    ----------
+    headline : its id.
+    evidence : kind of evidence of the numbers.
+    holds : whether they support the sentence; None where they cannot tell.
+    texts : a text for each name in the sentence.
+    roles : of the data that they rest on, besides recorded scores and the cells that made the models;
+        default: what the statements behind it have read (:mod:`radeval_lib.study.tracing`).
+
+    Raises
+    ------
+    ResultError
+        If this page has no such headline, or a text is missing.
     """
     entry = headlines().get(headline)
     if entry is None or entry.notebook != run.notebook:
@@ -87,7 +104,8 @@ def hand_over(
 
 
 def borne_out(run: Run) -> tuple[list[tuple[Headline, str]], list[Headline]]:
-    """The headlines that this build bears out, each with its sentence, and those whose evidence it lacks."""
+    """The headlines that this build supports, each with its sentence, and those that it cannot judge, because
+    their page or the evidence that they need is missing."""
     shown, waiting = [], []
     for entry in headlines().values():
         found = _read(run, entry.notebook, f"headline_{entry.id}")
@@ -99,7 +117,13 @@ def borne_out(run: Run) -> tuple[list[tuple[Headline, str]], list[Headline]]:
 
 
 def check(folder: Path) -> None:
-    """Refuse what a page handed over if this version did not write it so, or its sentence asks for more."""
+    """Check the headlines that a page recorded in its folder of results.
+
+    Raises
+    ------
+    ResultError
+        If this version has no such headline, or its file lacks what this version needs.
+    """
     known = {f"headline_{key}.json": entry for key, entry in headlines().items()}
     for path in sorted(folder.glob("headline_*.json")):
         if path.name not in known:

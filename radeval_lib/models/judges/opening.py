@@ -1,4 +1,4 @@
-"""Opening the judge that fills the role, its answers kept."""
+"""Opens the judge that fills a role: the rules, a language model or a server, with a cache of its answers."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from radeval_lib.models.pretrained import ADDRESSES, RULES
 
 
 class CachedJudge:
-    """A judge whose answers are kept in a folder, under hashes, as soon as they are there."""
+    """A judge whose answers are kept in a folder as they arrive, under hashes of the texts."""
 
     def __init__(self, judge: Judge, folder: str | Path) -> None:
         self._judge = judge
@@ -22,11 +22,14 @@ class CachedJudge:
 
     @property
     def signature(self) -> str:
-        """That of the judge."""
+        """The signature of the judge itself."""
         return self._judge.signature
 
     def judge(self, pairs: Sequence[Pair], keep: Keep | None = None) -> list[str]:
-        """An analysis of each pair; each distinct pair is asked once ever."""
+        """An analysis of each (reference, candidate); the judge is asked only about pairs that are not kept.
+
+        ``keep`` is called with analyses by position as they are ready.
+        """
         keys = [text_key(f"{len(reference)}:{reference}{candidate}") for reference, candidate in pairs]
         found = self._cache.get(set(keys))
         wanted = {key: place for place, key in enumerate(keys) if key not in found}
@@ -44,6 +47,14 @@ class CachedJudge:
 
 def open_judge(name: str, *, cache: str | Path | None = None, device: str = "auto", model: str = "") -> Judge:
     """The judge of that name.
+
+    Parameters
+    ----------
+    name : ``rules``; the address of a server, with the name of its model after ``#``; or the folder or hub
+        name of a language model.
+    cache : folder in which answers are kept; None keeps none. Answers of the rules are never kept.
+    device : of a language model: ``auto``, ``cpu`` or ``cuda``.
+    model : name of the server's model; takes precedence over the one in ``name``.
 
     Raises
     ------
