@@ -20,6 +20,7 @@ from sphinx.application import Sphinx
 _MINUS = re.compile(r"(?<![\w.:/−-])-(?=\.?\d)")
 _PERCENT = re.compile(r"(?<=\d) %(?!\w)")
 _INTERVAL = re.compile(r"(?<=\[)([-+−]?[\d.,]+%?(?:,| to)) (?=[-+−]?[\d.,]+%?\])")
+_NAME = re.compile(r"[\w./:]{25,}")
 _TAU = "τ_b"
 _AS_IS = re.compile(r"<(script|style|code|pre|math|textarea|title)\b.*?</\1\s*>|<[^>]*>", re.DOTALL)
 """What of HTML or SVG is no running text: tags, and elements that hold code or what a program reads."""
@@ -31,9 +32,18 @@ def characters(text: str) -> str:
     return _INTERVAL.sub("\\1\N{NO-BREAK SPACE}", _PERCENT.sub("%", _MINUS.sub("\N{MINUS SIGN}", text)))
 
 
-def markup(html: str) -> str:
-    """HTML with its text set, outside tags and code."""
+def symbols(html: str) -> str:
+    """HTML with the signs and subscripts of its text set, outside tags and code."""
     return _outside_tags(html, lambda text: characters(text).replace(_TAU, "τ<sub>b</sub>"))
+
+
+def markup(html: str) -> str:
+    """HTML as :func:`symbols` sets it, in which long names of code may break after a sign."""
+
+    def broken(text: str) -> str:
+        return _NAME.sub(lambda name: re.sub(r"(?<=[._/:])(?=\w)", "<wbr>", name[0]), text)
+
+    return _outside_tags(symbols(html), broken)
 
 
 def drawing(svg: str) -> str:

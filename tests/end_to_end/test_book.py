@@ -17,7 +17,7 @@ from radeval_lib.papers.exhibits import level_of
 from radeval_lib.papers.printed_numbers import paper, printed, quotations
 from radeval_lib.paths import BOOK
 from radeval_lib.pipeline.staging import pages_of
-from radeval_lib.pipeline.typesetting import markup
+from radeval_lib.pipeline.typesetting import symbols
 from radeval_lib.study import PAPERS, ledger, read_all
 from radeval_lib.study.display import RECORD
 from radeval_lib.study.results import explains, rests_on_cases
@@ -348,7 +348,7 @@ def test_code_opens_by_a_switch_for_the_page_and_by_a_mark_for_a_cell(html: Path
 def test_minus_signs_and_subscripts_are_set_on_every_page(html: Path) -> None:
     pages = [path for path in html.rglob("*.html") if path.name != "genindex.html"]
     assert "τ<sub>b</sub>" in (html / "notebooks/across/which_judge.html").read_text(encoding="utf-8")
-    assert [path for path in pages if markup(text := path.read_text(encoding="utf-8")) != text] == []
+    assert [path for path in pages if symbols(text := path.read_text(encoding="utf-8")) != text] == []
 
 
 def test_wide_tables_take_the_margin_and_become_cards_on_a_phone(html: Path, browser: Browser) -> None:

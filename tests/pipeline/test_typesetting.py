@@ -31,6 +31,12 @@ def test_html_is_set_outside_tags_and_code() -> None:
     )
 
 
+def test_long_names_of_code_break_after_a_sign() -> None:
+    set_once = typesetting.markup("tests/pages/test_preferences.py::test_ties, 0.5")
+    assert set_once == "tests/<wbr>pages/<wbr>test_<wbr>preferences.<wbr>py::<wbr>test_<wbr>ties, 0.5"
+    assert typesetting.markup(set_once) == set_once
+
+
 def test_a_drawing_comes_back_to_its_line_after_a_subscript() -> None:
     assert typesetting.drawing("<style>a{b: -1px}</style><text>-1 τ_b with</text>") == (
         '<style>a{b: -1px}</style><text>−1 τ<tspan font-size="75%" dy="0.24em">b</tspan>'
