@@ -49,8 +49,8 @@ def oriented(recording: Recording, name: str) -> FloatArray:
 class RadPref:
     """A metric on the rated candidates of RadPref, beside the recorded metrics.
 
-    Each method makes a part of the card's JSON. Rows have ``metric``, ``value``, and ``low`` and ``high``,
-    its 95% interval from drawing cases, besides what the method names.
+    Each method makes a part of the card's JSON. A list has a row per metric with ``metric``, ``value``, and
+    ``low`` and ``high``, its 95% interval from drawing cases, unless the method says otherwise.
 
     Parameters
     ----------

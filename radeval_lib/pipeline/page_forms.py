@@ -42,36 +42,54 @@ def for_readers(
     notebook = nbformat.read(executed, as_version=4)
     commit = launching.built_from(notebook)
     first = next((cell for cell in notebook.cells if cell.cell_type == "markdown"), None)
+    notebook.cells = notebook.cells[: _length_shown(notebook)]
     glossary = Linker()
-    for place, cell in enumerate(notebook.cells):
-        if any(output.get("metadata", {}).get(ENDS_HERE) for output in cell.get("outputs", [])):
-            del notebook.cells[place + 1 :]  # the page has nothing more to show: study.only_with_data
+    for cell in notebook.cells:
         if cell.cell_type == "markdown":
             cell.source = glossary.linked(cell.source)
-        if cell.cell_type != "code":
-            continue
-        tags = set(cell.metadata.get("tags", []))
-        if tags & {"parameters", "injected-parameters"}:
-            tags.add("remove-cell")
-        elif "show-input" not in tags:
-            tags.add("hide-input")
-        for output in cell.outputs:
-            if drawing := output.get("data", {}).get("image/svg+xml"):
-                output["data"]["image/svg+xml"] = for_both_grounds(typesetting.drawing("".join(drawing)))
-            if html := output.get("data", {}).get("text/html"):
-                output["data"]["text/html"] = citing.with_citation("".join(html), found)
-        cell.metadata["tags"] = sorted(tags)
+        elif cell.cell_type == "code":
+            _tag(cell)
+            _adapt_outputs(cell, found)
     if first is not None:
         page = f"{executed.parent.name}/{executed.stem}"
-        if listed := not_rebuilt(card, page):
-            notebook.cells.append(nbformat.v4.new_markdown_cell(listed, id="exhibits"))
-        source = citing.source_line(f"notebooks/{page}.md")
         label = re.match(r"\(([\w-]+)\)=", first.source)
-        if label and (line := (exercises or {}).get(label[1])):
-            notebook.cells.append(nbformat.v4.new_markdown_cell(line, id="exercise"))
-        notebook.cells.append(nbformat.v4.new_markdown_cell(source, id="source"))
+        closing = {
+            "exhibits": not_rebuilt(card, page),
+            "exercise": (exercises or {}).get(label[1], "") if label else "",
+            "source": citing.source_line(f"notebooks/{page}.md"),
+        }
+        notebook.cells += [
+            nbformat.v4.new_markdown_cell(text, id=key) for key, text in closing.items() if text
+        ]
         first.source = _below_title(with_papers(first.source, page), launching.buttons(page, commit))
     return str(nbformat.writes(notebook))
+
+
+def _length_shown(notebook: nbformat.NotebookNode) -> int:
+    """How many cells a page shows: up to the one with which ``study.only_with_data`` ends it."""
+    for place, cell in enumerate(notebook.cells):
+        if any(output.get("metadata", {}).get(ENDS_HERE) for output in cell.get("outputs", [])):
+            return place + 1
+    return len(notebook.cells)
+
+
+def _tag(cell: nbformat.NotebookNode) -> None:
+    """Hide a cell of parameters, and fold the code of another unless it is tagged ``show-input``."""
+    tags = set(cell.metadata.get("tags", []))
+    if tags & {"parameters", "injected-parameters"}:
+        tags.add("remove-cell")
+    elif "show-input" not in tags:
+        tags.add("hide-input")
+    cell.metadata["tags"] = sorted(tags)
+
+
+def _adapt_outputs(cell: nbformat.NotebookNode, found: Sequence[Result]) -> None:
+    """Make the drawings of a cell fit both grounds, and add to its results how to cite them."""
+    for output in cell.outputs:
+        if drawing := output.get("data", {}).get("image/svg+xml"):
+            output["data"]["image/svg+xml"] = for_both_grounds(typesetting.drawing("".join(drawing)))
+        if html := output.get("data", {}).get("text/html"):
+            output["data"]["text/html"] = citing.with_citation("".join(html), found)
 
 
 def for_both_grounds(svg: str) -> str:

@@ -28,7 +28,7 @@ class CachedJudge:
     def judge(self, pairs: Sequence[Pair], keep: Keep | None = None) -> list[str]:
         """An analysis of each (reference, candidate); the judge is asked only about pairs that are not kept.
 
-        ``keep`` is called with analyses by position as they are ready.
+        ``keep`` is called once, with all analyses by position.
         """
         keys = [text_key(f"{len(reference)}:{reference}{candidate}") for reference, candidate in pairs]
         found = self._cache.get(set(keys))
