@@ -1,5 +1,6 @@
 """Label schemes, and lengths of reports."""
 
+from radeval_lib import study
 from radeval_lib.pages.rales import datasets
 
 
@@ -13,3 +14,14 @@ def test_other_shares_that_would_decide_the_same() -> None:
     assert datasets.same_outcomes([(0.6, 0.7), (0.06, 0.08), (0.0001, 0.002)], 0.01) == (0.002, 0.06)
     assert datasets.same_outcomes([(0.005, 0.3)], 0.01) == (0.005, 0.3)  # cannot tell within
     assert datasets.same_outcomes([(0.5, 0.7)], 0.01) == (0.0, 0.5)
+
+
+def test_sources_are_counted_as_the_prose_names_them() -> None:
+    table1 = study.printed("rales.table1")
+    told = " ".join(quote for _, quote in study.quotations("rales.table1"))
+    found = {check.key.row: check.outcome for check in datasets.check_sources(table1, told)}
+    assert found.pop("MEDIQA 2021") == "cannot tell"  # three, or two of the test reports
+    assert set(found.values()) == {"holds"}
+    assert len(found) == 5
+    first = datasets.check_sources(table1, told.replace("CheXpert", ""))[0]
+    assert (first.key.row, first.outcome) == ("RadGraph", "fails")

@@ -12,7 +12,9 @@ from matplotlib.axes import Axes
 from radeval_lib.data import recorded
 from radeval_lib.data.records import Report
 from radeval_lib.data.restricted import reveal
+from radeval_lib.papers.printed_numbers import printed_in
 from radeval_lib.placeholders import behind
+from radeval_lib.study.checks import Check, Key, check_statement, under_every
 
 
 def italic(words: str) -> list[str]:
@@ -25,6 +27,37 @@ def named_in(names: Sequence[str], text: str) -> list[str]:
     """Those of ``names`` that a text has, whatever signs, spaces and broken words either spelling has."""
     letters = [re.sub(r"[^a-z]", "", words.lower()) for words in (text, *names)]
     return [name for name, own in zip(names, letters[1:], strict=True) if own in letters[0]]
+
+
+_SOURCES = {
+    "RadGraph": [["MIMIC-CXR", "CheXpert"]],
+    "RadSpRL": [["Open-i"]],
+    "Stanza Radiology": [["three hospitals"]],
+    "CT Procedure Selection": [["MIMIC-III"]],
+    "MEDIQA 2021": [["MIMIC-CXR", "Indiana", "Stanford"], ["Indiana", "Stanford"]],
+    "BioNLP 2023": [["MIMIC-III"]],
+}
+"""What Section 4.1 names as sources of each data set; of MEDIQA 2021 those of all parts, or of the test."""
+
+
+def check_sources(table1: pd.DataFrame, told: str) -> list[Check]:
+    """Whether Table 1 has as many sources of each data set as the prose, ``told``, names; where it may count
+    in two ways, only if both agree."""
+    checks = []
+    for _, row in table1[table1["quantity"] == "sources"].iterrows():
+        cell = printed_in(row)
+        readings = [[name for name in names if name in told] for names in _SOURCES[row["dataset"]]]
+        counts = [3 if names == ["three hospitals"] else len(names) for names in readings]
+        checks.append(
+            check_statement(
+                Key("sources against the prose", row["dataset"], row["task"]),
+                cell.text,
+                "; or ".join(", ".join(names) for names in readings),
+                under_every(count == cell.value for count in counts),
+                cells=[cell],
+            )
+        )
+    return checks
 
 
 def draw_printed_lengths(lengths: pd.DataFrame) -> Axes:
