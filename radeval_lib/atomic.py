@@ -35,7 +35,8 @@ def new_file(target: Path) -> Iterator[Path]:
 
 @contextmanager
 def new_files(*targets: Path) -> Iterator[list[Path]]:
-    """The same for files of one folder that belong together: none is moved before all are on the disk."""
+    """Paths to write, which become ``targets``, all in one folder, when the block ends without an error;
+    none is moved before all are on the disk."""
     with _part(targets[0].parent) as part:
         paths = [part / target.name for target in targets]
         yield paths

@@ -28,8 +28,8 @@ def plain(text: str, longest: int) -> str:
 
 
 def listed(names: Iterable[str], longest: int = 120, each: int = 40) -> str:
-    """Names for a message, joined by commas: as many as fit, and how many more there are; of ``each`` so many
-    characters."""
+    """Names for a message, joined by commas: as many as fit into ``longest`` characters, and how many more
+    there are; each is cut at ``each`` characters."""
     every = [plain(str(name), each) for name in names]
     shown: list[str] = []
     for name in every:

@@ -30,7 +30,7 @@ class Placeholder(NamedTuple):
 
 
 def placeholder(name: str, side: str, number: int, words: int) -> str:
-    """What stands for a text of so many words, at least one."""
+    """The placeholder of a recorded text, which stands for ``words`` words, at least one."""
     return " ".join([f"{_OPEN}{name}:{side}:{number}{_CLOSE}", *[_WORD] * (words - 1)])
 
 

@@ -128,7 +128,7 @@ def band_sentence(card: dict[str, Any]) -> str:
 
 
 def edit_costs(card: dict[str, Any]) -> dict[str, dict[str, Any]]:
-    """By edit, what it costs."""
+    """The cost of each edit, as the card has it, by the name of the edit."""
     return {row["edit"]: row for row in card["edits"]["edits"]} if card["edits"] else {}
 
 

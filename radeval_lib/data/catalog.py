@@ -28,7 +28,7 @@ class RestrictedTexts:
             yield from self.of_file(file.path)
 
     def of_file(self, file: str) -> Iterator[str]:
-        """Those of one file; nothing where it is not there."""
+        """The texts and identifiers in one file of the set; none where it is absent."""
         path = find(self.name, self.root, file)
         if path is not None and path.name not in _WITHOUT_REPORTS:
             texts = raw_texts.of_file(path, load_manifest(self.name).identifiers)

@@ -189,7 +189,7 @@ def _hashes(found: list[str]) -> Hashes:
 
 
 def _sequences(hashes: Hashes, length: int) -> Hashes:
-    """A hash of every sequence of so many words, in order; shape (words - length + 1,)."""
+    """A hash of every sequence of ``length`` words, in order; shape (words - length + 1,)."""
     if len(hashes) < length:
         return _NONE
     count = len(hashes) - length + 1

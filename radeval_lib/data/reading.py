@@ -233,7 +233,8 @@ def read_objects(path: Path) -> Iterator[Entry]:
 
 
 def kind_of(value: object) -> str:
-    """What a message says of a wrong value without showing it, except for a number of a few digits."""
+    """A description of a wrong value for a message, which does not show it unless it is a number of a few
+    digits."""
     if isinstance(value, str):
         if re.fullmatch(r"[-+]?\d{1,4}(\.\d{1,4})?", value):
             return value

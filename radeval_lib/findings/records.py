@@ -24,8 +24,8 @@ class Location:
 class Finding:
     """One thing that a report says of one observation.
 
-    ``distance_mm`` is that of a tip from the place that it is said with. ``sign_of`` are the places of the
-    diagnoses that it is read as, among the reading's findings.
+    ``distance_mm`` is the distance of a tip from the place that is named with it. ``sign_of`` are the
+    indices, in the reading's findings, of the diagnoses that it is read as.
     """
 
     observation: str

@@ -441,7 +441,8 @@ class _Sentence:
     def _is_state_of(
         self, name: PhraseMatch[list[Sense]], subjects: list[PhraseMatch[list[Subject]]]
     ) -> bool:
-        """Whether a name is what a verb says of structures: "the lungs are hyperinflated but clear"."""
+        """Whether a name of a finding is the predicate of structures: "the lungs are hyperinflated but
+        clear"."""
         if not subjects or not BE & self._between(subjects[-1].end, name.first):
             return False
         own = {one.key for subject in subjects for one in subject.value}
@@ -477,7 +478,8 @@ class _Sentence:
         mentions: list[Mention],
         normals: list[NormalMention],
     ) -> bool:
-        """Record what the state says of the structures; whether it says anything."""
+        """Add a mention or a normal statement for each structure to which the state applies; whether there
+        is any."""
         first, end = state.first, max(state.end, subjects[-1].end)
         words = plain(" ".join(word.word for word in self.words[state.first : state.end]))
         if state.value == "normal":
@@ -792,7 +794,7 @@ class _Sentence:
                 one.change = change.value
 
     def _now(self, found: Sequence[PhraseMatch[V]]) -> list[PhraseMatch[V]]:
-        """Those that do not say how something was before."""
+        """The phrases that are not about how something was before."""
         return [one for one in found if not self.past[one.first]]
 
     def _measure(self, mentions: list[Mention]) -> None:

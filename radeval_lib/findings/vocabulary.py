@@ -219,7 +219,7 @@ def _numbered_places() -> Iterator[tuple[str, Spot]]:
 
 
 def _beside(raw: Mapping[str, Any]) -> dict[str, frozenset[str]]:
-    """Of numbered places, and of the regions that hold them, those that lie next to them or hold them."""
+    """For each numbered place (vertebra or rib), its neighbours and the regions that hold it."""
     spine = [f"{letter}{number}" for letter, _, count in VERTEBRAE for number in range(1, count + 1)]
     ribs = [f"rib_{number}" for number in range(1, _HIGHEST + 1)]
     table: dict[str, set[str]] = {key: set() for key in (*spine, *ribs)}
@@ -290,7 +290,7 @@ def _subjects(lexicon: Lexicon, raw: Mapping[str, list[str]]) -> Iterator[tuple[
 
 
 def _entry_states(lexicon: Lexicon) -> dict[str, frozenset[str]]:
-    """Of each normal statement the words that the lexicon calls its structure normal with."""
+    """For each normal statement of the lexicon, the words with which it calls its structure normal."""
     return {
         entry.key: frozenset(
             plain(phrase.text[start:end])

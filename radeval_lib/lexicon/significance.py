@@ -33,7 +33,7 @@ class Context:
             raise RadevalError(f"an age of {self.age:g}", "context", "Give years, from 0 to 130, or None.")
 
     def applies(self, rule: Mapping[str, Any]) -> bool:
-        """Whether a rule of ``significance.yml`` is about such a patient."""
+        """Whether a rule of ``significance.yml`` applies to this patient."""
         if "asks" in rule:
             asked = self.indication.lower()
             return any(re.search(rf"\b{re.escape(word)}", asked) for word in rule["asks"])

@@ -108,7 +108,8 @@ class BertScore(Metric):
         return pretrained(AutoTokenizer, self.encoder), model
 
     def _tokens(self, texts: Sequence[str]) -> list[tuple[NDArray[np.float32], NDArray[np.bool_]]]:
-        """Of each text the unit vectors of its tokens, and which are neither the opening nor the closing."""
+        """For each text, the unit vectors of its tokens, shape (tokens, size), and which of them are
+        neither the opening nor the closing token, shape (tokens,)."""
         if not texts:  # a chunk of pairs whose texts were all met before; a tokenizer refuses an empty list
             return []
         import torch

@@ -94,7 +94,7 @@ def coded(text: str) -> frozenset[str]:
 def _strongest(
     text: str, mentions: Mapping[str, re.Pattern[str]], normal: Mapping[str, re.Pattern[str]]
 ) -> dict[str, int]:
-    """The strongest that a report says of each finding that it mentions."""
+    """For each finding that a report mentions, the strongest value with which it does."""
     found: dict[str, int] = {}
     for statement in findings(text):
         sentence = _without_denied_changes(one_line(statement.text).lower(), mentions.values())

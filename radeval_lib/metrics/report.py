@@ -214,7 +214,7 @@ def _beside(name: str) -> str:
 
 
 def content_hash(content: str) -> str:
-    """By which a policy names the one style, and the one script, that the page may have."""
+    """The hash of a style or script in the form in which a content security policy allows it."""
     return f"'sha256-{base64.b64encode(hashlib.sha256(content.encode()).digest()).decode()}'"
 
 

@@ -45,7 +45,8 @@ def score_column(metric: str, candidate: str) -> str:
 
 
 def candidates_of(columns: Iterable[str]) -> tuple[str, ...]:
-    """Those columns that hold texts to score; ``candidate``, which is then missing, where there is none."""
+    """The columns that hold texts to score; where there are none, ``candidate``, which is then reported
+    missing."""
     found = tuple(name for name in columns if name == CANDIDATE or name.startswith(f"{CANDIDATE}:"))
     return found or (CANDIDATE,)
 

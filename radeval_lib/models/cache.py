@@ -1,7 +1,7 @@
 """A cache of model outputs on disk, keyed by the models' checksums and the texts' hashes.
 
-A text is read once ever. What is kept reveals something of the texts: a cache of restricted ones belongs
-where they are, in the data root.
+Each text is read by a model only once. The content reveals something of the texts, so a cache of restricted
+texts belongs in the data root, beside them.
 """
 
 from __future__ import annotations

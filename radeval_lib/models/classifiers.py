@@ -97,12 +97,12 @@ class FrozenEncoder(Encoder):
         self._known: dict[tuple[str, ...], tuple[Features, Features]] = {}
 
     def of_words(self, sentences: Sequence[Sequence[str]]) -> list[Features]:
-        """Of each sentence the last hidden state of each word's first piece, shape (words, h). Words beyond
-        the encoder's reach have zeros."""
+        """For each sentence, the last hidden state of each word's first piece, shape (words, h); zeros for
+        words beyond the encoder's reach."""
         return [self._known[tuple(words)][1] for words in self._read(sentences)]
 
     def of_texts(self, sentences: Sequence[Sequence[str]]) -> Features:
-        """Of each sentence, given as words, the last hidden state of the first token; shape (n, h)."""
+        """The last hidden state of the first token of each sentence, given as words; shape (n, h)."""
         return np.stack([self._known[tuple(words)][0] for words in self._read(sentences)])
 
     def _read(self, sentences: Sequence[Sequence[str]]) -> Sequence[Sequence[str]]:

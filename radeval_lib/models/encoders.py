@@ -124,7 +124,8 @@ MAX_PIECES = 512
 def encode_words(
     tokenizer: Any, sentences: Sequence[Sequence[str]]
 ) -> list[tuple[list[int], list[tuple[int, int]]]]:
-    """Of each sentence the piece ids, and the first and last piece of each word within the model's reach."""
+    """For each sentence, its piece ids, and the first and last piece of each word within the model's
+    reach."""
     words = [[well_formed(word) or " " for word in sentence] for sentence in sentences]
     encoded = tokenizer(words, is_split_into_words=True, truncation=True, max_length=MAX_PIECES)
     result = []
@@ -154,5 +155,6 @@ def places_of_spans(
 
 
 def candidate_spans(words: int, width: int) -> list[tuple[int, int]]:
-    """Every span ``[start, end)`` of at most ``width`` of so many words, by start, then by end."""
+    """Every span ``[start, end)`` of at most ``width`` words in a unit of ``words`` words, by start, then
+    by end."""
     return [(start, end) for start in range(words) for end in range(start + 1, min(start + width, words) + 1)]

@@ -32,7 +32,7 @@ _EXAMPLE = "green.table6"
 
 @cache
 def about() -> dict[str, Any]:
-    """What ``CITATION.cff`` says of the study."""
+    """The content of ``CITATION.cff``."""
     content: dict[str, Any] = own_yaml.read(ROOT / "CITATION.cff")
     return content
 

@@ -121,7 +121,8 @@ def _failure(notebook: str, error: PapermillExecutionError, kept: Path, secret: 
 
 
 class ForkedKernelManager(AsyncKernelManager):
-    """Starts a kernel as :mod:`radeval_lib.pipeline.forkserver` does where a build has one, else afresh."""
+    """Starts a kernel as a fork of :mod:`radeval_lib.pipeline.forkserver` where a build has one, else as a
+    new process."""
 
     models = Bool(False, config=True)
 
@@ -285,16 +286,18 @@ def _leave_out(name: str, parameters: Mapping[str, Any], stage: Path, executed: 
 
 
 def _lasting(parameters: Mapping[str, Any]) -> dict[str, Any]:
-    """The parameters that decide what a run gives."""
+    """The parameters that decide what a run gives: all but its folder."""
     return {key: value for key, value in parameters.items() if key != "output_dir"}
 
 
 def _deciding(parameters: Mapping[str, Any]) -> dict[str, Any]:
-    """The same for the record of a run, which no path of this machine enters: its key names the data."""
+    """The parameters for the record of a run: of the data root only whether there is one, for no path of
+    this machine may enter the record."""
     return {**_lasting(parameters), "data_root": bool(parameters["data_root"])}
 
 
 def _differing(parameters: Mapping[str, Any], place: RunFolders) -> dict[str, Any]:
-    """What papermill passes; no folder of this machine, so that equal results are equal bytes."""
+    """The parameters that papermill passes on; no folder of this machine where it can be avoided, so that
+    equal results are equal bytes."""
     own_place = place.output_dir == BUILD / str(parameters["profile"])
     return {**_lasting(parameters), "output_dir": "" if own_place else display_path(place.output_dir)}

@@ -1,13 +1,13 @@
-"""Starts the processes of a build by forking one that has loaded the libraries already.
+"""Starts the processes of a build by forking one that has already loaded the libraries.
 
-A build starts two processes a step, one that runs papermill and the kernel, and to load their libraries
-takes seconds each time, often longer than the page itself (benchmarks/page_start.py). Here one process
-loads them, once a build, and each process that is asked of it (see :mod:`radeval_lib.pipeline.fork_client`)
-is a fork. It has the caller's arguments, environment, folder and standard streams; it ends when its caller
-ends, however that ends, and the caller ends with its exit status. Of the code that a step runs nothing is
-loaded before the fork, so it runs what stands there when it starts.
+A build starts two processes for each step, papermill and the kernel. Loading their libraries takes seconds
+each time, often longer than the page itself (benchmarks/page_start.py). Here one process loads them once per
+build, and every process that is requested (see :mod:`radeval_lib.pipeline.fork_client`) is a fork of it, with
+the caller's arguments, environment, folder and standard streams. It ends when its caller ends, for whatever
+reason, and the caller exits with its status. The code that a step runs is not loaded before the fork, so that
+a step runs the code as it is when the step starts.
 
-Where forking is not safe or not possible, each process is started afresh; what they compute is the same.
+Where forking is unsafe or impossible, each process is started from nothing; the results are the same.
 """
 
 from __future__ import annotations
@@ -140,7 +140,7 @@ def _received(client: socket.socket) -> dict[str, Any] | None:
 
 
 def _fork() -> int:
-    """Fork a process that dies with this one, however that ends."""
+    """Fork a process that is killed when this one ends, for whatever reason."""
     own = os.getpid()
     process = os.fork()
     if process == 0:

@@ -167,11 +167,12 @@ class Graph:
         return rendered.index(self.output_dir) if name == BOOK else self.executed(name)
 
     def stale_steps(self) -> dict[str, str]:
-        """Steps whose results are not here, not whole, or not of these parameters, and the book if a file of
-        it is not as it was rendered; each with what is wrong, empty where nothing was made yet.
+        """Steps to redo, each with what is wrong, empty if it was never made: their results are missing,
+        incomplete, of other parameters, or made from inputs that were made again since. The book is among
+        them if a file of it changed after it was rendered.
 
-        The engine is given each: a step that failed has no results, but its digests, and would pass for
-        done.
+        The engine must be given each: it would take a step that failed for done, because its digests are
+        there.
         """
         stale = {
             name: self._cell_fault(name) if name in self.cells else self._page_fault(name)
@@ -202,7 +203,7 @@ class Graph:
             return False
 
     def _page_fault(self, page: str) -> str | None:
-        """What is wrong with a page's results: nothing where they are whole, "" where there are none."""
+        """What is wrong with a page's results: None where they are whole, "" where there are none."""
         folder, executed = self.results(page), self.executed(page)
         if not folder.exists() and not executed.exists():
             return ""
@@ -217,7 +218,7 @@ class Graph:
         return "its results are not as they were written"
 
     def _cell_fault(self, name: str) -> str | None:
-        """Likewise of a cell."""
+        """What is wrong with a cell's output: None where it is whole, "" where there is none."""
         cell = self.cells[name]
         folder = cells.folder(self.output_dir, cell)
         try:

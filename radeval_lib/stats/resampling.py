@@ -31,11 +31,11 @@ _CELLS = 2_000_000  # counts held at a time: 16 MB an array
 
 
 def drawn_counts(groups: int, resamples: int, rng: np.random.Generator, width: int) -> Iterator[FloatArray]:
-    """How often each of ``groups`` is drawn when so many are drawn with replacement; shape (resamples,
-    groups).
+    """How often each group is drawn when ``groups`` are drawn with replacement; arrays of shape (resamples,
+    groups), a part of the resamples at a time.
 
-    The draws do not depend on ``width``, the numbers that the caller holds for each resample: where it is
-    larger, fewer resamples are yielded at a time.
+    ``width`` is how many numbers the caller holds for each resample: the larger it is, the fewer resamples
+    are yielded at a time. The draws do not depend on it.
     """
     if resamples < 1:
         raise ValueError(f"resamples must be at least 1, not {resamples}")
@@ -130,10 +130,11 @@ class Draws:
 def draws(
     tables: Sequence[FloatArray], values: OfSums, *, resamples: int, rng: np.random.Generator
 ) -> list[Draws]:
-    """Of each table, shape (seeds, cases, statistics), the measures in each resample, mean over its seeds.
+    """The measures in each resample for each table of shape (seeds, cases, statistics), averaged over its
+    seeds.
 
-    Cases are drawn for all tables at once, seeds for each apart, since a seed of one has nothing to do with
-    the same number in another.
+    Cases are drawn for all tables at once, seeds for each table separately, because equal seed numbers of two
+    tables have nothing in common.
     """
     cases = tables[0].shape[1]
     # Apart, so that what is drawn does not depend on how many resamples are computed at a time.
@@ -246,8 +247,8 @@ def inversion_p(drawn: ArrayLike) -> float:
 
 
 def swaps(cases: int, resamples: int, rng: np.random.Generator) -> Iterator[NDArray[np.bool_]]:
-    """Which cases two systems exchange, shape (ways, cases) at a time: every way there is if these are at
-    most ``resamples``, else so many at random."""
+    """Which cases two systems exchange, shape (ways, cases), a part of the ways at a time: every way if
+    there are at most ``resamples``, else ``resamples`` random ones."""
     if is_enumerated(cases, resamples):
         yield (np.arange(2**cases)[:, None] >> np.arange(cases) & 1).astype(bool)
         return

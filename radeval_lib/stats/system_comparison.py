@@ -61,7 +61,7 @@ def compare_systems(
     borders = np.cumsum([one[0].size for one in stacked.values()])[:-1]
 
     def all_values(sums: FloatArray) -> FloatArray:
-        """Of every metric and system, one after another."""
+        """The values of every metric and system, one after another."""
         parts = zip(np.split(np.atleast_2d(sums), borders, axis=1), stacked.items(), strict=True)
         found = [values[metric](part.reshape(-1, *one.shape[1:]))[..., 0] for part, (metric, one) in parts]
         return np.concatenate(found, axis=1)
@@ -108,7 +108,8 @@ def significance_clusters(systems: Sequence[str], differ: Callable[[str, str], b
 
 
 def rule_of_three(cases: int) -> float:
-    """An upper 95 % bound of the share of what none of so many cases has (Hanley and Lippman-Hand 1983)."""
+    """An upper 95 % bound of the share of something that none of ``cases`` cases has (Hanley and
+    Lippman-Hand 1983)."""
     return min(1.0, 3 / cases)
 
 

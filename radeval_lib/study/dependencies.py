@@ -194,7 +194,7 @@ def _beside(folder: Path) -> tuple[Path, ...]:
 
 @lru_cache(maxsize=4096)
 def _digest(path: Path, _state: tuple[int, ...]) -> str:
-    """That of one file, which a process reads again only if it changed."""
+    """The digest of a file, computed again only if its state changed."""
     if path.suffix == ".py":
         return parsed.program(path.read_text(encoding="utf-8")).sha256
     return parsed.data_digest(path)

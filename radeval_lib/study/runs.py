@@ -47,7 +47,7 @@ class Basis(NamedTuple):
         return verdicts.kind(*self[:2], self.instrument) != verdicts.EXPERIMENT
 
     def with_own(self, *used: str) -> Basis:
-        """That of an experiment of our own, which also uses what ``used`` describes."""
+        """The basis of an experiment with our own instrument, which also uses what ``used`` describes."""
         words = "; ".join(filter(None, (self.stand_in, *used)))
         return Basis(self.evidence, words, self.roles, verdicts.OURS)
 

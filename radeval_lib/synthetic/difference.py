@@ -15,7 +15,8 @@ SIZE_RATIO = 1.5
 
 @dataclass(frozen=True, slots=True)
 class GoldError:
-    """One error of a candidate: category, significance, the finding, and what either report says of it."""
+    """One error of a candidate: category, significance, finding, and what reference and candidate say of
+    it."""
 
     category: str
     significant: bool

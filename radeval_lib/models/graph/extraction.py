@@ -46,7 +46,8 @@ def open_extractor(name: str | Path, *, device: str = "auto") -> Extractor:
 
 
 def remembering(read: Callable[[list[K]], Sequence[V]], most: int) -> Callable[[Sequence[K]], list[V]]:
-    """``read``, asked only for what is not among the last answers, of which at most so many are kept."""
+    """``read`` with a cache: it is called only for what is not cached. The cache holds at most ``most``
+    answers and is emptied when it would hold more."""
     known: dict[K, V] = {}
 
     def answers(asked: Sequence[K]) -> list[V]:
@@ -62,7 +63,8 @@ def remembering(read: Callable[[list[K]], Sequence[V]], most: int) -> Callable[[
 
 
 def shared_extractor(name: str | Path, *, device: str = "auto") -> Extractor:
-    """The same extractor for all who ask for the same model, as long as its files stay the same."""
+    """The extractor of a model, one for all callers of this process; another where the files of the model
+    changed."""
     path = Path(name)
     files = sorted(path.glob("*")) if path.is_dir() else [path] if path.is_file() else []
     return _shared(str(name), tuple((file, checksums.state(file)) for file in files), device)

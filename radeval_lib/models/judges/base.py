@@ -37,7 +37,7 @@ class Judge(Protocol):
 
 
 def handed(answers: list[str], keep: Keep | None) -> list[str]:
-    """The answers, after they were handed to ``keep``."""
+    """The answers, after ``keep`` was called with them by their positions."""
     if keep is not None:
         keep(dict(enumerate(answers)))
     return answers
@@ -46,9 +46,9 @@ def handed(answers: list[str], keep: Keep | None) -> list[str]:
 def prompt(reference: str, candidate: str, words: int = LONGEST) -> str:
     """What a judge is asked: the task, the criteria, both reports and the layout of the answer.
 
-    In words of our own, with the parts of the released prompt; a released model is asked in the wording
-    that it was trained on (:mod:`radeval_lib.models.judges.green_prompt`). Of each report so many words are
-    kept.
+    The wording is this library's, with the parts of the released prompt; a released model gets the wording on
+    which it was trained (:mod:`radeval_lib.models.judges.green_prompt`). Each report is cut at ``words``
+    words.
     """
     kinds = [f"({letter}) {name}" for letter, name in zip(LETTERS, GREEN_NAMES, strict=True)]
     listed, layout = "\n".join(kinds), "\n".join(f"{kind}: <count>. <errors>" for kind in kinds)

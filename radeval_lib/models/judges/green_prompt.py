@@ -77,7 +77,7 @@ def is_released(name: str, chat_template: str | None = None) -> bool:
 
 
 def released_prompt(reference: str, candidate: str, words: int = LONGEST) -> str:
-    """The prompt in the released wording; of each report so many words are kept, as there."""
+    """The prompt in the released wording; each report is cut at ``words`` words, as in the released code."""
     return _INDENTED.format(reference=cut(reference, words), candidate=cut(candidate, words))
 
 

@@ -98,7 +98,7 @@ class CausalJudge:
             words = max(1, words - _STEP)
 
     def _asked(self, reference: str, candidate: str, words: int) -> list[int]:
-        """Token ids of what is asked of the first so many words of two reports."""
+        """Token ids of the prompt, with two reports cut at ``words`` words."""
         if self._released:
             text = released_chat(released_prompt(reference, candidate, words), self.tokenizer.eos_token)
             ids = list(self.tokenizer(text)["input_ids"])

@@ -131,8 +131,8 @@ class EntityAgreement:
 def agreement(
     gold: Sequence[Iterable[WordSpan]], predicted: Sequence[Iterable[WordSpan]], lengths: Sequence[int]
 ) -> EntityAgreement:
-    """Compare predicted with gold spans of sentences of so many words, types in any case; what occurs twice
-    counts once."""
+    """Counts of predicted against gold spans of sentences with ``lengths`` words. The case of types does
+    not matter, and spans that occur twice count once."""
     result = EntityAgreement()
     for wanted, found, length in zip(gold, predicted, lengths, strict=True):
         truth = {(start, end, kind.upper()) for start, end, kind in wanted}

@@ -232,7 +232,8 @@ class PointerGenerator(nn.Module):
         return {"loss": -(written * real).sum() / real.sum()}
 
     def log_probabilities(self, tokens: Tensor, memory: Memory, state: State) -> tuple[Tensor, State]:
-        """Of every piece after the last of ``tokens`` (n, t): shape (n, v); and the next state."""
+        """Log-probabilities of the piece after the last of ``tokens`` (n, t), shape (n, v), and the next
+        state."""
         logits, gate, points, state = self.decode(tokens, memory, state)
         shares = logits[:, -1].softmax(-1)
         if self.copying:

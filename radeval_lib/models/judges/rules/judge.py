@@ -174,7 +174,7 @@ def judge_pair(reference: str, candidate: str, context: Context | None = None) -
 
 
 def _with_indication(context: Context | None, reference: str) -> Context | None:
-    """The context, with what the reference says of the history where it gives no indication itself."""
+    """The context; if it gives no indication, with the history in the reference as the indication."""
     if context is not None and context.indication:
         return context
     asked = " ".join(one.text for one in statements(reference) if one.section == "history")
