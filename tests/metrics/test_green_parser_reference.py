@@ -16,6 +16,10 @@ def test_reference_mode_reads_what_the_released_parser_reads():
         read = parse(clean(row["answer"]), "reference")
         found = [list(read.significant), list(read.insignificant), read.matched, read.score]
         assert found == row["released"]
+    # No answer has a list below a section that begins with "No", which the released parser leaves unread.
+    left = "[Clinically Significant Errors]:\nNo grave ones.\n(a) False report: 2. x; y\n\n"
+    read = parse(f"{left}[Matched Findings]:\n3. a; b; c", "reference")
+    assert (sum(read.significant), read.matched, read.score) == (0, 3, 1.0)
 
 
 def test_strict_mode_scores_a_damaged_answer_as_it_was_meant_or_not_at_all():
