@@ -17,6 +17,10 @@ def test_figure_3() -> None:
     task = FactCounts(reference=6, generated=4, common=2, correct=3)
     assert (task.precision, task.recall, task.accuracy) == (0.5, pytest.approx(1 / 3), 0.75)
     assert task.f_score == pytest.approx(0.4)
+    # There R&G / G = C / R, and C = G - 1. Of 10, 8, 3 and 5 no two ratios are the same.
+    other = FactCounts(reference=10, generated=8, common=3, correct=5)
+    assert (other.precision, other.recall) == (pytest.approx(3 / 8), pytest.approx(0.3))
+    assert (other.f_score, other.accuracy) == (pytest.approx(1 / 3), pytest.approx(5 / 8))
 
 
 def test_no_common_fact_and_no_fact() -> None:

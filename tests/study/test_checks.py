@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import ast
 import math
+import re
+from collections.abc import Iterator
 
 import pandas as pd
 import pytest
 
 from radeval_lib.errors import PrintedError
+from radeval_lib.paths import NOTEBOOKS, ROOT
 from radeval_lib.study import (
     Estimate,
     above,
@@ -21,6 +25,7 @@ from radeval_lib.study import (
     parse,
     under_every,
 )
+from radeval_lib.study.imports import code_of
 from radeval_lib.study.verdicts import FAILS, HOLDS
 
 
@@ -166,3 +171,31 @@ def test_a_setting_is_checked_against_the_released_code(monkeypatch: pytest.Monk
     monkeypatch.undo()
     with pytest.raises(PrintedError, match="no setting 'epochs' of GREEN"):
         check_setting("GREEN", "epochs")
+
+
+def _typed(program: str) -> Iterator[str]:
+    """Claims in words whose outcome is typed, and not under a condition that something computed decides."""
+    tree = ast.parse(program)
+    decided = {node for one in ast.walk(tree) if isinstance(one, ast.If) for node in ast.walk(one)}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Call) and node not in decided:
+            name = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
+            given = node.args[3:4] + [one.value for one in node.keywords if one.arg == "holds"]
+            if name in ("states", "check_statement") and any(isinstance(one, ast.Constant) for one in given):
+                yield ast.unparse(node)
+
+
+def test_a_typed_outcome_is_found() -> None:
+    assert list(_typed("page.states('what', 'claim', f'{found}', None)"))
+    assert list(_typed("check_statement('what', 'claim', found, holds=True)"))
+    assert not list(_typed("page.states('what', 'claim', found, found > 1)"))
+    assert not list(_typed("if found > 1:\n    page.states('what', 'claim', found, False)"))
+
+
+def test_no_outcome_is_typed() -> None:
+    modules = (ROOT / "radeval_lib").rglob("*.py")
+    programs = {path: path.read_text("utf-8") for path in modules}
+    programs |= {path: code_of(path.read_text("utf-8")) for path in NOTEBOOKS.rglob("*.md")}
+    claims = re.compile(r"\b(states|check_statement)\(")
+    found = {path: list(_typed(text)) for path, text in programs.items() if claims.search(text)}
+    assert not {path.name: typed for path, typed in found.items() if typed}

@@ -10,7 +10,7 @@ import krippendorff
 import numpy as np
 import pandas as pd
 
-from radeval_lib.pages.facts.fact_counting import marked, plain
+from radeval_lib.pages.facts.fact_counting import marked, plain, stands_in
 from radeval_lib.pages.facts.mtsamples import printed_report
 from radeval_lib.papers.printed_numbers import printed_in, quotations
 from radeval_lib.stats.agreement import interval_alpha
@@ -123,8 +123,8 @@ def quoted_texts() -> list[Check]:
         check_statement(
             Key("quoted text", what),
             claim,
-            f"{len(said.split())} words, {'in' if said in printed else 'not in'} Figure {figure}",
-            said in printed,
+            f"{len(said.split())} words, {'in' if stands_in(said, printed) else 'not in'} Figure {figure}",
+            stands_in(said, printed),
         )
         for what, claim, said, printed, figure in sides
     ]

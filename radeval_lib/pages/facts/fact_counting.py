@@ -9,7 +9,6 @@ import pandas as pd
 from radeval_lib.pages.facts.mtsamples import printed_report
 from radeval_lib.papers.printed_numbers import printed
 from radeval_lib.papers.rounding import f1
-from radeval_lib.stats.fact_counts import COHERENCE as COHERENCE
 from radeval_lib.study.checks import check_groups
 
 EVALUATORS = ["Eval 1", "Eval 2", "Eval 3"]
@@ -63,6 +62,11 @@ def plain(text: str) -> str:
     return " ".join(re.findall(r"[a-z0-9-]+", text.lower()))
 
 
+def stands_in(words: str, text: str) -> bool:
+    """Whether the words of one :func:`plain` text stand in another, one after the other and whole."""
+    return f" {words} " in f" {text} "
+
+
 def marked(count: str) -> list[str]:
     """The spans that the physician marked for a count, ``R`` or ``G``."""
     spans = printed("facts.fig3").set_index("count").loc[count, "marked_facts"]
@@ -73,4 +77,5 @@ def facts_of_g() -> pd.DataFrame:
     """Each span of G; whether the same words are marked in R, and stand in the report of Figure 1."""
     in_r, report = marked("R"), plain(printed_report()[0])
     columns = ["fact of G", "marked in R", "its words stand in the report"]
-    return pd.DataFrame([(fact, fact in in_r, fact in report) for fact in marked("G")], columns=columns)
+    rows = [(fact, fact in in_r, stands_in(fact, report)) for fact in marked("G")]
+    return pd.DataFrame(rows, columns=columns)

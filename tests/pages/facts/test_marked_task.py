@@ -10,6 +10,13 @@ def test_marks_of_the_printed_task() -> None:
     assert (len(fact_counting.marked("R")), len(facts), facts["marked in R"].sum()) == (6, 4, 2)
 
 
+def test_a_fact_stands_in_a_text_by_whole_words() -> None:
+    assert fact_counting.stands_in("lost 24", "she has lost 24 pounds")
+    assert fact_counting.stands_in("she has", "she has lost 24 pounds")
+    assert not fact_counting.stands_in("lost 2", "she has lost 24 pounds")
+    assert not fact_counting.stands_in("ounds", "she has lost 24 pounds")
+
+
 def test_the_printed_report_is_whole_and_without_its_description() -> None:
     report, description = printed_report()
     assert report.startswith("The patient's assistant brings")
