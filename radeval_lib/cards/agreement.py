@@ -74,7 +74,8 @@ class RadPref:
         self.table, self.scores, self.name = table.reset_index(drop=True), dict(scores), name
         self.cases = table["case"].to_numpy()
         self.grades = table[["grade_1", "grade_2", "grade_3"]].to_numpy(np.float64)
-        self.first, self.second = meta_evaluation.pairs_within(self.table["set"].tolist()).T
+        self._sets = meta_evaluation.pairs_within(self.table["set"].tolist())
+        self.first, self.second = self._sets.T
         self._resamples, self._seed, self._tests = resamples, seed, tests
         self._drawn = self._resample(self.scores, self.grades.mean(axis=1), self.cases, "grade")
 
@@ -124,7 +125,7 @@ class RadPref:
         :meth:`by_difference` and :meth:`choices` over permutations; ``p`` is two-sided, of :meth:`tau`.
         """
         mine, wanted = self.scores[self.name], self.grades.mean(axis=1)
-        sets = np.stack([self.first, self.second], axis=1)
+        sets = self._sets
         rng = self.rng("null band")
         signs = _signs(wanted)
         scale = np.sqrt((signs**2).sum() * (_signs(mine) ** 2).sum())
@@ -138,7 +139,7 @@ class RadPref:
             spread = np.sqrt((gap_signs**2).sum() * (_signs(gaps) ** 2).sum())
             difference.append((_signs(gaps) * gap_signs).sum() / spread if spread else 0.0)
             if number < _CHOICES_PERMUTED:
-                choice.append(self._hits(gaps).mean())
+                choice.append(self._hits(dealt).mean())
         return {
             "permutations": PERMUTED,
             "grade": ends(grade).tolist(),
@@ -201,17 +202,10 @@ class RadPref:
         return _rows(self._resample(kept, wanted[self.first] - wanted[self.second], cases, "difference"))
 
     def choices(self) -> list[dict[str, Any]]:
-        """The share of pairs of candidates on which a metric, or one radiologist (against the mean of the
-        others), says what people say: first, second or a tie; ``n`` counts the pairs."""
-        hits = {
-            name: self._hits(of[self.first] - of[self.second]).astype(float)
-            for name, of in self.scores.items()
-        }
-        each = [
-            self._wanted(self.grades[:, rater]) == self._wanted(np.delete(self.grades, rater, 1).mean(axis=1))
-            for rater in range(self.grades.shape[1])
-        ]
-        hits[PERSON] = np.mean(each, axis=0)
+        """The share of pairs of candidates on which a metric, or one radiologist, says what the mean of the
+        others says (first, second or a tie), each radiologist left out in turn; ``n`` counts the pairs."""
+        hits = {name: self._hits(of) for name, of in self.scores.items()}
+        hits[PERSON] = meta_evaluation.choices_of_raters(self.grades, self._sets)
         cases = self.cases[self.first].tolist()
         rows = []
         for name, hit in hits.items():
@@ -219,18 +213,11 @@ class RadPref:
             rows.append({"metric": name, "value": value, "low": low, "high": high, "n": len(hit)})
         return rows
 
-    def _hits(self, gaps: FloatArray) -> NDArray[np.bool_]:
-        """For each pair, whether the metric says what people say, by the differences of its scores
-        (``gaps``); what counts as a tie is decided on other cases (:func:`meta_evaluation.agrees`)."""
+    def _hits(self, scores: FloatArray) -> FloatArray:
+        """For each pair, how often a metric says what the mean of two radiologists says, the third left out
+        in turn; what counts as a tie is decided on other cases (:func:`meta_evaluation.agrees`)."""
         cases = self.cases[self.first].tolist()
-        wanted = self._wanted(self.grades.mean(axis=1))
-        return meta_evaluation.agrees(gaps, wanted, cases, rng=np.random.default_rng(self._seed))
-
-    def _wanted(self, grades: FloatArray) -> FloatArray:
-        """For each pair, 1, 0 or -1: whether its first candidate has the higher grade, neither, or the
-        second."""
-        signs: FloatArray = np.sign(grades[self.first] - grades[self.second])
-        return signs
+        return meta_evaluation.choices_of_metric(scores, self.grades, self._sets, cases)
 
     def by_rater(self) -> list[dict[str, Any]]:
         """τ_b of every metric, and of one radiologist, with the mean grade of the other two, averaged over

@@ -14,10 +14,8 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.stats import rankdata
 
 from radeval_lib.stats.correlations import coefficient
-from radeval_lib.stats.inputs import finite, places
+from radeval_lib.stats.inputs import FloatArray, finite, places
 from radeval_lib.stats.printed import Kind
-
-_FOLDS = 5
 
 
 def pairs_within(cases: Sequence[object]) -> NDArray[np.intp]:
@@ -42,32 +40,57 @@ def tie_threshold(gaps: ArrayLike, wanted: ArrayLike) -> float:
     return float(tried[int(np.argmax(agree))])
 
 
-def agrees(
-    gaps: ArrayLike, wanted: ArrayLike, cases: Sequence[object], *, rng: np.random.Generator
-) -> NDArray[np.bool_]:
+def agrees(gaps: ArrayLike, wanted: ArrayLike, cases: Sequence[object]) -> NDArray[np.bool_]:
     """Whether a metric says of each pair what people say: first, second, or a tie (acc*_eq); shape (pairs,).
 
-    What counts as a tie is decided on the other four fifths of the cases, so that no pair's own rating helps
-    it.
+    What counts as a tie is decided by :func:`tie_threshold` on all other cases, so that no pair's own rating
+    helps it, and nothing depends on how cases are divided.
 
     Parameters
     ----------
     gaps, wanted : see :func:`tie_threshold`.
-    cases : of each pair; a case is in one fifth.
-    rng : assigns cases to fifths.
+    cases : of each pair.
     """
-    names = list(dict.fromkeys(cases))
-    if len(names) < _FOLDS:
-        raise ValueError(f"{len(names)} cases do not fill {_FOLDS} folds")
-    fold_of = dict(zip(names, rng.permutation(np.arange(len(names)) % _FOLDS), strict=True))
-    fold = np.array([fold_of[case] for case in cases])
-    gap, want = finite("gaps", gaps, len(fold)), finite("wanted", wanted, len(fold))
-    found = np.zeros(len(gap), dtype=bool)
-    for number in range(_FOLDS):
-        mine = fold == number
-        threshold = tie_threshold(gap[~mine], want[~mine])
-        found[mine] = np.where(np.abs(gap[mine]) > threshold, np.sign(gap[mine]), 0) == want[mine]
+    gap = finite("gaps", gaps, None)
+    want, place = finite("wanted", wanted, len(gap)), places("cases", cases, len(gap))
+    if len(set(place)) < 2:
+        raise ValueError("one case leaves no other to decide on what counts as a tie")
+    sizes, signs = np.abs(gap), np.sign(gap)
+    tried = np.unique(np.concatenate([[0.0], sizes]))
+    right = np.where(sizes > tried[:, None], signs, 0) == want  # by threshold and pair
+    of_case = np.zeros((len(gap), place.max() + 1))
+    of_case[np.arange(len(gap)), place] = 1
+    elsewhere = right.sum(axis=1, keepdims=True) - right @ of_case  # by threshold and case left out
+    found: NDArray[np.bool_] = right[elsewhere.argmax(axis=0)[place], np.arange(len(gap))]
     return found
+
+
+def choices_of_others(grades: ArrayLike, pairs: NDArray[np.intp]) -> FloatArray:
+    """What the mean of the other raters says of each pair where each rater is left out in turn: 1 the first,
+    -1 the second, 0 neither; shape (raters, pairs).
+
+    ``grades`` has shape (items, raters), ``pairs`` is of :func:`pairs_within`.
+    """
+    given = np.asarray(grades, dtype=np.float64)
+    others = np.stack([np.delete(given, rater, 1).mean(axis=1) for rater in range(given.shape[1])])
+    return np.sign(others[:, pairs[:, 0]] - others[:, pairs[:, 1]])
+
+
+def choices_of_raters(grades: ArrayLike, pairs: NDArray[np.intp]) -> FloatArray:
+    """How often one rater says of each pair what the mean of the others says; shape (pairs,)."""
+    given = np.asarray(grades, dtype=np.float64)
+    own = np.sign(given[pairs[:, 0]] - given[pairs[:, 1]]).T
+    return np.mean(own == choices_of_others(given, pairs), axis=0)
+
+
+def choices_of_metric(
+    scores: ArrayLike, grades: ArrayLike, pairs: NDArray[np.intp], cases: Sequence[object]
+) -> FloatArray:
+    """How often a metric says of each pair what :func:`choices_of_others` says, by :func:`agrees`; held
+    against the same as a rater in :func:`choices_of_raters`. ``cases`` are of the pairs; shape (pairs,)."""
+    score = finite("scores", scores, None)
+    gaps = score[pairs[:, 0]] - score[pairs[:, 1]]
+    return np.mean([agrees(gaps, wanted, cases) for wanted in choices_of_others(grades, pairs)], axis=0)
 
 
 def permutation_p(

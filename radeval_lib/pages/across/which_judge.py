@@ -14,7 +14,7 @@ import pandas as pd
 import pingouin as pg
 from IPython.display import HTML
 from matplotlib.figure import Figure
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from radeval_lib import plots, tables
 from radeval_lib.data import mslr, recorded
@@ -241,7 +241,7 @@ def by_severity(run: Run) -> pd.DataFrame:
     rows, orders = {}, {}
     for name, values in rated_by.items():
         wide = marks.assign(values=values).pivot(index="number", columns="rater", values="values")
-        agreed = agreement(scores_, wide, table["case"], run=run, name="severity")
+        agreed = agreement(scores_, wide, table["case"], run=run, name="grade")
         own = agreed.drop(index=PERSON)
         rows[name] = own.iloc[0].drop(["all"]).to_dict() | {
             "best": own.index[0],
@@ -265,29 +265,25 @@ def on_facts(metrics: Mapping[str, Metric], records: Sequence[FactRating], *, ru
 def accuracy(
     frame: pd.DataFrame, grades: pd.DataFrame, pairs: pd.DataFrame, *, run: Run, name: str
 ) -> pd.DataFrame:
-    """How often a metric says which of two candidates people prefer, or that neither is better.
+    """How often a metric says which of two candidates people prefer, or that neither is better; people are
+    the other raters' mean where each is left out in turn, for metrics and for one rater alike.
 
     Returns
     -------
     DataFrame
-        Index: the metrics, :data:`PERSON` (against the others' mean) and :data:`RANDOM`, highest first;
-        ``value``, ``low``, ``high``, ``n`` (pairs).
+        Index: the metrics, :data:`PERSON` and :data:`RANDOM`, highest first; ``value``, ``low``, ``high``,
+        ``n`` (pairs).
     """
+    of = meta_evaluation.pairs_within(pairs["set"].tolist())
+    cases = [str(case) for case in pairs["case"].iloc[of[:, 0]]]
 
-    def preferred(given: pd.DataFrame) -> FloatArray:
-        return np.sign(differences(given.mean(axis=1).to_frame(), pairs).to_numpy()[:, 0])
+    def agreeing(scores_: ArrayLike) -> FloatArray:
+        return meta_evaluation.choices_of_metric(scores_, grades, of, cases)
 
-    wanted, gaps = preferred(grades), differences(frame, pairs)
-    cases = [str(case) for case in gaps.index]
-
-    def agreeing(gap: ArrayLike) -> NDArray[np.bool_]:
-        return meta_evaluation.agrees(gap, wanted, cases, rng=run.rng(f"{name} folds"))
-
-    hits = {str(key): agreeing(gaps[key]) for key in gaps}
-    guesses = run.rng(f"{name} random").normal(size=(GUESSES, len(cases)))
+    hits = {str(key): agreeing(frame[key]) for key in frame}
+    guesses = run.rng(f"{name} random").normal(size=(GUESSES, len(frame)))
     hits[RANDOM] = np.mean([agreeing(guess) for guess in guesses], axis=0)
-    each = [preferred(grades[[rater]]) == preferred(grades.drop(columns=rater)) for rater in grades]
-    hits[PERSON] = np.mean(each, axis=0)
+    hits[PERSON] = meta_evaluation.choices_of_raters(grades, of)
     rows = {
         key: share_interval(hit, cases, resamples=run.profile.resamples, rng=run.rng(name))
         for key, hit in hits.items()
