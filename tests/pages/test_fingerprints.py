@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from radeval_lib import metrics, study
@@ -73,3 +74,15 @@ def test_layouts_keep_every_word() -> None:
         assert [word.strip(".") for word in words] == [
             word.strip(".") for part in PARTS for word in part.lower().split()
         ], name
+
+
+def test_two_edits_are_compared_on_the_reports_that_allow_both(tmp_path: object) -> None:
+    run = study.begin("across/fingerprints", profile="smoke", seed=0, output_dir=str(tmp_path))
+    # On its own reports the first edit costs less on average; on those that allow both, it costs more of "b".
+    reports = range(8)
+    rows = [(report, "one", 0.2, 0.3) for report in reports if report < 4]
+    rows += [(report, "one", 0.0, 0.0) for report in reports if report >= 4]
+    rows += [(report, "other", 0.3, 0.2) for report in reports if report < 4]
+    frame = pd.DataFrame(rows, columns=["report", "edit", "a", "b"])
+    assert frame[frame["edit"] == "one"]["b"].mean() < frame[frame["edit"] == "other"]["b"].mean()
+    assert fingerprints.cheaper_on_the_same(frame, "one", "other", run) == ["a"]

@@ -49,6 +49,22 @@ def costs(frame: pd.DataFrame, edits: Sequence[str], run: Run) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=["metric", "edit", "value", "low", "high", "n"])
 
 
+def cheaper_on_the_same(frame: pd.DataFrame, edit: str, other: str, run: Run) -> list[str]:
+    """The metrics that charge less for one edit than for another on the reports that allow both, beyond
+    chance: the 95% interval of the difference lies below 0 (reports resampled)."""
+    wide = frame.pivot(index="report", columns="edit")
+    found = []
+    for metric in wide.columns.unique(0):
+        both = wide[metric][[edit, other]].dropna()
+        apart = np.column_stack([both[edit] - both[other], np.ones(len(both))])
+        (gap,) = sum_estimates(
+            apart, mean_of_sums, resamples=run.profile.resamples, rng=run.rng(f"{edit}, {other}")
+        )
+        if gap.high < 0:
+            found.append(str(metric))
+    return found
+
+
 def heat_map(axes: Axes, table: pd.DataFrame, harmless: int) -> None:
     """Costs by metric (rows) and edit (columns), with a gap after the harmless edits."""
     look = {"vmin": 0, "vmax": 1, "cmap": "Blues", "annot_kws": {"fontsize": 9}}
