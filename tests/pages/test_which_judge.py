@@ -141,6 +141,14 @@ def test_the_composite_is_the_mean_rank_of_its_parts() -> None:
     assert frame["green_rules_errors"].iloc[0] >= frame["green_rules_errors"].iloc[2]  # high is good
 
 
+def test_scores_that_differ_by_rounding_alone_are_tied() -> None:
+    values = np.array([0.1 + 0.2, 0.3, 0.3 - 1e-8])
+    metric = SimpleNamespace(sign=lambda: -1, score=lambda *sides: SimpleNamespace(values=values))
+    found = which_judge.scored({"m": metric}, ["a"] * 3, ["b"] * 3)["m"]
+    assert values[0] != values[1]
+    assert found.rank().tolist() == [1.5, 1.5, 3]
+
+
 def test_words_of_the_source() -> None:
     assert which_judge.found_in_source(
         "The patient has asthma.", "Asthma, patient; diabetes."

@@ -103,9 +103,12 @@ def described(metric: str) -> str:
 def scored(
     metrics: Mapping[str, Metric], references: Sequence[str], candidates: Sequence[str]
 ) -> pd.DataFrame:
-    """Scores of candidates by every metric, one column each; high is good in every column."""
+    """Scores of candidates by every metric, one column each; high is good in every column. As what is
+    recorded, they have nine significant digits: what differs by less is equal, and a tie in rank."""
     sides = list(references), list(candidates)
-    return pd.DataFrame({title: one.sign() * one.score(*sides).values for title, one in metrics.items()})
+    return pd.DataFrame(
+        {title: _nine_digits(one.sign() * one.score(*sides).values) for title, one in metrics.items()}
+    )
 
 
 def scores(metrics: Mapping[str, Metric], pairs: pd.DataFrame) -> pd.DataFrame:
