@@ -1,7 +1,9 @@
-"""Every reading of a file's text, as shown, copied or decoded; used by the guard.
+"""Every reading of a file's text, as shown, copied or decoded; the guard searches each for restricted text.
 
-Of each text that a file holds (:mod:`radeval_lib.data.leak_streams`) there are several readings: its words
-may stand under one another in a table, between labels or in markup.
+A report that leaked need not stand in a file word by word: its words may be in a column of a table, alternate
+with labels, be cut by markup, or be encoded. So each text that a file holds
+(:mod:`radeval_lib.data.leak_streams`) is given in several readings, so that in one of
+them the words follow one another.
 """
 
 from __future__ import annotations
@@ -21,17 +23,22 @@ from urllib.parse import unquote
 from radeval_lib.data import leak_streams
 from radeval_lib.data.leak_streams import Unreadable
 
-_PERIODS = range(2, 7)  # words and labels that alternate
-_ENCODINGS = 3  # of signs, one within another
+_PERIODS = range(2, 7)  # tokens after which a pattern of words and labels repeats
+_ENCODINGS = 3  # how deep encodings of single characters may be nested
 _CHUNK = 240  # tokens, a multiple of every period
 _TAG = re.compile(r"<[^<>]*>")
+# Escapes of source code and JSON: \n, \xe9, \u00e9, \u{e9}, \U000000e9.
 _ESCAPE = re.compile(
     r"\\(?:u([0-9a-fA-F]{4})|u\{([0-9a-fA-F]{1,6})\}|U([0-9a-fA-F]{8})|x([0-9a-fA-F]{2})|[nrtbfv])"
 )
 _COLOUR = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")  # of a terminal
+# What separates the cells of a row: "a | b", "a;b", or two blanks in a table that is aligned with spaces.
 _CELLS = re.compile(r"\s*[|,;\t]\s*|\s{2,}")
+# "name: value" or "name = value", a line each.
 _PAIR = re.compile(r"^[^\w\n]*(\w+)[^\w\n]*[:=](.+)$", re.MULTILINE)
+# A quoted string, or a word between punctuation: what a list of tokens in source code or JSON holds.
 _TOKEN = re.compile(r"'((?:[^'\\\n]|\\.)*)'|\"((?:[^\"\\\n]|\\.)*)\"|([^\s,;:=|/()\[\]{}'\"]+)")
+# What was removed, and what was added, in a marked-up comparison; without either, the other side is whole.
 _SIDES = tuple(re.compile(one, re.DOTALL) for one in (
     r"\[-.{,999}?-\]|<del\b.{,999}?</del>", r"\{\+.{,999}?\+\}|<ins\b.{,999}?</ins>",
 ))  # fmt: skip
@@ -92,6 +99,8 @@ def of_text(text: str) -> Iterator[str | Unreadable]:
 
 
 def _of_marked_up(text: str) -> Iterator[str]:
+    """Readings of a decoded text with and without its markup: both sides of a comparison, inline and block
+    markup, elements of a page, and columns."""
     yield text
     for side in _SIDES:
         if side.search(text):
@@ -117,11 +126,13 @@ def decoded(text: str) -> str:
 
 
 def _sign(escape: re.Match[str]) -> str:
+    """The character of a match of ``_ESCAPE``; a blank for one without a number, such as ``\\n``."""
     code = int(next(filter(None, escape.groups()), "20"), 16)
     return chr(code) if code < 0x110000 else " "
 
 
 def _json(text: str) -> object | None:
+    """The value of a JSON text, or the values of JSON lines as a list; None for another text."""
     if not text.lstrip().startswith(("{", "[")):
         return None
     with suppress(ValueError, RecursionError):
@@ -135,7 +146,8 @@ def _json(text: str) -> object | None:
 
 
 def json_texts(value: object) -> tuple[list[str], list[str], str]:
-    """Keys of a JSON value, its texts joined by the key or the column that they stand under, and all."""
+    """The texts of a JSON value: its keys; the strings under each key, or in each column of rows, joined
+    by a blank; and all strings, joined by a blank."""
     keys: list[str] = []
     under: dict[object, list[str]] = defaultdict(list)
     every: list[str] = []
@@ -158,8 +170,9 @@ def json_texts(value: object) -> tuple[list[str], list[str], str]:
 
 
 def column_texts(text: str) -> Iterator[str]:
-    """Columns of a text table: CSV, Markdown, aligned with spaces, or a word with its label per line; the two
-    sides of a comparison by lines; what stands behind each name in ``name: value``; words without labels."""
+    """Readings of a text by columns: of a table (CSV, Markdown, aligned with spaces, or a word with its
+    label per line), of both sides of a comparison by lines, of the values of each name in ``name: value``,
+    and of words without their labels."""
     yield from _unlabelled(text)
     lines = text.splitlines()
     if len(lines) < 3:
@@ -185,7 +198,8 @@ def column_texts(text: str) -> Iterator[str]:
 def _unlabelled(text: str) -> Iterator[str]:
     """Words that alternate with labels, as in ``[('left', 'B'), ('lung', 'I')]`` or ``left/B lung/I``.
 
-    A place in the period is taken for that of labels where what stands there repeats.
+    For each period, a position in it is taken to hold labels if few of its tokens are distinct; what remains
+    are words.
     """
     if 12 * sum(map(text.count, "'\"|/=({[:,")) < len(text):
         return

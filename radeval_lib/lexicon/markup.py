@@ -75,7 +75,22 @@ class Phrase:
 
 @cache  # the lexicon has most of its names in several places
 def parse_name(markup: str, *, anatomy: bool = False, observation: str = "") -> Phrase:
-    """Compile a name; with ``anatomy`` every word is one; ``observation`` is the other words' label."""
+    """Compile the name of a finding, place or descriptor.
+
+    One pass over the words: ``inside`` says whether a brace is open, ``position`` and ``token`` count
+    characters and tokens of the text so far. ``heads`` and ``starred`` hold the index of the last word, and
+    of the last word with a star, of each kind (True: anatomy).
+
+    Parameters
+    ----------
+    anatomy : whether every word is anatomy.
+    observation : the label of words that are not anatomy.
+
+    Raises
+    ------
+    LexiconError
+        If a brace is not closed, or no word is a content word.
+    """
     marks: list[Mark] = []
     pieces: list[str] = []
     heads: dict[bool, int] = {}
@@ -124,7 +139,11 @@ _STATES = {1: ("Non-Abnormality", "OBS-DP"), 2: ("Abnormality", "OBS-DP"), 3: ("
 
 
 def parse_sentence(markup: str) -> Phrase:
-    """Compile a sentence without its final period; the first letter is made a capital."""
+    """Compile a sentence, which has no final period; the first letter is made a capital.
+
+    One pass over the groups: ``places`` are the anatomy heads since the last state, ``waiting`` the states
+    that found none before them, and ``fresh`` says that a state has just ended the list of places.
+    """
     text, token, at = "", 0, 0
     marks: list[Mark] = []
     relations: list[tuple[int, str, int]] = []
