@@ -3,61 +3,59 @@ or for a package's code where a function is to be written by hand.
 
 :func:`radeval_lib.labs.by_hand.by_hand` sees which functions run, but in the student's own process, where a
 submission could switch it off. To do that it has to name something that ordinary answers have no use for;
-this module finds such names, in the grader's process. It is no proof: whoever hides a name well is not found.
+this module finds such names, in the grader's process. It knows what ordinary answers import, since no list of
+what could do harm is ever complete. It is no proof: whoever hides a name well is not found.
 """
 
 from __future__ import annotations
 
 import ast
 import io
+import re
 import signal
 import site
+import string
 import symtable
 import sys
+import tokenize
 import warnings
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, redirect_stdout
 from dataclasses import dataclass
+from functools import cache
 from importlib.machinery import PathFinder
 
-_MODULES = frozenset(
-    (
-        *("inspect", "gc", "ctypes", "threading", "_thread", "multiprocessing", "concurrent", "subprocess"),
-        *("importlib", "builtins", "marshal", "types", "imp", "_imp", "_frozen_importlib", "zipimport"),
-        *("pkgutil", "runpy", "pydoc", "code", "codeop", "trace", "bdb", "profile", "cProfile"),
-    )
-)
-_OTHERS = {
-    "sys": {"setprofile", "getprofile", "settrace", "gettrace", "modules", "_getframe", "_current_frames"}
-    | {"monitoring", "meta_path", "path_hooks", "call_tracing"},
-    "operator": {"attrgetter", "methodcaller"},
-    "unittest": {"mock"},
-    "pickle": {"loads", "Unpickler"},
-    "IPython": {"core", "terminal"},
-    "radeval_lib": {"cli", "labs"},
-}
-"""What of packages that have ordinary uses too is no ordinary answer's business."""
+from radeval_lib.labs.ordinary import AS_TEXTS, DENIED, HELD, IMPORTED, ON_ANYTHING, ONLY, WITHIN_TEXTS
+
 _GRADING = {"answers", "by_hand", "checks", "grading", "judge", "reaching", "sandbox", "student"}
 """Modules of the labs of which a given cell's use of one name is no leave to use another."""
 _FOR_STUDENTS = {"rng", "seed", "known_id", "PLACEHOLDER"}
-_ON_ANYTHING = (
-    {"by_hand", "sys", "builtins", "importlib", "setprofile", "settrace", "_getframe", "_current_frames"}
-    | {"f_globals", "f_builtins", "f_locals", "f_back", "tb_frame", "gi_frame", "cr_frame", "ag_frame"}
-    | {"__dict__", "__code__", "__globals__", "__builtins__", "__closure__", "__subclasses__", "__import__"}
-    | {"__getattribute__", "__loader__", "__spec__", "__self__", "__wrapped__", "__func__", "__bases__"}
-    | {"__base__", "__mro__", "__reduce_ex__"}
-)
-"""Attributes, whatever they are asked of, and texts that name them."""
-_IN_TEXTS = {name for name in _ON_ANYTHING if name.startswith("__")} | {"by_hand", "setprofile", "_getframe"}
 _BUILT_IN = {"exec", "eval", "compile", "__import__", "__builtins__", "__loader__", "__spec__"}
+_MAY_BE_OWN = {"eval", "compile"}
 _BY_NAME = {"getattr", "setattr", "delattr"}
-_TIMERS = {"time", "timeit", "prun", "capture", "memit", "mprun", "lprun"}
+_NO_VALUES = {"radeval_lib", "radeval_lib.labs", "operator", "pickle"}
+_DENIED = sorted(DENIED)
+_NAMESPACES = {"globals", "locals", "vars"}
+_TEXT_RUNNERS = {"eval", "query"}  # of tables
 _WRITERS = {"writefile", "file"}
+_OTHER_LANGUAGES = {"html", "HTML", "latex", "markdown", "javascript", "js", "svg", "SVG", "perl", "ruby"}
+_SHELLS = {"bash", "sh", "script", "system", "sx", "cmd", "!", "!!"}
+_RUNS = {"alias_magic", "macro", "rerun", "recall", "edit", "store"}
 _SHELL = {"run_line_magic", "run_cell_magic", "system", "getoutput", "getsystem", "magic"}
+_OF_SHELL = _SHELL | {"__class__", "config", "has_trait", "set_next_input", "kernel"}
+_BEHIND = re.compile(
+    r"(?<![&>|])&(?![&>])|--bg\b|\b(?:nohup|setsid|disown)\b|(?:^|[\s;|&])(?:\.|source|ba?sh|zsh)\s+[^-\s]"
+)
+"""In a command: it goes on behind the notebook, or runs a file that nobody reads."""
+_PYTHON = re.compile(
+    r"\b(?:python[\d.]*|sys\.executable\})(?:[ \t]+-[BEIsSu]+)*(?:[ \t]+(\S+)(?:[ \t]+(\S+))?)?"
+)
+_FOR_COMMANDS = {"pip", "radeval_lib.cli", "venv", "json.tool", "pytest", "jupyter", "nbconvert", "jupytext"}
+_CODE = re.compile(r"[(;\n]|^\s*(?:import|from)\s")
+_PUTTING = {"write_text", "write_bytes", "symlink_to", "hardlink_to", "extractall", "symlink"}
 _COMPILED = (".pyc", ".so", ".pyd")
 _LONGEST = 2_000_000
-_MAY_BE_OWN = {"eval", "compile"}
 _Parsed = tuple[str, str, ast.Module]
 
 
@@ -93,19 +91,28 @@ def reaches(
         return [Reach(f"more than {_LONGEST} characters of code", "The notebook")]
     known = _parsed({str(number): source for number, source in enumerate(given)})
     by_name = any(_asks_by_name(node) for _, _, tree in known for node in ast.walk(tree))
-    granted = {one.what for one in _found(known, _Names(known, by_name=by_name))}
+    granted = {one.what for one in _found(known, _Names(known, known, by_name=by_name))}
     sources = {f"Code cell {number}": source for number, source in enumerate(cells, start=1)}
+    found = [Reach(name, "A file") for name in files if name.endswith(_COMPILED)]
     for name, data in files.items():
         if name.endswith(".py"):
-            sources[f"The file {name}"] = data.decode("utf-8", errors="replace")
-    found = [Reach(name, "A file") for name in files if name.endswith(_COMPILED)]
+            try:
+                sources[f"The file {name}"] = _as_python_reads(data)
+            except (SyntaxError, ValueError):
+                found.append(Reach(name, "A file"))
     try:
         with _at_most(seconds):
             own = _parsed(sources)
-            found += _found(own, _Names([*known, *own], by_name=by_name))
+            found += _found(own, _Names([*known, *own], known, by_name=by_name, files=files))
     except (_TooSlowError, RecursionError, MemoryError):
         found.append(Reach("code that cannot be read", "The notebook"))
     return list({one.what: one for one in reversed(found) if one.what not in granted}.values())[::-1]
+
+
+def _as_python_reads(data: bytes) -> str:
+    """A module's text in the encoding that it names, in which what looks like a comment may be code."""
+    encoding, _ = tokenize.detect_encoding(io.BytesIO(data).readline)
+    return data.decode(encoding, errors="replace" if encoding.startswith("utf-8") else "strict")
 
 
 @contextmanager
@@ -139,24 +146,48 @@ def _parsed(sources: Mapping[str, str]) -> list[_Parsed]:
         except (SyntaxError, ValueError):
             continue
         made.append((where, text, tree))
-        waiting += [(where, more) for more in _in_magics(tree)]
+        waiting += [
+            (where, more) for more in (*_in_magics(tree), *_in_texts(tree)) if len(more) < len(source)
+        ]
     return made
 
 
 def _in_magics(tree: ast.Module) -> Iterator[str]:
-    """The code that magics of a cell run, or write into a module."""
+    """The code that magics of a cell run, or write into a module, and what stands in braces in commands; a
+    magic that nobody knows may be another name of one that runs code."""
     for node in ast.walk(tree):
         if not (isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute)):
             continue
-        texts = [one.value if isinstance(one, ast.Constant) else None for one in node.args]
-        if node.func.attr == "run_line_magic" and len(texts) > 1 and texts[0] in _TIMERS:
-            yield _without_options(str(texts[1]))
+        texts = [str(one.value) if isinstance(one, ast.Constant) else "" for one in node.args]
+        if node.func.attr in _SHELL:
+            yield from (more for one in texts for more in _braced(one))
+        if node.func.attr == "run_line_magic" and len(texts) > 1:
+            yield _without_options(texts[1])
         elif node.func.attr == "run_cell_magic" and len(texts) > 2:
-            if texts[0] in _TIMERS:
-                yield _without_options(str(texts[1]))
-                yield str(texts[2])
-            elif texts[0] in _WRITERS and str(texts[1]).strip().endswith(".py"):
-                yield str(texts[2])
+            if texts[0] in _WRITERS:
+                yield texts[2] if texts[1].strip().endswith(".py") else ""
+            elif texts[0] not in _OTHER_LANGUAGES | _SHELLS:
+                yield _without_options(texts[1])
+                yield texts[2]
+
+
+def _braced(text: str) -> Iterator[str]:
+    """The expressions that IPython evaluates in a command."""
+    try:
+        yield from (f"({field})" for _, field, _, _ in string.Formatter().parse(text) if field)
+    except ValueError:  # braces that are none of its own
+        return
+
+
+def _in_texts(tree: ast.Module) -> Iterator[str]:
+    """Texts that are code, whatever may run them, and examples of doctest."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Constant) and isinstance(node.value, str):
+            if ">>>" in node.value:
+                lines = [line.strip() for line in node.value.split("\n")]
+                yield "\n".join(line[4:] for line in lines if line.startswith((">>> ", "... ")))
+            elif _CODE.search(node.value):
+                yield node.value
 
 
 def _without_options(line: str) -> str:
@@ -209,31 +240,77 @@ def _own_names(trees: Sequence[ast.Module]) -> set[str]:
 
 
 class _Names:
-    """What the names of a notebook stand for, as far as imports and loops over texts say.
+    """What the names of a notebook stand for, as far as imports, assignments and loops over texts say.
 
-    ``by_name`` grants attributes whose name is a variable that no written texts were joined for, where the
-    lab's own cells have such.
+    ``given`` are the lab's own cells; ``by_name`` grants attributes whose name is a variable that no written
+    texts were joined for, where these have such. ``files`` came with the notebook.
     """
 
-    def __init__(self, parsed: Sequence[_Parsed], *, by_name: bool) -> None:
+    def __init__(
+        self, parsed: Sequence[_Parsed], given: Sequence[_Parsed], *, by_name: bool, files: Iterable[str] = ()
+    ) -> None:
         every = [node for _, _, tree in parsed for node in ast.walk(tree)]
-        self.imported = defaultdict[str, set[str]](set)
+        self.imported = self._imports(every)
+        for node in every:
+            match node:
+                case ast.Assign(targets=[ast.Name(id=name)], value=ast.Attribute() | ast.Name() as value):
+                    self.imported[name] |= self.paths(value)
+        self.shells = {name for name, paths in self.imported.items() if "IPython.get_ipython" in paths}
+        self.shells |= {"get_ipython"}
+        self.shell_names = {
+            name
+            for node in every
+            if isinstance(node, ast.Assign | ast.NamedExpr) and self.is_shell(node.value)
+            for target in (node.targets if isinstance(node, ast.Assign) else [node.target])
+            for name in _stored(target)
+        }
+        self.read = {part.removesuffix(".py") for name in files for part in name.split("/")}
+        self.read |= {name for node in every for name in _written_by_magic(node)}
+        """Modules whose code is read."""
+        self.puts_files = any(self._puts_a_file(node) for node in every)
+        self.defined = {one.name for one in every if isinstance(one, ast.FunctionDef)}
+        lab = [node for _, _, tree in given for node in ast.walk(tree)]
+        self.given = {one.id for one in lab if isinstance(one, ast.Name)}
+        self.given |= {one.arg for one in lab if isinstance(one, ast.arg)}
+        self.texts, self.harmless, self.computed = self._of_texts(every, by_name)
+
+    @staticmethod
+    def _imports(every: Sequence[ast.AST]) -> defaultdict[str, set[str]]:
+        imported = defaultdict[str, set[str]](set)
         for node in every:
             if isinstance(node, ast.Import):
                 for one in node.names:
                     top = one.name.partition(".")[0]
-                    self.imported[one.asname or top].add(one.name if one.asname else top)
+                    imported[one.asname or top].add(one.name if one.asname else top)
             elif isinstance(node, ast.ImportFrom):
                 for one in node.names:
-                    self.imported[one.asname or one.name].add(f"{node.module}.{one.name}")
-        texts = [one.value for one in every if isinstance(one, ast.Constant) and isinstance(one.value, str)]
-        self.written = {text.rpartition("/")[2][:-3] for text in texts if text.endswith(".py")}
-        """Modules of which the notebook names the file."""
-        self.harmless = self._harmless(every, by_name)
-        """Names that stand for texts in which no attribute is hidden."""
+                    imported[one.asname or one.name].add(f"{node.module}.{one.name}")
+                if node.names[0].name == "*":
+                    for path in DENIED:
+                        home, _, leaf = path.rpartition(".")
+                        if home == node.module:
+                            imported[leaf].add(path)
+        return imported
+
+    def _puts_a_file(self, node: ast.AST) -> bool:
+        """Whether a notebook may make a file that it can then import."""
+        match node:
+            case ast.Constant(value=str(text)):
+                return text.endswith((".py", ".zip", ".whl", ".egg"))
+            case ast.Call(func=ast.Name(id="open"), args=args, keywords=named):
+                modes = [*args[1:2], *(one.value for one in named if one.arg == "mode")]
+                return any(
+                    not isinstance(one, ast.Constant) or {*"wax+"} & {*str(one.value)} for one in modes
+                )
+            case ast.Call(func=ast.Attribute(attr=attr) as func):
+                moving = ("shutil.", "os.rename", "os.replace", "os.link", "os.open")
+                return attr in _PUTTING or any(path.startswith(moving) for path in self.paths(func))
+        return False
 
     @staticmethod
-    def _harmless(every: Sequence[ast.AST], by_name: bool) -> set[str]:
+    def _of_texts(every: Sequence[ast.AST], by_name: bool) -> tuple[dict[str, set[str]], set[str], set[str]]:
+        """The texts that loops alone give to a name; the names that stand for texts in which no attribute is
+        hidden; and those that stand for one that was put together."""
         given = Counter[str](one.arg for one in every if isinstance(one, ast.arg))
         given.update(one.id for one in every if isinstance(one, ast.Name) and isinstance(one.ctx, ast.Store))
         values = [
@@ -241,23 +318,32 @@ class _Names:
             for one in every
             if isinstance(one, ast.Assign | ast.AugAssign | ast.AnnAssign | ast.NamedExpr)
         ]
-        if by_name:
-            computed = {name for target, value in values if _computes(value) for name in _stored(target)}
-            return set(given) - computed
-        listed = Counter[str](
-            target.id for target, value in values if isinstance(target, ast.Name) and _is_texts(value)
-        )
-        looped = Counter[str](
-            one.target.id
-            for one in every
-            if isinstance(one, ast.For | ast.comprehension)
-            and isinstance(one.target, ast.Name)
-            and (
-                _is_texts(one.iter)
-                or (isinstance(one.iter, ast.Name) and 0 < listed[one.iter.id] == given[one.iter.id])
-            )
-        )
-        return {name for name, times in looped.items() if times == given[name]}
+        lists = defaultdict[str, list[set[str]]](list)
+        for target, value in values:
+            if isinstance(target, ast.Name) and (listed := _texts(value)) is not None:
+                lists[target.id].append(listed)
+        looped = defaultdict[str, list[set[str]]](list)
+        for one in every:
+            if isinstance(one, ast.For | ast.comprehension) and isinstance(one.target, ast.Name):
+                found = _texts(one.iter)
+                if isinstance(one.iter, ast.Name) and 0 < len(lists[one.iter.id]) == given[one.iter.id]:
+                    found = set[str]().union(*lists[one.iter.id])
+                if found is not None:
+                    looped[one.target.id].append(found)
+        texts = {
+            name: set[str]().union(*found) for name, found in looped.items() if len(found) == given[name]
+        }
+        computed = {name for target, value in values if _computes(value) for name in _stored(target)}
+        return texts, set(given) - computed if by_name else set(texts), computed
+
+    def is_shell(self, node: ast.AST | None) -> bool:
+        """Whether an expression is the notebook's own shell."""
+        match node:
+            case ast.Call(func=ast.Name(id=name)):
+                return name in self.shells
+            case ast.Call(func=ast.Attribute(attr="get_ipython")):
+                return True
+        return False
 
     def paths(self, node: ast.AST) -> set[str]:
         """The dotted names that an expression may stand for: those of modules and what is in them."""
@@ -275,6 +361,17 @@ def _stored(target: ast.AST) -> set[str]:
     return {one.id for one in ast.walk(target) if isinstance(one, ast.Name)}
 
 
+def _written_by_magic(node: ast.AST) -> set[str]:
+    """The module that ``%%writefile`` writes, whose code is read."""
+    match node:
+        case ast.Call(
+            func=ast.Attribute(attr="run_cell_magic"),
+            args=[ast.Constant(value=magic), ast.Constant(value=line), *_],
+        ) if magic in _WRITERS:
+            return {str(line).strip().rpartition("/")[2].removesuffix(".py")}
+    return set()
+
+
 def _computes(value: ast.AST | None) -> bool:
     """Whether an expression puts a text together from written ones alone, as one that is to be hidden."""
     every = list(ast.walk(value)) if value is not None else []
@@ -284,25 +381,41 @@ def _computes(value: ast.AST | None) -> bool:
     )
 
 
-def _is_texts(node: ast.AST | None) -> bool:
-    """Whether an expression is a list of written texts."""
-    return isinstance(node, ast.Tuple | ast.List | ast.Set) and all(
-        isinstance(one, ast.Constant) and isinstance(one.value, str) for one in node.elts
-    )
+def _texts(node: ast.AST | None) -> set[str] | None:
+    """The texts of a list of written ones."""
+    match node:
+        case ast.Tuple(elts=parts) | ast.List(elts=parts) | ast.Set(elts=parts):
+            texts = {
+                one.value for one in parts if isinstance(one, ast.Constant) and isinstance(one.value, str)
+            }
+            return texts if len(texts) == len(parts) else None
+    return None
 
 
 def _in_path(path: str) -> str:
     """What of a dotted name is no ordinary answer's business; empty where nothing is."""
     parts = path.split(".")
-    if parts[0] in _MODULES:
+    top = parts[0]
+    if parts[:2] == ["radeval_lib", "labs"]:
+        if len(parts) == 2 or parts[2] in _FOR_STUDENTS:
+            return ""
+        return ".".join(parts[: 4 if parts[2] in _GRADING else 3])
+    if path == "radeval_lib.*":
+        return path
+    if top in ONLY and len(parts) > 1 and parts[1] not in ONLY[top]:
         return ".".join(parts[:2])
-    if len(parts) < 2 or parts[1] not in _OTHERS.get(parts[0], set()) | {"*"} or parts[0] not in _OTHERS:
-        return ""
-    if parts[:2] == ["radeval_lib", "labs"] and (len(parts) == 2 or parts[2] in _FOR_STUDENTS):
-        return ""
-    if parts[:2] != ["radeval_lib", "labs"]:
+    for denied in _DENIED:
+        if path.startswith(denied):
+            return ".".join(parts[: denied.count(".") + 1])
+    if top not in IMPORTED and top not in ONLY and _is_installed(top):
         return ".".join(parts[:2])
-    return ".".join(parts[: 4 if parts[2:3] and parts[2] in _GRADING else 3])
+    for place, part in enumerate(parts[1:], start=1):
+        held = part.lstrip("_")
+        if held in HELD and (part != held or held not in IMPORTED | ONLY.keys()):
+            return ".".join(parts[: place + 1])
+        if held in HELD and (found := _in_path(".".join([held, *parts[place + 1 :]]))):
+            return ".".join([*parts[:place], found])
+    return ""
 
 
 class _Reader:
@@ -312,6 +425,9 @@ class _Reader:
         self._names = names
         self._found: list[str] = []
         self._bases = set[int]()
+        self._harmless_namespaces = set[int]()
+        self._tried = set[int]()
+        self._keys = dict[int, set[str]]()
 
     def of(self, tree: ast.Module) -> list[str]:
         every = list(ast.walk(tree))  # and no recursion, whose depth a submission could choose
@@ -322,66 +438,138 @@ class _Reader:
                 self._bases.add(id(node.func))
                 if isinstance(node.func, ast.Name) and node.func.id == "getattr" and node.args:
                     self._bases.add(id(node.args[0]))
+            elif isinstance(node, ast.Try):
+                self._tried |= {id(one) for statement in node.body for one in ast.walk(statement)}
+            self._note_namespace(node)
+            self._note_keys(node)
         for node in every:
             self._look(node)
         return self._found
+
+    def _note_namespace(self, node: ast.AST) -> None:
+        """Keep in mind which uses of ``globals()`` name what they take."""
+        match node:
+            case ast.Subscript(value=ast.Call() as call, slice=key) if not self._hides(key):
+                self._harmless_namespaces.add(id(call))
+            case ast.Compare(ops=[ast.In() | ast.NotIn()], comparators=[ast.Call() as call]):
+                self._harmless_namespaces.add(id(call))
+            case ast.Call(
+                func=ast.Attribute(value=ast.Call() as call, attr="get" | "pop" | "update"), args=args
+            ):
+                if not any(map(self._hides, args[:1])):
+                    self._harmless_namespaces.add(id(call))
+            case ast.keyword(arg="globals", value=ast.Call() as call):
+                self._harmless_namespaces.add(id(call))
+
+    def _note_keys(self, node: ast.AST) -> None:
+        """Keep in mind the attributes that a loop over written texts asks for by name."""
+        match node:
+            case ast.For(target=ast.Name(id=name), iter=texts, body=body):
+                inside: list[ast.AST] = [*body]
+            case ast.ListComp(
+                elt=value, generators=[ast.comprehension(target=ast.Name(id=name), iter=texts)]
+            ):
+                inside = [value]
+            case ast.DictComp(
+                value=value, generators=[ast.comprehension(target=ast.Name(id=name), iter=texts)]
+            ):
+                inside = [value]
+            case _:
+                return
+        if (listed := _texts(texts)) is None:
+            return
+        within = [one for statement in inside for one in ast.walk(statement)]
+        if any(
+            isinstance(one, ast.Name) and one.id == name and isinstance(one.ctx, ast.Store) for one in within
+        ):
+            return
+        for one in within:
+            match one:
+                case ast.Call(func=ast.Name(id="getattr"), args=[_, ast.Name(id=key), *_]) if key == name:
+                    self._keys[id(one)] = listed
+
+    def _hides(self, key: ast.AST) -> bool:
+        """Whether a text is put together from others, where it could be written."""
+        return _computes(key) or (isinstance(key, ast.Name) and key.id in self._names.computed)
 
     def _look(self, node: ast.AST) -> None:
         found = self._found
         match node:
             case ast.Import(names=names):
                 found += filter(None, (_in_path(one.name) for one in names))
-                found += [one.name for one in names if self._is_own_module(one.name)]
-            case ast.ImportFrom(module=module, names=names):
-                found += filter(None, (_in_path(f"{module}.{one.name}") for one in names))
+                found += [one.name for one in names if self._is_own_module(one.name, node)]
+            case ast.ImportFrom(module=module, names=names, level=level):
+                if level == 0:
+                    found += filter(None, (_in_path(f"{module}.{one.name}") for one in names))
+                    found += [str(module)] if self._is_own_module(str(module), node) else []
                 found += [
-                    one.name for one in names if one.name in _ON_ANYTHING and f"{module}" not in _OTHERS
+                    one.name
+                    for one in names
+                    if one.name in ON_ANYTHING and module not in ONLY and one.name not in self._names.given
                 ]
-                found += [str(module)] if self._is_own_module(str(module)) else []
             case ast.Attribute(attr=attr):
                 self._attribute(node, attr)
             case ast.MatchClass(kwd_attrs=attrs):
-                found += [attr for attr in attrs if attr in _ON_ANYTHING]
+                found += [attr for attr in attrs if attr in ON_ANYTHING]
             case ast.Constant(value=str(text)):
-                if text in _IN_TEXTS or text.startswith(("radeval_lib.labs", "radeval_lib.cli")):
-                    found.append(text[:60])
+                self._text(text)
             case ast.Name(id=name):
                 self._name(node, name)
             case ast.Call():
                 self._call(node)
 
-    def _is_own_module(self, name: str) -> bool:
-        """Whether the notebook itself writes a module, whose code nobody has seen."""
+    def _text(self, text: str) -> None:
+        own = text in self._names.given  # a lab may call a number of its own so
+        if (text in AS_TEXTS and not own) or text.startswith(("radeval_lib.labs", "radeval_lib.cli")):
+            self._found.append(text[:60])
+        self._found += [
+            name for name in sorted(WITHIN_TEXTS) if name in text and "matplotlib_inline" not in text
+        ]
+
+    def _is_own_module(self, name: str, node: ast.AST) -> bool:
+        """Whether the notebook itself makes a module, whose code nobody has seen."""
         top = name.partition(".")[0]
-        return top in self._names.written and _is_nowhere(top)
+        if top in self._names.read or not self._names.puts_files or id(node) in self._tried:
+            return False
+        return top != "radeval_lib" and not _is_installed(top)
 
     def _attribute(self, node: ast.Attribute, attr: str) -> None:
         paths = self._names.paths(node)
         self._found += filter(None, map(_in_path, sorted(paths)))
-        if attr in _ON_ANYTHING:
+        if attr in ON_ANYTHING or (attr.startswith("_") and attr.lstrip("_") in HELD - IMPORTED):
             self._found.append(attr)
         if not isinstance(node.ctx, ast.Load) and (
             attr == "__name__" or any(path.startswith("radeval_lib.") for path in paths)
         ):
             self._found.append(f"{sorted(paths)[0] if paths else attr} =")
-        match node.value:
-            case ast.Call(func=ast.Name(id="get_ipython")) if attr not in _SHELL:
-                self._found.append(f"get_ipython().{attr}")
+        of_shell = self._names.is_shell(node.value) or (
+            isinstance(node.value, ast.Name) and node.value.id in self._names.shell_names
+        )
+        if of_shell and attr not in _OF_SHELL:
+            self._found.append(f"get_ipython().{attr}")
 
     def _name(self, node: ast.Name, name: str) -> None:
-        if id(node) in self._bases or not isinstance(node.ctx, ast.Load):
+        if not isinstance(node.ctx, ast.Load):
+            return
+        paths = self._names.paths(node)
+        self._found += filter(None, (_in_path(path) for path in sorted(paths) if "." in path))
+        if id(node) in self._bases:
             return
         if name in _BY_NAME | {"vars", "get_ipython"}:
             self._found.append(name)
-        for path in self._names.paths(node):
-            if path in {"sys", "radeval_lib", "radeval_lib.labs"} or path in _MODULES:
-                self._found.append(f"{path} as a value")
+        for path in sorted(paths & (_NO_VALUES | ONLY.keys())):
+            self._found.append(f"{path} as a value")
 
     def _call(self, node: ast.Call) -> None:
         match node.func, node.args:
             case ast.Name(id=name), [what, key, *_] if name in _BY_NAME:
                 if isinstance(key, ast.Constant) and isinstance(key.value, str):
                     self._named(name, what, key.value)
+                elif isinstance(key, ast.Name) and (id(node) in self._keys or key.id in self._names.texts):
+                    for text in sorted(self._keys.get(id(node)) or self._names.texts[key.id]):
+                        self._named(name, what, text)
+                elif isinstance(what, ast.Name) and what.id == "self" and not self._hides(key):
+                    pass
                 elif self._names.paths(what) or not (
                     isinstance(key, ast.Name) and key.id in self._names.harmless
                 ):
@@ -391,11 +579,77 @@ class _Reader:
             case ast.Name(id="vars"), [what, *_]:
                 if self._names.paths(what):
                     self._found.append(f"vars({_short(what)})")
+        match node.func:
+            case ast.Name(id=name) if name in _NAMESPACES and not node.args:
+                if id(node) not in self._harmless_namespaces:
+                    self._found.append(f"{name}()")
+        self._runs_text(node)
+
+    def _runs_text(self, node: ast.Call) -> None:
+        """Texts that are run as code or as a command, and cannot be read or do what is not seen."""
+        paths = self._names.paths(node.func)
+        first = node.args[0] if node.args else None
+        if any(path.startswith("timeit.") for path in paths):
+            readable = isinstance(first, ast.Constant | ast.Lambda | None) or (
+                isinstance(first, ast.Name) and first.id in self._names.defined
+            )
+            self._found += [] if readable else ["timeit"]
+        if "numpy.load" in paths or (isinstance(node.func, ast.Attribute) and node.func.attr == "load"):
+            allowed = [one.value for one in node.keywords if one.arg == "allow_pickle"]
+            if any(not (isinstance(one, ast.Constant) and one.value is False) for one in allowed):
+                self._found.append("allow_pickle")
+        if paths & {"os.system", "os.popen"}:
+            self._command(first)
+        if not isinstance(node.func, ast.Attribute):
+            return
+        if node.func.attr in _TEXT_RUNNERS and first is not None and _computes(first):
+            self._found.append(f".{node.func.attr}({_short(first)})")
+        if node.func.attr in _SHELL:
+            self._magic(node.func.attr, node.args)
+
+    def _magic(self, how: str, given: Sequence[ast.expr]) -> None:
+        if how in ("system", "getoutput", "getsystem"):
+            self._command(given[0] if given else None)
+            return
+        texts = [str(one.value) for one in given if isinstance(one, ast.Constant)]
+        if len(texts) < len(given):
+            self._found.append(how)
+            return
+        name, rest = (texts[0] if texts else ""), " ".join(texts[1:])
+        if name in _RUNS:
+            self._found.append(f"%{name}")
+        elif name in _SHELLS:
+            self._command(ast.Constant(rest))
+        elif name in ("run", "load_ext", "reload_ext", "aimport"):
+            file = _without_options(rest).split(" ")[0]
+            own = file.rpartition("/")[2].removesuffix(".py")
+            if own in self._names.read:
+                return
+            if name == "run" or (self._names.puts_files and not _is_installed(own.partition(".")[0])):
+                self._found.append(f"%{name} {file}"[:60])
+
+    def _command(self, text: ast.AST | None) -> None:
+        """A command of the shell: it must end where it began, and run no code that is not read."""
+        match text:
+            case ast.Constant(value=str(said)):
+                pass
+            case ast.JoinedStr(values=parts):
+                said = "".join(str(one.value) for one in parts if isinstance(one, ast.Constant))
+            case _:
+                self._found.append("a command that is not written out")
+                return
+        if _BEHIND.search(said):
+            self._found.append(f"!{said.strip()}"[:60])
+        for match in _PYTHON.finditer(said):
+            what, module = match[1] or "", match[2] or ""
+            fine = what in ("--version", "-V") or (what == "-m" and module in _FOR_COMMANDS)
+            if not fine and what.rpartition("/")[2].removesuffix(".py") not in self._names.read:
+                self._found.append(f"!{match[0].strip()}"[:60])
 
     def _named(self, how: str, what: ast.AST, attr: str) -> None:
         paths = {f"{path}.{attr}" for path in self._names.paths(what)}
         self._found += filter(None, map(_in_path, sorted(paths)))
-        if attr in _ON_ANYTHING:
+        if attr in ON_ANYTHING and attr not in self._names.given:
             self._found.append(attr)
         if how != "getattr" and any(path.startswith("radeval_lib.") for path in paths):
             self._found.append(f"{how}({_short(what)}, {attr!r})")
@@ -419,8 +673,10 @@ def _short(node: ast.AST) -> str:
     return "..."
 
 
-def _is_nowhere(module: str) -> bool:
-    """Whether neither Python nor an installed package has this name; what this process imported from
-    elsewhere does not count."""
-    installed = PathFinder.find_spec(module, site.getsitepackages())
-    return module not in sys.stdlib_module_names and installed is None
+@cache
+def _is_installed(module: str) -> bool:
+    """Whether Python or an installed package has this name; what this process imported from elsewhere does
+    not count."""
+    return (
+        module in sys.stdlib_module_names or PathFinder.find_spec(module, site.getsitepackages()) is not None
+    )

@@ -15,6 +15,7 @@ from radeval_lib.labs.grading import discount_reaching
 from radeval_lib.labs.reaching import Reach, reaches
 from radeval_lib.labs.submissions import read
 from tests.labs.mangling import BY_HAND, LAB, NOTEBOOKS, mangled
+from tests.labs.ordinary_code import HONEST
 from tests.labs.test_labs import LABS, known, versions, with_answer, with_id
 
 GIVEN = [
@@ -37,12 +38,12 @@ REACHING = {
     "import sys\nt = sys": "sys as a value",
     "import threading": "threading",
     "from concurrent.futures import ThreadPoolExecutor": "concurrent.futures",
-    "import inspect\ninspect.getsource(len)": "inspect",
+    "import inspect\ninspect.getsource(len)": "inspect.getsource",
     "exec('x = 1')": "exec",
     "def f():\n    return eval('1')": "eval",
     "e = eval\ne('1')\neval = 3": "eval",
     "c = compile('1', '', 'eval')": "compile",
-    "__import__('gc')": "__import__",
+    "__import__('csv')": "__import__",
     "nltk.x.__dict__['__name__'] = 'mine'": "__dict__",
     "import nltk\nnltk.__name__ = 'mine'": "nltk.__name__ =",
     "import nltk\nvars(nltk)": "vars(nltk)",
@@ -58,9 +59,54 @@ REACHING = {
     "match f:\n    case object(__globals__=g):\n        pass": "__globals__",
     "%time exec('1')": "exec",
     "%timeit -n1 -r1 exec('1')": "exec",
-    "%%time\nimport gc": "gc",
-    "%%capture said\n%time import gc": "gc",
-    "%%writefile mine.py\nimport gc": "gc",
+    "%%time\nimport ctypes": "ctypes",
+    "%%capture said\n%time import ctypes": "ctypes",
+    "%%writefile mine.py\nimport ctypes": "ctypes",
+    "import timeit\ntimeit.timeit('import ctypes; ctypes.pythonapi', number=1)": "ctypes",
+    "import timeit\ntimeit.timeit(chr(105) + 'mport ctypes')": "timeit",
+    "shell = get_ipython()\nshell.ex(text)": "get_ipython().ex",
+    "from IPython import get_ipython as g\ng().run_cell(text)": "run_cell",
+    "import collections\ncollections._sys.modules['json']": "collections._sys",
+    "import collections\nmine = collections\nmine._sys": "_sys",
+    "globals()['__buil' + 'tins__']": "globals()",
+    "name = '__buil' + 'tins__'\nglobals()[name]": "globals()",
+    "[value for value in globals().values()]": "globals()",
+    "import pickle\npickle.load(file)": "pickle.load",
+    "from pickle import *\nload(file)": "pickle.load",
+    "import pandas as pd\npd.read_pickle(file)": "read_pickle",
+    "import numpy as np\nnp.load(file, allow_pickle=True)": "allow_pickle",
+    "import numpy as np\nnp.testing.runstring(text, {})": "runstring",
+    "import asyncio": "asyncio",
+    "import joblib": "joblib",
+    "from joblib import Parallel, delayed": "joblib.Parallel",
+    "from logging.handlers import QueueListener": "logging.handlers",
+    "import _operator": "_operator",
+    "from traitlets.utils.importstring import import_item": "traitlets.utils",
+    "from radeval_lib import registry": "radeval_lib.registry",
+    "%alias_magic mine time": "%alias_magic",
+    "%%mine\nimport ctypes": "ctypes",
+    "%%python\nimport ctypes": "ctypes",
+    "%config IPCompleter.greedy = __import__('csv')": "__import__",
+    "!echo {__import__('csv')}": "__import__",
+    "!python server.py &": "!python server.py &",
+    "%%bash\nnohup ./serve": "!nohup ./serve",
+    "!bash serve.sh": "!bash serve.sh",
+    "!python -c 'print(1)'": "!python -c 'print(1)'",
+    "%run answers.txt": "%run answers.txt",
+    "import os\nos.system('python mine.txt')": "!python mine.txt",
+    "import os\nos.system(text)": "a command that is not written out",
+    "import os\nos.fork()": "os.fork",
+    "from pathlib import Path\nPath('mine').with_suffix('.py').write_text(text)\nimport mine": "mine",
+    "import shutil\nshutil.copy(place, 'mi' + 'ne.py')\nimport mine": "mine",
+    "import sys\nsys.path.insert(0, 'mine.zip')\nimport mine": "mine",
+    "import string\nstring.Formatter().get_field('0.x', [f], {})": "string.Formatter",
+    "import pytest\npytest.MonkeyPatch().setattr(text, 1)": "pytest.MonkeyPatch",
+    "import typing\ntyping.get_type_hints(f)": "typing.get_type_hints",
+    "import pandas as pd\npd.eval('@f.__globals__')": "__globals__",
+    "table.query('@f.' + 'x')": ".query(...)",
+    "def f():\n    '" + "''\n    >>> import ctypes\n    '" + "''": "ctypes",
+    "import matplotlib\nmatplotlib.use('module://mine')": "module://",
+    "pool = make()\npool.__enter__()": "__enter__",
     "get_ipython().ex('1')": "get_ipython().ex",
     "open('mine.py', 'w').write(text)\nimport mine": "mine",
 }
@@ -115,10 +161,21 @@ def test_a_module_that_this_process_imported_from_elsewhere_is_no_installed_one(
     monkeypatch.delitem(sys.modules, "mine")
 
 
+@pytest.mark.parametrize("lab", HONEST)
+def test_ordinary_code_of_many_styles_is_left_alone(lab: str) -> None:
+    """Imports, files beside the notebook, classes, texts with values, attributes by name and magics."""
+    given = sources(versions(lab)["student"])
+    for cells, files in HONEST[lab]:
+        assert reaches([*given, *cells], files, given) == [], cells
+
+
 def test_files_that_came_along_are_read() -> None:
-    assert reaches(["import helper"], {"a/helper.py": b"import gc"}, GIVEN) == [
-        Reach("gc", "The file a/helper.py")
+    assert reaches(["import helper"], {"a/helper.py": b"import ctypes"}, GIVEN) == [
+        Reach("ctypes", "The file a/helper.py")
     ]
+    hidden = b"# coding: unicode_escape\n# \\u000aimport ctypes\n"
+    assert [one.what for one in reaches([], {"helper.py": hidden}, GIVEN)] == ["ctypes"]
+    assert reaches([], {"helper.py": b"# coding: no_such_code"}, GIVEN) == [Reach("helper.py", "A file")]
     assert reaches(["import helper"], {"helper.so": b""}, GIVEN) == [Reach("helper.so", "A file")]
 
 
@@ -163,6 +220,9 @@ REACH = {
     "a crash",
     "an answer that pickles badly",
     "looks for hidden tests",
+    "many processes",
+    "a fork bomb",
+    "much memory in many processes",
     "overwrites and kills",
 }
 

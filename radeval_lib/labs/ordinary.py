@@ -1,0 +1,72 @@
+"""What ordinary answers to a lab's tasks use of Python and of packages, and what they have no use for; see
+:mod:`radeval_lib.labs.reaching`."""
+
+from __future__ import annotations
+
+
+def _words(text: str) -> frozenset[str]:
+    return frozenset(text.split())
+
+
+IMPORTED = _words("""
+    __future__ abc argparse array ast base64 bisect calendar cmath collections colorsys contextlib copy csv
+    dataclasses datetime decimal difflib doctest enum errno fnmatch fractions functools getpass glob
+    graphlib gzip hashlib heapq html io itertools json keyword locale logging math numbers operator os
+    pathlib pickle platform pprint queue random re reprlib secrets shutil signal socket sqlite3 statistics
+    string struct tempfile textwrap time timeit token tokenize tomllib traceback typing unicodedata unittest
+    urllib uuid warnings weakref xml zipfile zlib zoneinfo PIL altair attr attrs bert_score bokeh bs4
+    datasets evaluate google hypothesis ipywidgets jsonschema jupytext krippendorff lxml matplotlib
+    more_itertools mpl_toolkits mpmath nbformat nervaluate netcal networkx nltk numpy openpyxl pandas
+    pandas_flavor pingouin plotly polars psutil pyarrow pylab pytest radeval_lib rapidfuzz regex requests
+    rich rouge_score sacrebleu scipy seaborn sentence_transformers seqeval simpledorff six sklearn
+    sortedcontainers spacy statsmodels tabulate threadpoolctl tokenizers toolz torch torchmetrics tqdm
+    transformers typing_extensions xarray yaml
+""")
+"""Modules. Of what else is installed some begins threads and processes, runs texts as code or finds modules
+by their names."""
+ONLY = {
+    "sys": _words("""
+        argv byteorder exc_info executable exit flags float_info float_repr_style getdefaultencoding
+        getrecursionlimit getsizeof hexversion implementation int_info intern maxsize maxunicode path platform
+        prefix set_int_max_str_digits setrecursionlimit stderr stdin stdlib_module_names stdout version
+        version_info
+    """),
+    "types": _words("GeneratorType GenericAlias MappingProxyType NoneType SimpleNamespace UnionType"),
+    "inspect": _words("Parameter cleandoc getdoc isclass isfunction signature"),
+    "importlib": _words("metadata reload resources"),
+    "gc": _words("collect disable enable isenabled"),
+    "IPython": _words("__version__ display get_ipython utils version_info"),
+}
+"""Modules of which these names are used alone."""
+DENIED = _words("""
+    os.exec os.fork os.posix_spawn os.register_at_fork os.spawn
+    operator.attrgetter operator.methodcaller string.Formatter unittest.mock pytest.MonkeyPatch contextlib._
+    pickle.Unpickler pickle.load torch.load yaml.Loader yaml.UnsafeLoader yaml.unsafe_load
+    torch.classes torch.hub torch.multiprocessing torch.ops torch.package torch.utils.data
+    logging.config logging.handlers typing.ForwardRef typing.get_type_hints typing_extensions.get_type_hints
+    numpy.ctypeslib numpy.f2py numpy.testing.measure
+    IPython.utils.importstring IPython.utils.module_paths IPython.utils.process IPython.utils.py3compat
+    radeval_lib.child_process radeval_lib.cli radeval_lib.lazy radeval_lib.pipeline radeval_lib.registry
+""")
+"""What of other modules is not used, with all names that begin so."""
+HELD = _words("""
+    sys builtins importlib ctypes threading thread subprocess multiprocessing pickle operator inspect gc runpy
+    marshal pkgutil
+""")
+"""Modules that others import and so hold, as ``collections._sys``."""
+ON_ANYTHING = _words("""
+    by_hand sys builtins importlib setprofile settrace _getframe _current_frames
+    f_globals f_builtins f_locals f_back tb_frame gi_frame cr_frame ag_frame
+    __dict__ __code__ __globals__ __builtins__ __closure__ __subclasses__ __import__ __getattribute__
+    __loader__ __spec__ __self__ __wrapped__ __func__ __bases__ __base__ __mro__ __reduce_ex__ __enter__
+    enter_context _old_targets exec run_cell run_cell_async run_code user_ns user_global_ns safe_execfile
+    register_magic_function run_in_executor read_pickle load_pickle runstring rundocs
+""")
+"""Attributes that are not used, whatever they are asked of."""
+AS_TEXTS = _words("by_hand setprofile _getframe __dict__")
+"""Texts that name such attributes."""
+WITHIN_TEXTS = _words("""
+    __globals__ __builtins__ __subclasses__ __import__ __getattribute__ __loader__ __code__ __reduce_ex__
+    module://
+""")
+"""What no text holds."""
