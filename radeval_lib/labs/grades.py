@@ -19,9 +19,9 @@ td,th{text-align:left;padding:.3rem .6rem;border-bottom:1px solid #ccc;vertical-
 td{overflow-wrap:anywhere}
 </style>
 <h1>{{ grade.lab or "A file that is no lab" }}</h1>
-<p>{{ grade.student }} ({{ grade.file }}): <strong>{{ "%g"|format(grade.points|round(2)) }} of
-{{ "%g"|format(grade.possible) }} points</strong>{% if grade.written %}, without the written answers, which
-your instructor marks{% endif %}.</p>
+<p>{{ grade.student }} ({{ grade.file }}): <strong>{% if grade.problem %}not graded{% else
+%}{{ "%g"|format(grade.points|round(2)) }} of {{ "%g"|format(grade.possible) }} points{% endif %}</strong>
+{%- if grade.written %}, without the written answers, which your instructor marks{% endif %}.</p>
 <table><tr><th>Task<th>Points<th>Remarks</tr>
 {% for name, task in grade.tasks.items() %}<tr><td>{{ name }}<td>{{ "%g"|format(task.points|round(2)) }} of
 {{ "%g"|format(task.of) }}<td>{% for message in task.messages %}<div>{{ message }}</div>{% endfor %}</tr>

@@ -20,7 +20,7 @@ from dataclasses import asdict, dataclass, field
 from datetime import datetime
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 import nbformat
 import pandas as pd
@@ -309,6 +309,8 @@ class _Attempts:
     grader: Path
     rules: GradingRules
     found: Grade
+    printed: BinaryIO | None = None
+    """What an isolated process printed before anything of the submission ran."""
 
     def run(self) -> None:
         skipped, left = set[int](), list(self.found.tasks)
@@ -344,12 +346,19 @@ class _Attempts:
             if note not in self.found.notes:
                 self.found.notes.append(note)
         elif message["killed"] is None:
-            self.found.problem = "its process could not begin: grade it again, with more --memory"
+            self.found.problem = self._why_not_begun()
         elif message["killed"] not in skipped:
             skipped.add(message["killed"])
             self.found.notes.append(
                 f"code cell {message['killed'] + 1} stopped the notebook and was left out"
             )
+
+    def _why_not_begun(self) -> str:
+        size = os.fstat(self.printed.fileno()).st_size if self.printed else 0
+        end = os.pread(self.printed.fileno(), 2000, max(0, size - 2000)) if self.printed else b""
+        lines = [line for line in end.decode(errors="replace").splitlines() if line.strip()]
+        said = f"it printed: {plain(lines[-1], 200)}" if lines else "it printed nothing"
+        return f"not graded: its process could not begin ({said}); grade it again, perhaps with more --memory"
 
     def _findings(
         self, skipped: Collection[int], tasks: Sequence[str], deadline: float
@@ -381,7 +390,8 @@ class _Attempts:
                 serving = partial(_serve_trusted, theirs, Path(folder), self.files, limits.memory)
                 children = [_forked(serving)]
             else:
-                children = [_start_isolated(theirs, self.files, limits.memory)]
+                self.printed = tempfile.TemporaryFile(dir=folder)  # noqa: SIM115 - read when it has ended
+                children = [_start_isolated(theirs, self.files, limits.memory, self.printed)]
             children.append(_forked(as_judge))
             os.close(writing)
             ours.close()
@@ -428,8 +438,9 @@ def _serve_trusted(channel: socket.socket, folder: Path, files: Path | None, mem
     student.run(socket.socket(fileno=own), folder, files)
 
 
-def _start_isolated(channel: socket.socket, files: Path | None, memory: int) -> int:
-    """The id of a process that runs a submission in a sandbox, in a group of its own."""
+def _start_isolated(channel: socket.socket, files: Path | None, memory: int, printed: BinaryIO) -> int:
+    """The id of a process that runs a submission in a sandbox, in a group of its own; what it prints until it
+    silences itself goes into a file."""
     number = channel.fileno()
     called = [sys.executable, "-s", "-m", "radeval_lib.labs.student", number, memory, os.getpid()]
     with open(os.devnull, "r+b") as null:
@@ -438,7 +449,7 @@ def _start_isolated(channel: socket.socket, files: Path | None, memory: int) -> 
             pass_fds=[number],
             stdin=null,
             stdout=null,
-            stderr=null,
+            stderr=printed,
             start_new_session=True,
         )
     sandbox.MemoryWatch(process, memory).start()

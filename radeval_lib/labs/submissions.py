@@ -24,6 +24,7 @@ NOTEBOOK = ".ipynb"
 _SCRIPTS = (".py", ".md", ".rmd", ".qmd")
 _RENAMED = re.compile(r"(\.txt|\.json|\.ipynb ?\(\d+\))?", re.IGNORECASE)
 _IGNORED = {"__MACOSX", "__pycache__", "Thumbs.db", "desktop.ini", "node_modules"}
+_WRITTEN_BY_LABS = {"leaderboard.csv", "leaderboard-check.csv"}  # beside the notebook that was run
 _CHECKPOINTS = ".ipynb_checkpoints"
 _LARGEST = 300_000_000  # bytes of a file, and of an archive's files together
 _MEMBERS, _DEPTH = 5_000, 3
@@ -158,7 +159,8 @@ def _walk(
         _nothing(name, others, found, whole=str(name) != ".")
     elif str(name) == ".":
         for own, path in others:
-            _add(found, own, None, notes=[_refusal(path)])
+            if path.name not in _WRITTEN_BY_LABS:
+                _add(found, own, None, notes=[_refusal(path)])
     else:
         _accompany(found[before:], folder, [path for _, path in others], scratch)
 

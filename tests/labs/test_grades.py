@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tempfile
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -10,7 +11,7 @@ import pandas as pd
 import pytest
 
 from radeval_lib.errors import LabError
-from radeval_lib.labs import building, gradebook, grades
+from radeval_lib.labs import building, gradebook, grades, grading
 from radeval_lib.labs.grades import Grade
 
 LAB = "words_are_not_findings"
@@ -54,6 +55,30 @@ def test_pages_show_what_submissions_say_as_text() -> None:
     shown = grades.page(graded("<i>", "<b>.ipynb", remarks=["<u>"]))
     assert f"1.5 of {OF:g} points" in " ".join(shown.split())
     assert not any(tag in shown for tag in ("<script>", "<b>", "<i>", "<u>"))
+
+
+def test_a_page_of_what_was_not_graded_gives_no_points() -> None:
+    shown = " ".join(grades.page(graded("ada", "a.ipynb", problem="its process could not begin")).split())
+    assert "<strong>not graded</strong>, without" in shown
+    assert " points" not in shown.partition("<table>")[0]
+
+
+@pytest.mark.parametrize(
+    ("printed", "said"),
+    [
+        (b"Traceback\nbwrap: Can't mount proc\n\n", "it printed: bwrap: Can't mount proc"),
+        (b"", "it printed nothing"),
+        (b"\xff" * 9000 + b"\nMemoryError: all of it", "it printed: MemoryError: all of it"),
+    ],
+)
+def test_what_cannot_begin_says_what_its_process_printed(printed: bytes, said: str) -> None:
+    grade = graded("ada", "a.ipynb")
+    with tempfile.TemporaryFile() as file:
+        file.write(printed)
+        file.flush()
+        attempts = grading._Attempts([], None, Path(), grading.GradingRules(), grade, file)
+        attempts._note({"killed": None}, set(), [])
+    assert f"could not begin ({said})" in grade.problem
 
 
 def test_pages_are_named_by_student() -> None:

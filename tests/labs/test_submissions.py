@@ -164,6 +164,13 @@ def test_file_names_say_who_sent_them(tmp_path: Path) -> None:
     assert senders["lovelaceada_12_345_lab-1"] == senders["lovelaceada_LATE_12_9_x"] == ("", "lovelaceada")
 
 
+def test_what_labs_write_beside_notebooks_is_no_submission(tmp_path: Path) -> None:
+    put(tmp_path / "in/a.ipynb")
+    put(tmp_path / "in/leaderboard.csv", "name,f1")
+    put(tmp_path / "in/other.csv", "name,f1")
+    assert set(found(tmp_path / "in", tmp_path)) == {"a.ipynb", "other.csv"}
+
+
 def test_links_and_other_files_are_named(tmp_path: Path) -> None:
     base, secret = tmp_path / "class", put(tmp_path / "secret.ipynb")
     put(base / "ada.ipynb")
