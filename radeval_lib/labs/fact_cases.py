@@ -7,10 +7,11 @@ each say part of it in their own words, and some say what is not so.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from random import Random
 
+from radeval_lib.lexicon.loading import load_lexicon
 from radeval_lib.synthetic.edits import without
 from radeval_lib.synthetic.generator import generate, rerender, seeded
 from radeval_lib.synthetic.pairings import model_candidate, permuted
@@ -61,6 +62,21 @@ def facts(plan: Plan) -> frozenset[Fact]:
         elif isinstance(content, Normal):
             found.add(("not normal" if content.opposite else "normal", content.key))
     return frozenset(found)
+
+
+def wordings(plans: Iterable[Plan]) -> list[list[str]]:
+    """The names of each finding of plans that has several: to see that two words are one finding takes
+    radiology."""
+    found = set[str]()
+    for content in (one.content for plan in plans for one in plan):
+        if isinstance(content, PlannedFinding):
+            found.add(content.concept)
+        elif isinstance(content, Denial):
+            found.update(content.concepts)
+    concepts = load_lexicon().concepts
+    every = [(*concepts[key].names, *concepts[key].shorts) for key in sorted(found)]
+    names = [sorted({name.one.text for name in names}) for names in every]
+    return [one for one in names if len(one) > 1]
 
 
 def fact_cases(n: int, seed: int = 0) -> Iterator[tuple[FactSummary, ...]]:

@@ -6,7 +6,7 @@ from collections import defaultdict
 
 import numpy as np
 
-from radeval_lib.labs.fact_cases import SYSTEMS, fact_cases, facts
+from radeval_lib.labs.fact_cases import SYSTEMS, fact_cases, facts, wordings
 from radeval_lib.synthetic import Denial, Normal, PlannedFinding, Remark, Statement
 
 
@@ -26,6 +26,18 @@ def test_facts_by_hand() -> None:
         ("absent", "consolidation"),
         ("normal", "heart"),
     }
+
+
+def test_names_of_one_finding_stand_together() -> None:
+    plan = (
+        Statement(0, PlannedFinding("osteopenia"), 0),
+        Statement(1, Denial(("consolidation", "edema")), 0),
+        Statement(2, Normal("heart"), 0),
+    )
+    found = wordings([plan, plan])
+    for wanted in ({"bony demineralization", "osteopenia"}, {"airspace consolidation", "consolidation"}):
+        assert sum(wanted <= {*names} for names in found) == 1
+    assert all(len(names) > 1 for names in found)
 
 
 def test_parts_of_a_summary() -> None:
