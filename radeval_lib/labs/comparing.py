@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
 
-_EXPLAINED = 0.2
-"""Share of the variance: statistics of the rows that were drawn, wrong ones too, have 0.26 to 0.99, and
-numbers that were made up 0 to 0.05."""
+_TOGETHER = 0.6
+"""Correlation over resamples: of a wrong statistic, such as one of other rows of the same cases, with a right
+one it is 0.66 and more, of means and spreads of what was drawn at most 0.6, and of made-up numbers near 0."""
 
 
 def same_numbers(found: Any, wanted: Any, within: float = 1e-6) -> bool:
@@ -25,19 +25,13 @@ def same_numbers(found: Any, wanted: Any, within: float = 1e-6) -> bool:
     return one.shape == other.shape and bool((np.abs(one - other) <= within + 1e-5 * np.abs(other)).all())
 
 
-def follows(values: Any, drawn: Sequence[Sequence[int]]) -> bool:
-    """Whether each value depends on what its row of ``drawn`` drew, as a statistic of resampled cases does,
-    right or wrong, and numbers that were made up do not: how often each case was drawn explains a good part
-    of their variance."""
+def goes_with(values: Any, right: Iterable[Any]) -> bool:
+    """Whether values go together with one of several right ones over the same resamples, up or down, as those
+    of a mistaken statistic do, and numbers do not that were made up to look like them."""
     try:
         own = np.asarray(values, dtype=float)
     except (TypeError, ValueError):
         return False
-    rows = np.asarray(drawn)
-    if own.shape != rows.shape[:1] or not np.isfinite(own).all() or np.ptp(own) == 0:
+    if own.ndim != 1 or not own.size or not np.isfinite(own).all() or np.ptp(own) == 0:
         return False
-    counts = np.stack([np.bincount(row, minlength=rows.max() + 1) for row in rows]).astype(float)
-    counts, own = counts - counts.mean(axis=0), own - own.mean()
-    fitted, _, rank, _ = np.linalg.lstsq(counts, own, rcond=None)
-    left = float(((own - counts @ fitted) ** 2).sum() / (len(own) - 1 - rank))
-    return 1 - left / float((own**2).sum() / (len(own) - 1)) > _EXPLAINED
+    return any(own.shape == np.shape(one) and abs(np.corrcoef(own, one)[0, 1]) > _TOGETHER for one in right)

@@ -381,8 +381,21 @@ def test_what_a_package_does_counts_nothing_where_it_is_to_be_written(lab: str) 
     """Nor do results that a package gave before the tests asked."""
     packages = known(lab).get("packages", {})
     assert {name for name, task in marked(lab).items() if task.without} == packages.keys()
-    points = earned(lab, answers_of(lab, run(lab, known(lab)["cheat"] | packages)))
-    assert {task: points[task] for task in packages if points[task]} == {}
+    for used in (packages, known(lab).get("other_packages", {})):
+        points = earned(lab, answers_of(lab, run(lab, known(lab)["cheat"] | used)))
+        assert {task: points[task] for task in used if points[task]} == {}
+
+
+PREPARED = [lab for lab in LABS if "prepared" in known(lab)]
+
+
+@pytest.mark.parametrize("lab", PREPARED)
+def test_answers_prepared_for_what_a_notebook_shows_get_a_tenth_at_most(lab: str) -> None:
+    """A package's results on the student's own data, looked up in a function, and what follows from them: by
+    such a function no later task is marked."""
+    points = earned(lab, answers_of(lab, run(lab, known(lab)["cheat"] | known(lab)["prepared"])))
+    most = 0.1 * sum(task.points for task in marked(lab).values())
+    assert sum(points.values()) <= most, {task: value for task, value in points.items() if value}
 
 
 @pytest.mark.parametrize("lab", LABS)
