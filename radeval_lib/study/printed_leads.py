@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
+from itertools import product
 
 from scipy.stats import norm, t
 
@@ -123,10 +124,15 @@ def lead_of_means(first: Sequence[Number], second: Sequence[Number], n: int, low
     return _lead(found, "their errors")
 
 
-def lead_of_shares(first: int, second: int, n: int) -> Lead:
-    """The lead of one number of right cases over another on the same ``n`` cases, by McNemar's test."""
-    smallest, largest = mcnemar_range(first, second, n)
-    sign = (first > second) - (first < second) if largest < LEVEL else 0
+def lead_of_shares(first: int | Sequence[int], second: int | Sequence[int], n: int) -> Lead:
+    """The lead of one number of right cases over another on the same ``n`` cases, by McNemar's test; of
+    several numbers that each may be, whichever they are."""
+    ours, theirs = ([each] if isinstance(each, int) else each for each in (first, second))
+    either = list(product(ours, theirs))
+    found = [mcnemar_range(one, other, n) for one, other in either]
+    smallest, largest = min(low for low, _ in found), max(high for _, high in found)
+    signs = {(one > other) - (one < other) for one, other in either}
+    sign = signs.pop() if largest < LEVEL and len(signs) == 1 else 0
     if math.isclose(smallest, largest) or p_words(smallest) == p_words(largest):
         return Lead(sign, f"{p_words(largest)} however the right cases overlap")
     ends = f"{p_digits(smallest, 'under')} to {p_digits(largest)}"

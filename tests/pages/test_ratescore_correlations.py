@@ -4,8 +4,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from radeval_lib.pages.ratescore.correlations import PrintedAgreement, by_measure, told_edge
-from radeval_lib.papers.printed_numbers import printed
+from radeval_lib.pages.ratescore.correlations import PrintedAgreement, by_measure, right_of, told_edge
+from radeval_lib.papers.printed_numbers import parse, printed
 from radeval_lib.stats.printed import correlation_interval
 
 ROWS = [
@@ -38,9 +38,32 @@ def test_an_edge_is_reported_in_words() -> None:
 
 def test_leads_are_counted_and_margins_reported_in_cases() -> None:
     assert AGREEMENT.established("Sentences, Pearson") == "one of one"
-    margin, p = AGREEMENT.margin("Rewrites, accuracy", "BLEU")
-    assert margin == 50
+    margins, p = AGREEMENT.margin("Rewrites, accuracy", "BLEU")
+    assert margins == [50]
     assert p == pytest.approx(2 * 0.5**50)
+
+
+def test_shares_that_no_count_prints_stand_for_their_neighbours() -> None:
+    assert right_of(parse("0.666"), 847) == [564]
+    assert right_of(parse("0.670"), 847) == [567, 568]  # 0.6694 and 0.6706
+    table5 = PrintedAgreement.of(by_measure(printed("ratescore.table5")), {"Rewrites": 847})
+    margins, p = table5.margin("Rewrites, accuracy", "CheXbert")
+    assert margins == [3, 4]
+    assert p == pytest.approx(2 * 0.5**4)  # four reports that RaTEScore alone is right about
+
+
+def test_a_claim_that_may_mean_a_lead_needs_one() -> None:
+    table5 = PrintedAgreement.of(by_measure(printed("ratescore.table5")), {"Rewrites": 847})
+    told = ("it excels", "our model excels", "Rewrites, accuracy")
+    order, lead = table5.check_above(*told)
+    assert (order.needed, lead.needed, lead.outcome) == (True, False, "cannot tell")
+    assert [check.needed for check in table5.check_above(*told, may_mean_a_lead=True)] == [True, True]
+
+
+def test_what_is_needed_allows_for_rounding() -> None:
+    figure3 = PrintedAgreement.of({"Sentences, Pearson": printed("ratescore.fig3")}, {"Sentences": 443})
+    assert figure3.needed("Sentences, Pearson", "RadGraph F1", 443) == pytest.approx(0.313, abs=1e-3)
+    assert figure3.established("Sentences, Pearson") == "six of seven"
 
 
 def test_a_table_alone_says_what_all_together_say() -> None:

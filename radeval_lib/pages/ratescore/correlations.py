@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from itertools import product
 from typing import cast
 
 import numpy as np
@@ -12,7 +14,15 @@ import pingouin as pg
 
 from radeval_lib.pages.ratescore.released_models import RATESCORE
 from radeval_lib.papers.printed_numbers import Printed, by_name, quoted
-from radeval_lib.stats.printed import Kind, correlation_interval, interval, mcnemar_range, needed_between
+from radeval_lib.stats.printed import (
+    Kind,
+    corners,
+    correlation_interval,
+    counts_that_print,
+    interval,
+    mcnemar_range,
+    needed_between,
+)
 from radeval_lib.study.checks import Check, Key
 from radeval_lib.study.printed_leads import lead_of_correlations, lead_of_shares
 from radeval_lib.study.superiority import Lead, check_superiority
@@ -80,17 +90,17 @@ class PrintedAgreement:
         """The cells of one benchmark and measure by metric."""
         return by_name(self.printed[self.printed["column"] == column], "metric")
 
-    def _right(self, column: str, *metrics: str) -> tuple[int, ...]:
-        """The numbers of pairs that metrics are right about, by their accuracies, and of all pairs."""
-        cells, n = self._cells(column), self.pairs[column.split(", ")[0]]
-        return *(round(cells[metric].value * n) for metric in metrics), n
+    def _right(self, column: str, metric: str) -> list[int]:
+        """The numbers of pairs that a metric may be right about."""
+        return right_of(self._cells(column)[metric], self.pairs[column.split(", ")[0]])
 
     def _lead(self, column: str, first: str, second: str) -> Lead:
         part, kind = column.split(", ")
         if kind == "accuracy":
-            return lead_of_shares(*self._right(column, first, second))
-        ours, theirs = (self._cells(column)[metric] for metric in (first, second))
-        return lead_of_correlations(ours, theirs, self.pairs[part], cast(Kind, kind.lower()))
+            ours, theirs = (self._right(column, metric) for metric in (first, second))
+            return lead_of_shares(ours, theirs, self.pairs[part])
+        cells = self._cells(column)
+        return lead_of_correlations(cells[first], cells[second], self.pairs[part], cast(Kind, kind.lower()))
 
     def check_above(
         self,
@@ -99,16 +109,20 @@ class PrintedAgreement:
         column: str,
         higher: Sequence[str] = (RATESCORE,),
         lower: Sequence[str] | None = None,
+        *,
+        may_mean_a_lead: bool = False,
     ) -> list[Check]:
         """Whether each of some metrics is above each of others in a column, and its lead established.
 
-        ``lower``: the others; default: all other metrics of the column.
+        ``lower``: the others; default: all other metrics of the column. ``may_mean_a_lead``: whether a
+        reading of the claim needs the lead, so that it holds under all readings only with it.
         """
         cells = self._cells(column)
         rivals = list(lower) if lower is not None else [metric for metric in cells if metric not in higher]
         weakest = min(higher, key=lambda metric: cells[metric].value)
         leads = {rival: self._lead(column, weakest, rival) for rival in rivals}
-        return check_superiority(name, claim, cells, first=higher, others=rivals, leads=leads)
+        made = check_superiority(name, claim, cells, first=higher, others=rivals, leads=leads)
+        return [replace(check, needed=True) for check in made] if may_mean_a_lead else made
 
     def established(self, column: str) -> str:
         """Over how many rivals RaTEScore's lead in a column is established, as ``6 of 7``."""
@@ -116,16 +130,28 @@ class PrintedAgreement:
         sure = sum(self._lead(column, RATESCORE, rival).sign == 1 for rival in rivals)
         return f"{in_words(sure)} of {in_words(len(rivals))}"
 
-    def margin(self, column: str, rival: str) -> tuple[int, float]:
-        """By how many cases RaTEScore leads a rival in an accuracy, and the smallest McNemar p of that."""
-        ours, theirs, n = self._right(column, RATESCORE, rival)
-        return ours - theirs, mcnemar_range(ours, theirs, n)[0]
+    def margin(self, column: str, rival: str) -> tuple[list[int], float]:
+        """By how many cases RaTEScore may lead a rival in an accuracy, and the smallest McNemar p of that."""
+        n = self.pairs[column.split(", ")[0]]
+        either = list(product(self._right(column, RATESCORE), self._right(column, rival)))
+        margins = sorted({ours - theirs for ours, theirs in either})
+        return margins, min(mcnemar_range(ours, theirs, n)[0] for ours, theirs in either)
 
     def needed(self, column: str, rival: str, n: int) -> float:
         """The correlation between RaTEScore and a rival from which on RaTEScore's lead is significant at
-        ``n`` pairs; NaN where no correlation would do."""
+        ``n`` pairs, at all numbers that round to what is printed; NaN where no correlation would do."""
         cells = self._cells(column)
-        return float(needed_between(cells[RATESCORE].value, cells[rival].value, n))
+        ours, theirs = cells[RATESCORE], cells[rival]
+        pairs = corners([ours.value, theirs.value], [ours.half_width, theirs.half_width])
+        return float(
+            np.max([needed_between(one, other, n) if one > other else np.nan for one, other in pairs])
+        )
+
+
+def right_of(share: Printed, n: int) -> list[int]:
+    """The numbers of ``n`` cases that print a share; where none does, the two nearest to it."""
+    near = share.value * n
+    return counts_that_print(share.value, share.half_width, n) or [math.floor(near), math.ceil(near)]
 
 
 def told_edge(edge: float) -> str:
