@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 from numpy.typing import NDArray
 
 from radeval_lib.metrics.ratescore.metric import RaTEScore
-from radeval_lib.pages.ratescore.forms import FORMS, LAYOUTS, changed_by_form
+from radeval_lib.pages.ratescore.forms import FORMS, LAYOUTS, changed_by_form, with_model
 from radeval_lib.synthetic.generator import generate
 
 TEXT = "A small nodule in the left upper lobe of the lung.  No effusion! Heart size is normal"
@@ -54,3 +55,18 @@ def test_layouts_change_a_score_by_other_sentences_alone() -> None:
     assert (layouts["changed"] == layouts["recut"]).all()
     assert found.loc["upper case", "changed"] > 0
     assert ((found["largest"] > 1e-6) == (found["changed"] > 0)).all()
+
+
+@pytest.mark.parametrize("role", ["encoder", "ner_model"])
+def test_one_model_is_asked_for_where_one_is_read(role: str) -> None:
+    asked: list[str] = []
+
+    def model(name: str) -> str:
+        asked.append(name)
+        return "packaged-minilm"
+
+    run = SimpleNamespace(model=model, profile=SimpleNamespace(device="cpu"))
+    metric = with_model(run, role)  # type: ignore[arg-type]
+    assert asked == [role]
+    assert metric.models()[role] == "packaged-minilm"
+    assert metric.options.pooling == ("mean" if role == "encoder" else "cls")

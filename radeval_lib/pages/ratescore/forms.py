@@ -1,4 +1,4 @@
-"""The same report in another form, and what RaTEScore makes of it."""
+"""The same report in another form, and what RaTEScore makes of it; RaTEScore with one of its models."""
 
 from __future__ import annotations
 
@@ -10,7 +10,10 @@ import numpy as np
 import pandas as pd
 
 from radeval_lib.metrics.base import Metric
+from radeval_lib.metrics.choosing import fitting
+from radeval_lib.metrics.ratescore import RaTEScore
 from radeval_lib.metrics.ratescore.formula import split
+from radeval_lib.study.runs import Run
 
 _SENTENCE_END = re.compile(r"(?<=[.!?])\s+")
 _ROUNDING = 1e-6  # noise from batch composition is smaller
@@ -37,6 +40,12 @@ FORMS = {
     "sentences in reverse": lambda text: " ".join(reversed(parts(text))),
     "upper case": str.upper,
 }
+
+
+def with_model(run: Run, role: str) -> RaTEScore:
+    """RaTEScore as a run has it, with one of its two models, which alone is read: for what needs no other."""
+    filled = {role: run.model(role)}
+    return RaTEScore(**filled, **fitting("ratescore", filled), device=run.profile.device)  # type: ignore[arg-type]
 
 
 def changed_by_form(metric: Metric, pairs: Sequence[tuple[str, str]]) -> pd.DataFrame:

@@ -10,6 +10,7 @@ import pandas as pd
 
 from radeval_lib.metrics.ratescore import RaTEScore, Scorer
 from radeval_lib.pages.ratescore.forms import changed_by_form as changed_by_form
+from radeval_lib.pages.ratescore.forms import with_model as with_model
 
 _Entities = Sequence[tuple[str, str]]
 _NODULE = [("nodule", "ABNORMALITY"), ("right upper lobe", "ANATOMY")]
