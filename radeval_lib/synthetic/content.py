@@ -158,7 +158,16 @@ def draw_finding(
     prior: bool,
     blocked: frozenset[str] = frozenset(),
 ) -> PlannedFinding:
-    """A finding with attributes drawn for ``concept``; it suggests none of the ``blocked`` concepts."""
+    """A finding with attributes drawn for ``concept``: place, side, severity, number, size, looks, certainty,
+    change and suggested diagnosis, in this order, so that equal draws give equal findings.
+
+    Parameters
+    ----------
+    exam : decides places, and by its modality how often sizes are given and which looks there are.
+    style : decides the chances of every attribute (``CHANCES``).
+    prior : whether there is an earlier examination, with which a change can be stated.
+    blocked : keys of concepts that the finding must not suggest.
+    """
     lexicon, chances = load_lexicon(), CHANCES[style]
     places, modality = lexicon.places_of(concept, exam), exam.modality
     place = choose(rng, places) if places else None

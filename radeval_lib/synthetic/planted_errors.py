@@ -52,7 +52,11 @@ def _ordered(errors: Sequence[ErrorKind]) -> list[ErrorKind]:
 def _assign(
     rng: Random, lexicon: Lexicon, report: SyntheticReport, kinds: list[ErrorKind]
 ) -> list[tuple[ErrorKind, int, PlannedFinding | None]] | None:
-    """Which finding takes which error: one each where possible, else several of different kinds."""
+    """Which finding takes which error: one each where possible, else several of different kinds.
+
+    Returns, in the order of ``kinds``, the kind, the uid of the statement and the finding as the candidate
+    has it (None: left out); None where no assignment was found in ``_TRIES`` tries.
+    """
     exam = exam_of(report)
     found = stated(report.plan)
     options: list[list[tuple[int, PlannedFinding | None]]] = []
