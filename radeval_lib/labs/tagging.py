@@ -13,9 +13,24 @@ Sentence = tuple[list[str], list[str]]
 
 
 def sentences(style: Style, reports: int, seed: int) -> list[Sentence]:
-    """Words and IOB tags of the sentences of generated chest reports, ``hospital`` or ``encyclopaedic``."""
+    """Words and IOB tags of the sentences of generated chest reports, ``hospital`` or ``encyclopaedic``. No
+    entity begins with an article, as a few names of places do in the generator."""
     drawn = synthetic.generate(reports, seed=seed, style=style, modality_anatomy=("X-Ray", "CHEST"))
-    return [(words, tags) for report in drawn for words, tags in synthetic.iob(report.findings)]
+    return [
+        (words, _without_articles(words, tags))
+        for report in drawn
+        for words, tags in synthetic.iob(report.findings)
+    ]
+
+
+def _without_articles(words: Sequence[str], tags: Sequence[str]) -> list[str]:
+    found = list(tags)
+    for place, (word, tag) in enumerate(zip(words, tags, strict=True)):
+        if tag.startswith("B-") and word.lower() in ("a", "an", "the"):
+            found[place] = "O"
+            if tags[place + 1 : place + 2] == [f"I-{tag[2:]}"]:
+                found[place + 1] = tag
+    return found
 
 
 def features(words: Sequence[str], place: int) -> dict[str, str]:
