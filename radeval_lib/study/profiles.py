@@ -32,7 +32,7 @@ class Limits(BaseModel):
 
     cell_minutes: Annotated[int, Field(strict=True, ge=1)] = 60
     output_megabytes: Annotated[int, Field(strict=True, ge=1)] = 20
-    start_seconds: Annotated[int, Field(strict=True, ge=1)] = 600
+    start_seconds: Annotated[int, Field(strict=True, ge=1)] = 180
 
 
 class Profile(BaseModel):
