@@ -104,10 +104,10 @@ def scored(
     metrics: Mapping[str, Metric], references: Sequence[str], candidates: Sequence[str]
 ) -> pd.DataFrame:
     """Scores of candidates by every metric, one column each; high is good in every column. As what is
-    recorded, they have nine significant digits: what differs by less is equal, and a tie in rank."""
+    recorded of RadPref, they have nine decimals: what differs by less is equal, and a tie in rank."""
     sides = list(references), list(candidates)
     return pd.DataFrame(
-        {title: _nine_digits(one.sign() * one.score(*sides).values) for title, one in metrics.items()}
+        {title: (one.sign() * one.score(*sides).values).round(9) for title, one in metrics.items()}
     )
 
 
