@@ -3,8 +3,8 @@
 A claim of superiority becomes two checks. Its *order* holds where the numbers stand as claimed. Its *lead*
 holds where the difference is distinguishable from chance; where it is not, or nothing says how large chance
 is, the lead is not established and the check cannot tell. A lead that is established the other way fails.
-The exhibit needs the lead only where the paper claims one: where it says significantly, clearly, outperforms
-or best. Otherwise the order is the exhibit, and an open lead stands in the coverage.
+The exhibit needs the lead only where the paper claims one: where it says significantly, clearly, outperforms,
+excels or best. Otherwise the order is the exhibit, and an open lead stands in the coverage.
 """
 
 from __future__ import annotations
@@ -21,9 +21,9 @@ from radeval_lib.study.verdicts import CANNOT_TELL, FAILS, HOLDS
 from radeval_lib.wording import p_words
 
 LEVEL = 0.05  # two-sided
-# CONTRIBUTING.md's four words; an error that is called clinically significant leads nothing.
+# CONTRIBUTING.md's words; an error that is called clinically significant leads nothing.
 _CLAIMS_A_LEAD = re.compile(
-    r"\b((?<!clinically )significant(ly)?|clear(ly)?|outperform\w*|best)\b", re.IGNORECASE
+    r"\b((?<!clinically )significant(ly)?|clear(ly)?|outperform\w*|excel(s|led)?|best)\b", re.IGNORECASE
 )
 
 

@@ -50,6 +50,8 @@ def test_one_computed_side_makes_an_order_a_matter_of_chance() -> None:
     ("claim", "needed"),
     [
         ("significantly outperforming the existing baselines", True),
+        ("our model excels in managing synonym and antonym challenges", True),
+        ("excellent agreement", False),
         ("the best of all", True),
         ("a clear divide", True),
         ("clearly above", True),
@@ -59,7 +61,6 @@ def test_one_computed_side_makes_an_order_a_matter_of_chance() -> None:
         ("best-effort insignificance is no lead; the bestiary", True),
         ("insignificant, besting nobody", False),
         ("the lowest difference for clinically significant errors", False),
-        ("our model excels in managing synonym and antonym challenges", False),
         ("surpassing all existing metrics", False),
     ],
 )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import product
 from typing import cast
 
@@ -109,20 +109,16 @@ class PrintedAgreement:
         column: str,
         higher: Sequence[str] = (RATESCORE,),
         lower: Sequence[str] | None = None,
-        *,
-        may_mean_a_lead: bool = False,
     ) -> list[Check]:
         """Whether each of some metrics is above each of others in a column, and its lead established.
 
-        ``lower``: the others; default: all other metrics of the column. ``may_mean_a_lead``: whether a
-        reading of the claim needs the lead, so that it holds under all readings only with it.
+        ``lower``: the others; default: all other metrics of the column.
         """
         cells = self._cells(column)
         rivals = list(lower) if lower is not None else [metric for metric in cells if metric not in higher]
         weakest = min(higher, key=lambda metric: cells[metric].value)
         leads = {rival: self._lead(column, weakest, rival) for rival in rivals}
-        made = check_superiority(name, claim, cells, first=higher, others=rivals, leads=leads)
-        return [replace(check, needed=True) for check in made] if may_mean_a_lead else made
+        return check_superiority(name, claim, cells, first=higher, others=rivals, leads=leads)
 
     def established(self, column: str) -> str:
         """Over how many rivals RaTEScore's lead in a column is established, as ``6 of 7``."""
