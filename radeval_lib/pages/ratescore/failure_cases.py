@@ -10,12 +10,10 @@ from radeval_lib.metrics.bleu import sentence_bleu
 from radeval_lib.metrics.ratescore import Scorer
 from radeval_lib.papers.printed_numbers import texts
 from radeval_lib.stats.tokens import rouge_l, words
-from radeval_lib.study.checks import Check, Key, check_statement
 
 SYNONYM, OPPOSITE = "synonym rewrite", "opposite rewrite"
 METEOR = "METEOR without synonyms"
-# Section 1 has four kinds of metrics, "as shown in Figure 1"; these alone need no model.
-FAIL = "these metrics fail to identify opposite meanings and synonyms (of four kinds, those by word overlap)"
+
 _APPENDIX = ("appendix", "ANATOMY")
 ENTITIES = {
     "reference": [_APPENDIX, ("visualized", "NON-ABNORMALITY"), ("air-filled", "NON-ABNORMALITY")],
@@ -63,13 +61,3 @@ def ranges() -> dict[str, pd.DataFrame]:
         ).T
         for name in ("long", "short")
     }
-
-
-def check_fooled(name: str, row: pd.Series) -> Check:
-    """Whether a metric fails on the triple of A.5, as Figure 1 says of existing metrics."""
-    return check_statement(
-        Key("triple of A.5", name),
-        FAIL,
-        f"{row[SYNONYM]:.3f} for the synonym, {row[OPPOSITE]:.3f} for the opposite",
-        bool(row[OPPOSITE] >= row[SYNONYM]),
-    )
