@@ -14,13 +14,14 @@ IMPORTED = _words("""
     graphlib gzip hashlib heapq html io itertools json keyword locale logging math numbers operator os
     pathlib pickle platform pprint queue random re reprlib secrets shutil signal socket sqlite3 statistics
     string struct tempfile textwrap time timeit token tokenize tomllib traceback typing unicodedata unittest
-    urllib uuid warnings weakref xml zipfile zlib zoneinfo PIL altair attr attrs bert_score bokeh bs4
-    datasets evaluate google hypothesis ipywidgets jsonschema jupytext krippendorff lxml matplotlib
-    more_itertools mpl_toolkits mpmath nbformat nervaluate netcal networkx nltk numpy openpyxl pandas
-    pandas_flavor pingouin plotly polars psutil pyarrow pylab pytest radeval_lib rapidfuzz regex requests
-    rich rouge_score sacrebleu scipy seaborn sentence_transformers seqeval simpledorff six sklearn
-    sortedcontainers spacy statsmodels tabulate threadpoolctl tokenizers toolz torch torchmetrics tqdm
-    transformers typing_extensions xarray yaml
+    urllib uuid warnings weakref xml zipfile zlib zoneinfo
+    altair attr attrs bert_score bokeh bs4 cycler datasets dateutil evaluate google hypothesis ipywidgets
+    jsonschema jupytext krippendorff lxml matplotlib matplotlib_inline more_itertools mpl_toolkits mpmath
+    nbformat nervaluate netcal networkx nltk numpy openpyxl pandas pandas_flavor papermill PIL pingouin
+    plotly polars psutil pyarrow pylab pytest pytz radeval_lib rapidfuzz regex requests rich rouge_score
+    sacrebleu scipy seaborn sentence_transformers seqeval simpledorff six sklearn sortedcontainers spacy
+    statsmodels tabulate threadpoolctl tokenizers toolz torch torchmetrics tqdm transformers
+    typing_extensions xarray yaml
 """)
 """Modules. Of what else is installed some begins threads and processes, runs texts as code or finds modules
 by their names."""
@@ -32,10 +33,12 @@ ONLY = {
         version_info
     """),
     "types": _words("GeneratorType GenericAlias MappingProxyType NoneType SimpleNamespace UnionType"),
-    "inspect": _words("Parameter cleandoc getdoc isclass isfunction signature"),
+    "inspect": _words("Parameter cleandoc getdoc getsource isclass isfunction signature"),
     "importlib": _words("metadata reload resources"),
     "gc": _words("collect disable enable isenabled"),
-    "IPython": _words("__version__ display get_ipython utils version_info"),
+    "IPython": _words("__version__ core display get_ipython utils version_info"),
+    "IPython.core": _words("display interactiveshell pylabtools"),
+    "IPython.core.interactiveshell": _words("InteractiveShell"),
 }
 """Modules of which these names are used alone."""
 DENIED = _words("""

@@ -341,7 +341,7 @@ class _Names:
         match node:
             case ast.Call(func=ast.Name(id=name)):
                 return name in self.shells
-            case ast.Call(func=ast.Attribute(attr="get_ipython")):
+            case ast.Call(func=ast.Attribute(attr="get_ipython" | "instance")):
                 return True
         return False
 
@@ -402,8 +402,10 @@ def _in_path(path: str) -> str:
         return ".".join(parts[: 4 if parts[2] in _GRADING else 3])
     if path == "radeval_lib.*":
         return path
-    if top in ONLY and len(parts) > 1 and parts[1] not in ONLY[top]:
-        return ".".join(parts[:2])
+    for place in range(1, len(parts)):
+        only = ONLY.get(".".join(parts[:place]))
+        if only is not None and parts[place] not in only:
+            return ".".join(parts[: place + 1])
     for denied in _DENIED:
         if path.startswith(denied):
             return ".".join(parts[: denied.count(".") + 1])

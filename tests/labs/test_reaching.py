@@ -38,7 +38,11 @@ REACHING = {
     "import sys\nt = sys": "sys as a value",
     "import threading": "threading",
     "from concurrent.futures import ThreadPoolExecutor": "concurrent.futures",
-    "import inspect\ninspect.getsource(len)": "inspect.getsource",
+    "import inspect\ninspect.currentframe()": "inspect.currentframe",
+    "from IPython.core.interactiveshell import InteractiveShell\nInteractiveShell.instance().ex(text)": (
+        "get_ipython().ex"
+    ),
+    "from IPython.core import magic": "IPython.core.magic",
     "exec('x = 1')": "exec",
     "def f():\n    return eval('1')": "eval",
     "e = eval\ne('1')\neval = 3": "eval",
@@ -125,6 +129,9 @@ ORDINARY = [
     "%%time\nx = 1",
     "%timeit f({1: 2})",
     "from IPython.display import display\nimport IPython",
+    "from IPython.core.interactiveshell import InteractiveShell as S\nS.ast_node_interactivity = 'all'",
+    "from IPython.core.display import HTML, display\nfrom matplotlib_inline.backend_inline import config",
+    "import inspect\nprint(inspect.getsource(labs.rng))",
     "%%bash\nexec ls",
     "exec(",
     "import helper\nfrom helper import words",
