@@ -6,6 +6,7 @@ import json
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
+from math import isfinite
 from pathlib import Path
 from typing import Any
 
@@ -268,12 +269,23 @@ def record(
         remaining=" ".join(remaining.split()),
         stand_in=" ".join(stand_in.split()),
         causes=causes,
-        table=[] if table is None else json.loads(table.reset_index().to_json(orient="records")),
+        table=[] if table is None else _records(table.reset_index()),
         provenance=provenance,
         samples=tuple(samples),
     )
     _write(run.results_dir / f"{result.name}.json", result)
     return result
+
+
+def _records(table: pd.DataFrame) -> list[dict[str, Any]]:
+    """The rows of a table as JSON holds them, numbers with ten significant digits: pandas would write ten
+    decimals, which are none of a p-value of 5e-15."""
+    rows: list[dict[str, Any]] = json.loads(table.to_json(orient="records"))
+    for row, values in zip(rows, table.itertuples(index=False, name=None), strict=True):
+        for name, value in zip(row, values, strict=True):
+            if isinstance(value, float) and isfinite(value):
+                row[name] = float(f"{value:.10g}")
+    return rows
 
 
 def _read_for(

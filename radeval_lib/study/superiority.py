@@ -112,7 +112,7 @@ def check_superiority(
     if leads is not None:
         by_rival = {rival: leads if isinstance(leads, Lead) else leads[rival] for rival in rivals}
     key = name if isinstance(name, Key) else Key(name)
-    compared = [one for one in values.values() if isinstance(one, Printed)]
+    compared = [values[one] for one in [*ahead, *rivals]]
     order = Check(
         replace(key, what=f"{key.what}: order"),
         claim,
@@ -123,7 +123,7 @@ def check_superiority(
             by_rival[strongest],
         ),
         aspect="order",
-        cells=tuple(one.at for one in compared if one.at),
+        cells=tuple(one.at for one in compared if isinstance(one, Printed) and one.at),
     )
     return (
         [order] if leads is None else [order, _lead(replace(key, what=f"{key.what}: lead"), claim, by_rival)]

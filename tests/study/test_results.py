@@ -228,6 +228,16 @@ def test_an_experiment_of_our_own_records_no_check(tmp_path: Path) -> None:
         judge("own experiment", [YES], {})
 
 
+def test_a_recorded_table_keeps_ten_significant_digits(run: Run) -> None:
+    table = pd.DataFrame({"w": [1148, 1483], "p": [4.8e-15, None], "f": [0.1 + 0.2, 2 / 3]}, index=["a", "b"])
+    kept = record(run, _exhibit(), evidence="print", checks=[YES], table=table)
+    assert kept.table == [
+        {"index": "a", "w": 1148, "p": 4.8e-15, "f": 0.3},
+        {"index": "b", "w": 1483, "p": None, "f": 0.6666666667},
+    ]
+    assert read_all(run.output_dir)[0].table == kept.table
+
+
 def test_what_is_generated_or_implemented_rests_on_no_file_of_data(run: Run) -> None:
     run.reading.note_file("openi", paths.ROOT / "README.md")
     run.reading.note_file(RELEASED, paths.ROOT / "CITATION.cff")

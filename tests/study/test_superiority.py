@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from radeval_lib import study
 from radeval_lib.study import (
     Check,
     Estimate,
@@ -113,3 +114,11 @@ def test_the_verdict_states_order_and_lead() -> None:
     both = superiority_words([*first, *second])
     assert both == "the order holds; the lead is established in 1 of 2"
     assert superiority_words([Check(Key("n"), "p", "c", "holds")]) == ""
+
+
+def test_an_order_names_the_cells_that_it_compares_alone() -> None:
+    cells = study.printed("ratescore.table6").query("measure == 'F1'")
+    values = study.by_name(cells, "model")
+    first, rival, *_ = values
+    (order,) = check_superiority("o", "higher", values, first=first, others=[rival], leads=None)
+    assert set(order.cells) == {values[first].at, values[rival].at}

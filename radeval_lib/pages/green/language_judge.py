@@ -61,7 +61,8 @@ def settings_in_words(name: str) -> dict[str, object]:
         "learning rate": f"{training.learning_rate:g}",
         "warm-up": training.warmup,
         "weight decay": training.weight_decay,
-        "most tokens": f"{chosen.longest:,}",
+        "most tokens of an example": f"{chosen.longest:,}",
+        "most tokens of an answer": f"{chosen.answer:,}",
         "adapters' ranks": ", ".join("none" if rank == 0 else str(rank) for rank in chosen.ranks),
     }
 

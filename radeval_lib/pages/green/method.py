@@ -15,7 +15,7 @@ _HEADING = f"[{green.SIGNIFICANT}]:\n"
 
 
 def variants() -> dict[str, tuple[str, float | None]]:
-    """One analysis in the ways in which written text can stray, each with the score that is meant."""
+    """One analysis in ways in which written text can stray, and two others, with the score that is meant."""
     plain = render((1, 2, 0, 0, 0, 0), (0, 0, 3, 0, 0, 0), 3)
     clean = render((0,) * 6, (0, 0, 3, 0, 0, 0), 3).split("\n\n", 1)[1]
     by_digit = re.sub(r"\(([a-f])\)", lambda mark: f"({'abcdef'.index(mark[1]) + 1})", plain)
