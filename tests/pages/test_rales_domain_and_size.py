@@ -11,9 +11,9 @@ from radeval_lib.pages.rales import printed_scores
 from radeval_lib.pages.rales.domain_and_size import (
     TABLES,
     behind_smaller,
+    check_differences,
     check_domains,
     check_lead,
-    check_one_call,
     lead,
     rank_tests,
     tasks_needed,
@@ -48,13 +48,34 @@ def test_a_general_model_is_held_against_smaller_special_ones() -> None:
     assert behind_smaller(scores).to_dict() == {"big": 0.5}
 
 
-def test_a_call_corrects_for_all_its_tests() -> None:
-    found = rank_tests(printed_scores.by_share())
-    assert len(found) == 18
-    check = check_one_call(found, "Tables")
-    corrected, least = min(1.0, 18 * found["p"].min()), 3 * found["least_p"].min()
-    assert check.computed.endswith(f": corrected p = {corrected:.3f}; least possible {least:.3f}")
-    assert check.outcome == ("holds" if least < 0.05 else "cannot tell")
+def test_differences_are_tested_under_every_reading() -> None:
+    scores = printed_scores.by_share()
+    four = rank_tests(scores)
+    assert len(four) == 18
+    check = check_differences(scores, "Tables")
+    corrected, least = min(1.0, 18 * four["p"].min()), 3 * four["least_p"].min()
+    assert f"four domains, 18 pairs: {corrected:.3f} (least possible {min(1.0, least):.3f})" in check.computed
+    assert "three categories, 9 pairs: " in check.computed
+
+
+@pytest.mark.parametrize(
+    ("sizes", "far", "outcome"),
+    [
+        ((2, 2, 2, 2), True, "cannot tell"),  # no scores of so few models could differ
+        ((6, 6, 6, 6), True, "fails"),
+        ((6, 6, 6, 6), False, "holds"),
+        ((8, 3, 2, 2), True, "cannot tell"),  # only three categories could differ
+    ],
+)
+def test_no_difference_holds_only_under_every_reading(
+    sizes: tuple[int, ...], far: bool, outcome: str
+) -> None:
+    rows = []
+    for place, domain in enumerate(["English", "Biomedical", "Clinical", "Radiology"]):
+        values = [i + (100 * place if far else 0.1 * place) for i in range(sizes[place])]
+        rows += [(domain, value, labels) for value in values for labels in printed_scores.ORDER]
+    scores = pd.DataFrame(rows, columns=["domain", "value", "labels"])
+    assert check_differences(scores, "made up").outcome == outcome
 
 
 def test_a_model_under_another_domain_is_found() -> None:
