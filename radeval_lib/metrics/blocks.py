@@ -29,6 +29,8 @@ _CHECK, _RUN = 4, 8  # of a block that is kept: bytes of the checksum of what fo
 
 
 _THREADS = "OMP_NUM_THREADS"
+_PATIENCE = 2.0
+"""Seconds without a result after which the processes are looked at."""
 T = TypeVar("T")
 
 
@@ -131,13 +133,32 @@ def in_order(
         for beside, block in blocks:
             waiting.append((beside, block, pool.submit(_score, block)))
             if len(waiting) == 2 * workers:
-                yield _done(*waiting.popleft())
+                yield _done(pool, *waiting.popleft())
         while waiting:
-            yield _done(*waiting.popleft())
+            yield _done(pool, *waiting.popleft())
 
 
-def _done(beside: T, block: Block, under_way: Future[ScoredBlock]) -> tuple[T, Block, ScoredBlock]:
-    return beside, block, under_way.result()
+def _done(
+    pool: ProcessPoolExecutor, beside: T, block: Block, under_way: Future[ScoredBlock]
+) -> tuple[T, Block, ScoredBlock]:
+    while True:
+        try:
+            return beside, block, under_way.result(timeout=_PATIENCE)
+        except TimeoutError:
+            if under_way.done():
+                raise  # the scorer's own
+            _end_if_broken(pool)
+
+
+def _end_if_broken(pool: ProcessPoolExecutor) -> None:
+    """End a pool of which a process died. The executor sees that by itself, unless the process was killed in
+    the middle of a result: then it waits for the rest, and the others wait for the lock that the dead one
+    holds. With all of them ended and its own end of the pipe closed, it reads to the end."""
+    processes = list((pool._processes or {}).values())
+    if any(one.exitcode is not None for one in processes):
+        for one in processes:
+            one.kill()
+        pool._result_queue._writer.close()
 
 
 @contextmanager

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+import struct
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -14,7 +15,8 @@ import pandas as pd
 import psutil
 import pytest
 
-from radeval_lib.metrics import MetricError, create, score_file, score_files, table_files
+from radeval_lib.metrics import MetricError, blocks, create, score_file, score_files, table_files
+from radeval_lib.metrics.blocks import Block, ScoredBlock
 from radeval_lib.synthetic.generator import generate
 
 METRICS = ["bleu", "green_rules_errors"]  # they begin fast
@@ -89,6 +91,31 @@ def test_a_worker_that_is_killed_is_reported_and_what_was_scored_is_kept(tmp_pat
     assert not _children()
     assert _score(tmp_path, workers=2).kept >= 15
     assert _outputs(tmp_path) == whole
+
+
+class _KilledInAResult:
+    """Stands for a scorer whose process is killed when it has sent the beginning of a result."""
+
+    def __call__(self, block: Block) -> ScoredBlock:
+        frame = sys._getframe()
+        while "result_queue" not in frame.f_locals:
+            assert frame.f_back is not None
+            frame = frame.f_back
+        results = frame.f_locals["result_queue"]
+        if block.first:
+            return ScoredBlock()
+        results._wlock.acquire()
+        os.write(results._writer.fileno(), struct.pack("!i", 1_000))
+        os.kill(os.getpid(), signal.SIGKILL)
+        return ScoredBlock()
+
+
+def test_a_worker_that_is_killed_in_the_middle_of_a_result_is_reported(monkeypatch) -> None:
+    monkeypatch.setattr(blocks, "_PATIENCE", 0.2)
+    sent = [(number, Block(number, [], ())) for number in range(6)]
+    with pytest.raises(MetricError, match="a process that scores was ended from outside"):
+        list(blocks.in_order(sent, _KilledInAResult(), 2))
+    assert not _children()
 
 
 def test_an_error_of_a_worker_is_reported_in_its_own_words(tmp_path, monkeypatch) -> None:
