@@ -16,7 +16,7 @@ from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import NamedTuple, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 from radeval_lib import atomic, checksums
 from radeval_lib.errors import RadevalError
@@ -158,7 +158,8 @@ def _end_if_broken(pool: ProcessPoolExecutor) -> None:
     if any(one.exitcode is not None for one in processes):
         for one in processes:
             one.kill()
-        pool._result_queue._writer.close()
+        results: Any = pool._result_queue
+        results._writer.close()
 
 
 @contextmanager
