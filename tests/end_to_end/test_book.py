@@ -17,7 +17,7 @@ from radeval_lib.papers.exhibits import level_of
 from radeval_lib.papers.printed_numbers import paper, printed, quotations
 from radeval_lib.paths import BOOK
 from radeval_lib.pipeline.staging import pages_of
-from radeval_lib.pipeline.typesetting import symbols
+from radeval_lib.pipeline.typesetting import characters, symbols
 from radeval_lib.study import PAPERS, ledger, read_all
 from radeval_lib.study.display import RECORD
 from radeval_lib.study.results import explains, rests_on_cases
@@ -184,7 +184,8 @@ def test_an_exhibit_is_found_first_with_all_that_quoting_it_takes(
     assert f"{entry.label} as printed" in (table.locator("caption").text_content() or "")
     texts = table.locator("td").all_text_contents()
     assert all(
-        any(text.lstrip("✗? ").startswith(cell) for text in texts) for cell in printed(exhibit)["printed"]
+        any(text.lstrip("✗? ").startswith(characters(cell)) for text in texts)
+        for cell in printed(exhibit)["printed"]
     )
     box.locator("summary", has_text=RECORD).click()
     told = box.locator("dl.exhibit-record")
