@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 import pandas as pd
@@ -167,6 +167,14 @@ def check_statement(
     return Check(_key(name), claim, finding, outcome, cells=_places(cells))
 
 
+def check_one_rule(name: Key | str, claim: str, fits: Mapping[str, int], cells: Collection[Printed]) -> Check:
+    """Whether one of several rules gives all printed ``cells`` together; the rule, which the paper does not
+    name, is what is looked for. ``fits``: how many of the cells each rule gives, by its name."""
+    found = ", ".join(f"{count} by {rule}" for rule, count in fits.items())
+    whole = max(fits.values()) == len(cells)
+    return check_statement(name, claim, f"of {len(cells)} printed: {found}", whole, cells=cells)
+
+
 def check_setting(paper: str, setting: str, *, open: bool = False) -> Check:
     """A setting that a paper states against what its released code has, by ``data_manifests/released/``'s
     ``settings.csv``; ``open``: the two do not settle it.
@@ -197,11 +205,11 @@ def above(low: float, high: float, edge: float = 0.0) -> bool | None:
     return True if low > edge else False if high < edge else None
 
 
-def under_every(readings: Iterable[bool]) -> bool | None:
-    """Whether something holds where several readings are open: True under all of them, False under none,
-    else None."""
-    found = list(readings)
-    return all(found) or (None if any(found) else False)
+def under_every(readings: Iterable[bool | None]) -> bool | None:
+    """Whether something holds where several readings are open, of which some may decide nothing: True under
+    all of them, False if it fails under all, else None."""
+    found = {None if holds is None else bool(holds) for holds in readings}
+    return found.pop() if len(found) == 1 else None
 
 
 def at_most(cell: Printed, most: float) -> bool | None:

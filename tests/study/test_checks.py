@@ -85,6 +85,7 @@ def test_open_readings_decide_only_together() -> None:
     assert under_every([True, True]) is True
     assert under_every([True, False]) is None
     assert under_every([False, False]) is False
+    assert under_every([True, None]) is under_every([False, None]) is under_every([None, None]) is None
 
 
 def test_a_bound_that_a_number_keeps_to_tells_nothing() -> None:

@@ -55,7 +55,6 @@ def check_slopes(found: pd.DataFrame, least: float, most: float) -> list[study.C
     it does so by every choice of models."""
     checks = []
     for benchmark, rows in found.groupby(found.index.str.partition(",").get_level_values(0), sort=False):
-        outcomes = {lies_within(row, least, most) for _, row in rows.iterrows()}
         told = [
             f"{name.partition(', ')[2]} {row['slope']:+.2f} [{row['low']:+.2f}, {row['high']:+.2f}]"
             for name, row in rows.iterrows()
@@ -65,7 +64,7 @@ def check_slopes(found: pd.DataFrame, least: float, most: float) -> list[study.C
                 study.Key("NLU points for ten points of", str(benchmark)),
                 f"{least:g} to {most:g} percent",
                 "; ".join(told),
-                outcomes.pop() if len(outcomes) == 1 else None,
+                study.under_every(lies_within(row, least, most) for _, row in rows.iterrows()),
             )
         )
     return checks

@@ -14,7 +14,7 @@ from radeval_lib.pages.summarization.systems import described
 from radeval_lib.papers.printed_numbers import Printed, by_name
 from radeval_lib.papers.rounding import rounding_range
 from radeval_lib.stats import tokens
-from radeval_lib.study.checks import Check, Key, above, check_statement, check_value
+from radeval_lib.study.checks import Check, Key, above, check_one_rule, check_statement, check_value
 from radeval_lib.study.runs import Basis, Run
 
 SYSTEMS = frozenset({"ELECTRA_base", "BioLinkBERT_base", "GatorTron", "RadBERT_2"})
@@ -90,16 +90,9 @@ def given(printed: Mapping[str, Printed], rouge: pd.DataFrame) -> pd.DataFrame:
 
 
 def check_rouge(printed: Mapping[str, Printed], rouge: pd.DataFrame) -> Check:
-    """Whether one rule for what a word is gives the printed ROUGE-L of all examples together; the rule, which
-    the paper does not name, is what is looked for."""
-    fits = given(printed, rouge).sum()
-    return check_statement(
-        "R-L from the texts, by one rule for a word",
-        "the printed values of R-L",
-        f"of {len(rouge)} printed: " + ", ".join(f"{count} by {rule}" for rule, count in fits.items()),
-        bool(fits.max() == len(rouge)),
-        cells=printed.values(),
-    )
+    """Whether one rule for what a word is gives the printed ROUGE-L of all examples together."""
+    name, fits = "R-L from the texts, by one rule for a word", given(printed, rouge).sum()
+    return check_one_rule(name, "the printed values of R-L", dict(fits), printed.values())
 
 
 def draw_scores(table4: pd.DataFrame) -> Axes:
