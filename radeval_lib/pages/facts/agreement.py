@@ -17,7 +17,7 @@ from radeval_lib.stats.agreement import interval_alpha
 from radeval_lib.stats.estimates import Estimate
 from radeval_lib.stats.inputs import FloatArray
 from radeval_lib.stats.printed import tables_with
-from radeval_lib.study.checks import Check, Key, check_statement, check_value
+from radeval_lib.study.checks import Check, Key, check_statement, check_value, under_every
 
 ALL = "E1-E2-E3"
 RATERS = {ALL: (0, 1, 2), "E1-E2": (0, 1), "E1-E3": (0, 2), "E2-E3": (1, 2)}
@@ -96,18 +96,41 @@ def _alphas(first: FloatArray, second: FloatArray, descriptions: int) -> FloatAr
     return interval_alpha(np.concatenate([1 - lost, whole], axis=-1))
 
 
-def one_description(
-    lost: Mapping[str, tuple[float, float]], printed: Mapping[str, str], descriptions: int
-) -> list[Check]:
-    """Whether the printed agreement on accuracy is possible where one description alone has wrong facts."""
-    checks = []
-    for first, second in combinations(lost, 2):
-        left, right = (np.linspace(*lost[name], 101)[:, None] for name in (first, second))
-        grid = _alphas(left, right, descriptions)
-        allowed = Estimate(float(grid.max()), float(grid.min()), float(grid.max()))
-        key = Key("Accuracy if one description alone had wrong facts", f"{first}-{second}")
-        checks.append(check_value(key, printed[f"{first}-{second}"], allowed))
-    return checks
+def _alphas_of_one(losses: FloatArray, descriptions: int, level: Level) -> FloatArray:
+    """Alpha of two raters on accuracy where one description alone lost some of it: of each of the losses of
+    the one rater with each of the other's. All other accuracies are 1."""
+
+    def apart(first: FloatArray, second: FloatArray | float) -> FloatArray:
+        return ((first - second) / (first + second if level == "ratio" else 1)) ** 2
+
+    first, second = 1 - losses[:, None], 1 - losses
+    rest, values = 2 * descriptions - 2, 2 * descriptions
+    chance = 2 * (rest * (apart(first, 1) + apart(second, 1)) + apart(first, second))
+    return 1 - apart(first, second) / descriptions * values * (values - 1) / chance
+
+
+def one_description(printed: Mapping[str, str], descriptions: int) -> Check:
+    """Whether the three printed agreements on accuracy are possible where one description alone has wrong
+    facts, whatever each rater took from it, at either level of measurement of continuous values."""
+    losses = np.arange(1, 200) / 200
+    wanted = [float(printed[pair]) for pair in RATERS if pair != ALL]
+    found, fits = [], []
+    for level in ("interval", "ratio"):
+        alphas = _alphas_of_one(losses, descriptions, level)
+        missed = np.maximum(
+            np.abs(alphas - wanted[0])[:, :, None],
+            np.maximum(np.abs(alphas - wanted[1])[:, None, :], np.abs(alphas - wanted[2])[None]),
+        )
+        one, two, three = np.unravel_index(missed.argmin(), missed.shape)
+        closest = [alphas[one, two], alphas[one, three], alphas[two, three]]
+        found.append(f"closest at the {level} level {', '.join(f'{alpha:.2f}' for alpha in closest)}")
+        fits.append(bool(missed.min() <= _HALF))
+    return check_statement(
+        "the three agreements on accuracy, if one description alone had wrong facts",
+        ", ".join(printed[pair] for pair in RATERS if pair != ALL),
+        "; ".join(found),
+        under_every(fits),
+    )
 
 
 def quoted_texts() -> list[Check]:

@@ -7,9 +7,9 @@ import re
 import pandas as pd
 
 from radeval_lib.pages.facts.mtsamples import printed_report
-from radeval_lib.papers.printed_numbers import printed
+from radeval_lib.papers.printed_numbers import printed, quotations
 from radeval_lib.papers.rounding import f1
-from radeval_lib.study.checks import check_groups
+from radeval_lib.study.checks import Check, check_groups, check_statement
 
 EVALUATORS = ["Eval 1", "Eval 2", "Eval 3"]
 
@@ -79,3 +79,26 @@ def facts_of_g() -> pd.DataFrame:
     columns = ["fact of G", "marked in R", "its words stand in the report"]
     rows = [(fact, fact in in_r, stands_in(fact, report)) for fact in marked("G")]
     return pd.DataFrame(rows, columns=columns)
+
+
+def texts_of_task() -> list[Check]:
+    """Whether the task's reference is the description of Figure 1, and its comment quotes G."""
+    reference, generated = (" ".join(marked(count)) for count in ("R", "G"))
+    same = reference == plain(printed_report()[1])
+    comment = quotations("facts.fig3")[-1][1]
+    quoted = plain(comment.split('"')[1])
+    inside = stands_in(quoted, generated)
+    return [
+        check_statement(
+            "text of R",
+            "the reference",
+            f"{'the' if same else 'not the'} description of Figure 1, {len(reference.split())} words",
+            same,
+        ),
+        check_statement(
+            "text that the comment calls wrong",
+            comment,
+            f"{len(quoted.split())} words, {'in' if inside else 'not in'} G",
+            inside,
+        ),
+    ]

@@ -129,7 +129,7 @@ def load(run: Run) -> BuildDocuments:
 
 def printed_report() -> tuple[str, str]:
     """The report that Figure 1 prints, and its description."""
-    parts = dict(words.split(": ", 1) for _, words in quotations("facts.fig1"))
+    parts = dict(words.split(": ", 1) for where, words in quotations("facts.fig1") if where == "Figure 1")
     description = parts.pop("DESCRIPTION")
     return " ".join(parts.values()), description
 

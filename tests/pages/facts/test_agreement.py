@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import krippendorff
+import numpy as np
 import pytest
 
 from radeval_lib.pages.facts import agreement
@@ -24,9 +26,21 @@ def test_quoted_texts_are_those_of_the_figures(monkeypatch: pytest.MonkeyPatch) 
     assert [check.outcome for check in agreement.quoted_texts()] == ["holds", "fails"]
 
 
-def test_one_wrong_description_bounds_agreement_from_below() -> None:
-    lost = agreement.points_lost(printed("facts.table1"))
-    assert lost["E1"] == pytest.approx((0.25, 0.35))
-    fails, *others = agreement.one_description(lost, {"E1-E2": "0.79", "E1-E3": "0.96", "E2-E3": "0.84"}, 40)
-    assert (fails.outcome, fails.low) == ("fails", pytest.approx(0.9453, abs=1e-4))
-    assert {check.outcome for check in others} == {"holds"}
+def test_one_wrong_description_does_not_give_the_printed_agreements() -> None:
+    printed_alphas = {"E1-E2": "0.79", "E1-E3": "0.96", "E2-E3": "0.84"}
+    assert agreement.one_description(printed_alphas, 40).outcome == "fails"
+    # Losses of a quarter, a half and a quarter.
+    half = f"{krippendorff.alpha([[0.75] + [1] * 39, [0.5] + [1] * 39], level_of_measurement='interval'):.2f}"
+    possible = {"E1-E2": half, "E1-E3": "1.00", "E2-E3": half}
+    assert agreement.one_description(possible, 40).outcome == "holds"
+
+
+@pytest.mark.parametrize("level", ["interval", "ratio"])
+def test_alphas_of_one_description_are_the_library_s(level: agreement.Level) -> None:
+    found = agreement._alphas_of_one(np.array([0.25, 0.6]), 40, level)
+    ratings = [[0.75] + [1.0] * 39, [0.4] + [1.0] * 39]
+    assert found[0, 1] == pytest.approx(krippendorff.alpha(ratings, level_of_measurement=level))
+
+
+def test_points_lost_are_what_the_printed_means_allow() -> None:
+    assert agreement.points_lost(printed("facts.table1"))["E1"] == pytest.approx((0.25, 0.35))

@@ -1,5 +1,7 @@
 """The printed task: its marks."""
 
+import pytest
+
 from radeval_lib.pages.facts import fact_counting
 from radeval_lib.pages.facts.mtsamples import printed_report
 
@@ -22,3 +24,15 @@ def test_the_printed_report_is_whole_and_without_its_description() -> None:
     assert report.startswith("The patient's assistant brings")
     assert report.endswith("any questions.")
     assert report.count(description.rstrip(".")) == 1
+
+
+def test_the_task_is_of_the_printed_description_and_its_comment_quotes_g(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    assert [(check.outcome, check.computed) for check in fact_counting.texts_of_task()] == [
+        ("holds", "the description of Figure 1, 33 words"),
+        ("holds", "10 words, in G"),
+    ]
+    monkeypatch.setattr(fact_counting, "printed_report", lambda: ("", "Another description."))
+    monkeypatch.setattr(fact_counting, "quotations", lambda _: [("Figure 3", '"to 199" wrong information')])
+    assert [check.outcome for check in fact_counting.texts_of_task()] == ["fails", "fails"]
