@@ -158,7 +158,7 @@ class PrintedShares:
         cells = printed("green.table7")
         self.values = wide(cells, "method", "statistic")
         self.shares = by_name(cells[cells["statistic"] == "estimate"], "method")
-        self.limit = int(quoted("green.table7")["pairs"].value)
+        self.limit = int(quoted("green.guide_preference")["pairs"].value)
         half = cells["half_width"].max()
         spans = list(self.values[ENDS].itertuples(index=False, name=None))
         samples = from_print.possible_samples(spans, half, self.limit)
@@ -260,6 +260,8 @@ def check_inter_expert(cells: Mapping[str, Printed], table: pd.DataFrame, draws:
     for key, values in zip(ENDS, zip(*found.values(), strict=True), strict=True):
         each = [check_value(key, cells[key], value) for value in values]
         words = "; ".join(f"{one.computed} ({reading})" for one, reading in zip(each, found, strict=True))
+        if key != "estimate":
+            words += f"; {len(draws):,} resamples"
         holds = under_every(one.agrees for one in each)
         name = Key("radiologists' own row", EXPERTS, key)
         checks.append(check_statement(name, cells[key].text, words, holds, cells=[cells[key]]))
