@@ -5,6 +5,7 @@ import pytest
 from scipy import stats
 
 from radeval_lib.pages.ratescore.ner_ablations import (
+    check_iob_ahead,
     contrast_table,
     undescribed,
     with_wilson,
@@ -29,6 +30,19 @@ def test_wilson_intervals_count_what_is_there_and_what_was_reported() -> None:
     precision = stats.binomtest(40, 80).proportion_ci(method="wilson")
     assert row["recall"] - row["recall_low"] == pytest.approx(recall.low)
     assert row["precision"] + row["precision_high"] == pytest.approx(precision.high)
+
+
+@pytest.mark.parametrize(
+    ("recall", "outcome", "ahead"),
+    [(0.4, "holds", "precision and recall"), (0.2, "cannot tell", "precision"), (0.1, "fails", "no measure")],
+)
+def test_more_entities_by_whatever_measure(recall, outcome, ahead, monkeypatch) -> None:
+    values = {"precision": (0.9 if recall > 0.1 else 0.7, 0.8), "recall": (recall, 0.3)}
+    rows = [(name, *row) for name, pair in values.items() for row in zip(("IOB", "Span"), pair, strict=True)]
+    monkeypatch.setattr("radeval_lib.pages.ratescore.ner_ablations.MEASURES", list(values))
+    check = check_iob_ahead(pd.DataFrame(rows, columns=["measure", "scheme", "value"]))
+    assert check.outcome == outcome
+    assert check.computed.startswith(f"all above all on {ahead}, of")
 
 
 def test_an_interval_that_holds_0_decides_nothing() -> None:

@@ -4,7 +4,13 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from radeval_lib.pages.ratescore.correlations import PrintedAgreement, by_measure, right_of, told_edge
+from radeval_lib.pages.ratescore.correlations import (
+    PrintedAgreement,
+    by_measure,
+    not_among,
+    right_of,
+    told_edge,
+)
 from radeval_lib.papers.printed_numbers import parse, printed
 from radeval_lib.stats.printed import correlation_interval
 
@@ -81,3 +87,8 @@ def test_a_table_alone_says_what_all_together_say() -> None:
         assert alone.check_above("it leads", "the best", column) == both.check_above(
             "it leads", "the best", column
         )
+
+
+def test_baselines_that_a_table_lacks_are_named() -> None:
+    assert not_among(["BLEU", "ROUGE", "SPICE"], printed("ratescore.table5")) == []
+    assert not_among(["BLEU", "ROUGE", "SPICE"], printed("ratescore.table4")) == ["ROUGE", "SPICE"]

@@ -5,7 +5,13 @@ import pandas as pd
 import pytest
 
 from radeval_lib.metrics.ratescore import TYPES, Weights
-from radeval_lib.pages.ratescore.worked_example import by_hand, in_release, penalty_checks, printed_inputs
+from radeval_lib.pages.ratescore.worked_example import (
+    by_hand,
+    in_release,
+    penalty_checks,
+    printed_inputs,
+    repeated,
+)
 from radeval_lib.papers.printed_numbers import printed
 
 ROWS = pd.DataFrame(
@@ -49,3 +55,13 @@ def test_a_penalty_stands_where_types_differ_alone() -> None:
     assert [check.agrees for check in penalty_checks(formula)] == [True, True]
     formula.loc[formula["candidate_entity"] == "Foley catheter", "reference_type"] = "Disease"
     assert [check.agrees for check in penalty_checks(formula)] == [False, False]
+
+
+def test_what_a1_prints_twice_is_compared() -> None:
+    numbers = printed("ratescore.example_a1")
+    found = repeated(numbers)
+    assert [check.outcome for check in found] == ["holds"] * 8
+    assert len({check.name for check in found}) == 8
+    numbers.loc[(numbers["place"] == "text") & (numbers["quantity"] == "cosine"), "value"] = 0.5
+    numbers.loc[numbers["quantity"] == "weight in sum", "value"] = 0.7
+    assert [check.outcome for check in repeated(numbers)].count("fails") == 6

@@ -144,6 +144,12 @@ class PrintedAgreement:
         )
 
 
+def not_among(metrics: Sequence[str], compared: pd.DataFrame) -> list[str]:
+    """Those of named metrics that a printed table does not compare, where a row may say more: ``ROUGE-L`` of
+    ``ROUGE``."""
+    return [name for name in metrics if not compared["metric"].str.startswith(name).any()]
+
+
 def right_of(share: Printed, n: int) -> list[int]:
     """The numbers of ``n`` cases that print a share; where none does, the two nearest to it."""
     near = share.value * n

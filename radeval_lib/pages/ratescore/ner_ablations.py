@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from functools import cached_property
 
 import pandas as pd
@@ -17,8 +17,8 @@ from radeval_lib.stats import resampling
 from radeval_lib.stats.estimates import Estimate
 from radeval_lib.stats.printed import interval
 from radeval_lib.study import profiles
-from radeval_lib.study.cells import CellOutput
-from radeval_lib.study.checks import Key
+from radeval_lib.study.cells import Cell, CellOutput
+from radeval_lib.study.checks import Check, Key, check_statement, under_every
 from radeval_lib.study.page_runs import OpenExhibit
 from radeval_lib.study.phrases import phrase
 from radeval_lib.study.runs import Basis, Run
@@ -60,9 +60,27 @@ def difference(printed: pd.DataFrame, measure: str, column: str, first: str, sec
     return rounding_range(lambda pair: pair[0] - pair[1], rows)
 
 
+def iob_ahead(schemes: pd.DataFrame) -> list[str]:
+    """The measures on which every IOB model of Table 6 is above every span model."""
+    ends = schemes.groupby(["measure", "scheme"])["value"].agg(["min", "max"])
+    return [name for name in MEASURES if ends.loc[(name, "IOB"), "min"] > ends.loc[(name, "Span"), "max"]]
+
+
+def check_iob_ahead(schemes: pd.DataFrame) -> Check:
+    """Whether the IOB models extract more, by whatever measure is meant."""
+    ahead = iob_ahead(schemes)
+    return check_statement(
+        "IOB models above span models",
+        "the IOB scheme overall extracts more comprehensive entities",
+        f"all above all on {joined(ahead) or 'no measure'}, of {joined(MEASURES)}",
+        under_every(name in ahead for name in MEASURES),
+    )
+
+
 def undescribed(models: Iterable[str]) -> list[str]:
     """Those of Table 6's models that Appendix A.8 does not describe."""
-    known = {words.partition(" (")[0].lower() for _, words in quotations("ratescore.def_models")}
+    told = [words for where, words in quotations("ratescore.def_models") if where.startswith("Appendix")]
+    known = {words.partition(" (")[0].lower() for words in told}
     return [name for name in models if name.lower() not in known]
 
 
@@ -84,32 +102,37 @@ class NerModels:
 
     @cached_property
     def cells(self) -> dict[Training, CellOutput]:
-        """What each training left that the page reads."""
-        return {Training(**one.cell.parameters): one for one in self.run.cells(NOTEBOOK)}  # type: ignore[arg-type]
+        """What each training of Tables 6 and 7 left."""
+        size = plan.settings(self.run.profile).training_sentences
+        return {each: self._read(each) for each in plan.trainings(self.run.profile) if each.sentences == size}
 
-    @property
-    def own(self) -> Training:
-        """The NER model that the other pages use."""
-        return next(iter(self.cells))
+    @cached_property
+    def own(self) -> CellOutput:
+        """What the training of the NER model that the other pages use left; no table rests on it."""
+        return self._read(plan.trainings(self.run.profile)[0])
+
+    def _read(self, training: Training) -> CellOutput:
+        self.run.require_declared("cells", NOTEBOOK)
+        # Run.cells would read them all, and each result name trainings that it does not rest on.
+        return self.run._kept(Cell.of(NOTEBOOK, **asdict(training)))
 
     @property
     def compared(self) -> list[Training]:
         """The trainings of Table 6: one scheme and one initial model each, on as many sentences."""
-        size = plan.settings(self.run.profile).training_sentences
-        return [each for each in self.cells if each.corpus == "both" and each.sentences == size]
+        return [each for each in self.cells if each.corpus == "both"]
 
     @cached_property
     def measures(self) -> dict[Training, pd.DataFrame]:
         """Precision, recall, f1 and accuracy of each training on the test part, with intervals."""
-        return {
-            training: resampling.intervals(
-                output.tables["counts"],
-                resampling.TAGGING,
-                resamples=self.run.profile.resamples,
-                rng=self.run.rng("intervals"),
-            )
-            for training, output in self.cells.items()
-        }
+        return {training: self._measured(output) for training, output in self.cells.items()}
+
+    def _measured(self, output: CellOutput) -> pd.DataFrame:
+        return resampling.intervals(
+            output.tables["counts"],
+            resampling.TAGGING,
+            resamples=self.run.profile.resamples,
+            rng=self.run.rng("intervals"),
+        )
 
     def gap(self, first: Training, second: Training) -> dict[str, Estimate]:
         """Measures of one training minus those of another, on the same test reports."""
@@ -131,7 +154,15 @@ class NerModels:
 
     def phrases(self, training: Training) -> dict[str, str]:
         """Each measure of a training with its interval, as text."""
-        rows = self.measures[training].rename(index={"f1": "F1"})
+        return self._in_words(self.measures[training])
+
+    def own_phrases(self) -> dict[str, str]:
+        """:meth:`phrases` of the NER model that the other pages use."""
+        return self._in_words(self._measured(self.own))
+
+    @staticmethod
+    def _in_words(measured: pd.DataFrame) -> dict[str, str]:
+        rows = measured.rename(index={"f1": "F1"})
         return {
             str(row.Index): with_interval(row.value, row.low, row.high, ".3f", ".2f")
             for row in rows.itertuples()
@@ -153,14 +184,14 @@ class NerModels:
 
     def check_printed(self, exhibit: OpenExhibit, printed: pd.DataFrame, column: str) -> None:
         """Check Table 6 or 7, whose rows ``column`` names, against the trainings of the same models."""
-        size, first = plan.settings(self.run.profile).training_sentences, self.own
+        first = plan.settings(self.run.profile).initial_models["iob"][0]
         names = {(model, "both"): name for name, model in _ROWS.items()}
         if column == "training_data":
             corpora = {"both": BOTH, **{source: source for source in SOURCES}}
-            names = {(first.init_model, corpus): name for corpus, name in corpora.items()}
+            names = {(first, corpus): name for corpus, name in corpora.items()}
         for training, rows in self.measures.items():
             name = names.get((training.init_model, training.corpus))
-            if name is None or training.sentences != size:
+            if name is None:
                 continue
             for measure in MEASURES:
                 row = rows.loc[measure.lower()]

@@ -12,10 +12,10 @@ from scipy import optimize
 from radeval_lib import origin
 from radeval_lib.metrics import ratescore
 from radeval_lib.metrics.ratescore import Explanation, Options, Weights
-from radeval_lib.papers.printed_numbers import Printed
+from radeval_lib.papers.printed_numbers import Printed, printed_in
 from radeval_lib.papers.rounding import rounding_range
 from radeval_lib.paths import ROOT
-from radeval_lib.study.checks import Check, Key, check_statement
+from radeval_lib.study.checks import Check, Key, check_statement, check_value
 from radeval_lib.wording import joined
 
 ANATOMY, ABNORMALITY, DISEASE, NORMAL, NO_DISEASE = ratescore.TYPES
@@ -78,6 +78,23 @@ def penalty_checks(formula: pd.DataFrame) -> list[Check]:
                 with_penalty == unlike,
             )
         )
+    return checks
+
+
+def repeated(numbers: pd.DataFrame) -> list[Check]:
+    """Whether the formulas of A.1 insert the cosines and weights of its walk-through, and whether the weights
+    of each numerator stand in its denominator."""
+    place = ["direction", "candidate_entity", "quantity"]
+    formula = numbers[numbers["place"] == "formula"].set_index(place, drop=False)
+    told = numbers[(numbers["place"] == "text") & numbers["quantity"].isin(["cosine", "weight"])]
+    below = formula[formula["quantity"] == "weight in sum"]
+    checks = []
+    for what, rows in (("text against formula", told), ("denominator against numerator", below)):
+        for _, row in rows.iterrows():
+            quantity = row["quantity"].removesuffix(" in sum")
+            inserted = formula.loc[(row["direction"], row["candidate_entity"], quantity), "value"]
+            key = Key(f"{quantity}, {what}", row["direction"], row["candidate_entity"])
+            checks.append(check_value(key, printed_in(row), float(inserted), decimals=2))
     return checks
 
 
