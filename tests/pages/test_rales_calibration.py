@@ -2,14 +2,12 @@
 
 import numpy as np
 import pandas as pd
-import pytest
 from scipy.special import softmax
 
 from radeval_lib import study
 from radeval_lib.pages.rales.calibration import (
     ARROWS,
     alike,
-    alike_by_chance,
     at_three_temperatures,
     average_ranks,
     directions,
@@ -34,11 +32,9 @@ def test_confidence_of_any_kind_raises_wmc_where_most_choices_are_right() -> Non
     assert (measured["WMC"].idxmax(), measured["ECE"].idxmin()) == ("too sure", "calibrated")
 
 
-def test_rows_that_are_the_same_are_found_and_are_rare() -> None:
+def test_rows_that_are_the_same_are_found() -> None:
     rows = pd.DataFrame({"ECE": [1, 2, 1, 3], "SCE": [1, 1, 1, 1]}, index=list("abcd"))
     assert alike(rows) == [("a", "c")]
-    # Of the pair b and d none agrees in ECE and one in SCE; with one pair added, shares of 1/2 and 1.
-    assert alike_by_chance(rows) == pytest.approx(6 * 1 / 2 * 1)
 
 
 def test_the_printed_averages_follow_with_one_arrow_turned() -> None:

@@ -18,10 +18,10 @@ def test_other_shares_that_would_decide_the_same() -> None:
 
 def test_sources_are_counted_as_the_prose_names_them() -> None:
     table1 = study.printed("rales.table1")
-    told = " ".join(quote for _, quote in study.quotations("rales.table1"))
+    told = [quote for _, quote in study.quotations("rales.table1")]
     found = {check.key.row: check.outcome for check in datasets.check_sources(table1, told)}
     assert found.pop("MEDIQA 2021") == "cannot tell"  # three, or two of the test reports
     assert set(found.values()) == {"holds"}
     assert len(found) == 5
-    first = datasets.check_sources(table1, told.replace("CheXpert", ""))[0]
+    first = datasets.check_sources(table1, [quote.replace("CheXpert", "") for quote in told])[0]
     assert (first.key.row, first.outcome) == ("RadGraph", "fails")

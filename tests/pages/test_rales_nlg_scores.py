@@ -4,7 +4,15 @@ import pandas as pd
 import pytest
 
 from radeval_lib import study
-from radeval_lib.pages.rales.nlg_scores import check_means, check_rouge, column, given, rouge_by_rule
+from radeval_lib.pages.rales.nlg_scores import (
+    check_means,
+    check_rouge,
+    check_share,
+    column,
+    given,
+    rouge_by_rule,
+    shares_of_stanford,
+)
 
 
 def test_a_column_leaves_out_what_is_not_printed() -> None:
@@ -44,3 +52,14 @@ def test_one_rule_for_a_word_must_give_all_examples_together() -> None:
     assert given(printed, rouge).any(axis=1).all()  # yet each value follows by one of the rules
     four = {example: printed[example] for example in list(printed)[:4]}
     assert check_rouge(four, rouge.iloc[:4]).outcome == "holds"
+
+
+def test_one_share_of_hospitals_must_do_for_all_means() -> None:
+    table12, table4 = study.printed("rales.table12"), study.printed("rales.table4")
+    legible, whole = table12[table12["value"].notna()], table4[table4["dataset"] == "MEDIQA 2021"]
+    low, high = shares_of_stanford(legible, whole)
+    assert 0.4 < low <= 0.5 <= high < 0.6
+    assert check_share(legible, whole).outcome == "holds"
+    ahead = (whole["model"] == "Prior Baseline") & (whole["metric"] == "R-2")
+    other = whole.assign(value=whole["value"].where(~ahead, 0.280))
+    assert check_share(legible, other).outcome == "fails"

@@ -82,16 +82,6 @@ def alike(values: pd.DataFrame) -> list[tuple[str, str]]:
     return [(a, b) for a, b in combinations(values.index, 2) if (values.loc[a] == values.loc[b]).all()]
 
 
-def alike_by_chance(values: pd.DataFrame) -> float:
-    """How many pairs of rows would be the same in all columns if columns agreed independently of one another,
-    as often as in the rows that are in no pair of :func:`alike`; one pair that agrees is added, so that no
-    share is zero."""
-    others = values.drop(index=list({row for pair in alike(values) for row in pair}))
-    same = [others.loc[a] == others.loc[b] for a, b in combinations(others.index, 2)]
-    shares = (np.sum(same, axis=0) + 1) / (len(same) + 1)
-    return float(len(list(combinations(values.index, 2))) * np.prod(shares))
-
-
 def average_ranks(table7: pd.DataFrame, better: Mapping[str, str]) -> pd.DataFrame:
     """The interval of each model's average rank that the rounding of the metrics leaves: ``low``, ``high``,
     ``middle``, the ``printed`` average, and whether it ``fits`` between.

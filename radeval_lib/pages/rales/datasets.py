@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
+from typing import Any
 
 import pandas as pd
 import seaborn as sns
@@ -13,8 +14,10 @@ from radeval_lib.data import recorded
 from radeval_lib.data.records import Report
 from radeval_lib.data.restricted import reveal
 from radeval_lib.papers.printed_numbers import printed_in
+from radeval_lib.paths import RECORDED
 from radeval_lib.placeholders import behind
 from radeval_lib.study.checks import Check, Key, check_statement, under_every
+from radeval_lib.study.runs import Run
 
 
 def italic(words: str) -> list[str]:
@@ -38,15 +41,31 @@ _SOURCES = {
     "BioNLP 2023": [["MIMIC-III"]],
 }
 """What Section 4.1 names as sources of each data set; of MEDIQA 2021 those of all parts, or of the test."""
+_CALLED = {"CT Procedure Selection": "MIMIC-III procedure selection"}
+"""The names with which the sentences about data sets begin, where Table 1 has others."""
 
 
-def check_sources(table1: pd.DataFrame, told: str) -> list[Check]:
-    """Whether Table 1 has as many sources of each data set as the prose, ``told``, names; where it may count
-    in two ways, only if both agree."""
+def sentences_about(quotes: Sequence[str], names: Sequence[str]) -> dict[str, str]:
+    """Of the paper's sentences those about each data set of Table 1: from one that begins with its name to
+    the next that begins with another's."""
+    found: dict[str, list[str]] = {}
+    about: list[str] = []
+    for quote in quotes:
+        begun = next((name for name in names if quote.startswith(_CALLED.get(name, name))), None)
+        about = found.setdefault(begun, []) if begun else about
+        about.append(quote)
+    return {name: " ".join(told) for name, told in found.items()}
+
+
+def check_sources(table1: pd.DataFrame, quotes: Sequence[str]) -> list[Check]:
+    """Whether Table 1 has as many sources of each data set as the prose names in its :func:`sentences_about`
+    it; where it may count in two ways, only if both agree."""
+    told = sentences_about(quotes, list(_SOURCES))
     checks = []
     for _, row in table1[table1["quantity"] == "sources"].iterrows():
         cell = printed_in(row)
-        readings = [[name for name in names if name in told] for names in _SOURCES[row["dataset"]]]
+        own = told[row["dataset"]]
+        readings = [[name for name in names if name in own] for names in _SOURCES[row["dataset"]]]
         counts = [3 if names == ["three hospitals"] else len(names) for names in readings]
         checks.append(
             check_statement(
@@ -71,6 +90,16 @@ def draw_printed_lengths(lengths: pd.DataFrame) -> Axes:
     ax.set(xscale="log", xlabel="length of a report (words)", ylabel="", xticks=ticks)
     ax.set_xticklabels([f"{tick:,}" for tick in ticks])
     return ax
+
+
+def public(run: Run, dataset: str) -> tuple[list[Any], str]:
+    """The records of a public data set and what they count as, as ``run.public`` gives them; of what is
+    recorded only the table of the records is noted as read, not those of other pages."""
+    if run.find(dataset) is not None:
+        return run.public(dataset)
+    run.require_declared("data", dataset)
+    run.reading.note_file(dataset, RECORDED / f"{dataset}.csv")
+    return list(recorded.records(dataset)), "recorded"
 
 
 def with_words(reports: Sequence[Report], names: Sequence[str]) -> dict[str, int]:

@@ -11,7 +11,7 @@ from matplotlib.axes import Axes
 from radeval_lib import plots
 from radeval_lib.pages.summarization import plan
 from radeval_lib.pages.summarization.systems import described
-from radeval_lib.papers.printed_numbers import Printed, by_name
+from radeval_lib.papers.printed_numbers import Printed, by_name, printed_in
 from radeval_lib.papers.rounding import rounding_range
 from radeval_lib.stats import tokens
 from radeval_lib.study.checks import Check, Key, above, check_one_rule, check_statement, check_value
@@ -61,6 +61,40 @@ def check_means(table4: pd.DataFrame, metric: str, name: Key, claim: str, models
         claim,
         f"{models[0]} {first.value:.4f}, {rival} {found[rival].value:.4f}",
         above(first.low - high, first.high - low),
+    )
+
+
+def shares_of_stanford(table12: pd.DataFrame, whole: pd.DataFrame) -> tuple[float, float]:
+    """The shares of reports from Stanford, lowest and highest, with which every mean of Table 12's two
+    hospitals rounds to the score of the ``whole`` test set; the lowest above the highest where none does.
+
+    Each score of Table 12 may be anything that rounds to what is printed, so each mean allows the shares
+    from its lowest to its highest.
+    """
+    lows, highs = [], []
+    for (model, metric), pair in table12.groupby(["model", "metric"], sort=False):
+        at = by_name(pair, "site")
+        stanford, indiana = at["Stanford"], at["Indiana"]
+        score = printed_in(whole[(whole["model"] == model) & (whole["metric"] == metric)].iloc[0])
+        shares = [
+            share
+            for share in np.linspace(0, 1, 1001)
+            if share * stanford.low + (1 - share) * indiana.low <= score.high
+            and share * stanford.high + (1 - share) * indiana.high >= score.low
+        ]
+        lows.append(min(shares, default=np.inf))
+        highs.append(max(shares, default=-np.inf))
+    return float(max(lows)), float(min(highs))
+
+
+def check_share(table12: pd.DataFrame, whole: pd.DataFrame) -> Check:
+    """Whether one share of reports from Stanford makes all means over both hospitals the scores of the
+    ``whole`` test set."""
+    low, high = shares_of_stanford(table12, whole)
+    pairs = table12.groupby(["model", "metric"]).ngroups
+    found = f"any from {low:.1%} to {high:.1%}" if low <= high else "none"
+    return check_statement(
+        "share of reports from Stanford", f"one share for all {pairs} means", found, low <= high
     )
 
 

@@ -16,11 +16,12 @@ from radeval_lib.papers.printed_numbers import printed
 from radeval_lib.stats.printed import counts_that_print, predictions_that_print
 from radeval_lib.study.checks import WIDEST, Check, check_statement
 
-_READ_N, _READ_F1 = 7, 0.1 + 1e-9
+_READ_N, _READ_F1 = 7, 0.1
 """How closely the dots of Figure 5 can be read."""
+READ_TO = f"±{_READ_N} reports and ±{_READ_F1} points of F1"
 _HALF_DIGIT = 0.0005  # percent are printed with one decimal: half of 0.1 percent, as a fraction
 _PERCENTS = np.arange(1, 1001) / 1000  # all above 0 with one decimal, as fractions
-_SLACK = 1e-9  # of quotients that are whole numbers
+_SLACK = 1e-9  # of quotients that are whole numbers, and of differences of decimals
 _MOST = 1.01  # two probabilities of two decimals sum to at most 1, and to 0.01 more by rounding
 _CONFIDENT = 0.9  # our reading: the paper says "confidently" and names no threshold
 _TICKS = [20, 200, 2000]
@@ -95,7 +96,7 @@ def rows_near(dots: pd.DataFrame, by_class: pd.DataFrame) -> list[pd.Index]:
     return [
         by_class.index[
             ((by_class["N"] - dot["reports"]).abs() <= _READ_N)
-            & ((by_class["F1"] - dot["f1"]).abs() <= _READ_F1)
+            & ((by_class["F1"] - dot["f1"]).abs() <= _READ_F1 + _SLACK)
         ]
         for _, dot in dots.iterrows()
     ]
