@@ -70,7 +70,10 @@ def hand_over(
     evidence: str,
     holds: bool | None,
     texts: Mapping[str, str],
+    sample: str,
+    instrument: str,
     roles: Sequence[str] | None = None,
+    models: Sequence[str] | None = None,
 ) -> None:
     """Record the numbers of a headline for the front page.
 
@@ -80,8 +83,11 @@ def hand_over(
     evidence : kind of evidence of the numbers.
     holds : whether they support the sentence; None where they cannot tell.
     texts : a text for each name in the sentence.
+    sample, instrument : on how many of what the numbers rest, and what computed them, in words.
     roles : of the data that they rest on, besides recorded scores and the cells that made the models;
         default: what the statements behind it have read (:mod:`radeval_lib.study.tracing`).
+    models : roles of the models that they rest on, if these are not all that was read; cells that made none
+        of these are left out.
 
     Raises
     ------
@@ -99,8 +105,29 @@ def hand_over(
     if roles is None and (here := reached(run.reading)):
         for kind in ("data", "models"):
             provenance[kind] = {name: one for name, one in provenance[kind].items() if name in here}
-    content = {"evidence": evidence, "holds": holds, "texts": dict(texts), "provenance": provenance}
+    if models is not None:
+        _keep_models(provenance, models)
+    content = {
+        "evidence": evidence,
+        "holds": holds,
+        "texts": dict(texts),
+        "sample": sample,
+        "instrument": instrument,
+        "provenance": provenance,
+    }
     _write(run, f"headline_{headline}", content)
+
+
+def _keep_models(provenance: dict[str, Any], roles: Sequence[str]) -> None:
+    """Leave of a provenance the models of some roles, and of the cells those that made these."""
+    kept = {role: one for role, one in provenance["models"].items() if role in roles}
+    made = tuple(f"cells/{one['name'].removeprefix('cell:')}/" for one in kept.values())
+    provenance["models"] = kept
+    provenance["data"] = {
+        name: digest
+        for name, digest in provenance["data"].items()
+        if not name.startswith("cells/") or name.startswith(made)
+    }
 
 
 def borne_out(run: Run) -> tuple[list[tuple[Headline, str]], list[Headline]]:

@@ -135,11 +135,24 @@ class PageRun(runs.Run):
         *,
         evidence: str,
         holds: bool | None,
+        sample: str,
+        instrument: str,
         roles: Sequence[str] | None = None,
+        model_roles: Sequence[str] | None = None,
         **texts: str,
     ) -> None:
         """Hand the numbers of a finding to the front page: :func:`radeval_lib.study.headlines.hand_over`."""
-        headlines.hand_over(self, name, evidence=evidence, holds=holds, texts=texts, roles=roles)
+        headlines.hand_over(
+            self,
+            name,
+            evidence=evidence,
+            holds=holds,
+            texts=texts,
+            sample=sample,
+            instrument=instrument,
+            roles=roles,
+            models=model_roles,
+        )
 
 
 @dataclass

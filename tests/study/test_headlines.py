@@ -18,6 +18,7 @@ from radeval_lib.study.tracing import TracedReading
 from radeval_lib.study.verdicts import EVIDENCE
 
 FIRST = Headline("first", "a/page", "a-place", "**It leads** by {lead}.", ("open",))
+MADE = {"sample": "two reports", "instrument": "a ruler"}
 SECOND = replace(FIRST, id="second", text="It is {word}.", needs=("print",))
 
 
@@ -47,7 +48,7 @@ def test_a_headline_is_reported_where_its_numbers_bear_it_out(
     run: SimpleNamespace, evidence: str, holds: bool | None, shown: list[str], waiting: list[str]
 ) -> None:
     run.results_dir.mkdir(parents=True)
-    headlines.hand_over(run, "first", evidence=evidence, holds=holds, texts={"lead": "2"})
+    headlines.hand_over(run, "first", evidence=evidence, holds=holds, texts={"lead": "2"}, **MADE)
     told, missing = headlines.borne_out(run)
     assert [text for _, text in told] == shown
     assert [entry.id for entry in missing] == waiting
@@ -55,18 +56,19 @@ def test_a_headline_is_reported_where_its_numbers_bear_it_out(
 
 def test_a_headline_belongs_to_its_page_and_gets_every_text(run: SimpleNamespace) -> None:
     with pytest.raises(ResultError, match="asks for 'lead'"):
-        headlines.hand_over(run, "first", evidence="open", holds=True, texts={})
+        headlines.hand_over(run, "first", evidence="open", holds=True, texts={}, **MADE)
     with pytest.raises(ResultError, match="is none of 'a/page'"):
-        headlines.hand_over(run, "third", evidence="open", holds=True, texts={})
+        headlines.hand_over(run, "third", evidence="open", holds=True, texts={}, **MADE)
     run.notebook = "b/page"
     with pytest.raises(ResultError, match="is none of 'b/page'"):
-        headlines.hand_over(run, "first", evidence="open", holds=True, texts={"lead": "2"})
+        headlines.hand_over(run, "first", evidence="open", holds=True, texts={"lead": "2"}, **MADE)
 
 
 def test_a_headline_names_the_roles_that_it_rests_on(run: SimpleNamespace) -> None:
     run.results_dir.mkdir(parents=True)
     for roles, sources in ((["ratings"], ["ratings", "recorded", "cells/a/model"]), (None, None)):
-        headlines.hand_over(run, "first", evidence="open", holds=True, texts={"lead": "2"}, roles=roles)
+        told = {"holds": True, "texts": {"lead": "2"}, "roles": roles}
+        headlines.hand_over(run, "first", evidence="open", **told, **MADE)
         (path,) = run.results_dir.glob("*.json")
         assert json.loads(path.read_text(encoding="utf-8"))["provenance"] == {"data": sources}
 
@@ -78,15 +80,29 @@ def test_a_headline_names_what_its_statements_have_read(
     run.reading = TracedReading(files={"papers/a": {"table1.csv": "1", "table2.csv": "2"}})
     run.provenance = lambda sources=None: {"data": run.reading.data(sources), "models": {"encoder": {}}}
     monkeypatch.setattr(TracedReading, "reached", lambda _: {"table2.csv"})
-    headlines.hand_over(run, "first", evidence="open", holds=True, texts={"lead": "2"})
+    headlines.hand_over(run, "first", evidence="open", holds=True, texts={"lead": "2"}, **MADE)
     (path,) = run.results_dir.glob("*.json")
     found = json.loads(path.read_text(encoding="utf-8"))["provenance"]
     assert found == {"data": {"table2.csv": "2"}, "models": {}}
 
 
+def test_a_headline_leaves_out_models_that_its_numbers_do_not_rest_on(run: SimpleNamespace) -> None:
+    run.results_dir.mkdir(parents=True)
+    models = {"encoder": {"name": "packaged"}, "ner_model": {"name": "cell:a/model"}}
+    read = {"cells/a/model/one/cell.json": "1", "recorded.csv": "2"}
+    run.provenance = lambda sources=None: {"data": read, "models": models}
+    for kept, data in ((["encoder"], {"recorded.csv": "2"}), (["ner_model"], read)):
+        told = {"holds": True, "texts": {"lead": "2"}, "models": kept}
+        headlines.hand_over(run, "first", evidence="open", **told, **MADE)
+        (path,) = run.results_dir.glob("*.json")
+        found = json.loads(path.read_text(encoding="utf-8"))
+        assert (found["provenance"]["data"], list(found["provenance"]["models"])) == (data, kept)
+        assert (found["sample"], found["instrument"]) == ("two reports", "a ruler")
+
+
 def test_what_another_version_handed_over_is_refused(run: SimpleNamespace) -> None:
     run.results_dir.mkdir(parents=True)
-    headlines.hand_over(run, "first", evidence="open", holds=True, texts={"lead": "2"})
+    headlines.hand_over(run, "first", evidence="open", holds=True, texts={"lead": "2"}, **MADE)
     headlines.check(run.results_dir)
     (path,) = run.results_dir.glob("*.json")
     for text in (

@@ -77,7 +77,7 @@ def _contrast(name: str, values: Iterable[float], scale: float | None = 1.0, **w
     """A contrast from its two values, the stated one first; ``words`` complete what the file says of it."""
     whose, (difference, quantity, basis, *unstated) = _SAID[name]
     stated, by_code = values
-    is_gap = whose in PAPERS.values() and not unstated
+    is_gap = whose in PAPERS.values() and not unstated and stated != by_code
     return Contrast(whose, difference, quantity.format(**words), stated, by_code, basis, scale, is_gap)
 
 

@@ -16,11 +16,12 @@ from radeval_lib.data import openi
 from radeval_lib.data.records import Report
 from radeval_lib.data.restricted import reveal
 from radeval_lib.pages.summarization import corpora
-from radeval_lib.papers.printed_numbers import Printed, quotations, quoted
+from radeval_lib.papers.printed_numbers import Printed, printed, quotations, quoted
 from radeval_lib.study.checks import Check, check_statement, check_value, under_every
 from radeval_lib.study.page_runs import PageRun
 
 SECTIONS = "new pairs, Section 1 against Section 4"
+_NAMED = re.compile(r"modalities \(([^)]*)\) and seven anatomies \(([^)]*)\)")
 
 
 def check_openi(reports: list[Report], printed: Printed) -> Check:
@@ -36,7 +37,7 @@ def check_openi(reports: list[Report], printed: Printed) -> Check:
     return check_statement(
         "Open-i reports with both sections",
         printed.text,
-        f"{len(both):,}; with at least 10 and 2 words {len(long):,}",
+        f"of {len(reports):,} reports {len(both):,}; with at least 10 and 2 words {len(long):,}",
         under_every(fits),
         cells=[printed],
     )
@@ -101,6 +102,20 @@ class PairLists:
         """Pairs that are out of domain in Section 2.1 and trained in Section 2.2."""
         return sorted(set(self.rare) & set(self.trained))
 
+    def check_row(self) -> list[Check]:
+        """Whether Table 1 says Multiple of MIMIC-RRS where the lists have several kinds."""
+        (row,) = printed("rrs.table1").query("dataset == 'MIMIC-RRS'").to_dict("records")
+        modalities, bodies = kinds(self.all)
+        return [
+            check_statement(
+                f"MIMIC-RRS row, {column}",
+                row[column],
+                f"{len(found)} in the lists of Section 2",
+                (row[column] == "Multiple") == (len(found) > 1),
+            )
+            for column, found in (("anatomy", bodies), ("modality", modalities))
+        ]
+
     def roles(self, counts: pd.DataFrame) -> pd.DataFrame:
         """Each pair with its place in the lists, its reports, and what of it training shows elsewhere.
 
@@ -128,8 +143,16 @@ def kinds(pairs: Sequence[str]) -> tuple[set[str], set[str]]:
     return {pair.split()[0] for pair in pairs}, set[str]().union(*map(body_parts, pairs))
 
 
+def named_kinds() -> tuple[set[str], set[str]]:
+    """The modalities and the anatomies that Section 1 names, as the names of pairs write them."""
+    found = _NAMED.search(" ".join(words for _, words in quotations("rrs.claim_new")))
+    assert found is not None
+    modalities, bodies = ({word for word in re.split(r",? and |, ", part) if word} for part in found.groups())
+    return {"MR" if name == "MRI" else name for name in modalities}, bodies
+
+
 def check_numbers_of_kinds(lists: PairLists) -> list[Check]:
-    """Whether as many modalities, anatomies and pairs are listed as the paper says.
+    """Whether as many modalities, anatomies and pairs are listed as the paper says, and the same.
 
     *New* may be all that the data set lists, or what is listed beside X-ray, chest and X-ray Chest, which
     MIMIC-CXR had already: where the two readings differ the check cannot tell.
@@ -137,9 +160,10 @@ def check_numbers_of_kinds(lists: PairLists) -> list[Check]:
     said = quoted("rrs.claim_new")
     (modalities, bodies), (new_modalities, new_bodies) = kinds(lists.all), kinds(lists.from_mimic_iii)
     pairs, new_pairs = set(lists.all), set(lists.from_mimic_iii)
+    of_section, bodies_of_section = named_kinds()
     in_all = [
-        ("modalities in all", "three modalities", modalities, 3),
-        ("anatomies in all", "seven anatomies", bodies, 7),
+        ("modalities in all", "three modalities", modalities, 3, of_section),
+        ("anatomies in all", "seven anatomies", bodies, 7, bodies_of_section),
     ]
     of_new = [
         ("new modalities", "three new modalities", new_modalities, modalities, 3, "X-ray"),
@@ -153,8 +177,13 @@ def check_numbers_of_kinds(lists: PairLists) -> list[Check]:
     conclusion = "twelve modality-anatomy pairs"
     return [
         *(
-            check_statement(name, claim, f"{len(found)}: {', '.join(sorted(found))}", len(found) == number)
-            for name, claim, found, number in in_all
+            check_statement(
+                name,
+                f"{claim} ({', '.join(sorted(named))})",
+                f"{len(found)}: {', '.join(sorted(found))}",
+                len(found) == number and found == named,
+            )
+            for name, claim, found, number, named in in_all
         ),
         *(
             check_statement(
@@ -179,8 +208,8 @@ def check_lists(lists: PairLists) -> list[Check]:
     rows = [
         (
             "one name for the source of the reports",
-            "the MIMIC of the pairs",
-            " and ".join(sorted(sources)),
+            "RRS data from MIMIC-II",
+            f"named: {' and '.join(sorted(sources))}",
             len(sources) == 1,
         ),
         (
@@ -210,18 +239,21 @@ def check_released_sizes(lists: PairLists, counts: pd.DataFrame) -> list[Check]:
     top = counts["mapped"].nlargest(len(lists.frequent)).index
     smallest = counts.loc[[pair for pair in lists.trained if pair in counts.index], "suitable"]
     largest = counts.loc[lists.unseen, "suitable"]
+    splits = counts[["train", "validate", "test"]].gt(0)
+    whole = splits.loc[smallest.index].all(axis=1)
+    tested = splits.loc[lists.unseen].eq([False, False, True]).all(axis=1)
     named = set(lists.from_mimic_iii)
     rows = [
         (
-            "the five first picks are the most frequent",
+            "the five first picks are the most frequent of those picked",
             "five of the most frequently-occurring",
             f"the five largest of the {len(counts)} picked are {', '.join(top)}",
             set(top) == set(lists.frequent),
         ),
         (
-            "the picks are all pairs of MIMIC-III",
+            "the picks are the pairs of the released notebook",
             "five pairs, then six",
-            f"{len(lists.frequent)} and {len(lists.rare)}, {len(named)} distinct",
+            f"{len(lists.frequent)} and {len(lists.rare)}, {len(named)} distinct; released {len(counts)}",
             named == set(counts.index),
         ),
         (
@@ -230,6 +262,12 @@ def check_released_sizes(lists: PairLists, counts: pd.DataFrame) -> list[Check]:
             f"smallest trained: {smallest.idxmin()}, {smallest.min():,}; "
             f"largest test-only: {largest.idxmax()}, {largest.max():,}",
             bool(smallest.min() > largest.max()),
+        ),
+        (
+            "trained pairs have three sets, the others a test set alone",
+            "to training, validation, and test sets; the remaining for OOD test sets",
+            f"{whole.sum()} of {len(whole)}; {tested.sum()} of {len(tested)}",
+            bool(whole.all() and tested.all()),
         ),
     ]
     return [check_statement(*row) for row in rows]

@@ -8,7 +8,13 @@ import pandas as pd
 import pytest
 
 from radeval_lib.pages.summarization import dataset
-from radeval_lib.pages.summarization.dataset import PairLists, check_headings, check_numbers_of_kinds, listed
+from radeval_lib.pages.summarization.dataset import (
+    PairLists,
+    check_headings,
+    check_numbers_of_kinds,
+    listed,
+    named_kinds,
+)
 from radeval_lib.papers.printed_numbers import parse, released
 
 LISTS = PairLists(
@@ -36,6 +42,7 @@ def test_each_pair_has_its_place_in_both_lists() -> None:
 def test_kinds_are_counted_and_x_ray_and_chest_may_not_be_new() -> None:
     told = {check.name: check for check in check_numbers_of_kinds(LISTS)}
     assert told["anatomies in all"].computed == "3: chest, head, pelvis"
+    assert told["anatomies in all"].outcome == "fails"  # Section 1 names others
     assert told["new anatomies"].computed == "2 beside chest, 3 with it"
     assert told["pairs in all, conclusion"].computed == "4 listed"
     assert (
@@ -59,6 +66,24 @@ def test_new_pairs_contradict_one_another_under_either_reading() -> None:
         "new pairs, introduction",
         "new pairs, related work",
     ]
+
+
+def test_section_1_names_the_kinds_that_the_lists_have() -> None:
+    assert named_kinds() == dataset.kinds(PairLists.read().all)
+
+
+def test_multiple_means_several() -> None:
+    assert [check.outcome for check in PairLists.read().check_row()] == ["holds", "holds"]
+    one = PairLists(["CT Head"], [], ["CT Head"], [])
+    assert [check.outcome for check in one.check_row()] == ["fails", "fails"]
+
+
+def test_released_splits_are_those_of_trained_and_other_pairs() -> None:
+    counts = released("mimic_rrs_counts").set_index("pair")
+    for changed, outcome in ((counts, "holds"), (counts.assign(validate=0), "fails")):
+        *_, splits = dataset.check_released_sizes(PairLists.read(), changed)
+        assert splits.outcome == outcome
+    assert splits.computed == "0 of 6; 5 of 5"
 
 
 def test_headings_count_once_or_with_each_pair_and_their_yield_is_compared() -> None:

@@ -45,10 +45,14 @@ def test_concepts_levels_labels_and_relations_of_the_schema_are_counted(
         "entity labels": "4: ANAT-DP, OBS-DP, OBS-U, OBS-DA",
         "relation types": "3: Suggestive Of, Located At, Modify",
         "labels of the example": "OBS-DP, OBS-DA, ANAT-DP",
+        "relations of the example": "3 of 3 join two entities",
     }
     (place, entities), relations = f1_radgraph.quotations("rrs.def_schema")
     fewer = [(place, entities.replace("(OBS-U)", "")), relations]
-    monkeypatch.setattr(f1_radgraph, "quotations", lambda exhibit: fewer)
+    whole = f1_radgraph.quotations
+    monkeypatch.setattr(
+        f1_radgraph, "quotations", lambda name: fewer if name == "rrs.def_schema" else whole(name)
+    )
     assert {check.name for check in check_schema() if check.outcome == "fails"} == {
         "levels of Observation",
         "entity labels",
@@ -71,6 +75,14 @@ def test_one_rule_on_the_ends_of_an_edge_gives_all_printed_triplets() -> None:
     )
     flags, *_ = replace(example, edges=example.edges[1:]).check_triplets()
     assert flags.outcome == "fails"
+
+
+def test_a_graph_is_directed_if_no_rule_that_takes_either_end_gives_all_triplets() -> None:
+    example = Example.read()
+    found = example.check_direction()
+    assert (found.outcome, found.computed) == ("holds", "6 of 6 fit if one end counts, 4 if either does")
+    assert replace(example, edges=example.turned).check_direction().outcome == "holds"
+    assert replace(example, edges=example.edges[:1]).check_direction().outcome == "fails"
 
 
 def test_levels_see_different_changes() -> None:
