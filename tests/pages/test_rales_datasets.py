@@ -1,5 +1,7 @@
 """Label schemes, and lengths of reports."""
 
+from pathlib import Path
+
 from radeval_lib import study
 from radeval_lib.pages.rales import datasets
 
@@ -25,3 +27,12 @@ def test_sources_are_counted_as_the_prose_names_them() -> None:
     assert len(found) == 5
     first = datasets.check_sources(table1, [quote.replace("CheXpert", "") for quote in told])[0]
     assert (first.key.row, first.outcome) == ("RadGraph", "fails")
+
+
+def test_of_a_recorded_set_only_the_table_of_its_records_is_noted(tmp_path: Path) -> None:
+    (tmp_path / "data").mkdir()
+    where = {"output_dir": str(tmp_path / "out"), "data_root": str(tmp_path / "data")}
+    run = study.begin("rales/datasets", profile="smoke", seed=0, **where)
+    records, evidence = datasets.public(run, "openi")
+    assert (len(records), evidence) == (3851, "recorded")
+    assert [Path(name).name for name in run.reading.files["openi"]] == ["openi.csv"]
