@@ -219,7 +219,7 @@ def _side_by_side(result: Result) -> str:
     shown = [check for check in result.checks if check.outcome != verdicts.FAILS]
     if len(shown) <= MOST_CHECKS and len(result.checks) - len(shown) <= MOST_LISTED:
         return table_html(checks_frame(shown), index=False) if shown else "all above"
-    address = f"../across/audit.html?q=[{result.exhibit}]"
+    address = f"../across/audit.html?q=[{result.exhibit}.{result.evidence}]"
     return f'<a href="{address}">All {len(result.checks)} checks</a> (audit)'
 
 

@@ -192,7 +192,7 @@ def audit_table(checks: pd.DataFrame) -> HTML:
     rows = [
         [
             escape(r.paper),
-            link(r.notebook, r.anchor, r.label) + _muted(f"[{r.exhibit}]"),
+            link(r.notebook, r.anchor, r.label) + _muted(f"[{r.exhibit}.{r.evidence}]"),
             escape(r.check if r.evidence == "print" else f"{r.check} ({r.evidence})"),
             escape(r.printed),
             escape(r.follows),

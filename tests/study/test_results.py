@@ -353,7 +353,7 @@ def test_a_box_with_many_checks_leads_to_the_audit(run: Run) -> None:
     many = [check_value(f"value {place}", "1", 2) for place in range(9)]
     html = exhibit_html(record(run, _exhibit(), evidence="print", checks=many))
     assert "value 1: printed 1; found 2, and seven more<br>" in html
-    assert f'<a href="../across/audit.html?q=[{_exhibit()}]">All 9 checks</a>' in html
+    assert f'<a href="../across/audit.html?q=[{_exhibit()}.print]">All 9 checks</a>' in html
     assert "<tr>" not in html.partition("exhibit-record")[2]
 
 
