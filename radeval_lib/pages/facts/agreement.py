@@ -128,7 +128,7 @@ def one_description(printed: Mapping[str, str], descriptions: int) -> Check:
     return check_statement(
         "the three agreements on accuracy, if one description alone had wrong facts",
         ", ".join(printed[pair] for pair in RATERS if pair != ALL),
-        "; ".join(found),
+        f"{'; '.join(found)}; over {descriptions} descriptions",
         under_every(fits),
     )
 
