@@ -28,6 +28,7 @@ from radeval_lib.study.verdicts import Coverage
 
 OPEN_CONVENTION = "definition"
 CAUSES = ("paper", "text", OPEN_CONVENTION, "rounding")
+_CONTRADICT_NOTHING = (OPEN_CONVENTION, "text")
 _FORMAT = 6
 _PAPERS = "papers/"
 _INTERVAL = re.compile(r"\[[-+−]?[\d.]+%?, [-+−]?[\d.]+%?\]| ± \d")
@@ -118,8 +119,8 @@ class Result:
 def judge(kind: str, checks: Sequence[Check], causes: Mapping[str, Cause], *, as_source: bool = True) -> str:
     """The verdict that checks earn (CONTRIBUTING.md, The words).
 
-    A check that fails by a convention that the paper leaves open contradicts nothing: for the verdict it
-    cannot tell.
+    A check that fails by a convention that the paper leaves open, or by noise in our copy of it, contradicts
+    nothing: for the verdict it cannot tell.
 
     Parameters
     ----------
@@ -145,9 +146,10 @@ def judge(kind: str, checks: Sequence[Check], causes: Mapping[str, Cause], *, as
 
 
 def counted_outcome(check: Check, causes: Mapping[str, Cause]) -> str:
-    """A check's outcome as it counts towards a verdict: what fails by an open convention cannot tell."""
-    open_convention = check.cause and causes[check.cause].kind == OPEN_CONVENTION
-    return verdicts.CANNOT_TELL if open_convention else check.outcome
+    """A check's outcome as it counts towards a verdict: what fails by an open convention, or by noise in our
+    copy of the paper, cannot tell."""
+    contradicts_nothing = check.cause and causes[check.cause].kind in _CONTRADICT_NOTHING
+    return verdicts.CANNOT_TELL if contradicts_nothing else check.outcome
 
 
 def _discrepancies(exhibit_id: str) -> dict[str, dict[str, Any]]:

@@ -93,6 +93,11 @@ def test_an_open_convention_contradicts_nothing() -> None:
     assert judge("data", [YES, slip], causes) == "differs"
 
 
+def test_noise_in_our_copy_contradicts_nothing() -> None:
+    causes = {"noise": Cause("text", "a garbled cell")}
+    assert judge("numbers", [YES, replace(NO, cause="noise")], causes) == "undecided"
+
+
 def test_each_word_states_one_outcome() -> None:
     assert {verdicts.outcome_of(word) for word in verdicts.VERDICTS} == set(verdicts.OUTCOMES)
     assert verdicts.outcome_of("fails on other data") == verdicts.FAILS
