@@ -14,6 +14,7 @@ import nbformat
 import pandas as pd
 import pytest
 import yaml
+from bs4 import BeautifulSoup
 
 from radeval_lib.labs import building
 from radeval_lib.paths import ROOT, notebooks
@@ -22,6 +23,7 @@ from radeval_lib.study import cells
 from radeval_lib.study.profiles import names
 from radeval_lib.tables import table_html
 from workflow import describing, readme
+from workflow.check_site import words
 
 CODEMETA = {
     "@context", "@type", "name", "description", "keywords", "version", "license", "programmingLanguage",
@@ -261,3 +263,11 @@ def test_one_version_stands_everywhere_and_heads_the_changelog() -> None:
     assert versions == sorted(versions, reverse=True)
     newest = changelog.partition(f"## {versions[0]} ")[2].partition("\n## ")[0]
     assert "### What you must do\n" in newest
+
+
+def test_words_of_a_page_are_those_that_a_reader_sees() -> None:
+    """A lowered letter or a place to break parts no word; cells of a table and paragraphs do."""
+    page = "<p>τ<sub>b</sub> of data_<wbr>manifests</p><table><tr><td>1</td><td>2</td></tr></table><p>end</p>"
+    content = BeautifulSoup(page, "html.parser")
+    assert words(content) == len(["τb", "of", "data_manifests", "1", "2", "end"])
+    assert content.find("wbr")  # what is counted stays as it is
