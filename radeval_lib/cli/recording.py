@@ -22,15 +22,16 @@ def record(
     sets: tuple[str, ...], profile: str, unfreeze: bool, keep_scores: bool, check: bool, data_root: str
 ) -> None:
     """Record what every metric says of public SETS (default: all), as data_manifests/recorded has it."""
-    from radeval_lib.pages.across import recording
+    from radeval_lib.pages.across import recorded_sets, recording, rescoring
 
+    chosen = sets or recorded_sets.names()
     if check:
         failed = 0
-        for name in sets or recording.names():
-            for found in recording.check(name, profile, data_root):
+        for name in chosen:
+            for found in rescoring.check(name, profile, data_root):
                 failed += not found.holds
                 click.echo(f"{name}: {found}")
         sys.exit(bool(failed))
-    for name in sets or recording.names():
+    for name in chosen:
         path = recording.record(name, profile, data_root, unfreeze=unfreeze, keep_scores=keep_scores)
         click.echo(display_path(path))

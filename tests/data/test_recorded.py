@@ -17,7 +17,7 @@ from radeval_lib.metrics import create
 from radeval_lib.metrics.fact_rates import counts_of
 from radeval_lib.pages.across import (
     coded_findings,
-    recording,
+    recorded_sets,
     score_variants,
     system_sets,
     systems_recording,
@@ -39,7 +39,7 @@ KNOWN = {
     *("_".join(mark) for mark in radpref.MARKS),
     *("precision", "recall", "f1", "hallucination", "omission", "found_in_source", "edit_distance"),
     *("findings_words", "impression_words", "text_words", "description_words"),
-    *(f"word_{word}" for words in recording.WORDS.values() for word in words),
+    *(f"word_{word}" for words in recorded_sets.WORDS.values() for word in words),
     *("sentence", "draw", "measure", "hit", "gold", "found", "false", "missing"),
     *("normal", "rating", "ratings", "choice", "system_1", "system_2", "specialty"),
     *(f"{metric}_{side}" for metric in which_judge.WORDS for side in (1, 2)),
@@ -204,7 +204,7 @@ def test_recorded_lengths_are_those_of_the_sections(name: str, data_root: Path) 
 
 
 def test_words_of_open_i_are_counted_alike_from_texts_and_from_what_is_recorded(data_root: Path) -> None:
-    words = recording.WORDS["openi"]
+    words = recorded_sets.WORDS["openi"]
     assert list(words) == datasets.italic(" ".join(said for _, said in quotations("rales.def_domain")))
     ours, theirs = (
         datasets.with_words(one, words)

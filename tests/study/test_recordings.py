@@ -19,7 +19,7 @@ from radeval_lib.metrics import create
 from radeval_lib.metrics.base import get
 from radeval_lib.metrics.bertscore import BertScore
 from radeval_lib.origin import Reading
-from radeval_lib.pages.across import recording
+from radeval_lib.pages.across import recorded_sets, rescoring
 from radeval_lib.pipeline import staging
 from radeval_lib.pipeline.release import ReleaseError, refuse_out_of_date
 from radeval_lib.placeholders import PlaceholderError
@@ -30,12 +30,12 @@ from radeval_lib.study.profiles import profile
 from radeval_lib.wording import long_date
 
 # Sets of systems are tested with their page.
-SCORED = sorted(recording.SETS)
+SCORED = sorted(recorded_sets.SETS)
 COLUMNS = [
     pytest.param(name, key, marks=[pytest.mark.nightly] if get(key).needs else [], id=f"{name}-{key}")
     for name in recorded.names()
     for key in recorded.load(name).about["columns"]
-    if name in recording.TABLES or get(key).needs
+    if name in recorded_sets.TABLES or get(key).needs
 ]
 """Columns of models, and those of sets that have tables of their own."""
 WORDS = ("rouge_1", "rouge_2", "rouge_l", "bleu")
@@ -183,18 +183,18 @@ DEPARTS = {("radpref", "ratescore")}
 def test_a_column_is_scored_again_within_what_its_case_allows(
     name: str, key: str, data_root: Path, record_property: Callable[[str, object], None]
 ) -> None:
-    if recordings.out_of_date(name, [key, recording.CHOOSERS.get(name, key)]):
+    if recordings.out_of_date(name, [key, recorded_sets.CHOOSERS.get(name, key)]):
         pytest.skip(f"{key} of {name} is out of date, and every page says so")
     try:
         build = next(one for one in ("open", "embedded") if _has_models(one, key, data_root))
     except StopIteration:
         pytest.skip(f"no build on this machine has the models of {key}")
-    found = recording.check(name, build, str(data_root), [key])
+    found = rescoring.check(name, build, str(data_root), [key])
     for one in found:
         record_property("case", str(one))
         print(f"{name}: {one}")
     assert found
-    if (name, key) in DEPARTS and not found[0].holds and found[0].case == recording.OTHER_MODELS:
+    if (name, key) in DEPARTS and not found[0].holds and found[0].case == rescoring.OTHER_MODELS:
         pytest.xfail(str(found[0]))
     assert all(one.holds for one in found), [str(one) for one in found]
 
@@ -212,19 +212,19 @@ def _has_models(build: str, key: str, data_root: Path) -> bool:
 
 def test_each_case_has_its_tolerance() -> None:
     ratings, before = np.arange(50.0), np.linspace(0, 1, 50)
-    made = lambda change, case: recording.compare("m", before, before + change, case, ratings)  # noqa: E731
-    assert made(1e-10, recording.EXACT).holds
-    assert not made(1e-8, recording.EXACT).holds
-    assert made(9e-7, recording.SAME_MODELS).holds
-    assert not made(2e-6, recording.SAME_MODELS).holds
-    assert made(0.019, recording.OTHER_MODELS).holds
-    assert not made(0.021, recording.OTHER_MODELS).holds
+    made = lambda change, case: rescoring.compare("m", before, before + change, case, ratings)  # noqa: E731
+    assert made(1e-10, rescoring.EXACT).holds
+    assert not made(1e-8, rescoring.EXACT).holds
+    assert made(9e-7, rescoring.SAME_MODELS).holds
+    assert not made(2e-6, rescoring.SAME_MODELS).holds
+    assert made(0.019, rescoring.OTHER_MODELS).holds
+    assert not made(0.021, rescoring.OTHER_MODELS).holds
     turned = np.where(np.arange(50) % 2, 0.02, -0.02)
-    other = made(turned, recording.OTHER_MODELS)
+    other = made(turned, rescoring.OTHER_MODELS)
     assert abs(other.mean) < 1e-12
     assert not other.holds
     assert other.tau < -0.03
-    assert not made(0.0, recording.OUT_OF_DATE).holds
+    assert not made(0.0, rescoring.OUT_OF_DATE).holds
     assert "other models than those recorded: NOT WITHIN" in str(other)
 
 

@@ -9,9 +9,9 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from radeval_lib.errors import ParameterError
 from radeval_lib.metrics.base import Metric
 from radeval_lib.pages.across import coded_findings, score_variants, system_sets
+from radeval_lib.pages.across.recorded_sets import absent
 from radeval_lib.pages.across.system_sets import METRICS
 from radeval_lib.study import recordings
 from radeval_lib.study.runs import Run
@@ -53,7 +53,7 @@ def read(root: Path) -> pd.DataFrame:
     """
     texts = system_sets.outputs(root)
     if texts.empty:
-        raise ParameterError(f"no data root holds {NAME!r}", "record", f"See `radbook data status {NAME}`.")
+        raise absent(NAME)
     return texts
 
 
@@ -83,8 +83,7 @@ def variants(run: Run, texts: pd.DataFrame, wordnet: str | None = None) -> pd.Da
 def metric(run: Run, name: str) -> Metric:
     """A metric as it is now, whatever was recorded of it."""
     made = run.metric(name)
-    found: Metric = getattr(made, "_metric", made)
-    return found
+    return getattr(made, "_metric", made)
 
 
 def description(run: Run) -> dict[str, Any]:

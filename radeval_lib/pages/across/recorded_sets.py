@@ -1,0 +1,236 @@
+"""The public test sets that can be recorded: what is known of each beside scores, and how a run on it begins.
+
+Of most sets a row stands for a candidate with one score by each metric (:data:`SETS`); of others the table is
+more than that, or other (:data:`TABLES`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Container, Mapping
+from pathlib import Path
+
+import pandas as pd
+
+from radeval_lib.data import mts_dialog, radpref, readers, recorded
+from radeval_lib.data.manifests import find
+from radeval_lib.data.restricted import reveal
+from radeval_lib.errors import ParameterError
+from radeval_lib.metrics.base import Metric
+from radeval_lib.pages.across import which_judge
+from radeval_lib.pages.across.which_judge import FOUND, found_in_source
+from radeval_lib.pages.facts import mtsamples
+from radeval_lib.pages.green import rules_judge
+from radeval_lib.pages.rales import datasets, nlg_metric_limits
+from radeval_lib.paths import ROOT
+from radeval_lib.study import recordings
+from radeval_lib.study.beginning import begin_cell
+from radeval_lib.study.runs import Run
+
+DECIMALS = 9
+_OUTPUTS = "build/runs/recording"
+NOTEBOOKS = {
+    "fingerprints": "across/fingerprints",
+    "mediqa2021": "rales/nlg_metric_limits",
+    "mtsamples": "facts/mtsamples",
+    "openi": "green/rules_judge",
+}
+"""The page of a set, whose metrics are recorded, where it is not :data:`NOTEBOOK`."""
+NOTEBOOK = "across/which_judge"
+WORDS: dict[str, tuple[str, ...]] = {"openi": ("pneumothorax", "cardiomegaly", "radiodensity")}
+"""Words that a report of a set has or not: those that RaLEs calls frequent."""
+RATINGS = {
+    "radpref": ("grade_1", "grade_2", "grade_3"),
+    "mts_dialog": ("f1",),
+    "mslr": ("rating",),
+    "mediqa2021": ("normal",),
+}
+"""The columns whose mean a column of scores is correlated with, of a set that has ratings."""
+
+
+CHOOSERS = {"mediqa2021": "observations"}
+"""The metric that also chooses the texts of a set, whose other columns are out of date with its own."""
+
+Parts = dict[str, pd.DataFrame]
+"""Further tables of a set, by name."""
+Metrics = Mapping[str, Metric]
+
+
+def names() -> list[str]:
+    """Every set that can be recorded."""
+    return [*SETS, *TABLES, recordings.SYSTEMS]
+
+
+def require_known(name: str, among: Container[str]) -> None:
+    """Refuse a set that is not among these, or cannot be recorded."""
+    if name not in among or name not in names():
+        raise ParameterError(f"no set {name!r} is recorded", "record", f"Sets: {', '.join(names())}.")
+
+
+def absent(name: str) -> ParameterError:
+    """The error that no data root holds a set."""
+    return ParameterError(f"no data root holds {name!r}", "record", f"See `radbook data status {name}`.")
+
+
+def begin(name: str, profile: str, data_root: str) -> tuple[Run, Path]:
+    """A run of the page whose metrics a set is recorded with, and its data root.
+
+    Raises
+    ------
+    ParameterError
+        Where there is no data root.
+    """
+    run = run_of(NOTEBOOKS.get(name, NOTEBOOK), profile, data_root)
+    if run.data_root is None:
+        raise absent(name)
+    return run, run.data_root
+
+
+def require_texts(name: str, run: Run) -> None:
+    """Refuse what was read from the recording itself, where the data root lacks files."""
+    if any((ROOT / file).is_relative_to(recorded.RECORDED) for file in run.reading.data()):
+        raise ParameterError("the data root lacks files of it", name, f"See `radbook data status {name}`.")
+
+
+def run_of(notebook: str, profile: str, data_root: str) -> Run:
+    """A run of a page over the models of a profile's build."""
+    return begin_cell(notebook, profile=profile, seed=0, data_root=data_root, output_dir=_OUTPUTS)
+
+
+def _lengths(name: str, root: Path) -> pd.DataFrame:
+    """The words of each report's sections, and whether it has a word that a paper asks for."""
+    records = readers.load(name, root)
+    frame = pd.DataFrame(
+        {
+            "number": range(len(records)),
+            "findings_words": [len(reveal(one.findings).split()) for one in records],
+            "impression_words": [len(reveal(one.impression).split()) for one in records],
+        }
+    )
+    for word in WORDS.get(name, ()):
+        texts = [f"{reveal(one.findings)} {reveal(one.impression)}".lower() for one in records]
+        frame[datasets.WORD.format(word)] = [int(word in text) for text in texts]
+    return frame
+
+
+def _mediqa(run: Run, root: Path, metrics: Metrics) -> tuple[pd.DataFrame, Parts]:
+    """Lengths of reports; normal and other impressions beside normal ones, with ``case`` (the reference) and
+    ``normal``."""
+    scored = nlg_metric_limits.real_impressions(run, metrics)
+    kept = pd.DataFrame(
+        {
+            "number": range(len(scored)),
+            "case": scored["report"].astype(int),
+            "normal": (scored["phenomenon"] == nlg_metric_limits.NORMAL).astype(int),
+            **{f"{side}_words": scored[side].str.split().str.len() for side in ("reference", "candidate")},
+            **{key: scored[key].round(DECIMALS) for key in metrics},
+        }
+    )
+    return _lengths("mediqa2021", root), {"impressions": kept}
+
+
+def _openi(run: Run, root: Path, metrics: Metrics) -> tuple[pd.DataFrame, Parts]:
+    """Lengths and words of reports; what the rules answer of labelled sentences, and of pairs of them."""
+    sentences, pairs = rules_judge.answers(run)
+    return _lengths("openi", root), {"sentences": sentences, "pairs": pairs}
+
+
+def _mtsamples(run: Run, root: Path, metrics: Metrics) -> tuple[pd.DataFrame, Parts]:
+    """A row per transcription: ``case`` (its text), ``specialty``, words of both texts, and how much of the
+    description is copied."""
+    documents = readers.load("mtsamples", root)
+    texts, summaries = ([reveal(getattr(one, side)) for one in documents] for side in ("text", "summary"))
+    frame = pd.DataFrame(
+        {
+            "number": range(len(documents)),
+            "case": pd.factorize(pd.Series(texts))[0],
+            "specialty": pd.factorize(pd.Series([one.group for one in documents]))[0] + 1,
+            "text_words": [len(text.split()) for text in texts],
+            "description_words": [len(text.split()) for text in summaries],
+        }
+    )
+    return frame.join(mtsamples.measured(texts, summaries).round(DECIMALS)), {}
+
+
+def _mslr(run: Run, root: Path, metrics: Metrics) -> tuple[pd.DataFrame, Parts]:
+    """Summaries of trials with facet ratings, and decided preferences, both with scores."""
+    judged = which_judge.reviews(run, metrics)
+    return judged.summaries, {"preferences": judged.preferences}
+
+
+def _radpref(root: Path) -> tuple[pd.DataFrame, Parts]:
+    """RadPref's candidates (:func:`radpref.candidates`) with the grade that each radiologist gave, from 1 to
+    5, and what each marked (:func:`radpref.marks`) as ``ratings``."""
+    cases = radpref.load_cases(_found("radpref", root, "preference_data.json"))
+    users = (_found("radpref", root, f"user_{number}.json") for number in (1, 2, 3))
+    marks = radpref.marks(cases, [rating for user in users for rating in radpref.load_ratings(user)])
+    frame = radpref.candidates(cases).drop(columns=["reference", "text"])
+    grades = marks.pivot(index="number", columns="rater", values="grade")
+    for rater in grades:
+        frame[f"grade_{rater}"] = frame["number"].map(grades[rater])
+    return frame, {"ratings": marks}
+
+
+def _mts_dialog(root: Path) -> tuple[pd.DataFrame, Parts]:
+    """A row per candidate: ``number``, ``case`` (a dialogue), ``system``, the experts' rates, the words of
+    the dialogue, and the share of the candidate's words that it holds."""
+    records = readers.load("mts_dialog", root)
+    rates = pd.read_csv(_found("mts_dialog", root, mts_dialog.SCORES))
+    frame = pd.DataFrame(
+        {
+            "number": range(len(records)),
+            "case": pd.factorize(pd.Series([one.case for one in records]))[0],
+            "system": [int(one.group.removeprefix("system ")) for one in records],
+            **{
+                rate: [getattr(one, rate) for one in records]
+                for rate in ("precision", "recall", "f1", "hallucination", "omission")
+            },
+            "edit_distance": rates["Edit Distance (Correction)"].to_numpy(),
+            "source_words": [len(one.source.split()) for one in records],
+            FOUND: [round(found_in_source(one.source, one.candidate), DECIMALS) for one in records],
+        }
+    )
+    return frame, {}
+
+
+def _fingerprints(root: Path) -> tuple[pd.DataFrame, Parts]:
+    """A row per edit of a report: ``number``, ``case`` (the report) and ``edit``."""
+    pairs = recordings.edited_reports(root)
+    return pd.DataFrame(
+        {
+            "number": range(len(pairs)),
+            "case": [int(one.case) for one in pairs],
+            "edit": [one.group for one in pairs],
+        }
+    ), {}
+
+
+def _found(name: str, root: Path, file: str) -> Path:
+    path = find(name, root, file)
+    if path is None:
+        raise ParameterError(f"the data root has no {file}", name, f"See `radbook data status {name}`.")
+    return path
+
+
+SETS: dict[str, Callable[[Path], tuple[pd.DataFrame, Parts]]] = {
+    "radpref": _radpref,
+    "mts_dialog": _mts_dialog,
+    "fingerprints": _fingerprints,
+}
+"""What is known of each candidate of a set beside its scores, and further tables by name."""
+
+
+TABLES: dict[str, Callable[[Run, Path, Metrics], tuple[pd.DataFrame, Parts]]] = {
+    "mediqa2021": _mediqa,
+    "mslr": _mslr,
+    "mtsamples": _mtsamples,
+    "openi": _openi,
+}
+"""Sets of which the table is more, or other, than candidates with one score by each metric."""
+SCORING = {
+    "mediqa2021": ("rouge_2", "rouge_l", "bleu", "bertscore", "observations"),
+    "mslr": which_judge.WORDS,
+    "mtsamples": ("rouge_1", "rouge_l"),
+    "openi": ("green_rules_errors",),
+}
+"""The metrics that score texts of a set of :data:`TABLES`; of Open-i's sentences, the judge by rules is the
+instrument."""
