@@ -29,6 +29,11 @@ class Key:
     row: str = ""
     column: str = ""
 
+    @classmethod
+    def of(cls, name: Key | str) -> Key:
+        """A key, or that of what is compared alone."""
+        return name if isinstance(name, Key) else cls(name)
+
     def __str__(self) -> str:
         return ", ".join(filter(None, (self.what, self.row, self.column)))
 
@@ -83,10 +88,6 @@ def _follow_one_another(parts: Iterable[str], among: Iterable[str]) -> bool:
     return all(part in rest for part in parts)
 
 
-def _key(name: Key | str) -> Key:
-    return name if isinstance(name, Key) else Key(name)
-
-
 def _places(cells: Iterable[Printed]) -> tuple[tuple[str, ...], ...]:
     return tuple(cell.at for cell in cells if cell.at)
 
@@ -138,9 +139,8 @@ def check_value(
     outcome = FAILS
     if low <= cell.high + _EDGE and high >= cell.low - _EDGE:
         outcome = CANNOT_TELL if _accepts_too_much(low, high, cell, possible) else HOLDS
-    return Check(
-        *(_key(name), cell.text, words, outcome, cell.value, value, low, high), cells=_places(cells or [cell])
-    )
+    key, compared = Key.of(name), _places(cells or [cell])
+    return Check(key, cell.text, words, outcome, cell.value, value, low, high, cells=compared)
 
 
 def _accepts_too_much(low: float, high: float, cell: Printed, possible: tuple[float, float] | None) -> bool:
@@ -164,7 +164,7 @@ def check_statement(
     cells : printed cells that are compared.
     """
     outcome = CANNOT_TELL if holds is None else HOLDS if holds else FAILS
-    return Check(_key(name), claim, finding, outcome, cells=_places(cells))
+    return Check(Key.of(name), claim, finding, outcome, cells=_places(cells))
 
 
 def check_one_rule(name: Key | str, claim: str, fits: Mapping[str, int], cells: Collection[Printed]) -> Check:

@@ -97,37 +97,39 @@ def check_superiority(
     """
     ahead = [first] if isinstance(first, str) else list(first)
     rivals = list(others) if others is not None else [other for other in values if other not in ahead]
-    numbers = {
-        key: value.value if isinstance(value, Printed) else float(value) for key, value in values.items()
-    }
-    shown = {
-        key: value.text if isinstance(value, Printed) else f"{float(value):.{decimals}f}"
-        for key, value in values.items()
-    }
     better = -1 if lower_is_better else 1
-    weakest = min(ahead, key=lambda key: better * numbers[key])
-    strongest = max(rivals, key=lambda key: better * numbers[key])
-    gap = better * (numbers[weakest] - numbers[strongest])
+    numbers = {one: better * _number(value) for one, value in values.items()}
+    weakest = min(ahead, key=lambda one: numbers[one])
+    strongest = max(rivals, key=lambda one: numbers[one])
+    pair = (values[weakest], values[strongest])
     by_rival = dict.fromkeys(rivals, UNKNOWN)
     if leads is not None:
         by_rival = {rival: leads if isinstance(leads, Lead) else leads[rival] for rival in rivals}
-    key = name if isinstance(name, Key) else Key(name)
+    key = Key.of(name)
     compared = [values[one] for one in [*ahead, *rivals]]
     order = Check(
         replace(key, what=f"{key.what}: order"),
         claim,
-        f"{weakest} {shown[weakest]}, {strongest} {shown[strongest]}",
+        f"{weakest} {_shown(pair[0], decimals)}, {strongest} {_shown(pair[1], decimals)}",
         _order(
-            gap,
-            isinstance(values[weakest], Printed) and isinstance(values[strongest], Printed),
+            numbers[weakest] - numbers[strongest],
+            all(isinstance(one, Printed) for one in pair),
             by_rival[strongest],
         ),
         aspect="order",
         cells=tuple(one.at for one in compared if isinstance(one, Printed) and one.at),
     )
-    return (
-        [order] if leads is None else [order, _lead(replace(key, what=f"{key.what}: lead"), claim, by_rival)]
-    )
+    if leads is None:
+        return [order]
+    return [order, _lead(replace(key, what=f"{key.what}: lead"), claim, by_rival)]
+
+
+def _number(value: Printed | float) -> float:
+    return value.value if isinstance(value, Printed) else float(value)
+
+
+def _shown(value: Printed | float, decimals: int) -> str:
+    return value.text if isinstance(value, Printed) else f"{float(value):.{decimals}f}"
 
 
 def unknown_lead(claim: str) -> Check:
@@ -160,7 +162,7 @@ def _lead(key: Key, claim: str, leads: Mapping[str, Lead]) -> Check:
 def check_no_deficit(name: Key | str, claim: str, finding: str, difference: float, lead: Lead) -> Check:
     """Whether something reaches the level of another: it fails where it is below it by more than chance."""
     outcome = HOLDS if difference > 0 else FAILS if lead.sign < 0 else CANNOT_TELL
-    return Check(name if isinstance(name, Key) else Key(name), claim, finding, outcome)
+    return Check(Key.of(name), claim, finding, outcome)
 
 
 def superiority_words(checks: Sequence[Check]) -> str:
