@@ -18,7 +18,7 @@ _WORD = f"{_OPEN}_{_CLOSE}"
 
 
 class PlaceholderError(RadevalError):
-    """A placeholder where a text is needed, or the other way round."""
+    """A placeholder where a text is needed."""
 
 
 class Placeholder(NamedTuple):

@@ -27,8 +27,9 @@ def load(path: Path, name: str, restricted: bool) -> list[RatedPair]:
     Raises
     ------
     FormatError
-        Where a cell is empty or no grade, a rater grades a candidate twice, or rows of one candidate have
-        other texts; it names the line.
+        Where a cell is empty or no grade, or a rater grades a candidate twice: it names the line. Where rows
+        of one candidate have different texts, it names which candidate of the file that is, from 1; where
+        candidates of one case have different references, the file alone.
     """
     parse = partial(_rating, name=name, restricted=restricted)
     ratings = reading.records(

@@ -24,8 +24,19 @@ class Location:
 class Finding:
     """One thing that a report says of one observation.
 
-    ``distance_mm`` is the distance of a tip from the place that is named with it. ``sign_of`` are the
-    indices, in the reading's findings, of the diagnoses that it is read as.
+    Attributes
+    ----------
+    observation : the lexicon's key of what is found, "pleural_effusion".
+    presence : "uncertain" where the report hedges.
+    start, end : of the name in the report, in characters, half-open.
+    words : the report's own, ``text[start:end]``.
+    severity : its step on the scale of the observation, 0 the mildest; None where none is said.
+    size_mm : its diameters, in the report's order.
+    change : the kind of change since an earlier study, as the lexicon calls it.
+    sign_of : the indices, in the reading's findings, of the diagnoses that it is read as.
+    outright : whether it is denied by its bare name ("no effusion"), without place, severity, size or change,
+        so that the denial is one of the finding altogether.
+    distance_mm : the distance of a tip from the place that is named with it.
     """
 
     observation: str
@@ -44,7 +55,8 @@ class Finding:
 
 @dataclass(frozen=True, slots=True)
 class NormalStatement:
-    """A structure that a report calls normal, as "the lungs are clear", by its key in the lexicon."""
+    """A structure that a report calls normal, as "the lungs are clear", by its key in the lexicon; ``start``,
+    ``end`` and ``words`` as of a :class:`Finding`."""
 
     key: str
     start: int

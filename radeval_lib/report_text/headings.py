@@ -1,4 +1,8 @@
-"""Headings of a report, and which of its sections are about this study."""
+"""Headings of a report, and which of its sections are about this study.
+
+A heading opens a section, which ends at the next heading. What a statement is:
+:mod:`radeval_lib.report_text.statements`.
+"""
 
 from __future__ import annotations
 

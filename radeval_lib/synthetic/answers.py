@@ -33,6 +33,8 @@ def green_answer(reference: SyntheticReport, candidate: SyntheticReport, compari
 
 
 def _error(error: GoldError, reference: SyntheticReport, candidate: SyntheticReport) -> str:
+    """An error in words, by its category: (a) a finding of the candidate alone, (b) of the reference alone,
+    (c) another place, (d) another degree, (e) a comparison that is not in the reference, (f) one left out."""
     if error.category in "ab":
         said = stated(candidate.plan if error.category == "a" else reference.plan)
         return _finding(said[error.concept][1])
@@ -56,5 +58,6 @@ def _finding(finding: PlannedFinding) -> str:
 
 
 def _said(content: Meaning) -> str:
+    """A statement as the generator words it, without the marks that separate the parts of an analysis."""
     text = realize((Statement(0, content, 0),), "hospital", "impression").text
     return " ".join(text.split()).rstrip(".").replace(";", ",").replace(":", ",")

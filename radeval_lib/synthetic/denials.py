@@ -1,4 +1,11 @@
-"""Denials: how a list of denied findings fills the slots of a frame."""
+"""Denials: how a list of denied findings fills the slots of a frame.
+
+The frames are in ``lexicon/grammar.yml`` under ``denial`` and ``joined``; the method ``slot_x`` fills the
+slot ``{x}`` of one (:class:`~radeval_lib.synthetic.clauses.Clause`). Slots whose names end in ``be`` are
+forms of "to be", with the letter of what they agree with: ``fbe`` the first of the list ("there is no
+..."), ``nbe`` the nearest, its last ("no ... or effusions are seen"), ``lbe`` the whole list ("a and b are
+absent"), ``bbe`` the structure of the body ("the lungs are free of ...").
+"""
 
 from __future__ import annotations
 
@@ -12,7 +19,13 @@ from radeval_lib.synthetic.records import Denial, Style
 
 
 class DenialClause(Clause):
-    """A list of denied findings."""
+    """A list of denied findings.
+
+    Attributes
+    ----------
+    items : of each finding its name, whether that is plural, and its RaTE type.
+    structure : the name of the one structure to which all belong, and whether it is plural; else None.
+    """
 
     def __init__(self, builder: TextBuilder, style: Style, wording: int, denial: Denial) -> None:
         super().__init__(builder, style, wording, "OBS-DA")
@@ -30,7 +43,7 @@ class DenialClause(Clause):
         self.structure = bodies.pop() if len(bodies) == 1 else None
 
     def listed(self, conjunction: str) -> None:
-        """The denied names as a list."""
+        """The denied names as a list; of three or more, half have a comma before the conjunction."""
         builder, last = self.builder, len(self.items) - 1
         comma = last > 1 and byte(self.wording, Byte.CAUSE) & 1
         for index, (phrase, _, rate) in enumerate(self.items):
@@ -69,16 +82,21 @@ class DenialClause(Clause):
         return len(self.items) > 1 or self.items[0][1]
 
     def slot_fbe(self) -> None:
+        """ "is" or "are", as the first of the list asks."""
         self._agree(self.items[0][1])
 
     def slot_nbe(self) -> None:
+        """ "is" or "are", as the last of the list asks, which stands next to it."""
         self._agree(self.items[-1][1])
 
     def slot_lbe(self) -> None:
+        """ "is" or "are", as the whole list asks."""
         self._agree(self._several)
 
     def slot_have_l(self) -> None:
+        """ "has" or "have", as the whole list asks."""
         self._agree(self._several, "has", "have")
 
     def slot_bbe(self) -> None:
+        """ "is" or "are", as the structure asks."""
         self._agree(self.structure is not None and self.structure[1])

@@ -97,7 +97,7 @@ class _Speaker:
 
     def _finding(self, finding: PlannedFinding, wording: int, alone: bool) -> FindingClause | None:
         clause = FindingClause(self.builder, self.style, wording, finding)
-        if finding.change:
+        if finding.change:  # before the noun in a quarter of all wordings
             clause.change_form = "pre" if byte(wording, Byte.SINCE) & 3 == 0 else "post"
         state = self._state(clause)
         if state is not None:
@@ -118,7 +118,7 @@ class _Speaker:
         finding, concept = clause.finding, clause.concept
         if not concept.states or finding.many or finding.looks or finding.size_mm:
             return None
-        if concept.names and byte(clause.wording, Byte.MODE) & 1:
+        if concept.names and byte(clause.wording, Byte.MODE) & 1:  # half are said by their name all the same
             return None
         side = finding.side
         usable = [
@@ -142,11 +142,12 @@ class _Speaker:
             frames = words.frames("uncertain", style, needs)
         elif concept.device:
             frames = words.frames("device", style)
-        elif finding.change and mode & 6 == 0:
+        elif finding.change and mode & 6 == 0:  # a quarter of changes are the verb of the sentence
             frames = words.frames("changed", style, needs)
             clause.change_form = "verb"
         else:
             frames = words.frames("disease" if concept.disease else "finding", style, needs, lacks)
+            # Half of appearances get a sentence of their own.
             clause.looks_later = bool(style == "encyclopaedic" and finding.looks and mode & 8)
         frame = pick(frames, wording, Byte.FRAME)
         if "where" in frame.slots:
@@ -158,6 +159,7 @@ class _Speaker:
     def _denial(self, denial: Denial, wording: int) -> None:
         only = self.lexicon.concepts[denial.concepts[0]] if len(denial.concepts) == 1 else None
         states = [s for s in only.states if s.place is None and None in s.subjects] if only else []
+        # A finding that can be denied by its name and as a state is denied as a state once in four.
         if states and only and (not only.denied or byte(wording, Byte.MODE) & 3 == 0):
             clause = FindingClause(self.builder, self.style, wording, PlannedFinding(denial.concepts[0]))
             clause.label = "OBS-DA"
