@@ -77,7 +77,7 @@ def grade(
     """
     from radeval_lib.labs import gradebook, grading
 
-    limits = grading.SubmissionLimits(seconds, int(memory * 1e9), *([jobs] if jobs else []))
+    limits = grading.SubmissionLimits(seconds, int(memory * 1e9), jobs)
     rules = grading.GradingRules(lab, trust_submissions, accept_version, deadline, limits)
     table = grading.grade(submissions, output, rules, gradebook.read_roster(roster) if roster else None)
     noted = sum(bool(notes) for notes in table["notes"])

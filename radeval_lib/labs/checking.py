@@ -12,7 +12,7 @@ from nbclient import NotebookClient
 from nbclient.exceptions import CellTimeoutError, DeadKernelError
 
 from radeval_lib.errors import LabError, plain
-from radeval_lib.labs import submissions
+from radeval_lib.labs import notebook_files
 from radeval_lib.labs.checks import MIME
 
 
@@ -36,7 +36,7 @@ def check(path: Path, seconds: int) -> list[Check]:
         For a file that is no notebook, or holds no check.
     """
     try:
-        cells = submissions.read(path).cells
+        cells = notebook_files.read(path).cells
     except (OSError, ValueError) as error:
         raise LabError(plain(str(error), 120), path.name, "Name the notebook that you saved.") from None
     notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(cell) for cell in cells])

@@ -28,7 +28,17 @@ import pandas as pd
 from radeval_lib import atomic
 from radeval_lib.child_process import kill_on_parent_exit
 from radeval_lib.errors import FileError, LabError, NotebookError, listed, plain
-from radeval_lib.labs import PLACEHOLDER, building, gradebook, grades, judge, sandbox, student, submissions
+from radeval_lib.labs import (
+    PLACEHOLDER,
+    building,
+    gradebook,
+    grades,
+    judge,
+    notebook_files,
+    sandbox,
+    student,
+    submissions,
+)
 from radeval_lib.labs.gradebook import Roster
 from radeval_lib.labs.grades import Grade
 from radeval_lib.labs.reaching import Reach, reaches
@@ -51,11 +61,11 @@ _REMEDY = (
 @dataclass(frozen=True)
 class SubmissionLimits:
     """What a submission may take: seconds of processor time for a cell or a call, bytes of memory; and how
-    many are graded at once."""
+    many are graded at once, 0: one per core."""
 
     seconds: int = 60
     memory: int = 6_000_000_000
-    jobs: int = field(default_factory=lambda: os.cpu_count() or 1)
+    jobs: int = 0
 
 
 @dataclass(frozen=True)
@@ -168,7 +178,8 @@ def _warm_up(folder: Path) -> None:
 
 
 def _run_apart(jobs: Sequence[Callable[[], None]], most: int) -> None:
-    """Run each job in a process of its own, so many at once."""
+    """Run each job in a process of its own, at most so many at once; 0: one per core."""
+    most = most or os.cpu_count() or 1
     waiting, running = list(jobs), set[int]()
     while waiting or running:
         while waiting and len(running) < most:
@@ -269,12 +280,12 @@ def discount_reaching(found: Grade, reached: Sequence[Reach], by_hand: Collectio
     )
 
 
-def _notebook(one: Submission, found: Grade) -> submissions.SubmittedNotebook | None:
+def _notebook(one: Submission, found: Grade) -> notebook_files.SubmittedNotebook | None:
     """What a submission holds; None, and a note, where that is no notebook."""
     if one.path is None:
         return None
     try:
-        notebook = submissions.read(one.path)
+        notebook = notebook_files.read(one.path)
     except ValueError as error:
         found.notes.append(plain(str(error), 200))
     except (OSError, KeyError, TypeError, AttributeError, RecursionError, MemoryError):

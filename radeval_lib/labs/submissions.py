@@ -1,4 +1,4 @@
-"""Finds what a class handed in, however it lies in its folder, and reads notebooks of every kind.
+"""Finds what a class handed in, however it lies in its folder.
 
 Nothing is changed in the folder: archives are opened elsewhere, and each submission gets copies.
 """
@@ -19,29 +19,15 @@ from datetime import datetime
 from pathlib import Path, PurePosixPath
 
 from radeval_lib.errors import plain
+from radeval_lib.labs.notebook_files import LARGEST, NOTEBOOK, SCRIPTS, refusal
 
-NOTEBOOK = ".ipynb"
-_SCRIPTS = (".py", ".md", ".rmd", ".qmd")
 _RENAMED = re.compile(r"(\.txt|\.json|\.ipynb ?\(\d+\))?", re.IGNORECASE)
 _IGNORED = {"__MACOSX", "__pycache__", "Thumbs.db", "desktop.ini", "node_modules"}
 _WRITTEN_BY_LABS = {"leaderboard.csv", "leaderboard-check.csv"}  # beside the notebook that was run
 _CHECKPOINTS = ".ipynb_checkpoints"
-_LARGEST = 300_000_000  # bytes of a file, and of an archive's files together
 _MEMBERS, _DEPTH = 5_000, 3
 _ACCOMPANYING = 100_000_000
-_BEGINNINGS = {
-    b"%PDF": "a PDF",
-    b"PK\x03\x04": "a zip or a document of an office program",
-    b"<!": "a web page",
-    b"<h": "a web page",
-    b"\x89PNG": "a picture",
-    b"\xff\xd8": "a picture",
-    b"Rar!": "an archive that is not opened here",
-    b"7z\xbc\xaf": "an archive that is not opened here",
-    b"\x1f\x8b": "an archive that is not opened here",
-}
 _ZIP_ERRORS = (OSError, ValueError, RuntimeError, NotImplementedError, zipfile.BadZipFile, EOFError)
-_BEGUN = re.compile(r"""Checks\(\s*["']([\w-]+)["']\s*,\s*["']([\w.+-]+)["']""")
 _LEARNING_SYSTEM = re.compile(r"^(?P<who>[^_]+)_(?:LATE_)?\d+_\d+_")
 _AGAIN = re.compile(r"(?:[-_ ]*\(\d+\)|[-_ ]+(?:v?\d+|final|copy|new|late))$", re.IGNORECASE)
 
@@ -67,20 +53,11 @@ class Submission:
     notes: list[str] = field(default_factory=list)
 
 
-@dataclass(frozen=True)
-class SubmittedNotebook:
-    """The sources of a notebook's code cells, and the lab and version that it names."""
-
-    cells: list[str]
-    lab: str
-    version: str
-    notes: list[str]
-
-
 def collect(folder: Path, scratch: Path, leave_out: Sequence[Path] = ()) -> list[Submission]:
     """Every submission below a folder, with private copies in ``scratch``; some places are left out."""
-    found: list[Submission] = []
-    _walk(folder, PurePosixPath(), scratch, {path.resolve() for path in leave_out}, found, 0)
+    collector = _Collector(scratch, {path.resolve() for path in leave_out})
+    collector.folder(folder, PurePosixPath(), 0)
+    found = collector.found
     own = [one.name.split("/") for one in found]
     while own and len({parts[0] for parts in own}) == 1 and all(len(parts) > 2 for parts in own):
         own = [parts[1:] for parts in own]
@@ -114,82 +91,98 @@ def _file_sender(stem: str, beside: Collection[str]) -> str:
     return found
 
 
-def _walk(
-    folder: Path, name: PurePosixPath, scratch: Path, left_out: set[Path], found: list[Submission], depth: int
-) -> None:
-    try:
-        entries = sorted(os.scandir(folder), key=lambda entry: entry.name)
-    except OSError:
-        _add(found, name, None, notes=["a folder that cannot be read"])
-        return
-    before = len(found)
-    others = []
-    notebooks = sum(entry.name.lower().endswith(NOTEBOOK) for entry in entries)
-    own_folder = str(name) != "." and notebooks == 1
-    for entry in entries:
-        path, own = Path(entry.path), name / plain(entry.name, 120)
-        if entry.name in _IGNORED or path.resolve() in left_out:
-            continue
-        if entry.is_symlink():
-            _add(found, own, None, notes=["a link, which is not followed: ask for the file"])
-        elif entry.name == _CHECKPOINTS:
-            _autosaves(path, own, folder, found)
-        elif entry.name.startswith("."):
-            continue
-        elif entry.is_dir():
-            if own_folder and not any(_is_handed_in(file) for file in _files(path)):
+class _Collector:
+    """Goes through folders and archives, and collects the submissions that it finds.
+
+    Attributes
+    ----------
+    found : the submissions, in the order of their names.
+    """
+
+    def __init__(self, scratch: Path, left_out: set[Path]) -> None:
+        self.found: list[Submission] = []
+        self._scratch, self._left_out = scratch, left_out
+
+    def folder(self, folder: Path, name: PurePosixPath, depth: int) -> None:
+        """Collect what a folder holds; ``name`` is its path in the class's folder, ``depth`` how many
+        folders of students, and archives, it lies in."""
+        try:
+            entries = sorted(os.scandir(folder), key=lambda entry: entry.name)
+        except OSError:
+            self._add(name, None, "a folder that cannot be read")
+            return
+        before = len(self.found)
+        inside = str(name) != "."  # else it is the class's own folder, which is no submission
+        alone = inside and sum(entry.name.lower().endswith(NOTEBOOK) for entry in entries) == 1
+        others = []
+        for entry in entries:
+            path, own = Path(entry.path), name / plain(entry.name, 120)
+            if entry.name in _IGNORED or path.resolve() in self._left_out:
+                continue
+            if entry.is_symlink():
+                self._add(own, None, "a link, which is not followed: ask for the file")
+            elif entry.name == _CHECKPOINTS:
+                self._autosaves(path, own, folder)
+            elif entry.name.startswith("."):
+                continue
+            elif entry.is_dir():
+                if alone and not any(_is_handed_in(file) for file in _files(path)):
+                    others.append((own, path))
+                elif not (path / "pyvenv.cfg").exists():
+                    self.folder(path, own, depth + inside)
+            elif not entry.is_file():
+                self._add(own, None, "neither a file nor a folder")
+            elif path.suffix.lower() == ".zip" and depth < _DEPTH:
+                self._archive(path, own, depth + 1)
+            elif path.suffix.lower() == NOTEBOOK or _is_script(path, entries) or _is_renamed(path):
+                self._add(own, path)
+            else:
                 others.append((own, path))
-            elif not (path / "pyvenv.cfg").exists():
-                _walk(path, own, scratch, left_out, found, depth + (str(name) != "."))
-        elif not entry.is_file():
-            _add(found, own, None, notes=["neither a file nor a folder"])
-        elif path.suffix.lower() == ".zip" and depth < _DEPTH:
-            target = scratch / f"archive-{sum(1 for _ in scratch.glob('archive-*'))}"
-            notes = _unpack(path, target)
-            count = len(found)
-            _walk(target, own, scratch, left_out, found, depth + 1)
-            if notes:
-                for one in found[count:]:
-                    one.notes = [*notes, *(one.notes if one.path else [])]
-        elif path.suffix.lower() == NOTEBOOK or _is_script(path, entries) or _is_renamed(path):
-            _add(found, own, path)
+        nothing = len(self.found) == before
+        if not inside:
+            for own, path in others:
+                if nothing or path.name not in _WRITTEN_BY_LABS:
+                    self._add(own, None, refusal(path))
+        elif not nothing:
+            _accompany(self.found[before:], folder, [path for _, path in others], self._scratch)
+        elif others:  # a folder without a notebook is one submission
+            self._add(others[0][0], None, refusal(others[0][1]))
         else:
-            others.append((own, path))
-    if len(found) == before:
-        _nothing(name, others, found, whole=str(name) != ".")
-    elif str(name) == ".":
-        for own, path in others:
-            if path.name not in _WRITTEN_BY_LABS:
-                _add(found, own, None, notes=[_refusal(path)])
-    else:
-        _accompany(found[before:], folder, [path for _, path in others], scratch)
+            self._add(name, None, "an empty folder: nothing was handed in")
 
+    def _archive(self, path: Path, name: PurePosixPath, depth: int) -> None:
+        """Collect what an archive holds, with what there is to say of it on each submission."""
+        target = self._scratch / f"archive-{sum(1 for _ in self._scratch.glob('archive-*'))}"
+        notes, before = _unpack(path, target), len(self.found)
+        self.folder(target, name, depth)
+        if notes:
+            for one in self.found[before:]:
+                one.notes = [*notes, *(one.notes if one.path else [])]
 
-def _add(
-    found: list[Submission], name: PurePosixPath, path: Path | None, *, notes: Sequence[str] = ()
-) -> Submission:
-    with suppress(OSError):
-        time = path.stat().st_mtime if path else 0.0
-        found.append(Submission(name.as_posix(), ("", ""), path, time, notes=list(notes)))
-        return found[-1]
-    found.append(Submission(name.as_posix(), ("", ""), None, 0.0, notes=["a file that cannot be read"]))
-    return found[-1]
+    def _autosaves(self, folder: Path, name: PurePosixPath, beside: Path) -> None:
+        """What Jupyter saved by itself counts only where the notebook itself was not handed in; under
+        whatever name that was, the notebook is taken for the later of the two."""
+        times = [path.stat().st_mtime for path in beside.glob(f"*{NOTEBOOK}") if path.is_file()]
+        for path in sorted(folder.glob(f"*{NOTEBOOK}")):
+            if not (beside / path.name.replace("-checkpoint", "")).exists() and not path.is_symlink():
+                note = "an autosave, as the notebook itself was not handed in"
+                one = self._add(name / plain(path.name, 120), path, note)
+                one.time = min([one.time, *(time - 1 for time in times)])
 
-
-def _autosaves(folder: Path, name: PurePosixPath, beside: Path, found: list[Submission]) -> None:
-    """What Jupyter saved by itself counts only where the notebook itself was not handed in; under whatever
-    name that was, the notebook is taken for the later of the two."""
-    times = [path.stat().st_mtime for path in beside.glob(f"*{NOTEBOOK}") if path.is_file()]
-    for path in sorted(folder.glob(f"*{NOTEBOOK}")):
-        if not (beside / path.name.replace("-checkpoint", "")).exists() and not path.is_symlink():
-            note = "an autosave, as the notebook itself was not handed in"
-            one = _add(found, name / plain(path.name, 120), path, notes=[note])
-            one.time = min([one.time, *(time - 1 for time in times)])
+    def _add(self, name: PurePosixPath, path: Path | None, *notes: str) -> Submission:
+        """Add a submission: a file to read, or None and why there is nothing to grade."""
+        time = 0.0
+        try:
+            time = path.stat().st_mtime if path else 0.0
+        except OSError:
+            path, notes = None, ("a file that cannot be read",)
+        self.found.append(Submission(name.as_posix(), ("", ""), path, time, notes=list(notes)))
+        return self.found[-1]
 
 
 def _is_script(path: Path, beside: Sequence[os.DirEntry[str]]) -> bool:
     """Whether a text is a notebook of jupytext: it names an id, or no notebook lies beside it."""
-    if path.suffix.lower() not in _SCRIPTS:
+    if path.suffix.lower() not in SCRIPTS:
         return False
     with suppress(OSError):
         alone = not any(entry.name.lower().endswith(NOTEBOOK) for entry in beside)
@@ -199,7 +192,7 @@ def _is_script(path: Path, beside: Sequence[os.DirEntry[str]]) -> bool:
 
 def _names_an_id(path: Path) -> bool:
     with path.open("rb") as file:
-        return b"student_id" in file.read(_LARGEST)
+        return b"student_id" in file.read(LARGEST)
 
 
 def _is_renamed(path: Path) -> bool:
@@ -207,7 +200,7 @@ def _is_renamed(path: Path) -> bool:
     if not _RENAMED.fullmatch(path.suffix):
         return False
     with suppress(OSError, ValueError, RecursionError):
-        text = path.read_bytes() if path.stat().st_size <= _LARGEST else b""
+        text = path.read_bytes() if path.stat().st_size <= LARGEST else b""
         return text.lstrip().startswith(b"{") and "nbformat" in json.loads(text)
     return False
 
@@ -215,7 +208,7 @@ def _is_renamed(path: Path) -> bool:
 def _is_handed_in(path: Path) -> bool:
     """Whether a file is a submission wherever it lies."""
     kind = path.suffix.lower()
-    return kind in (NOTEBOOK, ".zip") or (kind in _SCRIPTS and _names_an_id(path))
+    return kind in (NOTEBOOK, ".zip") or (kind in SCRIPTS and _names_an_id(path))
 
 
 def _files(folder: Path) -> Iterator[Path]:
@@ -229,28 +222,6 @@ def _files(folder: Path) -> Iterator[Path]:
         for path in (own / name for name in sorted(files) if not name.startswith(".")):
             if path.is_file() and not path.is_symlink() and os.access(path, os.R_OK):
                 yield path
-
-
-def _nothing(
-    name: PurePosixPath, others: Sequence[tuple[PurePosixPath, Path]], found: list[Submission], *, whole: bool
-) -> None:
-    """A folder without a notebook is one submission; of the class's own folder each file is."""
-    if not others and whole:
-        _add(found, name, None, notes=["an empty folder: nothing was handed in"])
-    for own, path in others[: 1 if whole else None]:
-        _add(found, own, None, notes=[_refusal(path)])
-
-
-def _refusal(path: Path) -> str:
-    begun = b""
-    with suppress(OSError), path.open("rb") as file:
-        begun = file.read(8)
-    kind = next(
-        (kind for begin, kind in _BEGINNINGS.items() if begun.startswith(begin)), "another kind of file"
-    )
-    if begun.lstrip().startswith(b"{") and path.suffix.lower() == NOTEBOOK:
-        return "a notebook that is cut off or damaged: ask for the .ipynb again"
-    return f"not a notebook but {kind}: ask for the .ipynb"
 
 
 def _accompany(own: Sequence[Submission], folder: Path, beside: Sequence[Path], scratch: Path) -> None:
@@ -285,7 +256,7 @@ def _unpack(path: Path, target: Path) -> list[str]:
     too_large: list[str] = []
     try:
         with zipfile.ZipFile(path) as archive:
-            left = _LARGEST
+            left = LARGEST
             members = sorted(archive.infolist(), key=_place_in_turn)
             if len(members) > _MEMBERS:
                 notes.append(f"of the zip's {len(members)} files only {_MEMBERS} were looked at")
@@ -304,7 +275,7 @@ def _unpack(path: Path, target: Path) -> list[str]:
     except _ZIP_ERRORS as error:
         notes.append(f"a zip that cannot be opened ({plain(str(error), 80)}): ask for the .ipynb")
     if too_large:
-        notes.append(f"a zip of more than {_LARGEST // 10**6} MB: left out of it {_first(too_large)}")
+        notes.append(f"a zip of more than {LARGEST // 10**6} MB: left out of it {_first(too_large)}")
     if left_out:
         notes.append(f"left out of the zip, as they lead out of it: {_first(left_out)}")
     if closed:
@@ -343,78 +314,3 @@ def _unpack_member(archive: zipfile.ZipFile, member: zipfile.ZipInfo, place: Pat
         moment = datetime(*member.date_time).timestamp()
         os.utime(place, (moment, moment))
     return member.file_size
-
-
-def read(path: Path) -> SubmittedNotebook:
-    """The notebook of a file; a ValueError that says why where the file is not a notebook."""
-    if path.stat().st_size > _LARGEST:
-        raise ValueError(f"larger than {_LARGEST // 10**6} MB")
-    notes: list[str] = []
-    data = path.read_bytes()
-    if not data.strip():
-        raise ValueError("not a notebook but an empty file: ask for the .ipynb")
-    text = _text(data, notes)
-    if path.suffix.lower() in _SCRIPTS:
-        notebook = _by_jupytext(text, path.suffix.lower())
-        notes.append("a text, read by jupytext")
-    else:
-        try:
-            notebook = json.loads(text)
-        except (ValueError, RecursionError):
-            raise ValueError(_refusal(path)) from None
-    return _sources(notebook, notes)
-
-
-def _text(data: bytes, notes: list[str]) -> str:
-    encoding = "utf-16" if data[:2] in (b"\xff\xfe", b"\xfe\xff") else "utf-8-sig"
-    try:
-        return data.decode(encoding)
-    except UnicodeDecodeError:
-        notes.append("not UTF-8: read as Windows-1252")
-        return data.decode("cp1252", errors="replace")
-
-
-def _by_jupytext(text: str, suffix: str) -> dict[str, object]:
-    import jupytext
-
-    return dict(jupytext.reads(text, fmt={"extension": suffix.replace(".rmd", ".Rmd")}))
-
-
-def _sources(notebook: object, notes: list[str]) -> SubmittedNotebook:
-    """Code cells of any version of the format, as far as they are what they should be."""
-    if not isinstance(notebook, dict):
-        raise ValueError("not a notebook, though JSON")
-    sheets = notebook.get("worksheets", [])  # version 3
-    if isinstance(sheets, list) and sheets:
-        notes.append("of an old version of the format")
-    every = [
-        cell for sheet in (notebook, *(sheets if isinstance(sheets, list) else [])) for cell in _cells(sheet)
-    ]
-    if not every and not isinstance(notebook.get("cells"), list):
-        raise ValueError("not a notebook, though JSON")
-    parts = [cell.get("source", cell.get("input")) for cell in every if cell.get("cell_type") == "code"]
-    cells = ["".join(map(str, part)) for part in parts if isinstance(part, str | list)]
-    lab, version = _named(notebook.get("metadata"))
-    for source in cells:
-        if match := _BEGUN.search(source):
-            lab, version = match[1], match[2]
-            break
-    return SubmittedNotebook(cells, lab, version, notes)
-
-
-def _cells(sheet: object) -> Iterator[dict[str, object]]:
-    cells = sheet.get("cells") if isinstance(sheet, dict) else None
-    for cell in cells if isinstance(cells, list) else []:
-        if isinstance(cell, dict):
-            yield cell
-
-
-def _named(metadata: object) -> tuple[str, str]:
-    """The lab and version in a notebook's metadata; "before versions" where only the lab is there."""
-    known = metadata if isinstance(metadata, dict) else {}
-    own, old = known.get("radeval_lab"), known.get("otter")
-    if isinstance(own, dict):
-        return str(own.get("name", "")), str(own.get("version", ""))
-    if isinstance(old, dict) and "assignment_name" in old:
-        return str(old["assignment_name"]), "before versions"
-    return "", ""

@@ -12,8 +12,8 @@ from nbformat import NotebookNode
 from radeval_lib.labs import building, reaching
 from radeval_lib.labs.grades import Grade
 from radeval_lib.labs.grading import discount_reaching
+from radeval_lib.labs.notebook_files import read
 from radeval_lib.labs.reaching import Reach, reaches
-from radeval_lib.labs.submissions import read
 from tests.labs.mangling import BY_HAND, LAB, NOTEBOOKS, mangled
 from tests.labs.ordinary_code import HONEST
 from tests.labs.test_labs import LABS, known, versions, with_answer, with_id

@@ -12,7 +12,8 @@ import nbformat
 import pytest
 
 from radeval_lib.labs import submissions
-from radeval_lib.labs.submissions import Submission, collect, read
+from radeval_lib.labs.notebook_files import read
+from radeval_lib.labs.submissions import Submission, collect
 
 BEGIN = 'from radeval_lib.labs.checks import Checks\n\ngrader = Checks("a_lab", "0.1.0-abc")'
 NOTEBOOK = nbformat.v4.new_notebook(

@@ -1,0 +1,125 @@
+"""Reads notebooks that students hand in: of every version of the format, and as jupytext's texts."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+NOTEBOOK = ".ipynb"
+SCRIPTS = (".py", ".md", ".rmd", ".qmd")
+LARGEST = 300_000_000
+"""The most bytes of a file, and of an archive's files together."""
+_BEGINNINGS = {
+    b"%PDF": "a PDF",
+    b"PK\x03\x04": "a zip or a document of an office program",
+    b"<!": "a web page",
+    b"<h": "a web page",
+    b"\x89PNG": "a picture",
+    b"\xff\xd8": "a picture",
+    b"Rar!": "an archive that is not opened here",
+    b"7z\xbc\xaf": "an archive that is not opened here",
+    b"\x1f\x8b": "an archive that is not opened here",
+}
+_BEGUN = re.compile(r"""Checks\(\s*["']([\w-]+)["']\s*,\s*["']([\w.+-]+)["']""")
+
+
+@dataclass(frozen=True)
+class SubmittedNotebook:
+    """The sources of a notebook's code cells, and the lab and version that it names."""
+
+    cells: list[str]
+    lab: str
+    version: str
+    notes: list[str]
+
+
+def read(path: Path) -> SubmittedNotebook:
+    """The notebook of a file; a ValueError that says why where the file is not a notebook."""
+    if path.stat().st_size > LARGEST:
+        raise ValueError(f"larger than {LARGEST // 10**6} MB")
+    notes: list[str] = []
+    data = path.read_bytes()
+    if not data.strip():
+        raise ValueError("not a notebook but an empty file: ask for the .ipynb")
+    text = _text(data, notes)
+    if path.suffix.lower() in SCRIPTS:
+        notebook = _by_jupytext(text, path.suffix.lower())
+        notes.append("a text, read by jupytext")
+    else:
+        try:
+            notebook = json.loads(text)
+        except (ValueError, RecursionError):
+            raise ValueError(refusal(path)) from None
+    return _sources(notebook, notes)
+
+
+def _text(data: bytes, notes: list[str]) -> str:
+    encoding = "utf-16" if data[:2] in (b"\xff\xfe", b"\xfe\xff") else "utf-8-sig"
+    try:
+        return data.decode(encoding)
+    except UnicodeDecodeError:
+        notes.append("not UTF-8: read as Windows-1252")
+        return data.decode("cp1252", errors="replace")
+
+
+def _by_jupytext(text: str, suffix: str) -> dict[str, object]:
+    import jupytext
+
+    return dict(jupytext.reads(text, fmt={"extension": suffix.replace(".rmd", ".Rmd")}))
+
+
+def _sources(notebook: object, notes: list[str]) -> SubmittedNotebook:
+    """Code cells of any version of the format, as far as they are what they should be."""
+    if not isinstance(notebook, dict):
+        raise ValueError("not a notebook, though JSON")
+    sheets = notebook.get("worksheets", [])  # version 3
+    if isinstance(sheets, list) and sheets:
+        notes.append("of an old version of the format")
+    every = [
+        cell for sheet in (notebook, *(sheets if isinstance(sheets, list) else [])) for cell in _cells(sheet)
+    ]
+    if not every and not isinstance(notebook.get("cells"), list):
+        raise ValueError("not a notebook, though JSON")
+    parts = [cell.get("source", cell.get("input")) for cell in every if cell.get("cell_type") == "code"]
+    cells = ["".join(map(str, part)) for part in parts if isinstance(part, str | list)]
+    lab, version = _named(notebook.get("metadata"))
+    for source in cells:
+        if match := _BEGUN.search(source):
+            lab, version = match[1], match[2]
+            break
+    return SubmittedNotebook(cells, lab, version, notes)
+
+
+def _cells(sheet: object) -> Iterator[dict[str, object]]:
+    cells = sheet.get("cells") if isinstance(sheet, dict) else None
+    for cell in cells if isinstance(cells, list) else []:
+        if isinstance(cell, dict):
+            yield cell
+
+
+def _named(metadata: object) -> tuple[str, str]:
+    """The lab and version in a notebook's metadata; "before versions" where only the lab is there."""
+    known = metadata if isinstance(metadata, dict) else {}
+    own, old = known.get("radeval_lab"), known.get("otter")
+    if isinstance(own, dict):
+        return str(own.get("name", "")), str(own.get("version", ""))
+    if isinstance(old, dict) and "assignment_name" in old:
+        return str(old["assignment_name"]), "before versions"
+    return "", ""
+
+
+def refusal(path: Path) -> str:
+    """What a file is that is no notebook, as the person who grades is told."""
+    begun = b""
+    with suppress(OSError), path.open("rb") as file:
+        begun = file.read(8)
+    kind = next(
+        (kind for begin, kind in _BEGINNINGS.items() if begun.startswith(begin)), "another kind of file"
+    )
+    if begun.lstrip().startswith(b"{") and path.suffix.lower() == NOTEBOOK:
+        return "a notebook that is cut off or damaged: ask for the .ipynb again"
+    return f"not a notebook but {kind}: ask for the .ipynb"
