@@ -12,7 +12,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-from radeval_lib.pipeline import steps
+from radeval_lib.pipeline import durations, steps
 from tests.pipeline.edits import Copy
 
 EDITS = {
@@ -48,7 +48,7 @@ def main() -> None:
     root = Path(sys.argv[1]).resolve() if len(sys.argv) > 1 else None
     profile = "open" if root else "embedded"
     graph = steps.graph(profile, data_root=root)
-    seconds = {name: steps.expected_seconds(graph, name) or 0.0 for name in graph.names}
+    seconds = {name: durations.expected(graph, name) or 0.0 for name in graph.names}
     print(f"| edit (profile `{profile}`, {len(seconds)} steps) | stale | with what reads them | seconds |")
     print("| --- | ---: | ---: | ---: |")
     with tempfile.TemporaryDirectory() as folder:

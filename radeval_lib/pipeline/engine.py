@@ -16,7 +16,7 @@ from radeval_lib import atomic
 from radeval_lib.errors import RadevalError, ResultError, listed
 from radeval_lib.metrics.blocks import cores
 from radeval_lib.paths import ROOT, THREAD_VARIABLES, display_path, notebooks
-from radeval_lib.pipeline import forkserver, outlook, processes, rendered, steps
+from radeval_lib.pipeline import durations, forkserver, outlook, processes, rendered, steps
 from radeval_lib.pipeline.steps import Graph
 from radeval_lib.study import headlines, results
 
@@ -161,7 +161,7 @@ class _Progress:
     def lines(self, text: str) -> Iterator[str]:
         """What to show of a line of the log; nothing of lines before the engine has listed its steps."""
         if (waiting := steps.waiting(text)) is not None:
-            self.expected = {name: steps.expected_seconds(self._graph, name) or 0.0 for name in waiting}
+            self.expected = {name: durations.expected(self._graph, name) or 0.0 for name in waiting}
             yield _total(self._graph, list(waiting), self._cores)
             yield from _made_again({name: self._again.get(name, why) for name, why in waiting.items()})
         elif self.expected is None:
@@ -233,14 +233,14 @@ def dry_run(graph: Graph, cores: int, say: Say) -> None:
     for line in _made_again(again):
         say(line)
     for name in waiting:
-        seconds = steps.expected_seconds(graph, name)
+        seconds = durations.expected(graph, name)
         say(f"{'?' if seconds is None else f'{seconds:.0f}':>7} s  {name}")
     say(_total(graph, waiting, cores) if waiting else "Everything is up to date.")
 
 
 def _total(graph: Graph, waiting: list[str], cores: int) -> str:
     """How many steps wait, and how long they take as far as that is known."""
-    every = [steps.expected_seconds(graph, name) for name in waiting]
+    every = [durations.expected(graph, name) for name in waiting]
     known = [seconds for seconds in every if seconds is not None]
     estimate = f"{len(waiting)} steps, about {_duration(sum(known) / min(cores, len(waiting)))}"
     unknown = len(every) - len(known)

@@ -29,7 +29,7 @@ from radeval_lib.data.errors import AbsentDataError
 from radeval_lib.data.manifests import restricted_in
 from radeval_lib.errors import NotebookError, ParameterError, listed, plain
 from radeval_lib.paths import BUILD, NOTEBOOKS, ROOT, STAGE, THREAD_VARIABLES, display_path, notebooks
-from radeval_lib.pipeline import absent, forkserver, limited, processes, steps
+from radeval_lib.pipeline import absent, durations, forkserver, limited, processes, steps
 from radeval_lib.study import beginning, cells, profiles
 from radeval_lib.study.cells import Cell
 from radeval_lib.study.declarations import declared
@@ -70,14 +70,17 @@ def parse_parameters(notebook: str, given: Mapping[str, str]) -> dict[str, Any]:
         assigned = [node for node in ast.parse(source).body if isinstance(node, ast.Assign)]
         values = {ast.unparse(node.targets[0]): ast.literal_eval(node.value) for node in assigned}
     except (SyntaxError, ValueError):
-        raise ParameterError("its parameters are not given as plain values", notebook) from None
+        raise ParameterError(
+            "its parameters are not given as plain values", notebook, "Assign a number, text or bool to each."
+        ) from None
     for name, text in given.items():
         if name not in values:
             raise ParameterError(f"unknown parameter {name!r}", notebook, f"Parameters: {', '.join(values)}.")
         value = text if isinstance(values[name], str) else _plain(text)
         if not _same_type(values[name], value):
             wanted = type(values[name]).__name__
-            raise ParameterError(f"parameter {name} must be of type {wanted}, not {text!r}", notebook)
+            remedy = f"Its default is {values[name]!r}."
+            raise ParameterError(f"parameter {name} must be of type {wanted}, not {text!r}", notebook, remedy)
         values[name] = value
     return values
 
@@ -202,14 +205,18 @@ def run_notebook(name: str, parameters: Mapping[str, Any], place: RunFolders, pr
                 _leave_out(name, parameters, stage, executed, error.evalue)
             else:
                 if place.is_cell and not (stage / cells.FACTS).is_file():
-                    raise NotebookError("this cell ended without `run.save(...)`", f"notebooks/{name}.md")
+                    raise NotebookError(
+                        "this cell ended without `run.save(...)`",
+                        f"notebooks/{name}.md",
+                        "Save what it found in its last code cell.",
+                    )
                 nbformat.write(_without_traces(nbformat.read(executed, as_version=4)), executed)
             if not place.is_cell:
                 steps.write_record(stage, _deciding(parameters), executed)
         os.replace(executed, place.executed)
     shutil.rmtree(place.output_dir / cells.UNFINISHED / place.name, ignore_errors=True)
     steps.note_inputs(place.output_dir, place.name, inputs)
-    steps.note_seconds(place.output_dir, place.name, time.monotonic() - started)
+    durations.note(place.output_dir, place.name, time.monotonic() - started)
 
 
 def _execute(

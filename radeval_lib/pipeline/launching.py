@@ -20,7 +20,7 @@ import nbformat
 from radeval_lib import atomic, own_yaml
 from radeval_lib.labs import building
 from radeval_lib.paths import BUILD, DEFAULT_PROFILE, MANIFESTS, ROOT, display_path, notebooks
-from radeval_lib.pipeline import steps
+from radeval_lib.pipeline import durations, steps
 from radeval_lib.study import cells
 from radeval_lib.study.cells import Cell
 from radeval_lib.study.declarations import ALL, declared
@@ -121,7 +121,7 @@ def cells_of(name: str) -> list[Cell]:
 def seconds_of(name: str) -> float:
     """About how long it takes to make them, one after another on two cores."""
     graph = steps.graph(DEFAULT_PROFILE, (name,))
-    return sum(steps.listed_seconds(one) for one in graph.names if one in graph.cells)
+    return sum(durations.listed(one) for one in graph.names if one in graph.cells)
 
 
 def runs_alone(name: str) -> bool:

@@ -1,4 +1,4 @@
-"""The steps of a build: their dependencies, their outputs, and how long they took."""
+"""The steps of a build: their dependencies and their outputs."""
 
 from __future__ import annotations
 
@@ -6,18 +6,16 @@ import json
 import re
 import shutil
 from collections.abc import Iterable, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass
 from difflib import get_close_matches
-from functools import cache, cached_property
+from functools import cached_property
 from pathlib import Path
-from statistics import fmean
 from typing import Any
 
-from radeval_lib import atomic, checksums, own_yaml
+from radeval_lib import atomic, checksums
 from radeval_lib.errors import NotebookError, ParameterError, ResultError, listed
 from radeval_lib.papers.exhibits import ledger
-from radeval_lib.paths import BUILD, ROOT, notebooks
+from radeval_lib.paths import BUILD, notebooks
 from radeval_lib.pipeline import data_sums, rendered
 from radeval_lib.study import cells, dependencies
 from radeval_lib.study.cells import Cell
@@ -30,7 +28,6 @@ _WAITING = "waiting: "
 _MESSAGE = re.compile(r"(?:Job \d+: )?(running|rendering) (.+)")
 RECORD = "run.json"
 """In a page's results: the parameters that it ran with, and the checksums of what it recorded."""
-_EXPECTED = ROOT / "workflow" / "expected_seconds.yml"
 
 
 @dataclass(frozen=True)
@@ -89,12 +86,18 @@ class Graph:
         wanted = declared(notebook)
         names = [name for name, cell in self.cells.items() if cell.notebook in wanted.cells]
         for missing in set(wanted.cells) - {cell.notebook for cell in self.cells.values()}:
-            raise ParameterError(f"profile {self.settings.name!r} plans no cell of {missing!r}", notebook)
+            raise ParameterError(
+                f"profile {self.settings.name!r} plans no cell of {missing!r}",
+                f"notebooks/{notebook}.md",
+                "Correct `cells` in its front matter, or the profile's `experiments`.",
+            )
         for role in wanted.models:
             filler = self.settings.models.get(role)
             if filler is None:
                 raise NotebookError(
-                    f"profile {self.settings.name!r} fills no model role {role!r}", f"notebooks/{notebook}.md"
+                    f"profile {self.settings.name!r} fills no model role {role!r}",
+                    f"notebooks/{notebook}.md",
+                    f"It fills: {', '.join(self.settings.models)}.",
                 )
             if filler.startswith(CELL_MODEL):
                 cell = cells.planned_of(self.settings, filler.removeprefix(CELL_MODEL))[0]
@@ -108,7 +111,11 @@ class Graph:
             return [name for name in self.pages if name not in self.readers]
         for missing in set(wanted) - set(self.pages):
             if missing not in notebooks():
-                raise NotebookError(f"it reads the results of {missing!r}, which is not a page", notebook)
+                raise NotebookError(
+                    f"it reads the results of {missing!r}, which is not a page",
+                    f"notebooks/{notebook}.md",
+                    "Correct `results` in its front matter.",
+                )
         return [name for name in wanted if name in self.pages]
 
     def cache_key(self, name: str) -> dict[str, str]:
@@ -298,53 +305,6 @@ def _inputs_file(output_dir: Path, name: str) -> Path:
 def note_inputs(output_dir: Path, name: str, inputs: Mapping[str, str]) -> None:
     """Remember what a step read: :meth:`Graph.inputs` when it began."""
     atomic.write_text(_inputs_file(output_dir, name), json.dumps(inputs, indent=1, sort_keys=True) + "\n")
-
-
-def note_seconds(output_dir: Path, name: str, seconds: float) -> None:
-    """Remember how long a step took."""
-    atomic.write_text(output_dir / "seconds" / f"{name}.txt", f"{seconds:.1f}\n")
-
-
-def expected_seconds(graph: Graph, name: str) -> float | None:
-    """How long a step took last here, or else what the cells most like it took here on average, or else on
-    the machine that the repository's list is from.
-
-    None of a cell of whose notebook none was measured here, where the list is not a measure: it is of the
-    profile `embedded`, whose trainings are not those at the papers' settings.
-    """
-    with suppress(OSError, ValueError):
-        return float((graph.output_dir / "seconds" / f"{name}.txt").read_text(encoding="utf-8"))
-    if (alike := _seconds_alike(graph, name)) is not None:
-        return alike
-    if name in graph.cells and graph.settings.needs_data_root:
-        return None
-    return listed_seconds(name)
-
-
-def _seconds_alike(graph: Graph, name: str) -> float | None:
-    """The mean of what was measured here of the cells of its notebook that share most parameters with it."""
-    if (cell := graph.cells.get(name)) is None:
-        return None
-    measured: dict[int, list[float]] = {}
-    for other, one in graph.cells.items():
-        path = graph.output_dir / "seconds" / f"{other}.txt"
-        if one.notebook == cell.notebook and path.is_file():
-            with suppress(ValueError):
-                shared = len(set(one.items) & set(cell.items))
-                measured.setdefault(shared, []).append(float(path.read_text(encoding="utf-8")))
-    return fmean(measured[max(measured)]) if measured else None
-
-
-def listed_seconds(name: str) -> float:
-    """How long a step takes by the repository's list, which is of the profile `embedded`."""
-    listed = _listed_seconds()
-    return float(listed.get(name, listed.get(name.rpartition("/")[0], 8.0)))
-
-
-@cache
-def _listed_seconds() -> dict[str, float]:
-    listed: dict[str, float] = own_yaml.read(_EXPECTED)
-    return listed
 
 
 def renderer_digest() -> str:

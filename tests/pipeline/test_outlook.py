@@ -9,7 +9,7 @@ import huggingface_hub
 import pytest
 
 from radeval_lib.models import catalog
-from radeval_lib.pipeline import outlook, steps
+from radeval_lib.pipeline import durations, outlook, steps
 from radeval_lib.pipeline.steps import Graph
 from radeval_lib.study import cells
 from radeval_lib.study.cells import Cell
@@ -119,17 +119,17 @@ def test_without_a_measured_cell_the_command_that_measures_one_is_reported(full:
     *_, counted, timed = outlook.outlook(full)
     assert counted == "Cells: 3 planned (ratescore/ner_training 3), of which none are done."
     assert timed.endswith("radbook run ratescore/ner_training -p sentences 1 -p profile full")
-    assert steps.expected_seconds(full, next(iter(full.cells))) is None
+    assert durations.expected(full, next(iter(full.cells))) is None
 
 
 def test_cells_take_what_a_measured_one_took(full: Graph) -> None:
     first = next(iter(full.cells))
-    steps.note_seconds(full.output_dir, first, 1800)
+    durations.note(full.output_dir, first, 1800)
     cells.folder(full.output_dir, full.cells[first]).mkdir(parents=True)
     *_, counted, timed = outlook.outlook(full)
     assert counted.endswith("of which one is done.")
     assert "2 cells to run, about 1.0 hours one after another, as one measured here took 1,800 s" in timed
-    assert steps.expected_seconds(full, first) == 1800
+    assert durations.expected(full, first) == 1800
 
 
 def test_a_profile_of_generated_data_names_none() -> None:
@@ -149,8 +149,8 @@ def test_a_cell_takes_what_those_most_like_it_took(full: Graph, monkeypatch: pyt
     monkeypatch.setattr(cells, "planned", lambda _: planned)
     graph = Graph(full.settings, (), full.data_root)
     for name, seconds in {"large-graphs-all": 100, "large-spans-all": 60, "small-graphs-all": 10}.items():
-        steps.note_seconds(graph.output_dir, f"rales/fitting/{name}", seconds)
-    known = {name: steps.expected_seconds(graph, f"rales/fitting/{name}") for name in (
+        durations.note(graph.output_dir, f"rales/fitting/{name}", seconds)
+    known = {name: durations.expected(graph, f"rales/fitting/{name}") for name in (
         "large-graphs-all", "large-graphs-tenth", "small-spans-all", "small-spans-tenth",
     )}  # fmt: skip
     # Its own time; the one that differs in the regime alone; twice the mean of two that share most.

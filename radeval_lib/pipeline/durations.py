@@ -1,0 +1,64 @@
+"""How long the steps of a build take: as they took here, or by the repository's list."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from functools import cache
+from pathlib import Path
+from statistics import fmean
+
+from radeval_lib import atomic, own_yaml
+from radeval_lib.paths import ROOT
+from radeval_lib.pipeline.steps import Graph
+
+_EXPECTED = ROOT / "workflow" / "expected_seconds.yml"
+
+
+def note(output_dir: Path, name: str, seconds: float) -> None:
+    """Remember how long a step took."""
+    atomic.write_text(_file(output_dir, name), f"{seconds:.1f}\n")
+
+
+def _file(output_dir: Path, name: str) -> Path:
+    return output_dir / "seconds" / f"{name}.txt"
+
+
+def expected(graph: Graph, name: str) -> float | None:
+    """How many seconds a step took last here, or else what the cells most like it took here on average, or
+    else on the machine that the repository's list is from.
+
+    None of a cell of whose notebook none was measured here, where the list is not a measure: it is of the
+    profile `embedded`, whose trainings are not those at the papers' settings.
+    """
+    with suppress(OSError, ValueError):
+        return float(_file(graph.output_dir, name).read_text(encoding="utf-8"))
+    if (alike := _of_those_alike(graph, name)) is not None:
+        return alike
+    if name in graph.cells and graph.settings.needs_data_root:
+        return None
+    return listed(name)
+
+
+def _of_those_alike(graph: Graph, name: str) -> float | None:
+    """The mean of what was measured here of the cells of its notebook that share most parameters with it."""
+    if (cell := graph.cells.get(name)) is None:
+        return None
+    measured: dict[int, list[float]] = {}
+    for other, one in graph.cells.items():
+        path = _file(graph.output_dir, other)
+        if one.notebook == cell.notebook and path.is_file():
+            with suppress(ValueError):
+                shared = len(set(one.items) & set(cell.items))
+                measured.setdefault(shared, []).append(float(path.read_text(encoding="utf-8")))
+    return fmean(measured[max(measured)]) if measured else None
+
+
+def listed(name: str) -> float:
+    """How many seconds a step takes by the repository's list, which is of the profile `embedded`."""
+    known = _every_listed()
+    return float(known.get(name, known.get(name.rpartition("/")[0], 8.0)))
+
+
+@cache
+def _every_listed() -> dict[str, float]:
+    return own_yaml.read(_EXPECTED)
