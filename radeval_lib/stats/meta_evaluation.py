@@ -27,28 +27,17 @@ def pairs_within(cases: Sequence[object]) -> NDArray[np.intp]:
     return np.array(found, dtype=np.intp).reshape(-1, 2)
 
 
-def tie_threshold(gaps: ArrayLike, wanted: ArrayLike) -> float:
-    """The threshold up to which a gap of two scores is best called a tie (Deutsch et al. 2023, section 5): a
-    gap's size, or 0; of several that agree as often, the smallest.
-
-    ``gaps`` are the first item's scores minus the second's, ``wanted`` is 1, 0 or -1, as people put it.
-    """
-    gap = finite("gaps", gaps, None)
-    sizes, signs, want = np.abs(gap), np.sign(gap), finite("wanted", wanted, len(gap))
-    tried = np.unique(np.concatenate([[0.0], sizes]))
-    agree = [(np.where(sizes > threshold, signs, 0) == want).mean() for threshold in tried]
-    return float(tried[int(np.argmax(agree))])
-
-
 def agrees(gaps: ArrayLike, wanted: ArrayLike, cases: Sequence[object]) -> NDArray[np.bool_]:
     """Whether a metric says of each pair what people say: first, second, or a tie (acc*_eq); shape (pairs,).
 
-    What counts as a tie is decided by :func:`tie_threshold` on all other cases, so that no pair's own rating
-    helps it, and nothing depends on how cases are divided.
+    A gap of scores up to a threshold is called a tie (Deutsch et al. 2023, section 5): a gap's size, or 0,
+    which agrees most often on all other cases, so that no pair's own rating helps it, and nothing depends on
+    how cases are divided; of several that agree as often, the smallest.
 
     Parameters
     ----------
-    gaps, wanted : see :func:`tie_threshold`.
+    gaps : the first item's scores minus the second's.
+    wanted : what people say, 1, 0 or -1.
     cases : of each pair.
     """
     gap = finite("gaps", gaps, None)
@@ -61,8 +50,7 @@ def agrees(gaps: ArrayLike, wanted: ArrayLike, cases: Sequence[object]) -> NDArr
     of_case = np.zeros((len(gap), place.max() + 1))
     of_case[np.arange(len(gap)), place] = 1
     elsewhere = right.sum(axis=1, keepdims=True) - right @ of_case  # by threshold and case left out
-    found: NDArray[np.bool_] = right[elsewhere.argmax(axis=0)[place], np.arange(len(gap))]
-    return found
+    return right[elsewhere.argmax(axis=0)[place], np.arange(len(gap))]
 
 
 def choices_of_others(grades: ArrayLike, pairs: NDArray[np.intp]) -> FloatArray:

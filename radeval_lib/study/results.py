@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from math import isfinite
@@ -22,7 +21,6 @@ from radeval_lib.study import verdicts
 from radeval_lib.study.checks import Check, Key
 from radeval_lib.study.declarations import ALL
 from radeval_lib.study.runs import Run
-from radeval_lib.study.superiority import UNKNOWN
 from radeval_lib.study.tracing import of_cells, reached
 from radeval_lib.study.verdicts import Coverage
 
@@ -31,8 +29,6 @@ CAUSES = ("paper", "text", OPEN_CONVENTION, "rounding")
 _CONTRADICT_NOTHING = (OPEN_CONVENTION, "text")
 _FORMAT = 6
 _PAPERS = "papers/"
-_INTERVAL = re.compile(r"\[[-+−]?[\d.]+%?, [-+−]?[\d.]+%?\]| ± \d")
-_P_VALUE = re.compile(r"\bp [=<] \d")
 
 
 @dataclass(frozen=True)
@@ -179,7 +175,11 @@ def with_causes(
     for check in checks:
         found = [name for name, entry in known.items() if explains(entry, exhibit_id, evidence, check)]
         if len(found) > 1:
-            raise ResultError(f"{check.name!r} has the causes {' and '.join(found)}")
+            raise ResultError(
+                f"{check.name!r} has the causes {' and '.join(found)}",
+                display_path(file_of(exhibit_id.partition(".")[0])),
+                "Let one of them alone name the check.",
+            )
         named.append(replace(check, cause=found[0] if found and check.outcome == verdicts.FAILS else ""))
     causes = {
         name: Cause(known[name]["cause"], " ".join(known[name]["explanation"].split()))
@@ -206,22 +206,15 @@ def coverage(exhibit_id: str, evidence: str, checks: Sequence[Check]) -> Coverag
     return Coverage(len(stated), total, "settings" if entry.kind == "guideline" else "statements", leads)
 
 
-def rests_on_cases(evidence: str, check: Check) -> bool:
-    """Whether what a check found rests on a sample of cases: an interval of data, a p value, or a lead that
-    something printed allows to test. What the rounding of given numbers allows is no such interval."""
-    if check.aspect == "lead":
-        return UNKNOWN.wording not in check.computed
-    if check.low is not None and check.high is not None:
-        return level_of(evidence) == "data" and check.low < check.high
-    in_words = level_of(evidence) != "print" and _INTERVAL.search(check.computed)
-    return bool(in_words or _P_VALUE.search(check.computed))
-
-
 def check_owner(run: Run, exhibit_id: str) -> None:
     """Refuse an exhibit that the ledger gives to another page than the run's."""
     entry = exhibit(exhibit_id)
     if entry.notebook != run.notebook:
-        raise ResultError(f"{exhibit_id} belongs to notebook {entry.notebook!r}, not to {run.notebook!r}")
+        raise ResultError(
+            f"{exhibit_id} belongs to notebook {entry.notebook!r}, not to {run.notebook!r}",
+            display_path(file_of(entry.paper)),
+            "Record it there, or name this page under `notebook`.",
+        )
 
 
 def record(

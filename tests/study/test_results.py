@@ -36,9 +36,10 @@ from radeval_lib.study import (
 from radeval_lib.study.checks import Check
 from radeval_lib.study.display import _as_printed, exhibit_html, in_quotes, verdict_sentence
 from radeval_lib.study.profiles import profile
-from radeval_lib.study.results import Cause, coverage, judge, read, read_all, rests_on_cases
+from radeval_lib.study.results import Cause, coverage, judge, read, read_all
 from radeval_lib.study.runs import Run
 from radeval_lib.study.verdicts import OURS, PAPERS_OWN
+from tests.sampling import rests_on_cases
 
 NOTEBOOK = "facts/fact_counting"
 YES, NO = check_value("holds", "2", 2), check_value("fails", "2", 3)
