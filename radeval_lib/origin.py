@@ -67,8 +67,9 @@ class Reading:
 _current = Reading()
 
 
-def begin(reading: Reading) -> None:
-    """Have what papers print be recorded in this run's reading from now on."""
+def record_into(reading: Reading) -> None:
+    """Record in this run's reading, from now on, which printed and released numbers are read: functions of
+    :mod:`radeval_lib.papers` take no run."""
     global _current
     _current = reading
 

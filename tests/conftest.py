@@ -54,7 +54,7 @@ def paper_texts() -> Path:
 def no_run() -> Iterator[None]:
     """What one test's run may read does not bind the next test."""
     yield
-    origin.begin(Reading())
+    origin.record_into(Reading())
 
 
 @pytest.fixture

@@ -24,8 +24,9 @@ class Shuffled:
     observed : mean of the diagonal.
     mean, sd : exact, over all permutations.
     p : share of random permutations whose mean is at least ``observed``, the data counted as one more.
-    expected : of each case, shape (n,): mean of its row and of its column less ``mean``. The diagonal less
-        this is the share of the gain of that case: the mean is the gain, and resampling gives its interval.
+    expected : what each case adds to ``mean``, shape (n,): the mean of its row plus that of its column, less
+        ``mean``. The diagonal of the scores minus this has ``observed - mean`` as its mean, so that
+        resampling its values over cases gives that difference an interval.
     """
 
     observed: float
@@ -35,7 +36,7 @@ class Shuffled:
     expected: FloatArray
 
 
-def shuffled(scores: ArrayLike, *, lookups: int, rng: np.random.Generator) -> Shuffled:
+def shuffled(scores: ArrayLike, *, permutations: int, rng: np.random.Generator) -> Shuffled:
     """The distribution for ``scores`` of shape (n, n), references by candidates; n at least 2.
 
     Raises
@@ -51,13 +52,13 @@ def shuffled(scores: ArrayLike, *, lookups: int, rng: np.random.Generator) -> Sh
     centred = table - rows[:, None] - columns[None, :] + whole
     observed = float(np.diagonal(table).mean())
     places, reached = np.arange(size), 0
-    for _ in range(lookups):
+    for _ in range(permutations):
         # Equal sums in another order differ in last digits.
         reached += table[places, rng.permutation(size)].mean() >= observed - 1e-12
     return Shuffled(
         observed,
         whole,
         float(np.sqrt((centred**2).sum() / (size - 1)) / size),
-        (1 + reached) / (1 + lookups),
+        (1 + reached) / (1 + permutations),
         rows + columns - whole,
     )

@@ -70,7 +70,9 @@ def begin_cell(
         )
     settings = profiles.profile(profile)
     if isinstance(seed, bool) or not isinstance(seed, int) or seed < 0:
-        raise ParameterError(f"seed must be a whole number from 0, not {seed!r}", notebook)
+        raise ParameterError(
+            f"seed must be a whole number from 0, not {seed!r}", notebook, "0 takes the profile's."
+        )
     _check_injected(notebook)
     limit_threads(settings.threads)
     # Model libraries ask for a progress bar of widgets, which no page could show.
@@ -91,7 +93,7 @@ def begin_cell(
         parameters=tuple(parameters.items()),
     )
     run.reading.papers = frozenset(dependencies.papers_read(notebook, run.declared))
-    origin.begin(run.reading)
+    origin.record_into(run.reading)
     if in_reach:
         mark = run.output_dir / IN_REACH
         before = mark.read_text(encoding="utf-8").split() if mark.is_file() else []

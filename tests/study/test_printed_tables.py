@@ -44,7 +44,7 @@ def table7(tmp_path: Path) -> Result:
         ),
     ]  # fmt: skip
     made = record(run, "rales.table7", evidence="print", checks=checks)
-    origin.begin(origin.Reading())  # the tests below read every paper
+    origin.record_into(origin.Reading())  # the tests below read every paper
     return made
 
 

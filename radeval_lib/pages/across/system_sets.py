@@ -242,7 +242,7 @@ def shuffles(
             strata = {one: np.flatnonzero(of["stratum"] == one) for one in ("normal", "finding")}
             within = np.full(len(of), np.nan)
             for stratum, chosen in {"all": np.arange(len(of)), **strata}.items():
-                found: Shuffled = shuffled(full[np.ix_(chosen, chosen)], lookups=LOOKUPS, rng=rng)
+                found: Shuffled = shuffled(full[np.ix_(chosen, chosen)], permutations=LOOKUPS, rng=rng)
                 numbers = (sign * found.observed, sign * found.mean, found.sd, found.p, LOOKUPS)
                 rows.append((name, key, stratum, len(chosen), *numbers))
                 if stratum == "all":

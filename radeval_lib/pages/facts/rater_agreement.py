@@ -78,14 +78,15 @@ def _in_words(agreed: pd.DataFrame) -> pd.DataFrame:
 def graders_who_counted_significant(run: Run) -> tuple[pd.DataFrame, Estimate] | None:
     """The row of :func:`graders_who_counted` and what counting gains over grades where clinically significant
     errors alone are counted; None where the rated pairs are not RadPref's, whose marks tell them apart."""
-    loaded = judging.radpref_of(run) if judging.RADPREF in run.filler("data", "rated_pairs") else None
-    if loaded is None:
+    if judging.RADPREF not in run.filler("data", "rated_pairs"):
         return None
-    candidates, marked = loaded
-    grave = ["_".join(mark) for mark in radpref.MARKS if mark[1] in radpref.SIGNIFICANT]
-    told = marked.assign(case=marked["number"].map(candidates["case"]), significant=marked[grave].sum(axis=1))
+    if (loaded := judging.radpref_of(run)) is None:
+        return None
+    candidates, marks = loaded
+    kinds = ["_".join(mark) for mark in radpref.MARKS if mark[1] in radpref.SIGNIFICANT]
+    rated = marks.assign(case=marks["number"].map(candidates["case"]), significant=marks[kinds].sum(axis=1))
     of_significant, grade = (
-        told.pivot_table(index=["number", "case"], columns="rater", values=name).dropna()
+        rated.pivot_table(index=["number", "case"], columns="rater", values=name).dropna()
         for name in ("significant", "grade")
     )
     rng, resamples = run.rng("alpha significant errors"), run.profile.resamples
@@ -136,5 +137,7 @@ def gain(
 ) -> Estimate:
     """Alpha of ``first`` minus alpha of ``second``; ``rng`` makes the same generator at each call, so that
     ratings of the same cases are resampled together."""
-    (ours, mine), (theirs, other) = (_resampled(matrix, resamples, rng()) for matrix in (first, second))
-    return estimate(ours - theirs, mine - other)
+    (alpha, drawn), (other_alpha, other_drawn) = (
+        _resampled(matrix, resamples, rng()) for matrix in (first, second)
+    )
+    return estimate(alpha - other_alpha, drawn - other_drawn)

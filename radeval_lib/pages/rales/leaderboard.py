@@ -94,12 +94,12 @@ def _tables(counts: pd.DataFrame, column: Column, encoders: Sequence[str]) -> li
         rows = rows[rows["domain"] == column.domain]
     of = rows.groupby("encoder")
     if lacking := [encoder for encoder in encoders if encoder not in of.groups]:
-        where, remedy = (
+        asked = f"{column.part} of {column.domain}" if column.domain else column.part
+        raise ResultError(
+            f"{column.name}: no {asked} was tested with {lacking[0]}",
             "rales/fitting",
             "Have more records tested: `test_documents` in the profile, 0 for all.",
         )
-        asked = f"{column.part} of {column.domain}" if column.domain else column.part
-        raise ResultError(f"{column.name}: no {asked} was tested with {lacking[0]}", where, remedy)
     shapes = of["draw"].nunique()
     return [
         of.get_group(encoder)[_STATISTICS].to_numpy(np.float64).reshape(shapes[encoder], -1, 3)
