@@ -263,8 +263,7 @@ def _length_fixed(ranks: FloatArray) -> FloatArray:
     rest = ranks[:, :-2] - design @ np.linalg.lstsq(design, ranks[:, :-2], rcond=None)[0]
     spread = np.sqrt((rest**2).sum(axis=0))
     spread[spread < 1e-9 * len(ranks)] = np.nan
-    found: FloatArray = rest[:, :-1].T @ rest[:, -1] / (spread[:-1] * spread[-1])
-    return found
+    return rest[:, :-1].T @ rest[:, -1] / (spread[:-1] * spread[-1])
 
 
 def facts(

@@ -52,8 +52,7 @@ def description(paper: str) -> dict[str, Any]:
     if not (path := file_of(paper)).is_file():
         known = ", ".join(sorted(file.parent.name for file in _FOLDER.glob("*/paper.yml")))
         raise PrintedError(f"no printed numbers for paper {paper!r}", display_path(path), f"Papers: {known}.")
-    content: dict[str, Any] = own_yaml.read(path)
-    return content
+    return own_yaml.read(path)
 
 
 def _names() -> dict[str, str]:

@@ -73,8 +73,7 @@ def unlink_in_file(
 
 def omission_reason(executed: Path) -> str:
     """Why a page was omitted from the build; empty for one that was made."""
-    found: str = nbformat.read(executed, as_version=4).metadata.get(OMISSION_KEY, "")
-    return found
+    return nbformat.read(executed, as_version=4).metadata.get(OMISSION_KEY, "")
 
 
 def placeholder(source: str, reason: str = "") -> str:

@@ -33,8 +33,7 @@ _EXAMPLE = "green.table6"
 @cache
 def about() -> dict[str, Any]:
     """The content of ``CITATION.cff``."""
-    content: dict[str, Any] = own_yaml.read(ROOT / "CITATION.cff")
-    return content
+    return own_yaml.read(ROOT / "CITATION.cff")
 
 
 def authors() -> str:

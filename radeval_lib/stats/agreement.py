@@ -27,8 +27,7 @@ def _counts(counts: ArrayLike) -> FloatArray:
 def mean_absolute_differences(counts: ArrayLike) -> FloatArray:
     """Mean absolute difference of every two raters; symmetric, shape (raters, raters), 0 on the diagonal."""
     array = _counts(counts)
-    result: FloatArray = np.abs(array[:, :, None] - array[:, None, :]).mean(axis=0)
-    return result
+    return np.abs(array[:, :, None] - array[:, None, :]).mean(axis=0)
 
 
 def kendall_matrix(counts: ArrayLike) -> FloatArray:
@@ -36,8 +35,7 @@ def kendall_matrix(counts: ArrayLike) -> FloatArray:
 
     NaN where a rater gives every item the same count.
     """
-    result: FloatArray = pd.DataFrame(_counts(counts)).corr("kendall").to_numpy()
-    return result
+    return pd.DataFrame(_counts(counts)).corr("kendall").to_numpy()
 
 
 def upper_triangle(matrix: ArrayLike) -> FloatArray:
@@ -56,8 +54,7 @@ def means_of_pairs(matrix: ArrayLike) -> FloatArray:
 def mean_of_others(counts: ArrayLike) -> FloatArray:
     """For each rater the mean count of all other raters; shape (items, raters)."""
     array = _counts(counts)
-    result: FloatArray = (array.sum(axis=1, keepdims=True) - array) / (array.shape[1] - 1)
-    return result
+    return (array.sum(axis=1, keepdims=True) - array) / (array.shape[1] - 1)
 
 
 def kendall_with(counts: ArrayLike, reference: ArrayLike) -> FloatArray:

@@ -109,8 +109,7 @@ def two_sided_p(
     variance = x**2 + y**2 - 2 * np.asarray(between, dtype=np.float64) * x * y
     with np.errstate(divide="ignore"):
         z = np.abs(np.asarray(difference, dtype=np.float64)) / np.sqrt(variance)
-    result: NDArray[np.float64] = 2 * stats.norm.sf(z)
-    return result
+    return 2 * stats.norm.sf(z)
 
 
 def needed_correlation(difference: float, first_se: float, second_se: float) -> float:
@@ -247,8 +246,7 @@ def _bca_levels(k: int, n: int) -> NDArray[np.float64]:
     cubes, squares = (k * right**power + (n - k) * wrong**power for power in (3, 2))
     acceleration = -cubes / (6 * squares**1.5)
     reach = bias + special.ndtri(_TAILS)
-    levels: NDArray[np.float64] = special.ndtr(bias + reach / (1 - acceleration * reach))
-    return levels
+    return special.ndtr(bias + reach / (1 - acceleration * reach))
 
 
 def possible_samples(

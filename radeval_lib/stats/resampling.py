@@ -99,8 +99,7 @@ class Draws:
     @property
     def error(self) -> FloatArray:
         """Standard error of each measure; shape (measures,)."""
-        result: FloatArray = np.sqrt(sum(variance for variance, _ in self._variances))
-        return result
+        return np.sqrt(sum(variance for variance, _ in self._variances))
 
     @property
     def degrees(self) -> FloatArray:
@@ -118,13 +117,11 @@ class Draws:
             return self.cases
         noise = sum(normal @ away for normal, away in self.seeds)
         stretch = np.sqrt(self.degrees / chi2.ppf(self.chance, self.degrees))
-        result: FloatArray = self.value + (self.cases + noise - self.value) * stretch
-        return result
+        return self.value + (self.cases + noise - self.value) * stretch
 
     def detectable(self) -> FloatArray:
         """How large each measure must be for a chance of 80 % that its 95 % interval excludes 0."""
-        result: FloatArray = (student.ppf(0.975, self.degrees) + student.ppf(0.8, self.degrees)) * self.error
-        return result
+        return (student.ppf(0.975, self.degrees) + student.ppf(0.8, self.degrees)) * self.error
 
 
 def draws(
@@ -196,8 +193,7 @@ def estimate(value: float, drawn: ArrayLike, level: float = 0.95) -> Estimate:
 
 def mean_of_sums(sums: FloatArray) -> FloatArray:
     """Means where the statistics of a case are its values and 1; shape (..., values + 1) to (..., values)."""
-    mean: FloatArray = sums[..., :-1] / sums[..., -1:]
-    return mean
+    return sums[..., :-1] / sums[..., -1:]
 
 
 def sum_estimates(
@@ -309,8 +305,7 @@ class Measure(NamedTuple):
 
 def ratio(above: FloatArray, below: FloatArray) -> FloatArray:
     """``above / below``, and 0 where there is nothing below."""
-    result: FloatArray = np.divide(above, below, where=below > 0, out=np.zeros_like(above))
-    return result
+    return np.divide(above, below, where=below > 0, out=np.zeros_like(above))
 
 
 def f1(sums: FloatArray) -> FloatArray:

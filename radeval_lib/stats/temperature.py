@@ -29,16 +29,14 @@ def scale(logits: ArrayLike, temperature: float) -> NDArray[np.float64]:
     """
     if not temperature > 0:
         raise ValueError(f"temperature is {temperature}; it must be above 0")
-    probabilities: NDArray[np.float64] = softmax(_checked(logits) / temperature, axis=1)
-    return probabilities
+    return softmax(_checked(logits) / temperature, axis=1)
 
 
 def explained(logits: ArrayLike, labels: ArrayLike) -> NDArray[np.bool_]:
     """Whether some temperature gives each row's true class a probability above 0: its logit is finite."""
     array = _checked(logits)
     truth = classes_of(labels, *array.shape)
-    result: NDArray[np.bool_] = np.isfinite(array[np.arange(len(truth)), truth])
-    return result
+    return np.isfinite(array[np.arange(len(truth)), truth])
 
 
 def fit(logits: ArrayLike, labels: ArrayLike) -> float:

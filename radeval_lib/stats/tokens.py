@@ -86,8 +86,7 @@ class RougeTokenizer:
     def tokenize(self, text: str) -> list[str]:
         from rouge_score.tokenize import tokenize
 
-        found: list[str] = tokenize(text, self._stemmer)
-        return found
+        return tokenize(text, self._stemmer)
 
 
 def longest_common_subsequence(first: Sequence[Hashable], second: Sequence[Hashable]) -> int:

@@ -34,10 +34,7 @@ _EDGE = 1e-9  # of binary floating point: ends of rounding that touch are equal
 def _rounded(numbers: Sequence[Number]) -> list[list[float]]:
     """The numbers, and all combinations of the ends of what rounds to them."""
     values = [one.value if isinstance(one, Printed) else one for one in numbers]
-    found: list[list[float]] = corners(
-        values, [one.half_width if isinstance(one, Printed) else 0.0 for one in numbers]
-    ).tolist()
-    return found
+    return corners(values, [one.half_width if isinstance(one, Printed) else 0.0 for one in numbers]).tolist()
 
 
 def _lead(found: Iterable[tuple[float, float]], between: str) -> Lead:

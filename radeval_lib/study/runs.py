@@ -124,7 +124,7 @@ class Run:
             Where the profile fills no such role, or its filler is absent.
         """
         filler = self.filler("data", role)
-        found: list[Any] = self._filling("data").load(
+        return self._filling("data").load(
             role,
             filler,
             size=self.whole_profile.sizes.get(role, 0),
@@ -132,7 +132,6 @@ class Run:
             root=self.data_root,
             note=self._note(role),
         )
-        return found
 
     def model(self, role: str) -> str:
         """Name or folder of the model that fills a role in this run's profile, recorded as used.
@@ -162,7 +161,11 @@ class Run:
         cell = cells.planned_of(self.whole_profile, notebook)[0]
         kept = self._kept(cell).model
         if kept is None:
-            raise NotebookError(f"its cell {cell.slug} kept no model", cell.notebook)
+            raise NotebookError(
+                f"its cell {cell.slug} kept no model",
+                f"notebooks/{cell.notebook}.md",
+                "Give `run.save` its model.",
+            )
         return str(kept)
 
     def metric(self, name: str, /, **settings: Any) -> Metric:
@@ -188,14 +191,12 @@ class Run:
         """The metric; with recorded scores of the test sets that are recorded for this run, and of those that
         it reads, where it met them frozen."""
         if self.recorded_fillers():
-            known: Metric = registry.module(registry.RECORDED).of_placeholders(metric, given)
-            return known
+            return registry.module(registry.RECORDED).of_placeholders(metric, given)
         if self.data_root is None or metric.name not in registry.FROZEN_METRICS:
             return metric
         fillers = [self.whole_profile.roles.get(role, role) for role in self.declared.data]
         recorded = registry.module(registry.RECORDED)
-        frozen: Metric = recorded.frozen(metric, recorded.sets_of(fillers), self.data_root, self.reading)
-        return frozen
+        return recorded.frozen(metric, recorded.sets_of(fillers), self.data_root, self.reading)
 
     def recorded_fillers(self) -> list[str]:
         """What fills the declared roles of this run from recorded test sets."""
@@ -209,8 +210,7 @@ class Run:
 
     def labels(self, metrics: Mapping[str, Metric]) -> dict[str, str]:
         """What a figure calls each metric: with a word on the models that stand in for its own."""
-        found: dict[str, str] = self._filling("stand_ins").labels(metrics, self.whole_profile.models)
-        return found
+        return self._filling("stand_ins").labels(metrics, self.whole_profile.models)
 
     def cells(self, notebook: str) -> list[CellOutput]:
         """What the planned cells of a notebook left, in the order of the plan.
@@ -306,19 +306,16 @@ class Run:
     def evidence(self, role: str) -> str:
         """Level of evidence of what is computed on a role: ``synthetic``, ``recorded``, ``open`` or
         ``credentialed``; ``absent`` where nothing fills it."""
-        found: str = self._filling("data").evidence(self.filler("data", role))
-        return found
+        return self._filling("data").evidence(self.filler("data", role))
 
     def rests_on(self, role: str) -> str:
         """What is computed on a role rests on, in words: ``public data, scored on 4 July 2023``."""
         filler = self.filler("data", role)
-        found: str = self._filling("stand_ins").rests_on(filler)
-        return found
+        return self._filling("stand_ins").rests_on(filler)
 
     def source(self, role: str) -> str:
         """What fills a role of data, as a page names it: ``the generator``, or a data set's title."""
-        found: str = self._filling("stand_ins").title(self.filler("data", role))
-        return found
+        return self._filling("stand_ins").title(self.filler("data", role))
 
     def basis(self, data: Mapping[str, str], models: Mapping[str, str] | None = None) -> Basis:
         """What an exhibit rests on that is rebuilt from data, perhaps with models:
@@ -330,8 +327,7 @@ class Run:
         """
         filled = {role: self.filler("data", role) for role in data}
         filled |= {role: self.filler("models", role) for role in models or {}}
-        found: Basis = self._filling("stand_ins").basis(filled, data, models or {})
-        return found
+        return self._filling("stand_ins").basis(filled, data, models or {})
 
     def stand_in(self, wanted: Mapping[str, str]) -> str:
         """What stands in for the paper's own data and models (``wanted``, by role) in this run; empty where
@@ -339,8 +335,7 @@ class Run:
         filled = {
             role: self.filler("models" if role in self.declared.models else "data", role) for role in wanted
         }
-        found: str = self._filling("stand_ins").stand_in(filled, wanted)
-        return found
+        return self._filling("stand_ins").stand_in(filled, wanted)
 
     def filler(self, kind: str, role: str) -> str:
         """What fills a role of ``data`` or ``models`` that the notebook declares."""

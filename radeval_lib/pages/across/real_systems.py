@@ -230,8 +230,7 @@ def against_released(recording: Recording, pairs: Mapping[str, str], system: str
 @lru_cache(maxsize=1)
 def claims() -> dict[str, dict[str, str]]:
     """The headline in parts, each with its test and what would refute it, as they were fixed."""
-    found: dict[str, dict[str, str]] = own_yaml.read(_CLAIMS)
-    return found
+    return own_yaml.read(_CLAIMS)
 
 
 def tested(

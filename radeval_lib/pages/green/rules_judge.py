@@ -46,8 +46,7 @@ _LABELS = Path(findings.__file__).parent / "labels" / "openi_sentences.csv"
 
 def freeze() -> dict[str, Any]:
     """When the judge was frozen (``date``), its ``digest`` then, and how often RadPref was ``scored``."""
-    found: dict[str, Any] = own_yaml.read(FREEZE)
-    return found
+    return own_yaml.read(FREEZE)
 
 
 def require_frozen() -> None:

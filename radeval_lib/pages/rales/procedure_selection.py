@@ -107,8 +107,7 @@ def mean_accuracy() -> pd.Series:
     domain = models().set_index("model")["domain"]
     rows = pd.concat({labels: printed(table) for labels, (table, _) in SETTINGS.items()}, names=["labels"])
     rows = rows[(rows["task"] == "Procedure") & rows["value"].notna()]
-    means: pd.Series = rows.groupby(["labels", rows["model"].map(domain).rename("domain")])["value"].mean()
-    return means
+    return rows.groupby(["labels", rows["model"].map(domain).rename("domain")])["value"].mean()
 
 
 def check_examples(cases: pd.DataFrame, classes: Sequence[str]) -> list[Check]:

@@ -61,8 +61,7 @@ class BrowserJudgeError(RadevalError):
 @lru_cache(maxsize=1)
 def pinned() -> dict[str, Any]:
     """The package: its name (``package``), ``version``, ``sha512`` in base64, and the ``files`` taken."""
-    found: dict[str, Any] = own_yaml.read(_FOLDER / "pyodide.yml")
-    return found
+    return own_yaml.read(_FOLDER / "pyodide.yml")
 
 
 def package() -> Path:
