@@ -55,7 +55,9 @@ def build(root: Path | None, *, quick: bool = False, rated: Sequence[str] = RATE
     source, reports = edited_reports(root)
     chosen = reports[: _QUICK_REPORTS if quick else REPORTS]
     if len(chosen) < 2:
-        raise ParameterError(f"{len(chosen)} reports with six sentences or more to edit", source)
+        raise ParameterError(
+            f"{len(chosen)} reports with six sentences or more to edit", source, "Two at least are needed."
+        )
     frame = edited(chosen, EDITS | LAYOUTS)
     columns = ("reference", "candidate", "report", "edit")
     rows += [("edits", *one) for one in frame[list(columns)].itertuples(index=False, name=None)]

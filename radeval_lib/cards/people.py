@@ -79,7 +79,11 @@ def check_lengths(rated: Mapping[str, FloatArray], recorded: Mapping[str, record
     """Raise MetricError where a rated set has another number of scores than of pairs."""
     for name, values in rated.items():
         if len(values) != len(recorded[name].table):
-            raise MetricError(f"{len(values)} scores for {len(recorded[name].table)} pairs", name)
+            raise MetricError(
+                f"{len(values)} scores for {len(recorded[name].table)} pairs",
+                name,
+                "Score each of its pairs once.",
+            )
 
 
 def without_scores(rated: Mapping[str, FloatArray], why: str) -> dict[str, str]:

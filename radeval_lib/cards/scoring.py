@@ -159,7 +159,7 @@ class OfCommand(Scorer):
         try:
             self._words = shlex.split(command)
         except ValueError as error:
-            raise MetricError(f"not a command: {error}", "--command") from None
+            raise MetricError(f"not a command: {error}", "--command", "Check its quotation marks.") from None
         if not self._words:
             raise MetricError("no command", "--command", "Give a program that reads and writes JSON lines.")
         files = [Path(word) for word in self._words if Path(word).is_file()]
@@ -176,7 +176,9 @@ class OfCommand(Scorer):
             what = (error.strerror or type(error).__name__).lower()
             raise MetricError(f"cannot be started: {what}", self._words[0], "Give its path.") from None
         except UnicodeDecodeError:
-            raise MetricError("it writes what is not UTF-8", self._words[0]) from None
+            raise MetricError(
+                "it writes what is not UTF-8", self._words[0], "Have it write JSON lines in UTF-8."
+            ) from None
         lines = [line for line in ran.stdout.splitlines() if line.strip()]
         if ran.returncode:
             how = f"signal {-ran.returncode}" if ran.returncode < 0 else f"status {ran.returncode}"
@@ -237,7 +239,7 @@ def known_rows(path: Path, names: Iterable[str]) -> dict[str, FloatArray]:
     for part, rows in found.items():
         first = min(rows)
         if sorted(rows) != list(range(first, first + len(rows))):
-            raise MetricError(f"rows of {part} are missing", path.name)
+            raise MetricError(f"rows of {part} are missing", path.name, "Score all of its pairs, or none.")
         result[part] = np.array([rows[at] for at in sorted(rows)])
     return result
 
@@ -252,7 +254,7 @@ def _by_id(frame: pd.DataFrame, rows: Iterable[tuple[str, Mapping[str, Any]]], s
             remedy = "Score the pairs that --pairs writes with the same data root and --quick."
             raise MetricError(f"{where}: no pair has the id {one!r}", source, remedy)
         if place[one] in found:
-            raise MetricError(f"{where}: a second score of {one}", source)
+            raise MetricError(f"{where}: a second score of {one}", source, "Give each pair one row.")
         if "score" not in row:
             raise MetricError(f"{where}: no score", source, 'Write {"id": ..., "score": ...}.')
         found[place[one]] = _value(row["score"], f"{source}, {where}")
@@ -275,7 +277,9 @@ def _value(given: Any, where: str) -> float:
             raise ValueError
         return float(given)
     except (TypeError, ValueError):
-        raise MetricError(f"{given!r} is not a number", where) from None
+        raise MetricError(
+            f"{given!r} is not a number", where, "Leave it empty where the metric fails."
+        ) from None
 
 
 def _line(text: str, number: int) -> Mapping[str, Any]:

@@ -94,7 +94,11 @@ def subject_of(
         kind = base.get(own)
         higher_is_better, value_range, tuned = kind.higher_is_better, kind.range, OWN_TUNING.get(own, "no")
     if value_range is not None and not value_range[0] < value_range[1]:
-        raise MetricError(f"the range {value_range[0]:g} to {value_range[1]:g} is empty", "range")
+        raise MetricError(
+            f"the range {value_range[0]:g} to {value_range[1]:g} is empty",
+            "range",
+            "Give the lower end first.",
+        )
     return Subject(name, scorer, own, note, batched, higher_is_better, value_range, tuned)
 
 

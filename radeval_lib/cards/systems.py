@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from radeval_lib.data.restricted import reveal
 from radeval_lib.stats.inputs import places
-from radeval_lib.stats.resampling import mean_of_sums, sum_estimates
+from radeval_lib.stats.resampling import share_interval
 
 FILES = ("MLRG", "MoERad", "CvT2DistilGPT2", "AAMN")
 CONSTANT = "one text for all"
@@ -113,11 +113,11 @@ def effects(
     def means(of: pd.Series, flip: int) -> dict[str, Any]:
         found = {}
         for kind, mask in masks.items():
-            sums = pd.Series(flip * of.to_numpy()[mask]).groupby(groups[mask]).agg(["sum", "count"])
-            (one,) = sum_estimates(
-                sums.to_numpy(np.float64), mean_of_sums, resamples=resamples, rng=np.random.default_rng(seed)
+            rng = np.random.default_rng(seed)
+            ends = share_interval(
+                flip * of.to_numpy()[mask], groups[mask].tolist(), resamples=resamples, rng=rng
             )
-            found[kind] = {"value": one.value, "low": one.low, "high": one.high}
+            found[kind] = dict(zip(("value", "low", "high"), ends, strict=True))
         return found
 
     files = []

@@ -56,7 +56,9 @@ def data_fetch(dataset: str, every_open: bool, data_root: str) -> None:
     from radeval_lib.data import fetch
 
     if bool(dataset) == every_open:
-        raise ParameterError("name one data set, or give --open", "radbook data fetch")
+        raise ParameterError(
+            "name one data set, or give --open", "radbook data fetch", "`radbook data status` lists all."
+        )
     root = data.data_root(data_root or None) or DATA
     if not every_open:
         fetch.fetch(dataset, root, say=click.echo)

@@ -32,7 +32,7 @@ def _imported(home: str) -> ModuleType:
         raise ParameterError("no such file", path.name, _HOW)
     spec = importlib.util.spec_from_file_location(path.stem, path)
     if spec is None or spec.loader is None:
-        raise ParameterError("not a Python file", path.name)
+        raise ParameterError("not a Python file", path.name, _HOW)
     module = importlib.util.module_from_spec(spec)
     sys.modules.setdefault(path.stem, module)
     sys.path.insert(0, str(path.resolve().parent))
@@ -49,7 +49,7 @@ def _function(place: str) -> Callable[..., Any]:
         raise
     except Exception as error:
         what = f"{type(error).__name__} while it was imported: {error}"
-        raise ParameterError(what, Path(home).name) from None
+        raise ParameterError(what, Path(home).name, "Import it in Python to see where.") from None
     found = getattr(module, name, None)
     if not callable(found):
         raise ParameterError(f"no function {name!r}", Path(home).name, _HOW)

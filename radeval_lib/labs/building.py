@@ -243,7 +243,11 @@ def _page(link: re.Match[str]) -> str:
         text = path.read_text(encoding="utf-8")
         if f"({link['label']})=\n" in text:
             return f"*{link['words'] or _title(path)}* (`{display_path(path)}`)"
-    raise NotebookError(f"a lab links to {link['label']!r}, which is nowhere")
+    raise NotebookError(
+        f"a lab links to {link['label']!r}, which is nowhere",
+        "notebooks/labs",
+        "Link to a label of a notebook or of the book, `(label)=` before a heading.",
+    )
 
 
 @dataclass
@@ -265,7 +269,11 @@ def _parts(cells: Sequence[NotebookNode], lab: Lab) -> list[_Part]:
         name = cell.metadata.get("task")
         if name is None:
             if _TESTS & set(cell.metadata.get("tags", [])):
-                raise NotebookError("a test that follows no task", display_path(lab.source))
+                raise NotebookError(
+                    "a test that follows no task",
+                    display_path(lab.source),
+                    "Put it behind the cell of its task.",
+                )
             made[-1].cells.append(new_markdown_cell(cell.source) if cell.cell_type == "markdown" else cell)
             if _ID.search(cell.source) and cell.cell_type == "code":
                 made.append(_Part())
@@ -274,7 +282,7 @@ def _parts(cells: Sequence[NotebookNode], lab: Lab) -> list[_Part]:
         del waiting[: len(tests)]
         task = _task(cell, tests, lab)
         if name in names:
-            raise NotebookError(f"task {name!r} is there twice", display_path(lab.source))
+            raise NotebookError(f"task {name!r} is there twice", display_path(lab.source), "Rename one.")
         names.add(name)
         if task.points:
             _show_points(task, [one for part in made for one in part.cells if one.cell_type == "markdown"])
@@ -289,7 +297,11 @@ def _task(cell: NotebookNode, tests: Sequence[NotebookNode], lab: Lab) -> LabTas
     for test in tests:
         functions = _TEST.findall(test.source)
         if len(functions) != 1:
-            raise NotebookError(f"task {name!r}: a test is one function test_...", display_path(lab.source))
+            raise NotebookError(
+                f"task {name!r}: a test is one function test_...",
+                display_path(lab.source),
+                f"This cell has {len(functions)}: give each test a cell of its own.",
+            )
         hidden = "hidden-test" in test.metadata["tags"]
         if hidden and not ast.get_docstring(_function(test.source)):
             raise NotebookError(

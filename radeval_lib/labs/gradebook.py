@@ -285,7 +285,7 @@ def totals(grades: pd.DataFrame, where: str) -> pd.DataFrame:
         if not row["lab"]:
             continue
         if row["lab"] not in labs:
-            raise LabError(f"there is no lab {row['lab']!r}", place)
+            raise LabError(f"there is no lab {row['lab']!r}", place, f"Labs: {listed(labs)}.")
         if (own := (row["lab"], key(row["student"]))) in seen:
             raise LabError(
                 f"a second row of {row['student']!r}", place, "Delete the one that does not count."

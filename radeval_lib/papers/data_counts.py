@@ -5,11 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 from radeval_lib.data.errors import ManifestError
-from radeval_lib.data.manifests import Manifest, load_manifest
+from radeval_lib.data.manifests import Manifest, PrintedCount, load_manifest
 from radeval_lib.data.readers import load, reader
 from radeval_lib.papers.printed_numbers import printed, quoted
+
+_REMEDY = "Correct `counts` in the manifest."
 
 
 @dataclass(frozen=True)
@@ -36,23 +39,26 @@ def printed_counts(manifest: Manifest) -> list[CountCheck]:
     found = []
     for count in manifest.counts:
         try:
-            if count.quoted:
-                rows = [{"printed": quoted(count.exhibit)[count.quoted].text}]
-            else:
-                table = printed(count.exhibit)
-                for column, allowed in count.where.items():
-                    table = table[table[column].isin(allowed)]
-                rows = table[table["value"].notna()].to_dict("records")
             found += [
                 CountCheck(count.name.format(**row), count.exhibit, row["printed"], count.note)
-                for row in rows
+                for row in _printed_rows(count)
             ]
         except KeyError as error:
-            raise ManifestError(f"{count.exhibit} has no {error}", manifest.name) from None
+            raise ManifestError(f"{count.exhibit} has no {error}", manifest.name, _REMEDY) from None
     names = [check.name for check in found]
     if doubled := sorted({name for name in names if names.count(name) > 1}):
-        raise ManifestError(f"two printed counts are called {doubled[0]!r}", manifest.name)
+        raise ManifestError(f"two printed counts are called {doubled[0]!r}", manifest.name, _REMEDY)
     return found
+
+
+def _printed_rows(count: PrintedCount) -> list[dict[str, Any]]:
+    """What a count of a manifest names in print: a number of a quotation, or rows of a table."""
+    if count.quoted:
+        return [{"printed": quoted(count.exhibit)[count.quoted].text}]
+    table = printed(count.exhibit)
+    for column, allowed in count.where.items():
+        table = table[table[column].isin(allowed)]
+    return table[table["value"].notna()].to_dict("records")
 
 
 def check_counts(manifest: Manifest, loaded: Mapping[str, int]) -> list[CountCheck]:

@@ -108,7 +108,9 @@ def printed(exhibit_id: str) -> pd.DataFrame:
     origin.note_printed(exhibit_id.partition(".")[0], path)
     frame = pd.read_csv(path, dtype=str, keep_default_na=False, encoding="utf-8")
     if frame.columns[-1] != "printed":
-        raise PrintedError("the last column must be 'printed'", display_path(path))
+        raise PrintedError(
+            "the last column must be 'printed'", display_path(path), "Put the columns of keys before it."
+        )
     cells = []
     for row, text in enumerate(frame["printed"], start=2):
         try:
@@ -211,7 +213,9 @@ def _prose(exhibit_id: str) -> list[dict[str, Any]]:
     origin.note_printed(key, file_of(key))
     quotes: list[dict[str, Any]] = (paper(key).get("prose") or {}).get(exhibit_id, [])
     if not quotes:
-        raise PrintedError(f"nothing is quoted for {exhibit_id!r}", display_path(file_of(key)))
+        raise PrintedError(
+            f"nothing is quoted for {exhibit_id!r}", display_path(file_of(key)), "Quote it under `prose`."
+        )
     return quotes
 
 

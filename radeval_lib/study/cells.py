@@ -95,7 +95,11 @@ def planned_of(profile: Profile, notebook: str) -> list[Cell]:
     plan = registry.PLANS.get(notebook)
     cells = [cell for cell in registry.find(plan)(profile) if cell.notebook == notebook] if plan else []
     if not cells:
-        raise ParameterError(f"profile {profile.name!r} plans no cell of {notebook!r}", notebook)
+        raise ParameterError(
+            f"profile {profile.name!r} plans no cell of {notebook!r}",
+            f"notebooks/{notebook}.md",
+            "Correct the profile's `experiments`, or take another notebook.",
+        )
     return _all_distinct(cells)
 
 

@@ -24,6 +24,7 @@ from radeval_lib.study.runs import Run
 from radeval_lib.study.tracing import of_cells, reached
 
 _FILE = MANIFESTS / "headlines.yml"
+_AGAIN = "Run `radbook build`: it makes the page and its results again."
 
 
 @dataclass(frozen=True)
@@ -96,11 +97,17 @@ def hand_over(
     """
     entry = headlines().get(headline)
     if entry is None or entry.notebook != run.notebook:
-        raise ResultError(f"headline {headline!r} is none of {run.notebook!r}", _FILE.name)
+        raise ResultError(
+            f"headline {headline!r} is none of {run.notebook!r}",
+            _FILE.name,
+            "Name the page under `notebook`.",
+        )
     try:
         entry.text.format(**texts)
     except KeyError as error:
-        raise ResultError(f"headline {headline!r} asks for {error}", _FILE.name) from None
+        raise ResultError(
+            f"headline {headline!r} asks for {error}", _FILE.name, "Hand a text of that name over."
+        ) from None
     provenance = run.provenance(None if roles is None else (*roles, RECORDED_SCORES, *of_cells(run.reading)))
     if roles is None and (here := reached(run.reading)):
         for kind in ("data", "models"):
@@ -154,14 +161,14 @@ def check(folder: Path) -> None:
     known = {f"headline_{key}.json": entry for key, entry in headlines().items()}
     for path in sorted(folder.glob("headline_*.json")):
         if path.name not in known:
-            raise ResultError(f"{path.stem!r} is not a headline of this version", display_path(path))
+            raise ResultError(f"{path.stem!r} is not a headline of this version", display_path(path), _AGAIN)
         try:
             content = json.loads(path.read_text(encoding="utf-8"))
             _ = content["evidence"], content["holds"]
             known[path.name].text.format(**content["texts"])
         except (ValueError, KeyError, TypeError):
             raise ResultError(
-                f"{path.stem!r} is not what this version hands over", display_path(path)
+                f"{path.stem!r} is not what this version hands over", display_path(path), _AGAIN
             ) from None
 
 
