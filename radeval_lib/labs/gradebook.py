@@ -285,7 +285,8 @@ def totals(grades: pd.DataFrame, where: str) -> pd.DataFrame:
         if not row["lab"]:
             continue
         if row["lab"] not in labs:
-            raise LabError(f"there is no lab {row['lab']!r}", place, f"Labs: {listed(labs)}.")
+            known = listed(lab.name for lab in building.labs())
+            raise LabError(f"there is no lab {row['lab']!r}", place, f"Labs: {known}.")
         if (own := (row["lab"], key(row["student"]))) in seen:
             raise LabError(
                 f"a second row of {row['student']!r}", place, "Delete the one that does not count."
@@ -302,14 +303,12 @@ def _total(row: Mapping[str, str], tasks: Sequence[building.LabTask], where: str
     possible = sum(task.points for task in tasks)
     automatic = _mark(row["points"], possible, f"{where}, points")
     missing = [name for name, mark in marks.items() if mark is None]
+    entered = [mark for mark in marks.values() if mark is not None]
+    total = None if missing else (0 if automatic is None else automatic) + sum(entered)
     begun = {"student": row["student"], "name": row.get("name", ""), "lab": row["lab"]}
     notes = [row.get("notes", "")]
-    if automatic is None:  # nothing was handed in
-        total = sum(mark for mark in marks.values() if mark is not None) if not missing else None
-    else:
-        total = None if missing else automatic + sum(mark or 0 for mark in marks.values())
-        notes += [f"not marked yet: {', '.join(missing)}"] if missing else []
-    entered = [mark for mark in marks.values() if mark is not None]
+    if automatic is not None and missing:  # else nothing was handed in
+        notes.append(f"not marked yet: {', '.join(missing)}")
     return begun | {
         "points": "" if automatic is None else automatic,
         "written": sum(entered) if entered else "",
