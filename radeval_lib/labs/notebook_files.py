@@ -113,7 +113,7 @@ def _named(metadata: object) -> tuple[str, str]:
 
 
 def refusal(path: Path) -> str:
-    """What a file is that is no notebook, as the person who grades is told."""
+    """What a file is that is no notebook, in a note to the person who grades."""
     begun = b""
     with suppress(OSError), path.open("rb") as file:
         begun = file.read(8)
