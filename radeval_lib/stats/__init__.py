@@ -10,7 +10,7 @@ _HOMES = {
     "radeval_lib.stats.correlations": "LEAST_GROUPS coefficient resample",
     "radeval_lib.stats.estimates": "Estimate",
     "radeval_lib.stats.fact_counts": "FactCounts",
-    "radeval_lib.stats.printed": "counts_that_print sums_that_print",
+    "radeval_lib.stats.printed_counts": "counts_that_print sums_that_print",
     "radeval_lib.stats.resampling": "mean_difference share_interval sum_estimates",
     "radeval_lib.stats.tokens": "length_statistics rouge_l whitespace words",
 }

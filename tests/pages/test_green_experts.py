@@ -12,7 +12,7 @@ from radeval_lib.pages.green import correlations, inter_expert
 from radeval_lib.papers.printed_numbers import parse, printed
 from radeval_lib.stats import agreement
 from radeval_lib.stats.estimates import Estimate
-from radeval_lib.stats.printed import possible_samples
+from radeval_lib.stats.printed_counts import possible_samples
 from radeval_lib.study.verdicts import HOLDS
 
 RNG = np.random.default_rng(3)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from radeval_lib.stats.printed import predictions_that_print
+from radeval_lib.stats.printed_counts import predictions_that_print
 
 
 def test_by_hand() -> None:

@@ -9,11 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from radeval_lib.stats.printed import (
-    correlation_interval,
-    needed_between,
-    williams_test,
-)
+from radeval_lib.stats.printed import correlation_interval, needed_between, williams_test
 
 
 def test_williams_test_of_steigers_example() -> None:

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from radeval_lib.papers.printed_numbers import printed, wide
-from radeval_lib.stats import printed as ps
+from radeval_lib.stats import printed_counts as ps
 
 
 def test_counts_that_print() -> None:

@@ -16,6 +16,7 @@ from radeval_lib import plots
 from radeval_lib.pages.green.inter_expert import ALL_SIX, OTHERS, taus_by_reading
 from radeval_lib.papers.printed_numbers import Printed, by_name, printed, quoted, wide
 from radeval_lib.stats import printed as from_print
+from radeval_lib.stats import printed_counts
 from radeval_lib.stats.estimates import Estimate
 from radeval_lib.stats.resampling import FloatArray, drawn_rows, ends
 from radeval_lib.study.checks import Check, Key, check_statement, check_value, under_every
@@ -161,12 +162,12 @@ class PrintedShares:
         self.limit = int(quoted("green.guide_preference")["pairs"].value)
         half = cells["half_width"].max()
         spans = list(self.values[ENDS].itertuples(index=False, name=None))
-        samples = from_print.possible_samples(spans, half, self.limit)
+        samples = printed_counts.possible_samples(spans, half, self.limit)
         self.possible = samples[samples["shares"] == len(self.values)]
         best = self.possible.sort_values("ends", ascending=False).iloc[0]
         self.cases, self.method, self.ends = int(best["n"]), str(best["method"]), int(best["ends"])
         self.right = {
-            name: from_print.counts_that_print(share, half, self.cases)[0]
+            name: printed_counts.counts_that_print(share, half, self.cases)[0]
             for name, share in self.values["estimate"].items()
         }
 
@@ -189,7 +190,7 @@ class PrintedShares:
         """The table as printed, beside what the cases and the method give, and p against a coin."""
         rows = {}
         for name, k in self.right.items():
-            low, high = from_print.interval(k, self.cases, self.method)
+            low, high = printed_counts.interval(k, self.cases, self.method)
             share, *reach = (f"{value:.2f}" for value in self.values.loc[name, ENDS])
             rows[name] = {
                 "printed": f"{share} ({reach[0]} to {reach[1]})",
@@ -206,7 +207,7 @@ class PrintedShares:
             (
                 f"{one} v {other}",
                 f"{self.right[one]} v {self.right[other]}",
-                *from_print.mcnemar_range(self.right[one], self.right[other], self.cases),
+                *printed_counts.mcnemar_range(self.right[one], self.right[other], self.cases),
             )
             for one, other in combinations(order, 2)
         ]

@@ -13,7 +13,7 @@ from matplotlib.figure import Figure
 from radeval_lib import plots
 from radeval_lib.pages.rales.printed_scores import SETTINGS, models
 from radeval_lib.papers.printed_numbers import printed
-from radeval_lib.stats.printed import counts_that_print, predictions_that_print
+from radeval_lib.stats.printed_counts import counts_that_print, predictions_that_print
 from radeval_lib.study.checks import WIDEST, Check, check_statement
 
 _READ_N, _READ_F1 = 7, 0.1

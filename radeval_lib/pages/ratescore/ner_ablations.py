@@ -15,7 +15,7 @@ from radeval_lib.papers.printed_numbers import cell, quotations
 from radeval_lib.papers.rounding import rounding_range
 from radeval_lib.stats import resampling
 from radeval_lib.stats.estimates import Estimate
-from radeval_lib.stats.printed import interval
+from radeval_lib.stats.printed_counts import interval
 from radeval_lib.study import profiles
 from radeval_lib.study.cells import Cell, CellOutput
 from radeval_lib.study.checks import Check, Key, check_statement, under_every
