@@ -19,6 +19,7 @@ from radeval_lib.papers.exhibits import PAPERS
 from radeval_lib.papers.printed_numbers import paper as described
 from radeval_lib.study import verdicts
 from radeval_lib.study.display import CAUSE_WORDS, css_class, in_quotes, marked, verdict_badge
+from radeval_lib.study.scorecards import failing
 from radeval_lib.tables import table_html
 from radeval_lib.wording import in_words, joined
 
@@ -53,10 +54,8 @@ def _changes(paper: str, cause: str) -> str:
 
 def ranked_findings(checks: pd.DataFrame) -> list[PaperFinding]:
     """The findings of an audit, each once, the most consequential first."""
-    failing = checks[checks["outcome"] == verdicts.FAILS]
-    causes = failing["cause"].where(failing["cause"] != "", failing["exhibit"] + ": " + failing["what"])
     found = []
-    for (paper, _), rows in failing.groupby(["paper", causes], sort=False):
+    for (paper, _), rows in failing(checks).groupby(["paper", "reason"], sort=False):
         first = rows.iloc[0]
         changes = _changes(str(paper), first["cause"])
         found.append(PaperFinding(str(paper), first["explanation"], first["kind"], changes, rows))
@@ -161,10 +160,10 @@ def _verdict_cell(row: Any) -> str:
     levels = [f"{level}: {getattr(row, level)}" for level in verdicts.EVIDENCE if getattr(row, level)]
     if len(levels) == 1:  # which stands above
         levels = [verdicts.RESTS_ON[row.evidence]]
-    failing = f"{row.failing} {'fails' if row.failing == 1 else 'fail'}" if row.failing else ""
+    fails = f"{row.failing} {'fails' if row.failing == 1 else 'fail'}" if row.failing else ""
     if row.failing > row.failures:
-        failing += f" for {in_words(row.failures)} reason{'s' if row.failures > 1 else ''}"
-    parts = [failing, f"{row.undetermined} cannot tell" if row.undetermined else ""]
+        fails += f" for {in_words(row.failures)} reason{'s' if row.failures > 1 else ''}"
+    parts = [fails, f"{row.undetermined} cannot tell" if row.undetermined else ""]
     found = " and ".join(part for part in parts if part)
     counted = (
         f"{row.checks} {'check' if row.checks == 1 else 'checks'}{f', of which {found}' if found else ''}"

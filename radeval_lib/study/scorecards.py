@@ -117,12 +117,19 @@ def _finding(result: Result) -> str:
     return f"{found[:1].upper()}{found[1:]}." if found else ""
 
 
+def failing(checks: pd.DataFrame) -> pd.DataFrame:
+    """The checks of an audit that fail, with ``reason``: the name of their cause, or where none is known,
+    their exhibit and what they compare."""
+    found = checks[checks["outcome"] == verdicts.FAILS]
+    unexplained = found["exhibit"] + ": " + found["what"]
+    return found.assign(reason=found["cause"].where(found["cause"] != "", unexplained))
+
+
 def distinct_failures(checks: pd.DataFrame) -> pd.DataFrame:
-    """What makes checks of an audit fail, each once, as ``paper``, ``cause`` and ``kind``, however many
-    checks one cause strikes; what fails for no known cause counts by its exhibit and what it compares."""
-    failing = checks[checks["outcome"] == verdicts.FAILS]
-    named = failing["cause"].where(failing["cause"] != "", failing["exhibit"] + ": " + failing["what"])
-    return failing.assign(cause=named)[["paper", "cause", "kind"]].drop_duplicates(["paper", "cause"])
+    """What makes checks of an audit fail, each once, as ``paper``, ``cause`` (the ``reason`` of
+    :func:`failing`) and ``kind``, however many checks one cause strikes."""
+    found = failing(checks)
+    return found.assign(cause=found["reason"])[["paper", "cause", "kind"]].drop_duplicates(["paper", "cause"])
 
 
 def by_word(card: pd.DataFrame) -> dict[str, int]:
