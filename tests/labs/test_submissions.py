@@ -221,7 +221,7 @@ def test_zips_that_cannot_be_opened_or_burst(tmp_path: Path, monkeypatch: pytest
     zipped(base / "bomb.zip", **{"zeros.bin": zeros, "bomb.ipynb": zeros, "z_lab.ipynb": TEXT})
     liar = zipped(tmp_path / "liar.zip", **{"a.ipynb": zeros}).read_bytes()
     put(base / "liar.zip", liar.replace(len(zeros).to_bytes(4, "little"), (9).to_bytes(4, "little")))
-    monkeypatch.setattr(submissions, "_LARGEST", 1_000_000)
+    monkeypatch.setattr(submissions, "LARGEST", 1_000_000)
     every = found(base, tmp_path)
     assert "cannot be opened" in every["broken.zip"].notes[0]
     bomb = every["bomb.zip/z_lab.ipynb"]
