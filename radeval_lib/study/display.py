@@ -15,7 +15,7 @@ from IPython.display import HTML, display
 
 from radeval_lib import origin, registry
 from radeval_lib.data.manifests import load_manifest
-from radeval_lib.papers.exhibits import PAPERS, exhibit, of_notebook
+from radeval_lib.papers.exhibits import PAPERS, Exhibit, exhibit, of_notebook
 from radeval_lib.papers.printed_numbers import has_numbers, quotations
 from radeval_lib.paths import RECORDED, ROOT
 from radeval_lib.study import code, verdicts
@@ -34,7 +34,7 @@ MOST_LISTED = 2
 """The most failing checks with one cause that a page names."""
 MOST_FILES = 4
 """The most data files of a result that a page names; its JSON has all."""
-RECORD = "Numbers, data, citation"
+RECORD = "Data, citation"
 """What the folded line beside every exhibit is called."""
 ENDS_HERE = "radeval_page_ends_here"
 """Key of an output's metadata, after which a page has nothing more to show in this build."""
@@ -164,7 +164,7 @@ def exhibit_html(result: Result) -> str:
     entry = exhibit(result.exhibit)
     covered = result.coverage.words if result.coverage else ""
     box = verdict_badge(result.verdict, result.outcome, covered)
-    box += f" <strong>{PAPERS[entry.paper]}, {escape(entry.heading)}.</strong> "
+    box += f" <strong>{_paper(entry)}{escape(entry.heading)}.</strong> "
     letters = dict(zip(_failing(result), ascii_lowercase, strict=False))
     cells = cell_by_cell(result, letters) if is_shown_by_cells(result) else ""
     box += f"{escape(verdict_sentence(result))}{_differences(result, letters if cells else {})}"
@@ -244,10 +244,14 @@ def _as_printed(words: str) -> str:
     return re.sub(r"_\{([\w,]+)\}", r"<sub>\1</sub>", shown)
 
 
-def _quotes(exhibit_id: str, quoted: Iterable[tuple[str, str]]) -> HTML:
-    entry = exhibit(exhibit_id)
+def _paper(entry: Exhibit) -> str:
+    """An exhibit's paper and a comma; nothing on a page of one paper, which names it below its title."""
     alone = all(other.paper == entry.paper for other in of_notebook(entry.notebook))
-    paper = "" if alone else f"{PAPERS[entry.paper]}, "  # a page of one paper names it below its title
+    return "" if alone else f"{PAPERS[entry.paper]}, "
+
+
+def _quotes(exhibit_id: str, quoted: Iterable[tuple[str, str]]) -> HTML:
+    paper = _paper(exhibit(exhibit_id))
     items = [
         f"<blockquote>“{_as_printed(words)}” <footer>{paper}{escape(where)}</footer></blockquote>"
         for where, words in quoted
@@ -333,9 +337,10 @@ def provenance(run: Run) -> HTML:
     """Show, folded, what this page's numbers come from."""
     with_data = " (needs RADEVAL_DATA_ROOT)" if run.data_root else ""
     head = code.commit()
+    source = f'<a href="../../sources/{run.notebook}.md">{run.notebook}</a>'
+    rebuild = command(run.notebook, run.profile.name).replace(run.notebook, source, 1)
     rows = {
-        "notebook": f'<a href="../../sources/{run.notebook}.md">notebooks/{run.notebook}.md</a>',
-        "rebuild": f"<code>{command(run.notebook, run.profile.name)}</code>{with_data}",
+        "rebuild": f"<code>{rebuild}</code>{with_data}",
         "commit": f"{head['commit'] or 'unknown'}{' and changes' if head['dirty'] else ''}",
         "seed": str(run.seed),
         "threads": str(run.whole_profile.threads),

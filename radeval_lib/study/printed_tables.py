@@ -120,9 +120,9 @@ def cell_by_cell(result: Result, letters: Mapping[str, str]) -> str:
     body = f'{table}<p class="muted">{_legend(cells)}{_not_legible(lost)}</p>'
     if len(cells) <= MOST_OPEN:
         return body
-    return (
-        f"<details><summary><strong>{escape(caption)}</strong> ({len(cells)} cells)</summary>{body}</details>"
-    )
+    body = re.sub("<caption>.*?</caption>", "", body, count=1, flags=re.DOTALL)
+    summary = f"<summary><strong>{escape(caption)}</strong> ({len(cells)} cells)</summary>"
+    return f"<details>{summary}{body}</details>"
 
 
 def _rows_without(wanted: pd.Series, laid_out: pd.DataFrame, cells: pd.DataFrame) -> list[Hashable]:
