@@ -78,7 +78,10 @@ def _place(row: Any, up: str) -> str:
 def not_rebuilt(card: pd.DataFrame, notebook: str) -> str:
     """The exhibits of a page that this build did not rebuild, and what that would need; as HTML."""
     rows = card[(card["notebook"] == notebook) & (card["verdict"] == verdicts.NOT_REBUILT)]
-    items = [f"{_short(r.label, r.title)} ({escape(r.needs)})" for r in rows.itertuples()]
+    by_needs: dict[str, list[str]] = {}
+    for row in rows.itertuples():
+        by_needs.setdefault(escape(row.needs), []).append(_short(row.label, row.title))
+    items = [f"{joined(names)} ({needs})" for needs, names in by_needs.items()]
     return f'<p class="muted">Not rebuilt: {"; ".join(items)}.</p>' if items else ""
 
 

@@ -85,8 +85,7 @@ def test_a_page_says_what_was_not_rebuilt_and_what_that_needs() -> None:
     ).assign(needs="would need people")
     told = pages.not_rebuilt(card, "a/b")
     assert told == (
-        '<p class="muted">Not rebuilt: 8:2 &lt;split&gt; by pairs (would need people); '
-        "Figure 9 (would need people).</p>"
+        '<p class="muted">Not rebuilt: 8:2 &lt;split&gt; by pairs and Figure 9 (would need people).</p>'
     )
     assert pages.not_rebuilt(card, "across/audit") == ""
 
