@@ -343,7 +343,6 @@ def provenance(run: Run) -> HTML:
         "rebuild": f"<code>{rebuild}</code>{with_data}",
         "commit": f"{head['commit'] or 'unknown'}{' and changes' if head['dirty'] else ''}",
         "seed": str(run.seed),
-        "threads": str(run.whole_profile.threads),
         "device": origin.device(run.whole_profile.device),
     }
     rows |= run.reading.data()

@@ -26,7 +26,7 @@ from radeval_lib.stats.resampling import mean_of_sums, sum_estimates
 from radeval_lib.stats.system_comparison import wilson
 from radeval_lib.study.phrases import phrase
 from radeval_lib.study.runs import Run
-from radeval_lib.wording import in_words, joined, long_date, p_digits, p_words, percent, with_interval
+from radeval_lib.wording import in_words, joined, long_date, p_words, percent, with_interval
 
 NAME = "iu_systems"
 WORDS = ("bleu", "rouge_l", "meteor", "bertscore")
@@ -188,10 +188,7 @@ def gains(recording: Recording, resamples: int, rng: np.random.Generator) -> pd.
 
 def beside_each_other(gained: pd.DataFrame) -> pd.DataFrame:
     """The rows of :func:`gains` in words: one row per metric and group of studies, one column per system."""
-    cells = [
-        f"{with_interval(one.gain, one.low, one.high)} ({p_digits(one.p)}, {one.share:.1%})"
-        for one in gained.itertuples()
-    ]
+    cells = [f"{with_interval(one.gain, one.low, one.high)} ({one.share:.1%})" for one in gained.itertuples()]
     named = gained.assign(metric=gained["metric"].map(titles(METRICS)), studies=gained["stratum"], cell=cells)
     return wide(named, ["metric", "studies"], "system", "cell")
 
