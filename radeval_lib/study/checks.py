@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import compress
 
 import pandas as pd
 
@@ -221,6 +222,12 @@ def at_most(cell: Printed, most: float) -> bool | None:
     return False if cell.low > most + _EDGE else None
 
 
+def _excludes(cell: Printed, low: float, high: float, bottom: float, top: float) -> bool:
+    """Whether a bound excludes what is printed, or anything that could have been printed with its digits."""
+    half = (cell.high - cell.low) / 2
+    return min(bottom, cell.value) + half < low - _EDGE or max(top, cell.value) - half > high + _EDGE
+
+
 def check_bounds(
     name: Key | str,
     claim: str,
@@ -232,13 +239,22 @@ def check_bounds(
     It fails where a number lies outside its bound, and holds only where each bound alone accepts less than
     :data:`WIDEST` of the values that its number could take; else it cannot tell. The shares are not
     multiplied: wide bounds show nothing about any one cell, however many there are, and the cells of a table
-    are not independent.
+    are not independent. Cells that keep to a bound which excludes no value of theirs are left out.
 
     Parameters
     ----------
     cells : printed numbers, each with its lowest and its highest possible value.
     possible : for each, the smallest and the largest value that it could take without the bounds.
+
+    Raises
+    ------
+    ValueError
+        Where no bound excludes anything.
     """
+    bound = [_excludes(*one, *ends) for one, ends in zip(cells, possible, strict=True)]
+    if not any(bound):
+        raise ValueError(f"check {name!r}: no bound excludes anything, so there is nothing to check")
+    cells, possible = list(compress(cells, bound)), list(compress(possible, bound))
     inside = [cell.high >= low - _EDGE and cell.low <= high + _EDGE for cell, low, high in cells]
     accepted = [
         max(min(high, top) - max(low, bottom), 0) / (top - bottom)

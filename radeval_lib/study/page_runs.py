@@ -191,10 +191,10 @@ class OpenExhibit:
         """Check one printed cell a group: :func:`radeval_lib.study.checks.check_groups`."""
         return self.add(checks.check_groups(frame, **settings))
 
-    def sample(self, n: float, of: str, *, trainings: int = 0, draws: int = 0) -> None:
+    def sample(self, n: float, of: str, *, trainings: int = 0, draws: int = 0, resamples: int = 0) -> None:
         """Record on how many independent cases intervals and leads rest:
         :class:`radeval_lib.study.results.Sample`."""
-        self.samples.append(Sample(int(n), of, trainings, draws))
+        self.samples.append(Sample(int(n), of, trainings, draws, resamples))
 
     def table(self, rebuilt: pd.DataFrame) -> None:
         """Keep the rebuilt table with the result, for readers of the file."""

@@ -49,15 +49,17 @@ class Sample:
     of : what a case is, in the plural: ``report pairs``, ``patients``, ``models``.
     trainings : of each model that is compared, with seeds of their own; 0 where nothing is trained.
     draws : of the data that each model is trained on; 0 where nothing is drawn.
+    resamples : of the cases, from which intervals are; 0 where none is.
     """
 
     n: int
     of: str
     trainings: int = 0
     draws: int = 0
+    resamples: int = 0
 
     def __post_init__(self) -> None:
-        if self.n < 1 or min(self.trainings, self.draws) < 0 or not self.of:
+        if self.n < 1 or min(self.trainings, self.draws, self.resamples) < 0 or not self.of:
             raise ResultError(f"{self.n} {self.of or 'cases'} are no sample")
 
     @property
@@ -70,6 +72,8 @@ class Sample:
         ):
             if count:
                 parts.append(f"{count} {what}{'s' if count > 1 else ''} of {of}")
+        if self.resamples:
+            parts.append(f"{self.resamples:,} resamples")
         return "; ".join(parts)
 
 

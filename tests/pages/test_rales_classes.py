@@ -75,7 +75,7 @@ def test_shares_of_whole_reports_by_hand() -> None:
     assert found.loc["never right"].isna().tolist() == [False, True, False, True]
     assert [check.outcome for check in check_whole_shares(rows)] == ["fails", "fails"]
     assert [check.outcome for check in check_whole_shares(rows.iloc[[0, 1, 3]])] == ["holds", "holds"]
-    assert [check.outcome for check in check_whole_shares(rows.iloc[[1, 3]])] == ["cannot tell"] * 2
+    assert [check.outcome for check in check_whole_shares(rows.iloc[[1, 3]])] == []  # any value is possible
 
 
 def test_one_confident_error_shows_that_there_may_be_one() -> None:

@@ -81,6 +81,15 @@ def test_wide_bounds_tell_nothing_however_many_they_are() -> None:
     )
 
 
+def test_a_bound_that_excludes_nothing_checks_nothing() -> None:
+    half, idle, possible = (parse("0.40"), 0.0, 0.5), (parse("0.40"), 0.0, 0.997), (0.0, 1.0)
+    assert check_bounds("n", "c", [half, idle], [possible] * 2).computed.startswith("1 of 1 within bounds")
+    beyond = (parse("1.20"), 0.0, 1.0)
+    assert check_bounds("n", "c", [half, beyond], [possible] * 2).outcome == "fails"
+    with pytest.raises(ValueError, match="no bound excludes anything"):
+        check_bounds("n", "c", [idle], [possible])
+
+
 def test_open_readings_decide_only_together() -> None:
     assert under_every([True, True]) is True
     assert under_every([True, False]) is None

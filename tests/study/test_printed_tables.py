@@ -118,11 +118,11 @@ def test_one_folded_line_has_numbers_command_data_sample_and_seed(table7: Result
 
 def test_a_sample_is_read_back_and_an_empty_one_refused(table7: Result, tmp_path: Path) -> None:
     run = begin("rales/calibration", profile="smoke", seed=0, output_dir=str(tmp_path / "other"))
-    sample = Sample(200, "report pairs", trainings=2, draws=3)
+    sample = Sample(200, "report pairs", trainings=2, draws=3, resamples=2000)
     record(run, "rales.table7", evidence="print", checks=table7.checks, samples=[sample])
     (path,) = run.output_dir.rglob("*.print.json")
     assert read(path).samples == (sample,)
-    assert sample.words.endswith("; 2 trainings of each model; 3 draws of its training data")
+    assert sample.words.endswith("; 2 trainings of each model; 3 draws of its training data; 2,000 resamples")
     with pytest.raises(Exception, match="are no sample"):
         Sample(0, "pairs")
 

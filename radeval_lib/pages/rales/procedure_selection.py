@@ -67,8 +67,9 @@ def whole_shares(by_class: pd.DataFrame) -> pd.DataFrame:
 
 
 def check_whole_shares(by_class: pd.DataFrame) -> list[Check]:
-    """Whether :func:`whole_shares` are possible. As with bounds, one that is not fails the check, and it
-    holds by those alone of which each accepts less than a quarter of all values."""
+    """Whether :func:`whole_shares` are possible. As with bounds, one that is not fails the check, it holds
+    by those alone of which each accepts less than a quarter of all values, and those that would accept any
+    value are left out."""
     found = whole_shares(by_class)
     told = {
         "recall": "recall is a whole number of reports out of N",
@@ -76,13 +77,16 @@ def check_whole_shares(by_class: pd.DataFrame) -> list[Check]:
     }
     checks = []
     for name, words in told.items():
-        accepts = found[f"{name}_accepts"].dropna()
+        accepts = found[f"{name}_accepts"]
+        accepts = accepts[accepts < 1]
+        if accepts.empty:
+            continue
         possible = found.loc[accepts.index, name].astype(bool)
         bound = int((accepts < WIDEST).sum())
         checks.append(
             check_statement(
                 words,
-                f"{len(accepts)} {name}s above 0",
+                f"{len(accepts)} {name}s above 0, where not every value is possible",
                 f"possible for {possible.sum()} of {len(accepts)}; for {bound} of them less than a quarter "
                 "of all values would be",
                 False if not possible.all() else True if bound else None,

@@ -136,11 +136,14 @@ def benchmark(run: Run, scores: pd.DataFrame, metric: str) -> pd.DataFrame:
     return pd.DataFrame.from_dict(rows, orient="index")
 
 
-def sample_of(exhibit: OpenExhibit, rows: pd.DataFrame, of: str = "test reports", *, drawn: bool) -> None:
-    """Record the cases and trainings of one system's scores as the sample of an exhibit; ``drawn``: whether
-    each seed draws its training reports, too."""
-    seeds = rows["seed"].nunique()
-    exhibit.sample(rows["case"].nunique(), of, trainings=seeds, draws=seeds if drawn else 0)
+def sample_of(
+    run: Run, exhibit: OpenExhibit, rows: pd.DataFrame, of: str = "test reports", *, drawn: bool
+) -> None:
+    """Record the cases and trainings of one system's scores as the sample of an exhibit, and how often the
+    run resamples them; ``drawn``: whether each seed draws its training reports, too."""
+    cases, seeds = rows["case"].nunique(), rows["seed"].nunique()
+    draws = seeds if drawn else 0
+    exhibit.sample(cases, of, trainings=seeds, draws=draws, resamples=run.profile.resamples)
 
 
 def leads(differences: Mapping[str, Estimate]) -> dict[str, Lead]:
