@@ -120,5 +120,8 @@ def check(notebook: Path, seconds: int) -> None:
         )
     failed = sum(not one.passed for one in found)
     click.echo(f"{len(found) - failed} of {len(found)} pass")
+    for one in found:
+        if one.task == "student_id" and not one.passed:
+            click.echo(f"Mind your id, in the first cell: {one.message}")
     if failed:
         raise SystemExit(1)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import linecache
 import sys
 from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
@@ -45,7 +46,7 @@ def by_hand(packages: Collection[str]) -> Iterator[None]:
         else:
             return
         if f"{module}.{name}.".startswith(within) and module not in _OURS:
-            borrowed.append(f"{module}.{name}")
+            borrowed.append(_named(frame, f"{module}.{name}"))
 
     before = sys.getprofile()
     sys.setprofile(watch)
@@ -57,6 +58,21 @@ def by_hand(packages: Collection[str]) -> Iterator[None]:
     if borrowed or unwatched:
         what = borrowed[0] if borrowed else "sys.setprofile"
         raise BorrowedError(f"it calls {what}: write this one yourself")
+
+
+def _named(frame: FrameType, called: str) -> str:
+    """What a call is named by: the line of the student's own function that led to it, if that can be read."""
+    above: list[FrameType] = []
+    one: FrameType | None = frame
+    while one is not None and one.f_globals.get("__name__") not in _OURS:
+        above.append(one)
+        one = one.f_back
+    if above:  # the last is the function that was called
+        own = next(each for each in above if each.f_globals is above[-1].f_globals)
+        line = linecache.getline(own.f_code.co_filename, own.f_lineno).strip()
+        if line and f"{own.f_globals.get('__name__')}.{own.f_code.co_qualname}" != called:
+            return f"{called.partition('.')[0]} in `{line}`"
+    return called
 
 
 def spliced(texts: Sequence[str], rng: np.random.Generator, n: int = 6) -> list[tuple[str, str]]:

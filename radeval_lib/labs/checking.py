@@ -47,23 +47,25 @@ def check(path: Path, seconds: int) -> list[Check]:
         allow_errors=True,
         kernel_name="python3",
         resources={"metadata": {"path": str(path.resolve().parent)}},
+        extra_arguments=["--log-level=ERROR"],
     )
     stopped: list[Check] = []
     try:
         client.execute()
     except CellTimeoutError:
         stopped.append(Check("", False, f"a cell took longer than {seconds} seconds: the rest did not run"))
-    except DeadKernelError:
+    except (DeadKernelError, AssertionError, RuntimeError):  # nbclient's own clearing up may fail as well
         stopped.append(Check("", False, "a cell ended the kernel: the rest did not run"))
     outputs = [(number, one) for number, cell in enumerate(notebook.cells, 1) for one in cell.outputs]
-    found = [one for number, output in outputs for one in _said(number, output)] + stopped
+    begin = ["", *(plain(cell.strip().partition("\n")[0], 60) for cell in cells)]
+    found = [one for n, output in outputs for one in _said(f"code cell {n} (`{begin[n]}`)", output)] + stopped
     if not any(one.task for one in found) and not stopped:
         raise LabError("no check ran", path.name, "Check a lab's notebook, with its first cell as it was.")
     return found
 
 
-def _said(cell: int, output: Mapping[str, Any]) -> list[Check]:
+def _said(cell: str, output: Mapping[str, Any]) -> list[Check]:
     if output["output_type"] == "error":
-        return [Check("", False, f"code cell {cell}: {output['ename']}: {plain(output['evalue'], 200)}")]
+        return [Check("", False, f"{cell}: {output['ename']}: {plain(output['evalue'], 200)}")]
     content = output.get("data", {}).get(MIME)
     return [Check(content["task"], content["passed"], content["message"])] if content else []

@@ -55,8 +55,9 @@ class Checks:
 
         def run(test: Callable[..., None]) -> None:
             if self.active:
-                names = test.__globals__
-                _show(task, outcome(test, lambda name: local(names, name, without), hidden=False))
+                names, what = test.__globals__, test.__name__.removeprefix("test_").replace("_", " ")
+                said = outcome(test, lambda name: local(names, name, without), hidden=False)
+                _show(f"{task} ({what})", said)
 
         return run
 
@@ -104,6 +105,8 @@ def outcome(test: Callable[..., None], get: Callable[[str], Any], *, hidden: boo
     except AssertionError as error:
         return _own_message(test) if hidden else str(error) or "This check fails."
     except StudentError as error:
+        if str(error) == f"AnswerError: {NO_ANSWER}":
+            return NO_ANSWER
         kind = str(error).partition(":")[0]
         if hidden and kind == BorrowedError.__name__:
             return BORROWED

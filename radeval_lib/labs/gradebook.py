@@ -143,7 +143,8 @@ def _one_that_counts(same: Sequence[Grade], deadline: datetime | None, *, sure: 
     if best.time > last:
         best.notes.append(f"handed in after the deadline: {_moment(best.time)}")
     if len(same) > 1:
-        others = [f"{one.file} ({one.points:g} points)" for one in same if one is not best]
+        marks = {id(one): "not graded" if one.problem else f"{one.points:g} points" for one in same}
+        others = [f"{one.file} ({marks[id(one)]})" for one in same if one is not best]
         rule = "the latest" if sure else "the best, as nothing but their names and ids says who sent them"
         rule += " until the deadline" if deadline and sure else ""
         best.notes.append(
@@ -164,8 +165,8 @@ def table(grades: Sequence[Grade], roster: Roster | None = None) -> pd.DataFrame
     -------
     pandas.DataFrame
         ``student``, ``name`` (with a roster), ``lab``, ``file``, ``points``, ``of`` (points possible),
-        ``notes``, and a column per task; those of written tasks are left to fill in. With a roster a student
-        who handed nothing in has a row without points for each lab.
+        ``notes``, and a column per task; those of written tasks, and all of what was not graded, are left to
+        fill in. With a roster a student who handed nothing in has a row without points for each lab.
     """
     rows = []
     for one in grades:
@@ -175,8 +176,9 @@ def table(grades: Sequence[Grade], roster: Roster | None = None) -> pd.DataFrame
             "lab": one.lab,
             "file": _text(one.file),
         }
-        row |= {"points": round(one.points, 2), "of": round(one.possible, 2), "notes": list(one.notes)}
-        row |= {name: round(task["points"], 2) for name, task in one.tasks.items()}
+        marks = {"points": one.points, **{name: task["points"] for name, task in one.tasks.items()}}
+        row |= {name: "" if one.problem else round(mark, 2) for name, mark in marks.items()}
+        row |= {"of": round(one.possible, 2), "notes": list(one.notes)}
         rows.append(row | dict.fromkeys(one.written, ""))
     if roster is not None:
         _by_roster(rows, grades, roster)
@@ -307,7 +309,10 @@ def _total(row: Mapping[str, str], tasks: Sequence[building.LabTask], where: str
     total = None if missing else (0 if automatic is None else automatic) + sum(entered)
     begun = {"student": row["student"], "name": row.get("name", ""), "lab": row["lab"]}
     notes = [row.get("notes", "")]
-    if automatic is not None and missing:  # else nothing was handed in
+    if automatic is None and row.get("file"):
+        total = None
+        notes.append("not graded by tests: grade it again, or enter its points")
+    elif automatic is not None and missing:  # else nothing was handed in
         notes.append(f"not marked yet: {', '.join(missing)}")
     return begun | {
         "points": "" if automatic is None else automatic,

@@ -23,7 +23,8 @@ td{overflow-wrap:anywhere}
 %}{{ "%g"|format(grade.points|round(2)) }} of {{ "%g"|format(grade.possible) }} points{% endif %}</strong>
 {%- if grade.written %}, without the written answers, which your instructor marks{% endif %}.</p>
 <table><tr><th>Task<th>Points<th>Remarks</tr>
-{% for name, task in grade.tasks.items() %}<tr><td>{{ name }}<td>{{ "%g"|format(task.points|round(2)) }} of
+{% for name, task in grade.tasks.items() %}<tr><td>{{ name }}<td>
+{%- if not grade.problem %}{{ "%g"|format(task.points|round(2)) }} {% endif %}of
 {{ "%g"|format(task.of) }}<td>{% for message in task.messages %}<div>{{ message }}</div>{% endfor %}</tr>
 {% endfor %}{% for name, points in grade.written.items() %}<tr><td>{{ name }}<td>of {{ "%g"|format(points) }}
 <td>written</tr>
@@ -40,7 +41,7 @@ class Grade:
 
     ``points``, ``of`` and ``messages`` of each task that tests mark; the points of those that the instructor
     marks (``written``); remarks on cells; ``notes`` for the instructor. ``identified`` says whether
-    ``student`` is what ran as the id, ``problem`` why nothing was graded.
+    ``student`` is what ran as the id, ``problem`` why nothing was graded: it then has no marks, not 0.
     """
 
     file: str

@@ -43,6 +43,7 @@ from radeval_lib.labs.gradebook import Roster
 from radeval_lib.labs.grades import Grade
 from radeval_lib.labs.reaching import Reach, reaches
 from radeval_lib.labs.submissions import Submission
+from radeval_lib.paths import ROOT
 
 _STARTS = 20  # of a submission whose cells or functions kill its process
 _LARGEST = 300_000_000
@@ -55,6 +56,11 @@ _IMPORTS = ("ipykernel.inprocess.ipkernel", "radeval_lib.findings")
 _REMEDY = (
     "Install it (on Debian and Ubuntu: apt install bubblewrap), or take the risk with --trust-submissions: "
     "submissions can then read and change whatever you can."
+)
+_MORE_MEMORY = "Grade again with more --memory."
+_INCOMPLETE = (
+    "The grader's own installation is incomplete, and no submission was run: install radeval-lib with its "
+    "extras `labs` and `models` into the Python that runs radbook."
 )
 
 
@@ -101,8 +107,8 @@ def grade(
         Where submissions cannot be isolated and are not trusted, or the earlier table is not of its format.
     """
     rules = rules or GradingRules()
-    if not rules.trusted and (lack := sandbox.missing()):
-        raise LabError(lack, remedy=_REMEDY)
+    if not rules.trusted:
+        _try_sandbox(rules.limits.memory)
     earlier = gradebook.read_table(output) if output.exists() else None
     feedback = output.with_name(f"{output.stem}_feedback")
     default = building.find(rules.lab).name if rules.lab else ""
@@ -140,6 +146,22 @@ def grade(
         for name, one in grades.page_names(counted).items():
             (pages / name).write_text(grades.page(one), encoding="utf-8")
     return table
+
+
+def _try_sandbox(memory: int) -> None:
+    """A LabError where submissions cannot be isolated here, or the library does not start in isolation."""
+    if lack := sandbox.missing():
+        raise LabError(lack, remedy=_REMEDY)
+    if said := sandbox.cannot_start(_ENVIRONMENT | _KERNEL, memory):
+        raise LabError(
+            f"radeval_lib does not start in the sandbox ({plain(said, 90)})",
+            remedy=_MORE_MEMORY if _lacks_memory(said) else _INCOMPLETE,
+        )
+
+
+def _lacks_memory(said: str) -> bool:
+    """Whether a process that printed this needed more memory; one that is killed prints nothing."""
+    return "MemoryError" in said or "Cannot allocate" in said or said == sandbox.last_line("")
 
 
 def _used(every: Sequence[Submission], default: str) -> list[building.Lab]:
@@ -206,15 +228,14 @@ def _forked(job: Callable[[], None]) -> int:
 def _read(place: Path, one: Submission) -> Grade:
     with suppress(OSError, ValueError):
         return Grade(**json.loads(place.read_text(encoding="utf-8")))
-    return _begun(
-        one, "", ["its process was killed, or failed as standard error says; grade it again, alone"]
-    )
+    why = "not graded: its process was killed, or failed as standard error says; grade it again, alone"
+    return _begun(one, "", [why], problem=why)
 
 
-def _begun(one: Submission, lab: str, notes: Sequence[str] = ()) -> Grade:
+def _begun(one: Submission, lab: str, notes: Sequence[str] = (), problem: str = "") -> Grade:
     """The grade of a submission before anything of it ran."""
-    stem = plain(Path(one.name).stem, 80)
-    return Grade(one.name, stem, lab, sender=list(one.sender), time=one.time, notes=[*one.notes, *notes])
+    stem, notes = plain(Path(one.name).stem, 80), [*one.notes, *notes]
+    return Grade(one.name, stem, lab, sender=list(one.sender), time=one.time, notes=notes, problem=problem)
 
 
 def _grade_one(one: Submission, place: Path, *, graders: Path, default: str, rules: GradingRules) -> None:
@@ -243,6 +264,8 @@ def _grade_one(one: Submission, place: Path, *, graders: Path, default: str, rul
         by_hand = {task["name"] for task in marked[found.lab]["tasks"] if task["without"]}
         student_version = graders / "student" / f"{found.lab}.ipynb"
         discount_reaching(found, _reaches(notebook.cells, one.files, student_version, rules), by_hand)
+    if notebook is not None and found.problem and not found.identified:
+        found.student = notebook_files.written_id(notebook.cells) or found.student
     place.write_text(json.dumps(asdict(found)), encoding="utf-8")
 
 
@@ -303,10 +326,11 @@ def _is_of_version(version: str, ours: str, rules: GradingRules, found: Grade) -
     if not version:
         found.notes.append("does not say which version of the lab it is")
     elif version != ours and version not in rules.accepted:
-        found.notes.append(
+        found.problem = (
             f"not graded: version {plain(version, 40)} of the lab made it, and these tests are of {ours}; "
             f"grade it with the release that handed it out, or with --accept-version '{plain(version, 40)}'"
         )
+        found.notes.append(found.problem)
         return False
     return True
 
@@ -331,11 +355,11 @@ class _Attempts:
             before = len(left), len(skipped)
             for message in self._findings(skipped, left, deadline):
                 self._note(message, skipped, left)
-            if not left or time.monotonic() > deadline:
-                break
             if self.found.problem:
                 self.found.notes.append(self.found.problem)
                 return
+            if not left or time.monotonic() > deadline:
+                break
             if (len(left), len(skipped)) == before:
                 self.found.tasks[left.pop(0)]["messages"].append("It could not be graded.")
         if left:
@@ -348,14 +372,14 @@ class _Attempts:
             self.found.tasks[name] |= message
             left.remove(name)
         elif "remark" in message:
-            text = f"Code cell {message['cell'] + 1}: {plain(message['remark'], 300)}"
+            remark = message["remark"].replace(f"{ROOT}/", "").replace(f"{sys.prefix}/", "")
+            text = f"Code cell {message['cell'] + 1}: {plain(remark, 300)}"
             self.found.remarks = [*self.found.remarks, text][:_REMARKS]
         elif "ids" in message:
             _identify(self.found, message["ids"])
         elif "fault" in message:
-            note = f"the grader itself failed ({message['fault']}): mark this one by hand"
-            if note not in self.found.notes:
-                self.found.notes.append(note)
+            why = f"the grader itself failed ({message['fault']})"
+            self.found.problem = f"not graded: {why}: mark this one by hand"
         elif message["killed"] is None:
             self.found.problem = self._why_not_begun()
         elif message["killed"] not in skipped:
@@ -367,9 +391,10 @@ class _Attempts:
     def _why_not_begun(self) -> str:
         size = os.fstat(self.printed.fileno()).st_size if self.printed else 0
         end = os.pread(self.printed.fileno(), 2000, max(0, size - 2000)) if self.printed else b""
-        lines = [line for line in end.decode(errors="replace").splitlines() if line.strip()]
-        said = f"it printed: {plain(lines[-1], 200)}" if lines else "it printed nothing"
-        return f"not graded: its process could not begin ({said}); grade it again, perhaps with more --memory"
+        said = sandbox.last_line(end.decode(errors="replace"))
+        remedy = "perhaps with more --memory" if _lacks_memory(said) else "when the grader is mended"
+        why = f"its process could not begin ({plain(said, 200)}), and nothing of it was run"
+        return f"not graded: {why}: no fault of the student; grade it again, {remedy}"
 
     def _findings(
         self, skipped: Collection[int], tasks: Sequence[str], deadline: float

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import ast
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
+
+from radeval_lib.labs import PLACEHOLDER, known_id
 
 NOTEBOOK = ".ipynb"
 SCRIPTS = (".py", ".md", ".rmd", ".qmd")
@@ -55,6 +58,20 @@ def read(path: Path) -> SubmittedNotebook:
         except (ValueError, RecursionError):
             raise ValueError(refusal(path)) from None
     return _sources(notebook, notes)
+
+
+def written_id(cells: Sequence[str]) -> str:
+    """The id that a notebook's code states as a text or number; empty where it states none or several."""
+    found = set[str]()
+    for cell in cells:
+        with suppress(SyntaxError, ValueError, RecursionError, MemoryError):
+            for node in ast.parse(cell).body:
+                if isinstance(node, ast.Assign) and [ast.unparse(one) for one in node.targets] == [
+                    "student_id"
+                ]:
+                    found.add(known_id(ast.literal_eval(node.value)))
+    found.discard(PLACEHOLDER)
+    return found.pop() if len(found) == 1 else ""
 
 
 def _text(data: bytes, notes: list[str]) -> str:

@@ -7,6 +7,7 @@ network, no other process in sight, and its files end with it.
 from __future__ import annotations
 
 import os
+import re
 import resource
 import shutil
 import subprocess
@@ -29,6 +30,7 @@ _SYSTEM = (
     *("/etc/alternatives", "/etc/fonts", "/etc/ld.so.cache", "/etc/localtime"),
 )
 _NO_ONE = 1_000_000  # and the process's own number: a user id that nobody else has
+_FOLDERS = re.compile(r"(?<![\w.])/(?:[^/:'\"()]*[^\s/:'\"()]/)+")  # before a file's name
 _EVERY = 0.2  # seconds between two looks at the memory in use
 
 
@@ -45,6 +47,22 @@ def missing() -> str:
     return f"bubblewrap does not work here ({said[-1] if said else tried.returncode})" * bool(
         tried.returncode
     )
+
+
+def cannot_start(environment: Mapping[str, str], memory: int) -> str:
+    """Why the process of a submission does not start in the sandbox, in the last line that it printed; empty
+    where it does."""
+    called = [sys.executable, "-s", "-m", "radeval_lib.labs.student", "try", str(memory), str(os.getpid())]
+    tried = subprocess.run(
+        [*command(environment, None), *called], capture_output=True, text=True, errors="replace", check=False
+    )
+    return last_line(tried.stderr) * bool(tried.returncode)
+
+
+def last_line(printed: str) -> str:
+    """The last line of what a process printed, in which paths have lost their folders."""
+    lines = [line for line in printed.splitlines() if line.strip()]
+    return _FOLDERS.sub("", lines[-1]).strip() if lines else "it printed nothing"
 
 
 def command(environment: Mapping[str, str], handed_in: Path | None) -> list[str]:

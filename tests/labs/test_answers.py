@@ -213,6 +213,9 @@ def test_a_function_that_calls_a_package_is_found_however_it_does() -> None:
         except Exception:
             return None
 
+    def through(value: Any) -> Any:
+        return caught(value)
+
     def unwatched(value: Any) -> Any:
         sys.setprofile(None)
         return json.dumps(value)
@@ -251,6 +254,8 @@ def test_a_function_that_calls_a_package_is_found_however_it_does() -> None:
             assert called() == "[1]"
     with pytest.raises(BorrowedError, match=r"it calls math\.hypot"):  # which is not written in Python
         callable_answer(math.hypot, ("math",))(3, 4)
+    with pytest.raises(BorrowedError, match=r"it calls json in `return json\.dumps\(value\)`: write"):
+        callable_answer(through, without)([1])
     with pytest.raises(ZeroDivisionError):
         callable_answer(lambda value: value / 0, without)(1)
     assert sys.getprofile() is None
@@ -266,6 +271,22 @@ def test_a_function_that_calls_a_package_is_found_however_it_does() -> None:
     ):
         get = partial(checks.local, names, without=packages)
         assert checks.outcome(test, get, hidden=hidden) == said
+
+
+def test_a_function_without_a_body_has_no_answer() -> None:
+    def empty(text: str) -> None:
+        """What to write."""
+        ...
+
+    def test(function: Any) -> None:
+        assert function("a") is None
+
+    for function in (empty, lambda _: None):
+        for hidden in (False, True):
+            get = partial(checks.local, {"function": function})
+            assert checks.outcome(test, get, hidden=hidden) == "it has no answer yet"
+    for function in (lambda text: None if text else 1, lambda text: print(end="")):
+        assert checks.outcome(test, partial(checks.local, {"function": function}), hidden=False) is None
 
 
 def test_ids_are_texts_or_whole_numbers() -> None:

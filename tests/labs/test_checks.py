@@ -59,16 +59,37 @@ def test_what_fails_is_said(tmp_path: Path) -> None:
     assert done.exit_code == 1
     for said in (
         "an id is a text or a whole number, not a list",
-        "answer: it has no answer yet",
+        "answer (positive): answer: it has no answer yet",
         "ZeroDivisionError: division by zero",
-        "NameError: name 'undefined' is not defined",
+        "code cell 6 (`undefined`): NameError: name 'undefined' is not defined",
         "0 of 4 pass",
     ):
         assert said in done.output
 
 
 def test_the_placeholder_is_said(tmp_path: Path) -> None:
-    assert "put your own id in place" in checked(tmp_path, "answer = 1", student='"your id"').output
+    done = checked(tmp_path, "answer = 1", "def double(x):\n    return 2 * x", student='"your id"')
+    assert done.output.splitlines()[-2] == "2 of 3 pass"
+    assert done.output.splitlines()[-1].startswith(
+        "Mind your id, in the first cell: put your own id in place"
+    )
+
+
+def test_a_kernel_that_is_killed_is_said_in_a_sentence(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    done = checked(tmp_path, "import os\nos.kill(os.getpid(), 9)")
+    assert done.output.splitlines()[-2:] == [
+        "FAILS   a cell ended the kernel: the rest did not run",
+        "1 of 2 pass",
+    ]
+    assert capfd.readouterr().err == ""
+
+    def clears_up(_: NotebookClient) -> None:
+        raise AssertionError
+
+    monkeypatch.setattr(NotebookClient, "execute", clears_up)
+    assert "a cell ended the kernel" in checked(tmp_path).output
 
 
 def test_what_has_no_check_is_refused_in_one_line(tmp_path: Path) -> None:

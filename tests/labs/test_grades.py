@@ -13,6 +13,7 @@ import pytest
 from radeval_lib.errors import LabError
 from radeval_lib.labs import building, gradebook, grades, grading
 from radeval_lib.labs.grades import Grade
+from radeval_lib.paths import ROOT
 
 LAB = "words_are_not_findings"
 MARKED = building.tasks(building.find(LAB))
@@ -61,14 +62,19 @@ def test_a_page_of_what_was_not_graded_gives_no_points() -> None:
     shown = " ".join(grades.page(graded("ada", "a.ipynb", problem="its process could not begin")).split())
     assert "<strong>not graded</strong>, without" in shown
     assert " points" not in shown.partition("<table>")[0]
+    assert "0 of" not in shown
 
 
 @pytest.mark.parametrize(
     ("printed", "said"),
     [
-        (b"Traceback\nbwrap: Can't mount proc\n\n", "it printed: bwrap: Can't mount proc"),
-        (b"", "it printed nothing"),
-        (b"\xff" * 9000 + b"\nMemoryError: all of it", "it printed: MemoryError: all of it"),
+        (b"Traceback\nbwrap: Can't mount proc\n\n", "(bwrap: Can't mount proc)"),
+        (b"", "(it printed nothing)"),
+        (b"\xff" * 9000 + b"\nMemoryError: all of it", "(MemoryError: all of it)"),
+        (
+            b"/home/ada/.venv/bin/python: no radeval_lib in /srv/a b/c.py\n",
+            "(python: no radeval_lib in c.py)",
+        ),
     ],
 )
 def test_what_cannot_begin_says_what_its_process_printed(printed: bytes, said: str) -> None:
@@ -78,7 +84,29 @@ def test_what_cannot_begin_says_what_its_process_printed(printed: bytes, said: s
         file.flush()
         attempts = grading._Attempts([], None, Path(), grading.GradingRules(), grade, file)
         attempts._note({"killed": None}, set(), [])
-    assert f"could not begin ({said})" in grade.problem
+    assert f"could not begin {said}, and nothing of it was run: no fault of the student" in grade.problem
+    assert ("--memory" in grade.problem) == (not printed or b"MemoryError" in printed)
+
+
+def test_a_remark_names_no_place_of_the_graders() -> None:
+    grade = graded("ada", "a.ipynb")
+    attempts = grading._Attempts([], None, Path(), grading.GradingRules(), grade)
+    attempts._note({"cell": 0, "remark": f"OSError: '{ROOT}/radeval_lib/a.py', '/home/student/b'"}, set(), [])
+    assert grade.remarks == ["Code cell 1: OSError: 'radeval_lib/a.py', '/home/student/b'"]
+
+
+def test_what_was_not_graded_has_neither_marks_nor_totals(tmp_path: Path) -> None:
+    (tmp_path / "class.csv").write_text("id,name\nada,Ada L\n", encoding="utf-8")
+    roster = gradebook.read_roster(tmp_path / "class.csv")
+    table = gradebook.table([graded("ada", "a.ipynb", 0, problem="its process could not begin")], roster)
+    assert set(table.loc[0, ["points", *(task.name for task in MARKED)]]) == {""}
+    rows = saved(table, tmp_path / "g.csv", **{task.name: "1" for task in WRITTEN})
+    found = gradebook.totals(rows, "g.csv")
+    assert found.loc[0, ["points", "total", "of"]].tolist() == ["", "", sum(task.points for task in MARKED)]
+    assert "not graded by tests" in found.loc[0, "notes"]
+    assert gradebook.canvas(found, roster).iloc[1, -1] == ""
+    rows.loc[0, "points"] = "7"
+    assert gradebook.totals(rows, "g.csv").loc[0, "total"] == 7 + len(WRITTEN)
 
 
 def test_pages_are_named_by_student() -> None:

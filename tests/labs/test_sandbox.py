@@ -188,6 +188,24 @@ def test_without_isolation_nothing_is_graded(tmp_path: Path, monkeypatch: pytest
     assert not (tmp_path / "grades.csv").exists()
 
 
+@ISOLATED
+def test_a_library_that_does_not_start_in_isolation_ends_the_grading(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "class").mkdir()
+    (tmp_path / "class" / "a.ipynb").write_text("{}")
+    monkeypatch.setattr(sandbox, "ROOT", tmp_path)
+    monkeypatch.setattr(sandbox, "MANIFESTS", tmp_path)
+    arguments = ["labs", "grade", str(tmp_path / "class"), "--output", str(tmp_path / "grades.csv")]
+    done = CliRunner().invoke(main, arguments)
+    assert (done.exit_code, done.output.count("\n")) == (2, 1)
+    for said in ("No module named 'radeval_lib'", "installation is incomplete", "no submission was run"):
+        assert said in done.output
+    assert "--memory" not in done.output
+    assert "/" not in done.output
+    assert not (tmp_path / "grades.csv").exists()
+
+
 def test_a_sandbox_that_does_not_start_is_missing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     broken = tmp_path / "bwrap"
     broken.write_text("#!/bin/sh\necho 'No permissions to create new namespace' >&2\nexit 1\n")

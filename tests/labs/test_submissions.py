@@ -12,7 +12,7 @@ import nbformat
 import pytest
 
 from radeval_lib.labs import submissions
-from radeval_lib.labs.notebook_files import read
+from radeval_lib.labs.notebook_files import read, written_id
 from radeval_lib.labs.submissions import Submission, collect
 
 BEGIN = 'from radeval_lib.labs.checks import Checks\n\ngrader = Checks("a_lab", "0.1.0-abc")'
@@ -94,6 +94,20 @@ def test_an_old_format_and_stripped_metadata(tmp_path: Path) -> None:
 def test_what_is_no_notebook_says_what_it_is(content: bytes, said: str, tmp_path: Path) -> None:
     with pytest.raises(ValueError, match=said):
         read(put(tmp_path / "a.ipynb", content))
+
+
+@pytest.mark.parametrize(
+    ("cells", "wanted"),
+    [
+        (["a = 1", "student_id = 'ada'  # mine"], "ada"),
+        (["student_id = 17"], "17"),
+        (["student_id = 'your id'", "student_id = ' ada '"], "ada"),
+        (["student_id = 'ada'", "student_id = 'bob'"], ""),
+        (["student_id = 'your id'", "%magic", "student_id = name()", "student_id = []"], ""),
+    ],
+)
+def test_the_id_that_is_written_names_what_did_not_run(cells: list[str], wanted: str) -> None:
+    assert written_id(cells) == wanted
 
 
 def test_each_student_has_a_folder(tmp_path: Path) -> None:
