@@ -66,6 +66,15 @@ def read_pairs(run: Run, metric: Any) -> tuple[pd.DataFrame, list[tuple[list[int
     return pairs, lengths
 
 
+def text_tokens(metric: Any, lengths: Sequence[tuple[Sequence[int], Sequence[int]]]) -> float:
+    """Mean tokens of a pair's texts, without the special ones that RaTEScore's encoder adds to a sentence.
+
+    ``metric``, ``lengths``: see :func:`cost_table`.
+    """
+    around = metric.entity_encoder.tokenizer.num_special_tokens_to_add()
+    return float(np.mean([sum(sentences) - around * len(sentences) for sentences, _ in lengths]))
+
+
 def cost_table(metric: Any, lengths: Sequence[tuple[Sequence[int], Sequence[int]]]) -> pd.DataFrame:
     """Weights and operations of RaTEScore's two models, and the least of language models as judges.
 
@@ -89,8 +98,7 @@ def cost_table(metric: Any, lengths: Sequence[tuple[Sequence[int], Sequence[int]
         operations = np.mean([sum(map(encoding_operations, both, pair)) for pair in lengths]) / 1e9
         rows[name] = (sum(map(weights, both)) / 1e6, operations)
     named = printed("green.table11")["model"].str.extract(r"\(([\d.]+)B\)")[0]
-    around = metric.entity_encoder.tokenizer.num_special_tokens_to_add()  # of each sentence, not of its text
-    words = float(np.mean([sum(sentences) - around * len(sentences) for sentences, _ in lengths]))
+    words = text_tokens(metric, lengths)
     for billions in sorted(set(named.dropna().astype(float))):
         # The least that a dense model needs to read a text once, two operations per weight and token:
         # attention, the instructions of a prompt and every token that it writes come on top.

@@ -127,7 +127,7 @@ class PrintedTaus:
         return check_no_deficit(name, claim, found, one.value - other.value, self.lead(first, second))
 
     def check_indistinguishable(self, first: str, second: str) -> Check:
-        """Whether two metrics cannot be distinguished, whatever their errors have in common."""
+        """Whether two metrics cannot be distinguished: no, if they differ even with independent errors."""
         # Equal as printed may still hide a difference.
         holds = False if self.test(first, second)["most"] < LEVEL else None
         name = Key("GREEN's error count against", second)

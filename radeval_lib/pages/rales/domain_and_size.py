@@ -181,8 +181,7 @@ def check_differences(scores: pd.DataFrame, source: str) -> Check:
     A reading by which no scores could make a pair differ does not show that none does: where all are such,
     the check cannot tell.
     """
-    merged = scores.assign(domain=scores["domain"].replace(SPECIAL, " and ".join(SPECIAL).lower()))
-    four, three = rank_tests(scores), rank_tests(merged)
+    four, three = rank_tests(scores), rank_tests(merged(scores))
     readings = {
         f"four domains, {len(four)} pairs": _of_one_call(four),
         f"three categories, {len(three)} pairs": _of_one_call(three),
@@ -197,6 +196,11 @@ def check_differences(scores: pd.DataFrame, source: str) -> Check:
         if any(least < 0.05 for _, least in readings.values())
         else None,
     )
+
+
+def merged(scores: pd.DataFrame) -> pd.DataFrame:
+    """Scores with clinical and radiology models as one domain."""
+    return scores.assign(domain=scores["domain"].replace(SPECIAL, " and ".join(SPECIAL).lower()))
 
 
 def _of_one_call(found: pd.DataFrame) -> tuple[float, float]:
