@@ -337,12 +337,12 @@ def provenance(run: Run) -> HTML:
     """Show, folded, what this page's numbers come from."""
     with_data = " (needs RADEVAL_DATA_ROOT)" if run.data_root else ""
     head = code.commit()
-    source = f'<a href="../../sources/{run.notebook}.md">{run.notebook}</a>'
-    rebuild = command(run.notebook, run.profile.name).replace(run.notebook, source, 1)
     rows = {
-        "rebuild": f"<code>{rebuild}</code>{with_data}",
+        "notebook": f'<a href="../../sources/{run.notebook}.md">notebooks/{run.notebook}.md</a>',
+        "rebuild": f"<code>{command(run.notebook, run.profile.name)}</code>{with_data}",
         "commit": f"{head['commit'] or 'unknown'}{' and changes' if head['dirty'] else ''}",
         "seed": str(run.seed),
+        "threads": str(run.whole_profile.threads),
         "device": origin.device(run.whole_profile.device),
     }
     rows |= run.reading.data()
