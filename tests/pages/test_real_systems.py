@@ -109,6 +109,16 @@ def test_the_share_of_normal_studies_turns_an_order():
     assert ends == pytest.approx([0.1, -0.3])
 
 
+@pytest.mark.parametrize(
+    ("rouge", "ahead", "says"), [(False, [], True), (False, [*"ab"], False), (None, [], False)]
+)
+def test_the_headline_takes_more_leads_against_than_for(rouge, ahead, says):
+    named = pd.DataFrame({"named": [3, 0, 0], "p": [0.01, 1.0, 1.0]}, index=["finder", "one", "other"])
+    leading = {"rouge_l": rouge, "bleu": None} | dict.fromkeys(ahead, True)
+    assert real_systems.bears_out(named, leading) is says
+    assert not real_systems.bears_out(named.assign(named=[3, 1, 0]), leading)
+
+
 def test_landmarks_come_from_other_studies():
     others = ["The lungs are clear. No effusion."] * 3 + ["Left mass.", "Cardiomegaly is severe."]
     found = system_sets.landmarks(

@@ -24,6 +24,7 @@ from radeval_lib.papers.printed_numbers import wide
 from radeval_lib.stats.estimates import Estimate
 from radeval_lib.stats.resampling import mean_of_sums, sum_estimates
 from radeval_lib.stats.system_comparison import wilson
+from radeval_lib.study.checks import above, under_every
 from radeval_lib.study.phrases import phrase
 from radeval_lib.study.runs import Run
 from radeval_lib.wording import in_words, joined, long_date, p_words, percent, with_interval
@@ -308,23 +309,49 @@ def draw(
     right.set(ylabel=f"gain in {titles([metric])[metric]}", xlim=(-0.5, 1.5))
 
 
-def bears_out(recording: Recording, named: pd.DataFrame) -> bool:
-    """Whether one file alone names findings, beyond chance, and ROUGE-L puts another first."""
-    finder = str(named["named"].idxmax())
+def leads(recording: Recording, named: pd.DataFrame, run: Run) -> dict[str, bool | None]:
+    """By metric, whether the file that names most findings leads the best of the others: False where it
+    trails, None where the interval of the difference holds 0. The file with a text per image has to do so by
+    the first image and by the last."""
+    table, finder = recording.table, str(named["named"].idxmax())
+    chosen = [finder, LAST_IMAGE] if LAST_IMAGE.startswith(finder) else [finder]
+    found = {}
+    for metric in METRICS:
+        rivals = means(table, [metric])[metric].loc[named.index.drop(finder)]
+        sides = []
+        for one in chosen:
+            pair, rng = (one, first(rivals, metric)), run.rng(f"lead by {metric}, {one}")
+            apart = difference(table, metric, pair, "all", run.profile.resamples, rng)
+            low, high = sorted(get(metric).sign() * end for end in (apart.low, apart.high))
+            sides.append(above(low, high))
+        found[metric] = under_every(sides)
+    return found
+
+
+def bears_out(named: pd.DataFrame, leading: Mapping[str, bool | None]) -> bool:
+    """Whether one file alone names findings, beyond chance, and trails by ROUGE-L and by more metrics than it
+    leads by, as :func:`leads` has it."""
+    finder, sides = str(named["named"].idxmax()), list(leading.values())
     silent = int((named["named"] == 0).sum()) == len(named) - 1
-    by_rouge = first(means(recording.table, ["rouge_l"]).loc[named.index, "rouge_l"], "rouge_l")
-    return bool(silent and named.loc[finder, "p"] < 0.05 and by_rouge != finder)
+    trails = leading["rouge_l"] is False and sides.count(False) > sides.count(True)
+    return bool(silent and named.loc[finder, "p"] < 0.05 and trails)
 
 
 HEADLINE = frozenset(
     {"named", "coded", "finder", "silent", "rivals", "rouge", "rival_rouge", "rouge_apart", "against"}
-    | {"metrics", "studies"}
+    | {"in_favour", "metrics", "studies"}
 )
 """What of :func:`answer` the front page repeats."""
 
 
-def answer(recording: Recording, named: pd.DataFrame, gained: pd.DataFrame, run: Run) -> dict[str, str]:
-    """What the page says in its sentences, by name."""
+def answer(
+    recording: Recording,
+    named: pd.DataFrame,
+    gained: pd.DataFrame,
+    leading: Mapping[str, bool | None],
+    run: Run,
+) -> dict[str, str]:
+    """What the page says in its sentences, by name; ``leading`` is from :func:`leads`."""
     table, name = recording.table, titles(METRICS)
     finder = str(named["named"].idxmax())
     finds = named.loc[finder]
@@ -355,16 +382,19 @@ def answer(recording: Recording, named: pd.DataFrame, gained: pd.DataFrame, run:
         one = rouge.loc[(system, stratum)]
         return with_interval(one["gain"], one["low"], one["high"], ".3f")
 
-    against = [name[metric] for metric in name if winner[metric] != finder]
+    sides = (False, True, None)
+    behind, ahead, undecided = ([name[one] for one in name if leading[one] is side] for side in sides)
     return {
         "studies": f"{len(same)}",
         "finder": finder,
         "named": f"{finds['named']:.0f}",
         "coded": f"{finds['coded']:.0f}",
         "silent": in_words(int((named["named"] == 0).sum())),
-        "metrics_against": joined(against) or "no metric",
-        "metrics_for": joined([title for title in name.values() if title not in against]) or "none",
-        "against": in_words(len(against)),
+        "metrics_against": joined(behind) or "no metric",
+        "metrics_for": joined(ahead) or "none",
+        "metrics_open": joined(undecided) or "none",
+        "against": in_words(len(behind)),
+        "in_favour": in_words(len(ahead)),
         "metrics": in_words(len(name)),
         "shuffled": f"{finds['shuffled']:.1f}",
         "most": f"{finds['most']:.0f}",

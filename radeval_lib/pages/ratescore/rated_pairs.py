@@ -23,8 +23,13 @@ EXPERIMENTS: dict[str, tuple[str, str, str, list[Kind]]] = {
         "rate_eval/paragraph",
         ["kendall", "pearson", "spearman"],
     ),
-    "rated_errors": ("number of errors", "ratescore.table4", "rexval/errors", ["kendall"]),
-    "rated_sentences": ("share of possible errors", "ratescore.fig3", "rate_eval/sentence", ["pearson"]),
+    "rated_errors": ("number of errors, its sign turned", "ratescore.table4", "rexval/errors", ["kendall"]),
+    "rated_sentences": (
+        "share of possible errors, taken from 1",
+        "ratescore.fig3",
+        "rate_eval/sentence",
+        ["pearson"],
+    ),
 }
 """By role: what a rating is, the paper's exhibit, its data, and its correlations, the one compared first."""
 
@@ -98,7 +103,7 @@ def answer(results: Mapping[str, Agreement], source: str) -> dict[str, str]:
         f"its Kendall correlation with the {rating} is {own['own']}.",
         "rests": f"Corrected for the number of rivals, it {own['leads']}.",
         "errors": " ".join(
-            f"With the {what} it ranks {ranked['place']} ({ranked['own']}), and {ranked['leads']}."
+            f"With the {what}, it ranks {ranked['place']} ({ranked['own']}), and {ranked['leads']}."
             for what, ranked in others
         ),
     }
