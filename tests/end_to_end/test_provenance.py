@@ -60,7 +60,8 @@ def test_a_result_names_what_it_rests_on_and_not_what_its_page_read_before(smoke
     papers = "data_manifests/papers"
     rests_on = {
         "rales.table2.print.json": {"rales/paper.yml", "rales/table2.csv"},  # the last of its page
-        "rales.table3.print.json": {"rales/paper.yml", "rales/table3.csv"},
+        # Its cell of GatorTron on procedures is held against Table 15, and the tables read beside it are not.
+        "rales.table3.print.json": {"rales/paper.yml", "rales/table3.csv", "rales/table15.csv"},
         "rales.def_labels.print.json": {"rales/paper.yml", "rrs/paper.yml"},  # two papers' labels
         "rales.eq_ece.none.json": set(),
     }
