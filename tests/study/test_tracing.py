@@ -10,8 +10,7 @@ from IPython.core.interactiveshell import InteractiveShell
 from traitlets.config import Config
 
 from radeval_lib.study import tracing
-from radeval_lib.study.dataflow import rests_on, statements
-from radeval_lib.study.tracing import TracedReading
+from radeval_lib.study.tracing import TracedReading, rests_on, statements
 
 
 def _lines(*cells: str) -> list[tuple[int, int]]:
