@@ -18,9 +18,12 @@ Formatter = str | Callable[[Any], str]
 
 
 def table_html(
-    frame: pd.DataFrame, caption: str = "", *, index: bool = True, raw: tuple[str, ...] = ()
+    frame: pd.DataFrame, caption: str = "", *, index: bool = True, raw: tuple[str, ...] = (), label: str = ""
 ) -> str:
-    """``frame`` as an HTML table that scrolls sideways on a narrow screen."""
+    """``frame`` as an HTML table that scrolls sideways on a narrow screen.
+
+    ``label``: what a screen reader calls a table whose caption stands elsewhere.
+    """
     shown = frame.copy()
     for position, column in enumerate(shown.columns):
         if column not in raw:
@@ -34,8 +37,8 @@ def table_html(
         body = body.replace("<th></th>", f"<th>{escape(str(name or ''))} </th>", 1)
     if caption:
         body = body.replace("<thead>", f"<caption><span>{escape(caption)}</span></caption><thead>", 1)
-    label = escape(caption or "Table")
-    return f'<div class="radeval-table" tabindex="0" role="region" aria-label="{label}">{body}</div>'
+    called = escape(caption or label or "Table")
+    return f'<div class="radeval-table" tabindex="0" role="region" aria-label="{called}">{body}</div>'
 
 
 def _escaped(labels: pd.Index) -> pd.Index:

@@ -115,12 +115,12 @@ def cell_by_cell(result: Result, letters: Mapping[str, str]) -> str:
     laid_out = laid_out.rename(index=_ENDS, columns=_ENDS)
     entry = exhibit(result.exhibit)
     caption = f"{entry.label} as printed: {unit_of(result.exhibit)}"
-    table = table_html(laid_out, caption, raw=tuple(laid_out.columns))
+    folded = len(cells) > MOST_OPEN  # below a line with its caption
+    table = table_html(laid_out, "" if folded else caption, raw=tuple(laid_out.columns), label=caption)
     table = table.replace('class="dataframe radeval"', 'class="dataframe radeval cell-by-cell"', 1)
     body = f'{table}<p class="muted">{_legend(cells)}{_not_legible(lost)}</p>'
-    if len(cells) <= MOST_OPEN:
+    if not folded:
         return body
-    body = re.sub("<caption>.*?</caption>", "", body, count=1, flags=re.DOTALL)
     summary = f"<summary><strong>{escape(caption)}</strong> ({len(cells)} cells)</summary>"
     return f"<details>{summary}{body}</details>"
 

@@ -72,7 +72,7 @@ def test_a_page_of_what_was_not_graded_gives_no_points() -> None:
         (b"", "(it printed nothing)"),
         (b"\xff" * 9000 + b"\nMemoryError: all of it", "(MemoryError: all of it)"),
         (
-            b"/home/ada/.venv/bin/python: no radeval_lib in /srv/a b/c.py\n",
+            b"/opt/ada/.venv/bin/python: no radeval_lib in /srv/a b/c.py\n",
             "(python: no radeval_lib in c.py)",
         ),
     ],
@@ -91,8 +91,8 @@ def test_what_cannot_begin_says_what_its_process_printed(printed: bytes, said: s
 def test_a_remark_names_no_place_of_the_graders() -> None:
     grade = graded("ada", "a.ipynb")
     attempts = grading._Attempts([], None, Path(), grading.GradingRules(), grade)
-    attempts._note({"cell": 0, "remark": f"OSError: '{ROOT}/radeval_lib/a.py', '/home/student/b'"}, set(), [])
-    assert grade.remarks == ["Code cell 1: OSError: 'radeval_lib/a.py', '/home/student/b'"]
+    attempts._note({"cell": 0, "remark": f"OSError: '{ROOT}/radeval_lib/a.py', '/opt/student/b'"}, set(), [])
+    assert grade.remarks == ["Code cell 1: OSError: 'radeval_lib/a.py', '/opt/student/b'"]
 
 
 def test_what_was_not_graded_has_neither_marks_nor_totals(tmp_path: Path) -> None:
