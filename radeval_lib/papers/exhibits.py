@@ -123,7 +123,8 @@ class Exhibit:
     def would_need(self) -> str:
         """What rebuilding it takes beyond this repository, as a list in words."""
         here = ("published_numbers", "synthetic_ok")
-        outside = [need.replace("_", " ") for need in self.needs if need not in here]
+        words = {"LLM_judge": "a large language model"}
+        outside = [words.get(need, need.replace("_", " ")) for need in self.needs if need not in here]
         return ", ".join(outside) or "the authors' own results"
 
     @property

@@ -7,6 +7,7 @@ from scipy import stats
 from radeval_lib.pages.ratescore.ner_ablations import (
     check_iob_ahead,
     contrast_table,
+    named_models,
     undescribed,
     with_wilson,
 )
@@ -59,3 +60,8 @@ def test_an_interval_that_holds_0_decides_nothing() -> None:
 
 def test_appendix_a8_is_searched_whatever_the_case() -> None:
     assert undescribed(["biomedbert", "SapBERT"]) == ["SapBERT"]
+
+
+def test_the_list_of_section_4_is_read_whole() -> None:
+    assert len(named_models()) == 6
+    assert undescribed(named_models()) == []

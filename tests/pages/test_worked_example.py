@@ -8,6 +8,7 @@ from radeval_lib.metrics.ratescore import TYPES, Weights
 from radeval_lib.pages.ratescore.worked_example import (
     by_hand,
     in_release,
+    only_difference,
     penalty_checks,
     printed_inputs,
     repeated,
@@ -55,6 +56,13 @@ def test_a_penalty_stands_where_types_differ_alone() -> None:
     assert [check.agrees for check in penalty_checks(formula)] == [True, True]
     formula.loc[formula["candidate_entity"] == "Foley catheter", "reference_type"] = "Disease"
     assert [check.agrees for check in penalty_checks(formula)] == [False, False]
+
+
+def test_the_directions_of_a1_differ_in_one_weight_alone() -> None:
+    formula = printed("ratescore.example_a1").query("place == 'formula' and quantity != 'weight in sum'")
+    assert only_difference(formula).outcome == "holds"
+    formula.loc[(formula["quantity"] == "penalty") & (formula["direction"] == "S(x, x_hat)"), "value"] = 0.4
+    assert only_difference(formula).outcome == "fails"
 
 
 def test_what_a1_prints_twice_is_compared() -> None:

@@ -72,10 +72,10 @@ def test_the_box_names_both(tmp_path: Path) -> None:
 
 def test_what_an_implementation_leaves_out_is_said(tmp_path: Path) -> None:
     run = begin("ratescore/how_it_works", profile="smoke", seed=0, output_dir=str(tmp_path))
-    run.implemented("ratescore.eq_entities", "ratescore.eq2")
+    run.implemented("ratescore.eq_entities", "ratescore.eq_match")
     left = {result.exhibit: result.remaining for result in read_all(tmp_path)}
     assert "a set" in left["ratescore.eq_entities"]
-    assert left["ratescore.eq2"] == ""
+    assert left["ratescore.eq_match"] == ""
 
 
 def test_what_is_unchecked_is_reported() -> None:

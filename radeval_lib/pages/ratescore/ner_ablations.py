@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass
 from functools import cached_property
@@ -77,8 +78,13 @@ def check_iob_ahead(schemes: pd.DataFrame) -> Check:
     )
 
 
+def named_models() -> list[str]:
+    """The models that Section 4.4.1 lists."""
+    return re.findall(r"(\S+) \(", quotations("ratescore.def_models")[0][1])
+
+
 def undescribed(models: Iterable[str]) -> list[str]:
-    """Those of Table 6's models that Appendix A.8 does not describe."""
+    """Those of some models that Appendix A.8 does not describe."""
     told = [words for where, words in quotations("ratescore.def_models") if where.startswith("Appendix")]
     known = {words.partition(" (")[0].lower() for words in told}
     return [name for name in models if name.lower() not in known]

@@ -73,12 +73,26 @@ def penalty_checks(formula: pd.DataFrame) -> list[Check]:
         checks.append(
             check_statement(
                 Key("entities with a penalty", str(direction)),
-                "cosine, times p when the types differ",
+                "p cos(f_i, f̂_j), if t_i ≠ t_j; cos(f_i, f̂_j), if t_i = t_j",
                 "a penalty for {}; unlike types: {}".format(*found),
                 with_penalty == unlike,
             )
         )
     return checks
+
+
+def only_difference(formula: pd.DataFrame) -> Check:
+    """Whether the formulas of A.1 insert the same in both directions, but for the weight of the mismatch."""
+    inserted = formula[formula["quantity"].isin(["weight", "cosine", "penalty"])]
+    values = inserted.groupby(["quantity", "candidate_entity"])["value"].nunique()
+    found = list(values[values > 1].index)
+    return check_statement(
+        "inputs that differ by direction",
+        "the only difference between the two similarity scores in this case lies in the weight between "
+        "(“in situ”, Non-Abnormality) and (“not in place”, Abnormality)",
+        joined([f"the {quantity} of {entity}" for quantity, entity in found]) or "none",
+        found == [("weight", "not in place")],
+    )
 
 
 def repeated(numbers: pd.DataFrame) -> list[Check]:
