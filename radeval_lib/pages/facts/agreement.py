@@ -157,7 +157,7 @@ def two_descriptions(
     lost: Mapping[str, tuple[float, float]], printed: Mapping[str, str], descriptions: int
 ) -> tuple[int, int]:
     """Losses on two descriptions that keep the three means of Table 1: how many combinations there are, and
-    how many of them give the three printed agreements of pairs."""
+    how many of them give the printed agreements of the pairs and of all three."""
     steps = np.unique([wrong / facts for facts in range(1, _MOST_FACTS + 1) for wrong in range(facts)])
     every = np.array([(a, b) for a in steps for b in steps])
     total = every.sum(axis=1)
@@ -168,4 +168,7 @@ def two_descriptions(
         for first, second in combinations(lost, 2)
     )
     triples = one[:, :, None] & two[:, None, :] & three[None, :, :]
-    return triples.size, int(triples.sum())
+    losses = np.stack([of[at] for of, at in zip(kept.values(), triples.nonzero(), strict=True)], axis=-2)
+    whole = np.ones((*losses.shape[:-1], descriptions - losses.shape[-1]))
+    together = interval_alpha(np.concatenate([1 - losses, whole], axis=-1))
+    return triples.size, int((np.abs(together - float(printed[ALL])) <= _HALF).sum())

@@ -58,8 +58,8 @@ def one_wrong_fact(exact: pd.DataFrame) -> pd.DataFrame:
 
 
 def plain(text: str) -> str:
-    """A text in lower case without punctuation."""
-    return " ".join(re.findall(r"[a-z0-9-]+", text.lower()))
+    """A text in lower case without punctuation but hyphens and apostrophes."""
+    return " ".join(re.findall(r"[a-z0-9'-]+", text.lower().replace("’", "'")))
 
 
 def stands_in(words: str, text: str) -> bool:

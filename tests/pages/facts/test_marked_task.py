@@ -31,7 +31,7 @@ def test_the_task_is_of_the_printed_description_and_its_comment_quotes_g(
 ) -> None:
     assert [(check.outcome, check.computed) for check in fact_counting.texts_of_task()] == [
         ("holds", "the description of Figure 1, 33 words"),
-        ("holds", "10 words, in G"),
+        ("holds", "9 words, in G"),
     ]
     monkeypatch.setattr(fact_counting, "printed_report", lambda: ("", "Another description."))
     monkeypatch.setattr(fact_counting, "quotations", lambda _: [("Figure 3", '"to 199" wrong information')])

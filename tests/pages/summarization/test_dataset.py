@@ -73,9 +73,15 @@ def test_section_1_names_the_kinds_that_the_lists_have() -> None:
 
 
 def test_multiple_means_several() -> None:
-    assert [check.outcome for check in PairLists.read().check_row()] == ["holds", "holds"]
+    assert [check.outcome for check in dataset.check_rows(PairLists.read())] == ["holds"] * 4
     one = PairLists(["CT Head"], [], ["CT Head"], [])
-    assert [check.outcome for check in one.check_row()] == ["fails", "fails"]
+    assert [check.outcome for check in dataset.check_rows(one)] == ["fails", "holds"] * 2
+
+
+def test_the_row_of_mimic_cxr_is_what_the_text_says(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(dataset, "quotations", lambda _: [("Section 2.1", "Studies are head CT.")])
+    found = [check.outcome for check in dataset.check_rows(LISTS) if "MIMIC-CXR" in check.name]
+    assert found == ["fails", "fails"]
 
 
 def test_released_splits_are_those_of_trained_and_other_pairs() -> None:
