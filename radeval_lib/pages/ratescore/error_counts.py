@@ -144,7 +144,7 @@ def check_rule(
         found = ties["errors", length]
         claim.states(
             Key("errors rise with the", length.replace(",", " of the")),
-            "less than 10 words commonly has zero errors …, longer than 25 words … greater than 3",
+            "longer sentences scoring lower",
             f"Kendall {_in_words(found, '.2f')}",
             above(found.low, found.high),
         )
