@@ -27,7 +27,7 @@ PEER = {"bleu": 0.09, "rouge_l": 0.16, "bertscore": 0.64, "f1_radgraph": 157.79,
 """Milliseconds per pair that RadEval 2.2 publishes: an A100, reports of 8 to 15 tokens, twenty at once
 (docs/trl_rewards_benchmarks.md at commit 0783f83)."""
 PEER_GREEN = 2210.0
-_WARM_UP = 4  # pairs that are scored before the clock starts
+WARM_UP = 4  # pairs that are scored before the clock starts
 
 
 def weights(config: Any) -> int:
@@ -117,8 +117,8 @@ def timed(metrics: Mapping[str, Metric], pairs: pd.DataFrame, device: str) -> pd
     found = {}
     for title, metric in metrics.items():
         texts = [once[column].tolist() for column in ("reference", "candidate")]
-        metric.score(*(side[:_WARM_UP] for side in texts))
-        rest = [side[_WARM_UP:] for side in texts]
+        metric.score(*(side[:WARM_UP] for side in texts))
+        rest = [side[WARM_UP:] for side in texts]
         found[title] = 1000 * _seconds(partial(metric.score, *rest), device) / len(rest[0])
     return pd.Series(found)
 
