@@ -32,8 +32,8 @@ README, FIGURE = ROOT / "README.md", ROOT / "workflow" / "agreement.svg"
 PAGE = "across/which_judge"
 _CAPTION = """How each metric agrees with radiologists' grades of the same machine-written reports (RadPref),
 with 95% intervals; the band is one radiologist against the others. Rules stand in for GREEN's
-language model, and small models trained on generated reports for those of RaTEScore and
-RadGraph F1. The findings below give numbers without intervals, which the book's front page
+language model, small models trained on generated reports for those of RaTEScore and RadGraph
+F1, and MiniLM for BERTScore's. The findings below give numbers without intervals, which the book's front page
 has."""
 _BLOCK = re.compile(r"(?s)(<!-- findings: workflow/readme\.py -->\n).*?(<!-- end of findings -->)")
 _INTERVAL = re.compile(r" \[[^\]]*\]")
