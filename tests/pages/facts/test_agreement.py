@@ -19,7 +19,7 @@ def test_the_alpha_of_all_three_is_compared_and_those_of_the_pairs_are_taken() -
 def test_quoted_texts_are_those_of_the_figures(monkeypatch: pytest.MonkeyPatch) -> None:
     checks = agreement.quoted_texts()
     assert [(check.outcome, check.computed) for check in checks] == [
-        ("holds", "23 words, in Figure 3"),
+        ("holds", "22 words, in Figure 3"),
         ("holds", "22 words, in Figure 1"),
     ]
     monkeypatch.setattr(agreement, "printed_report", lambda: ("Weight today is 210 pounds.", ""))
@@ -33,6 +33,18 @@ def test_one_wrong_description_does_not_give_the_printed_agreements() -> None:
     half = f"{krippendorff.alpha([[0.75] + [1] * 39, [0.5] + [1] * 39], level_of_measurement='interval'):.2f}"
     possible = {"E1-E2": half, "E1-E3": "1.00", "E2-E3": half}
     assert agreement.one_description(possible, 40).outcome == "holds"
+
+
+def test_losses_on_two_descriptions_must_give_the_agreement_of_all_three_too() -> None:
+    tables = [[0.75, 0.9] + [1] * 38, [0.75, 0.8] + [1] * 38, [0.5, 1] + [1] * 38]
+    lost = {f"E{rater}": (2 - sum(row[:2]),) * 2 for rater, row in enumerate(tables, start=1)}
+    alphas = {
+        pair: f"{krippendorff.alpha([tables[at] for at in who], level_of_measurement='interval'):.2f}"
+        for pair, who in agreement.RATERS.items()
+    }
+    combinations, fitting = agreement.two_descriptions(lost, alphas, 40)
+    assert 0 < fitting < combinations
+    assert agreement.two_descriptions(lost, {**alphas, agreement.ALL: "-0.50"}, 40) == (combinations, 0)
 
 
 @pytest.mark.parametrize("level", ["interval", "ratio"])
