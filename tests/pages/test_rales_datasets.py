@@ -29,6 +29,21 @@ def test_sources_are_counted_as_the_prose_names_them() -> None:
     assert (first.key.row, first.outcome) == ("RadGraph", "fails")
 
 
+def test_body_parts_are_those_of_the_prose() -> None:
+    printed = study.printed("rales.table6").assign(part=lambda t: t["modality"] + " " + t["body_part"])
+    counts = study.wide(printed, "part", "split")
+    told = [words for _, words in study.quotations("rales.table6")]
+    parts, unseen = datasets.check_parts(counts, told)
+    assert parts.outcome == "cannot tell"  # necks and pelvises, too, which the prose may leave out
+    assert parts.computed.endswith("besides: pelvis, neck")
+    assert (unseen.outcome, unseen.computed[:7]) == ("holds", "5 of 11")
+    some = counts[~counts.index.str.contains("Neck|elvis")]
+    assert datasets.check_parts(some, told)[0].outcome == "holds"
+    of_training = counts[counts["train"] > 0]
+    parts, unseen = datasets.check_parts(of_training, told)
+    assert (parts.outcome, unseen.outcome) == ("fails", "fails")  # no sinuses, and nothing unseen
+
+
 def test_of_a_recorded_set_only_the_table_of_its_records_is_noted(tmp_path: Path) -> None:
     (tmp_path / "data").mkdir()
     where = {"output_dir": str(tmp_path / "out"), "data_root": str(tmp_path / "data")}

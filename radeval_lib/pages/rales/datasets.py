@@ -79,6 +79,37 @@ def check_sources(table1: pd.DataFrame, quotes: Sequence[str]) -> list[Check]:
     return checks
 
 
+def check_parts(counts: pd.DataFrame, quotes: Sequence[str]) -> list[Check]:
+    """What Section 4.1 says of the reports behind Table 6: their modalities and body parts, read as some of
+    them and as all, and that some groups are tested without having been trained on.
+
+    ``counts``: reports by group (modality and body parts) and split.
+    """
+    listed = re.search(r" with (.+?) present", quotes[0])
+    named = re.split(r", | and ", listed[1]) if listed else []
+    groups = [str(group).split(maxsplit=1) for group in counts.index]
+    modalities = {modality for modality, _ in groups}
+    parts = dict.fromkeys(part for _, both in groups for part in both.lower().split("-"))
+    besides = [part for part in parts if not any(name.startswith(part) for name in named)]
+    rows = [any(name.startswith(part) for part in parts) for name in named]
+    unseen = counts.index[(counts["test"] > 0) & (counts["train"] == 0)]
+    return [
+        check_statement(
+            "modalities and body parts of Section 4.1",
+            "CT and MR; head, chest, abdomen, spine and sinuses present",
+            f"{' and '.join(sorted(modalities))}; {sum(rows)} of {len(rows)} body parts have rows; "
+            f"besides: {', '.join(besides) or 'none'}",
+            under_every(modalities == {"CT", "MR"} and all(rows) and whole for whole in (True, not besides)),
+        ),
+        check_statement(
+            "groups with test reports and none for training",
+            "test evaluations include anatomies/modalities unseen in training data",
+            f"{len(unseen)} of {len(counts)}: {', '.join(unseen) or 'none'}",
+            len(unseen) > 0,
+        ),
+    ]
+
+
 def draw_printed_lengths(lengths: pd.DataFrame) -> Axes:
     """The rows of Table 13: average, one standard deviation to either side, minimum to maximum."""
     shown = lengths.rename_axis("set").reset_index()
