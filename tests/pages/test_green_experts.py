@@ -111,12 +111,11 @@ def test_wilcoxon_with_the_mean_is_exact_where_sixths_are_not():
 
 
 def test_an_upper_bound_is_an_order_and_a_lead():
-    one = inter_expert.check_upper_bound(
-        np.zeros((40, 6)), printed("green.table1"), Estimate(0.9, 0.88, 0.92)
-    )
     # A computed and a printed number stand in an order only where the lead is established.
-    assert [check.outcome for check in one] == ["cannot tell", "cannot tell", HOLDS, HOLDS]
-    assert [check.aspect for check in one] == ["order", "lead"] * 2
+    cases = {(0.9, 0.88, 0.92): HOLDS, (0.8, 0.7, 0.9): "cannot tell", (0.5, 0.4, 0.6): "fails"}
+    for tau, outcome in cases.items():
+        found = inter_expert.check_upper_bound(Estimate(*tau))
+        assert [(check.aspect, check.outcome) for check in found] == [("order", outcome), ("lead", outcome)]
 
 
 def test_pairs_and_cases_are_counted():

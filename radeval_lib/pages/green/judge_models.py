@@ -346,7 +346,7 @@ def against_labels(shares: Mapping[str, str]) -> str:
     """What the printed errors against GPT-4's labels come to; ``shares``: ``3 of 9`` and so on."""
     return (
         "The printed mean absolute errors are smaller than those of a judge who reports nothing in "
-        f"{shares['significant']} columns of significant errors, {shares['insignificant']} of insignificant "
+        f"{shares['significant']} cells of significant errors, {shares['insignificant']} of insignificant "
         f"ones, and {shares['matched']} of matched findings."
     )
 
@@ -354,8 +354,8 @@ def against_labels(shares: Mapping[str, str]) -> str:
 def against_radiologists(numbers: Mapping[str, str]) -> str:
     """The page's answer from six radiologists' counts; ``numbers``: of :func:`nearest_is_silence`."""
     return (
-        f"Summed over categories, saying nothing differs from six radiologists' significant counts by "
-        f"{numbers['silence']} errors, the printed models by {numbers['least']} to {numbers['most']}: "
+        "Summed over categories, saying nothing differs from the mean of six radiologists' significant counts "
+        f"by {numbers['silence']} errors, the printed models by {numbers['least']} to {numbers['most']}: "
         f"{numbers['nearer']} of {numbers['models']} comes nearer. From one radiologist's total of a pair, "
         f"GREEN differs by {numbers['total']} as printed, saying nothing by {numbers['silence']}."
     )
