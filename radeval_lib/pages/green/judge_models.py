@@ -354,8 +354,9 @@ def against_labels(shares: Mapping[str, str]) -> str:
 def against_radiologists(numbers: Mapping[str, str]) -> str:
     """The page's answer from six radiologists' counts; ``numbers``: of :func:`nearest_is_silence`."""
     return (
-        "Summed over categories, saying nothing differs from the mean of six radiologists' significant counts "
-        f"by {numbers['silence']} errors, the printed models by {numbers['least']} to {numbers['most']}: "
-        f"{numbers['nearer']} of {numbers['models']} comes nearer. From one radiologist's total of a pair, "
-        f"GREEN differs by {numbers['total']} as printed, saying nothing by {numbers['silence']}."
+        "Summed over categories, saying nothing differs from the mean of six radiologists' significant "
+        f"counts by {numbers['silence']} errors, the printed models by {numbers['least']} to "
+        f"{numbers['most']}: {numbers['nearer']} of {numbers['models']} comes nearer. From one "
+        f"radiologist's total of a pair, GREEN differs by {numbers['total']} as printed, "
+        f"saying nothing by {numbers['silence']}."
     )
