@@ -24,8 +24,8 @@ def test_the_printed_cases_stand_against_the_rule() -> None:
     told = against_rule(printed_pairs(), quoted("ratescore.claim_length_bias"))
     assert told == (
         "by the words of the candidates, the first (9) should have about no error and the second (54) should "
-        "have more than 3 on average; by the words of the references, the first (26) should have more than 3 "
-        "on average and the second (53) should have more than 3 on average"
+        "have more than 3 on average; by the words of the references, the first (23 or 26) should have any "
+        "number of errors or more than 3 on average and the second (53) should have more than 3 on average"
     )
 
 
