@@ -40,7 +40,8 @@ def basis_of(run: Run, trained_system: str | None = None) -> Basis:
     own = described(entering, run.profile.models["encoder"])
     used = [f"{own}, of this build"]
     if not trained_system:
-        used.append("observations by rules, not by CheXbert; graphs by this build's model, not RadGraph's")
+        graphs = "graphs by this build's model, which learned from generated reports, not RadGraph's"
+        used.append(f"observations by rules, not by CheXbert; {graphs}")
     return found.with_own(*used)
 
 
