@@ -65,7 +65,7 @@ def encoder(run: Run, evidence: str, recording: str) -> str:
     whatever the profile has now."""
     if evidence == "recorded":
         return title(recorded.load(recording).about["models"]["encoder"]["name"])
-    return title(run.profile.models["encoder"])
+    return title(run.whole_profile.models["encoder"])
 
 
 def counts(card: pd.DataFrame) -> dict[str, int]:
