@@ -21,7 +21,7 @@ from radeval_lib.wording import with_interval
 
 BASE = "released rules"
 CHOICES: dict[str, tuple[str, dict[str, Any]]] = {
-    "weights": ("W for short texts", {"weights": "short"}),
+    "weights": ("W and p for short texts", {"weights": "short"}),
     "penalty": ("every mismatch of types is punished", {"penalty": "any_mismatch"}),
     "orientation": ("W by the match's type first", {"orientation": "match_first"}),
     "no entity: 0": ("no entity on a side gives 0", {"empty": "zero"}),
