@@ -43,14 +43,13 @@ CLASS_FOLDER = "CLASS_FOLDER"
 GATE = (
     "magics and shell lines",
     "answers of other types",
-    "a number for an id",
     "an id that code makes",
-    "stripped by Colab",
     "spoils what it can reach",
     "looks for hidden tests",
     "an exit",
 )
-"""Kinds that are tried whenever tests are run; the others at night."""
+"""Kinds that are tried whenever tests are run; the others at night. What of these is settled before anything
+runs, other tests have by day: reading in `test_submissions.py`, and ids in `test_answers.py`."""
 DECOY, PORT = "DECOY", "LISTENING_AT"
 """Stand in harmful notebooks for a process that they try to end, and for a port where somebody listens."""
 HARM = """

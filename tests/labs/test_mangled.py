@@ -62,6 +62,9 @@ def decoy() -> Iterator[subprocess.Popen[bytes]]:
 
 
 KINDS = [kind if kind in GATE else pytest.param(kind, marks=pytest.mark.nightly) for kind in NOTEBOOKS]
+SCRIPT = "by-percent.py"
+AT_NIGHT = ("by-light.py", "by-myst.md", "v3.ipynb", ZIPPED, AUTOSAVED, LATER)
+"""Forms of sound work that `test_submissions.py` and `test_a_class.py` have found and read by day."""
 SECONDS = 10 * 60
 """For a class with every kind, on two cores with nothing beside it, as the nightly job has them."""
 
@@ -89,17 +92,7 @@ def hand_in_other_forms(folder: Path) -> None:
     """Sound work that came as no plain notebook, and what is none."""
     for kind, content in FILES.items():
         hand_in(folder, kind, content)
-    forms = {"by-percent.py": "py:percent", "by-light.py": "py:light", "by-myst.md": "md:myst"}
-    for name, form in forms.items():
-        (folder / name).write_text(jupytext.writes(solved(name), fmt=form), encoding="utf-8")
-    old = [
-        {"cell_type": "code", "input": cell.source} for cell in solved("v3").cells if cell.cell_type == "code"
-    ]
-    hand_in(
-        folder, "v3", json.dumps({"nbformat": 3, "metadata": {}, "worksheets": [{"cells": old}]}).encode()
-    )
-    with zipfile.ZipFile(folder / "zipped.zip", "w") as archive:
-        archive.writestr("deep/renamed by me.ipynb", nbformat.writes(solved("zipped")))
+    (folder / SCRIPT).write_text(jupytext.writes(solved(SCRIPT), fmt="py:percent"), encoding="utf-8")
     current, older = (f'", \\"{version}-' for version in (__version__, "0.0.1"))
     whole = nbformat.writes(solved("older"))
     assert current in whole
@@ -111,12 +104,26 @@ def hand_in_other_forms(folder: Path) -> None:
     )
     (folder / "nothing").mkdir()
     (folder / "essay.pdf").write_bytes(b"%PDF-1.7")
+    hand_in(folder / "with-data", "lab", nbformat.writes(_reads_a_file()).encode())
+    (folder / "with-data" / "own.txt").write_text("with data")
+
+
+def hand_in_forms_at_night(folder: Path) -> None:
+    """Sound work in the forms of :data:`AT_NIGHT`."""
+    for name, form in {"by-light.py": "py:light", "by-myst.md": "md:myst"}.items():
+        (folder / name).write_text(jupytext.writes(solved(name), fmt=form), encoding="utf-8")
+    old = [
+        {"cell_type": "code", "input": cell.source} for cell in solved("v3").cells if cell.cell_type == "code"
+    ]
+    hand_in(
+        folder, "v3", json.dumps({"nbformat": 3, "metadata": {}, "worksheets": [{"cells": old}]}).encode()
+    )
+    with zipfile.ZipFile(folder / "zipped.zip", "w") as archive:
+        archive.writestr("deep/renamed by me.ipynb", nbformat.writes(solved("zipped")))
     hand_in(folder / "autosaved" / ".ipynb_checkpoints", "a-checkpoint", solved("autosaved"))
     hand_in(folder, "twice", with_id(versions(LAB)["student"], "twice"))
     os.utime(folder / "twice.ipynb", (1_700_000_000,) * 2)
     hand_in(folder, "twice (1)", solved("twice"))
-    hand_in(folder / "with-data", "lab", nbformat.writes(_reads_a_file()).encode())
-    (folder / "with-data" / "own.txt").write_text("with data")
 
 
 def _reads_a_file() -> nbformat.NotebookNode:
@@ -145,6 +152,9 @@ def _graded_class(
         content = content.replace(PORT.encode(), str(port).encode())
         hand_in(folder, kind, content.replace(CLASS_FOLDER.encode(), f"'{folder}'".encode()))
     hand_in_other_forms(folder)
+    own = [item for item in request.session.items if item.path == Path(__file__)]
+    if any(item.get_closest_marker("nightly") for item in own):
+        hand_in_forms_at_night(folder)
     hand_in(folder, THIEF, empty_with("looks for hidden tests"))
     hand_in(folder, FORGER, empty_with("forges messages"))
     hand_in(folder, "sound", solved(ADA))
@@ -189,7 +199,7 @@ def test_costs_nobody_else_anything(
 
 
 @pytest.mark.parametrize(
-    "name", ["by-percent.py", "by-light.py", "by-myst.md", "v3.ipynb", ZIPPED, WITH_DATA, AUTOSAVED, LATER]
+    "name", [SCRIPT, WITH_DATA, *(pytest.param(name, marks=pytest.mark.nightly) for name in AT_NIGHT)]
 )
 def test_sound_work_in_another_form_gets_its_marks(name: str, grades: pd.DataFrame) -> None:
     row = grades.loc[name]
@@ -199,7 +209,7 @@ def test_sound_work_in_another_form_gets_its_marks(name: str, grades: pd.DataFra
 @pytest.mark.parametrize(
     ("kind", "student"),
     [
-        ("a number for an id", "1234567"),
+        pytest.param("a number for an id", "1234567", marks=pytest.mark.nightly),
         ("an id that code makes", "ada lovelace"),
         pytest.param("the placeholder for an id", "the placeholder for an id", marks=pytest.mark.nightly),
     ],
@@ -234,6 +244,7 @@ def test_what_is_not_graded_has_no_marks(name: str, grades: pd.DataFrame) -> Non
     assert grades.loc[f"{name}.ipynb", "student"] == name
 
 
+@pytest.mark.nightly
 def test_of_two_submissions_of_a_student_the_later_counts(grades: pd.DataFrame) -> None:
     assert "twice.ipynb" not in grades.index
     assert "not counted: twice.ipynb (0 points)" in grades.loc[LATER, "notes"]
