@@ -12,6 +12,8 @@ import copy
 import json
 import sys
 from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import cache
 from html.parser import HTMLParser
 from pathlib import Path
 from urllib.parse import unquote, urldefrag, urljoin, urlparse
@@ -32,11 +34,11 @@ MOST_WORDS = 80_000
 class _References(HTMLParser):
     """Where a page's links lead, and what can be linked to on it."""
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, page: str) -> None:
         super().__init__()
         self.links: set[str] = set()
         self.anchors: set[str] = set()
-        self.feed(path.read_text(encoding="utf-8"))
+        self.feed(page)
 
     def handle_starttag(self, tag: str, attributes: list[tuple[str, str | None]]) -> None:
         values = dict(attributes)
@@ -46,9 +48,18 @@ class _References(HTMLParser):
             self.anchors.add(str(values["id"]))
 
 
+@cache
+def _references(page: str) -> _References:
+    return _References(page)
+
+
+def _read(path: Path) -> _References:
+    return _references(path.read_text(encoding="utf-8"))
+
+
 def dead_links(html: Path, pages: Iterable[str]) -> list[str]:
     """Links of pages, all of which are there, that lead to no file, or to no place on one of the pages."""
-    read = {path: _References(path) for path in (html.resolve() / f"{name}.html" for name in pages)}
+    read = {path: _read(path) for path in (html.resolve() / f"{name}.html" for name in pages)}
     dead = []
     for path, found in read.items():
         for whole in {urljoin(path.as_uri(), link) for link in found.links}:
@@ -62,12 +73,12 @@ def dead_links(html: Path, pages: Iterable[str]) -> list[str]:
     return dead
 
 
-def article(path: Path) -> Tag:
+def article(name: str, page: str) -> Tag:
     """The content of a page, without navigation, code, and the form that is the same beside each exhibit
     (files, checksums, command, citation) and below each page (its source)."""
-    found = BeautifulSoup(path.read_text(encoding="utf-8"), "html.parser").find("article")
+    found = BeautifulSoup(page, "html.parser").find("article")
     if not isinstance(found, Tag):
-        raise ValueError(f"{path.name} has no article")
+        raise ValueError(f"{name} has no article")
     beside = ".exhibit-record, .page-source"
     for code in found.select(f"details:has(> div.cell_input), div.cell_input, {beside}"):
         code.decompose()
@@ -81,6 +92,24 @@ def words(content: Tag) -> int:
         inside.unwrap()
     whole.smooth()
     return len(whole.get_text(" ").split())
+
+
+@dataclass(frozen=True)
+class _Seen:
+    """What a reader sees of a page: words, those that stand open, and whether there is an error."""
+
+    words: int
+    standing_open: int
+    error: bool
+
+
+@cache
+def _seen(name: str, page: str) -> _Seen:
+    content = article(name, page)
+    error, every = bool(content.select(".output.traceback, .output.stderr")), words(content)
+    for folded in content.select("details"):
+        folded.decompose()
+    return _Seen(every, words(content), error)
 
 
 def judge_faults(html: Path, *, wanted: bool = False) -> list[str]:
@@ -109,19 +138,16 @@ def faults(output: Path, *, judge: bool = False) -> list[str]:
     faults += judge_faults(html, wanted=judge)
     for result in read_all(output):
         entry = exhibit(result.exhibit)
-        if entry.anchor not in _References(html / "notebooks" / f"{entry.notebook}.html").anchors:
+        if entry.anchor not in _read(html / "notebooks" / f"{entry.notebook}.html").anchors:
             faults.append(f"notebooks/{entry.notebook}: no anchor {entry.anchor}")
     every = standing_open = 0
     for page in pages:
-        content = article(html / f"{page}.html")
-        if content.select(".output.traceback, .output.stderr"):
+        seen = _seen(page, (html / f"{page}.html").read_text(encoding="utf-8"))
+        if seen.error:
             faults.append(f"{page}: an error on the page")
-        if "labs" in page:
-            continue
-        every += words(content)
-        for folded in content.select("details"):
-            folded.decompose()
-        standing_open += words(content)
+        if "labs" not in page:
+            every += seen.words
+            standing_open += seen.standing_open
     print(f"{len(pages)} pages; without labs and code {every:,} words, of which {standing_open:,} stand open")
     if every > MOST_WORDS:
         faults.append(f"{every:,} words, where {MOST_WORDS:,} are the most")
