@@ -214,6 +214,13 @@ def test_rounding_may_decide_who_deviates_most() -> None:
     table = pd.DataFrame({"(a)": [0.3, 0.2, 0.1], "(c)": [0.212, 0.21, 0.1]}, index=names)
     steps = pd.DataFrame(0.005, names[1:], table.columns)
     assert inter_expert.largest_of(table, "GREEN", steps) == {"none", "(c)"}
+    for lists, outcome in (
+        ([{"(c)"}, {"(c)"}], HOLDS),
+        ([{"(a), (c)"}, {"none"}], "fails"),
+        ([{"(c)"}, {"none"}], "cannot tell"),
+        ([{"(c)"}, {"(c), (d)", "none"}], "cannot tell"),
+    ):
+        assert inter_expert.check_largest(dict(zip("xy", lists, strict=True))).outcome == outcome
     assert inter_expert.largest_of(table, "GREEN", steps / 5) == {"none"}
     assert inter_expert.largest_of(table, "Expert 2", steps / 5) == {"(a), (c)"}
     # The other model's digits are rounded too: 0.215 to 0.225 against 0.208 to 0.212 and 0.218 to 0.228.

@@ -163,6 +163,21 @@ def largest_of(table: pd.DataFrame, rater: str, half_steps: pd.DataFrame) -> set
     return lists
 
 
+def check_largest(found: Mapping[str, set[str]]) -> Check:
+    """Whether GREEN deviates most in (c) alone by every reading of the experts' rows; a reading of which
+    rounding decides leaves it open. ``found``: what :func:`largest_of` lists, by reading."""
+    each = [
+        None if len(lists) > 1 and any("(c)" in one for one in lists) else lists == {"(c)"}
+        for lists in found.values()
+    ]
+    return check_statement(
+        "Categories in which GREEN deviates most of all eight",
+        "only has one shaded cell for category C",
+        "; ".join(f"{' or '.join(sorted(lists))} against {name}" for name, lists in found.items()),
+        under_every(each),
+    )
+
+
 def by_category(counts: FloatArray) -> dict[str, pd.DataFrame]:
     """Mean absolute difference by category, one row per expert, by what an expert is compared with."""
     ways: dict[str, Callable[[FloatArray], FloatArray]] = {
