@@ -544,9 +544,9 @@ def corpus(size: int = CORPUS) -> list[AnnotatedText]:
     return [report.findings for report in generate(size, seed=0, min_findings=3)]
 
 
-def clean_build(folder: Path) -> None:
-    """What a build without a leak may look like: the book's own prose and pages of numbers."""
-    for path in sorted(BOOK.glob("*.md")):
+def clean_build(folder: Path, pages: int | None = None) -> None:
+    """What a build without a leak may look like: the book's own prose, all of it or some pages, and a log."""
+    for path in sorted(BOOK.glob("*.md"))[:pages]:
         (folder / "book").mkdir(parents=True, exist_ok=True)
         (folder / "book" / path.name).write_bytes(path.read_bytes())
     (folder / "build.log").write_text("running notebooks/rales/a.md\n3 of 3 steps (100 %) done\n")
@@ -629,8 +629,9 @@ def _plant(build: Path, files: Files) -> None:
         (build / name).write_bytes(content)
 
 
-def tries(folder: Path, each: int = 10) -> Iterator[tuple[str, bool]]:
-    """(kind, whether it was found and nothing of it stayed) of each planted leak, and of clean builds."""
+def tries(folder: Path, each: int = 10, pages: int | None = None) -> Iterator[tuple[str, bool]]:
+    """(kind, whether it was found and nothing of it stayed) of each planted leak, beside all pages of the
+    book's prose or so many, and of clean builds."""
     reports, public = corpus(), _public()
     texts = _texts(reports)
     long = [report for report in reports if len(report.text.split()) >= SHORTEST]
@@ -638,7 +639,7 @@ def tries(folder: Path, each: int = 10) -> Iterator[tuple[str, bool]]:
         able = [report for report in long if kind(report)]
         for number, report in enumerate(Random(0).sample(able, each)):
             build, planted = folder / f"{kind.__name__}-{number}", kind(report)
-            clean_build(build)
+            clean_build(build, pages)
             _plant(build, planted)
             try:
                 guard.scan_build(build, texts, public)
