@@ -20,6 +20,7 @@ from radeval_lib.stats.resampling import Draws, FloatArray, draws, ratio
 from radeval_lib.study.cells import CellOutput
 from radeval_lib.study.checks import Check, above, check_statement
 from radeval_lib.study.page_runs import OpenExhibit
+from radeval_lib.study.profiles import CELL_MODEL
 from radeval_lib.study.runs import Basis, Run
 from radeval_lib.study.superiority import Lead
 from radeval_lib.wording import joined
@@ -42,6 +43,8 @@ def basis(run: Run, shown: Sequence[str] = (), *, graphs: bool = False) -> Basis
     ours = {name: systems[name] for name in shown if not name.startswith(_PAPERS)}
     models = {"graph_model": "radgraph:radgraph"} if graphs else {}
     found = run.basis({"anatomy_summaries": "mimic3_rrs+mimic_cxr_rrs"}, models)
+    if graphs and run.filler("models", "graph_model").startswith(CELL_MODEL):
+        found = found.with_own("the graph model learned from generated reports")
     if not ours:
         return found
     return found.with_own(f"{described(ours, run.profile.models['encoder'])}, not {joined(list(_PAPERS))}")
