@@ -37,24 +37,43 @@
       entries.forEach((e) => (e.isIntersecting ? inMargin.add(e.target) : inMargin.delete(e.target)));
       root.classList.toggle("table-in-margin", inMargin.size > 0);
     });
+    const phone = matchMedia("(max-width: 600px)").matches;
+    const asCards = (table) => {
+      const names = [...table.querySelector("thead tr").children].map((cell) => cell.textContent.trim());
+      table.classList.add("cards");
+      const spans = []; // of each column the cell that goes on in later rows, and in how many
+      table.querySelectorAll("tbody tr").forEach((row) => {
+        const cells = [...row.children];
+        for (let column = 0; cells.length || spans[column]?.rows; ) {
+          if (spans[column]?.rows) { // a card of its own says again what the table says once
+            const again = spans[column].cell.cloneNode(true);
+            again.removeAttribute("rowspan");
+            again.classList.add("said-again");
+            row.insertBefore(again, cells[0] || null);
+            spans[column].rows -= 1;
+            column += again.colSpan;
+            continue;
+          }
+          const cell = cells.shift();
+          if (column && names[column]) cell.dataset.label = names[column];
+          spans[column] = { cell, rows: cell.rowSpan - 1 };
+          column += cell.colSpan;
+        }
+      });
+    };
+    document.querySelectorAll(".bd-article table.table:has(thead)").forEach((table) => { // of Markdown
+      if (phone && table.offsetWidth > table.parentElement.clientWidth + 2) asCards(table);
+    });
     document.querySelectorAll(".radeval-table").forEach((box) => {
       const table = box.querySelector("table");
       const heads = [...table.querySelectorAll("thead tr")];
       const cells = [...table.querySelectorAll("tbody td")];
-      const phone = matchMedia("(max-width: 600px)").matches;
-      const asCards = () => {
-        const names = [...heads[0].children].map((cell) => cell.textContent.trim());
-        table.classList.add("cards");
-        table.querySelectorAll("tbody tr").forEach((row) => {
-          [...row.children].forEach((cell, place) => { if (place && names[place]) cell.dataset.label = names[place]; });
-        });
-      };
-      if (heads.length === 1 && cells.some((cell) => cell.textContent.trim().length > 40)) asCards();
+      if (heads.length === 1 && cells.some((cell) => cell.textContent.trim().length > 40)) asCards(table);
       const measure = () => {
         if (!box.classList.contains("wide") && box.clientWidth && box.scrollWidth > box.clientWidth + 2) {
           box.classList.add("wide");
           watch.observe(box);
-          if (phone && heads.length === 1 && cells.length <= 60) asCards(); // a small one, whose last column would be out of sight
+          if (phone && heads.length === 1 && cells.length <= 60) asCards(table); // a small one, whose last column would be out of sight
         }
       };
       measure();

@@ -376,6 +376,52 @@ def test_wide_tables_take_the_margin_and_become_cards_on_a_phone(html: Path, bro
     wide.close()
 
 
+def test_no_writing_of_a_figure_is_too_small_on_a_phone(html: Path) -> None:
+    small = {}
+    for path in (html / "_images").glob("*.svg"):
+        drawing = path.read_text(encoding="utf-8")
+        (width,) = re.findall(r'viewBox="0 0 ([\d.]+) ', drawing)
+        sizes = [float(size) for size in re.findall(r"font(?:-size)?: ?([\d.]+)px", drawing)]
+        pixels = min(sizes, default=9.0) * min(1, 350 / float(width))
+        if pixels < 8:
+            small[path.name] = pixels
+    assert not small
+
+
+_CUT_OFF = """() => [...document.querySelectorAll(".radeval-table.wide")].filter(box => {
+  for (let around = box.parentElement; around.matches(".bd-article *"); around = around.parentElement)
+    if (getComputedStyle(around).overflowX !== "visible" && around.scrollWidth > around.clientWidth + 2)
+      return true;
+  return false;
+}).map(box => box.getAttribute("aria-label"))"""
+_MISLABELLED = """() => [...document.querySelectorAll("table.cards")].flatMap(table => {
+  const names = [...table.querySelectorAll("thead tr:first-child > *")].map(head => head.textContent.trim());
+  return [...table.querySelectorAll("tbody tr")].filter(row => {
+    let column = 0;
+    const wrong = [...row.children].some(cell => {
+      const [label, first] = [cell.dataset.label || "", column === 0];
+      column += cell.colSpan;
+      return label !== names[column - cell.colSpan] && !(first && !label);
+    });
+    return wrong || column !== names.length;
+  });
+}).map(row => row.textContent.trim())"""
+_BESIDE = """() => [...document.querySelectorAll(".bd-article table.table")]
+  .filter(table => table.offsetWidth > table.parentElement.clientWidth + 2)
+  .map(table => table.textContent.trim())"""
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_no_table_is_cut_off_and_no_card_is_mislabelled(name: str, html: Path, page: Page) -> None:
+    """A wide table takes the margin; on a phone a card names every value, and says again what rows share."""
+    page.goto((html / f"{name}.html").as_uri(), wait_until="load")
+    assert page.evaluate(_CUT_OFF) == []
+    page.set_viewport_size({"width": 390, "height": 900})
+    page.reload(wait_until="load")
+    assert page.evaluate(_MISLABELLED) == []
+    assert page.evaluate(_BESIDE) == []
+
+
 _BROKEN = """() => [...document.querySelectorAll("table.cell-by-cell td")].flatMap(cell => {
   const walker = document.createTreeWalker(cell, NodeFilter.SHOW_TEXT), broken = [];
   for (let text; (text = walker.nextNode()); )
