@@ -20,6 +20,9 @@ from sphinx.application import Sphinx
 _MINUS = re.compile(r"(?<![\w.:/−-])-(?=\.?\d)")
 _PERCENT = re.compile(r"(?<=\d) %(?!\w)")
 _INTERVAL = re.compile(r"(?<=\[)([-+−]?[\d.,]+%?(?:,| to)) (?=[-+−]?[\d.,]+%?\])")
+_BOUND = re.compile(r"((?:(?<!\w)p )?(?:[<>≤≥]|&lt;|&gt;)) (?=[-+−]?\.?\d)")
+_CELL = re.compile(r"(<t[dh]\b[^>]*>)([^<]+)")
+_NAME_WITH_HYPHEN = re.compile(r"(?<![\w.:/;&-])[A-Za-z]\w{0,11}-\w{1,3}(?![\w.:/-])")
 _NAME = re.compile(r"[\w./:]{25,}")
 _TAU = "τ_b"
 _AS_IS = re.compile(r"<(script|style|code|pre|math|textarea|title)\b.*?</\1\s*>|<[^>]*>", re.DOTALL)
@@ -28,8 +31,9 @@ _AS_IS = re.compile(r"<(script|style|code|pre|math|textarea|title)\b.*?</\1\s*>|
 
 def characters(text: str) -> str:
     """Text with U+2212 in place of a hyphen that stands for a minus sign, ``95%`` for ``95 %``, and intervals
-    held together by a no-break space."""
-    return _INTERVAL.sub("\\1\N{NO-BREAK SPACE}", _PERCENT.sub("%", _MINUS.sub("\N{MINUS SIGN}", text)))
+    and bounds (``< 0.001``) held together by a no-break space."""
+    whole = _BOUND.sub("\\1\N{NO-BREAK SPACE}", _MINUS.sub("\N{MINUS SIGN}", text))
+    return _INTERVAL.sub("\\1\N{NO-BREAK SPACE}", _PERCENT.sub("%", whole))
 
 
 def symbols(html: str) -> str:
@@ -38,12 +42,16 @@ def symbols(html: str) -> str:
 
 
 def markup(html: str) -> str:
-    """HTML as :func:`symbols` sets it, in which long names of code may break after a sign."""
+    """HTML as :func:`symbols` sets it, in which long names of code may break after a sign, and names such as
+    ROUGE-L in the cells of tables not at all."""
 
     def broken(text: str) -> str:
         return _NAME.sub(lambda name: re.sub(r"(?<=[._/:])(?=\w)", "<wbr>", name[0]), text)
 
-    return _outside_tags(symbols(html), broken)
+    def whole(cell: re.Match[str]) -> str:
+        return cell[1] + _NAME_WITH_HYPHEN.sub(r'<span class="whole">\g<0></span>', cell[2])
+
+    return _CELL.sub(whole, _outside_tags(symbols(html), broken))
 
 
 def drawing(svg: str) -> str:
@@ -94,7 +102,9 @@ class AuthorYear(BaseLabelStyle):
         seen = dict[str, int]()
         for entry in sorted_entries:
             people = entry.persons.get("author") or entry.persons.get("editor") or []
-            names = [" ".join([*one.prelast_names, *one.last_names]) for one in people] or [entry.key]
+            names = [
+                " ".join(map(str, [*one.rich_prelast_names, *one.rich_last_names])) for one in people
+            ] or [entry.key]
             named = " and ".join(names) if len(names) <= 2 else f"{names[0]} et al."
             label = f"{named}, {entry.fields.get('year', 'n.d.')}"
             seen[label] = seen.get(label, 0) + 1

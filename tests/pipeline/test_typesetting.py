@@ -18,6 +18,7 @@ from radeval_lib.pipeline import typesetting
         ("(-3 to -1)", "(−3 to −1)"),
         ("GPT-4, 2026-11-26, 2-3, w-1, a - 1", "GPT-4, 2026-11-26, 2-3, w-1, a - 1"),
         ("10.1145/-1 --3", "10.1145/-1 --3"),
+        ("p < 0.001, p &lt; .05, > -2, a < b", "p <\u00a00.001, p &lt;\u00a0.05, >\u00a0−2, a < b"),
     ],
 )
 def test_numbers_are_set_and_other_characters_stay(plain: str, shown: str) -> None:
@@ -34,6 +35,15 @@ def test_html_is_set_outside_tags_and_code() -> None:
 def test_long_names_of_code_break_after_a_sign() -> None:
     set_once = typesetting.markup("tests/pages/test_preferences.py::test_ties, 0.5")
     assert set_once == "tests/<wbr>pages/<wbr>test_<wbr>preferences.<wbr>py::<wbr>test_<wbr>ties, 0.5"
+    assert typesetting.markup(set_once) == set_once
+
+
+def test_names_with_a_hyphen_stay_whole_in_the_cells_of_tables() -> None:
+    set_once = typesetting.markup("<th>ROUGE-L</th><td>in MIMIC-CXR, out-of-CXR</td><p>ROUGE-L</p>")
+    assert set_once == (
+        '<th><span class="whole">ROUGE-L</span></th>'
+        '<td>in <span class="whole">MIMIC-CXR</span>, out-of-CXR</td><p>ROUGE-L</p>'
+    )
     assert typesetting.markup(set_once) == set_once
 
 
@@ -61,9 +71,11 @@ def test_a_page_is_set_but_for_its_code_and_formulas() -> None:
 def test_labels_of_the_bibliography_are_author_and_year() -> None:
     people = [Person("Doe, Jane"), Person("van der Berg, Jan"), Person("Roe, Kim")]
     entries = [Entry("misc", {"year": "2020"}, {"author": people[:n]}) for n in (1, 2, 3, 1)]
+    entries.append(Entry("misc", {"year": "2006"}, {"author": [Person(r"Dem{\v{s}}ar, Janez")]}))
     unnamed = Entry("misc", {})
     unnamed.key = "key"
     assert list(typesetting.AuthorYear().format_labels([*entries, unnamed])) == [
         *("Doe, 2020", "Doe and van der Berg, 2020", "Doe et al., 2020", "Doe, 2020b"),
+        "Demšar, 2006",
         "key, n.d.",
     ]
