@@ -296,7 +296,7 @@ def draw(
     left.set(xlabel=titles([metric])[metric], ylabel="findings beyond shuffled")
     left.xaxis.set_major_locator(MaxNLocator(4))
     left.margins(y=0.08)
-    left.figure.legend(loc="outside upper left", ncols=3, fontsize=8)
+    left.figure.legend(loc="outside upper left", ncols=3, fontsize=9)
     part = gained[(gained["metric"] == metric) & gained["stratum"].isin(["normal", "finding"])]
     for place, system in enumerate(part["system"].unique()):
         of = part[part["system"] == system].set_index("stratum").loc[["normal", "finding"]]
@@ -446,4 +446,4 @@ def draw_curve(axes: Axes, table: pd.DataFrame, pair: tuple[str, str], metrics: 
     axes.set(xlabel="share of normal studies", ylabel=f"lead of {pair[0]} over {pair[1]}")
     axes.xaxis.set_major_formatter(PercentFormatter(1))
     axes.yaxis.set_major_formatter(PercentFormatter(1))
-    axes.legend(fontsize=8)
+    axes.legend(fontsize=9)

@@ -427,7 +427,7 @@ def rank_rows(table: pd.DataFrame, ranked: pd.DataFrame) -> pd.DataFrame:
 def draw(axes: Axes, rows: pd.DataFrame) -> None:
     """Ranks (:func:`rank_rows`) as a heat map, the systems' names above it."""
     plots.heat_map(axes, rows, fmt="d", cmap="Blues_r", vmin=1, vmax=len(rows.columns) + 2)
-    axes.tick_params(axis="y", labelsize=8)
+    axes.tick_params(axis="y", labelsize=9)
     axes.tick_params(axis="x", labeltop=True, labelbottom=False)
     plt.setp(axes.get_xticklabels(), rotation=90)
     axes.set(xlabel="", ylabel="")

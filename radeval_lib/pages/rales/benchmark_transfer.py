@@ -14,7 +14,8 @@ from scipy import stats
 from radeval_lib import plots, study
 from radeval_lib.pages.rales.printed_scores import colours, domains
 
-_LABELS_BELOW = ("RoBERTa_base", "RoBERTa_large", "RadBERT_1")
+_LABELS_BELOW = ("DeBERTa-V3_large", "RoBERTa_base", "RoBERTa_large", "RadBERT_1")
+_LABELS_LEFT = ("DeBERTa-V3_base", "RoBERTa_base")
 _HALF_PERCENT = 0.5  # the paper prints whole percents
 
 
@@ -86,8 +87,8 @@ def draw_transfer(scores: pd.DataFrame) -> Figure:
                 (x, y),
                 xytext=(0, -11 if model in _LABELS_BELOW else 6),
                 textcoords="offset points",
-                fontsize=8,
-                ha="right" if model == "RoBERTa_base" else "center",
+                fontsize=9,
+                ha="right" if model in _LABELS_LEFT else "center",
             )
         ax.set(xlabel=f"{name} score", ylabel="NLU score (percent)")
         ax.margins(x=0.2, y=0.12)

@@ -176,7 +176,7 @@ def draw_rare(by_class: pd.DataFrame, labelled: pd.DataFrame) -> Axes:
     ax.axvline(by_class["N"].median(), color="#4D4D4D", linestyle="--", linewidth=1)
     ax.axhline(by_class["F1"].median(), color="#4D4D4D", linestyle="--", linewidth=1)
     for name, row in labelled.iterrows():
-        ax.annotate(name, (row["N"], row["F1"]), xytext=(5, 4), textcoords="offset points", fontsize=8)
+        ax.annotate(name, (row["N"], row["F1"]), xytext=(5, 4), textcoords="offset points", fontsize=9)
     _report_axis(ax)
     ax.set(ylabel="F1 (percent)", xlim=(15, 30_000), ylim=(-3, 100))
     return ax

@@ -51,7 +51,8 @@ def draw_sizes(counts: pd.DataFrame) -> Axes:
     sns.barplot(ordered, x="suitable", y="pair", hue="role", dodge=False, ax=axes)
     axes.set(xlabel="Reports with findings and one impression", ylabel="", xlim=(0, 36000))
     for bars in axes.containers:
-        axes.bar_label(bars, fmt="{:,.0f}", padding=3, fontsize=8)
+        axes.bar_label(bars, fmt="{:,.0f}", padding=3, fontsize=9)
+    axes.xaxis.set_major_formatter("{x:,.0f}")
     axes.legend(title="", loc="lower right")
     return axes
 

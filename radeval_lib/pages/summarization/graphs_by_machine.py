@@ -162,6 +162,6 @@ def draw(axes: Axes, annotation: Annotation) -> None:
             looks = {"arrowstyle": "-|>", "color": plots.PALETTE[-1], "shrinkA": 9, "shrinkB": 9, "lw": 1.1}
             axes.annotate("", (end, 0), (start, 0), arrowprops=looks | {"connectionstyle": bend}, zorder=2)
             middle = (start + end) / 2, min(0.3 + 0.17 * abs(end - start), 0.95)
-            axes.text(*middle, kind.replace("_", " "), fontsize=7, ha="center", color=plots.PALETTE[-1])
+            axes.text(*middle, kind.replace("_", " "), fontsize=9, ha="center", color=plots.PALETTE[-1])
     axes.set(xlim=(-0.5, places.max(initial=0) + 0.9), ylim=(-0.6, 1.1))
     axes.axis("off")
