@@ -93,12 +93,14 @@ def need_restricted() -> set[str]:
 
 def counts(root: Path | None) -> pd.DataFrame:
     """Printed counts against those of the files of this build, where there are any: ``data set``, ``what``,
-    ``exhibit``, ``printed``, ``loaded`` (empty where nothing was) and ``note``."""
+    ``exhibit`` (a link), ``printed``, ``loaded`` (empty where nothing was) and ``note``."""
     rows = []
     for one in _manifests():
         for check in (check_dataset(one.name, root) if root else []) or printed_counts(one):
             loaded = "" if check.loaded is None else f"{check.loaded:,}"
-            rows.append((one.title, check.name, check.exhibit, check.printed, loaded, check.note))
+            entry = ledger()[check.exhibit]
+            place = link(entry.notebook, entry.anchor, f"{PAPERS[entry.paper]}, {entry.heading}")
+            rows.append((one.title, check.name, place, check.printed, loaded, check.note))
     return pd.DataFrame(rows, columns=["data set", "what", "exhibit", "printed", "loaded", "note"])
 
 
