@@ -123,8 +123,7 @@ class Exhibit:
     def would_need(self) -> str:
         """What rebuilding it takes beyond this repository, as a list in words."""
         here = ("published_numbers", "synthetic_ok")
-        words = {"LLM_judge": "a large language model"}
-        outside = [words.get(need, need.replace("_", " ")) for need in self.needs if need not in here]
+        outside = [need.replace("_", " ") for need in self.needs if need not in here]
         return ", ".join(outside) or "the authors' own results"
 
     @property
