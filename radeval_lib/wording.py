@@ -39,7 +39,7 @@ def long_date(day: date) -> str:
 def p_digits(p: float, below: str = "<") -> str:
     """A p value in two digits, ``0.012``; below a thousandth, ``< 0.001``, with another word for ``<`` in a
     sentence."""
-    return f"{below} 0.001" if p < 0.001 else f"{p:.2f}" if 0.0995 <= p < 0.995 else f"{p:.2g}"
+    return f"{below} 0.001" if p < 0.001 else f"{p:.2g}"
 
 
 def p_words(p: float) -> str:
