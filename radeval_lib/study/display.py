@@ -335,11 +335,10 @@ def _identity(model: dict[str, str]) -> list[str]:
 
 def provenance(run: Run) -> HTML:
     """Show, folded, what this page's numbers come from."""
-    with_data = " (needs RADEVAL_DATA_ROOT)" if run.data_root else ""
     head = code.commit()
     rows = {
         "notebook": f'<a href="../../sources/{run.notebook}.md">notebooks/{run.notebook}.md</a>',
-        "rebuild": f"<code>{command(run.notebook, run.profile.name)}</code>{with_data}",
+        "rebuild": f"<code>{command(run.notebook, run.profile.name)}</code>",
         "commit": f"{head['commit'] or 'unknown'}{' and changes' if head['dirty'] else ''}",
         "seed": str(run.seed),
         "threads": str(run.whole_profile.threads),
@@ -348,8 +347,8 @@ def provenance(run: Run) -> HTML:
     rows |= run.reading.data()
     for role, model in run.reading.used_models().items():
         rows[f"model: {role}"] = escape(", ".join(_identity(model)))
-    frame = pd.DataFrame({"": rows.keys(), "value, or SHA-256": rows.values()})
-    body = table_html(frame, index=False, raw=("value, or SHA-256",))
+    frame = pd.DataFrame({"": rows.keys(), "value": rows.values()})
+    body = table_html(frame, index=False, raw=("value",))
     sentences = []
     if any((ROOT / name).is_relative_to(RECORDED) for name in run.reading.data()):
         recordings = registry.module(registry.RECORDED)

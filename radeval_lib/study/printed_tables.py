@@ -173,8 +173,7 @@ def _legend(cells: pd.DataFrame) -> str:
     if meanings := [f"{verdicts.MARKS[key]} {word}" for key, word in marks.items() if key in outcomes]:
         said.append(f"{joined(meanings)}.")
     if COMPARED in outcomes:
-        alone = "Numbers with nothing below are" if follows else "These numbers are"
-        said.append(f"{alone} compared with others.")
+        said.append(f"{'Nothing below' if follows else 'Unmarked'}: compared with others.")
     if "" in outcomes:
         said.append("Grey: not checked." if outcomes - {""} else "No check compares a single cell.")
     return " ".join(said)

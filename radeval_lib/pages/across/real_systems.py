@@ -189,7 +189,7 @@ def gains(recording: Recording, resamples: int, rng: np.random.Generator) -> pd.
 
 def beside_each_other(gained: pd.DataFrame) -> pd.DataFrame:
     """The rows of :func:`gains` in words: one row per metric and group of studies, one column per system."""
-    cells = [f"{with_interval(one.gain, one.low, one.high)} ({one.share:.1%})" for one in gained.itertuples()]
+    cells = [with_interval(one.gain, one.low, one.high) for one in gained.itertuples()]
     named = gained.assign(metric=gained["metric"].map(titles(METRICS)), studies=gained["stratum"], cell=cells)
     return wide(named, ["metric", "studies"], "system", "cell")
 

@@ -189,9 +189,9 @@ def differences(frame: pd.DataFrame, pairs: pd.DataFrame) -> pd.DataFrame:
 def show(table: pd.DataFrame, caption: str) -> HTML:
     """A table of :func:`agreement` as the page shows it."""
     gaps = ["below", "below_low", "below_high"]
-    shown = table[["value", "low", "high", *gaps, "all"]].copy()
+    shown = table[["value", "low", "high", *gaps]].copy()
     shown.loc[PERSON, gaps] = np.nan
-    names = ["τ_b", "low", "high", "gap to one grader", "low ", "high ", "with the mean of all"]
+    names = ["τ_b", "low", "high", "gap to one grader", "low ", "high "]
     return tables.show(shown.set_axis(names, axis=1), caption, formats="{:.2f}")
 
 
