@@ -34,7 +34,7 @@ MOST_LISTED = 2
 """The most failing checks with one cause that a page names."""
 MOST_FILES = 4
 """The most data files of a result that a page names; its JSON has all."""
-RECORD = "Data, citation"
+RECORD = "Details"
 """What the folded line beside every exhibit is called."""
 ENDS_HERE = "radeval_page_ends_here"
 """Key of an output's metadata, after which a page has nothing more to show in this build."""
@@ -60,12 +60,12 @@ CAUSE_WORDS = {
 
 
 def _counted(total: int, part: int, singular: str, plural: str) -> str:
-    """``2 of 5 checks fail``, ``the one check fails``, ``both checks fail``, ``all 5 checks fail``."""
+    """``2 of 5 checks fail``, ``the check fails``, ``both checks fail``, ``all 5 checks fail``."""
     if part < total:
         return f"{part} of {total} checks {singular if part == 1 else plural}"
     if singular == verdicts.CANNOT_TELL and total > 1:
         return f"{'neither check' if total == 2 else f'none of the {total} checks'} can tell"
-    each = {1: "the one check", 2: "both checks"}.get(total, f"all {total} checks")
+    each = {1: "the check", 2: "both checks"}.get(total, f"all {total} checks")
     return f"{each} {singular if total == 1 else plural}"
 
 

@@ -330,13 +330,13 @@ def test_the_sentence_says_what_was_found(run: Run) -> None:
 
     more = check_value("holds too", "1", 1)
     rests = "On printed numbers, "
-    assert told(YES) == f"{rests}the one check holds."
+    assert told(YES) == f"{rests}the check holds."
     assert told(YES, more) == f"{rests}both checks hold."
     assert told(YES, UNTOLD) == f"{rests}1 of 2 checks holds and 1 cannot tell."
     assert told(YES, OPEN_LEAD).startswith(f"{rests}1 of 2 checks holds and 1 cannot tell; ")
     assert told(YES, NO, UNTOLD) == f"{rests}1 of 3 checks fails and 1 cannot tell."
-    assert told(NO) == f"{rests}the one check fails."
-    assert told(UNTOLD) == f"{rests}the one check cannot tell."
+    assert told(NO) == f"{rests}the check fails."
+    assert told(UNTOLD) == f"{rests}the check cannot tell."
     assert told(YES, stand_in="RadPref, not ReXVal").endswith(" Used here: RadPref, not ReXVal.")
 
 
