@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from functools import cache
 from html import escape
 from pathlib import Path
 from string import ascii_lowercase
@@ -16,7 +17,7 @@ from IPython.display import HTML, display
 from radeval_lib import origin, registry
 from radeval_lib.data.manifests import load_manifest
 from radeval_lib.papers.exhibits import PAPERS, Exhibit, exhibit, of_notebook
-from radeval_lib.papers.printed_numbers import has_numbers, quotations
+from radeval_lib.papers.printed_numbers import has_numbers, paper, quotations
 from radeval_lib.paths import RECORDED, ROOT
 from radeval_lib.study import code, verdicts
 from radeval_lib.study.checks import Check
@@ -91,7 +92,10 @@ def verdict_sentence(result: Result) -> str:
         assert entry.implemented is not None
         return f"In the library as {joined(entry.implemented.functions)}, tested by {entry.implemented.test}."
     if result.kind == verdicts.EXPERIMENT:
-        return f"No verdict: that needs {entry.would_need}."
+        if entry.legible == "full":
+            return f"No verdict: that needs {entry.would_need}."
+        part = "it is not" if entry.legible == "no" else "only part of it is"
+        return f"No verdict: {part} legible in our copy of the paper; it would need {entry.would_need}."
     if result.outcome == verdicts.EDITED:
         return "No verdict: the cells that ran are not those of the notebook's source."
     total = len(result.checks)
@@ -120,16 +124,35 @@ def verdict_badge(verdict: str, outcome: str, coverage: str = "") -> str:
     return f'{label} <span class="coverage">{escape(coverage)}</span>' if coverage else label
 
 
-def in_quotes(text: str) -> str:
-    """A statement of several words in quotation marks; a number, a name or a quotation as it is."""
-    words = [word for word in text.split() if word[:1].isalpha()]
-    return f"“{text}”" if len(words) > 1 and "“" not in text else text
+def in_quotes(text: str, exhibit_id: str) -> str:
+    """A statement of several words in quotation marks where the exhibit's paper is quoted with them; our own
+    words, a number, a name or a quotation as it is. What we ask for stays outside."""
+    said, *ours = re.split(r"(?= \((?:we ask|read as) )", text, maxsplit=1)
+    words = [word for word in said.split() if word[:1].isalpha()]
+    if len(words) < 2 or "“" in text or not _is_quoted(said, exhibit_id.partition(".")[0]):
+        return text
+    return f"“{said}”{''.join(ours)}"
 
 
-def _listed(checks: Sequence[Check], reason: str) -> str:
+def _is_quoted(words: str, key: str) -> bool:
+    return all(_plain(part) in _quoted(key) for part in words.split("…"))
+
+
+@cache
+def _quoted(key: str) -> str:
+    """All that a paper's ledger quotes from it."""
+    return "\n".join(_plain(words) for one in paper(key)["prose"] for _, words in quotations(one))
+
+
+def _plain(text: str) -> str:
+    return " ".join(re.findall(r"[a-z0-9]+", text.lower()))
+
+
+def _listed(result: Result, checks: Sequence[Check], reason: str) -> str:
     """The first checks with the same reason as an item of a list, and how many more there are."""
     lines = [
-        f"{escape(check.name)}: printed {escape(in_quotes(check.printed))}; found {escape(check.computed)}"
+        f"{escape(check.name)}: printed {escape(in_quotes(check.printed, result.exhibit))}; "
+        f"found {escape(check.computed)}"
         for check in checks[:MOST_LISTED]
     ]
     if len(checks) > MOST_LISTED:
@@ -152,7 +175,9 @@ def _differences(result: Result, letters: Mapping[str, str]) -> str:
         for name, cause in result.causes.items()
     }
     unknown = "" if result.kind == "other data" else "<em>Cause not known.</em>"
-    items = [_listed(checks, reasons.get(cause, unknown)) for cause, checks in _failing(result).items()]
+    items = [
+        _listed(result, checks, reasons.get(cause, unknown)) for cause, checks in _failing(result).items()
+    ]
     if not items:
         return ""
     return f'<ol type="a">{"".join(items)}</ol>' if letters else f"<ul>{''.join(items)}</ul>"

@@ -218,7 +218,7 @@ def _instance(finding: PaperFinding) -> str:
     """The first check that a finding explains, and how many more there are."""
     first = next(finding.checks.itertuples())
     more = f" ({len(finding.checks) - 1} more like it)" if len(finding.checks) > 1 else ""
-    printed = escape(in_quotes(first.printed))
+    printed = escape(in_quotes(first.printed, first.exhibit))
     return f"{escape(first.check)}: printed {printed}; found {escape(first.follows)}{more}"
 
 

@@ -121,7 +121,8 @@ def check_superiority(
     )
     if leads is None:
         return [order]
-    return [order, _lead(replace(key, what=f"{key.what}: lead"), claim, by_rival)]
+    whose = f" of {weakest}, the weakest of these," if len(ahead) > 1 and isinstance(leads, Mapping) else ""
+    return [order, _lead(replace(key, what=f"{key.what}: lead"), claim, by_rival, whose)]
 
 
 def _number(value: Printed | float) -> float:
@@ -144,17 +145,17 @@ def _order(gap: float, printed: bool, lead: Lead) -> str:
     return HOLDS if gap > 0 else FAILS if gap < 0 else CANNOT_TELL
 
 
-def _lead(key: Key, claim: str, leads: Mapping[str, Lead]) -> Check:
-    """The check that a lead is established over every rival."""
+def _lead(key: Key, claim: str, leads: Mapping[str, Lead], whose: str = "") -> Check:
+    """The check that a lead is established over every rival; ``whose`` it is, where several lead."""
     signs = [lead.sign for lead in leads.values()]
     outcome = FAILS if -1 in signs else HOLDS if all(sign == 1 for sign in signs) else CANNOT_TELL
     word = {1: "established", 0: "not established", -1: "established the other way"}
     if len(set(leads.values())) == 1:
         (lead,) = set(leads.values())
-        found = f"lead {word[lead.sign]}: {lead.wording}"
+        found = f"lead{whose} {word[lead.sign]}: {lead.wording}"
     else:
         doubtful = [f"{rival} ({lead.wording})" for rival, lead in leads.items() if lead.sign < 1]
-        found = f"lead established over {signs.count(1) or 'none'} of {len(signs)}"
+        found = f"lead{whose} established over {signs.count(1) or 'none'} of {len(signs)}"
         found += f"; not over {', '.join(doubtful)}" if doubtful else ""
     return Check(key, claim, found, outcome, aspect="lead", needed=claims_a_lead(claim))
 

@@ -85,6 +85,8 @@ def test_sce_by_hand() -> None:
 def test_entropy_by_hand() -> None:
     # a certain prediction has entropy 0, a fair coin log 2
     assert calibration.average_predictive_entropy([[1.0, 0.0], [0.5, 0.5]]) == pytest.approx(math.log(2) / 2)
+    uneven = -(0.7 * math.log(0.7) + 0.2 * math.log(0.2) + 0.1 * math.log(0.1))
+    assert calibration.average_predictive_entropy([[0.7, 0.2, 0.1]]) == pytest.approx(uneven)
 
 
 def test_two_directions_of_kl_by_hand() -> None:

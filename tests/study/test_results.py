@@ -349,10 +349,17 @@ def test_the_box_lists_what_fails(run: Run) -> None:
 
 
 def test_a_printed_statement_stands_in_quotation_marks(run: Run) -> None:
-    said = check_statement("listed", "five major contributions", "6: Score, Usefulness", False)
+    said = check_statement("listed", "phrases or entire sentences", "6: Score, Usefulness", False)
     html = exhibit_html(record(run, _exhibit(), evidence="print", checks=[said]))
-    assert "listed: printed “five major contributions”; found 6: Score, Usefulness<br>" in html
-    assert all(in_quotes(text) == text for text in ("1.54 ± 1.36", "Table 2", "“a b” of c"))
+    assert "listed: printed “phrases or entire sentences”; found 6: Score, Usefulness<br>" in html
+    assert all(in_quotes(text, "rales.x") == text for text in ("1.54 ± 1.36", "Table 2", "“a b” of c"))
+    asked = in_quotes("phrases or entire sentences (we ask for all)", "facts.x")
+    assert asked == "“phrases or entire sentences” (we ask for all)"
+
+
+def test_our_words_for_what_is_printed_are_no_quotation() -> None:
+    ours = "1 is the best rank on each metric"
+    assert in_quotes(ours, "rales.def_avg_rank") == ours
 
 
 def test_a_box_with_many_checks_leads_to_the_audit(run: Run) -> None:

@@ -75,7 +75,7 @@ def test_the_weakest_is_held_against_the_strongest_rival() -> None:
         "n", "c", values, first=["A", "B"], others=["C", "D"], leads={"C": SURE, "D": OPEN}, decimals=1
     )
     assert order.computed == "B 2.0, D 2.5"
-    assert lead.computed == "lead established over 1 of 2; not over D (?)"
+    assert lead.computed == "lead of B, the weakest of these, established over 1 of 2; not over D (?)"
     printed = {"A": parse("3.0"), "B": parse("2.0"), "C": parse("1.0")}
     (order, _) = check_superiority("n", "c", printed, first="C", lower_is_better=True)
     assert order.outcome == "holds"

@@ -133,7 +133,7 @@ def check_examples(cases: pd.DataFrame, classes: Sequence[str]) -> list[Check]:
         ),
         check_statement(
             "the predicted class is the more probable",
-            "a prediction is the most probable class",
+            "predictions (we ask for the most probable class)",
             f"{likelier.sum()} of {len(cases)}; sum at most {together:.2f} in the wrong ones",
             likelier.all() and together <= _MOST,
         ),
