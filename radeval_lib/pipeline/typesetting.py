@@ -21,11 +21,12 @@ _MINUS = re.compile(r"(?<![\w.:/−-])-(?=\.?\d)")
 _PERCENT = re.compile(r"(?<=\d) %(?!\w)")
 _INTERVAL = re.compile(r"(?<=\[)([-+−]?[\d.,]+%?(?:,| to)) (?=[-+−]?[\d.,]+%?\])")
 _BOUND = re.compile(r"((?:(?<!\w)p )?(?:[<>≤≥]|&lt;|&gt;)) (?=[-+−]?\.?\d)")
-_CELL = re.compile(r"(<t[dh]\b[^>]*>)([^<]+)")
+_CODE = r"<(script|style|code|pre|math|textarea|title)\b.*?</\1\s*>"
+_CELL = re.compile(rf"{_CODE}|(<t[dh]\b[^>]*>)([^<]+)", re.DOTALL)
 _NAME_WITH_HYPHEN = re.compile(r"(?<![\w.:/;&-])[A-Za-z]\w{0,11}-\w{1,3}(?![\w.:/-])")
 _NAME = re.compile(r"[\w./:]{25,}")
 _TAU = "τ_b"
-_AS_IS = re.compile(r"<(script|style|code|pre|math|textarea|title)\b.*?</\1\s*>|<[^>]*>", re.DOTALL)
+_AS_IS = re.compile(rf"{_CODE}|<[^>]*>", re.DOTALL)
 """What of HTML or SVG is no running text: tags, and elements that hold code or what a program reads."""
 
 
@@ -49,7 +50,9 @@ def markup(html: str) -> str:
         return _NAME.sub(lambda name: re.sub(r"(?<=[._/:])(?=\w)", "<wbr>", name[0]), text)
 
     def whole(cell: re.Match[str]) -> str:
-        return cell[1] + _NAME_WITH_HYPHEN.sub(r'<span class="whole">\g<0></span>', cell[2])
+        if cell[2] is None:
+            return cell[0]
+        return cell[2] + _NAME_WITH_HYPHEN.sub(r'<span class="whole">\g<0></span>', cell[3])
 
     return _CELL.sub(whole, _outside_tags(symbols(html), broken))
 

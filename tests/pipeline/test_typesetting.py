@@ -32,6 +32,11 @@ def test_html_is_set_outside_tags_and_code() -> None:
     )
 
 
+def test_a_table_within_a_script_stays_as_it_is() -> None:
+    script = '<script type="application/json">["<td>ROUGE-L<\\/td>"]</script>'
+    assert typesetting.markup(script) == script
+
+
 def test_long_names_of_code_break_after_a_sign() -> None:
     set_once = typesetting.markup("tests/pages/test_preferences.py::test_ties, 0.5")
     assert set_once == "tests/<wbr>pages/<wbr>test_<wbr>preferences.<wbr>py::<wbr>test_<wbr>ties, 0.5"
