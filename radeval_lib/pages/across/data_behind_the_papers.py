@@ -34,9 +34,15 @@ def catalogue() -> HTML:
     return search_table(heads, [_row(one) for one in _manifests()], "open to anyone")
 
 
+def _place(exhibit_id: str) -> str:
+    """A link to an exhibit, by its paper and heading."""
+    entry = ledger()[exhibit_id]
+    return link(entry.notebook, entry.anchor, f"{PAPERS[entry.paper]}, {entry.heading}")
+
+
 def _row(one: Manifest) -> list[str]:
-    needed = [ledger()[name] for name in sorted(exhibits_that_need(one))]
-    links = "; ".join(link(e.notebook, e.anchor, f"{PAPERS[e.paper]}, {e.heading}") for e in needed)
+    needed = sorted(exhibits_that_need(one))
+    links = "; ".join(map(_place, needed))
     opened = f"<details><summary>{len(needed)} exhibits that need it</summary>{links}</details>"
     listed = "".join(f"<li>{escape(step)}</li>" for step in one.steps)
     files = "".join(
@@ -98,9 +104,7 @@ def counts(root: Path | None) -> pd.DataFrame:
     for one in _manifests():
         for check in (check_dataset(one.name, root) if root else []) or printed_counts(one):
             loaded = "" if check.loaded is None else f"{check.loaded:,}"
-            entry = ledger()[check.exhibit]
-            place = link(entry.notebook, entry.anchor, f"{PAPERS[entry.paper]}, {entry.heading}")
-            rows.append((one.title, check.name, place, check.printed, loaded, check.note))
+            rows.append((one.title, check.name, _place(check.exhibit), check.printed, loaded, check.note))
     return pd.DataFrame(rows, columns=["data set", "what", "exhibit", "printed", "loaded", "note"])
 
 

@@ -162,10 +162,9 @@ def curve(
 def gains(recording: Recording, resamples: int, rng: np.random.Generator) -> pd.DataFrame:
     """What each metric loses when a system's outputs are given to other studies: ``system``, ``metric``,
     ``stratum``, ``gain`` in the good direction with ``low`` and ``high`` (studies drawn with replacement),
-    ``sd`` and ``p`` of the permutation, ``share`` of what the references themselves would gain."""
+    ``sd`` and ``p`` of the permutation."""
     table, expected = recording.table, recording.parts["expected"]
     shuffles = recording.parts["shuffles"]
-    same = table[table["system"] == SAME].set_index("study")
     rows = {}
     for (system, stratum), of_metrics in shuffles.groupby(["system", "stratum"], sort=False):
         of = table[table["system"] == system].set_index("study")
@@ -179,11 +178,9 @@ def gains(recording: Recording, resamples: int, rng: np.random.Generator) -> pd.
         of_studies = np.column_stack([*apart, np.ones(len(chosen))]).astype(np.float64)
         found = sum_estimates(of_studies, mean_of_sums, resamples=resamples, rng=rng)
         for shuffle, gain in zip(of_metrics.itertuples(), found, strict=True):
-            possible = get(shuffle.metric).sign() * (same.loc[chosen, shuffle.metric].mean() - shuffle.mean)
-            share = gain.value / possible if possible else np.nan
             given = (system, shuffle.metric, stratum, gain.value, gain.low, gain.high)
-            rows[shuffle.Index] = (*given, shuffle.sd, shuffle.p, share)
-    columns = ["system", "metric", "stratum", "gain", "low", "high", "sd", "p", "share"]
+            rows[shuffle.Index] = (*given, shuffle.sd, shuffle.p)
+    columns = ["system", "metric", "stratum", "gain", "low", "high", "sd", "p"]
     return pd.DataFrame([rows[place] for place in shuffles.index], columns=columns)
 
 
