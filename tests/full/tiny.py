@@ -19,6 +19,7 @@ from radeval_lib.paths import ROOT
 from radeval_lib.pipeline import outlook, steps
 from radeval_lib.roles.filling import load
 from radeval_lib.study.profiles import profile
+from tests.copies import copy_found_out
 from tests.full import data_files, models
 
 _TASKS = ("graphs", "spatial", "stanza", "procedures")
@@ -132,6 +133,7 @@ def copy_project(target: Path) -> None:
         return anywhere(folder, names) | (at_top(folder, names) if Path(folder) == ROOT else set())
 
     shutil.copytree(ROOT, target, ignore=skipped, symlinks=True)
+    copy_found_out(target)
 
 
 def make(target: Path, *, with_models: bool = True) -> TinyFull:

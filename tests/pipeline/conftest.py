@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from radeval_lib.paths import ROOT
+from tests.copies import copy_found_out
 
 HEADER = """---
 jupytext:
@@ -112,6 +113,7 @@ def tiny_repository(target: Path) -> TinyRepository:
     skip = shutil.ignore_patterns("__pycache__")
     for folder in ("radeval_lib", "data_manifests", "workflow"):
         shutil.copytree(ROOT / folder, target / folder, ignore=skip)
+    copy_found_out(target)
     for name in ("Snakefile", "_config.yml", "CITATION.cff"):
         shutil.copy(ROOT / name, target / name)
     (target / "book").mkdir()

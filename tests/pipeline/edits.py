@@ -12,6 +12,7 @@ from functools import cached_property
 from pathlib import Path
 
 from radeval_lib.paths import ROOT
+from tests.copies import copy_found_out
 
 _PRINT = """
 import json, sys
@@ -39,6 +40,7 @@ class Copy:
         """Copy the repository's sources into a folder."""
         for folder in ("radeval_lib", "data_manifests", "notebooks", "workflow"):
             shutil.copytree(ROOT / folder, path / folder, ignore=shutil.ignore_patterns("__pycache__"))
+        copy_found_out(path)
         return cls(path, profile, data_root)
 
     def graph(self) -> dict[str, dict[str, object]]:
