@@ -22,6 +22,11 @@ def restricted_data(tiny: TinyRepository) -> Path:
     report = {"study_id": "1", "subject_id": "1", "findings": SECRET, "impression": "Effusion."}
     report["background"] = ""
     (root / "mediqa2021" / "train.json").write_text(json.dumps([report]), encoding="utf-8")
+    # The guard reads what the study generates until it says all that was found: of a leak, to its end.
+    book, whole = tiny.path / "radeval_lib" / "pipeline" / "book.py", "_GENERATED = 20_000"
+    source = book.read_text(encoding="utf-8")
+    assert whole in source
+    book.write_text(source.replace(whole, "_GENERATED = 200"), encoding="utf-8")
     return root
 
 
