@@ -11,6 +11,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable
+from math import inf
 from pathlib import Path
 from random import Random
 
@@ -148,8 +149,9 @@ def test_old_times_and_damaged_pages_are_noticed(tiny: TinyRepository) -> None:
 
 
 def test_runaway_notebooks_are_stopped(tmp_path: Path) -> None:
+    # Both end by themselves: how busy the machine is decides nothing.
     kinds = ["prints 200 MB", "writes into the repository"]
-    assert not [one for one in runaway.tries(tmp_path, kinds) if one[1]]
+    assert not [one for one in runaway.tries(tmp_path, kinds, longest=inf) if one[1]]
 
 
 @pytest.mark.nightly
