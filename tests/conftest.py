@@ -11,7 +11,11 @@ from hypothesis import HealthCheck, settings
 
 from radeval_lib import origin
 from radeval_lib.origin import Reading
-from radeval_lib.paths import ROOT
+from radeval_lib.paths import ROOT, THREAD_VARIABLES
+
+# Tests run in as many processes as there are cores: threads of libraries would only wait for one another.
+for _name in THREAD_VARIABLES:
+    os.environ.setdefault(_name, "1")
 
 # How long an example takes depends on what else the machine does.
 settings.register_profile("any load", deadline=None, suppress_health_check=[HealthCheck.too_slow])
@@ -28,9 +32,19 @@ def _folder(variable: str, name: str) -> Path:
     return path
 
 
+# The longest files, in the order in which they begin: one process builds and reads the book while another
+# grades, and none is left alone with one of them at the end.
+_FIRST = (
+    "end_to_end/test_book.py", "labs/test_mangled.py", "labs/test_labs.py", "pipeline/test_build.py",
+    "labs/test_fair_marks.py", "pipeline/test_release.py", "end_to_end/test_contrast.py",
+    "end_to_end/test_first_edition.py", "pipeline/test_dependencies.py", "test_own_pages.py",
+)  # fmt: skip
+
+
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """One process builds and reads the book while another runs the rest and, last, measures its colours."""
-    items.sort(key=lambda item: {"test_book.py": 0, "test_contrast.py": 2}.get(item.path.name, 1))
+    """Let the longest files begin first."""
+    turn = {Path(__file__).parent / name: place for place, name in enumerate(_FIRST)}
+    items.sort(key=lambda item: turn.get(item.path, len(_FIRST)))
 
 
 def pytest_make_parametrize_id(val: object, argname: str) -> str | None:
