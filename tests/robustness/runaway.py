@@ -32,7 +32,7 @@ RUNAWAYS = {
     ),
 }
 LONGEST = 150  # seconds that a runaway may take to be stopped, its start included
-_SMALL = "limits: {cell_minutes: 1, output_megabytes: 5}"
+_SMALL = "limits: {cell_minutes: 1, output_megabytes: 5, start_seconds: 1800}"
 
 
 def runaway_repository(folder: Path) -> TinyRepository:
