@@ -24,35 +24,51 @@ PATIENCE = 300_000
 
 
 @pytest.fixture(scope="session")
-def smoke(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def shared(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder of all processes that run these tests together."""
+    own = tmp_path_factory.getbasetemp()
+    return own.parent if "PYTEST_XDIST_WORKER" in os.environ else own
+
+
+@pytest.fixture(scope="session")
+def smoke(shared: Path) -> Path:
     """Output folder of the profile ``smoke``, its book rendered without any data root.
 
     Of several processes that run the tests, the first builds it and the others wait.
     """
-    own = tmp_path_factory.getbasetemp()
-    shared = own.parent if "PYTEST_XDIST_WORKER" in os.environ else own
     with (shared / "smoke").open("a+") as built:
         fcntl.flock(built, fcntl.LOCK_EX)
         built.seek(0)
         if not built.read():
-            _build_smoke()
+            _build_smoke(shared / "first")
             built.write("built")
     return BUILD / "smoke"
 
 
-def _build_smoke() -> None:
+@pytest.fixture(scope="session")
+def first_html(smoke: Path, shared: Path) -> Path | None:
+    """Folder of the pages that could be read first, as they were before the others were made; None where the
+    book was there already."""
+    return shared / "first" if (shared / "first").is_dir() else None
+
+
+def _build_smoke(first: Path) -> None:
+    """Build the book; keep what can be read first in a folder ``first``, if anything is new."""
     fresh = not rendered.index(BUILD / "smoke").is_file()
-    environment = {name: value for name, value in os.environ.items() if name != "RADEVAL_DATA_ROOT"}
-    done = subprocess.run(
+    told = ""
+    with subprocess.Popen(
         [sys.executable, "-m", "radeval_lib.cli", "build", "--profile", "smoke"],
         cwd=ROOT,
-        env=environment,
-        capture_output=True,
+        env={name: value for name, value in os.environ.items() if name != "RADEVAL_DATA_ROOT"},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
         text=True,
-        check=False,
-    )
-    told = done.stdout + done.stderr
-    assert done.returncode == 0, told[-3000:]
+    ) as build:
+        for line in build.stdout or ():
+            told += line
+            if fresh and line.startswith("To be read: "):  # it is rendered again only at the end
+                shutil.copytree(rendered.folder(BUILD / "smoke"), first)
+    assert build.returncode == 0, told[-3000:]
     # What fails before everything is made does not end a build, but is a fault.
     assert not [line for line in told.splitlines() if line.startswith("radbook:")]
     assert ("To be read: build/smoke/_build/html/index.html" in told) == fresh, told[:3000]
