@@ -19,6 +19,7 @@ from radeval_lib.study.verdicts import CANNOT_TELL, FAILS, HOLDS
 _EDGE = 1e-9
 # A comparison that would accept this share of the values that a quantity can take, or more, cannot tell.
 WIDEST = 0.25
+ABSENT = "absent"
 
 
 @dataclass(frozen=True)
@@ -49,7 +50,8 @@ class Check:
     printed, computed : the two sides in words.
     stated : the printed number; None of a claim in words.
     value, low, high : what follows, with its interval; None of a claim in words.
-    aspect : of a claim of superiority ``order`` or ``lead``.
+    aspect : of a claim of superiority ``order`` or ``lead``; :data:`ABSENT` where the data have nothing that
+        the claim is about, so that it counts as unchecked.
     needed : whether the exhibit needs it. A lead that the paper does not claim is not needed.
     cells : the printed cells that it compares, each by its values in the key columns of its table.
     cause : why it fails, by its name under ``discrepancies`` in ``paper.yml``; empty where nothing is known.
@@ -152,7 +154,13 @@ def _accepts_too_much(low: float, high: float, cell: Printed, possible: tuple[fl
 
 
 def check_statement(
-    name: Key | str, claim: str, finding: str, holds: bool | None, *, cells: Iterable[Printed] = ()
+    name: Key | str,
+    claim: str,
+    finding: str,
+    holds: bool | None,
+    *,
+    cells: Iterable[Printed] = (),
+    absent: bool = False,
 ) -> Check:
     """Compare a claim in words with what was found.
 
@@ -163,9 +171,10 @@ def check_statement(
     holds : whether the finding supports the claim, None where it cannot tell; computed, never typed. A
         one-sided bound on one printed number supports little: :func:`at_most`.
     cells : printed cells that are compared.
+    absent : whether the data have nothing that the claim is about.
     """
     outcome = CANNOT_TELL if holds is None else HOLDS if holds else FAILS
-    return Check(Key.of(name), claim, finding, outcome, cells=_places(cells))
+    return Check(Key.of(name), claim, finding, outcome, aspect=ABSENT if absent else "", cells=_places(cells))
 
 
 def check_one_rule(name: Key | str, claim: str, fits: Mapping[str, int], cells: Collection[Printed]) -> Check:

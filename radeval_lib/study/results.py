@@ -18,7 +18,7 @@ from radeval_lib.papers.exhibits import exhibit, file_of, level_of
 from radeval_lib.papers.printed_numbers import cells_of, paper
 from radeval_lib.paths import display_path
 from radeval_lib.study import verdicts
-from radeval_lib.study.checks import Check, Key
+from radeval_lib.study.checks import ABSENT, Check, Key
 from radeval_lib.study.declarations import ALL
 from radeval_lib.study.runs import Run
 from radeval_lib.study.tracing import of_cells, reached
@@ -194,7 +194,8 @@ def with_causes(
 
 def coverage(exhibit_id: str, evidence: str, checks: Sequence[Check]) -> Coverage | None:
     """How much of an exhibit checks compare: of a transcribed table its legible cells; of anything else what
-    it states or sets, those that were checked and those that the ledger counts as ``unchecked``."""
+    it states or sets, those that were checked, those that the ledger counts as ``unchecked``, and those of
+    which the data have nothing."""
     if not checks:
         return None
     entry = exhibit(exhibit_id)
@@ -205,9 +206,12 @@ def coverage(exhibit_id: str, evidence: str, checks: Sequence[Check]) -> Coverag
         return Coverage(len(set[Any]().union(*met)), len(cells), "cells", leads, beside)
     # Order and lead are two sides of one statement; the same words about several things are one.
     bearing = [check for check in checks if check.aspect != "lead"] or checks
-    stated = {check.key.what if check.stated is not None else check.printed for check in bearing}
+    stated, tried = (
+        {check.key.what if check.stated is not None else check.printed for check in some}
+        for some in (bearing, [check for check in bearing if check.aspect != ABSENT])
+    )
     total = len(stated) + entry.unchecked_on(evidence)
-    return Coverage(len(stated), total, "settings" if entry.kind == "guideline" else "statements", leads)
+    return Coverage(len(tried), total, "settings" if entry.kind == "guideline" else "statements", leads)
 
 
 def check_owner(run: Run, exhibit_id: str) -> None:

@@ -6,12 +6,14 @@ from radeval_lib.pages.ratescore.error_counts import (
     against_rule,
     answer,
     check_rule,
+    left_out,
     length_group,
     printed_pairs,
 )
 from radeval_lib.papers.printed_numbers import parse, quoted
 from radeval_lib.stats.estimates import Estimate
 from radeval_lib.study.page_runs import OpenExhibit
+from radeval_lib.study.results import coverage
 
 RULE = {"short_words": parse("10"), "long_words": parse("25"), "long_errors": parse("3")}
 
@@ -39,6 +41,28 @@ def test_a_rule_of_which_there_are_too_few_cases_is_open() -> None:
     check_rule(claim, ties, groups, RULE)
     assert [check.outcome for check in claim.checks] == ["holds", "holds", "cannot tell", "holds"]
     assert claim.checks[2].computed == "fewer than 5 cases"
+
+
+def test_a_rule_of_which_there_is_no_case_counts_as_unchecked_and_is_named() -> None:
+    found = Estimate(3.0, 2.5, 3.5)
+    none = Estimate(float("nan"), float("nan"), float("nan"))
+    ties = {("errors", f"words, {side}"): Estimate(0.3, 0.2, 0.4) for side in ("reference", "candidate")}
+
+    def covered(short: int) -> tuple[int, int, str]:
+        rows = [
+            row
+            for side in ("reference", "candidate")
+            for row in ((side, "short", short, short, none, none), (side, "long", 40, 20, found, none))
+        ]
+        groups = pd.DataFrame(rows, columns=["words", "group", "pairs", "cases", "mean errors", "no error"])
+        claim = OpenExhibit("ratescore.claim_length_bias")
+        check_rule(claim, ties, groups, RULE)
+        made = coverage(claim.id, "open", claim.checks)
+        assert made is not None
+        return made.checked, made.total, left_out(groups, RULE, "Much.", "RadPref")
+
+    assert covered(0) == (2, 6, "Much. RadPref has no report of under 10 words to check.")
+    assert covered(3) == (3, 6, "Much.")
 
 
 def test_the_answer_says_which_way_errors_go() -> None:

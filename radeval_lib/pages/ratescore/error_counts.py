@@ -137,6 +137,15 @@ def groups_in_words(groups: pd.DataFrame) -> pd.DataFrame:
     return shown
 
 
+def left_out(groups: pd.DataFrame, rule: Mapping[str, Printed], said: str, source: str) -> str:
+    """What the ledger says is left unchecked, and which part of the rule the data have no report for."""
+    ends = {"short": f"under {rule['short_words'].text}", "long": f"over {rule['long_words'].text}"}
+    cases = groups.groupby("group")["cases"].sum()
+    whose = f"{source[:1].upper()}{source[1:]}"
+    absent = [f"{whose} has no report of {ends[one]} words to check." for one in ends if not cases[one]]
+    return " ".join([said, *absent])
+
+
 def check_rule(
     claim: OpenExhibit,
     ties: Mapping[tuple[str, str], Estimate],
@@ -171,7 +180,7 @@ def check_rule(
         name = Key(f"{row['group']} reports, by the", row["words"])
         if row["cases"] < LEAST_GROUPS:
             few = f"fewer than {LEAST_GROUPS} cases" if row["cases"] else "no such report"
-            claim.states(name, wanted, few, None)
+            claim.states(name, wanted, few, None, absent=not row["cases"])
             continue
         finding = f"{column}: {_in_words(row[column], form)}, {row['pairs']} pairs"
         claim.states(name, wanted, finding, above(row[column].low, row[column].high, edge))
