@@ -20,6 +20,7 @@ from radeval_lib.pages.across import real_systems
 from radeval_lib.pages.green import judge_models
 from radeval_lib.pages.ratescore import error_counts, learned_weights, rated_pairs, released_models
 from radeval_lib.papers.demonstrations import Contrast
+from radeval_lib.papers.printed_numbers import parse
 from radeval_lib.paths import ROOT
 from radeval_lib.stats.estimates import Estimate
 from radeval_lib.study import display, profiles, recordings
@@ -119,6 +120,13 @@ def _of_lengths(found: Estimate) -> dict[str, str]:
     return error_counts.answer(dict.fromkeys(sides, replace(found, n=200)), "RadPref")
 
 
+def _left_out(**cases: int) -> str:
+    """What is said of groups by length with so many cases."""
+    groups = pd.DataFrame({"group": list(cases), "cases": list(cases.values())})
+    rule = {"short_words": parse("10"), "long_words": parse("25")}
+    return error_counts.left_out(groups, rule, "Length alone was not tried.", "RadPref")
+
+
 def _branches(**told: dict[str, str]) -> dict[str, str]:
     return {f"{branch}, {key}": text for branch, texts in told.items() for key, text in texts.items()}
 
@@ -168,6 +176,11 @@ def made() -> dict[str, dict[str, str]]:
         "pages.ratescore.error_counts.answer": _branches(
             rises=_of_lengths(AHEAD), falls=_of_lengths(BEHIND), open=_of_lengths(LEVEL)
         ),
+        "pages.ratescore.error_counts.left_out": {
+            "all there": _left_out(short=4, long=20),
+            "none short": _left_out(short=0, long=20),
+            "none long": _left_out(short=4, long=0),
+        },
         "pages.ratescore.learned_weights.answer": _branches(decided=_of_weights(0.01), open=_of_weights(0.4)),
         "pages.ratescore.rated_pairs.answer": _branches(
             decided=_of_rated_pairs(0.01), open=_of_rated_pairs(0.4)
