@@ -102,6 +102,30 @@ def test_agreement_is_the_mean_over_raters_left_out(run: SimpleNamespace) -> Non
     assert table.index[-1] == "noise"
 
 
+def test_a_rater_whose_ties_are_broken_agrees_by_what_the_ties_had_earned(run: SimpleNamespace) -> None:
+    pairs, grades = which_judge.rated(ratings(60))
+    levels, frame = grades.round(), pd.DataFrame({"good": grades.mean(axis=1)})
+    tied, untied = (
+        find(frame, levels, pairs["case"], run=run, name="x")
+        for find in (which_judge.agreement, which_judge.beside_untied_rater)
+    )
+    assert untied.loc["good", "value"] == pytest.approx(tied.loc["good", "value"])
+    # On average a broken tie is for the others' order as often as against it; it only counts below the line.
+    wanted = [
+        stats.kendalltau(levels[rater], levels.drop(columns=rater).mean(axis=1))[0]
+        * np.sqrt(1 - np.mean(np.equal.outer(values := levels[rater].to_numpy(), values)[off]))
+        for rater, off in dict.fromkeys(levels, ~np.eye(len(levels), dtype=bool)).items()
+    ]
+    person = untied.loc[which_judge.PERSON, "value"]
+    assert person == pytest.approx(np.mean(wanted), abs=0.02)
+    assert person < tied.loc[which_judge.PERSON, "value"] - 0.05
+    assert untied.loc["good", "below"] == pytest.approx(person - untied.loc["good", "value"])
+    whole = which_judge.beside_untied_rater(frame, grades, pairs["case"], run=run, name="x")
+    assert whole.loc["good", "below"] == pytest.approx(
+        which_judge.agreement(frame, grades, pairs["case"], run=run, name="x").loc["good", "below"]
+    )
+
+
 def test_differences_are_within_a_set() -> None:
     pairs, grades = which_judge.rated(ratings(2))
     gaps = which_judge.differences(grades, pairs)

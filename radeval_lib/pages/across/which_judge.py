@@ -44,6 +44,8 @@ SEVERITIES: dict[str, Mapping[str, float]] = {
     "errors that ask for action alone": {key: float(key in SIGNIFICANT) for key in WEIGHTS},
 }
 """What an error that a radiologist marked counts for by its significance."""
+BREAKS = 20
+"""Ways to untie one rater's grades."""
 RANDOM = "random numbers"
 GUESSES = 200
 """Metrics of random numbers whose mean is what guessing is expected to reach; one alone may be lucky."""
@@ -221,6 +223,22 @@ def agreement(
     whole = [coefficient(frame[key], everyone, "kendall") for key in frame]
     found = beside_one_rater(left_out).assign(all=[*whole, np.nan])
     return found.sort_values("value", ascending=False)
+
+
+def beside_untied_rater(
+    frame: pd.DataFrame, grades: pd.DataFrame, cases: Sequence[object], *, run: Run, name: str
+) -> pd.DataFrame:
+    """As :func:`agreement`, but with the grades of the rater who is left out untied at random, in
+    :data:`BREAKS` ways over which the mean is taken: τ_b rewards a rater who ties what the others tie, which
+    scores of many values cannot."""
+    left_out, rng = [], run.rng(f"{name} untied")
+    for rater in grades:
+        others = grades.drop(columns=rater).mean(axis=1)
+        for _ in range(BREAKS):
+            untied = grades[rater].sample(frac=1, random_state=rng).rank(method="first").reindex(grades.index)
+            both = frame.assign(**{PERSON: untied})
+            left_out.append(drawn(both, others, cases, "kendall", run=run, name=name))
+    return beside_one_rater(left_out).sort_values("value", ascending=False)
 
 
 def by_severity(run: Run) -> pd.DataFrame:
