@@ -8,6 +8,7 @@ from radeval_lib import study
 from radeval_lib.paths import NOTEBOOKS
 from tests.glue_names import differences
 
+_ENDS = "\nstudy.only_with_data("
 WORDS = {"more": "leads", "less": "trails", "open": "cannot be distinguished from"}
 
 
@@ -40,3 +41,15 @@ def test_names_that_are_not_glued_are_found() -> None:
 )
 def test_every_name_in_the_prose_is_glued(path: Path) -> None:
     assert not differences(path.read_text(encoding="utf-8"))
+
+
+@pytest.mark.parametrize(
+    "path",
+    [path for path in sorted(NOTEBOOKS.rglob("*.md")) if _ENDS in path.read_text(encoding="utf-8")],
+    ids=lambda path: f"{path.parent.name}/{path.stem}",
+)
+def test_what_stands_before_a_page_may_end_is_glued_there(path: Path) -> None:
+    """Without its data set a page ends at such a cell, and later cells glue nothing."""
+    before, _, rest = path.read_text(encoding="utf-8").partition(_ENDS)
+    kept = f"{before}{_ENDS}{rest.partition('```')[0]}```\n"
+    assert not [line for line in differences(kept) if line.startswith("used")]
