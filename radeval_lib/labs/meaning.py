@@ -10,6 +10,7 @@ import re
 
 from radeval_lib.findings import read
 from radeval_lib.findings.records import Finding
+from radeval_lib.report_text.characters import plain_text
 
 _SEEN = (
     r"(?:seen|found|identified|noticed|recogni[sz]ed|diagnosed|shown|confirmed|indicated|suggested|reported|"
@@ -17,6 +18,7 @@ _SEEN = (
 )
 _IN_READERS_WORDS = (
     (r"\bcan(?:not|'t)\b", "can not"),
+    (r"\bwon't\b", "will not"),
     (r"n't\b", " not"),
     (r"\b(?:is|are|was|were) negative for\b", "shows no"),
     (r"(?<!\ba )(?<!\bthe )(?<!\bno )\b(?:lacks?\b(?! of)|are lacking\b(?= (?!in\b|from\b)\w))", "shows no"),
@@ -29,10 +31,13 @@ _IN_READERS_WORDS = (
     ),
     (r"\bno (?:absence|lack) of\b", ""),
     (r"\bnot (?:absent|missing|lacking|gone)\b", "seen"),
-    (r"\b(?:can|could) not (see|find|identify)\b", r"do not \1"),
-    (rf"\b(?:is|are|was|were|has|have|had|can|could) not (?:to be |been |be )?{_SEEN}\b", "is not seen"),
+    (r"\b(?:can|could|will|would) not (see|find|identify)\b", r"do not \1"),
+    (
+        rf"\b(?:is|are|was|were|has|have|had|can|could|will|would) not (?:to be |been |be )?{_SEEN}\b",
+        "is not seen",
+    ),
     (rf"\bnot (?:to be )?{_SEEN}\b", "not seen"),
-    (r"\b(?:does|did) not (?:appear|exist)(?=\W*$)", "is not seen"),
+    (r"\b(?:does|did|will|would) not (?:appear|exist)(?=\W*$)", "is not seen"),
     (
         r"\bis (?:out of the question|missing|gone|lacking|non-?existent|negative|false|unseen|undetected|"
         r"nowhere to be \w+)\b",
@@ -46,6 +51,7 @@ _PATTERNS = [(re.compile(pattern, re.IGNORECASE), words) for pattern, words in _
 
 def findings_of(sentence: str) -> list[Finding]:
     """The findings that one sentence states or denies."""
+    sentence = plain_text(sentence).text
     for pattern, words in _PATTERNS:
         sentence = pattern.sub(words, sentence)
     return list(read(sentence).findings)

@@ -28,6 +28,11 @@ DENIALS = (
     "The lungs are lacking {}.",
     "{} is out of the question.",
     "There is nothing like {} here.",
+    "{} can't be seen.",
+    "{} doesn't exist.",
+    "{} won't be found.",
+    "{} would not be seen.",
+    "You won't see {}.",
 )
 STATEMENTS = (
     "There is {}.",
@@ -54,6 +59,15 @@ def test_everyday_wording_is_read_as_it_is_meant(finding: str) -> None:
             text = sentence.format(finding)
             found = {(one.observation, one.presence) for one in findings_of(text[0].upper() + text[1:])}
             assert found == {(denied.observation, presence)}, text
+
+
+@pytest.mark.parametrize("apostrophe", ["\u2019", "\u2018", "\u00b4"])
+def test_an_apostrophe_is_one_however_it_was_typed(apostrophe: str) -> None:
+    texts = [sentence.format("pneumothorax") for sentence in DENIALS if "'" in sentence]
+    assert len(texts) >= 6
+    for text in texts:
+        assert findings_of(text.replace("'", apostrophe)) == findings_of(text) != [], text
+        assert [one.presence for one in findings_of(text.replace("'", apostrophe))] == ["absent"], text
 
 
 def test_doubt_stays_doubt() -> None:
