@@ -40,6 +40,10 @@ def test_changes_of_a_sentence_by_hand():
     assert relations.denial("Small left effusion.") == "No evidence of small left effusion."
     assert relations.denial("Stable nodule.") is relations.denial("The nodule is seen.") is None
     assert relations.other_side("Nodule in the left lung.") == "Nodule in the right lung."
+    assert relations.other_side("Left nodule.") == "Right nodule."
+    assert relations.other_side("RIGHT NODULE.") == "LEFT NODULE."
+    assert relations.other_side("An upright view: right effusion.") == "An upright view: left effusion."
+    assert relations.other_side("Bright right nodule.") == "Bright left nodule."
     assert relations.other_side("Left and right nodules.") is relations.other_side("Nodule.") is None
     assert relations.tripled("A 2.5 cm nodule.") == "A 7.5 cm nodule."
     assert relations.tripled("Tip 2 cm above the carina.") is relations.tripled("2 x 3 cm nodule.") is None

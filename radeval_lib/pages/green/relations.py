@@ -155,11 +155,14 @@ def denial(sentence: str) -> str | None:
 
 def other_side(sentence: str) -> str | None:
     """A sentence that says left or right once, with the other; None where that is part of a name."""
-    sides = re.findall(r"(?i)\b(?:left|right)\b", sentence)
+    sides = list(re.finditer(r"(?i)\b(?:left|right)\b", sentence))
     if len(sides) != 1 or _SIDED.search(sentence):
         return None
-    other = "right" if sides[0].lower() == "left" else "left"
-    return sentence.replace(sides[0], other)
+    side = sides[0].group()
+    other = "right" if side.lower() == "left" else "left"
+    if side[0].isupper():
+        other = other.upper() if side.isupper() else other.capitalize()
+    return f"{sentence[: sides[0].start()]}{other}{sentence[sides[0].end() :]}"
 
 
 def tripled(sentence: str) -> str | None:
