@@ -60,6 +60,7 @@ def test_every_lab_has_its_parts(lab: str) -> None:
     text = building.find(lab).source.read_text(encoding="utf-8")
     for part in ("Objectives", "You need", "Time", "Read first", "Data"):
         assert f"| **{part}** |" in text
+    assert "\n| Part | In this lab |\n| --- | --- |\n| **Objectives** |" in text
     assert "<details>" in text
     assert "## Stretch" in text
     assert "\n## References\n" in text
