@@ -40,15 +40,15 @@ RECORD = "Details"
 ENDS_HERE = "radeval_page_ends_here"
 """Key of an output's metadata, after which a page has nothing more to show in this build."""
 _NEEDS = {
-    "error_counts": "<p>It needs the errors that six radiologists counted in ReXVal, by category: "
-    "<code>radbook data add rexval_counts</code> says how to get them.</p>",
-    "note_judgements": "<p>It needs the errors that clinicians listed in PriMock57: "
+    "error_counts": "<p>The rest of this page needs the errors that six radiologists counted in ReXVal, by "
+    "category: <code>radbook data add rexval_counts</code> says how to get them.</p>",
+    "note_judgements": "<p>The rest of this page needs the errors that clinicians listed in PriMock57: "
     "<code>radbook data add primock57</code> says how to get them.</p>",
 }
 """What a page needs of a role that nothing public in the repository can fill."""
 _NEEDS_TEXTS = (
-    "<p>It needs public reports, which <code>radbook data fetch --open</code> brings; <code>make open</code> "
-    "then builds this page with its answer.</p>"
+    "<p>The rest of this page needs public reports, which <code>radbook data fetch --open</code> brings; "
+    "<code>make open</code> then builds this page with its answer.</p>"
 )
 CAUSE_WORDS = {
     "paper": "paper",
