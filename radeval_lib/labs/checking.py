@@ -9,7 +9,7 @@ from typing import Any
 
 import nbformat
 from nbclient import NotebookClient
-from nbclient.exceptions import CellTimeoutError, DeadKernelError
+from nbclient.exceptions import CellTimeoutError
 
 from radeval_lib.errors import LabError, plain
 from radeval_lib.labs import notebook_files
@@ -40,6 +40,7 @@ def check(path: Path, seconds: int) -> list[Check]:
     except (OSError, ValueError) as error:
         raise LabError(plain(str(error), 120), path.name, "Name the notebook that you saved.") from None
     notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(cell) for cell in cells])
+    started: list[object] = []
     client = NotebookClient(
         notebook,
         timeout=seconds,
@@ -48,14 +49,16 @@ def check(path: Path, seconds: int) -> list[Check]:
         kernel_name="python3",
         resources={"metadata": {"path": str(path.resolve().parent)}},
         extra_arguments=["--log-level=ERROR"],
+        on_notebook_start=lambda notebook: started.append(notebook),
     )
     stopped: list[Check] = []
     try:
         client.execute()
     except CellTimeoutError:
         stopped.append(Check("", False, f"a cell took longer than {seconds} seconds: the rest did not run"))
-    except (DeadKernelError, AssertionError, RuntimeError):  # nbclient's own clearing up may fail as well
-        stopped.append(Check("", False, "a cell ended the kernel: the rest did not run"))
+    except (AssertionError, RuntimeError):  # nbclient's own clearing up may fail as well
+        ended = "a cell ended the kernel: the rest did not run"
+        stopped.append(Check("", False, ended if started else "the kernel did not start: no cell ran"))
     outputs = [(number, one) for number, cell in enumerate(notebook.cells, 1) for one in cell.outputs]
     begin = ["", *(plain(cell.strip().partition("\n")[0], 60) for cell in cells)]
     found = [one for n, output in outputs for one in _said(f"code cell {n} (`{begin[n]}`)", output)] + stopped

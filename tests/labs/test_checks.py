@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 
 import nbformat
 import pytest
 from click.testing import CliRunner, Result
+from jupyter_client.manager import KernelManager
 from nbclient import NotebookClient
 
 from radeval_lib import __version__
@@ -85,11 +87,26 @@ def test_a_kernel_that_is_killed_is_said_in_a_sentence(
     ]
     assert capfd.readouterr().err == ""
 
-    def clears_up(_: NotebookClient) -> None:
+    whole = NotebookClient.execute
+
+    def clears_up(client: NotebookClient) -> None:
+        whole(client)
         raise AssertionError
 
     monkeypatch.setattr(NotebookClient, "execute", clears_up)
     assert "a cell ended the kernel" in checked(tmp_path).output
+
+
+def test_a_kernel_that_does_not_start_is_said_in_a_sentence(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ends = [sys.executable, "-c", ""]
+    monkeypatch.setattr(KernelManager, "format_kernel_cmd", lambda *given, **named: ends)
+    done = checked(tmp_path)
+    assert (done.exit_code, done.output.splitlines()) == (
+        1,
+        ["FAILS   the kernel did not start: no cell ran", "0 of 1 pass"],
+    )
 
 
 def test_what_has_no_check_is_refused_in_one_line(tmp_path: Path) -> None:
