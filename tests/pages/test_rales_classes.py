@@ -6,8 +6,10 @@ import pytest
 from radeval_lib.pages.rales.procedure_selection import (
     check_examples,
     check_whole_shares,
+    class_sizes,
     predicted_counts,
     rows_near,
+    smallest_class,
     whole_shares,
 )
 
@@ -92,3 +94,19 @@ def test_one_confident_error_shows_that_there_may_be_one() -> None:
     assert (found.outcome, found.computed) == ("holds", "right 0.95, wrong 0.96")
     hesitant = cases.assign(**{"P(predicted)": [0.95, 0.8, 0.5]})
     assert check_examples(hesitant, ["head", "chest"])[2].outcome == "fails"
+
+
+def test_classes_of_a_stratified_split_have_whole_reports_in_the_test_set() -> None:
+    assert class_sizes(19, 0.2) == (91, 99)  # of 90 it has 18, of 100 it has 20
+    assert class_sizes(22, 0.2) == (106, 114)
+
+
+def test_the_smallest_class_is_decided_only_where_all_readings_agree() -> None:
+    counts = pd.Series({"head": 400, "chest": 40, "rare": 19})
+    words, outcome = smallest_class(counts, ["19", "22"], 0.2, 100, 485)
+    both = "19, so 91 to 99 or 22, so 106 to 114"
+    assert words == f"rare: test reports read as {both} kept, up to 485 more selected"
+    assert outcome is None
+    assert smallest_class(counts, ["19"], 0.2, 100, 0)[1] is False
+    assert smallest_class(counts, ["22"], 0.2, 100, 485)[1] is True
+    assert smallest_class(counts, ["19"], 0.2, 100, 485)[1] is None

@@ -14,7 +14,7 @@ from radeval_lib import plots
 from radeval_lib.pages.rales.printed_scores import SETTINGS, models
 from radeval_lib.papers.printed_numbers import printed
 from radeval_lib.stats.printed_counts import counts_that_print, predictions_that_print
-from radeval_lib.study.checks import WIDEST, Check, check_statement
+from radeval_lib.study.checks import WIDEST, Check, above, check_statement, under_every
 
 _READ_N, _READ_F1 = 7, 0.1
 """How closely the dots of Figure 5 can be read."""
@@ -25,6 +25,27 @@ _SLACK = 1e-9  # of quotients that are whole numbers, and of differences of deci
 _MOST = 1.01  # two probabilities of two decimals sum to at most 1, and to 0.01 more by rounding
 _CONFIDENT = 0.9  # our reading: the paper says "confidently" and names no threshold
 _TICKS = [20, 200, 2000]
+
+
+def class_sizes(in_test: int, share: float) -> tuple[int, int]:
+    """The least and the greatest class of which a stratified split puts ``in_test`` reports into a test set
+    of that ``share``: its share of the class is rounded up or down."""
+    return int(np.floor((in_test - 1) / share + _SLACK)) + 1, int(np.ceil((in_test + 1) / share - _SLACK)) - 1
+
+
+def smallest_class(
+    counts: pd.Series, readings: Sequence[str], share: float, least: float, left_out: float
+) -> tuple[str, bool | None]:
+    """What is found of the smallest of the test set's ``counts``, and whether the whole class has ``least``
+    reports, by each reading of its garbled cell, of the reports kept or of all, ``left_out`` among them."""
+    others = counts.drop(counts.idxmin()).min()
+    sizes = [class_sizes(int(min(others, float(reading))), share) for reading in readings]
+    found = [above(low, high + more, least - 0.5) for low, high in sizes for more in (0, left_out)]
+    told = " or ".join(
+        f"{reading}, so {low} to {high}" for reading, (low, high) in zip(readings, sizes, strict=True)
+    )
+    words = f"{counts.idxmin()}: test reports read as {told} kept, up to {left_out:.0f} more selected"
+    return words, under_every(found)
 
 
 def predicted_counts(by_class: pd.DataFrame) -> pd.DataFrame:
