@@ -15,6 +15,7 @@ from radeval_lib.pages.rales.domain_and_size import (
     check_domains,
     check_lead,
     lead,
+    least_chance,
     rank_tests,
     tasks_needed,
     tasks_of,
@@ -123,3 +124,10 @@ def test_every_table_has_sixteen_models_on_seven_tasks_of_four_data_sets() -> No
 def test_tasks_that_a_pair_of_models_needs_by_hand() -> None:
     assert tasks_needed(1) == 6  # 2/32 is more than 0.05, 2/64 less
     assert tasks_needed(120) == 13  # 240/4096 is more, 240/8192 less
+
+
+def test_four_models_against_three_can_give_no_small_p() -> None:
+    scores = printed_scores.nlu_scores()
+    least = least_chance(scores, printed_scores.SPECIAL, ["Biomedical"])
+    assert least == pytest.approx(2 / comb(7, 3))
+    assert least > 0.05

@@ -66,8 +66,17 @@ def lead(scores: pd.DataFrame, better: Sequence[str], worse: Sequence[str]) -> E
 
 def chance_of_lead(scores: pd.DataFrame, better: Sequence[str], worse: Sequence[str]) -> float:
     """p of the Mann-Whitney test between two groups of domains, exact over every division of their scores."""
+    return float(_by_rank(scores, better, worse)["p"])
+
+
+def least_chance(scores: pd.DataFrame, better: Sequence[str], worse: Sequence[str]) -> float:
+    """The least p that :func:`chance_of_lead` could find between as many models, whatever their scores."""
+    return float(_by_rank(scores, better, worse)["least_p"])
+
+
+def _by_rank(scores: pd.DataFrame, better: Sequence[str], worse: Sequence[str]) -> pd.Series:
     x, y = (scores[scores["domain"].isin(group)]["value"] for group in (better, worse))
-    return float(mann_whitney(x, y)["p"])
+    return mann_whitney(x, y)
 
 
 def check_lead(
