@@ -184,7 +184,8 @@ def draw_fairness(fair: pd.DataFrame) -> Figure:
     for ax, phenomenon in zip(grid.flat, shown, strict=False):
         ax.axvline(0.5, color="#888888", linewidth=1)
         plots.intervals(ax, fair.loc[phenomenon])
-        ax.set(title=fill(phenomenon, 15), xlim=(-0.04, 1.04))
+        n = int(fair.loc[phenomenon, "n"].iloc[0])
+        ax.set(title=f"{fill(phenomenon, 15)}\n(n = {n})", xlim=(-0.04, 1.04))
         ax.set_xticks([0, 0.5, 1], ["0", "0.5", "1"])
     figure.supxlabel("share of pairs", fontsize="medium")
     return figure
