@@ -149,6 +149,13 @@ def sample_of(
     exhibit.sample(cases, of, trainings=seeds, draws=draws, resamples=run.profile.resamples)
 
 
+def reports_by(metric: str, rows: Mapping[str, pd.DataFrame]) -> str:
+    """What the sample of systems' ``rows`` is of: reports, the metric, and which systems learn nothing."""
+    still = [name for name, one in rows.items() if one["train_set"].eq("").all()]
+    learns = "learns" if len(still) == 1 else "learn"
+    return f"test reports ({metric}{f'; {joined(still)} {learns} nothing' if still else ''})"
+
+
 def leads(differences: Mapping[str, Estimate]) -> dict[str, Lead]:
     """Whether each difference is an established lead."""
     return {name: Lead.by_interval(difference) for name, difference in differences.items()}

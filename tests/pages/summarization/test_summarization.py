@@ -171,3 +171,14 @@ def test_the_grid_has_every_training_set_and_test_pair() -> None:
     assert found.loc["CT Head", ["CT Head", "MR Neck"]].tolist() == [0.5, 0.3]
     assert np.isnan(found.loc["ALL", "MR Neck"])
     assert (list(found.index), list(found)) == ([*TRAINED, plan.ALL], [*TRAINED, *UNSEEN])
+
+
+def test_a_sample_names_the_metric_and_the_systems_that_learn_nothing() -> None:
+    rows = {
+        "Lead-3": pd.DataFrame({"train_set": ["", ""]}),
+        "Bert-Ext": pd.DataFrame({"train_set": [""]}),
+        "Selector": pd.DataFrame({"train_set": ["CT Head"]}),
+    }
+    words = "test reports (ROUGE-L; Lead-3 and Bert-Ext learn nothing)"
+    assert benchmark.reports_by("ROUGE-L", rows) == words
+    assert benchmark.reports_by("ROUGE-L", {"Selector": rows["Selector"]}) == "test reports (ROUGE-L)"
