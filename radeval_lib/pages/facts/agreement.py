@@ -139,7 +139,7 @@ def quoted_texts() -> list[Check]:
     generated = " ".join(marked("G"))
     description = plain(description.split("generated description: ")[1])
     sides = [
-        ("generated description", "Pegasus-CNN's description", description, generated, "3"),
+        ("generated description", "the generated description", description, generated, "3"),
         ("source report", "the source report states", plain(report), plain(printed_report()[0]), "1"),
     ]
     return [
