@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 import pandas as pd
 
+from radeval_lib.data.errors import AbsentDataError
 from radeval_lib.data.records import ReportPair
 from radeval_lib.data.restricted import reveal
 from radeval_lib.models.encoders import Encoder
@@ -16,7 +17,9 @@ from radeval_lib.models.summarizers.extractive import oracle
 from radeval_lib.pages.summarization import plan
 from radeval_lib.pages.summarization.corpora import divided, drawn, named
 from radeval_lib.pages.summarization.systems import System, make
+from radeval_lib.registry import datasets_of
 from radeval_lib.study.runs import Run
+from radeval_lib.wording import joined
 
 COMMONEST = "Most frequent impression"
 """The impression that the training reports of a corpus have most often, whatever the findings: no system, and
@@ -25,6 +28,7 @@ the floor of all."""
 ORACLE = "Oracle"
 """The best extract, which reads the answer: what extraction could reach at most, and no system."""
 
+ROLE = "anatomy_summaries"
 _MANY = 8
 
 
@@ -34,14 +38,31 @@ def run_trainings(run: Run, systems: Mapping[str, System], sets: Sequence[str]) 
     ``sets``: training sets, each a pair's name or :data:`~radeval_lib.pages.summarization.plan.ALL`; systems
     without training are tested once, with the set ALL. Returns one row per summary: ``case``, ``group``, a
     score by each metric, ``seed``, ``system`` and ``train_set``.
+
+    Raises
+    ------
+    AbsentDataError
+        If no report of a pair is left because a data set of several that fill the role is missing.
     """
     own = plan.settings(run.profile)
-    parts = divided(named(run.load("anatomy_summaries")), run.rng("splits"))
+    parts = divided(named(run.load(ROLE)), run.rng("splits"))
     pools = {
         name: {part: [r for r in parts[part] if name in (plan.ALL, r.group)] for part in ("train", "dev")}
         for name in sets
     }
+    if empty := [name for name, pool in pools.items() if not pool["train"]]:
+        _refuse_what_half_a_role_lacks(run, empty)
     return _run(run, systems, pools, parts["test"], {"train": own.reports_a_pair, "dev": own.dev_a_pair})
+
+
+def _refuse_what_half_a_role_lacks(run: Run, pairs: Sequence[str]) -> None:
+    here = run.filler("data", ROLE)
+    for dataset in datasets_of(run.whole_profile.roles[ROLE]):
+        if dataset not in datasets_of(here):
+            raise AbsentDataError(
+                f"no report of {joined(pairs)} in the role {ROLE!r}, which {here} fills without {dataset}",
+                remedy=f"`radbook data status {dataset}` says how to get it",
+            )
 
 
 def run_one_corpus(run: Run, systems: Mapping[str, System]) -> pd.DataFrame:

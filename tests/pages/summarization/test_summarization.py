@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from types import SimpleNamespace
 
@@ -9,9 +10,10 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from radeval_lib.data.errors import AbsentDataError
 from radeval_lib.data.records import ReportPair
 from radeval_lib.errors import ParameterError
-from radeval_lib.pages.summarization import benchmark, plan
+from radeval_lib.pages.summarization import benchmark, plan, training
 from radeval_lib.pages.summarization.benchmark import grid, lead_left, mean_of, paired_difference
 from radeval_lib.pages.summarization.corpora import TRAINED, UNSEEN, divided, drawn, named, pair_name
 from radeval_lib.pages.summarization.systems import System, make
@@ -182,3 +184,26 @@ def test_a_sample_names_the_metric_and_the_systems_that_learn_nothing() -> None:
     words = "test reports (ROUGE-L; Lead-3 and Bert-Ext learn nothing)"
     assert benchmark.reports_by("ROUGE-L", rows) == words
     assert benchmark.reports_by("ROUGE-L", {"Selector": rows["Selector"]}) == "test reports (ROUGE-L)"
+
+
+@pytest.mark.parametrize("missing", ["mimic3_rrs", "mimic_cxr_rrs", ""])
+def test_a_training_names_the_pairs_that_half_a_role_lacks(
+    missing: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    filler = profile("full").roles[training.ROLE]
+    here = "+".join(name for name in filler.split("+") if name != missing)
+    run = SimpleNamespace(
+        profile=profile("full"),
+        whole_profile=profile("full"),
+        rng=lambda name: np.random.default_rng(0),
+        load=lambda role: [pair(number, "CT_chest") for number in range(20)],
+        filler=lambda kind, role: here,
+    )
+    if missing:
+        lack = f"no report of CT Head and MR Head in the role 'anatomy_summaries', which {here} fills"
+        told = f"{lack} without {missing}. `radbook data status {missing}` says how to get it"
+        with pytest.raises(AbsentDataError, match=re.escape(told)):
+            training.run_trainings(run, {}, ["CT Chest", "CT Head", "MR Head"])
+    else:
+        monkeypatch.setattr(training, "_run", lambda *arguments: "no data set is missing")
+        assert training.run_trainings(run, {}, ["CT Head"]) == "no data set is missing"
