@@ -51,16 +51,16 @@ def run_trainings(run: Run, systems: Mapping[str, System], sets: Sequence[str]) 
         for name in sets
     }
     if empty := [name for name, pool in pools.items() if not pool["train"]]:
-        _refuse_what_half_a_role_lacks(run, empty)
+        _refuse_if_part_is_missing(run, ROLE, f"no report of {joined(empty)}")
     return _run(run, systems, pools, parts["test"], {"train": own.reports_a_pair, "dev": own.dev_a_pair})
 
 
-def _refuse_what_half_a_role_lacks(run: Run, pairs: Sequence[str]) -> None:
-    here = run.filler("data", ROLE)
-    for dataset in datasets_of(run.whole_profile.roles[ROLE]):
+def _refuse_if_part_is_missing(run: Run, role: str, lack: str) -> None:
+    here = run.filler("data", role)
+    for dataset in datasets_of(run.whole_profile.roles[role]):
         if dataset not in datasets_of(here):
             raise AbsentDataError(
-                f"no report of {joined(pairs)} in the role {ROLE!r}, which {here} fills without {dataset}",
+                f"{lack} in the role {role!r}, which {here} fills without {dataset}",
                 remedy=f"`radbook data status {dataset}` says how to get it",
             )
 
@@ -69,9 +69,16 @@ def run_one_corpus(run: Run, systems: Mapping[str, System]) -> pd.DataFrame:
     """Train and test on the corpus of the role ``summaries``, taken as one whatever its groups.
 
     The scores have one more column, ``seen``: whether the report's group was in training.
+
+    Raises
+    ------
+    AbsentDataError
+        If there is no test report because a data set of several that fill the role is missing.
     """
     own = plan.settings(run.profile)
     parts = divided(run.load("summaries"), run.rng("splits"))
+    if not parts["test"]:
+        _refuse_if_part_is_missing(run, "summaries", "no test report")
     kept = seen_groups(parts["train"], run.rng("groups"))
     pool = {part: [record for record in parts[part] if record.group in kept] for part in ("train", "dev")}
     sizes = {"train": own.rales_reports, "dev": own.rales_dev}

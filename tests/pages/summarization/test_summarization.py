@@ -207,3 +207,15 @@ def test_a_training_names_the_pairs_that_half_a_role_lacks(
     else:
         monkeypatch.setattr(training, "_run", lambda *arguments: "no data set is missing")
         assert training.run_trainings(run, {}, ["CT Head"]) == "no data set is missing"
+
+
+def test_a_corpus_whose_test_reports_are_missing_names_their_data_set() -> None:
+    run = SimpleNamespace(
+        profile=profile("full"),
+        whole_profile=profile("full"),
+        rng=lambda name: np.random.default_rng(0),
+        load=lambda role: [pair(number, split="train") for number in range(20)],
+        filler=lambda kind, role: "mediqa2021_mimic_cxr",
+    )
+    with pytest.raises(AbsentDataError, match=r"no test report in the role .summaries.*without mediqa2021\."):
+        training.run_one_corpus(run, {})
