@@ -3,12 +3,16 @@ prose with its claims and the judge's form."""
 
 from __future__ import annotations
 
+import colorsys
 import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import nbformat
+import numpy as np
 import pandas as pd
+from matplotlib.colors import to_hex, to_rgb
+from seaborn.utils import relative_luminance
 
 from radeval_lib.errors import NotebookError
 from radeval_lib.papers.exhibits import PAPERS, of_notebook
@@ -19,8 +23,12 @@ from radeval_lib.study.display import ENDS_HERE
 from radeval_lib.study.pages import claims_table, not_rebuilt
 from radeval_lib.study.results import Result
 
-_GREY = re.compile(r"(fill|stroke): #([0-9a-f]{2})\2\2\b")
-_DARK_GROUND = "#121212"  # the page of sphinx-book-theme
+_PAINT = re.compile(r"(fill|stroke): #([0-9a-f]{6})\b")
+_OPACITY = re.compile(r"\b((?:fill-|stroke-)?opacity): (0\.\d+)")
+_CELLS = re.compile(r'<g id="QuadMesh_\d+">.*?</g>', re.DOTALL)
+_WHOLE = (("^=", "", ";"), ("*=", "; ", ";"), ("$=", "; ", ""))  # a declaration in a style, and its ends
+_DARK_GROUND = "121212"  # the page of sphinx-book-theme
+_LEAST_CONTRAST = 6  # of a colour with it: Okabe and Ito's blue has 3.6
 
 _NO_JUDGE = """:::{note}
 This copy of the book was rendered without the judge; `radbook render --browser-judge` puts it here.
@@ -93,23 +101,53 @@ def _adapt_outputs(cell: nbformat.NotebookNode, found: Sequence[Result]) -> None
 
 
 def for_both_grounds(svg: str) -> str:
-    """An SVG drawing that turns its greys round where its page is dark; colours stay as they are.
+    """An SVG drawing that also suits a dark page, where greys turn round, colours that would sink into it get
+    lighter, what is half transparent shows more, and cells of heat maps run from dark to light.
 
     A picture in a page asks for the colour scheme of its place there (CSS Color Adjustment 1, section 2.2),
     so that one file serves both.
     """
     rules = []
-    for paint, level in sorted(set(_GREY.findall(svg))):
-        value, grey = int(level, 16), level * 3
-        lightness = f"{round(0xF0 - value * (0xF0 - 0x18) / 255):02x}" * 3
-        dark = _DARK_GROUND if grey == "ffffff" else f"#{lightness}"
-        # White text stands on cells of heat maps, whose colours stay; black text names no colour.
-        kept = ":not(text)" if (paint, grey) == ("fill", "ffffff") else ""
-        rules.append(f'[style*="{paint}: #{grey}"]{kept}{{{paint}:{dark}!important}}')
+    in_cells = "".join(_CELLS.findall(svg))
+    cells = {colour for paint, colour in _PAINT.findall(in_cells) if paint == "fill"}
+    for paint, colour in sorted(set(_PAINT.findall(svg))):
+        # White text stands on cells of heat maps.
+        kept = ":not(text)" if (paint, colour) == ("fill", "ffffff") else ""
+        if (dark := _on_dark(colour)) != colour:
+            rules.append(f'[style*="{paint}: #{colour}"]{kept}{{{paint}:#{dark}!important}}')
+    for name, share in sorted(set(_OPACITY.findall(svg))):
+        chosen = ",".join(f'[style{at}"{before}{name}: {share}{after}"]' for at, before, after in _WHOLE)
+        rules.append(f"{chosen}{{{name}:{float(share) ** 0.5:.2f}!important}}")
+    for colour in sorted(cells):
+        rules.append(f'[id^=QuadMesh] [style*="fill: #{colour}"]{{fill:#{_turned(colour)}!important}}')
+    if cells:
+        rules.append('text:not([style*="fill:"]){fill:#fff}text[style*="fill: #ffffff"]{fill:#000!important}')
     if not rules:
         return svg
     style = f"<style>@media (prefers-color-scheme: dark){{{''.join(rules)}}}</style>"
     return re.sub(r"<svg\b[^>]*>", lambda head: head.group() + style, svg, count=1)
+
+
+def _on_dark(colour: str) -> str:
+    """A colour on the dark ground: a grey turned round, another mixed with white until it contrasts."""
+    if colour == "ffffff":
+        return _DARK_GROUND
+    if colour[:2] == colour[2:4] == colour[4:]:
+        return f"{round(0xF0 - int(colour[:2], 16) * (0xF0 - 0x18) / 255):02x}" * 3
+    shares = np.array(to_rgb(f"#{colour}"))
+    mixed = (shares + white * (1 - shares) for white in np.arange(0, 1, 0.05))
+    enough = _LEAST_CONTRAST * (relative_luminance(f"#{_DARK_GROUND}") + 0.05) - 0.05
+    red, green, blue = next(one for one in mixed if relative_luminance(one) >= enough)
+    return to_hex((red, green, blue))[1:]
+
+
+def _turned(colour: str) -> str:
+    """A cell's colour with the contrast to black that it had to white, so that black and white writing on it
+    change places."""
+    wanted = 1.05 * 0.05 / (relative_luminance(f"#{colour}") + 0.05) - 0.05
+    hue, _, saturation = colorsys.rgb_to_hls(*to_rgb(f"#{colour}"))
+    light = (colorsys.hls_to_rgb(hue, level, saturation) for level in np.linspace(0, 1, 256))
+    return to_hex(min(light, key=lambda one: abs(relative_luminance(one) - wanted)))[1:]
 
 
 def with_papers(source: str, notebook: str) -> str:

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import io
+import re
+
 import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
+import pytest
 from seaborn.utils import relative_luminance
 
 from radeval_lib import plots
@@ -13,17 +17,21 @@ from radeval_lib.pipeline.page_forms import for_both_grounds
 HEAD = '<?xml version="1.0"?>\n<svg width="9" xmlns="http://www.w3.org/2000/svg">'
 
 
-def test_greys_turn_round_and_colours_stay() -> None:
+def test_greys_turn_round_and_what_would_sink_into_a_dark_page_gets_lighter() -> None:
     drawing = (
         f'{HEAD}<path style="fill: #ffffff"/><path style="stroke: #cccccc"/>'
-        '<path style="fill: #0072b2; stroke: #000000"/></svg>'
+        '<path style="fill: #0072b2; opacity: 0.16"/><path style="fill: #e69f00; stroke: #000000"/></svg>'
     )
     told = for_both_grounds(drawing)
     assert told.startswith(f"{HEAD}<style>@media (prefers-color-scheme: dark)")
     assert '[style*="fill: #ffffff"]:not(text){fill:#121212!important}' in told
     assert '[style*="stroke: #000000"]{stroke:#f0f0f0!important}' in told
     assert '[style*="stroke: #cccccc"]{stroke:#434343!important}' in told
-    assert "0072b2" not in told.split("</style>")[0]
+    assert '[style*="; opacity: 0.16;"],[style$="; opacity: 0.16"]{opacity:0.40!important}' in told
+    assert "e69f00" not in told.split("</style>")[0]
+    lighter = re.search(r'\[style\*="fill: #0072b2"\]\{fill:(#\w{6})!important\}', told)
+    assert lighter is not None
+    assert contrast(lighter[1], "#121212") >= 6 > contrast("#0072b2", "#121212")
     assert told.replace(told[told.index("<style>") : told.index("</style>") + 8], "") == drawing
 
 
@@ -31,16 +39,28 @@ def test_a_drawing_without_greys_stays() -> None:
     assert for_both_grounds(f"{HEAD}</svg>") == f"{HEAD}</svg>"
 
 
-def test_texts_on_a_heat_map_contrast_with_their_cells() -> None:
+def contrast(one: object, other: object) -> float:
+    pair = sorted(relative_luminance(colour) + 0.05 for colour in (one, other))
+    return float(pair[1] / pair[0])
+
+
+def test_texts_on_a_heat_map_contrast_with_their_cells_on_either_ground() -> None:
     _, axes = plots.panels(1, 1)
     plots.heat_map(axes, np.linspace(0, 1, 30).reshape(3, 10), cmap="Blues", mask=np.eye(3, 10, dtype=bool))
     cells = axes.collections[0].get_facecolor()
     assert len(axes.texts) == 27
     for text in axes.texts:
         column, row = map(int, text.get_position())
-        pair = [relative_luminance(colour) + 0.05 for colour in (cells[10 * row + column], text.get_color())]
-        assert max(pair) / min(pair) > 4.5
+        assert contrast(cells[10 * row + column], text.get_color()) > 4.5
+    drawn = io.StringIO()
+    plt.savefig(drawn, format="svg")
     plt.close()
+    style = for_both_grounds(drawn.getvalue()).split("</style>")[0]
+    assert 'text:not([style*="fill:"]){fill:#fff}text[style*="fill: #ffffff"]{fill:#000!important}' in style
+    turned = dict(re.findall(r'\[id\^=QuadMesh\] \[style\*="fill: (#\w{6})"\]\{fill:(#\w{6})', style))
+    assert len(turned) == len({tuple(cells[place]) for place in range(30) if cells[place][3]})
+    for light, dark in turned.items():
+        assert contrast(dark, "black") == pytest.approx(contrast(light, "white"), rel=0.06)
 
 
 def test_kinds_of_a_line_differ_in_colour_and_marker() -> None:
