@@ -34,6 +34,7 @@ book: $(READY) ## run every notebook and render the book (profile embedded)
 	@$(BIN)/radbook build --profile embedded --cores $(CORES) $(if $(ONLY),--only $(ONLY))
 
 open: $(READY) ## the same on public data; needs RADEVAL_DATA_ROOT
+	@workflow/fetch_pyodide
 	@$(BIN)/radbook build --profile open --cores $(CORES) $(if $(ONLY),--only $(ONLY))
 
 full: $(READY) ## the papers' settings; needs credentials and a GPU, see the book's page on reproducing

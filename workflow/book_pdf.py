@@ -11,15 +11,18 @@ from bs4 import BeautifulSoup
 from playwright.sync_api import sync_playwright
 
 from radeval_lib import atomic
-from radeval_lib.paths import BOOK, BUILD
-from radeval_lib.pipeline.staging import pages_of
+from radeval_lib.paths import BUILD
+from radeval_lib.pipeline import rendered
+from radeval_lib.pipeline.staging import CONTENTS, pages_of
 
 MARGIN = "16mm"
 
 
-def whole_book(html: Path) -> str:
-    """One page with every page's article, each on a new sheet; pictures and styles are the book's."""
-    pages = [html / f"{page}.html" for page in pages_of(BOOK / "_toc.yml")]
+def whole_book(output: Path) -> str:
+    """One page with every page's article, each on a new sheet; pictures and styles are those of the book in a
+    profile's folder."""
+    html = rendered.folder(output)
+    pages = [html / f"{page}.html" for page in pages_of(output / "book" / CONTENTS)]
     first = BeautifulSoup(pages[0].read_text(encoding="utf-8"), "html.parser")
     for link in first.select("link[href], script[src]"):
         name = "href" if link.name == "link" else "src"
@@ -43,14 +46,13 @@ def main(profile: str, target: str) -> None:
     found = next((path for name in names if (path := shutil.which(name))), None)
     if found is None:
         sys.exit("no Chromium on this machine: install the system's package chromium")
-    html = BUILD / profile / "_build" / "html"
     with (
         tempfile.TemporaryDirectory() as folder,
         sync_playwright() as playwright,
         atomic.new_file(Path(target)) as new,
     ):
         whole = Path(folder) / "book.html"
-        whole.write_text(whole_book(html), encoding="utf-8")
+        whole.write_text(whole_book(BUILD / profile), encoding="utf-8")
         browser = playwright.chromium.launch(executable_path=found, args=["--no-sandbox"])
         page = browser.new_page()
         page.goto(whole.as_uri(), wait_until="load", timeout=300_000)

@@ -22,9 +22,9 @@ from bs4 import BeautifulSoup, Tag
 
 from radeval_lib import checksums
 from radeval_lib.papers.exhibits import exhibit
-from radeval_lib.paths import BOOK, BUILD
+from radeval_lib.paths import BUILD
 from radeval_lib.pipeline import browser_judge
-from radeval_lib.pipeline.staging import pages_of
+from radeval_lib.pipeline.staging import CONTENTS, pages_of
 from radeval_lib.study.results import read_all
 
 MOST_WORDS = 80_000
@@ -131,7 +131,7 @@ def faults(output: Path, *, judge: bool = False) -> list[str]:
     """What is wrong with the book that stands in a profile's folder, a line each; with ``judge`` it must have
     the judge for a reader's browser."""
     html = output / "_build" / "html"
-    pages = pages_of(BOOK / "_toc.yml")
+    pages = pages_of(output / "book" / CONTENTS)
     if absent := [f"{page}: not there" for page in pages if not (html / f"{page}.html").is_file()]:
         return absent
     faults = [f"dead link: {link}" for link in dead_links(html, pages)]

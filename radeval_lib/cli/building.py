@@ -88,13 +88,14 @@ def release(profile: str, data_root: str, output: Path | None, since: Path | Non
 @profile_option
 @data_root_option
 @click.option(
-    "--browser-judge",
+    "--browser-judge/--no-browser-judge",
     "judge",
-    is_flag=True,
-    help="Put the judge by rules on the page Try the judge, with a Python that runs in a browser.",
+    default=None,
+    help="Whether to have the page Try the judge, with a Python that runs in a browser [default: where "
+    "`npm pack` has left its package in build/].",
 )
 @one_line_errors
-def render(profile: str, data_root: str, judge: bool) -> None:
+def render(profile: str, data_root: str, judge: bool | None) -> None:
     """Render the book from executed notebooks, as the last step of `build` does."""
     from radeval_lib import data
     from radeval_lib.pipeline import book, processes

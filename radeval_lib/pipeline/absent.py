@@ -1,18 +1,25 @@
-"""Pages that a render does not have yet: their placeholder, and references into them."""
+"""Pages that a render lacks: their placeholder, references into them, and contents without those left out."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from pathlib import Path
+from typing import Any
 
 import nbformat
+
+from radeval_lib.study.display import ENDS_HERE
 
 OMISSION_KEY = "radeval_lacks"
 """In the metadata of an executed notebook that was omitted from the build: why, in one line."""
 _PLACE = re.compile(r"^\((?P<target>[\w-]+)\)=$|^(?:    |:)name: (?P<figure>[\w-]+)$", re.MULTILINE)
 _HEADING = re.compile(r"^#+ (.*)$", re.MULTILINE)
 _REFERENCE = re.compile(r"\{ref\}`(?:(?P<text>[^`<]+?)\s+<(?P<named>[\w-]+)>|(?P<plain>[\w-]+))`")
+_LISTED = re.compile(r"^\d+\. \{ref\}`(?P<label>[\w-]+)`\n", re.MULTILINE)
+_LIST = re.compile(r"(?:^\d+\. .*\n)+", re.MULTILINE)
+_ORPHAN = "---\norphan: true\nnosearch: true\n---\n\n"
+"""Front matter of a page outside the table of contents, made for links in tables and not searched."""
 
 
 def labels(source: str) -> dict[str, str]:
@@ -72,15 +79,50 @@ def unlink_in_file(
 
 
 def omission_reason(executed: Path) -> str:
-    """Why a page was omitted from the build; empty for one that was made."""
-    return nbformat.read(executed, as_version=4).metadata.get(OMISSION_KEY, "")
+    """Why the book leaves a page out: it was omitted from the build, or ends before its first result; empty
+    for any other page."""
+    notebook = nbformat.read(executed, as_version=4)
+    if reason := notebook.metadata.get(OMISSION_KEY, ""):
+        return str(reason)
+    outputs = [output for cell in notebook.cells for output in cell.get("outputs", [])]
+    return str(outputs[0].get("metadata", {}).get(ENDS_HERE, "")) if outputs else ""
+
+
+def listed_apart(source: str, left_out: Mapping[str, str]) -> str:
+    """Markdown whose numbered lists of pages lack those left out, by their labels with what a line below the
+    list says of them."""
+
+    def parted(found: re.Match[str]) -> str:
+        gone = [one["label"] for one in _LISTED.finditer(found.group()) if one["label"] in left_out]
+        if not gone:
+            return found.group()
+        kept = _LISTED.sub(lambda one: "" if one["label"] in gone else one.group(), found.group())
+        return f"{kept}\n**Left out.** {' '.join(left_out[label] for label in gone)}\n"
+
+    return _LIST.sub(parted, source)
+
+
+def contents_without(contents: dict[str, Any], pages: Collection[str]) -> dict[str, Any]:
+    """A table of contents as its file has it, without these pages, and without parts that held no other."""
+    kept = dict(contents)
+    for key in {"parts", "chapters", "sections", "subtrees", "entries"} & contents.keys():
+        entries = [contents_without(one, pages) for one in contents[key] if one.get("file") not in pages]
+        kept[key] = [one for one in entries if one.keys() - {"caption"}]
+        if not kept[key]:
+            del kept[key]
+    return kept
+
+
+def is_outside_contents(page: Path) -> bool:
+    """Whether a staged page is one that the table of contents does not name, see :func:`placeholder`."""
+    return page.is_file() and page.read_text(encoding="utf-8").startswith(_ORPHAN)
 
 
 def placeholder(source: str, reason: str = "") -> str:
     """The page that takes the place of one that is not made yet, or was left out for a ``reason``, so that
-    links in tables lead somewhere."""
+    links in tables lead somewhere; the table of contents lacks the latter."""
     heading = _HEADING.search(source)
     title = heading[1] if heading else "A page"
     if reason:
-        return f"# {title} (left out)\n\nThis build leaves the page out: {reason}.\n"
+        return f"{_ORPHAN}# {title} (left out)\n\nThis build leaves the page out: {reason}.\n"
     return f"# {title} (follows)\n\nThis page is not made yet. `radbook build` makes the whole book.\n"

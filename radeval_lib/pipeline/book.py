@@ -12,7 +12,7 @@ from radeval_lib import atomic
 from radeval_lib.data import catalog, guard
 from radeval_lib.errors import RadevalError
 from radeval_lib.paths import BOOK, MANIFESTS, NOTEBOOKS, display_path
-from radeval_lib.pipeline import processes, rendered, searched
+from radeval_lib.pipeline import browser_judge, processes, rendered, searched
 from radeval_lib.pipeline.execute import ANSI
 from radeval_lib.pipeline.staging import stage
 from radeval_lib.study import cells
@@ -27,9 +27,10 @@ class BookError(RadevalError):
     longest = (2000, 80, 300)
 
 
-def render(output_dir: Path, data_root: Path | None = None, *, judge: bool = False) -> Path:
-    """Stage and render the book of one profile, with ``judge`` also the judge for a reader's browser, and
-    search it for restricted text; its first page."""
+def render(output_dir: Path, data_root: Path | None = None, *, judge: bool | None = None) -> Path:
+    """Stage and render the book of one profile, with ``judge`` also the judge for a reader's browser (None:
+    where its package is in reach), and search it for restricted text; its first page."""
+    judge = browser_judge.in_reach() if judge is None else judge
     made, unfinished = output_dir / "_build", output_dir / "book.unfinished"
     if unfinished.exists() or rendered.changed(output_dir, but_index=True):
         # A render that was killed, or stopped at a warning, leaves pages that look done and warnings that an

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from radeval_lib import checksums, paths
+from radeval_lib.pipeline import browser_judge
 
 
 def prose_digest() -> str:
-    """Names prose pages, labs, settings and styles, by their content."""
+    """Names prose pages, labs, settings and styles, by their content, and whether one gets its judge."""
     prose = [paths.REFERENCES, *(path for path in paths.BOOK.rglob("*") if path.is_file())]
     files = sorted([paths.ROOT / "_config.yml", *prose, *paths.LABS.glob("*.md")])
-    return checksums.of_text(
-        "\n".join(f"{paths.display_path(one)} {checksums.of_file(one)}" for one in files)
-    )
+    named = [f"{paths.display_path(one)} {checksums.of_file(one)}" for one in files]
+    return checksums.of_text("\n".join([*named, f"judge {browser_judge.in_reach()}"]))

@@ -1,5 +1,5 @@
 """Pages as the book shows them: an executed notebook for its readers, drawings for light and dark ground, and
-prose with its claims and the judge's form."""
+prose with its claims."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from seaborn.utils import relative_luminance
 from radeval_lib.errors import NotebookError
 from radeval_lib.papers.exhibits import PAPERS, of_notebook
 from radeval_lib.papers.printed_numbers import paper as described
-from radeval_lib.pipeline import browser_judge, citing, launching, typesetting
+from radeval_lib.pipeline import citing, launching, typesetting
 from radeval_lib.pipeline.glossary import Linker
 from radeval_lib.study.display import ENDS_HERE
 from radeval_lib.study.pages import claims_table, not_rebuilt
@@ -29,10 +29,6 @@ _CELLS = re.compile(r'<g id="QuadMesh_\d+">.*?</g>', re.DOTALL)
 _WHOLE = (("^=", "", ";"), ("*=", "; ", ";"), ("$=", "; ", ""))  # a declaration in a style, and its ends
 _DARK_GROUND = "121212"  # the page of sphinx-book-theme
 _LEAST_CONTRAST = 6  # of a colour with it: Okabe and Ito's blue has 3.6
-
-_NO_JUDGE = """:::{note}
-This copy of the book was rendered without the judge; `radbook render --browser-judge` puts it here.
-:::"""
 
 _CLAIMS = re.compile(r"^<!-- claims: (\w+) -->$", re.MULTILINE)
 """Where a prose page wants the claims of a paper: a comment with the paper's key in the ledger."""
@@ -174,11 +170,3 @@ def with_claims(source: str, card: pd.DataFrame) -> str:
         return claims_table(card, PAPERS[key], up="../notebooks/")
 
     return _CLAIMS.sub(filled, source)
-
-
-def with_judge(source: str, form: str) -> str:
-    """A prose page with :data:`browser_judge.MARK` replaced by the judge's form; where that is empty, with a
-    line below the page's title on how to get it."""
-    if browser_judge.MARK not in source or form:
-        return source.replace(browser_judge.MARK, form)
-    return _below_title(source.replace(browser_judge.MARK, ""), _NO_JUDGE)

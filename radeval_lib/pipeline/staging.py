@@ -18,7 +18,7 @@ from radeval_lib.papers.printed_numbers import has_numbers, numbers_of
 from radeval_lib.paths import BOOK, REFERENCES, ROOT, display_path, notebooks
 from radeval_lib.pipeline import absent, browser_judge, citing, lab_pages
 from radeval_lib.pipeline.glossary import Linker
-from radeval_lib.pipeline.page_forms import for_readers, with_claims, with_judge
+from radeval_lib.pipeline.page_forms import for_readers, with_claims
 from radeval_lib.pipeline.page_search import search_script
 from radeval_lib.study import profiles, recordings, results
 from radeval_lib.study.display import ENDS_HERE
@@ -26,6 +26,8 @@ from radeval_lib.study.printed_tables import shown_numbers
 from radeval_lib.study.results import Result
 from radeval_lib.study.scorecards import scorecard
 
+CONTENTS = "_toc.yml"
+"""The table of contents, in the folder of prose and in the staged book."""
 _MATHJAX = ("tex-chtml.js", "output/chtml/fonts/woff-v2/*.woff")
 
 
@@ -120,7 +122,7 @@ def _placeholder(name: str, source: str, lack: str = "") -> bytes:
 
 def stage(executed_dir: Path, target: Path, *, judge: bool = False) -> bool:
     """Bring ``target`` to what the book needs, touching only files that changed; with ``judge``, also the
-    judge for a reader's browser.
+    judge for a reader's browser, without which its page is left out.
 
     Whether something changed that other pages repeat, see :func:`repeated`: Sphinx writes only the pages
     whose own source changed, and the others would go on naming an old title, or missing a new page.
@@ -132,15 +134,20 @@ def stage(executed_dir: Path, target: Path, *, judge: bool = False) -> bool:
     """
     output_dir = executed_dir.parent
     found = results.read_all(output_dir)
-    card, pages = scorecard(found), pages_of(BOOK / "_toc.yml")
+    card, pages = scorecard(found), pages_of(BOOK / CONTENTS)
     files, form = browser_judge.staged() if judge else ({}, "")
     wanted = {"_config.yml": settings(output_dir.name).encode(), REFERENCES.name: REFERENCES.read_bytes()}
     wanted |= {f"_extra/{name}": content for name, content in files.items()}
-    wanted |= _prose_pages(card, found, form)
+    prose, unjudged = _prose_pages(card, found, form)
+    wanted |= prose
     wanted |= _downloads(output_dir)
     wanted |= {name: text.encode() for name, text in lab_pages.staged()}
-    executed, left_out = _executed_pages(executed_dir, pages, card, found)
+    executed, left_out, reasons = _executed_pages(executed_dir, pages, card, found)
     wanted |= executed
+    reasons |= dict.fromkeys(unjudged, browser_judge.lack())
+    left_out |= {label: title for page in unjudged for label, title in absent.labels(_source(page)).items()}
+    pages = [page for page in pages if page not in reasons]
+    _leave_out(wanted, reasons)
     to_come, missing = _pages_to_come(pages, wanted)
     wanted |= to_come
     for name in wanted:
@@ -152,39 +159,72 @@ def stage(executed_dir: Path, target: Path, *, judge: bool = False) -> bool:
     return _write(target, wanted)
 
 
-def _prose_pages(card: pd.DataFrame, found: Sequence[Result], form: str) -> Iterator[tuple[str, bytes]]:
-    """Every file of the folder ``book``, its pages with claims, citations and the judge's ``form``."""
+def _source(page: str) -> str:
+    """The source of a page by its name in the table of contents."""
+    return ((ROOT if page.startswith("notebooks/") else BOOK) / f"{page}.md").read_text(encoding="utf-8")
+
+
+def _prose_pages(
+    card: pd.DataFrame, found: Sequence[Result], form: str
+) -> tuple[dict[str, bytes], list[str]]:
+    """Every file of the folder ``book``, its pages with claims, citations and the judge's ``form``; and the
+    pages that are left out because they want that form and it is empty."""
+    wanted, unjudged = dict[str, bytes](), list[str]()
     for path in sorted(BOOK.rglob("*")):
         name = path.relative_to(BOOK).as_posix()
         if path.suffix == ".md":
             prose = path.read_text(encoding="utf-8")
             if path.stem != "glossary":
                 prose = Linker().linked(prose)  # the table of claims is HTML, without roles
-            prose = with_judge(citing.with_examples(with_claims(prose, card), found), form)
-            yield name, f"{prose}\n\n{citing.source_line(f'book/{name}')}\n".encode()
+            prose = citing.with_examples(with_claims(prose, card), found)
+            if browser_judge.MARK in prose and not form:
+                prose = absent.placeholder(prose, browser_judge.lack())
+                unjudged.append(name.removesuffix(".md"))
+            prose = prose.replace(browser_judge.MARK, form)
+            wanted[name] = f"{prose}\n\n{citing.source_line(f'book/{name}')}\n".encode()
         elif path.is_file():
-            yield name, path.read_bytes()
+            wanted[name] = path.read_bytes()
+    return wanted, unjudged
 
 
 def _executed_pages(
     executed_dir: Path, pages: Sequence[str], card: pd.DataFrame, found: Sequence[Result]
-) -> tuple[dict[str, bytes], dict[str, str]]:
-    """Notebooks that were run, or what stands for those that lack data; and the labels that are left out."""
-    wanted, left_out, exercises = dict[str, bytes](), dict[str, str](), lab_pages.exercises()
+) -> tuple[dict[str, bytes], dict[str, str], dict[str, str]]:
+    """Notebooks that were run, or what stands for those that lack data; the labels that are left out; and the
+    pages that are left out whole, with the reason."""
+    wanted, left_out, reasons = dict[str, bytes](), dict[str, str](), dict[str, str]()
+    exercises = lab_pages.exercises()
     for path in sorted(executed_dir.glob("*/[!.]*.ipynb")):
         name = path.relative_to(executed_dir).with_suffix("").as_posix()
         if f"notebooks/{name}" not in pages:  # a cell such as one training is run but is not a page
             continue
-        source = (ROOT / "notebooks" / f"{name}.md").read_text(encoding="utf-8")
+        source = _source(f"notebooks/{name}")
         if lack := absent.omission_reason(path):
             wanted[f"notebooks/{name}.md"] = _placeholder(name, source, lack)
             left_out |= absent.labels(source)
+            reasons[f"notebooks/{name}"] = lack
             continue
         shown = for_readers(path, card, exercises, found)
         wanted[f"notebooks/{name}.ipynb"] = shown.encode()
         if ENDS_HERE in shown:
             left_out |= absent.cut_labels(source, shown)
-    return wanted, left_out
+    return wanted, left_out, reasons
+
+
+def _leave_out(wanted: dict[str, bytes], reasons: Mapping[str, str]) -> None:
+    """Take pages that are left out from the staged table of contents and from the lists of pages in prose."""
+    if not reasons:
+        return
+    contents = yaml.safe_load(wanted[CONTENTS])
+    wanted[CONTENTS] = yaml.safe_dump(absent.contents_without(contents, reasons), sort_keys=False).encode()
+    told = {
+        label: f"{title} ({lack[:1].upper()}{lack[1:]}.)"
+        for page, lack in reasons.items()
+        for label, title in absent.labels(_source(page)).items()
+    }
+    for name in wanted:
+        if name.endswith(".md") and not name.startswith("_extra/"):
+            wanted[name] = absent.listed_apart(wanted[name].decode(), told).encode()
 
 
 def _pages_to_come(pages: Sequence[str], staged: Collection[str]) -> tuple[dict[str, bytes], dict[str, str]]:
@@ -195,7 +235,7 @@ def _pages_to_come(pages: Sequence[str], staged: Collection[str]) -> tuple[dict[
             continue
         path = ROOT / f"{page}.md"
         if not (page.startswith("notebooks/") and path.is_file()):
-            where, remedy = display_path(BOOK / "_toc.yml"), "Correct the entry or run the notebook."
+            where, remedy = display_path(BOOK / CONTENTS), "Correct the entry or run the notebook."
             raise NotebookError(f"page {page!r} does not exist", where, remedy)
         source = path.read_text(encoding="utf-8")
         wanted[f"{page}.md"] = _placeholder(page.removeprefix("notebooks/"), source)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
 from string import ascii_lowercase
 from typing import Any
 
@@ -16,6 +17,9 @@ from docutils import nodes
 from pybtex.plugin import register_plugin
 from pybtex.style.labels import BaseLabelStyle
 from sphinx.application import Sphinx
+from sphinx.config import Config
+
+from radeval_lib.pipeline.absent import is_outside_contents
 
 _MINUS = re.compile(r"(?<![\w.:/−-])-(?=\.?\d)")
 _PERCENT = re.compile(r"(?<=\d) %(?!\w)")
@@ -114,11 +118,18 @@ class AuthorYear(BaseLabelStyle):
             yield label if seen[label] == 1 else f"{label}{ascii_lowercase[seen[label] - 1]}"
 
 
+def keep_left_out(app: Sphinx, config: Config) -> None:
+    """Make the pages that the table of contents lacks because they are left out, to which tables may link."""
+    excluded = config.exclude_patterns
+    config.exclude_patterns = [one for one in excluded if not is_outside_contents(Path(app.srcdir) / one)]
+
+
 def setup(app: Sphinx) -> dict[str, bool]:
     """Register the extension with Sphinx."""
     from pybtex.style.formatting.plain import Style
 
     style = type("AuthorYearStyle", (Style,), {"default_label_style": AuthorYear})
     register_plugin("pybtex.style.formatting", "author_year", style)
+    app.connect("config-inited", keep_left_out, priority=1000)  # after sphinx_external_toc has excluded them
     app.connect("doctree-resolved", set_page)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

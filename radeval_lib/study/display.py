@@ -38,18 +38,19 @@ MOST_FILES = 4
 RECORD = "Details"
 """What the folded line beside every exhibit is called."""
 ENDS_HERE = "radeval_page_ends_here"
-"""Key of an output's metadata, after which a page has nothing more to show in this build."""
+"""Key of an output's metadata, after which a page has nothing more to show in this build: the reason."""
 _NEEDS = {
-    "error_counts": "<p>The rest of this page needs the errors that six radiologists counted in ReXVal, by "
-    "category: <code>radbook data add rexval_counts</code> says how to get them.</p>",
-    "note_judgements": "<p>The rest of this page needs the errors that clinicians listed in PriMock57: "
-    "<code>radbook data add primock57</code> says how to get them.</p>",
+    "error_counts": "needs the errors that six radiologists counted in ReXVal, by category: "
+    "`radbook data add rexval_counts` says how to get them",
+    "note_judgements": "needs the errors that clinicians listed in PriMock57: "
+    "`radbook data add primock57` says how to get them",
 }
 """What a page needs of a role that nothing public in the repository can fill."""
 _NEEDS_TEXTS = (
-    "<p>The rest of this page needs public reports, which <code>radbook data fetch --open</code> brings; "
-    "<code>make open</code> then builds this page with its answer.</p>"
+    "needs public reports, which `radbook data fetch --open` brings; `make open` then builds this page with "
+    "its answer"
 )
+_CODE = re.compile(r"`([^`]+)`")
 CAUSE_WORDS = {
     "paper": "paper",
     "text": "in our text of the paper, not in the paper",
@@ -345,8 +346,10 @@ def only_with_data(run: Run, *roles: str, one_set: bool = False, dataset: str = 
         missing += f"`radbook data status {dataset}` says how to get it"
     if not lacking and not missing:
         return
-    needs = f"<p>The rest of this page is left out: {escape(missing)}.</p>"
-    display(HTML(_NEEDS.get(lacking[0], _NEEDS_TEXTS) if lacking else needs), metadata={ENDS_HERE: True})
+    needs = _NEEDS.get(lacking[0], _NEEDS_TEXTS) if lacking else ""
+    told = _CODE.sub(r"<code>\1</code>", needs) or f"is left out: {escape(missing)}"
+    reason = f"it {needs}" if needs else missing
+    display(HTML(f"<p>The rest of this page {told}.</p>"), metadata={ENDS_HERE: reason})
     display(provenance(run))
     if (shell := get_ipython()) is not None:
         shell.input_transformers_cleanup.append(lambda lines: [])

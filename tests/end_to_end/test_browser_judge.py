@@ -16,7 +16,7 @@ from playwright.sync_api import Browser, ConsoleMessage, Page, expect
 
 from radeval_lib.metrics import by_rules
 from radeval_lib.paths import BOOK, REFERENCES, ROOT
-from radeval_lib.pipeline import book, browser_judge, page_forms, rendered, serving, staging
+from radeval_lib.pipeline import book, browser_judge, rendered, serving, staging
 from tests.end_to_end.conftest import new_context
 from tests.pipeline.test_browser_judge import PAIRS
 
@@ -75,7 +75,7 @@ def output(package: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A book of the page, rendered as the whole one is."""
     output = tmp_path_factory.mktemp("judge")
     files, form = browser_judge.staged()
-    page = page_forms.with_judge((BOOK / "try_the_judge.md").read_text(encoding="utf-8"), form)
+    page = (BOOK / "try_the_judge.md").read_text(encoding="utf-8").replace(browser_judge.MARK, form)
     staged: dict[str, bytes] = {
         "_config.yml": staging.settings().encode(),
         "_toc.yml": TOC.encode(),

@@ -11,6 +11,7 @@ from radeval_lib import roles
 from radeval_lib.paths import BOOK, ROOT
 from radeval_lib.pipeline import absent, steps
 from radeval_lib.pipeline.staging import pages_of
+from radeval_lib.study.display import ENDS_HERE
 from radeval_lib.study.profiles import Profile
 
 PAGE = """---
@@ -140,10 +141,46 @@ def test_a_page_that_was_left_out_says_what_it_lacks(tmp_path) -> None:
     nbformat.write(nbformat.v4.new_notebook(metadata={absent.OMISSION_KEY: lack}), executed)
     assert absent.omission_reason(executed) == lack
     told = absent.placeholder(PAGE, lack)
-    assert told == f"# What it costs (left out)\n\nThis build leaves the page out: {lack}.\n"
+    assert told.startswith("---\norphan: true\nnosearch: true\n---\n")
+    assert told.endswith(f"\n# What it costs (left out)\n\nThis build leaves the page out: {lack}.\n")
     assert (
         absent.unlink_missing("See {ref}`nb-x`.", absent.labels(PAGE), "left out")
         == "See What it costs (left out)."
     )
     nbformat.write(nbformat.v4.new_notebook(), executed)
     assert absent.omission_reason(executed) == ""
+
+
+def test_a_page_that_ends_before_its_first_result_is_left_out(tmp_path) -> None:
+    executed = tmp_path / "page.ipynb"
+    end = nbformat.v4.new_output("display_data", metadata={ENDS_HERE: "it needs x"})
+    result = nbformat.v4.new_output("display_data")
+
+    def reason(*outputs: nbformat.NotebookNode) -> str:
+        cells = [nbformat.v4.new_code_cell(), *(nbformat.v4.new_code_cell(outputs=[one]) for one in outputs)]
+        nbformat.write(nbformat.v4.new_notebook(cells=cells), executed)
+        return absent.omission_reason(executed)
+
+    assert reason(end, result) == "it needs x"
+    assert reason(result, end) == reason(result) == reason() == ""
+
+
+def test_a_page_that_is_left_out_is_in_no_list_of_pages() -> None:
+    listed = "**In order.**\n\n1. {ref}`nb-x`\n1. {ref}`nb-y`\n\nSee {ref}`nb-x`.\n\n1. {ref}`nb-z`\n"
+    told = absent.listed_apart(listed, {"nb-x": "What it costs (It needs a.)"})
+    assert told == (
+        "**In order.**\n\n1. {ref}`nb-y`\n\n**Left out.** What it costs (It needs a.)\n"
+        "\nSee {ref}`nb-x`.\n\n1. {ref}`nb-z`\n"
+    )
+    assert absent.listed_apart(listed, {}) == listed
+
+
+def test_contents_lack_pages_that_are_left_out() -> None:
+    def contents(*pages: str) -> dict[str, object]:
+        chapters = [{"file": "c", "sections": [{"file": page} for page in pages]}]
+        return {"root": "a", "parts": [{"caption": "B", "chapters": chapters}]}
+
+    assert absent.contents_without(contents("d", "e"), {"d"}) == contents("e")
+    empty = {"root": "a", "parts": [{"caption": "B", "chapters": [{"file": "c"}]}]}
+    assert absent.contents_without(contents("d"), {"d"}) == empty
+    assert absent.contents_without(empty, {"c"}) == {"root": "a"}

@@ -20,7 +20,7 @@ from radeval_lib.cli import main
 from radeval_lib.data.categories import CATEGORIES
 from radeval_lib.metrics import by_rules
 from radeval_lib.paths import BOOK, BUILD
-from radeval_lib.pipeline import browser_judge, page_forms, staging
+from radeval_lib.pipeline import book_sources, browser_judge, staging
 from workflow.check_site import judge_faults
 
 PAIRS = [
@@ -144,15 +144,39 @@ def test_examples_have_the_errors_that_they_are_named_for() -> None:
         assert told == sorted((CATEGORIES[letter], significant) for letter, significant in planted)
 
 
-def test_a_page_without_the_judge_says_in_one_line_how_to_get_it() -> None:
-    page = (BOOK / "try_the_judge.md").read_text(encoding="utf-8")
-    assert page.count(browser_judge.MARK) == 1
-    told = page_forms.with_judge(page, "")
-    assert "`radbook render --browser-judge` puts it here" in told
-    assert browser_judge.MARK not in told
-    assert page_forms.with_judge(page, "<div>form</div>") == page.replace(
-        browser_judge.MARK, "<div>form</div>"
-    )
+def test_the_page_of_the_judge_is_left_out_without_it(tmp_path: Path, package: Path) -> None:
+    source = (BOOK / "try_the_judge.md").read_text(encoding="utf-8")
+    assert source.count(browser_judge.MARK) == 1
+    target = tmp_path / "book"
+
+    def staged(judge: bool) -> tuple[str, str, list[str]]:
+        staging.stage(tmp_path / "executed", target, judge=judge)
+        pages = [target / name for name in ("try_the_judge.md", "reproduce.md")]
+        page, other = (one.read_text(encoding="utf-8") for one in pages)
+        return page, other, staging.pages_of(target / staging.CONTENTS)
+
+    page, other, contents = staged(judge=False)
+    assert "# Try the judge (left out)\n\nThis build leaves the page out: its judge runs in" in page
+    assert f"`npm pack {browser_judge.specifier()} --pack-destination" in page
+    assert "Try the judge (left out) needs a Python for browsers" in other
+    assert "try_the_judge" not in contents
+    assert '"try_the_judge"' not in (target / "_extra" / "page_texts.js").read_text(encoding="utf-8")
+    page, other, contents = staged(judge=True)
+    assert "Paste a report" in page
+    assert '<div id="judge"' in page
+    assert browser_judge.MARK not in page
+    assert "{ref}`try-the-judge` needs" in other
+    assert "try_the_judge" in contents
+
+
+def test_a_book_has_the_judge_where_its_package_is_in_reach(
+    package: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert browser_judge.in_reach()
+    there = book_sources.prose_digest()
+    package.unlink()
+    assert not browser_judge.in_reach()
+    assert book_sources.prose_digest() != there  # so that the book is rendered again
 
 
 def test_a_book_that_lacks_a_file_of_its_judge_is_not_published(tmp_path: Path, package: Path) -> None:

@@ -1,10 +1,10 @@
 """The judge by rules in a reader's browser: its modules and their data, and a Python that runs in a page.
 
 The Python is Pyodide, from a package that is pinned by version and checksum in ``pyodide.yml`` and is never
-fetched here. The judge is this library's own: an archive of the modules that
-:mod:`radeval_lib.metrics.by_rules` imports, with PyYAML's, and of their YAML files, compiled
-(:func:`radeval_lib.own_yaml.compiled`). The page names the checksum of the archive, and a browser refuses
-another one.
+fetched here: ``make open`` has ``workflow/fetch_pyodide`` fetch it. The judge is this library's own: an
+archive of the modules that :mod:`radeval_lib.metrics.by_rules` imports, with PyYAML's, and of their YAML
+files, compiled (:func:`radeval_lib.own_yaml.compiled`). The page names the checksum of the archive, and a
+browser refuses another one.
 """
 
 from __future__ import annotations
@@ -67,6 +67,17 @@ def pinned() -> dict[str, Any]:
 def package() -> Path:
     """Where the package lies, under the name that ``npm pack`` gives it."""
     return BUILD / f"{pinned()['package']}-{pinned()['version']}.tgz"
+
+
+def in_reach() -> bool:
+    """Whether the package is there, so that a book gets the judge by default."""
+    return package().is_file()
+
+
+def lack() -> str:
+    """Why a book has no judge, in one line."""
+    fetch = f"npm pack {specifier()} --pack-destination {display_path(package().parent)}"
+    return f"its judge runs in a Python for browsers, which `{fetch}` fetches and `radbook render` puts here"
 
 
 def specifier() -> str:
