@@ -1,6 +1,6 @@
 """A Sphinx extension that sets numbers and symbols of the rendered book: a minus sign before a negative
-number, no space before a percent sign, no line break within an interval, the subscript of Kendall's τ_b, and
-author and year as the labels of the bibliography.
+number, no sign before zero, no space before a percent sign, no line break within an interval, the subscript
+of Kendall's τ_b, and author and year as the labels of the bibliography.
 
 Sources and results keep the plain characters, which programs read.
 """
@@ -22,6 +22,7 @@ from sphinx.config import Config
 from radeval_lib.pipeline.absent import is_outside_contents
 
 _MINUS = re.compile(r"(?<![\w.:/−-])-(?=\.?\d)")
+_SIGNED_ZERO = re.compile(r"(?<![\w.:/+−-])[-+−](?=0(?:\.0+)?(?![\w]|\.\d))")
 _PERCENT = re.compile(r"(?<=\d) %(?!\w)")
 _INTERVAL = re.compile(r"(?<=\[)([-+−]?[\d.,]+%?(?:,| to)) (?=[-+−]?[\d.,]+%?\])")
 _BOUND = re.compile(r"((?:(?<!\w)p )?(?:[<>≤≥]|&lt;|&gt;)) (?=[-+−]?\.?\d)")
@@ -35,9 +36,10 @@ _AS_IS = re.compile(rf"{_CODE}|<[^>]*>", re.DOTALL)
 
 
 def characters(text: str) -> str:
-    """Text with U+2212 in place of a hyphen that stands for a minus sign, ``95%`` for ``95 %``, and intervals
-    and bounds (``< 0.001``) held together by a no-break space."""
-    whole = _BOUND.sub("\\1\N{NO-BREAK SPACE}", _MINUS.sub("\N{MINUS SIGN}", text))
+    """Text with U+2212 in place of a hyphen that stands for a minus sign, a zero without a sign, ``95%`` for
+    ``95 %``, and intervals and bounds (``< 0.001``) held together by a no-break space."""
+    signed = _MINUS.sub("\N{MINUS SIGN}", _SIGNED_ZERO.sub("", text))
+    whole = _BOUND.sub("\\1\N{NO-BREAK SPACE}", signed)
     return _INTERVAL.sub("\\1\N{NO-BREAK SPACE}", _PERCENT.sub("%", whole))
 
 
