@@ -96,6 +96,11 @@ def _written(value: Any, write: Callable[[Any], str], exact: bool) -> str:
     return f"< {smallest_shown()}" if count and 0 < round(float(value)) < smallest_shown() else text
 
 
+def p_value(p: float) -> str:
+    """A p value for a column of them, all with three decimals; ``< 0.001`` below a thousandth."""
+    return "< 0.001" if p < 0.001 else f"{p:.3f}"
+
+
 def folded(table: HTML) -> HTML:
     """A long table of :func:`show` that opens on a click on its caption, which moves out of it."""
     found = re.search(r"<caption><span>(.*?)</span></caption>", table.data, re.DOTALL)

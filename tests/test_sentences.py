@@ -18,6 +18,7 @@ import pytest
 from radeval_lib.data import recorded
 from radeval_lib.pages.across import real_systems
 from radeval_lib.pages.green import judge_models
+from radeval_lib.pages.rales import benchmark, benchmark_calibration, benchmark_transfer
 from radeval_lib.pages.ratescore import error_counts, learned_weights, rated_pairs, released_models
 from radeval_lib.papers.demonstrations import Contrast
 from radeval_lib.papers.printed_numbers import parse
@@ -127,6 +128,17 @@ def _left_out(**cases: int) -> str:
     return error_counts.left_out(groups, rule, "Length alone was not tried.", "RadPref")
 
 
+def _of_data(evidence: str, stand_in: str) -> str:
+    run = SimpleNamespace(evidence=lambda role: evidence, stand_in=lambda wanted: stand_in)
+    return benchmark.data_words(run)  # type: ignore[arg-type]
+
+
+def _of_classes(**left_out: int) -> str:
+    """What is said of classifiers with so many validation documents left out, of 50, NLL infinite for all."""
+    found = {name: SimpleNamespace(infinite=True, left_out=n, validation=50) for name, n in left_out.items()}
+    return benchmark_calibration.unlearned_words(found)  # type: ignore[arg-type]
+
+
 def _branches(**told: dict[str, str]) -> dict[str, str]:
     return {f"{branch}, {key}": text for branch, texts in told.items() for key, text in texts.items()}
 
@@ -168,6 +180,20 @@ def made() -> dict[str, dict[str, str]]:
                     "total": "1.03",
                 }
             )
+        },
+        "pages.rales.benchmark.data_words": {
+            "generated": _of_data("synthetic", "x"),
+            "stand-ins": _of_data("open", "graph corpus from Open-i, not radgraph"),
+            "the paper's": _of_data("credentialed", ""),
+        },
+        "pages.rales.benchmark_calibration.unlearned_words": {
+            "none left out": _of_classes(first=0, second=0),
+            "one left out": _of_classes(first=0, second=2),
+        },
+        "pages.rales.benchmark_transfer.decided": {
+            "none": benchmark_transfer.decided(0, 0, 5),
+            "two": benchmark_transfer.decided(1, 1, 5),
+            "all": benchmark_transfer.decided(5, 0, 5),
         },
         "papers.demonstrations.Contrast._repr_markdown_": {
             "a share": Contrast("A", "d", "Score of x", 0.8, 0.3, basis="by the paper")._repr_markdown_(),

@@ -13,6 +13,7 @@ from radeval_lib.errors import PrintedError
 from radeval_lib.papers.printed_numbers import Printed, parse, printed_in, released
 from radeval_lib.papers.rounding import FloatArray, rounding_range
 from radeval_lib.stats.estimates import Estimate
+from radeval_lib.study.counts import out_of
 from radeval_lib.study.verdicts import CANNOT_TELL, FAILS, HOLDS
 
 # Slack for binary floating point at the very edge of a rounding interval.
@@ -271,7 +272,7 @@ def check_bounds(
     ]
     ends = dict.fromkeys(f"{share:.0%}" for share in (min(accepted), max(accepted)))
     accepts = f"each of which accepts {' to '.join(ends)} of what is possible"
-    found = f"{sum(inside)} of {len(cells)} within bounds, {accepts}"
+    found = f"{out_of(sum(inside), len(cells), str)} within bounds, {accepts}"
     holds = False if not all(inside) else True if max(accepted) < WIDEST else None
     return check_statement(name, claim, found, holds, cells=[cell for cell, *_ in cells])
 

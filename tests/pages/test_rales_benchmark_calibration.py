@@ -14,6 +14,8 @@ from radeval_lib.pages.rales.benchmark_calibration import (
     changes,
     most_changed,
     scaled,
+    unlearned_words,
+    whole_fits,
 )
 
 
@@ -67,10 +69,22 @@ def test_few_validation_documents_widen_the_interval() -> None:
     assert width[0] > 2 * width[1]
 
 
+def test_what_unlearned_classes_do_is_said_where_there_are_any(found: Scaled) -> None:
+    assert unlearned_words({"a": found}) == ""
+    assert unlearned_words({"a": found, "b": replace(found, left_out=2)}).endswith("fitted: b (2 of 300).")
+
+
+def test_draws_stand_as_one_where_all_are_there() -> None:
+    every = ["a, draw 1", "a, draw 2", "b, draw 1", "b, draw 2", "c"]
+    found = whole_fits(["a, draw 1", "a, draw 2", "b, draw 2", "c"], every)
+    assert found == ["a, every draw", "b, draw 2", "c"]
+
+
 def test_a_slider_of_temperatures_starts_at_the_fitted_one(found: Scaled) -> None:
     diagrams, start = by_temperature(found)
-    assert float(start) == pytest.approx(found.temperature, rel=0.1)
-    assert diagrams["1"].startswith(
+    assert start == f"{found.temperature:.3f}"
+    assert f"ECE {found.after['ECE']:.3f}" in diagrams[start]
+    assert diagrams["1.000"].startswith(
         f"<p>ECE {found.before['ECE']:.3f}, Brier score {found.before['Brier']:.3f}"
     )
     flat = replace(found, logits=np.tile([2.0, 1.0, 0.0], (300, 1)))

@@ -25,25 +25,25 @@ from radeval_lib.pages.rales.printed_scores import mann_whitney
 
 @pytest.fixture
 def scores() -> pd.DataFrame:
-    rows = [("English", value) for value in (80.0, 80.2, 80.4, 80.6)]
+    rows = [("General", value) for value in (80.0, 80.2, 80.4, 80.6)]
     rows += [("Clinical", value) for value in (82.0, 82.2, 82.4, 82.6)]
     return pd.DataFrame(rows, columns=["domain", "value"]).assign(half_width=0.05, labels="100%")
 
 
 def test_a_lead_is_the_difference_of_means_within_rounding(scores: pd.DataFrame) -> None:
-    found = lead(scores, ["Clinical"], ["English"])
+    found = lead(scores, ["Clinical"], ["General"])
     assert (found.value, found.low, found.high) == pytest.approx((2.0, 1.9, 2.1))
 
 
 def test_groups_that_do_not_overlap_differ_by_rank(scores: pd.DataFrame) -> None:
-    checks = check_lead("by domain", "a lead", scores, ["Clinical"], [["English"]])
+    checks = check_lead("by domain", "a lead", scores, ["Clinical"], [["General"]])
     assert [check.outcome for check in checks] == ["holds", "holds"]
-    other_way = check_lead("by domain", "a lead", scores, ["English"], [["Clinical"]])
+    other_way = check_lead("by domain", "a lead", scores, ["General"], [["Clinical"]])
     assert [check.outcome for check in other_way] == ["fails", "fails"]
 
 
 def test_a_general_model_is_held_against_smaller_special_ones() -> None:
-    rows = [("English", "big", 300, 82.0), ("English", "small", 100, 83.0)]
+    rows = [("General", "big", 300, 82.0), ("General", "small", 100, 83.0)]
     rows += [("Clinical", "clinical", 110, 82.5), ("Radiology", "larger", 345, 84.0)]
     scores = pd.DataFrame(rows, columns=["domain", "model", "million parameters", "value"])
     assert behind_smaller(scores).to_dict() == {"big": 0.5}
@@ -72,7 +72,7 @@ def test_no_difference_holds_only_under_every_reading(
     sizes: tuple[int, ...], far: bool, outcome: str
 ) -> None:
     rows = []
-    for place, domain in enumerate(["English", "Biomedical", "Clinical", "Radiology"]):
+    for place, domain in enumerate(["General", "Biomedical", "Clinical", "Radiology"]):
         values = [i + (100 * place if far else 0.1 * place) for i in range(sizes[place])]
         rows += [(domain, value, labels) for value in values for labels in printed_scores.ORDER]
     scores = pd.DataFrame(rows, columns=["domain", "value", "labels"])
@@ -110,7 +110,7 @@ def test_corrections_count_the_pairs_of_a_share() -> None:
     for _, part in found.groupby("labels"):
         assert len(part) == 6
         assert part["p_bonferroni"].tolist() == pytest.approx((6 * part["p"]).clip(upper=1).tolist())
-    sizes = found.set_index(["first", "second"]).loc[("English", "Biomedical")].iloc[0]
+    sizes = found.set_index(["first", "second"]).loc[("General", "Biomedical")].iloc[0]
     assert sizes["least_p"] == pytest.approx(min(1, 6 * 2 / comb(sizes["n_first"] + sizes["n_second"], 3)))
 
 

@@ -10,6 +10,7 @@ instead of tenths would measure the luck of a choice on half as many documents, 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from itertools import combinations
 
@@ -26,7 +27,9 @@ from radeval_lib.pages.rales.tasks import tasks
 from radeval_lib.papers.printed_numbers import released
 from radeval_lib.stats.inputs import FloatArray
 from radeval_lib.stats.resampling import drawn_rows
+from radeval_lib.study import stand_ins
 from radeval_lib.study.checks import Check, check_setting, check_statement
+from radeval_lib.study.counts import out_of
 from radeval_lib.study.runs import Run
 
 _FOLDS = 10
@@ -128,6 +131,39 @@ def least_noise(of: PercentScores) -> float:
     """The smallest half-width of an interval of the difference of two encoders' NLU scores."""
     leads = [of.lead(a, b) for a, b in combinations(of.encoders, 2)]
     return min((lead.high - lead.low) / 2 for lead in leads)
+
+
+def flat(found: Mapping[str, PercentScores], share: float) -> str:
+    """Encoders whose accuracy for procedures is at most ``share``, in percent, by the share of labels."""
+    parts = []
+    for regime, one in found.items():
+        scored = one.observed["Procedure"]
+        # "MiniLM, untrained" would read as two entries of a list.
+        names = [re.sub(", (.*)", r" (\1)", name) for name in scored.index[scored <= share]]
+        every = len(names) == len(scored) > 1
+        told = out_of(len(names), len(scored)) if every else wording.joined(names)
+        if names:
+            parts.append(f"with {REGIMES[regime]} {told}")
+    return "; ".join(parts) or "none"
+
+
+def data_words(run: Run) -> str:
+    """What the encoders are fitted to and scored on, as a sentence."""
+    own = [stand_ins.title(name) for name in PAPERS_DATA.values()]
+    if all(run.evidence(role) == "synthetic" for role in PAPERS_DATA):
+        return f"All {wording.in_words(len(own))} data sets are generated, not {wording.joined(own, 'or')}."
+    told = run.stand_in(PAPERS_DATA) or "the paper's own data sets"
+    return f"Data: {told}."
+
+
+def pretraining_words(run: Run, role: str) -> str:
+    """Where the in-domain encoder's reports come from, and whether test documents are among them."""
+    source = run.source(role)
+    if run.evidence(role) == "synthetic":
+        return source
+    if all(run.evidence(each) == "synthetic" for each in PAPERS_DATA):
+        return f"{source}; the test documents are generated, so none of them is among these"
+    return f"{source}; whether any of them are among the test documents was not checked"
 
 
 def ranges(ranks: pd.DataFrame) -> list[str]:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import re
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -20,6 +21,7 @@ from radeval_lib.stats.estimates import Estimate
 from radeval_lib.stats.resampling import estimate
 from radeval_lib.study.runs import Run
 
+_DRAW = re.compile(r", draw \d+$")
 REFITS = 100
 """Resamples of the validation documents, in each of which a temperature is fitted."""
 
@@ -129,22 +131,52 @@ def by_effect(found: Mapping[str, Scaled]) -> dict[str, list[str]]:
     return lists
 
 
+def whole_fits(names: Sequence[str], every: Iterable[str]) -> list[str]:
+    """Names of classifiers, the draws of records as one where all several of them are there."""
+    fits: dict[str, list[str]] = {}
+    for name in every:
+        fits.setdefault(_DRAW.sub("", name), []).append(name)
+    told = []
+    for fit, draws in fits.items():
+        there = [name for name in draws if name in names]
+        told += [f"{fit}, every draw"] if len(there) == len(draws) > 1 else there
+    return told
+
+
+def unlearned_words(found: Mapping[str, Scaled]) -> str:
+    """What classes without a document in training do to these classifiers; empty where they do nothing."""
+    infinite = "; ".join(name for name, one in found.items() if one.infinite)
+    left_out = "; ".join(
+        f"{name} ({one.left_out} of {one.validation})" for name, one in found.items() if one.left_out
+    )
+    told = []
+    if infinite:
+        told.append(
+            f"A test document of such a class makes the NLL infinite (∞) at any temperature: {infinite}."
+        )
+    if left_out:
+        told.append(
+            f"Validation documents of such classes were left out when the temperature was fitted: {left_out}."
+        )
+    first = "A class of which training had no document gets the probability zero."
+    return " ".join([first, *told]) if told else ""
+
+
 def most_changed(found: Mapping[str, Scaled]) -> str:
     """The classifier whose ECE scaling moves most, of those that learned something."""
     return max(found, key=lambda name: (not found[name].constant, abs(found[name].changes["ECE"].value)))
 
 
 def by_temperature(one: Scaled) -> tuple[dict[str, str], str]:
-    """A reliability diagram as HTML for each of several temperatures, and the one nearest to the fitted."""
-    temperatures = np.round(np.geomspace(0.25, 4, 17), 2)
+    """A reliability diagram as HTML for each of several temperatures, and the fitted one, which is among
+    them."""
     diagrams = {}
-    for value in temperatures:
+    for value in np.union1d(np.geomspace(0.25, 4, 17), one.temperature):
         probabilities = temperature.scale(one.logits, float(value))
         measured = calibration.measures(probabilities, one.labels)
         caption = f"<p>ECE {measured['ECE']:.3f}, Brier score {measured['Brier']:.3f}</p>"
-        diagrams[f"{value:g}"] = caption + _svg(_filled_bins(probabilities, one.labels))
-    nearest = temperatures[np.abs(np.log(temperatures / one.temperature)).argmin()]
-    return diagrams, f"{nearest:g}"
+        diagrams[f"{value:.3f}"] = caption + _svg(_filled_bins(probabilities, one.labels))
+    return diagrams, f"{one.temperature:.3f}"
 
 
 def _svg(bins: pd.DataFrame) -> str:

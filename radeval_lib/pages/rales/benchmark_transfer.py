@@ -13,6 +13,7 @@ from scipy import stats
 
 from radeval_lib import plots, study
 from radeval_lib.pages.rales.printed_scores import colours, domains
+from radeval_lib.study.counts import out_of
 
 _LABELS_BELOW = ("DeBERTa-V3_large", "RoBERTa_base", "RoBERTa_large", "RadBERT_1")
 _LABELS_LEFT = ("DeBERTa-V3_base", "RoBERTa_base")
@@ -49,6 +50,14 @@ def lies_within(row: pd.Series, least: float, most: float) -> bool | None:
     if all(row["high"] * unit < bottom or row["low"] * unit > top for unit in units):
         return False
     return None
+
+
+def decided(within: int, outside: int, choices: int) -> str:
+    """What the intervals by all ``choices`` of models come to, as a sentence: so many lie ``within`` and
+    ``outside`` the claimed range."""
+    if not within + outside:
+        return "The scores do not decide it."
+    return f"The scores decide it for {out_of(within + outside, choices)} ways to choose the models."
 
 
 def check_slopes(found: pd.DataFrame, least: float, most: float) -> list[study.Check]:

@@ -16,8 +16,8 @@ from scipy.special import softmax
 from scipy.stats import rankdata
 
 from radeval_lib import plots, study
-from radeval_lib.pages.rales.printed_scores import mann_whitney
-from radeval_lib.papers.printed_numbers import Printed, printed, wide
+from radeval_lib.pages.rales.printed_scores import GENERAL, mann_whitney, models
+from radeval_lib.papers.printed_numbers import Printed, wide
 from radeval_lib.stats import calibration
 from radeval_lib.stats.printed import rank_range
 from radeval_lib.study.checks import Check
@@ -50,8 +50,8 @@ def at_three_temperatures(rng: np.random.Generator) -> pd.DataFrame:
 
 def _two_domains(ranks: pd.DataFrame) -> list[pd.DataFrame]:
     """The rows of biomedical models, and those of general ones."""
-    domain = printed("rales.table2").set_index("model")["domain"].reindex(ranks.index)
-    return [ranks[domain == of] for of in ("Biomedical", "English")]
+    domain = models().set_index("model")["domain"].reindex(ranks.index)
+    return [ranks[domain == of] for of in ("Biomedical", GENERAL)]
 
 
 def compared_models(ranks: pd.DataFrame) -> int:

@@ -15,6 +15,7 @@ from matplotlib.figure import Figure
 
 from radeval_lib import plots, study
 from radeval_lib.pages.rales.printed_scores import (
+    GENERAL,
     ORDER,
     SETTINGS,
     SPECIAL,
@@ -27,6 +28,7 @@ from radeval_lib.papers.printed_numbers import Printed
 from radeval_lib.papers.rounding import rounding_range
 from radeval_lib.stats.estimates import Estimate
 from radeval_lib.study.checks import Check, Key, check_statement
+from radeval_lib.study.counts import out_of
 from radeval_lib.study.superiority import Lead, check_superiority
 
 SHARES = ("100%", "10%", "1%")
@@ -84,7 +86,7 @@ def check_lead(
     claim: str,
     scores: pd.DataFrame,
     better: Sequence[str],
-    rivals: Sequence[Sequence[str]] = (("English",), ("Biomedical",)),
+    rivals: Sequence[Sequence[str]] = ((GENERAL,), ("Biomedical",)),
 ) -> list[Check]:
     """Order and lead of a group of domains over others, by mean scores and the exact Mann-Whitney test.
 
@@ -123,7 +125,7 @@ def behind_smaller(scores: pd.DataFrame) -> pd.Series:
     gaps = {
         row["model"]: special[special["million parameters"] < row["million parameters"]]["value"].max()
         - row["value"]
-        for _, row in scores[scores["domain"] == "English"].iterrows()
+        for _, row in scores[scores["domain"] == GENERAL].iterrows()
     }
     return pd.Series(gaps).dropna().sort_values(kind="stable")
 
@@ -170,14 +172,14 @@ def tasks_needed(comparisons: int) -> int:
 
 def check_domains(plotted: pd.DataFrame) -> Check:
     """Whether the figure notebook (``plotted``: ``model`` and ``domain``) averages each model under the
-    domain that the text gives it; the notebook says *General* where Table 2 says *English*."""
-    theirs = plotted.drop_duplicates("model").set_index("model")["domain"].replace("General", "English")
+    domain that the text gives it."""
+    theirs = plotted.drop_duplicates("model").set_index("model")["domain"]
     own = models().set_index("model")["domain"]
     same = int((theirs.reindex(own.index) == own).sum())
     return check_statement(
         "domains of the models behind Figure 2",
         "values are averaged across model domain",
-        f"{same} of {len(own)} models have the domain that Section 4.2.1 gives them",
+        f"{out_of(same, len(own), str)} models have the domain that Section 4.2.1 gives them",
         same == len(own),
     )
 

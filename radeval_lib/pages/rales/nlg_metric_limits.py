@@ -28,6 +28,7 @@ from radeval_lib.study.runs import Run
 from radeval_lib.synthetic import SyntheticError, SyntheticReport, generate, inject, rewrite
 from radeval_lib.synthetic.generator import Pair, rerender, seeded
 from radeval_lib.synthetic.rewrites import RewriteKind
+from radeval_lib.wording import joined
 
 if TYPE_CHECKING:
     from radeval_lib.metrics.base import Metric
@@ -187,7 +188,7 @@ def draw_fairness(fair: pd.DataFrame) -> Figure:
         n = int(fair.loc[phenomenon, "n"].iloc[0])
         ax.set(title=f"{fill(phenomenon, 15)}\n(n = {n})", xlim=(-0.04, 1.04))
         ax.set_xticks([0, 0.5, 1], ["0", "0.5", "1"])
-    figure.supxlabel("share of pairs", fontsize="medium")
+    figure.supxlabel("share of references", fontsize="medium")
     return figure
 
 
@@ -212,6 +213,22 @@ def by_preference(fair: pd.DataFrame, metric: str) -> dict[int, list[str]]:
         name: int(row["low"] > 0.5) - int(row["high"] < 0.5) for name, row in _of_metric(fair, metric).items()
     }
     return {side: [name for name in sides if sides[name] == side] for side in (-1, 0, 1)}
+
+
+def preference_words(fair: pd.DataFrame, metric: str) -> str:
+    """:func:`by_preference` as what a sentence says of the metric, with the number of references."""
+    numbers, sides = fair["n"].groupby(level="phenomenon").first(), by_preference(fair, metric)
+    told = {
+        -1: "prefers the wrong report to a right one with {}",
+        1: "prefers a right one with {}",
+        0: "does not clearly prefer either where the right one has {}",
+    }
+    parts = [
+        words.format(joined([f"{name} (n = {numbers[name]:.0f})" for name in sides[side]], "or"))
+        for side, words in told.items()
+        if sides[side]
+    ]
+    return "; it ".join(parts)
 
 
 def _of_metric(fair: pd.DataFrame, metric: str) -> dict[str, pd.Series]:

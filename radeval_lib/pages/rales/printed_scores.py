@@ -13,7 +13,9 @@ from scipy.stats import PermutationMethod
 
 from radeval_lib import plots, study
 from radeval_lib.stats.inputs import finite
+from radeval_lib.study.counts import out_of
 
+GENERAL = "General"
 SPECIAL = ["Clinical", "Radiology"]
 """Domains that the paper's text takes together."""
 
@@ -31,8 +33,9 @@ ORDER = ["1%", "10%", "100%", "100%, frozen"]
 
 def models() -> pd.DataFrame:
     """Table 2, one row per model: ``domain``, ``family``, ``model``, and million parameters under
-    ``value``."""
-    return study.printed("rales.table2")
+    ``value``. What the table calls *English* is *General* in the paper's text, its figures and here."""
+    listed = study.printed("rales.table2")
+    return listed.assign(domain=listed["domain"].replace("English", GENERAL))
 
 
 def domains() -> list[str]:
@@ -102,7 +105,7 @@ def sizes_as_plotted() -> study.Check:
     return study.check_statement(
         "sizes, Table 2 against the repository's Figure 1",
         f"{len(sizes)} sizes in Table 2",
-        f"{same} of {len(sizes)} are the same in the figure notebook",
+        f"{out_of(same, len(sizes), str)} are the same in the figure notebook",
         same == len(sizes),
         cells=[
             *study.all_in(own[own["quantity"] == "parameters"]),

@@ -15,6 +15,7 @@ from radeval_lib.pages.rales.printed_scores import SETTINGS, models
 from radeval_lib.papers.printed_numbers import printed
 from radeval_lib.stats.printed_counts import counts_that_print, predictions_that_print
 from radeval_lib.study.checks import WIDEST, Check, above, check_statement, under_every
+from radeval_lib.study.counts import out_of
 
 _READ_N, _READ_F1 = 7, 0.1
 """How closely the dots of Figure 5 can be read."""
@@ -108,8 +109,8 @@ def check_whole_shares(by_class: pd.DataFrame) -> list[Check]:
             check_statement(
                 words,
                 f"{len(accepts)} {name}s above 0, where not every value is possible",
-                f"possible for {possible.sum()} of {len(accepts)}; for {bound} of them less than a quarter "
-                "of all values would be",
+                f"possible for {out_of(possible.sum(), len(accepts), str)}; for {bound} of them less than "
+                "a quarter of all values would be",
                 False if not possible.all() else True if bound else None,
             )
         )
@@ -149,13 +150,13 @@ def check_examples(cases: pd.DataFrame, classes: Sequence[str]) -> list[Check]:
         check_statement(
             "marked correct where reference and prediction are the same",
             "six marks",
-            f"{marked.sum()} of {len(cases)}",
+            out_of(marked.sum(), len(cases), str),
             marked.all(),
         ),
         check_statement(
             "the predicted class is the more probable",
             "predictions (we ask for the most probable class)",
-            f"{likelier.sum()} of {len(cases)}; sum at most {together:.2f} in the wrong ones",
+            f"{out_of(likelier.sum(), len(cases), str)}; sum at most {together:.2f} in the wrong ones",
             likelier.all() and together <= _MOST,
         ),
         check_statement(
@@ -167,7 +168,7 @@ def check_examples(cases: pd.DataFrame, classes: Sequence[str]) -> list[Check]:
         check_statement(
             "procedures of the examples in Table 15",
             "one of 46 titles",
-            f"{listed} of {len(named)} names are rows there",
+            f"{out_of(listed, len(named), str)} names are rows there",
             listed == len(named),
         ),
     ]
