@@ -24,7 +24,7 @@ from radeval_lib.study.printed_leads import lead_of_intervals as lead_of_interva
 from radeval_lib.study.printed_leads import lead_of_shares, needs_of_intervals
 from radeval_lib.study.runs import Run
 from radeval_lib.study.superiority import LEVEL, Lead, check_no_deficit, check_superiority
-from radeval_lib.tables import table_html
+from radeval_lib.tables import p_value, table_html
 from radeval_lib.wording import p_digits, p_words
 
 ENDS = ["estimate", "ci_low", "ci_high"]
@@ -196,7 +196,7 @@ class PrintedShares:
                 "printed": f"{share} ({reach[0]} to {reach[1]})",
                 f"of {self.cases}": k,
                 "rebuilt": f"{k / self.cases:.3f} ({low:.3f} to {high:.3f})",
-                "p v one half": p_digits(stats.binomtest(k, self.cases).pvalue),
+                "p v one half": p_value(stats.binomtest(k, self.cases).pvalue),
             }
         return pd.DataFrame.from_dict(rows, orient="index")
 

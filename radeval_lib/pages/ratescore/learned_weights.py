@@ -96,7 +96,7 @@ def compared(run: Run, metric: RaTEScore) -> tuple[pd.DataFrame, pd.DataFrame]:
         groups=table["case"].to_numpy(),
         kind="kendall",
         resamples=run.profile.resamples,
-        rng=run.rng("settings"),
+        rng=run.rng("rated_paragraphs kendall"),  # the draws of ratescore/rated_pairs, so its interval
     )
     return drawn.intervals().set_index("metric"), drawn.compare(LEARNED["long"]).set_index("rival")
 

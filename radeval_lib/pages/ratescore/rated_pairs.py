@@ -14,7 +14,8 @@ from radeval_lib.study.checks import Key
 from radeval_lib.study.metric_agreement import Agreement
 from radeval_lib.study.page_runs import OpenExhibit
 from radeval_lib.study.superiority import LEVEL
-from radeval_lib.wording import in_words, joined, ordinal, p_digits, with_interval
+from radeval_lib.tables import p_value
+from radeval_lib.wording import in_words, joined, ordinal, with_interval
 
 EXPERIMENTS: dict[str, tuple[str, str, str, list[Kind]]] = {
     "rated_paragraphs": (
@@ -65,7 +66,7 @@ def leads_in_words(values: pd.DataFrame, leads: pd.DataFrame, kind: Kind, lead: 
     gaps = [with_interval(row.difference, row.low, row.high, "+.2f") for row in leads.itertuples()]
     table = pd.DataFrame({kind.capitalize(): found}, index=values.index.rename(None))
     table[lead] = pd.Series(gaps, index=leads.index)
-    table["p, corrected"] = leads["p_holm"].map(p_digits)
+    table["p, corrected"] = leads["p_holm"].map(p_value)
     return table.fillna("")
 
 
