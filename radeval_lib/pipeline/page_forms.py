@@ -107,17 +107,17 @@ def for_both_grounds(svg: str) -> str:
     in_cells = "".join(_CELLS.findall(svg))
     cells = {colour for paint, colour in _PAINT.findall(in_cells) if paint == "fill"}
     for paint, colour in sorted(set(_PAINT.findall(svg))):
-        # White text stands on cells of heat maps.
-        kept = ":not(text)" if (paint, colour) == ("fill", "ffffff") else ""
         if (dark := _on_dark(colour)) != colour:
-            rules.append(f'[style*="{paint}: #{colour}"]{kept}{{{paint}:#{dark}!important}}')
+            rules.append(f'[style*="{paint}: #{colour}"]{{{paint}:#{dark}!important}}')
+        if (paint, colour) == ("fill", "ffffff"):  # white text stands on what gets lighter
+            rules.append('text[style*="fill: #ffffff"]{fill:#000!important}')
     for name, share in sorted(set(_OPACITY.findall(svg))):
         chosen = ",".join(f'[style{at}"{before}{name}: {share}{after}"]' for at, before, after in _WHOLE)
         rules.append(f"{chosen}{{{name}:{float(share) ** 0.5:.2f}!important}}")
     for colour in sorted(cells):
         rules.append(f'[id^=QuadMesh] [style*="fill: #{colour}"]{{fill:#{_turned(colour)}!important}}')
     if cells:
-        rules.append('text:not([style*="fill:"]){fill:#fff}text[style*="fill: #ffffff"]{fill:#000!important}')
+        rules.append('text:not([style*="fill:"]){fill:#fff}')
     if not rules:
         return svg
     style = f"<style>@media (prefers-color-scheme: dark){{{''.join(rules)}}}</style>"

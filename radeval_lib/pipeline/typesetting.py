@@ -1,6 +1,6 @@
 """A Sphinx extension that sets numbers and symbols of the rendered book: a minus sign before a negative
-number, no sign before zero, no space before a percent sign, no line break within an interval, the subscript
-of Kendall's τ_b, and author and year as the labels of the bibliography.
+number, no sign before zero, an apostrophe that is no straight quote, no space before a percent sign, no line
+break within an interval, the subscript of Kendall's τ_b, and author and year as labels of the bibliography.
 
 Sources and results keep the plain characters, which programs read.
 """
@@ -23,6 +23,7 @@ from radeval_lib.pipeline.absent import is_outside_contents
 
 _MINUS = re.compile(r"(?<![\w.:/−-])-(?=\.?\d)")
 _SIGNED_ZERO = re.compile(r"(?<![\w.:/+−-])[-+−](?=0(?:\.0+)?(?![\w]|\.\d))")
+_APOSTROPHE = re.compile(r"(?<=[^\W\d_])(?:'|&#x27;|&#39;)(?=[^\W\d_])|(?<=s)(?:'|&#x27;|&#39;)(?=\s)")
 _PERCENT = re.compile(r"(?<=\d) %(?!\w)")
 _INTERVAL = re.compile(r"(?<=\[)([-+−]?[\d.,]+%?(?:,| to)) (?=[-+−]?[\d.,]+%?\])")
 _BOUND = re.compile(r"((?:(?<!\w)p )?(?:[<>≤≥]|&lt;|&gt;)) (?=[-+−]?\.?\d)")
@@ -36,10 +37,11 @@ _AS_IS = re.compile(rf"{_CODE}|<[^>]*>", re.DOTALL)
 
 
 def characters(text: str) -> str:
-    """Text with U+2212 in place of a hyphen that stands for a minus sign, a zero without a sign, ``95%`` for
-    ``95 %``, and intervals and bounds (``< 0.001``) held together by a no-break space."""
+    """Text with U+2212 in place of a hyphen that stands for a minus sign, a zero without a sign, U+2019 for a
+    straight apostrophe, ``95%`` for ``95 %``, and intervals and bounds (``< 0.001``) held together by a
+    no-break space."""
     signed = _MINUS.sub("\N{MINUS SIGN}", _SIGNED_ZERO.sub("", text))
-    whole = _BOUND.sub("\\1\N{NO-BREAK SPACE}", signed)
+    whole = _BOUND.sub("\\1\N{NO-BREAK SPACE}", _APOSTROPHE.sub("\N{RIGHT SINGLE QUOTATION MARK}", signed))
     return _INTERVAL.sub("\\1\N{NO-BREAK SPACE}", _PERCENT.sub("%", whole))
 
 
