@@ -38,7 +38,7 @@ def settings(edition: str = "") -> str:
     The date is the commit's, so that the same state of the repository gives the same bytes.
     """
     content = yaml.safe_load((ROOT / "_config.yml").read_text(encoding="utf-8"))
-    footer = [f"{citing.authors()}. Version {citing.about()['version']}."]
+    footer = [f"Version {citing.about()['version']}."]
     footer += ["Code: MIT licence. Text, figures and tables: CC BY 4.0 (see LICENSE and LICENSE-TEXT.md)."]
     if commit := last_commit():
         footer.append(f"Last commit of the repository: {commit}.")

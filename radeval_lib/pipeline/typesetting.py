@@ -116,7 +116,8 @@ class AuthorYear(BaseLabelStyle):
             names = [
                 " ".join(map(str, [*one.rich_prelast_names, *one.rich_last_names])) for one in people
             ] or [entry.key]
-            named = " and ".join(names) if len(names) <= 2 else f"{names[0]} et al."
+            several = len(names) > 2 or "others" in names  # as BibTeX calls those whom an entry does not name
+            named = f"{names[0]} et al." if several else " and ".join(names)
             label = f"{named}, {entry.fields.get('year', 'n.d.')}"
             seen[label] = seen.get(label, 0) + 1
             yield label if seen[label] == 1 else f"{label}{ascii_lowercase[seen[label] - 1]}"

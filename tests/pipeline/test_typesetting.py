@@ -79,10 +79,11 @@ def test_labels_of_the_bibliography_are_author_and_year() -> None:
     people = [Person("Doe, Jane"), Person("van der Berg, Jan"), Person("Roe, Kim")]
     entries = [Entry("misc", {"year": "2020"}, {"author": people[:n]}) for n in (1, 2, 3, 1)]
     entries.append(Entry("misc", {"year": "2006"}, {"author": [Person(r"Dem{\v{s}}ar, Janez")]}))
+    entries.append(Entry("misc", {"year": "2026"}, {"author": [Person("Poe, Ann"), Person("others")]}))
     unnamed = Entry("misc", {})
     unnamed.key = "key"
     assert list(typesetting.AuthorYear().format_labels([*entries, unnamed])) == [
         *("Doe, 2020", "Doe and van der Berg, 2020", "Doe et al., 2020", "Doe, 2020b"),
-        "Demšar, 2006",
+        *("Demšar, 2006", "Poe et al., 2026"),
         "key, n.d.",
     ]
