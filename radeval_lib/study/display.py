@@ -90,8 +90,7 @@ def verdict_sentence(result: Result) -> str:
     """One plain sentence: what the checks come to, and what they rest on."""
     entry = exhibit(result.exhibit)
     if result.kind == verdicts.IMPLEMENTED:
-        assert entry.implemented is not None
-        return f"In the library as {joined(entry.implemented.functions)}, tested by {entry.implemented.test}."
+        return "The library has it, and a test checks it."
     if result.kind == verdicts.EXPERIMENT:
         if entry.legible == "full":
             return f"No verdict: that needs {entry.would_need}."
@@ -210,6 +209,9 @@ def _record(result: Result) -> str:
         rows["Made"] = f"{rests_on(result)}, with {escape(result.stand_in)}"
     if result.remaining:
         rows["Left open" if experiment else "Not checked"] = escape(result.remaining)
+    if made_here := exhibit(result.exhibit).implemented if result.kind == verdicts.IMPLEMENTED else None:
+        rows["In the library"] = "<br>".join(f"<code>{escape(name)}</code>" for name in made_here.functions)
+        rows["Test"] = f"<code>{escape(made_here.test)}</code>"
     rows["Numbers"] = _files(result)
     with_data = " (needs <code>RADEVAL_DATA_ROOT</code>)"
     by_data = with_data if result.evidence in ("open", "credentialed") else ""
@@ -262,8 +264,9 @@ def _links(address: str) -> str:
 
 
 def _as_printed(words: str) -> str:
-    """A quotation as HTML; our copies mark emphasis by ``*``, formulas by ``$`` and indices by ``_{}``."""
-    shown = escape(words).replace(r"\rightarrow", "→")
+    """A quotation as HTML, with single marks around what it quotes; our copies mark emphasis by ``*``,
+    formulas by ``$`` and indices by ``_{}``."""
+    shown = escape(re.sub(r'"([^"]+)"', r"‘\1’", words)).replace(r"\rightarrow", "→")
     shown = re.sub(r"\*\*(.+?)\*\*", r"<strong>\1</strong>", shown)
     shown = re.sub(r"\*(\S.*?)\*", r"<em>\1</em>", shown)
     shown = re.sub(r"\$([^$\\]+)\$", r"\1", shown)
