@@ -17,7 +17,7 @@ import pytest
 
 from radeval_lib.data import recorded
 from radeval_lib.pages.across import real_systems
-from radeval_lib.pages.green import judge_models
+from radeval_lib.pages.green import judge_models, preferences
 from radeval_lib.pages.rales import benchmark, benchmark_calibration, benchmark_transfer
 from radeval_lib.pages.ratescore import error_counts, learned_weights, rated_pairs, released_models
 from radeval_lib.papers.demonstrations import Contrast
@@ -128,6 +128,13 @@ def _left_out(**cases: int) -> str:
     return error_counts.left_out(groups, rule, "Length alone was not tried.", "RadPref")
 
 
+def _of_choices(judge: str) -> str:
+    """What is said of how often GREEN's score, by some judge, chooses as radiologists do."""
+    run = SimpleNamespace(profile=SimpleNamespace(models={"judge": judge}))
+    table = pd.DataFrame({"accuracy": 0.81, "low": 0.71, "high": 0.89}, index=["GREEN"])
+    return preferences.answer(run, table, 73)  # type: ignore[arg-type]
+
+
 def _of_data(evidence: str, stand_in: str) -> str:
     run = SimpleNamespace(evidence=lambda role: evidence, stand_in=lambda wanted: stand_in)
     return benchmark.data_words(run)  # type: ignore[arg-type]
@@ -181,6 +188,7 @@ def made() -> dict[str, dict[str, str]]:
                 }
             )
         },
+        "pages.green.preferences.answer": {"rules": _of_choices("rules"), "a model": _of_choices("model")},
         "pages.rales.benchmark.data_words": {
             "generated": _of_data("synthetic", "x"),
             "stand-ins": _of_data("open", "graph corpus from Open-i, not radgraph"),

@@ -70,7 +70,7 @@ def test_explanations_of_data_meet_what_fails_there(data_root: Path, tmp_path: P
     head = judge_models.check_head(study.printed("green.table4"), counts)
     named, _ = with_causes("green.table4", "open", head)
     assert [check.cause for check in named if check.outcome == "fails"] == ["sum_for_mean"] * 2
-    assert named[-1].computed == "3 as the mean of six radiologists; 1 as the sum of six radiologists"
+    assert named[-1].computed == "3 fit the mean of six radiologists, 1 their sum"
 
 
 def test_what_another_script_sets_contradicts_nothing() -> None:

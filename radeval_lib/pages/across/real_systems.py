@@ -74,7 +74,7 @@ def rests_on(date: str, same: Sequence[str] | None = None, other: Sequence[str] 
     start = f"All numbers follow from scores that were recorded on {date}"
     if same is None:
         return f"{start}; the texts are not part of this edition."
-    again = f"{start}. The texts, scored again for this edition, give the same by "
+    again = f"{start}. Scored again for this edition, the texts get the same scores by "
     again += joined(list(same)) or "no metric"
     return f"{again}, and other scores by {joined(list(other))}." if other else f"{again}."
 
@@ -444,3 +444,15 @@ def draw_curve(axes: Axes, table: pd.DataFrame, pair: tuple[str, str], metrics: 
     axes.xaxis.set_major_formatter(PercentFormatter(1))
     axes.yaxis.set_major_formatter(PercentFormatter(1))
     axes.legend(fontsize=9)
+
+
+def wins_in_words(wins: Mapping[str, int]) -> str:
+    """How many variants put each file first, most first.
+
+    >>> wins_in_words({"A": 5, "B": 0, "C": 9})
+    'nine put C first and five A'
+    """
+    ahead = sorted(((count, name) for name, count in wins.items() if count), reverse=True)
+    (most, best), *others = [(in_words(count), name) for count, name in ahead]
+    put = "put" if ahead[0][0] > 1 else "puts"
+    return joined([f"{most} {put} {best} first", *(f"{count} {name}" for count, name in others)])

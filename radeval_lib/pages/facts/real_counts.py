@@ -182,3 +182,12 @@ def best_over_length(found: pd.DataFrame, target: str) -> Estimate:
     """By how much the metric that agrees best with a rate does so better than the lengths."""
     first = of_metrics(found, target).iloc[0]
     return Estimate(*first[["over_length", "over_length_low", "over_length_high"]])
+
+
+def share_in_words(number: int, whole: int) -> str:
+    """How many of all, in a sentence that names how many these are.
+
+    >>> [share_in_words(number, 10) for number in (0, 4, 10)]
+    ['none', '4', 'all']
+    """
+    return {0: "none", whole: "all"}.get(number, str(number))

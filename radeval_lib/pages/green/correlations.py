@@ -86,7 +86,9 @@ class PrintedTaus:
             ps = [from_print.p_of_intervals(ours, theirs, self.half, between)[1:] for theirs in others]
             least, most = (pg.multicomp(side, method="holm")[1] for side in zip(*ps, strict=True))
             frame = (taus["GREEN"] - taus[self.earlier]).map("{:+.2f}".format).to_frame("lead")
-            frame["p (Holm), by the rounding"] = list(map(_p_range, least, most))
+            frame["p (Holm), by the rounding"] = [
+                " to ".join(dict.fromkeys(map(p_value, ends))) for ends in zip(least, most, strict=True)
+            ]
             frame["more than chance"] = np.where(
                 most < LEVEL, "yes", np.where(least < LEVEL, "cannot tell", "no")
             )

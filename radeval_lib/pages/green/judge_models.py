@@ -239,10 +239,10 @@ def check_head(fours: pd.DataFrame, counts: Mapping[str, FloatArray]) -> list[Ch
             means.append(check_value(key, one, value))
             fits["mean"] += means[-1].agrees
             fits["sum"] += check_value(key, one, len(RATERS) * value).agrees
-    found = "; ".join(f"{number} as the {reading} of six radiologists" for reading, number in fits.items())
+    found = f"{fits['mean']} fit the mean of six radiologists, {fits['sum']} their sum"
     together = check_statement(
         "numbers in the head of the table by one reading",
-        f"{len(means)} printed",
+        in_words(len(means)),
         found,
         len(means) in fits.values(),
         cells=all_in(head),
@@ -345,18 +345,19 @@ def nearest_is_silence(
 def against_labels(shares: Mapping[str, str]) -> str:
     """What the printed errors against GPT-4's labels come to; ``shares``: ``3 of 9`` and so on."""
     return (
-        "The printed mean absolute errors are smaller than those of a judge who reports nothing in "
-        f"{shares['significant']} cells of significant errors, {shares['insignificant']} of insignificant "
-        f"ones, and {shares['matched']} of matched findings."
+        "Against GPT-4's labels, the printed mean absolute errors are smaller than those of a judge who "
+        f"reports nothing in {shares['significant']} cells of significant errors, {shares['insignificant']} "
+        f"of insignificant ones, and {shares['matched']} of matched findings."
     )
 
 
 def against_radiologists(numbers: Mapping[str, str]) -> str:
     """The page's answer from six radiologists' counts; ``numbers``: of :func:`nearest_is_silence`."""
+    does = "does" if float(numbers["total"]) < float(numbers["silence"]) else "does not"
     return (
-        "Summed over categories, saying nothing differs from the mean of six radiologists' significant "
-        f"counts by {numbers['silence']} errors, the printed models by {numbers['least']} to "
-        f"{numbers['most']}: {numbers['nearer']} of {numbers['models']} comes nearer. From one "
-        f"radiologist's total of a pair, GREEN differs by {numbers['total']} as printed, "
-        f"saying nothing by {numbers['silence']}."
+        f"Against the mean of six radiologists, {numbers['nearer']} of {numbers['models']} does: summed over "
+        f"categories, saying nothing differs from their significant counts by {numbers['silence']} errors, "
+        f"the printed models by {numbers['least']} to {numbers['most']}. Against one radiologist's total of "
+        f"a pair, GREEN {does}: it differs by {numbers['total']} as printed, saying nothing by "
+        f"{numbers['silence']}."
     )

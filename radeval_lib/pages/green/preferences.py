@@ -19,10 +19,12 @@ from radeval_lib.models.judges.opening import open_judge
 from radeval_lib.models.pretrained import RULES
 from radeval_lib.pages.green.judging import oriented
 from radeval_lib.placeholders import behind, refuse
+from radeval_lib.registry import ABSENT
 from radeval_lib.stats.estimates import Estimate
 from radeval_lib.stats.resampling import mean_difference, sum_estimates
 from radeval_lib.study import recordings
 from radeval_lib.study.runs import Run
+from radeval_lib.wording import with_interval
 
 OTHERS = {"weighted errors": "green_rules_errors", "ROUGE-L": "rouge_l"}
 """Scores beside GREEN and the counts of its judge: errors by the weights of our rules, and words."""
@@ -78,6 +80,19 @@ def accuracies(run: Run, right: pd.DataFrame) -> pd.DataFrame:
     table = pd.DataFrame([(one.value, one.low, one.high) for one in found], right.columns)
     table.columns = pd.Index(["accuracy", "low", "high"])
     return table.assign(ties=right.eq(0.5).mean(), **{"ties by a coin": right.mean()})
+
+
+def is_graded(run: Run) -> bool:
+    """Whether ratings by people fill the role that the page needs."""
+    return run.evidence("rated_pairs") not in ("synthetic", ABSENT) and not run.lacks("rated_pairs")
+
+
+def answer(run: Run, table: pd.DataFrame, cases: int) -> str:
+    """How often GREEN's score chooses what RadPref's radiologists prefer, by :func:`accuracies`."""
+    accuracy, low, high = table.loc["GREEN", ["accuracy", "low", "high"]]
+    share = with_interval(accuracy, low, high, ".0%")
+    name = by_judge(run, ["GREEN"])["GREEN"]
+    return f"{name} chooses the report that radiologists prefer in {share} of {cases} cases of RadPref."
 
 
 def lead(run: Run, right: pd.DataFrame, stream: str, tie: float) -> Estimate:
