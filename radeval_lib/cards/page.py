@@ -89,17 +89,25 @@ def power_sentence(card: dict[str, Any]) -> str:
     """What this test can tell."""
     if not card["radpref"]:
         return "Agreement with radiologists was not measured, so this card says nothing about it."
+    return " ".join(power_sentences(card))
+
+
+def power_sentences(card: dict[str, Any]) -> tuple[str, str]:
+    """What a test on RadPref can tell, and how that varies."""
     power, band = card["radpref"]["power"], card["radpref"]["null_band"]["grade"]
     alone, corrected = power["alone"], power["corrected"]
-    return (
-        f"With {power['candidates']} candidates of {power['cases']} cases, a difference of two metrics in "
-        f"τ_b is detected four times in five where it is at least {alone['median']:.2f} (median over "
-        f"{power['compared']} pairs of recorded metrics; {alone['lowest']:.2f} for two nearly alike, "
-        f"{alone['upper_quartile']:.2f} in the upper quarter, {alone['highest']:.2f} at most). As the first "
-        f"of {power['family']} comparisons by Holm, it must be {corrected['median']:.2f} "
+    first = (
+        f"With RadPref's {power['candidates']} candidates of {power['cases']} cases, a difference of two "
+        f"metrics in τ_b is detected four times in five where it is at least {alone['median']:.2f}."
+    )
+    more = (
+        f"This is the median over {power['compared']} pairs of recorded metrics: {alone['lowest']:.2f} for "
+        f"two nearly alike, {alone['upper_quartile']:.2f} in the upper quarter, {alone['highest']:.2f} at "
+        f"most; for the first of {power['family']} comparisons by Holm, {corrected['median']:.2f} "
         f"({corrected['highest']:.2f} at most). Scores that have nothing to do with the grades reach a τ_b "
         f"of {band[0]:+.2f} to {band[1]:+.2f} in 95 of 100 permutations."
     )
+    return first, more
 
 
 def leads_sentence(card: dict[str, Any]) -> str:
@@ -133,6 +141,8 @@ def edit_costs(card: dict[str, Any]) -> dict[str, dict[str, Any]]:
 
 
 def _cost(row: dict[str, Any]) -> str:
+    if row["low"] == row["high"]:  # every case costs the same
+        return f"{row['value']:.0%}"
     return f"{row['value']:.0%} [{row['low']:.0%}, {row['high']:.0%}]"
 
 

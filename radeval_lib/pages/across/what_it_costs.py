@@ -184,6 +184,15 @@ def duration(hours: float) -> str:
     return f"{hours:.1f} hours" if hours < 48 else f"{hours / 24:,.0f} days"
 
 
+def whole_from_a_hundred(value: float) -> str:
+    """A number with one decimal below a hundred.
+
+    >>> [whole_from_a_hundred(value) for value in (1.04, 85.6, 2700.0)]
+    ['1.0', '85.6', '2,700']
+    """
+    return f"{value:,.0f}" if value >= 100 else f"{value:.1f}"
+
+
 def three_digits(value: float) -> str:
     """A number in about three digits, as timings bear no more.
 

@@ -31,6 +31,7 @@ from radeval_lib.stats.inputs import FloatArray
 from radeval_lib.stats.printed import Kind
 from radeval_lib.stats.resampling import share_interval
 from radeval_lib.study.runs import Run
+from radeval_lib.wording import with_interval
 
 PERSON = "one grader"
 COMPOSITE = "the composite"
@@ -190,11 +191,16 @@ def differences(frame: pd.DataFrame, pairs: pd.DataFrame) -> pd.DataFrame:
 
 def show(table: pd.DataFrame, caption: str) -> HTML:
     """A table of :func:`agreement` as the page shows it."""
-    gaps = ["below", "below_low", "below_high"]
-    shown = table[["value", "low", "high", *gaps]].copy()
-    shown.loc[PERSON, gaps] = np.nan
-    names = ["τ_b", "low", "high", "gap to one grader", "low ", "high "]
-    return tables.show(shown.set_axis(names, axis=1), caption, formats="{:.2f}")
+    wanted = {"τ_b": ["value", "low", "high"], "gap to one grader": ["below", "below_low", "below_high"]}
+    shown = pd.DataFrame(
+        {
+            name: [with_interval(value, low, high, "z.2f") for value, low, high in table[columns].to_numpy()]
+            for name, columns in wanted.items()
+        },
+        table.index,
+    )
+    shown.loc[PERSON, "gap to one grader"] = None
+    return tables.show(shown, caption)
 
 
 def agreement(
