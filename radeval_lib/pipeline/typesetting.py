@@ -95,6 +95,11 @@ def set_page(app: Sphinx, doctree: nodes.document, page: str) -> None:
         if "html" in raw.get("format", ""):
             raw[:] = [nodes.Text(markup(raw.astext()))]
     for text in list(doctree.findall(nodes.Text)):
+        # A citation names two authors, of whom BibTeX may call the second "others".
+        if isinstance(text.parent, nodes.reference) and " and others" in text:
+            whole = nodes.Text(text.replace(" and others", " et al."))
+            text.parent.replace(text, whole)
+            text = whole
         if (_TAU in text or characters(text.astext()) != text) and not _is_code(text):
             text.parent.replace(text, list(_inline(text.astext())))
 

@@ -75,6 +75,13 @@ def test_a_page_is_set_but_for_its_code_and_formulas() -> None:
     assert "".join(one.astext() for one in page.children[:3]) == "at τb −0.5, "
 
 
+def test_a_citation_of_others_says_et_al() -> None:
+    link = nodes.reference("", "Poe and others, 2026")
+    page = nodes.paragraph("", "", nodes.Text("for her and others "), link)
+    typesetting.set_page(None, page, "page")  # type: ignore[arg-type]
+    assert page.astext() == "for her and others Poe et al., 2026"
+
+
 def test_labels_of_the_bibliography_are_author_and_year() -> None:
     people = [Person("Doe, Jane"), Person("van der Berg, Jan"), Person("Roe, Kim")]
     entries = [Entry("misc", {"year": "2020"}, {"author": people[:n]}) for n in (1, 2, 3, 1)]
