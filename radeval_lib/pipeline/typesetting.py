@@ -83,10 +83,21 @@ def _inline(text: str) -> Iterator[nodes.Node]:
     """Text as docutils' nodes, with the subscript as one."""
     *before, last = characters(text).split(_TAU)
     for part in before:
-        yield nodes.Text(f"{part}τ")
+        yield from _whole_names(f"{part}τ")
         yield nodes.subscript("", "b")
-    if last:
-        yield nodes.Text(last)
+    yield from _whole_names(last)
+
+
+def _whole_names(text: str) -> Iterator[nodes.Node]:
+    """Text as docutils' nodes, in which names such as ROUGE-L are not broken after their hyphen."""
+    last = 0
+    for name in _NAME_WITH_HYPHEN.finditer(text):
+        if name.start() > last:
+            yield nodes.Text(text[last : name.start()])
+        yield nodes.inline("", name[0], classes=["whole"])
+        last = name.end()
+    if text[last:]:
+        yield nodes.Text(text[last:])
 
 
 def set_page(app: Sphinx, doctree: nodes.document, page: str) -> None:
@@ -100,7 +111,9 @@ def set_page(app: Sphinx, doctree: nodes.document, page: str) -> None:
             whole = nodes.Text(text.replace(" and others", " et al."))
             text.parent.replace(text, whole)
             text = whole
-        if (_TAU in text or characters(text.astext()) != text) and not _is_code(text):
+        plain = text.astext()
+        changes = _TAU in plain or _NAME_WITH_HYPHEN.search(plain) or characters(plain) != plain
+        if changes and not _is_code(text):
             text.parent.replace(text, list(_inline(text.astext())))
 
 

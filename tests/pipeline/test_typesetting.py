@@ -75,6 +75,14 @@ def test_a_page_is_set_but_for_its_code_and_formulas() -> None:
     assert "".join(one.astext() for one in page.children[:3]) == "at τb −0.5, "
 
 
+def test_names_with_a_hyphen_stay_whole_in_prose() -> None:
+    page = nodes.paragraph("", "", nodes.Text("by ROUGE-L, τ_b -1 of X-rays, out-of-CXR, GPT-4"))
+    typesetting.set_page(None, page, "page")  # type: ignore[arg-type]
+    whole = [one.astext() for one in page.findall(nodes.inline)]
+    assert whole == ["ROUGE-L", "GPT-4"]
+    assert page.astext() == "by ROUGE-L, τb −1 of X-rays, out-of-CXR, GPT-4"
+
+
 def test_a_citation_of_others_says_et_al() -> None:
     link = nodes.reference("", "Poe and others, 2026")
     page = nodes.paragraph("", "", nodes.Text("for her and others "), link)

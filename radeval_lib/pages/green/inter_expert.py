@@ -83,9 +83,9 @@ def _of_means(values: FloatArray, ddof: int) -> float:
 
 SPREADS: dict[str, Callable[[FloatArray], float]] = {
     "15 pairs, n": lambda values: float(values.std()),
-    "15 pairs, n − 1": lambda values: float(values.std(ddof=1)),
+    "15 pairs, n\N{NO-BREAK SPACE}−\N{NO-BREAK SPACE}1": lambda values: float(values.std(ddof=1)),
     "six expert means, n": lambda values: _of_means(values, ddof=0),
-    "six expert means, n − 1": lambda values: _of_means(values, ddof=1),
+    "six expert means, n\N{NO-BREAK SPACE}−\N{NO-BREAK SPACE}1": lambda values: _of_means(values, ddof=1),
 }
 """What the standard deviation of Table 1 can be taken of."""
 
