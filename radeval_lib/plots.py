@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
 from typing import Any
 
 import matplotlib as mpl
@@ -32,7 +32,8 @@ def use_style() -> None:
             "figure.figsize": (WIDTH, 3.6),
             "figure.dpi": 100,
             "figure.constrained_layout.use": True,
-            "figure.constrained_layout.h_pad": 0.1,  # inches: a title stays clear of the axis above it
+            "figure.constrained_layout.h_pad": 0.1,  # inches: a title stays clear of the axis above it,
+            "figure.constrained_layout.w_pad": 0.08,  # and a label of the panel to its left
             "axes.spines.top": False,
             "axes.spines.right": False,
             "axes.titlelocation": "left",
@@ -80,6 +81,18 @@ def heat_map(axes: Axes, table: Any, *, slant: float = 0, **settings: Any) -> No
         plt.setp(axes.get_xticklabels(), rotation=slant, ha="right", rotation_mode="anchor")
 
 
+def label_point(
+    axes: Axes, text: str, point: tuple[float, float], offset: tuple[float, float], **settings: Any
+) -> None:
+    """A text ``offset`` points from a point, with the ground behind it so that no line runs through.
+
+    ``settings`` go to :meth:`matplotlib.axes.Axes.annotate`.
+    """
+    ground = {"facecolor": "white", "edgecolor": "none", "pad": 0.5}
+    look = {"va": "center", "fontsize": 10, "zorder": 2.5, "bbox": ground}
+    axes.annotate(text, point, offset, textcoords="offset points", **{**look, **settings})
+
+
 def intervals(
     axes: Axes, rows: pd.DataFrame, colours: str | Sequence[str] = PALETTE[0], *, size: float = 22
 ) -> None:
@@ -116,17 +129,24 @@ def series(
 
 
 def dodged(
-    axes: Axes, rows: pd.DataFrame, x: str, line: str, kind: str, palette: Sequence[str] = PALETTE
+    axes: Axes,
+    rows: pd.DataFrame,
+    x: str,
+    line: str,
+    kind: str,
+    palette: Sequence[str] = PALETTE,
+    hollow: Container[str] = (),
 ) -> None:
     """One marker per row of ``rows`` at its value in column ``x``: the lines from top to bottom, the kinds of
-    a line below each other, with a colour and a marker each.
+    a line below each other, with a colour and a marker each, open for the kinds in ``hollow``.
     """
     names, kinds = list(dict.fromkeys(rows[line])), list(dict.fromkeys(rows[kind]))
     for number, name in enumerate(kinds):
         shown = rows[rows[kind] == name]
         places = shown[line].map(names.index) + 0.76 * ((number + 0.5) / len(kinds) - 0.5)
-        look = {"c": palette[number], "marker": MARKERS[number], "label": name, "zorder": 3}
-        axes.scatter(shown[x], places, s=30, clip_on=False, **look)
+        face = "none" if name in hollow else palette[number]
+        look = {"facecolors": face, "edgecolors": palette[number], "marker": MARKERS[number], "label": name}
+        axes.scatter(shown[x], places, s=30, clip_on=False, zorder=3, **look)
     lines(axes, names)
     for edge in range(len(names) - 1):
         axes.axhline(edge + 0.5, color="0.85", linewidth=0.8)
@@ -137,6 +157,7 @@ def lines(axes: Axes, names: Sequence[str]) -> None:
     axes.set_yticks(range(len(names)), names)
     axes.set_ylim(len(names) - 0.5, -0.5)
     axes.grid(axis="y", visible=False)
+    axes.spines["left"].set_visible(False)  # with a grid line beside it, it would be a double rule
 
 
 def forest(axes: Axes, rows: pd.DataFrame, order: Sequence[str], first: str) -> None:

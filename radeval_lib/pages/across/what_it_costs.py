@@ -11,11 +11,11 @@ import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 
+from radeval_lib import plots
 from radeval_lib.data.ratings import text_table
 from radeval_lib.metrics.base import Metric
 from radeval_lib.metrics.ratescore.formula import split
 from radeval_lib.papers.printed_numbers import printed
-from radeval_lib.plots import PALETTE
 from radeval_lib.study.runs import Run
 
 BASE, HERE = "BERT base twice", "this build"
@@ -217,12 +217,12 @@ def order_of(hours: float) -> str:
 def draw(axes: Axes, table: pd.DataFrame) -> None:
     """The time for MIMIC-CXR on a logarithmic scale, one way per line; hollow where it is not timed."""
     times = hours(table["milliseconds"], "MIMIC-CXR")
-    faces = [PALETTE[0] if timed else "none" for timed in table["timed"]]
-    axes.scatter(times, range(len(table)), facecolors=faces, edgecolors=PALETTE[0], s=40, zorder=3)
+    faces = [plots.PALETTE[0] if timed else "none" for timed in table["timed"]]
+    axes.scatter(times, range(len(table)), facecolors=faces, edgecolors=plots.PALETTE[0], s=40, zorder=3)
     axes.set_xscale("log")
-    axes.set_xlim(times.min() / 2, times.max() * 40)
+    axes.set_xlim(times.min() / 2, times.max() * 150)
     for place, time_ in enumerate(times):
-        axes.annotate(duration(time_), (time_, place), (8, 0), textcoords="offset points", va="center")
+        plots.label_point(axes, duration(time_), (time_, place), (8, 0), fontsize=11)
     axes.set_xticks([1 / 60, 1, 24, 24 * 365], ["1 min", "1 h", "1 day", "1 year"])
     axes.set_xticks([], minor=True)
     axes.set_yticks(range(len(table)), table.index)

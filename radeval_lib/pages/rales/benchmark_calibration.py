@@ -210,5 +210,5 @@ def draw_changes(found: Mapping[str, Scaled]) -> Figure:
     figure, axes = plots.panels(1, 1, height=0.32 * len(rows) + 0.9)
     plots.intervals(axes, rows)
     axes.axvline(0, color="0.4", linewidth=1)
-    axes.set_xlabel("change in ECE by temperature scaling")
+    axes.set_xlabel("change in ECE by temperature scaling", loc="right")  # wider than the axes
     return figure

@@ -91,14 +91,8 @@ def draw_transfer(scores: pd.DataFrame) -> Figure:
         look = {**order, "palette": colours(), "s": 50, "ax": ax, "legend": name == "BLURB"}
         sns.scatterplot(part, x="value", y="nlu", hue="domain", style="domain", **look)
         for model, x, y in part[["model", "value", "nlu"]].itertuples(index=False):
-            ax.annotate(
-                model,
-                (x, y),
-                xytext=(0, -11 if model in _LABELS_BELOW else 6),
-                textcoords="offset points",
-                fontsize=9,
-                ha="right" if model in _LABELS_LEFT else "center",
-            )
+            offset = 0, -12 if model in _LABELS_BELOW else 12
+            plots.label_point(ax, model, (x, y), offset, ha="right" if model in _LABELS_LEFT else "center")
         ax.set(xlabel=f"{name} score", ylabel="NLU score (percent)")
         ax.margins(x=0.2, y=0.12)
     handles, labels = axes[1].get_legend_handles_labels()

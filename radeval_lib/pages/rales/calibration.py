@@ -160,7 +160,7 @@ def draw_aklu(table7: pd.DataFrame, most: float, labelled: Sequence[str]) -> Axe
     ax.axhline(most, color="#4D4D4D", linestyle="--", linewidth=1, label="log 46, the maximum of KL(p || U)")
     for model in labelled:
         place = values.loc[model, ["aPE", "aKLU"]]
-        ax.annotate(model, place, xytext=(7, 0), textcoords="offset points")
+        plots.label_point(ax, str(model), tuple(place), (8, 4))
     ax.set(xlabel="aPE (nats)", ylabel="aKLU (nats)", xlim=(0.95, 1.35))
     ax.legend(loc="lower left", bbox_to_anchor=(0, 1))
     return ax
@@ -170,7 +170,8 @@ def draw_ranks(panels: Mapping[str, pd.DataFrame]) -> Figure:
     """Printed average ranks and their intervals, one panel per frame of :func:`average_ranks`."""
     fig, axes = plots.panels(1, len(panels), 5.4, sharey=True)
     for ax, (title, frame) in zip(axes, panels.items(), strict=True):
-        ax.barh(frame.index, frame["high"] - frame["low"], left=frame["low"], color="#C9D6E2", height=0.7)
+        bars = {"color": plots.PALETTE[6], "alpha": 0.2, "height": 0.7, "linewidth": 0}
+        ax.barh(frame.index, frame["high"] - frame["low"], left=frame["low"], **bars)
         for fits, label, marker in ((True, "inside the interval", "o"), (False, "outside", "X")):
             dots = frame.loc[frame["fits"] == fits, "printed"]
             colour = plots.PALETTE[0 if fits else 1]

@@ -44,18 +44,18 @@ FRIEDMAN = ("Kendall's W", "p, tasks", "p, data sets", "smallest p of a pair", "
 """Columns of the page's table of Friedman's tests and of what Wilcoxon's find pair by pair."""
 
 _LABELS = {  # points right of and above the dot, where the usual place would touch a line or another name
-    "BioLinkBERT_base": (-7, 2),
-    "RadBERT_2": (4, 11),
-    "BioClinicalBERT": (-7, 2),
-    "DeBERTa-V3_base": (-7, -3),
-    "DeBERTa-V3_large": (3, 9),
-    "BioLinkBERT_large": (0, -12),
-    "ELECTRA_base": (4, 8),
+    "BioLinkBERT_base": (0, 12),
+    "RadBERT_2": (9, 4),
+    "BioClinicalBERT": (-8, 1),
+    "DeBERTa-V3_base": (0, -13),
+    "DeBERTa-V3_large": (3, 11),
+    "BioLinkBERT_large": (0, -13),
+    "ELECTRA_base": (5, 11),
     "PubMedBERT": (-9, 0),
-    "BERT_base": (3, -21),
-    "RoBERTa_base": (4, 9),
-    "BERT_large": (3, 9),
-    "RoBERTa_large": (0, -12),
+    "BERT_base": (-7, -8),
+    "RoBERTa_base": (0, -13),
+    "BERT_large": (4, 10),
+    "RoBERTa_large": (0, -13),
 }
 
 
@@ -230,12 +230,11 @@ def draw_size(scores: pd.DataFrame, released: pd.DataFrame) -> Figure:
     look = {"palette": colours(), "markers": markers, "s": 60, "ax": ax}
     sns.scatterplot(scores, x="million parameters", y="value", hue="domain", style="domain", **look)
     for model, x, y in scores[["model", "million parameters", "value"]].itertuples(index=False):
-        place = _LABELS.get(model, (7, 0))
-        looks = {"ha": ("center", "left", "right")[np.sign(place[0])], "va": "center", "fontsize": 10}
-        ax.annotate(model, (x, y), xytext=place, textcoords="offset points", **looks)
+        place = _LABELS.get(model, (9, 0))
+        plots.label_point(ax, model, (x, y), place, ha=("center", "left", "right")[np.sign(place[0])])
     rings = {"s": 130, "facecolors": "none", "edgecolors": plots.PALETTE[6], "linewidth": 1}
     ax.scatter(released["parameters"], released["NLU score"], label=RELEASED, **rings)
-    ax.set(ylabel="NLU score (percent)", xlim=(-95, 495))
+    ax.set(ylabel="NLU score (percent)", xlim=(-30, 490))
     ax.legend(title="pretrained on", ncols=2, **_ABOVE)
     return fig
 

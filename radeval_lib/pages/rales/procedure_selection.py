@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
+from textwrap import fill
 
+import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 import seaborn as sns
@@ -183,22 +185,23 @@ def _report_axis(ax: Axes) -> None:
 
 def draw_counts(counts: pd.Series) -> Figure:
     """Test reports of each procedure, in the order given."""
-    fig, ax = plots.panels(1, 1, 8.5)
-    sns.scatterplot(x=counts.to_numpy(), y=counts.index, s=30, ax=ax)
+    fig, ax = plots.panels(1, 1, 12)
+    ax.scatter(counts, range(len(counts)), s=30)
+    plots.lines(ax, [fill(str(name), 40) for name in counts.index])
     _report_axis(ax)
-    ax.set(ylabel="")
-    ax.tick_params(axis="y", labelsize=9)
-    ax.margins(y=0.01)
+    ax.tick_params(axis="y", labelsize=10.5)
+    plt.setp(ax.get_yticklabels(), linespacing=0.95, multialignment="right")
     return fig
 
 
 def draw_rare(by_class: pd.DataFrame, labelled: pd.DataFrame) -> Axes:
     """F1 against number of test reports with both medians; the rows ``labelled`` are annotated."""
-    ax = sns.scatterplot(by_class, x="N", y="F1", s=40)
+    ax = sns.scatterplot(by_class, x="N", y="F1", s=40, zorder=3)
     ax.axvline(by_class["N"].median(), color="#4D4D4D", linestyle="--", linewidth=1)
     ax.axhline(by_class["F1"].median(), color="#4D4D4D", linestyle="--", linewidth=1)
     for name, row in labelled.iterrows():
-        ax.annotate(name, (row["N"], row["F1"]), xytext=(5, 4), textcoords="offset points", fontsize=9)
+        right, ha = (-6, "right") if row["N"] > 3000 else (6, "left")  # the widest stay within the axes
+        plots.label_point(ax, str(name), (row["N"], row["F1"]), (right, 8), ha=ha)
     _report_axis(ax)
-    ax.set(ylabel="F1 (percent)", xlim=(15, 30_000), ylim=(-3, 100))
+    ax.set(ylabel="F1 (percent)", xlim=(15, 45_000), ylim=(-3, 100))
     return ax
