@@ -67,9 +67,8 @@ def cheaper_on_the_same(frame: pd.DataFrame, edit: str, other: str, run: Run) ->
 
 
 def heat_map(axes: Axes, table: pd.DataFrame, harmless: int) -> None:
-    """Costs by metric (rows) and edit (columns), with a gap after the harmless edits."""
-    look = {"vmin": 0, "vmax": 1, "cmap": "Blues", "annot_kws": {"fontsize": 9}}
-    plots.heat_map(axes, table, slant=35, fmt="z.0%", **look)
+    """Costs in percent by metric (rows) and edit (columns), with a line after the harmless edits."""
+    plots.heat_map(axes, 100 * table, slant=35, fmt="z.0f", vmin=0, vmax=100, cmap="Blues")
     axes.axvline(harmless, color=plots.PALETTE[1], linewidth=3)
     axes.set(xlabel="", ylabel="")
 

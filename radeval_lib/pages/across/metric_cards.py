@@ -184,5 +184,5 @@ def forest(card: Card) -> Figure:
     plots.intervals(axes, apart.rename(columns=named), size=28)
     axes.grid(visible=False)
     axes.tick_params(axis="x", bottom=True)
-    axes.set_xlabel("τ_b with the mean grade, five lines minus the other")
+    axes.set_xlabel("τ_b with the mean grade,\nfive lines minus the other")
     return figure

@@ -292,7 +292,8 @@ def draw(
     left.axvline(value[CONSTANT], color="0.4", linestyle="--", label=CONSTANT)
     left.set(xlabel=titles([metric])[metric], ylabel="findings beyond shuffled")
     left.xaxis.set_major_locator(MaxNLocator(4))
-    left.margins(y=0.08)
+    left.yaxis.set_major_locator(MaxNLocator(integer=True))
+    left.margins(x=0.15, y=0.08)
     left.figure.legend(loc="outside upper left", ncols=3, fontsize=9)
     part = gained[(gained["metric"] == metric) & gained["stratum"].isin(["normal", "finding"])]
     for place, system in enumerate(part["system"].unique()):

@@ -415,7 +415,9 @@ def rank_rows(table: pd.DataFrame, ranked: pd.DataFrame) -> pd.DataFrame:
     new = np.append(True, (family[1:] != family[:-1]) | (np.diff(ranked.to_numpy(), axis=0) != 0).any(axis=1))
     for _, group in table.reset_index(drop=True).groupby(np.cumsum(new)):
         first, last = group.iloc[0], group.index[-1]
-        name = f"{first['family']}: {first['variant']}"
+        name = first["variant"]
+        if not name.startswith(first["family"]):  # as BLEU-1 to BLEU-4 do
+            name = f"{first['family']}: {name}"
         if len(group) == (table["family"] == first["family"]).sum() > 1:
             name = f"{first['family']}: {'both' if len(group) == 2 else f'all {in_words(len(group))}'}"
         elif len(group) > 1:
@@ -427,7 +429,7 @@ def rank_rows(table: pd.DataFrame, ranked: pd.DataFrame) -> pd.DataFrame:
 def draw(axes: Axes, rows: pd.DataFrame) -> None:
     """Ranks (:func:`rank_rows`) as a heat map, the systems' names above it."""
     plots.heat_map(axes, rows, fmt="d", cmap="Blues_r", vmin=1, vmax=len(rows.columns) + 2)
-    axes.tick_params(axis="y", labelsize=9)
+    axes.tick_params(axis="y", labelsize=10.5)
     axes.tick_params(axis="x", labeltop=True, labelbottom=False)
     plt.setp(axes.get_xticklabels(), rotation=90)
     axes.set(xlabel="", ylabel="")

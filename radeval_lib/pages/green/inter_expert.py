@@ -321,6 +321,8 @@ def draw_table1(cells: pd.DataFrame) -> None:
     texts = wide(cells, "rater", "other", "printed").loc[NAMES, NAMES].fillna("")
     matrix = wide(cells, "rater", "other").loc[NAMES, NAMES]
     plots.heat_map(axis, matrix, slant=45, annot=texts, fmt="", cmap="Blues", vmin=0, linewidths=1)
+    for row, column in np.argwhere(matrix.isna().to_numpy()):
+        axis.text(column + 0.5, row + 0.5, "–", ha="center", va="center")
     axis.set(xlabel="", ylabel="")
 
 
@@ -329,6 +331,6 @@ def draw_matrices(matrices: Mapping[str, pd.DataFrame]) -> None:
     _, axes = plots.panels(1, len(matrices), 3.2, sharey=True)
     for axis, (title, matrix) in zip(axes, matrices.items(), strict=True):
         above = np.triu(np.ones(np.subtract(matrix.shape, 1)), k=1).astype(bool)
-        looks = {"vmin": 0.3, "vmax": 0.9, "cmap": "Blues", "fmt": ".2f", "annot_kws": {"fontsize": 9}}
+        looks = {"vmin": 0.3, "vmax": 0.9, "cmap": "Blues", "fmt": ".2f", "annot_kws": {"fontsize": 10}}
         plots.heat_map(axis, matrix.iloc[1:, :-1], slant=45, mask=above, **looks)
         axis.set_title(title)

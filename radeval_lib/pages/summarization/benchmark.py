@@ -163,7 +163,7 @@ def leads(differences: Mapping[str, Estimate]) -> dict[str, Lead]:
 
 def draw_grid(axes: Axes, table: pd.DataFrame) -> None:
     """A heat map of :func:`grid` in percent; lines part ALL, and the pairs that were never trained."""
-    looks = {"cmap": "Blues", "linewidths": 0.5, "annot_kws": {"size": 9}}
+    looks = {"cmap": "Blues", "linewidths": 0.5, "annot_kws": {"size": 11}}
     plots.heat_map(axes, 100 * table.astype(float), slant=60, fmt=".0f", **looks)
     axes.axvline(len(TRAINED), color=plots.PALETTE[1], linewidth=2)
     axes.axhline(table.index.get_loc(ALL), color=plots.PALETTE[1], linewidth=2)

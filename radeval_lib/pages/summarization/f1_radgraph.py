@@ -187,13 +187,14 @@ class Example:
     def draw(self) -> Axes:
         """Entities as boxes in the colour of their label, edges as arrows."""
         _, axes = plots.panels(1, 1, height=2.2)
-        line = {"arrowstyle": "-|>", "lw": 1.6, "color": plots.PALETTE[-1], "shrinkA": 34, "shrinkB": 34}
+        line = {"arrowstyle": "-|>", "lw": 1.6, "color": plots.PALETTE[-1], "shrinkA": 34, "shrinkB": 39}
         for first, second in self.edges:
             axes.annotate("", _PLACES[second], _PLACES[first], arrowprops=line)
         for name in self.nodes:
             label = self.labels[name]
             box = {"boxstyle": "round,pad=0.5", "fc": "white", "ec": _COLOURS[label], "lw": 2}
-            axes.text(*_PLACES[name], f"{name}\n{label}", ha="center", va="center", fontsize=10, bbox=box)
+            looks = {"ha": "center", "va": "center", "multialignment": "center", "fontsize": 10}
+            axes.text(*_PLACES[name], f"{name}\n{label}", bbox=box, **looks)
         axes.set(xlim=(-0.4, 2.4), ylim=(-0.55, 1.55))
         axes.axis("off")
         return axes
@@ -226,7 +227,7 @@ def draw_levels(scores: pd.DataFrame) -> Axes:
     """One row per candidate, one marker a level, from :func:`scores_by_level`."""
     long = scores.rename_axis("candidate").reset_index()
     long = long.melt("candidate", var_name="level", value_name="F1-RadGraph")
-    _, axes = plots.panels(1, 1, height=3.6)
+    _, axes = plots.panels(1, 1, height=4.8)
     plots.dodged(axes, long, "F1-RadGraph", "candidate", "level")
     axes.set(xlim=(-4, 104), xlabel="F1-RadGraph")
     axes.legend(ncols=4, loc="lower right", bbox_to_anchor=(1, 1), columnspacing=1, handletextpad=0.1)

@@ -9,6 +9,7 @@ from typing import get_args
 import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
+from matplotlib.textpath import TextPath
 
 from radeval_lib import plots
 from radeval_lib.data.radgraph import Annotation
@@ -144,24 +145,34 @@ def colour_of(label: str) -> str:
 
 def draw(axes: Axes, annotation: Annotation) -> None:
     """A short sentence: its entities as boxes in the colour of their label, and for each relation an arc from
-    the first word of the head to that of the tail, its type above the middle."""
+    the first word of the head to that of the tail, above the shorter arcs in its way, its type at its top."""
     words, entities = annotation["text"].split(), annotation["entities"]
-    widths = np.array([0.13 * len(word) + 0.12 for word in words])
-    places = np.cumsum(widths + 0.22) - 0.22 - widths / 2
+    widths = np.array([TextPath((0, 0), word, size=10).get_extents().width + 7 for word in words])
+    gaps = np.array([6.0 if word[0].isalnum() else -2.0 for word in words])  # a full stop stands by its word
+    places = np.cumsum(widths + gaps) - widths / 2
     boxes = {
-        at: {"boxstyle": "round,pad=0.3", "fc": "white", "ec": colour_of(one["label"]), "lw": 1.8}
+        at: {"boxstyle": "square,pad=0.3", "fc": "white", "ec": colour_of(one["label"]), "lw": 1.8}
         for one in entities.values()
         for at in range(one["start_ix"], one["end_ix"] + 1)
     }
     for number, (word, place) in enumerate(zip(words, places, strict=True)):
-        axes.text(place, 0, word, ha="center", va="center", fontsize=9, bbox=boxes.get(number), zorder=3)
-    for one in entities.values():
-        for kind, tail in one["relations"]:
-            start, end = places[one["start_ix"]], places[entities[tail]["start_ix"]]
-            bend = f"arc3,rad={0.35 if start > end else -0.35}"
-            looks = {"arrowstyle": "-|>", "color": plots.PALETTE[-1], "shrinkA": 9, "shrinkB": 9, "lw": 1.1}
-            axes.annotate("", (end, 0), (start, 0), arrowprops=looks | {"connectionstyle": bend}, zorder=2)
-            middle = (start + end) / 2, min(0.3 + 0.17 * abs(end - start), 0.95)
-            axes.text(*middle, kind.replace("_", " "), fontsize=9, ha="center", color=plots.PALETTE[-1])
-    axes.set(xlim=(-0.5, places.max(initial=0) + 0.9), ylim=(-0.6, 1.1))
+        axes.text(place, 0, word, ha="center", va="center", fontsize=10, bbox=boxes.get(number), zorder=3)
+    arcs = [
+        (one["start_ix"], entities[tail]["start_ix"], kind.replace("_", " "))
+        for one in entities.values()
+        for kind, tail in one["relations"]
+    ]
+    levels: dict[tuple[int, int], int] = {}
+    for start, end, kind in sorted(arcs, key=lambda arc: abs(arc[0] - arc[1])):
+        low, high = sorted((start, end))
+        level = 1 + max((at for one, at in levels.items() if one[0] < high and low < one[1]), default=-1)
+        levels[low, high] = level
+        height, toward = 14 + 19 * level, np.sign(end - start)
+        ends = places[start] + 5 * toward, places[end] - 5 * toward
+        look = {"arrowstyle": "-|>", "color": plots.PALETTE[-1], "shrinkA": 0, "shrinkB": 1, "lw": 1.1}
+        bend = f"arc3,rad={-2 * height / (ends[1] - ends[0])}"
+        axes.annotate("", (ends[1], 9), (ends[0], 9), arrowprops=look | {"connectionstyle": bend}, zorder=2)
+        plots.label_point(axes, kind, (sum(ends) / 2, 9 + height), (0, 0), ha="center")
+    reach = 30 + 19 * max(levels.values(), default=0)
+    axes.set(xlim=(0, (widths + gaps).sum() + 6), ylim=(-14, reach + 4), aspect="equal")
     axes.axis("off")
