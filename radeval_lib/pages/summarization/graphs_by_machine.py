@@ -144,8 +144,8 @@ def colour_of(label: str) -> str:
 
 
 def draw(axes: Axes, annotation: Annotation) -> None:
-    """A short sentence: its entities as boxes in the colour of their label, and for each relation an arc from
-    the first word of the head to that of the tail, above the shorter arcs in its way, its type at its top."""
+    """A short sentence: its entities as boxes in the colour of their label, and for each relation a bridge
+    from the first word of the head to that of the tail, over shorter ones in its way, its type on top."""
     words, entities = annotation["text"].split(), annotation["entities"]
     widths = np.array([TextPath((0, 0), word, size=10).get_extents().width + 7 for word in words])
     gaps = np.array([6.0 if word[0].isalnum() else -2.0 for word in words])  # a full stop stands by its word
@@ -167,12 +167,13 @@ def draw(axes: Axes, annotation: Annotation) -> None:
         low, high = sorted((start, end))
         level = 1 + max((at for one, at in levels.items() if one[0] < high and low < one[1]), default=-1)
         levels[low, high] = level
-        height, toward = 14 + 19 * level, np.sign(end - start)
-        ends = places[start] + 5 * toward, places[end] - 5 * toward
+        height, inwards = 14 + 18 * level, np.sign(end - start) * (7 - 9 * min(level, 2))
+        ends = places[start] + inwards, places[end] - inwards
+        bridge = f"arc,angleA=90,angleB=90,armA={height},armB={height},rad=5"
         look = {"arrowstyle": "-|>", "color": plots.PALETTE[-1], "shrinkA": 0, "shrinkB": 1, "lw": 1.1}
-        bend = f"arc3,rad={-2 * height / (ends[1] - ends[0])}"
-        axes.annotate("", (ends[1], 9), (ends[0], 9), arrowprops=look | {"connectionstyle": bend}, zorder=2)
-        plots.label_point(axes, kind, (sum(ends) / 2, 9 + height), (0, 0), ha="center")
-    reach = 30 + 19 * max(levels.values(), default=0)
-    axes.set(xlim=(0, (widths + gaps).sum() + 6), ylim=(-14, reach + 4), aspect="equal")
+        look["connectionstyle"] = bridge
+        axes.annotate("", (ends[1], 7), (ends[0], 7), arrowprops=look, zorder=2)
+        plots.label_point(axes, kind, (sum(ends) / 2, 7), (0, height + 8), ha="center")
+    top = 40 + 18 * max(levels.values(), default=0)
+    axes.set(xlim=(0, (widths + gaps).sum() + 6), ylim=(-14, top))
     axes.axis("off")
