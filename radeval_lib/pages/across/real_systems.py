@@ -289,7 +289,7 @@ def draw(
         beyond = named.loc[system, "named"] - named.loc[system, "shuffled"]
         colour, marker = plots.PALETTE[place], plots.MARKERS[place]
         left.scatter(value[system], beyond, s=60, color=colour, marker=marker, label=system)
-    left.axvline(value[CONSTANT], color="0.4", linestyle="--", label=CONSTANT)
+    left.axvline(value[CONSTANT], color="0.4", linestyle="--", label=CONSTANT, zorder=3)
     left.set(xlabel=titles([metric])[metric], ylabel="findings beyond shuffled")
     left.xaxis.set_major_locator(MaxNLocator(4))
     left.yaxis.set_major_locator(MaxNLocator(integer=True))
