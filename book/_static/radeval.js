@@ -21,7 +21,7 @@
     };
     button.addEventListener("click", () => show(!root.classList.contains("code-shown")));
     show(false);
-    title.before(button);
+    title.after(button);
   }
 
   /* Wide tables take the margin; on a phone, tables of sentences, and small ones that do not fit, become cards. */
@@ -38,12 +38,28 @@
       root.classList.toggle("table-in-margin", inMargin.size > 0);
     });
     const phone = matchMedia("(max-width: 600px)").matches;
-    const asCards = (table) => {
-      const names = [...table.querySelector("thead tr").children].map((cell) => cell.textContent.trim());
+    const mostInCards = 200; // numbers, beyond which cards would be longer than anyone scrolls
+    const columnNames = (table) => { // what the heads of each column say, from top to bottom
+      const names = [];
+      table.querySelectorAll("thead tr").forEach((row) => {
+        let column = 0;
+        [...row.children].forEach((head) => {
+          for (const end = column + head.colSpan; column < end; column += 1) (names[column] ||= []).push(head.textContent.trim());
+        });
+      });
+      return names.map((said) => said.filter(Boolean).join(", "));
+    };
+    const asCards = (table, ofNumbers = false) => {
+      if (table.matches(".cards") || !table.tHead) return;
+      const names = columnNames(table);
       table.classList.add("cards");
+      table.classList.toggle("of-numbers", ofNumbers);
+      const heads = Math.max(...[...table.querySelectorAll("tbody tr")].map((row) => row.querySelectorAll("th").length));
       const spans = []; // of each column the cell that goes on in later rows, and in how many
       table.querySelectorAll("tbody tr").forEach((row) => {
         const cells = [...row.children];
+        // A card is headed by its first cell where that alone says in words what it is about.
+        const headed = heads < 2 && /\p{L}{2}/u.test(cells[0]?.textContent || "");
         for (let column = 0; cells.length || spans[column]?.rows; ) {
           if (spans[column]?.rows) { // a card of its own says again what the table says once
             const again = spans[column].cell.cloneNode(true);
@@ -55,7 +71,8 @@
             continue;
           }
           const cell = cells.shift();
-          if (column && names[column]) cell.dataset.label = names[column];
+          if (names[column] && (column || !headed)) cell.dataset.label = names[column];
+          cell.classList.toggle("empty", !cell.textContent.trim() && !cell.querySelector("img, svg"));
           spans[column] = { cell, rows: cell.rowSpan - 1 };
           column += cell.colSpan;
         }
@@ -66,14 +83,18 @@
     });
     document.querySelectorAll(".radeval-table").forEach((box) => {
       const table = box.querySelector("table");
-      const heads = [...table.querySelectorAll("thead tr")];
       const cells = [...table.querySelectorAll("tbody td")];
-      if (heads.length === 1 && cells.some((cell) => cell.textContent.trim().length > 40)) asCards(table);
+      const sentences = cells.some((cell) => cell.textContent.trim().length > 40);
+      if (sentences && table.querySelectorAll("thead tr").length === 1) asCards(table);
+      const around = box.closest(".verdict-box") || box;
       const measure = () => {
         if (!box.classList.contains("wide") && box.clientWidth && box.scrollWidth > box.clientWidth + 2) {
-          box.classList.add("wide");
-          watch.observe(box);
-          if (phone && heads.length === 1 && cells.length <= 60) asCards(table); // a small one, whose last column would be out of sight
+          const needs = box.scrollWidth + around.offsetWidth - box.clientWidth;
+          const before = parseFloat(around.style.getPropertyValue("--ra-needs")) || 0;
+          around.style.setProperty("--ra-needs", `${Math.max(needs, before)}px`);
+          [box, around].forEach((one) => one.classList.add("wide"));
+          watch.observe(around);
+          if (phone && cells.length <= mostInCards) asCards(table, !sentences); // or its last column is out of sight
         }
       };
       measure();

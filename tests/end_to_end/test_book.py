@@ -410,7 +410,14 @@ _CUT_OFF = """() => [...document.querySelectorAll(".radeval-table.wide")].filter
   return false;
 }).map(box => box.getAttribute("aria-label"))"""
 _MISLABELLED = """() => [...document.querySelectorAll("table.cards")].flatMap(table => {
-  const names = [...table.querySelectorAll("thead tr:first-child > *")].map(head => head.textContent.trim());
+  const said = [];
+  for (const row of table.querySelectorAll("thead tr")) {
+    let column = 0;
+    for (const head of row.children)
+      for (const end = column + head.colSpan; column < end; column += 1)
+        (said[column] ||= []).push(head.textContent.trim());
+  }
+  const names = said.map(heads => heads.filter(Boolean).join(", "));
   return [...table.querySelectorAll("tbody tr")].filter(row => {
     let column = 0;
     const wrong = [...row.children].some(cell => {
@@ -421,6 +428,11 @@ _MISLABELLED = """() => [...document.querySelectorAll("table.cards")].flatMap(ta
     return wrong || column !== names.length;
   });
 }).map(row => row.textContent.trim())"""
+_EMPTY_LINE = """() => [...document.querySelectorAll("table.cards tbody > tr > *")]
+  .filter(cell => cell.getClientRects().length && !cell.textContent.trim() && !cell.querySelector("img, svg"))
+  .map(cell => cell.dataset.label || "")"""
+_IN_PIECES = """() => [...document.querySelectorAll(".whole, code.short .pre")]
+  .filter(word => word.getClientRects().length > 1).map(word => word.textContent)"""
 _BESIDE = """() => [...document.querySelectorAll(".bd-article table.table")]
   .filter(table => table.offsetWidth > table.parentElement.clientWidth + 2)
   .map(table => table.textContent.trim())"""
@@ -434,6 +446,8 @@ def test_no_table_is_cut_off_and_no_card_is_mislabelled(name: str, html: Path, p
     page.set_viewport_size({"width": 390, "height": 900})
     page.reload(wait_until="load")
     assert page.evaluate(_MISLABELLED) == []
+    assert page.evaluate(_EMPTY_LINE) == []
+    assert page.evaluate(_IN_PIECES) == []
     assert page.evaluate(_BESIDE) == []
 
 
