@@ -1,6 +1,7 @@
 """A Sphinx extension that sets numbers and symbols of the rendered book: a minus sign before a negative
 number, no sign before zero, an apostrophe that is no straight quote, no space before a percent sign, no line
-break within an interval, the subscript of Kendall's τ_b, and author and year as labels of the bibliography.
+break within an interval, a name with a hyphen or an option of a command, the subscript of Kendall's τ_b, and
+author and year as labels of the bibliography.
 
 Sources and results keep the plain characters, which programs read.
 """
@@ -27,9 +28,19 @@ _APOSTROPHE = re.compile(r"(?<=[^\W\d_])(?:'|&#x27;|&#39;)(?=[^\W\d_])|(?<=s)(?:
 _PERCENT = re.compile(r"(?<=\d) %(?!\w)")
 _INTERVAL = re.compile(r"(?<=\[)([-+−]?[\d.,]+%?(?:,| to)) (?=[-+−]?[\d.,]+%?\])")
 _BOUND = re.compile(r"((?:(?<!\w)p )?(?:[<>≤≥]|&lt;|&gt;)) (?=[-+−]?\.?\d)")
+_PLACE = re.compile(
+    r"\b(Sections?|Sec\.|Appendix|Tables?|Figures?|Figs?\.|Equations?) (?=\d|[A-H](?:\.\d|\b(?! \w)))"
+)
+_LESS_ONE = re.compile(r"\b(n|k) ([−-]) (?=1\b)")
 _CODE = r"<(script|style|code|pre|math|textarea|title)\b.*?</\1\s*>"
 _CELL = re.compile(rf"{_CODE}|(<t[dh]\b[^>]*>)([^<]+)", re.DOTALL)
-_NAME_WITH_HYPHEN = re.compile(r"(?<![\w.:/;&-])[A-Za-z]\w{0,11}-\w{1,3}(?![\w.:/-])")
+_NAME_WITH_HYPHEN = re.compile(r"(?<![\w.:/;&-])[A-Za-z]\w{0,11}-\w{1,3}(?![\w/-]|[.:]\w)")
+_CODE_IN_TEXT = re.compile(r"<code>([^<]*)</code>")
+_WORD_OF_CODE = re.compile(r"\S*[/-][^\W\d]\S*")
+_LONGEST_WHOLE = 28
+"""Characters of a word of code that fits a line of a phone, so that nothing breaks it."""
+_COMMANDS = re.compile(r'(<div class="highlight-(?:bash|default|text) .*?<pre>)(.*?)(?=</pre>)', re.DOTALL)
+_OPTION = re.compile(r"(?<![\w/.-])--?[A-Za-z][\w-]*")
 _NAME = re.compile(r"[\w./:]{25,}")
 _TAU = "τ_b"
 _AS_IS = re.compile(rf"{_CODE}|<[^>]*>", re.DOTALL)
@@ -45,6 +56,18 @@ def characters(text: str) -> str:
     return _INTERVAL.sub("\\1\N{NO-BREAK SPACE}", _PERCENT.sub("%", whole))
 
 
+def held(text: str) -> str:
+    """Text whose places (``Section 5``) and ``n − 1`` are held together by a no-break space."""
+    return _LESS_ONE.sub(
+        "\\1\N{NO-BREAK SPACE}\\2\N{NO-BREAK SPACE}", _PLACE.sub("\\1\N{NO-BREAK SPACE}", text)
+    )
+
+
+def _whole(found: re.Match[str]) -> str:
+    """HTML of words that no line breaks."""
+    return f'<span class="whole">{found[0]}</span>'
+
+
 def symbols(html: str) -> str:
     """HTML with the signs and subscripts of its text set, outside tags and code."""
     return _outside_tags(html, lambda text: characters(text).replace(_TAU, "τ<sub>b</sub>"))
@@ -52,17 +75,30 @@ def symbols(html: str) -> str:
 
 def markup(html: str) -> str:
     """HTML as :func:`symbols` sets it, in which long names of code may break after a sign, and names such as
-    ROUGE-L in the cells of tables not at all."""
+    ROUGE-L in the cells of tables, and short words of code, not at all."""
 
     def broken(text: str) -> str:
-        return _NAME.sub(lambda name: re.sub(r"(?<=[._/:])(?=\w)", "<wbr>", name[0]), text)
+        return _NAME.sub(lambda name: re.sub(r"(?<=[._/:])(?=\w)", "<wbr>", name[0]), held(text))
+
+    def of_code(code: re.Match[str]) -> str:
+        def short(word: re.Match[str]) -> str:
+            return _whole(word) if len(word[0]) <= _LONGEST_WHOLE else word[0]
+
+        return f"<code>{_WORD_OF_CODE.sub(short, code[1])}</code>"
 
     def whole(cell: re.Match[str]) -> str:
         if cell[2] is None:
             return cell[0]
-        return cell[2] + _NAME_WITH_HYPHEN.sub(r'<span class="whole">\g<0></span>', cell[3])
+        return cell[2] + _NAME_WITH_HYPHEN.sub(_whole, cell[3])
 
-    return _CELL.sub(whole, _outside_tags(symbols(html), broken))
+    return _CODE_IN_TEXT.sub(of_code, _CELL.sub(whole, _outside_tags(symbols(html), broken)))
+
+
+def commands(html: str) -> str:
+    """HTML of a page whose blocks of commands break no option, such as ``--metric``, after its hyphens."""
+    return _COMMANDS.sub(
+        lambda block: block[1] + _outside_tags(block[2], lambda text: _OPTION.sub(_whole, text)), html
+    )
 
 
 def drawing(svg: str) -> str:
@@ -80,8 +116,8 @@ def _outside_tags(source: str, write: Callable[[str], str]) -> str:
 
 
 def _inline(text: str) -> Iterator[nodes.Node]:
-    """Text as docutils' nodes, with the subscript as one."""
-    *before, last = characters(text).split(_TAU)
+    """Text as docutils' nodes, the subscript and names with a hyphen as their own."""
+    *before, last = held(characters(text)).split(_TAU)
     for part in before:
         yield from _whole_names(f"{part}τ")
         yield nodes.subscript("", "b")
@@ -105,16 +141,26 @@ def set_page(app: Sphinx, doctree: nodes.document, page: str) -> None:
     for raw in doctree.findall(nodes.raw):
         if "html" in raw.get("format", ""):
             raw[:] = [nodes.Text(markup(raw.astext()))]
+    for literal in doctree.findall(nodes.literal):
+        if max(map(len, literal.astext().split()), default=0) <= _LONGEST_WHOLE:
+            literal["classes"].append("short")
     for text in list(doctree.findall(nodes.Text)):
         # A citation names two authors, of whom BibTeX may call the second "others".
         if isinstance(text.parent, nodes.reference) and " and others" in text:
             whole = nodes.Text(text.replace(" and others", " et al."))
             text.parent.replace(text, whole)
             text = whole
-        plain = text.astext()
-        changes = _TAU in plain or _NAME_WITH_HYPHEN.search(plain) or characters(plain) != plain
-        if changes and not _is_code(text):
-            text.parent.replace(text, list(_inline(text.astext())))
+        if _is_code(text):
+            continue
+        written = list(_inline(text.astext()))
+        if written != [text]:
+            text.parent.replace(text, written)
+
+
+def set_commands(app: Sphinx, page: str, template: str, context: dict[str, Any], doctree: object) -> None:
+    """Set the blocks of commands of a page, which only its HTML has in colours."""
+    if "body" in context:
+        context["body"] = commands(context["body"])
 
 
 def _is_code(node: nodes.Node | None) -> bool:
@@ -155,4 +201,5 @@ def setup(app: Sphinx) -> dict[str, bool]:
     register_plugin("pybtex.style.formatting", "author_year", style)
     app.connect("config-inited", keep_left_out, priority=1000)  # after sphinx_external_toc has excluded them
     app.connect("doctree-resolved", set_page)
+    app.connect("html-page-context", set_commands)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

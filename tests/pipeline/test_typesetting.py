@@ -54,6 +54,23 @@ def test_names_with_a_hyphen_stay_whole_in_the_cells_of_tables() -> None:
     assert typesetting.markup(set_once) == set_once
 
 
+def test_places_are_held_together_and_short_words_of_code_stay_whole() -> None:
+    long = "data_manifests/papers/some/paper.yml"
+    set_once = typesetting.markup(f"Section 5, Appendix B; Table A shows n − 1 <code>run -p x {long}</code>")
+    assert set_once == (
+        "Section\u00a05, Appendix\u00a0B; Table A shows n\u00a0−\u00a01 "
+        f'<code>run <span class="whole">-p</span> x {long}</code>'
+    )
+    assert typesetting.markup(set_once) == set_once
+
+
+def test_no_option_of_a_command_breaks() -> None:
+    block = '<div class="highlight-bash notranslate"><div class="highlight"><pre>{}</pre></div></div>--a'
+    plain = block.format('score <span class="c1"># by-hand</span> a-b --metric x -p 1')
+    wanted = '<span class="whole">--metric</span> x <span class="whole">-p</span> 1'
+    assert typesetting.commands(plain) == plain.replace("--metric x -p 1", wanted)
+
+
 def test_a_drawing_comes_back_to_its_line_after_a_subscript() -> None:
     assert typesetting.drawing("<style>a{b: -1px}</style><text>-1 τ_b with</text>") == (
         '<style>a{b: -1px}</style><text>−1 τ<tspan font-size="75%" dy="0.24em">b</tspan>'
@@ -88,6 +105,17 @@ def test_a_citation_of_others_says_et_al() -> None:
     page = nodes.paragraph("", "", nodes.Text("for her and others "), link)
     typesetting.set_page(None, page, "page")  # type: ignore[arg-type]
     assert page.astext() == "for her and others Poe et al., 2026"
+
+
+def test_names_and_short_code_in_prose_stay_whole() -> None:
+    page = nodes.paragraph("", "", nodes.Text("ROUGE-1 in Section 2"), nodes.literal("", "--metric rouge_l"))
+    page += [nodes.literal("", "data_manifests/papers/some/paper.yml"), nodes.Text("X-ray")]
+    typesetting.set_page(None, page, "page")  # type: ignore[arg-type]
+    shown = [(one.astext(), one.get("classes") if isinstance(one, nodes.Element) else "") for one in page]
+    assert shown == [
+        *(("ROUGE-1", ["whole"]), (" in Section\u00a02", ""), ("--metric rouge_l", ["short"])),
+        *(("data_manifests/papers/some/paper.yml", []), ("X-ray", ["whole"])),
+    ]
 
 
 def test_labels_of_the_bibliography_are_author_and_year() -> None:
