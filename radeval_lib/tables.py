@@ -30,13 +30,23 @@ def table_html(
             shown.isetitem(position, [escape(str(value)) for value in shown.iloc[:, position]])
     shown.index, shown.columns = _escaped(frame.index), _escaped(frame.columns)
     shown.columns.names = [None] * shown.columns.nlevels
+    parts = [part for name in frame.columns for part in (name if isinstance(name, tuple) else (name,))]
+    named = [*parts, *(frame.index.names if index else ())]
     body = shown.to_html(
-        index=index, index_names=False, border=0, classes="radeval", escape=False, na_rep="", justify="left"
+        header=any(name not in ("", None) for name in named),  # no empty band over columns without names
+        index=index,
+        index_names=False,
+        border=0,
+        classes="radeval",
+        escape=False,
+        na_rep="",
+        justify="left",
     )
     for name in frame.index.names if index else ():
         body = body.replace("<th></th>", f"<th>{escape(str(name or ''))} </th>", 1)
     if caption:
-        body = body.replace("<thead>", f"<caption><span>{escape(caption)}</span></caption><thead>", 1)
+        head = "<thead>" if "<thead>" in body else "<tbody>"
+        body = body.replace(head, f"<caption><span>{escape(caption)}</span></caption>{head}", 1)
     called = escape(caption or label or "Table")
     return f'<div class="radeval-table" tabindex="0" role="region" aria-label="{called}">{body}</div>'
 

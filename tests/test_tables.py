@@ -29,6 +29,14 @@ def test_nothing_of_a_frame_becomes_markup() -> None:
             assert "&lt;img" in shown
 
 
+def test_columns_without_names_have_no_band_of_heads() -> None:
+    frame = pd.DataFrame({"": ["a", "b"]}, index=["x", "y"])
+    shown = tables.show(frame, "Pairs").data
+    assert "<thead>" not in shown
+    assert shown.index("<caption><span>Pairs</span></caption>") < shown.index("<tbody>")
+    assert "<thead>" in tables.show(frame.rename_axis("name"), "Pairs").data
+
+
 def test_rows_and_columns_with_levels_keep_them() -> None:
     rows = pd.MultiIndex.from_product([["a", "b"], [1, 2]], names=["first", "second"])
     shown = tables.show(pd.DataFrame({"n": range(4)}, index=rows), "Counts").data

@@ -21,7 +21,7 @@ from radeval_lib.papers.printed_numbers import has_numbers, paper, quotations
 from radeval_lib.paths import RECORDED, ROOT
 from radeval_lib.study import code, verdicts
 from radeval_lib.study.checks import Check
-from radeval_lib.study.printed_tables import cell_by_cell, is_shown_by_cells, place_of
+from radeval_lib.study.printed_tables import causes_in_cells, cell_by_cell, is_shown_by_cells, place_of
 from radeval_lib.study.profiles import command
 from radeval_lib.study.results import Result, counted_outcome
 from radeval_lib.study.runs import Run
@@ -169,18 +169,20 @@ def _failing(result: Result) -> dict[str, list[Check]]:
 
 
 def _differences(result: Result, letters: Mapping[str, str]) -> str:
-    """The checks that fail as a list, by cause; with ``letters`` as notes to the cells of a table."""
+    """The checks that fail, by cause: first those with ``letters``, which are notes to cells of a table."""
     reasons = {
         name: f"<em>{CAUSE_WORDS[cause.kind].capitalize()}:</em> {escape(cause.explanation)}"
         for name, cause in result.causes.items()
     }
     unknown = "" if result.kind == "other data" else "<em>Cause not known.</em>"
-    items = [
-        _listed(result, checks, reasons.get(cause, unknown)) for cause, checks in _failing(result).items()
-    ]
-    if not items:
-        return ""
-    return f'<ol type="a">{"".join(items)}</ol>' if letters else f"<ul>{''.join(items)}</ul>"
+    noted, others = list[str](), list[str]()
+    for cause, checks in _failing(result).items():
+        (noted if cause in letters else others).append(_listed(result, checks, reasons.get(cause, unknown)))
+    return "".join(
+        f"{opening}{''.join(listed)}{closing}"
+        for opening, listed, closing in (('<ol type="a">', noted, "</ol>"), ("<ul>", others, "</ul>"))
+        if listed
+    )
 
 
 def exhibit_html(result: Result) -> str:
@@ -190,9 +192,12 @@ def exhibit_html(result: Result) -> str:
     covered = result.coverage.words if result.coverage else ""
     box = verdict_badge(result.verdict, result.outcome, covered)
     box += f" <strong>{_paper(entry)}{escape(entry.heading)}.</strong> "
-    letters = dict(zip(_failing(result), ascii_lowercase, strict=False))
-    cells = cell_by_cell(result, letters) if is_shown_by_cells(result) else ""
-    box += f"{escape(verdict_sentence(result))}{_differences(result, letters if cells else {})}"
+    by_cells = is_shown_by_cells(result)
+    in_cells = causes_in_cells(result) if by_cells else set()
+    noted = [cause for cause in _failing(result) if cause in in_cells]
+    letters = dict(zip(noted, ascii_lowercase, strict=False))
+    cells = cell_by_cell(result, letters) if by_cells else ""
+    box += f"{escape(verdict_sentence(result))}{_differences(result, letters)}"
     folded = f"<details><summary>{RECORD}</summary>{_record(result)}</details>"
     place = f'class="verdict-box {css_class(result.outcome)}" id="{place_of(result)}"'
     return f"<div {place}>{box}{cells}{folded}</div>"

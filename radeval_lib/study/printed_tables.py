@@ -80,6 +80,12 @@ def shown_numbers(result: Result) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=["check", "printed", "follows", "outcome"], dtype=str)
 
 
+def causes_in_cells(result: Result) -> set[str]:
+    """The causes, by name, of what fails in single cells; what fails of several together marks none."""
+    cells = compared_cells(result)
+    return set(cells.loc[cells["outcome"] == verdicts.FAILS, "cause"])
+
+
 def _is_of_one_cell(check: Check) -> bool:
     return check.value is not None and len(check.cells) == 1
 
@@ -115,7 +121,8 @@ def cell_by_cell(result: Result, letters: Mapping[str, str]) -> str:
     laid_out = laid_out.rename(index=_ENDS, columns=_ENDS)
     entry = exhibit(result.exhibit)
     caption = f"{entry.label} as printed: {unit_of(result.exhibit)}"
-    folded = len(cells) > MOST_OPEN  # below a line with its caption
+    # Below a line with its caption, where it is long, or nothing in it is compared.
+    folded = len(cells) > MOST_OPEN or not cells["outcome"].any()
     table = table_html(laid_out, "" if folded else caption, raw=tuple(laid_out.columns), label=caption)
     table = table.replace('class="dataframe radeval"', 'class="dataframe radeval cell-by-cell"', 1)
     body = f'{table}<p class="muted">{_legend(cells)}{_not_legible(lost)}</p>'

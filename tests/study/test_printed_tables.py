@@ -69,6 +69,22 @@ def test_the_display_marks_what_differs_and_names_the_cause(table7: Result) -> N
     assert html.partition("<details")[0].count("<tr>") == 16  # models
 
 
+def test_a_cause_that_marks_no_cell_has_no_letter(table7: Result) -> None:
+    together = replace(table7.checks[2], cause="", outcome="fails")
+    html = exhibit_html(replace(table7, checks=(together, *table7.checks[:2])))
+    assert '<ol type="a"><li>average rank with all arrows as printed, BERT_base' in html
+    assert "✗ 10.8<sup>a</sup>" in html
+    assert "</ol><ul><li>two values" in html
+    assert '<ol type="a">' not in exhibit_html(replace(table7, checks=(together,)))
+
+
+def test_a_table_of_which_no_cell_is_compared_is_folded(table7: Result) -> None:
+    check = replace(table7.checks[2], cells=(), cause="")
+    html = exhibit_html(replace(table7, exhibit="rales.table2", checks=(check,)))
+    assert html.index("<details>") < html.index("<table")
+    assert "No check compares a single cell." in html
+
+
 def test_of_several_checks_of_a_cell_the_worst_stands(table7: Result) -> None:
     place = cell(printed("rales.table7"), model="BERT_base", metric="average rank")
     twice = (check_value("right", place, 10.8), *table7.checks)
