@@ -25,9 +25,9 @@ def test_groups_leave_both_edges_between() -> None:
 def test_the_printed_cases_stand_against_the_rule() -> None:
     told = against_rule(printed_pairs(), quoted("ratescore.claim_length_bias"))
     assert told == (
-        "by the words of the candidates, the first (9) should have about no error and the second (54) should "
-        "have more than 3 on average; by the words of the references, the first (23 or 26) should have any "
-        "number of errors or more than 3 on average and the second (53) should have more than 3 on average"
+        "by the words of the candidates, about no error in the first pair (9) and more than 3 on average in "
+        "the second pair (54); by the words of the references, any number of errors or more than 3 on "
+        "average in the first pair (23 or 26) and more than 3 on average in the second pair (53)"
     )
 
 

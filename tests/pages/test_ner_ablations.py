@@ -55,7 +55,7 @@ def test_an_interval_that_holds_0_decides_nothing() -> None:
         }
     )
     assert table.loc["a"].tolist() == [*["+0.200 [+0.100, +0.300]"] * 3, "better", "0.120"]
-    assert table.loc["b", "decided"] == "not decided here"
+    assert table.loc["b", "F1 decided"] == "not decided here"
 
 
 def test_appendix_a8_is_searched_whatever_the_case() -> None:

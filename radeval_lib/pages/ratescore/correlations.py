@@ -17,9 +17,9 @@ from radeval_lib.papers.printed_numbers import Printed, by_name, quoted
 from radeval_lib.stats.printed import Kind, corners, correlation_interval, needed_between
 from radeval_lib.stats.printed_counts import counts_that_print, interval, mcnemar_range
 from radeval_lib.study.checks import Check, Key
+from radeval_lib.study.counts import out_of
 from radeval_lib.study.printed_leads import lead_of_correlations, lead_of_shares
 from radeval_lib.study.superiority import Lead, check_superiority
-from radeval_lib.wording import in_words
 
 
 def pairs_assumed(sizes: pd.Series) -> dict[str, int]:
@@ -117,7 +117,7 @@ class PrintedAgreement:
         """Over how many rivals RaTEScore's lead in a column is established, as ``6 of 7``."""
         rivals = [metric for metric in self._cells(column) if metric != RATESCORE]
         sure = sum(self._lead(column, RATESCORE, rival).sign == 1 for rival in rivals)
-        return f"{in_words(sure)} of {in_words(len(rivals))}"
+        return out_of(sure, len(rivals))
 
     def margin(self, column: str, rival: str) -> tuple[list[int], float]:
         """By how many cases RaTEScore may lead a rival in an accuracy, and the smallest McNemar p of that."""

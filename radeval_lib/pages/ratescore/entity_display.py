@@ -36,7 +36,7 @@ _PAGE = """\
 .ratescore mark{color:#111;padding:0 .15em;border-radius:.2em}.ratescore mark small{font-weight:bold}
 .ratescore .hidden{position:absolute;clip-path:inset(50%);width:1px;height:1px;overflow:hidden}</style>
 <div class="ratescore" role="group" aria-label="{{ title }}">
-<p><strong>{{ title }}:</strong> {{ "%.4f"|format(found.score) }}</p>
+<p><strong>{{ title }}{{ ":" if scored }}</strong>{{ " %.4f"|format(found.score) if scored }}</p>
 <div class="ratescore-pair">
 {% for heading, text, parts, missing in sides %}
 <section><h4>{{ heading }}</h4><p>
@@ -82,19 +82,26 @@ weights.</caption>
 """
 
 
-def html(explanation: Explanation, reference: str, candidate: str, title: str = "RaTEScore of a pair") -> str:
+def html(
+    explanation: Explanation,
+    reference: str,
+    candidate: str,
+    title: str = "RaTEScore of a pair",
+    *,
+    scored: bool = True,
+) -> str:
     """An HTML fragment: the two texts with marked entities, the notes, and a table of the terms of both sums.
 
     Each entity carries its number and the short name of its type, and each type has a border of its own, so
     that nothing is said by colour alone. An entity whose words the text does not have in this form is
-    listed below it.
+    listed below it. Without ``scored`` the score is left out.
     """
     sides = [
         ("Reference", reference, *_parts("R", reference, explanation.reference)),
         ("Candidate", candidate, *_parts("C", candidate, explanation.candidate)),
     ]
     template = Environment(autoescape=True, trim_blocks=True).from_string(_PAGE)
-    return template.render(found=explanation, sides=sides, title=title, look=LOOK)
+    return template.render(found=explanation, sides=sides, title=title, look=LOOK, scored=scored)
 
 
 def _parts(letter: str, text: str, entities: Sequence[NamedEntity]) -> tuple[list[Any], list[Any]]:

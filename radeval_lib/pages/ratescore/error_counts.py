@@ -97,8 +97,7 @@ def against_rule(pairs: pd.DataFrame, rule: Mapping[str, Printed]) -> str:
         for which, row in zip(("first", "second"), pairs[pairs["role"] == role].itertuples(), strict=True):
             lengths = sorted({row.words - row.blanks, row.words})
             wanted = dict.fromkeys(ruled[length_group(length, rule)] for length in lengths)
-            either = " or ".join(map(str, lengths))
-            told.append(f"the {which} ({either}) should have {' or '.join(wanted)}")
+            told.append(f"{' or '.join(wanted)} in the {which} pair ({' or '.join(map(str, lengths))})")
         parts.append(f"by the words of the {role}s, {' and '.join(told)}")
     return "; ".join(parts)
 

@@ -27,7 +27,7 @@ CHOICES: dict[str, tuple[str, dict[str, Any]]] = {
     "no entity: 0": ("no entity on a side gives 0", {"empty": "zero"}),
     "no entity: 1 or 0": ("no entity on both sides gives 1, on one side 0", {"empty": "one_if_both_empty"}),
     "pooling": ("the first token's vector for the mean", {"pooling": "cls"}),
-    "paper": ("as Section 2.4 has it, or as we read its silence", {"preset": "paper"}),
+    "paper": ("as Section 2.4 says; where it is silent, as we read it", {"preset": "paper"}),
 }
 """Choices of the metric: what is changed, and the settings that change it."""
 

@@ -19,7 +19,7 @@ from radeval_lib.stats.estimates import Estimate
 from radeval_lib.stats.printed_counts import interval
 from radeval_lib.study import profiles
 from radeval_lib.study.cells import Cell, CellOutput
-from radeval_lib.study.checks import Check, Key, check_statement, under_every
+from radeval_lib.study.checks import Check, Key, above, check_statement, under_every
 from radeval_lib.study.page_runs import OpenExhibit
 from radeval_lib.study.phrases import phrase
 from radeval_lib.study.runs import Basis, Run
@@ -211,13 +211,29 @@ def gained(gap: Estimate) -> str:
     return with_interval(gap.value, gap.low, gap.high, "+.3f")
 
 
+def sign(gap: Estimate) -> bool | None:
+    """Whether a difference is clearly above 0, or clearly below; None where its interval holds 0."""
+    return above(gap.low, gap.high)
+
+
+def decided(contrasts: Mapping[str, Mapping[str, Estimate]]) -> str:
+    """With which choices F1 clearly rises or falls, as a clause."""
+    parts = []
+    for way, verb in ((True, "rises"), (False, "falls")):
+        gaps = {name: gap["f1"] for name, gap in contrasts.items()}
+        chosen = [f"{name} ({gained(gap)})" for name, gap in gaps.items() if sign(gap) is way]
+        if chosen:
+            parts.append(f"F1 clearly {verb} with {joined(chosen)}")
+    return "; ".join(parts) or "no choice is shown to change F1"
+
+
 def contrast_table(contrasts: Mapping[str, Mapping[str, Estimate]]) -> pd.DataFrame:
     """What each choice changes, as text, and what an interval of F1 decides."""
     rows = {
         choice: {
             **{f"gain in {name}": gained(gap[name.lower()]) for name in ("F1", "precision", "recall")},
-            "decided": phrase(gap["f1"], more="better", less="worse", open="not decided here"),
-            "F1 seen 8 times in 10": f"{gap['f1'].detectable:.3f}",
+            "F1 decided": phrase(gap["f1"], more="better", less="worse", open="not decided here"),
+            "gain in F1 seen 8 times in 10": f"{gap['f1'].detectable:.3f}",
         }
         for choice, gap in contrasts.items()
     }

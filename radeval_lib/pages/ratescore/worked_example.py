@@ -62,6 +62,15 @@ def printed_inputs(formula: pd.DataFrame) -> pd.DataFrame:
     return formula.set_index(["direction", "candidate_entity", "quantity"], drop=False).loc[wanted]
 
 
+def penalties(formula: pd.DataFrame) -> tuple[str, str]:
+    """The entities for which the formulas of A.1 insert a penalty, and those whose types differ, as text."""
+    with_penalty = formula.loc[formula["quantity"] == "penalty", "candidate_entity"]
+    typed = formula[formula["candidate_type"] != "-"]
+    unlike = typed.loc[typed["candidate_type"] != typed["reference_type"], "candidate_entity"]
+    first, second = (joined([f"“{name}”" for name in sorted(set(names))]) for names in (with_penalty, unlike))
+    return first or "none", second or "none"
+
+
 def penalty_checks(formula: pd.DataFrame) -> list[Check]:
     """Whether the formulas of A.1 insert a penalty where types differ, one direction at a time, and nowhere
     else."""
