@@ -19,6 +19,7 @@ from radeval_lib.stats.estimates import Estimate
 from radeval_lib.stats.resampling import Draws, FloatArray, draws, ratio
 from radeval_lib.study.cells import CellOutput
 from radeval_lib.study.checks import Check, above, check_statement
+from radeval_lib.study.counts import out_of
 from radeval_lib.study.page_runs import OpenExhibit
 from radeval_lib.study.profiles import CELL_MODEL
 from radeval_lib.study.runs import Basis, Run
@@ -222,7 +223,7 @@ def best_everywhere(
 
     led = [group for group in means.index[ahead] if all(gap(group, key).low > 0 for key in rivals)]
     beaten = [group for group in means.index[~ahead] if behind(group)]
-    found = f"{first} highest on {ahead.sum()} of {len(means)}, ahead beyond chance on {len(led)}"
+    found = f"{first} highest on {out_of(ahead.sum(), len(means), str)}, ahead beyond chance on {len(led)}"
     found += f", behind beyond chance on {len(beaten)}" + (f" ({joined(beaten)})" if beaten else "")
     return check_statement(name, claim, found, False if beaten else True if len(led) == len(means) else None)
 

@@ -18,6 +18,7 @@ from radeval_lib.data.restricted import reveal
 from radeval_lib.pages.summarization import corpora
 from radeval_lib.papers.printed_numbers import Printed, printed, quotations, quoted
 from radeval_lib.study.checks import Check, check_statement, check_value, under_every
+from radeval_lib.study.counts import out_of
 from radeval_lib.study.page_runs import PageRun
 
 SECTIONS = "new pairs, Section 1 against Section 4"
@@ -274,7 +275,7 @@ def check_released_sizes(lists: PairLists, counts: pd.DataFrame) -> list[Check]:
         (
             "trained pairs have three sets, the others a test set alone",
             "to training, validation, and test sets; the remaining for OOD test sets",
-            f"{whole.sum()} of {len(whole)}; {tested.sum()} of {len(tested)}",
+            f"{out_of(whole.sum(), len(whole), str)}; {out_of(tested.sum(), len(tested), str)}",
             bool(whole.all() and tested.all()),
         ),
     ]
@@ -328,7 +329,7 @@ def figure_1(run: PageRun) -> None:
         exhibit.states(
             "findings are longer than impressions",
             "for all modality-anatomy pairs, the findings section is longer",
-            f"in {int(longer.sum())} of {len(longer)} pairs",
+            f"in {out_of(int(longer.sum()), len(longer), str)} pairs",
             bool(longer.all()),
         )
         exhibit.states(

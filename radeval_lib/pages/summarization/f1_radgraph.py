@@ -16,6 +16,7 @@ from radeval_lib.metrics import radgraph
 from radeval_lib.metrics.radgraph import Direction, Graph, Level
 from radeval_lib.papers.printed_numbers import Printed, by_name, printed, quotations
 from radeval_lib.study.checks import Check, check_one_rule, check_statement
+from radeval_lib.study.counts import out_of
 
 Edge = tuple[str, str]
 
@@ -56,7 +57,7 @@ def check_schema() -> list[Check]:
         check_statement(
             "relations of the example",
             "between two entities",
-            f"{between} of {len(example.edges)} join two entities",
+            f"{out_of(between, len(example.edges), str)} join two entities",
             between == len(example.edges),
         ),
     ]

@@ -89,7 +89,7 @@ def test_released_splits_are_those_of_trained_and_other_pairs() -> None:
     for changed, outcome in ((counts, "holds"), (counts.assign(validate=0), "fails")):
         *_, splits = dataset.check_released_sizes(PairLists.read(), changed)
         assert splits.outcome == outcome
-    assert splits.computed == "0 of 6; 5 of 5"
+    assert splits.computed == "none of 6; all 5"
 
 
 def test_headings_count_once_or_with_each_pair_and_their_yield_is_compared() -> None:

@@ -45,7 +45,7 @@ def test_concepts_levels_labels_and_relations_of_the_schema_are_counted(
         "entity labels": "4: ANAT-DP, OBS-DP, OBS-U, OBS-DA",
         "relation types": "3: Suggestive Of, Located At, Modify",
         "labels of the example": "OBS-DP, OBS-DA, ANAT-DP",
-        "relations of the example": "3 of 3 join two entities",
+        "relations of the example": "all 3 join two entities",
     }
     (place, entities), relations = f1_radgraph.quotations("rrs.def_schema")
     fewer = [(place, entities.replace("(OBS-U)", "")), relations]

@@ -149,8 +149,8 @@ HEAD = [0.5, 0.6, 0.7, 0.5, 0.6, 0.7]
 @pytest.mark.parametrize(
     ("head", "chest", "came", "told"),
     [
-        (HEAD, [0.7, 0.8, 0.9] * 2, "holds", "A highest on 2 of 2, ahead beyond chance on 2, behind"),
-        (HEAD, [0.9, 0.2, 0.502] * 2, "cannot tell", "A highest on 2 of 2, ahead beyond chance on 1, behind"),
+        (HEAD, [0.7, 0.8, 0.9] * 2, "holds", "A highest on both, ahead beyond chance on 2, behind"),
+        (HEAD, [0.9, 0.2, 0.502] * 2, "cannot tell", "A highest on both, ahead beyond chance on 1, behind"),
         (HEAD, [0.0, 0.5, 0.9] * 2, "cannot tell", "A highest on 1 of 2, ahead beyond chance on 1, behind"),
         (HEAD, [0.5, 0.5, 0.6] * 2, "cannot tell", "A highest on 1 of 2, ahead beyond chance on 1, behind"),
         (HEAD, [0.1, 0.2, 0.3] * 2, "fails", "behind beyond chance on 1 (X-ray Chest)"),
