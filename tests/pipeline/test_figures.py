@@ -70,11 +70,24 @@ def test_kinds_of_a_line_differ_in_colour_and_marker() -> None:
     rows = pd.DataFrame(
         [("b", "ours", 1.0), ("b", "theirs", 2.0), ("a", "theirs", 3.0)], columns=["line", "kind", "x"]
     )
-    plots.dodged(axes, rows, "x", "line", "kind")
+    plots.dodged(axes, rows, "x", "line", "kind", hollow=["ours"])
     drawn = {one.get_label(): one for one in axes.collections}
     assert [text.get_text() for text in axes.get_yticklabels()] == ["b", "a"]
     assert np.round(drawn["ours"].get_offsets(), 2).tolist() == [[1.0, -0.19]]
     assert np.round(drawn["theirs"].get_offsets(), 2).tolist() == [[2.0, 0.19], [3.0, 1.19]]
     ours, theirs = drawn["ours"], drawn["theirs"]
-    assert ours.get_facecolor().tolist() != theirs.get_facecolor().tolist()
+    assert ours.get_edgecolor().tolist() != theirs.get_edgecolor().tolist()
+    assert not ours.get_facecolor().size
+    assert theirs.get_facecolor().tolist() == theirs.get_edgecolor().tolist()
     assert ours.get_paths()[0].vertices.tolist() != theirs.get_paths()[0].vertices.tolist()
+
+
+def test_a_label_has_the_ground_behind_it_and_keeps_its_distance() -> None:
+    _, axes = plots.panels(1, 1)
+    plots.label_point(axes, "a name", (0.5, 0.5), (8, 0), ha="right")
+    (label,) = axes.texts
+    box = label.get_bbox_patch()
+    assert box is not None
+    assert box.get_facecolor() == (1, 1, 1, 1)
+    assert (label.get_text(), label.get_ha(), label.get_position()) == ("a name", "right", (8, 0))
+    plt.close()
