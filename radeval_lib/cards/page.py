@@ -101,9 +101,9 @@ def power_sentences(card: dict[str, Any]) -> tuple[str, str]:
         f"metrics in τ_b is detected four times in five where it is at least {alone['median']:.2f}."
     )
     more = (
-        f"This is the median over {power['compared']} pairs of recorded metrics: {alone['lowest']:.2f} for "
+        f"This is the median over {power['compared']} pairs of recorded metrics ({alone['lowest']:.2f} for "
         f"two nearly alike, {alone['upper_quartile']:.2f} in the upper quarter, {alone['highest']:.2f} at "
-        f"most; for the first of {power['family']} comparisons by Holm, {corrected['median']:.2f} "
+        f"most); for the first of {power['family']} comparisons by Holm, it is {corrected['median']:.2f} "
         f"({corrected['highest']:.2f} at most). Scores that have nothing to do with the grades reach a τ_b "
         f"of {band[0]:+.2f} to {band[1]:+.2f} in 95 of 100 permutations."
     )
