@@ -122,9 +122,10 @@ class Exhibit:
     @property
     def would_need(self) -> str:
         """What rebuilding it takes beyond this repository, as a list in words."""
-        here = ("published_numbers", "synthetic_ok")
-        outside = [need.replace("_", " ") for need in self.needs if need not in here]
-        return ", ".join(outside) or "the authors' own results"
+        inside = ("published_numbers", "synthetic_ok")
+        outside = [need.replace("_", " ") for need in self.needs if need not in inside]
+        here = "the authors' own results" if self.legible == "full" else "a legible copy"
+        return ", ".join(outside) or here
 
     @property
     def why_not_rebuilt(self) -> str:

@@ -167,6 +167,13 @@ def unit_of(exhibit_id: str) -> str:
     return str(paper(exhibit_id.partition(".")[0])["tables"][exhibit_id]["unit"])
 
 
+def origin_of(exhibit_id: str) -> str:
+    """Where a transcribed table's numbers stand, for a caption: in print, or, of a figure without printed
+    numbers, in the paper's repository."""
+    table = paper(exhibit_id.partition(".")[0])["tables"][exhibit_id]
+    return "by the paper's repository" if "source" in table else "as printed"
+
+
 def cells_of(exhibit_id: str) -> list[tuple[str, ...]]:
     """The legible numbers of a printed table, each by its values in the key columns; empty where the exhibit
     is not a table that was transcribed."""

@@ -12,6 +12,7 @@ from radeval_lib.papers.exhibits import exhibit
 from radeval_lib.papers.printed_numbers import (
     NOT_LEGIBLE,
     layout_of,
+    origin_of,
     printed,
     transcribed,
     unit_of,
@@ -120,7 +121,7 @@ def cell_by_cell(result: Result, letters: Mapping[str, str]) -> str:
     laid_out = laid_out.rename_axis(index=[name.replace("_", " ") for name in rows])
     laid_out = laid_out.rename(index=_ENDS, columns=_ENDS)
     entry = exhibit(result.exhibit)
-    caption = f"{entry.label} as printed: {unit_of(result.exhibit)}"
+    caption = f"{entry.label} {origin_of(result.exhibit)}: {unit_of(result.exhibit)}"
     # Below a line with its caption, where it is long, or nothing in it is compared.
     folded = len(cells) > MOST_OPEN or not cells["outcome"].any()
     table = table_html(laid_out, "" if folded else caption, raw=tuple(laid_out.columns), label=caption)

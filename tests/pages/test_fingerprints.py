@@ -85,4 +85,4 @@ def test_two_edits_are_compared_on_the_reports_that_allow_both(tmp_path: object)
     rows += [(report, "other", 0.3, 0.2) for report in reports if report < 4]
     frame = pd.DataFrame(rows, columns=["report", "edit", "a", "b"])
     assert frame[frame["edit"] == "one"]["b"].mean() < frame[frame["edit"] == "other"]["b"].mean()
-    assert fingerprints.cheaper_on_the_same(frame, "one", "other", run) == ["a"]
+    assert fingerprints.cheaper_on_the_same(frame, "one", "other", run) == (["a"], 4)

@@ -50,11 +50,11 @@ def costs(frame: pd.DataFrame, edits: Sequence[str], run: Run) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=["metric", "edit", "value", "low", "high", "n"])
 
 
-def cheaper_on_the_same(frame: pd.DataFrame, edit: str, other: str, run: Run) -> list[str]:
+def cheaper_on_the_same(frame: pd.DataFrame, edit: str, other: str, run: Run) -> tuple[list[str], int]:
     """The metrics that charge less for one edit than for another on the reports that allow both, beyond
-    chance: the 95% interval of the difference lies below 0 (reports resampled)."""
+    chance: the 95% interval of the difference lies below 0 (reports resampled); and how many reports do."""
     wide = frame.pivot(index="report", columns="edit")
-    found = []
+    found, reports = [], 0
     for metric in wide.columns.unique(0):
         both = wide[metric][[edit, other]].dropna()
         apart = np.column_stack([both[edit] - both[other], np.ones(len(both))])
@@ -63,7 +63,8 @@ def cheaper_on_the_same(frame: pd.DataFrame, edit: str, other: str, run: Run) ->
         )
         if gap.high < 0:
             found.append(str(metric))
-    return found
+        reports = max(reports, len(both))
+    return found, reports
 
 
 def heat_map(axes: Axes, table: pd.DataFrame, harmless: int) -> None:

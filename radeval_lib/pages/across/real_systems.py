@@ -307,23 +307,26 @@ def draw(
     right.set(ylabel=f"gain in {titles([metric])[metric]}", xlim=(-0.5, 1.5))
 
 
-def leads(recording: Recording, named: pd.DataFrame, run: Run) -> dict[str, bool | None]:
-    """By metric, whether the file that names most findings leads the best of the others: False where it
-    trails, None where the interval of the difference holds 0. The file with a text per image has to do so by
-    the first image and by the last."""
+def leads(recording: Recording, named: pd.DataFrame, run: Run) -> pd.DataFrame:
+    """By metric, whether the file that names most findings leads the best of the others (column ``leads``):
+    False where it trails, None where the interval of the difference holds 0. The file with a text per image
+    has to do so by the first image and by the last; ``rival`` and ``difference``, with its 95% interval over
+    distinct references, are by the first."""
     table, finder = recording.table, str(named["named"].idxmax())
     chosen = [finder, LAST_IMAGE] if LAST_IMAGE.startswith(finder) else [finder]
     found = {}
-    for metric in METRICS:
+    for metric, title in titles(METRICS).items():
         rivals = means(table, [metric])[metric].loc[named.index.drop(finder)]
-        sides = []
+        sides, apart_by = [], []
         for one in chosen:
             pair, rng = (one, first(rivals, metric)), run.rng(f"lead by {metric}, {one}")
             apart = difference(table, metric, pair, "all", run.profile.resamples, rng)
             low, high = sorted(get(metric).sign() * end for end in (apart.low, apart.high))
             sides.append(above(low, high))
-        found[metric] = under_every(sides)
-    return found
+            apart_by.append(f"{apart:.3f}")
+        row = title, first(rivals, metric), apart_by[0], under_every(sides)
+        found[metric] = dict(zip(("metric", "rival", "difference", "leads"), row, strict=True))
+    return pd.DataFrame.from_dict(found, orient="index", dtype=object)
 
 
 def bears_out(named: pd.DataFrame, leading: Mapping[str, bool | None]) -> bool:
@@ -337,7 +340,7 @@ def bears_out(named: pd.DataFrame, leading: Mapping[str, bool | None]) -> bool:
 
 HEADLINE = frozenset(
     {"named", "coded", "finder", "silent", "rivals", "rouge", "rival_rouge", "rouge_apart", "against"}
-    | {"in_favour", "metrics", "studies"}
+    | {"in_favour", "metrics_for", "metrics", "studies"}
 )
 """What of :func:`answer` the front page repeats."""
 
