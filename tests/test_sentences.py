@@ -179,7 +179,7 @@ def made() -> dict[str, dict[str, str]]:
         "pages.green.judge_models.against_radiologists": {
             "all": judge_models.against_radiologists(
                 {
-                    "silence": "1.17",
+                    "silence": "1.17 [0.89, 1.47]",
                     "least": "1.51",
                     "most": "2.62",
                     "nearer": "none",

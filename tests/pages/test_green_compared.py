@@ -1,11 +1,16 @@
 """Judges beside each other, on known labels and against radiologists' counts."""
 
+from types import SimpleNamespace
+from typing import cast
+
 import numpy as np
 import pandas as pd
 
+from radeval_lib.data.rexval import RATERS
 from radeval_lib.pages.green import judge_models
 from radeval_lib.papers.printed_numbers import parse, printed
 from radeval_lib.stats.estimates import Estimate
+from radeval_lib.study.runs import Run
 from radeval_lib.study.verdicts import FAILS
 
 
@@ -43,17 +48,24 @@ def test_a_number_lies_within_ends_only_whatever_was_rounded():
         assert judge_models.within(parse(text), low, high) is found
 
 
-def test_silence_is_nearer_by_categories_and_not_by_totals():
-    """Six radiologists name one error in each of two pairs, in category (a) or (b): silence misses by 1."""
-    significant = np.zeros((2, 6, 6))
-    significant[:, 0, :3] = significant[:, 1, 3:] = 1
-    fours = table(("one", "significant errors", "mean", 1.4), ("two", "significant errors", "mean", 1.2))
-    ones = pd.DataFrame({"rater": "GREEN", "other": list("abcdef"), "value": 0.9, "half_width": 0.0005})
-    sure, texts = judge_models.nearest_is_silence(fours, ones, {"significant": significant})
-    assert (sure, texts["silence"], texts["total"], texts["nearer"]) == (True, "1.00", "0.90", "none")
-    by_total = judge_models.nearest_is_silence(fours, ones.assign(value=1.1), {"significant": significant})
-    by_category = judge_models.nearest_is_silence(fours.assign(value=0.8), ones, {"significant": significant})
-    assert (by_total[0], by_category[0]) == (False, False)
+def test_silence_is_nearer_by_categories_where_its_whole_interval_is() -> None:
+    """Six radiologists name one error in each pair of half the cases, two in the others: silence misses by
+    1.5, and by 1 to 2 if cases are drawn."""
+    significant = np.zeros((16, 6, 6))
+    significant[:, 0], significant[8:, 1] = 1, 1
+    fours = table(("one", "significant errors", "mean", 2.4), ("two", "significant errors", "mean", 2.2))
+    row = {"rater": "GREEN", "other": RATERS, "printed": "", "value": 1.2, "half_width": 0.0005}
+    ones = pd.DataFrame(row)
+    ones.loc[:1, "value"] = [1.8, 1.5]
+    profile = SimpleNamespace(resamples=400)
+    run = cast(Run, SimpleNamespace(profile=profile, rng=lambda name: np.random.default_rng(0)))
+    counts = {"significant": significant}
+    sure, texts = judge_models.nearest_is_silence(fours, ones, counts, run)
+    assert sure
+    assert texts["silence"] == "1.50 [1.00, 2.00]"
+    assert (texts["total"], texts["closer"], texts["nearer"]) == ("1.35", "four", "none")
+    for least in (1.4, 1.9):  # better than silence, and better than the end of its interval
+        assert not judge_models.nearest_is_silence(fours.assign(value=least), ones, counts, run)[0]
 
 
 def test_silence_errs_by_the_mean_count_of_its_place():
