@@ -219,6 +219,7 @@ def test_rounding_may_decide_who_deviates_most() -> None:
         ([{"(a), (c)"}, {"none"}], "fails"),
         ([{"(c)"}, {"none"}], "cannot tell"),
         ([{"(c)"}, {"(c), (d)", "none"}], "cannot tell"),
+        ([{"(c), (d), (e)", "(c), (e)"}, {"(c), (d)", "(d)"}], "fails"),
     ):
         assert inter_expert.check_largest(dict(zip("xy", lists, strict=True))).outcome == outcome
     assert inter_expert.largest_of(table, "GREEN", steps / 5) == {"none"}
@@ -226,3 +227,7 @@ def test_rounding_may_decide_who_deviates_most() -> None:
     # The other model's digits are rounded too: 0.215 to 0.225 against 0.208 to 0.212 and 0.218 to 0.228.
     table.loc[["GREEN", "GREEN GPT-4"], "(c)"] = [0.22, 0.223]
     assert inter_expert.largest_of(table, "GREEN", steps) == {"none", "(c)"}
+    # What prints as 0.14 is above what prints as 0.13.
+    table.loc[["GREEN", "GREEN GPT-4"], "(c)"] = [0.14, 0.13]
+    table.loc["Expert 2"] = [0.3, 0.132]
+    assert inter_expert.largest_of(table, "GREEN", steps) == {"(c)"}

@@ -156,7 +156,7 @@ def largest_of(table: pd.DataFrame, rater: str, half_steps: pd.DataFrame) -> set
     ``half_steps``: half a unit of the last printed digit, for the rows of ``table`` that are printed.
     """
     lists = set()
-    steps = half_steps.reindex_like(table).fillna(0.0)
+    steps = half_steps.reindex_like(table).fillna(0.0) * (1 - 1e-9)  # ends that touch are no tie
     for side in (-1, 0, 1):  # the rater's values at one end of their rounding, the others' at the other
         rest = (table - side * steps).drop(index=rater).max()
         lists.add(", ".join(table.columns[table.loc[rater] + side * steps.loc[rater] > rest]) or "none")
@@ -166,10 +166,12 @@ def largest_of(table: pd.DataFrame, rater: str, half_steps: pd.DataFrame) -> set
 def check_largest(found: Mapping[str, set[str]]) -> Check:
     """Whether GREEN deviates most in (c) alone by every reading of the experts' rows; a reading of which
     rounding decides leaves it open. ``found``: what :func:`largest_of` lists, by reading."""
-    each = [
-        None if len(lists) > 1 and any("(c)" in one for one in lists) else lists == {"(c)"}
-        for lists in found.values()
-    ]
+    each: list[bool | None] = []
+    for lists in found.values():
+        columns = [set(one.split(", ")) - {"none"} for one in lists]
+        always, ever = set.intersection(*columns), set.union(*columns)
+        possible = always <= {"(c)"} <= ever
+        each.append(None if possible and len(lists) > 1 else possible)
     return check_statement(
         "Categories in which GREEN deviates most of all eight",
         "only has one shaded cell for category C",
