@@ -64,10 +64,14 @@ def test_a_gap_counts_once_and_only_between_a_paper_and_its_own_code() -> None:
     assert code.aklu_bound().is_gap
 
 
-def test_what_the_paper_leaves_open_and_a_level_that_the_code_gives_too_are_no_gaps() -> None:
+def test_what_the_paper_leaves_open_or_sets_otherwise_and_what_the_code_does_too_are_no_gaps() -> None:
     frame, levels = code.radgraph_levels()
     assert frame.loc["partial", "as released"] == levels.stated == pytest.approx(2 / 3)
     assert not levels.is_gap
     _, noise = code.label_noise(np.random.default_rng(0), 50)
     assert noise.released < noise.stated
     assert not noise.is_gap
+    for shown in (code.labels_by_string, code.example_a1):  # DyGIE++'s converter keeps places; a setting
+        _, contrast = shown()
+        assert contrast.released != contrast.stated
+        assert not contrast.is_gap
