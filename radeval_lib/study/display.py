@@ -203,6 +203,11 @@ def exhibit_html(result: Result) -> str:
     return f"<div {place}>{box}{cells}{folded}</div>"
 
 
+def _emphasised(text: str) -> str:
+    """A note as HTML, with the words between single asterisks emphasised."""
+    return re.sub(r"(?<!\w)\*(\w[^*]*)(?<=\w)\*(?!\w)", r"<em>\1</em>", escape(text))
+
+
 def _record(result: Result) -> str:
     """What stands folded beside every exhibit: checks, numbers to download, the command that makes them, the
     data with checksums, the sample, the seed, and, which the book adds, how to cite it."""
@@ -213,7 +218,7 @@ def _record(result: Result) -> str:
     if experiment:
         rows["Made"] = f"{rests_on(result)}, with {escape(result.stand_in)}"
     if result.remaining:
-        rows["Left open" if experiment else "Not checked"] = escape(result.remaining)
+        rows["Left open" if experiment else "Not checked"] = _emphasised(result.remaining)
     if made_here := exhibit(result.exhibit).implemented if result.kind == verdicts.IMPLEMENTED else None:
         rows["In the library"] = "<br>".join(f"<code>{escape(name)}</code>" for name in made_here.functions)
         rows["Test"] = f"<code>{escape(made_here.test)}</code>"

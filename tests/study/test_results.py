@@ -341,8 +341,9 @@ def test_the_sentence_says_what_was_found(run: Run) -> None:
 
 
 def test_the_box_lists_what_fails(run: Run) -> None:
-    html = exhibit_html(record(run, _exhibit(), evidence="print", checks=[YES, NO], remaining="People."))
-    assert "<dt>Not checked</dt><dd>People.</dd>" in html
+    left = "How *much shorter* <is>, or 8*7B."
+    html = exhibit_html(record(run, _exhibit(), evidence="print", checks=[YES, NO], remaining=left))
+    assert "<dt>Not checked</dt><dd>How <em>much shorter</em> &lt;is&gt;, or 8*7B.</dd>" in html
     assert 'class="verdict-box fails"' in html
     assert "fails: printed 2; found 3<br><em>Cause not known.</em>" in html
     assert html.partition("exhibit-record")[2].count("<tr>") == 1  # what holds, folded
