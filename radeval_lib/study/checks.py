@@ -285,6 +285,7 @@ def check_groups(
     inputs: dict[str, Sequence[str]],
     function: Callable[[FloatArray], float],
     what: str,
+    decimals: int | None = None,
     possible: tuple[float, float] | None = None,
 ) -> list[Check]:
     """Check one printed cell a group against a function of other cells of the same group.
@@ -297,7 +298,7 @@ def check_groups(
     inputs : the column and the values, in this order, whose cells the function takes.
     function : maps the float64 inputs of shape (n,) to the target's value.
     what : what the checks compare; the groups' keys distinguish them, at most two.
-    possible : see :func:`check_value`.
+    decimals, possible : see :func:`check_value`.
 
     Notes
     -----
@@ -312,8 +313,6 @@ def check_groups(
         parts = group.set_index(input_column).reindex(list(input_values))
         if len(goal) != 1 or goal["value"].isna().any() or parts["value"].isna().any():
             continue
-        followed = rounding_range(function, parts)
-        checks.append(
-            check_value(Key(what, *map(str, key)), printed_in(goal.iloc[0]), followed, possible=possible)
-        )
+        name, cell = Key(what, *map(str, key)), printed_in(goal.iloc[0])
+        checks.append(check_value(name, cell, rounding_range(function, parts), decimals, possible=possible))
     return checks

@@ -153,6 +153,15 @@ def test_groups_are_checked_one_by_one(printed: str, agrees: bool) -> None:
     assert [check.agrees for check in checks] == [True, agrees]
 
 
+def test_groups_show_as_many_decimals_as_asked_for() -> None:
+    rows = {"metric": ["P", "R", "F"], "printed": ["1.00", "1.00", "1.0"], "value": 1.0, "half_width": 0.005}
+    frame = pd.DataFrame({"model": "a", **rows})
+    settings = {"by": "model", "target": {"metric": "F"}, "inputs": {"metric": ["P", "R"]}, "what": "mean"}
+    for decimals, words in ((None, "1.00 [0.99, 1.00]"), (3, "1.000 [0.995, 1.005]")):
+        (check,) = check_groups(frame, function=lambda x: x.mean(), decimals=decimals, **settings)
+        assert check.computed == words
+
+
 @pytest.mark.parametrize(
     ("interval", "outcome"),
     [((0.1, 0.3), True), ((-0.3, -0.1), False), ((-0.1, 0.1), None), ((0.0, 0.1), None)],

@@ -73,6 +73,19 @@ def alpha_fits(possible: Sequence[FloatArray], printed: pd.Series) -> pd.DataFra
     return fits
 
 
+def farthest_off(fits: pd.DataFrame, printed: pd.Series) -> pd.Series:
+    """Of each row of :func:`alpha_fits`, how far the alpha that misses its printed one most is off."""
+    return (fits[list(RATERS)] - printed.reindex(RATERS)).abs().max(axis=1)
+
+
+def reach(table2: pd.DataFrame, least: float) -> str:
+    """For whom all derived metrics of Table 2 have an alpha of at least ``least``, in words."""
+    lowest = table2[table2["kind"] == "derived metric"].groupby("pair")["value"].min()
+    if (lowest >= least).all():
+        return "for all three evaluators and for every pair"
+    return "for all three evaluators, not for every pair" if lowest[ALL] >= least else "in part alone"
+
+
 def points_lost(table1: pd.DataFrame) -> dict[str, tuple[float, float]]:
     """Accuracy that each rater took from Pegasus-CNN's ten descriptions in all: least and most."""
     cells = table1[(table1["model"] == "Pegasus-CNN") & (table1["metric"] == "Accuracy")]

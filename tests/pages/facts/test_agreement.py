@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import krippendorff
 import numpy as np
+import pandas as pd
 import pytest
 
 from radeval_lib.pages.facts import agreement
@@ -52,6 +53,19 @@ def test_alphas_of_one_description_are_the_library_s(level: agreement.Level) -> 
     found = agreement._alphas_of_one(np.array([0.25, 0.6]), 40, level)
     ratings = [[0.75] + [1.0] * 39, [0.4] + [1.0] * 39]
     assert found[0, 1] == pytest.approx(krippendorff.alpha(ratings, level_of_measurement=level))
+
+
+def test_candidates_are_told_apart_by_the_alpha_that_is_farthest_off() -> None:
+    wanted = pd.Series([0.4, 0.5, 0.3, 0.2], index=agreement.RATERS)
+    fits = pd.DataFrame([[0.4, 0.5, 0.3, 0.6], [0.3, 0.4, 0.2, 0.1]], columns=wanted.index)
+    assert agreement.farthest_off(fits, wanted).to_list() == pytest.approx([0.4, 0.1])
+
+
+def test_ratios_reach_the_customary_value_for_all_three_and_not_for_every_pair() -> None:
+    table2 = printed("facts.table2")
+    assert agreement.reach(table2, 0.8) == "for all three evaluators, not for every pair"
+    assert agreement.reach(table2, 0.7) == "for all three evaluators and for every pair"
+    assert agreement.reach(table2, 0.88) == "in part alone"
 
 
 def test_points_lost_are_what_the_printed_means_allow() -> None:
