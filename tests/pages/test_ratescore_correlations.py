@@ -70,6 +70,15 @@ def test_what_is_needed_allows_for_rounding() -> None:
     assert figure3.established("Sentences, Pearson") == "six of seven"
 
 
+def test_how_many_leads_are_established_depends_on_the_pairs() -> None:
+    columns = {"Sentences, Pearson": printed("ratescore.fig3"), **by_measure(printed("ratescore.table5"))}
+    found = {}
+    for sentences, paragraphs in ((443, 371), (2215, 1856)):
+        agreement = PrintedAgreement.of(columns, {"Sentences": sentences, "Paragraphs": paragraphs})
+        found[sentences] = [agreement.established(f"{part}, Pearson") for part in agreement.pairs]
+    assert found == {443: ["six of seven", "two of seven"], 2215: ["all seven", "five of seven"]}
+
+
 def test_a_table_alone_says_what_all_together_say() -> None:
     table5 = printed("ratescore.table5")
     columns = by_measure(table5)

@@ -7,6 +7,7 @@ import pytest
 from radeval_lib.metrics.ratescore import TYPES, Weights
 from radeval_lib.pages.ratescore.worked_example import (
     by_hand,
+    ends,
     in_release,
     only_difference,
     penalty_checks,
@@ -14,6 +15,7 @@ from radeval_lib.pages.ratescore.worked_example import (
     repeated,
 )
 from radeval_lib.papers.printed_numbers import printed
+from radeval_lib.papers.rounding import f1, rounding_range
 
 ROWS = pd.DataFrame(
     {
@@ -36,6 +38,13 @@ def test_the_pair_is_scored_from_five_numbers() -> None:
 def test_the_inputs_are_in_their_order() -> None:
     formula = printed("ratescore.example_a1").query("place == 'formula' and quantity != 'weight in sum'")
     assert printed_inputs(formula)["printed"].tolist() == ["0.91", "0.94", "0.83", "0.83", "0.36"]
+
+
+def test_a_score_is_given_by_both_ends_of_what_it_may_be() -> None:
+    directions = printed("ratescore.example_a1").query("place == 'formula' and quantity == 'score'")
+    found = rounding_range(f1, directions)
+    assert ends(found.low, found.high) == "0.654 or 0.655"
+    assert ends(0.6541, 0.6542) == "0.654"
 
 
 def test_the_weights_must_stand_in_one_set_and_one_order() -> None:

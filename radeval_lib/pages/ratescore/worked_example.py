@@ -131,6 +131,11 @@ def reach_of(pairs: pd.DataFrame, inputs: pd.DataFrame, penalty: Printed, final:
     return {"high": float(high), "needed": float(needed)}
 
 
+def ends(low: float, high: float) -> str:
+    """The ends of what a score may be to three decimals, as ``0.654 or 0.655``; one where they agree."""
+    return joined(list(dict.fromkeys(f"{end:.3f}" for end in (low, high))), last="or")
+
+
 def in_release(weights: pd.DataFrame, released: Mapping[str, Weights]) -> int:
     """How many of the three printed weights one released set has in one order of its index, at most."""
     cells = [(ANATOMY, ANATOMY), (NORMAL, ABNORMALITY), (ABNORMALITY, NORMAL)]

@@ -150,6 +150,11 @@ def sample_of(
     exhibit.sample(cases, of, trainings=seeds, draws=draws, resamples=run.profile.resamples)
 
 
+def fewest(rows: pd.DataFrame) -> int:
+    """The reports of the test pair that has the fewest."""
+    return int(rows.groupby("group")["case"].nunique().min())
+
+
 def reports_by(metric: str, rows: Mapping[str, pd.DataFrame]) -> str:
     """What the sample of systems' ``rows`` is of: reports, the metric, and which systems learn nothing."""
     still = [name for name, one in rows.items() if one["train_set"].eq("").all()]

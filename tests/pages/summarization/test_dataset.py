@@ -84,6 +84,13 @@ def test_the_row_of_mimic_cxr_is_what_the_text_says(monkeypatch: pytest.MonkeyPa
     assert found == ["fails", "fails"]
 
 
+def test_section_2_1_lists_five_pairs_and_six() -> None:
+    counted, *_ = dataset.check_lists(PairLists.read())
+    assert (counted.outcome, counted.computed) == ("holds", "5 and 6")
+    counted, *_ = dataset.check_lists(LISTS)
+    assert (counted.outcome, counted.computed) == ("fails", "2 and 2")
+
+
 def test_released_splits_are_those_of_trained_and_other_pairs() -> None:
     counts = released("mimic_rrs_counts").set_index("pair")
     for changed, outcome in ((counts, "holds"), (counts.assign(validate=0), "fails")):
