@@ -150,9 +150,10 @@ def sample_of(
     exhibit.sample(cases, of, trainings=seeds, draws=draws, resamples=run.profile.resamples)
 
 
-def fewest(rows: pd.DataFrame) -> int:
-    """The reports of the test pair that has the fewest."""
-    return int(rows.groupby("group")["case"].nunique().min())
+def of_each(rows: pd.DataFrame) -> str:
+    """How many reports each pair is tested on, as ``31 of each pair``, or from the fewest to the most."""
+    counts = sorted(set(rows.groupby("group")["case"].nunique()))
+    return f"{' to '.join(str(count) for count in dict.fromkeys((counts[0], counts[-1])))} of each pair"
 
 
 def reports_by(metric: str, rows: Mapping[str, pd.DataFrame]) -> str:

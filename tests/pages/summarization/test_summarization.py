@@ -186,6 +186,12 @@ def test_a_sample_names_the_metric_and_the_systems_that_learn_nothing() -> None:
     assert benchmark.reports_by("ROUGE-L", {"Selector": rows["Selector"]}) == "test reports (ROUGE-L)"
 
 
+def test_the_reports_of_each_pair_are_counted_once_for_all_trainings() -> None:
+    rows = pd.DataFrame({"group": ["CT Head"] * 4 + ["MR Head"] * 2, "case": ["a", "b", "a", "b", "c", "c"]})
+    assert benchmark.of_each(rows) == "1 to 2 of each pair"
+    assert benchmark.of_each(rows[rows["group"] == "CT Head"]) == "2 of each pair"
+
+
 @pytest.mark.parametrize("missing", ["mimic3_rrs", "mimic_cxr_rrs", ""])
 def test_a_training_names_the_pairs_that_half_a_role_lacks(
     missing: str, monkeypatch: pytest.MonkeyPatch
