@@ -7,6 +7,8 @@ from radeval_lib.pages.rales.procedure_selection import (
     check_examples,
     check_whole_shares,
     class_sizes,
+    figure6,
+    mean_accuracy,
     predicted_counts,
     rows_near,
     smallest_class,
@@ -30,6 +32,14 @@ def test_a_dot_is_a_row_where_both_numbers_are_near() -> None:
     rows = pd.DataFrame({"N": [100.0, 100.0], "F1": [50.0, 60.0]}, index=["head", "chest"])
     dots = pd.DataFrame({"reports": [95.0, 120.0], "f1": [50.05, 60.0]})
     assert [near.tolist() for near in rows_near(dots, rows)] == [["head"], []]
+
+
+def test_every_bar_of_figure6_has_its_mean_in_the_tables() -> None:
+    bars, means = figure6(), mean_accuracy()
+    assert set(bars.index) == set(means.index)
+    apart = (bars["all"] - means).abs()
+    assert apart.max() < 0.3
+    assert means["1%", "General"] == pytest.approx(40.17, abs=0.005)
 
 
 def test_examples_that_contradict_themselves_fail() -> None:

@@ -13,8 +13,8 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from radeval_lib import plots
-from radeval_lib.pages.rales.printed_scores import SETTINGS, models
-from radeval_lib.papers.printed_numbers import printed
+from radeval_lib.pages.rales.printed_scores import GENERAL, SETTINGS, models
+from radeval_lib.papers.printed_numbers import printed, released
 from radeval_lib.stats.printed_counts import counts_that_print, predictions_that_print
 from radeval_lib.study.checks import WIDEST, Check, above, check_statement, under_every
 from radeval_lib.study.counts import out_of
@@ -136,6 +136,14 @@ def mean_accuracy() -> pd.Series:
     rows = pd.concat({labels: printed(table) for labels, (table, _) in SETTINGS.items()}, names=["labels"])
     rows = rows[(rows["task"] == "Procedure") & rows["value"].notna()]
     return rows.groupby(["labels", rows["model"].map(domain).rename("domain")])["value"].mean()
+
+
+def figure6() -> pd.DataFrame:
+    """The heights of Figure 6's bars, as read off its image, by ``labels`` and ``domain``, named as in
+    :func:`~radeval_lib.pages.rales.printed_scores.models`: for ``all`` patients and for ``new`` ones."""
+    bars = released("rales_figure6")
+    bars["domain"] = bars["domain"].replace("English", GENERAL)
+    return bars.set_index(["labels", "domain", "patients"])["accuracy"].unstack()
 
 
 def check_examples(cases: pd.DataFrame, classes: Sequence[str]) -> list[Check]:
