@@ -22,6 +22,8 @@ from radeval_lib.paths import MANIFESTS, PAPERS, display_path
 
 NOT_LEGIBLE = "not legible"
 NOT_PRINTED = "-"
+AS_PRINTED = "as printed"
+"""Where the numbers of most exhibits stand (:func:`origin_of`)."""
 _NUMBER = re.compile(r"[+-]?(?:\d{1,3}(?:,\d{3})+|\d+)?(?:\.\d+)?")
 
 
@@ -168,10 +170,10 @@ def unit_of(exhibit_id: str) -> str:
 
 
 def origin_of(exhibit_id: str) -> str:
-    """Where a transcribed table's numbers stand, for a caption: in print, or, of a figure without printed
-    numbers, in the paper's repository."""
-    table = paper(exhibit_id.partition(".")[0])["tables"][exhibit_id]
-    return "by the paper's repository" if "source" in table else "as printed"
+    """Where an exhibit's numbers stand, for a caption: in print, or, of a figure without printed numbers, in
+    the paper's repository."""
+    table = (paper(exhibit_id.partition(".")[0]).get("tables") or {}).get(exhibit_id, {})
+    return "by the paper's repository" if "source" in table else AS_PRINTED
 
 
 def cells_of(exhibit_id: str) -> list[tuple[str, ...]]:

@@ -17,7 +17,7 @@ from IPython.display import HTML, display
 from radeval_lib import origin, registry
 from radeval_lib.data.manifests import load_manifest
 from radeval_lib.papers.exhibits import PAPERS, Exhibit, exhibit, of_notebook
-from radeval_lib.papers.printed_numbers import has_numbers, paper, quotations
+from radeval_lib.papers.printed_numbers import AS_PRINTED, has_numbers, origin_of, paper, quotations
 from radeval_lib.paths import RECORDED, ROOT
 from radeval_lib.study import code, verdicts
 from radeval_lib.study.checks import Check
@@ -262,10 +262,11 @@ def _side_by_side(result: Result) -> str:
 
 
 def _files(result: Result) -> str:
-    """Links to a result's numbers, and to those that the paper prints about the exhibit."""
+    """Links to a result's numbers, and to those that the paper, or its repository, has of the exhibit."""
     folder = "../../results"  # pages stand in notebooks/<folder>/
     shown = f"{_links(f'{folder}/{result.name}')} of what is shown"
-    printed = f"; {_links(f'{folder}/{result.exhibit}.printed')} of what is printed"
+    printed = f"; {_links(f'{folder}/{result.exhibit}.printed')} of what "
+    printed += "is printed" if origin_of(result.exhibit) == AS_PRINTED else "the repository has"
     return f"{shown}{printed if has_numbers(result.exhibit) else ''}"
 
 
