@@ -2,6 +2,7 @@
 
 import numpy as np
 import pandas as pd
+import pytest
 from scipy.special import softmax
 
 from radeval_lib import study
@@ -15,6 +16,7 @@ from radeval_lib.pages.rales.calibration import (
     known_classifier,
     off_by_every_logarithm,
     places,
+    ranks_above,
 )
 from radeval_lib.stats import calibration
 
@@ -35,6 +37,21 @@ def test_confidence_of_any_kind_raises_wmc_where_most_choices_are_right() -> Non
 def test_rows_that_are_the_same_are_found() -> None:
     rows = pd.DataFrame({"ECE": [1, 2, 1, 3], "SCE": [1, 1, 1, 1]}, index=list("abcd"))
     assert alike(rows) == [("a", "c")]
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "above"),
+    [
+        (7.2, 7.8, False),  # at best shared with the rival's worst
+        (7.1, 7.8, None),
+        (4.0, 5.2, None),  # at worst shared with the rival's best
+        (4.0, 5.1, True),
+        (7.3, 7.8, False),
+    ],
+)
+def test_a_rank_that_can_be_shared_at_best_is_not_above(low: float, high: float, above: bool | None) -> None:
+    rival = pd.Series({"low": 5.2, "high": 7.2})
+    assert ranks_above(pd.Series({"low": low, "high": high}), rival) is above
 
 
 def test_the_printed_averages_follow_with_one_arrow_turned() -> None:

@@ -77,6 +77,13 @@ def domains_compared(name: str, ranks: pd.DataFrame) -> list[Check]:
     )
 
 
+def ranks_above(model: pd.Series, rival: pd.Series) -> bool | None:
+    """Whether a model's average rank is better than a rival's, each between ``low`` and ``high``: False where
+    no ranks of these intervals put it above, be it that they can be shared at best."""
+    room = rival["high"] - model["low"]
+    return study.above(rival["low"] - model["high"], room) if room > 1e-9 else False
+
+
 def alike(values: pd.DataFrame) -> list[tuple[str, str]]:
     """Pairs of rows that are the same in every column."""
     return [(a, b) for a, b in combinations(values.index, 2) if (values.loc[a] == values.loc[b]).all()]
