@@ -9,7 +9,7 @@ from scipy import stats
 
 from radeval_lib.data.records import ErrorCount
 from radeval_lib.pages.green import correlations, inter_expert
-from radeval_lib.papers.printed_numbers import parse, printed
+from radeval_lib.papers.printed_numbers import parse, printed, quoted
 from radeval_lib.stats import agreement
 from radeval_lib.stats.estimates import Estimate
 from radeval_lib.stats.printed_counts import possible_samples
@@ -178,6 +178,11 @@ def test_nothing_gives_table_7_with_one_number_changed_in_its_last_digit():
             spans = list(moved.itertuples(index=False, name=None))
             found = possible_samples(spans, 0.005, seven.limit).query(f"shares == {len(moved)}")
             assert not (found["ends"] == 2 * len(moved)).any()
+
+
+def test_a_number_read_without_its_sign_is_shown_as_printed() -> None:
+    end = correlations.without_sign(quoted("green.claim_radgraph")["radgraph_first"])
+    assert (end.text, end.value) == ("-0.55", 0.55)
 
 
 def test_taus_of_experts_who_agree_are_one():

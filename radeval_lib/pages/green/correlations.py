@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from itertools import combinations
 
 import numpy as np
@@ -214,6 +215,11 @@ class PrintedShares:
             for one, other in combinations(order, 2)
         ]
         return pd.DataFrame(rows, columns=["methods", "right", "smallest", "largest"])
+
+
+def without_sign(one: Printed) -> Printed:
+    """A printed number read without its sign, which stays among what is shown as printed."""
+    return replace(one, value=abs(one.value))
 
 
 def check_interval(
