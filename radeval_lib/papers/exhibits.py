@@ -122,10 +122,9 @@ class Exhibit:
     @property
     def would_need(self) -> str:
         """What rebuilding it takes beyond this repository, as a list in words."""
-        inside = ("published_numbers", "synthetic_ok")
-        outside = [need.replace("_", " ") for need in self.needs if need not in inside]
-        here = "the authors' own results" if self.legible == "full" else "a legible copy"
-        return ", ".join(outside) or here
+        here = ("published_numbers", "synthetic_ok")
+        outside = [need.replace("_", " ") for need in self.needs if need not in here]
+        return ", ".join(outside) or "the authors' own results"
 
     @property
     def why_not_rebuilt(self) -> str:
