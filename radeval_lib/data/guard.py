@@ -453,7 +453,7 @@ def scan_build(
         stay = sum(os.path.lexists(place) for place in places)  # counted: a name may reveal something, too
         messages = dict.fromkeys(str(leak) for leak in leaks if leak.named or leak.file not in hidden)
         what = "restricted text in" if any(leak.corpus for leak in leaks) else "what cannot be searched:"
-        removed = "These files and the rendered book are removed."
+        removed = "These files of the build and the rendered book are removed, and no source."
         if stay:
             removed = f"{stay} of these could NOT be removed, so delete the build's folder yourself."
         raise LeakError(

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 import sys
 from collections.abc import Iterator
+from itertools import chain
 from pathlib import Path
 
 from radeval_lib import atomic
@@ -19,6 +21,7 @@ from radeval_lib.study import cells
 from radeval_lib.synthetic.generator import generate
 
 _GENERATED = 20_000  # reports, for the phrases that the generator makes
+_LISTING = re.compile(r"^```\{code-block\}[^\n]*\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
 
 class BookError(RadevalError):
@@ -64,10 +67,16 @@ def search(output_dir: Path, data_root: Path | None) -> None:
         guard.scan_build(
             output_dir,
             catalog.restricted_texts(data_root),
-            catalog.public_texts(data_root),
+            chain(catalog.public_texts(data_root), example_listings()),
             pictures=BOOK.rglob("*"),
             own=own_texts(output_dir),
         )
+
+
+def example_listings() -> Iterator[str]:
+    """The tables and files that the pages on one's own data show; a corpus may say the same."""
+    for page in sorted((BOOK / "own").glob("*.md")):
+        yield from _LISTING.findall(page.read_text(encoding="utf-8"))
 
 
 def own_texts(output_dir: Path) -> Iterator[str]:

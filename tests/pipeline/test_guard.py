@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from radeval_lib.data import guard
+from radeval_lib.pipeline import book
 from tests.pipeline.conftest import RECORDS, TinyRepository
 
 SECRET = (
@@ -64,3 +66,13 @@ def test_what_a_failing_cell_says_ofrestricted_data_is_withheld(tiny: TinyReposi
     assert "Withheld" in kept
     for text in (told, kept):
         assert "atelectasis" not in text
+
+
+def test_what_the_page_on_own_ratings_shows_is_no_leak_of_alike_reports(tmp_path: Path) -> None:
+    listings = list(book.example_listings())
+    (tmp_path / "ratings.html").write_text("\n".join(listings), encoding="utf-8")
+    corpora = {"our_ratings": ["Right rib fracture. Acute fracture of a right rib."]}
+    assert guard.scan(tmp_path, corpora)
+    assert not guard.scan(tmp_path, corpora, listings)
+    (tmp_path / "page.html").write_text(SECRET, encoding="utf-8")
+    assert [leak.file for leak in guard.scan(tmp_path, {"our_ratings": [SECRET]}, listings)] == ["page.html"]
