@@ -12,6 +12,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from radeval_lib.metrics import ratescore
+from radeval_lib.pipeline.typesetting import characters
 
 LEFT_OUT = "-1"
 
@@ -56,8 +57,8 @@ def test_a_slider_shows_what_belongs_to_its_value_by_keyboard(name: str, html: P
         page.keyboard.press(key)
         expect(slider.locator("output")).to_have_text(values[place])
         shown = slider.locator(".ra-frame").inner_text()
-        words = unescape(re.sub(r"<[^>]*>", " ", contents[place])).split()
-        assert shown.split() == words
+        words = characters(unescape(re.sub(r"<[^>]*>", " ", contents[place]))).split()
+        assert characters(shown).split() == words
 
 
 def test_stronger_correlation_makes_every_lead_of_green_clearer(html: Path, page: Page) -> None:

@@ -28,8 +28,7 @@ from radeval_lib.papers.printed_numbers import released
 from radeval_lib.stats.inputs import FloatArray
 from radeval_lib.stats.resampling import drawn_rows
 from radeval_lib.study import stand_ins
-from radeval_lib.study.checks import Check, check_setting, check_statement
-from radeval_lib.study.counts import out_of
+from radeval_lib.study.checks import Check, check_setting, check_statement, out_of
 from radeval_lib.study.runs import Run
 
 _FOLDS = 10

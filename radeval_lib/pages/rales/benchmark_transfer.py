@@ -13,7 +13,7 @@ from scipy import stats
 
 from radeval_lib import plots, study
 from radeval_lib.pages.rales.printed_scores import colours, domains
-from radeval_lib.study.counts import out_of
+from radeval_lib.study.checks import out_of
 
 _LABELS_BELOW = ("DeBERTa-V3_large", "RoBERTa_base", "RoBERTa_large", "RadBERT_1")
 _LABELS_LEFT = ("DeBERTa-V3_base", "RoBERTa_base")

@@ -27,8 +27,7 @@ from radeval_lib.pages.rales.printed_scores import (
 from radeval_lib.papers.printed_numbers import Printed
 from radeval_lib.papers.rounding import rounding_range
 from radeval_lib.stats.estimates import Estimate
-from radeval_lib.study.checks import Check, Key, check_statement
-from radeval_lib.study.counts import out_of
+from radeval_lib.study.checks import Check, Key, check_statement, out_of
 from radeval_lib.study.superiority import Lead, check_superiority
 
 SHARES = ("100%", "10%", "1%")

@@ -13,7 +13,7 @@ from scipy.stats import PermutationMethod
 
 from radeval_lib import plots, study
 from radeval_lib.stats.inputs import finite
-from radeval_lib.study.counts import out_of
+from radeval_lib.study.checks import out_of
 
 GENERAL = "General"
 SPECIAL = ["Clinical", "Radiology"]

@@ -18,8 +18,7 @@ from radeval_lib.pages.summarization.systems import described
 from radeval_lib.stats.estimates import Estimate
 from radeval_lib.stats.resampling import Draws, FloatArray, draws, ratio
 from radeval_lib.study.cells import CellOutput
-from radeval_lib.study.checks import Check, above, check_statement
-from radeval_lib.study.counts import out_of
+from radeval_lib.study.checks import Check, above, check_statement, out_of
 from radeval_lib.study.page_runs import OpenExhibit
 from radeval_lib.study.profiles import CELL_MODEL
 from radeval_lib.study.runs import Basis, Run

@@ -17,8 +17,7 @@ from radeval_lib.data.records import Report
 from radeval_lib.data.restricted import reveal
 from radeval_lib.pages.summarization import corpora
 from radeval_lib.papers.printed_numbers import Printed, printed, quotations, quoted
-from radeval_lib.study.checks import Check, check_statement, check_value, under_every
-from radeval_lib.study.counts import out_of
+from radeval_lib.study.checks import Check, check_statement, check_value, out_of, under_every
 from radeval_lib.study.page_runs import PageRun
 
 SECTIONS = "new pairs, Section 1 against Section 4"
