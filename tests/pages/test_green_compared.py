@@ -66,6 +66,7 @@ def test_silence_is_nearer_by_categories_where_its_whole_interval_is() -> None:
     assert (texts["total"], texts["closer"], texts["nearer"]) == ("1.35", "four", "none")
     for least in (1.4, 1.9):  # better than silence, and better than the end of its interval
         assert not judge_models.nearest_is_silence(fours.assign(value=least), ones, counts, run)[0]
+    assert not judge_models.nearest_is_silence(fours, ones.assign(value=0.5), counts, run)[0]  # of totals
 
 
 def test_silence_errs_by_the_mean_count_of_its_place():

@@ -303,3 +303,9 @@ def test_reviews_are_the_same_from_texts_and_from_what_is_recorded(
     )
     both = [which_judge.on_reviews(metrics, one, run=run) for one in (of_texts, of_numbers)]
     pd.testing.assert_frame_equal(*both, atol=1e-8)
+
+
+def test_what_a_measure_without_ties_can_reach() -> None:
+    assert which_judge.reachable([1, 2, 3]) == pytest.approx(1)
+    # Ranks 2, 2, 2 and 4 against 1 to 4: 3 of 5 of the variance.
+    assert which_judge.reachable([0, 0, 0, 1]) == pytest.approx((3 / 5) ** 0.5)

@@ -53,8 +53,6 @@ GUESSES = 200
 SOURCE = "words found in the source"
 FOUND = "found_in_source"
 """The recorded column of :func:`found_in_source`."""
-WEAK = -0.3
-"""A correlation nearer to 0 than this is weak, by the usual convention."""
 WORDS = ("bleu", "rouge_1", "rouge_2", "rouge_l", "meteor", "bertscore")
 """Metrics that know nothing of radiology, for texts that are none."""
 
@@ -499,6 +497,13 @@ def hallucinations(metrics: Mapping[str, Metric], records: Sequence[FactRating],
     rates, cases = [one.hallucination for one in records], [one.case for one in records]
     found = drawn(frame, rates, cases, "spearman", run=run, name="hallucinations").intervals()
     return found.set_index("metric")[["value", "low", "high"]].sort_values("value")
+
+
+def reachable(values: Sequence[float]) -> float:
+    """The rank correlation with ``values`` of a measure without ties that orders all of them right; with many
+    equal values it is well below 1."""
+    ranks = pd.Series(values).rank()
+    return float(ranks.std() / pd.Series(range(len(ranks))).std())
 
 
 def found_in_source(source: str, summary: str) -> float:
