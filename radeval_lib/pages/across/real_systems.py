@@ -310,23 +310,26 @@ def draw(
 def leads(recording: Recording, named: pd.DataFrame, run: Run) -> pd.DataFrame:
     """By metric, whether the file that names most findings leads the best of the others (column ``leads``):
     False where it trails, None where the interval of the difference holds 0. The file with a text per image
-    has to do so by the first image and by the last; ``rival`` and ``difference``, with its 95% interval over
-    distinct references, are by the first."""
+    has to do so by the first image and by the last; ``rival`` and ``difference``, an Estimate over distinct
+    references, are by the first."""
     table, finder = recording.table, str(named["named"].idxmax())
     chosen = [finder, LAST_IMAGE] if LAST_IMAGE.startswith(finder) else [finder]
     found = {}
-    for metric, title in titles(METRICS).items():
-        rivals = means(table, [metric])[metric].loc[named.index.drop(finder)]
-        sides, apart_by = [], []
+    for metric in METRICS:
+        rival = first(means(table, [metric])[metric].loc[named.index.drop(finder)], metric)
+        apart, sides = [], []
         for one in chosen:
-            pair, rng = (one, first(rivals, metric)), run.rng(f"lead by {metric}, {one}")
-            apart = difference(table, metric, pair, "all", run.profile.resamples, rng)
-            low, high = sorted(get(metric).sign() * end for end in (apart.low, apart.high))
-            sides.append(above(low, high))
-            apart_by.append(f"{apart:.3f}")
-        row = title, first(rivals, metric), apart_by[0], under_every(sides)
-        found[metric] = dict(zip(("metric", "rival", "difference", "leads"), row, strict=True))
+            rng = run.rng(f"lead by {metric}, {one}")
+            apart.append(difference(table, metric, (one, rival), "all", run.profile.resamples, rng))
+            sides.append(above(*sorted(get(metric).sign() * end for end in (apart[-1].low, apart[-1].high))))
+        found[metric] = {"rival": rival, "difference": apart[0], "leads": under_every(sides)}
     return pd.DataFrame.from_dict(found, orient="index", dtype=object)
+
+
+def lead_table(led: pd.DataFrame) -> pd.DataFrame:
+    """What the page shows of :func:`leads`."""
+    shown = led[["rival"]].assign(difference=led["difference"].map("{:.3f}".format))
+    return shown.rename(index=titles(METRICS))
 
 
 def bears_out(named: pd.DataFrame, leading: Mapping[str, bool | None]) -> bool:
@@ -349,16 +352,16 @@ def answer(
     recording: Recording,
     named: pd.DataFrame,
     gained: pd.DataFrame,
-    leading: Mapping[str, bool | None],
+    led: pd.DataFrame,
     run: Run,
 ) -> dict[str, str]:
-    """What the page says in its sentences, by name; ``leading`` is from :func:`leads`."""
+    """What the page says in its sentences, by name; ``led`` is from :func:`leads`."""
     table, name = recording.table, titles(METRICS)
     finder = str(named["named"].idxmax())
     finds = named.loc[finder]
     files = means(table, list(name)).loc[named.index]
     winner = {metric: first(files[metric], metric) for metric in name}
-    rival = winner["rouge_l"] if winner["rouge_l"] != finder else str(files["rouge_l"].drop(finder).idxmax())
+    rival, overall = led.loc["rouge_l", ["rival", "difference"]]
     constant = means(table, list(name)).loc[CONSTANT]
     reaches = [
         metric
@@ -372,18 +375,15 @@ def answer(
     stylist = str(rouge.xs("all", level="stratum")["gain"].idxmax())
     last = findings(table, [LAST_IMAGE], run.rng("last image"), lookups=100).iloc[0]
 
-    def apart(metric: str, stratum: str) -> Estimate:
-        pair, rng = (finder, rival), run.rng(f"{metric} {stratum}")
-        return difference(table, metric, pair, stratum, run.profile.resamples, rng)
-
-    def lead(metric: str, stratum: str) -> str:
-        return f"{apart(metric, stratum):.3f}"
+    def lead(metric: str) -> str:
+        rng = run.rng(f"{metric} finding")
+        return f"{difference(table, metric, (finder, rival), 'finding', run.profile.resamples, rng):.3f}"
 
     def gain(system: str, stratum: str) -> str:
         one = rouge.loc[(system, stratum)]
         return with_interval(one["gain"], one["low"], one["high"], ".3f")
 
-    sides = (False, True, None)
+    sides, leading = (False, True, None), led["leads"].to_dict()
     behind, ahead, undecided = ([name[one] for one in name if leading[one] is side] for side in sides)
     return {
         "studies": f"{len(same)}",
@@ -403,12 +403,10 @@ def answer(
         "rivals": rival,
         "rouge": f"{files.loc[finder, 'rouge_l']:.3f}",
         "rival_rouge": f"{files.loc[rival, 'rouge_l']:.3f}",
-        "rouge_apart": lead("rouge_l", "all"),
-        "over_all": phrase(
-            apart("rouge_l", "all"), more="leads", less="trails", open="neither leads nor trails"
-        ),
-        "finding_rouge": lead("rouge_l", "finding"),
-        "finding_meteor": lead("meteor", "finding"),
+        "rouge_apart": f"{overall:.3f}",
+        "over_all": phrase(overall, more="leads", less="trails", open="neither leads nor trails"),
+        "finding_rouge": lead("rouge_l"),
+        "finding_meteor": lead("meteor"),
         "masked": f"{int(same['masked'].sum())}",
         "normal_share": percent(counts["normal"] / len(same)),
         "normal_of_two": percent(counts["normal"] / (counts["normal"] + counts["finding"])),
