@@ -30,6 +30,7 @@ from radeval_lib.metrics.observations import FIVE, NO_FINDING, POSITIVE, UNCERTA
 from radeval_lib.metrics.radcliq import COMPONENTS, RadCliQ, bleu2, radcliq
 from radeval_lib.models.judges.rules import judge_pair
 from radeval_lib.stats import tokens
+from radeval_lib.study.checks import out_of
 from radeval_lib.wording import in_words
 
 Texts = Sequence[str]
@@ -419,7 +420,7 @@ def rank_rows(table: pd.DataFrame, ranked: pd.DataFrame) -> pd.DataFrame:
         if not name.startswith(first["family"]):  # as BLEU-1 to BLEU-4 do
             name = f"{first['family']}: {name}"
         if len(group) == (table["family"] == first["family"]).sum() > 1:
-            name = f"{first['family']}: {'both' if len(group) == 2 else f'all {in_words(len(group))}'}"
+            name = f"{first['family']}: {out_of(len(group), len(group))}"
         elif len(group) > 1:
             name += f", and {in_words(len(group) - 1)} more"
         rows[name] = ranked.iloc[last]

@@ -211,17 +211,12 @@ def gained(gap: Estimate) -> str:
     return with_interval(gap.value, gap.low, gap.high, "+.3f")
 
 
-def sign(gap: Estimate) -> bool | None:
-    """Whether a difference is clearly above 0, or clearly below; None where its interval holds 0."""
-    return above(gap.low, gap.high)
-
-
 def decided(contrasts: Mapping[str, Mapping[str, Estimate]]) -> str:
     """With which choices F1 clearly rises or falls, as a clause."""
     parts = []
     for way, verb in ((True, "rises"), (False, "falls")):
         gaps = {name: gap["f1"] for name, gap in contrasts.items()}
-        chosen = [f"{name} ({gained(gap)})" for name, gap in gaps.items() if sign(gap) is way]
+        chosen = [f"{name} ({gained(gap)})" for name, gap in gaps.items() if above(gap.low, gap.high) is way]
         if chosen:
             parts.append(f"F1 clearly {verb} with {joined(chosen)}")
     return "; ".join(parts) or "no choice is shown to change F1"
