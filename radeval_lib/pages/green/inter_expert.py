@@ -20,7 +20,7 @@ from radeval_lib.data.categories import LETTERS
 from radeval_lib.data.categories import REXVAL_NAMES as REXVAL_NAMES
 from radeval_lib.data.records import ErrorCount
 from radeval_lib.data.rexval import RATERS
-from radeval_lib.pages.green.judging import KINDS
+from radeval_lib.pages.green.judging import KINDS, cases_of
 from radeval_lib.papers.printed_numbers import Printed, all_in, by_name, cell, printed, quoted, wide
 from radeval_lib.stats import agreement
 from radeval_lib.stats.correlations import resample
@@ -214,7 +214,7 @@ def mean_tau(counts: FloatArray, references: FloatArray, run: Run) -> Estimate:
 
     ``counts``: shape (pairs, raters), four pairs per case; ``references``: likewise, or (pairs, 1) for all.
     """
-    cases, n = np.arange(len(counts)) // 4, run.profile.resamples
+    cases, n = cases_of(counts), run.profile.resamples
     found = [
         resample({"": own}, reference, groups=cases, kind="kendall", resamples=n, rng=run.rng("taus"))
         for own, reference in zip(counts.T, np.broadcast_to(references, counts.shape).T, strict=True)

@@ -12,7 +12,7 @@ from radeval_lib import plots
 from radeval_lib.data.categories import LETTERS
 from radeval_lib.data.rexval import RATERS
 from radeval_lib.pages.green.inter_expert import check_spread
-from radeval_lib.pages.green.judging import KINDS
+from radeval_lib.pages.green.judging import KINDS, cases_of
 from radeval_lib.papers.printed_numbers import Printed, all_in, by_name, cell, quoted
 from radeval_lib.papers.rounding import rounding_range
 from radeval_lib.stats import agreement
@@ -327,7 +327,7 @@ def nearest_is_silence(
     cells = of_models(fours, "significant errors")
     models = cells[cells["statistic"] == "mean"]
     totals = counts["significant"].sum(axis=1)
-    cases, n = (np.arange(len(totals)) // 4).tolist(), run.profile.resamples
+    cases, n = cases_of(totals), run.profile.resamples
     silent = Estimate(*share_interval(totals.mean(axis=1), cases, resamples=n, rng=run.rng("silence")))
     nearer = int((models["value"] + models["half_width"] < silent.value).sum())
     least = float((models["value"] - models["half_width"]).min())

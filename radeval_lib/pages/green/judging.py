@@ -86,6 +86,11 @@ def rexval_counts(records: Sequence[ErrorCount]) -> dict[str, FloatArray]:
     return {kind: rexval.counts_array(records, kind) for kind in kinds}
 
 
+def cases_of(counts: FloatArray) -> list[int]:
+    """The case of each pair of ReXVal; along the first axis of ``counts``, four pairs of a case adjoin."""
+    return [pair // 4 for pair in range(len(counts))]
+
+
 def oriented(run: Run, key: str, references: Sequence[str], candidates: Sequence[str]) -> FloatArray:
     """Scores of a metric, turned so that higher is better."""
     metric = run.metric(key)
