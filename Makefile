@@ -72,9 +72,10 @@ format: $(READY) ## put the code into the one format
 	@$(BIN)/ruff format .
 	@$(BIN)/python workflow/notebook_style.py --fix
 
-lock: ## write requirements.lock again: the newest versions that pyproject.toml allows
+lock: ## write requirements.lock again: the newest versions that pyproject.toml and the first Python 3.11 allow
 	@rm -rf build/lock && $(PYTHON) -m venv build/lock
-	build/lock/bin/python -m pip install --quiet --disable-pip-version-check setuptools '.[book,dev,models]'
+	@printf '%s\n' setuptools '.[book,dev,models]' > build/lock/wanted.txt
+	build/lock/bin/python workflow/install.py build/lock/wanted.txt --python-version 3.11.0
 	@{ echo "# Exact versions that make, CI, conda and Binder share; written by 'make lock'."; \
 	  build/lock/bin/python -m pip freeze --all --exclude pip --exclude radeval-lib | sed 's/+cpu$$//'; } > requirements.lock
 	@rm -rf build/lock

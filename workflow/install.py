@@ -1,5 +1,7 @@
 """Installs the versions of requirements.lock, or of a file that is named, for the Python that runs this.
 
+Arguments after the file go to uv alone: ``make lock`` asks for what the oldest Python allowed can run.
+
 uv takes seconds where pip takes minutes. It does not read pip's settings (another index, a folder of wheels,
 a certificate), so it is given them; where it fails all the same, pip installs.
 """
@@ -56,7 +58,7 @@ def main() -> int:
     by_uv += ["--index-strategy", "unsafe-best-match", "--no-progress", "--quiet"]
     environment = {**settings_of_pip(known.splitlines()), **os.environ}
     if subprocess.run([*PIP, "install", "--quiet", pinned], check=False).returncode == 0:
-        done = subprocess.run([*by_uv, "--requirement", wanted], env=environment, check=False)
+        done = subprocess.run([*by_uv, "--requirement", wanted, *sys.argv[2:]], env=environment, check=False)
         if done.returncode == 0:
             return 0
     print("uv could not install; pip does it, which takes a few minutes", file=sys.stderr)
