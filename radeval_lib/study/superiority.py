@@ -133,9 +133,9 @@ def _shown(value: Printed | float, decimals: int) -> str:
     return value.text if isinstance(value, Printed) else f"{float(value):.{decimals}f}"
 
 
-def unknown_lead(claim: str) -> Check:
-    """The check that reports, once for all comparisons of a claim, that no lead can be established."""
-    return _lead(Key("every comparison: lead"), claim, {"": UNKNOWN})
+def unknown_lead(claim: str, why: str = UNKNOWN.wording) -> Check:
+    """The check that reports, once for all comparisons of a claim, why no lead can be established."""
+    return _lead(Key("every comparison: lead"), claim, {"": Lead(0, why)})
 
 
 def _order(gap: float, printed: bool, lead: Lead) -> str:

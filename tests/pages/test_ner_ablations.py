@@ -5,12 +5,14 @@ import pytest
 from scipy import stats
 
 from radeval_lib.pages.ratescore.ner_ablations import (
+    check_gain,
     check_iob_ahead,
     contrast_table,
     named_models,
     undescribed,
     with_wilson,
 )
+from radeval_lib.papers.printed_numbers import parse, printed
 from radeval_lib.stats.estimates import Estimate
 
 MODELS = pd.DataFrame(
@@ -44,6 +46,22 @@ def test_more_entities_by_whatever_measure(recall, outcome, ahead, monkeypatch) 
     check = check_iob_ahead(pd.DataFrame(rows, columns=["measure", "scheme", "value"]))
     assert check.outcome == outcome
     assert check.computed.startswith(f"all above all on {ahead}, of")
+
+
+@pytest.mark.parametrize(
+    ("measure", "stated", "single", "outcome"),
+    [
+        ("F1", "0.030", ("Radiopaedia", "MIMIC-IV"), "cannot tell"),  # 0.030 over one, 0.040 over the other
+        ("F1", "0.030", ("Radiopaedia",), "holds"),
+        ("F1", "0.020", ("Radiopaedia", "MIMIC-IV"), "fails"),
+        ("accuracy", "0.010", ("Radiopaedia", "MIMIC-IV"), "cannot tell"),
+    ],
+)
+def test_a_gain_holds_only_over_whichever_source(measure, stated, single, outcome, monkeypatch) -> None:
+    monkeypatch.setattr("radeval_lib.pages.ratescore.ner_ablations.SINGLE", single)
+    check = check_gain(printed("ratescore.table7"), measure, parse(stated))
+    assert check.outcome == outcome
+    assert all(f"over {source}" in check.computed for source in single)
 
 
 def test_an_interval_that_holds_0_decides_nothing() -> None:

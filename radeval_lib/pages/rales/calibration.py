@@ -168,7 +168,7 @@ def draw_aklu(table7: pd.DataFrame, most: float, labelled: Sequence[str]) -> Axe
     for model in labelled:
         place = values.loc[model, ["aPE", "aKLU"]]
         plots.label_point(ax, str(model), tuple(place), (8, 4))
-    ax.set(xlabel="aPE (nats)", ylabel="aKLU (nats)", xlim=(0.95, 1.35))
+    ax.set(xlabel="aPE, as printed", ylabel="aKLU, as printed", xlim=(0.95, 1.35))
     ax.legend(loc="lower left", bbox_to_anchor=(0, 1))
     return ax
 

@@ -35,19 +35,15 @@ def class_sizes(in_test: int, share: float) -> tuple[int, int]:
     return int(np.floor((in_test - 1) / share + _SLACK)) + 1, int(np.ceil((in_test + 1) / share - _SLACK)) - 1
 
 
-def smallest_class(
-    counts: pd.Series, readings: Sequence[str], share: float, least: float, left_out: float
-) -> tuple[str, bool | None]:
+def smallest_class(counts: pd.Series, share: float, least: float, left_out: float) -> tuple[str, bool | None]:
     """What is found of the smallest of the test set's ``counts``, and whether the whole class has ``least``
-    reports, by each reading of its garbled cell, of the reports kept or of all, ``left_out`` among them."""
-    others = counts.drop(counts.idxmin()).min()
-    sizes = [class_sizes(int(min(others, float(reading))), share) for reading in readings]
-    found = [above(low, high + more, least - 0.5) for low, high in sizes for more in (0, left_out)]
-    told = " or ".join(
-        f"{reading}, so {low} to {high}" for reading, (low, high) in zip(readings, sizes, strict=True)
+    reports, of those kept or of all selected, ``left_out`` more."""
+    low, high = class_sizes(int(counts.min()), share)
+    words = (
+        f"{counts.idxmin()}: {counts.min():.0f} test reports, so {low} to {high} kept, "
+        f"up to {left_out:.0f} more selected"
     )
-    words = f"{counts.idxmin()}: test reports read as {told} kept, up to {left_out:.0f} more selected"
-    return words, under_every(found)
+    return words, under_every(above(low, high + more, least - 0.5) for more in (0, left_out))
 
 
 def predicted_counts(by_class: pd.DataFrame) -> pd.DataFrame:

@@ -12,20 +12,20 @@ import pandas as pd
 from radeval_lib.models.naming import AFTER_GRAPHS, UNTRAINED, title
 from radeval_lib.pages.ratescore import plan
 from radeval_lib.pages.ratescore.ner_models import NOTEBOOK, SOURCES, Training
-from radeval_lib.papers.printed_numbers import cell, quotations
+from radeval_lib.papers.printed_numbers import Printed, cell, quotations
 from radeval_lib.papers.rounding import rounding_range
 from radeval_lib.stats import resampling
 from radeval_lib.stats.estimates import Estimate
 from radeval_lib.stats.printed_counts import interval
 from radeval_lib.study import profiles
 from radeval_lib.study.cells import Cell, CellOutput
-from radeval_lib.study.checks import Check, Key, above, check_statement, under_every
+from radeval_lib.study.checks import Check, Key, above, check_statement, check_value, under_every
 from radeval_lib.study.page_runs import OpenExhibit
 from radeval_lib.study.phrases import phrase
 from radeval_lib.study.runs import Basis, Run
 from radeval_lib.wording import joined, with_interval
 
-BOTH = "Radiopaedia + MIMIC-IV"
+BOTH, SINGLE = "Radiopaedia + MIMIC-IV", ("Radiopaedia", "MIMIC-IV")
 MEASURES = ["precision", "recall", "F1", "accuracy"]
 SCHEMES = {"iob": "IOB", "span": "spans"}
 _ROWS = {
@@ -59,6 +59,16 @@ def difference(printed: pd.DataFrame, measure: str, column: str, first: str, sec
     """``first`` minus ``second`` of a printed measure, with what rounding allows."""
     rows = printed[printed["measure"] == measure].set_index(column).loc[[first, second]]
     return rounding_range(lambda pair: pair[0] - pair[1], rows)
+
+
+def check_gain(sources: pd.DataFrame, measure: str, promised: Printed) -> Check:
+    """What both sources gain on ``measure``, over either source alone: the paper does not say over which."""
+    gains = {other: difference(sources, measure, "training_data", BOTH, other) for other in SINGLE}
+    each = [check_value(measure, promised, gain) for gain in gains.values()]
+    words = "; ".join(f"{one.computed} over {other}" for one, other in zip(each, gains, strict=True))
+    holds = under_every(one.agrees for one in each)
+    key = Key("gain over one source", measure)
+    return check_statement(key, promised.text, words, holds, cells=[promised])
 
 
 def iob_ahead(schemes: pd.DataFrame) -> list[str]:
