@@ -11,6 +11,7 @@ import time
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
+from itertools import islice
 
 from radeval_lib import atomic
 from radeval_lib.errors import RadevalError, ResultError, listed
@@ -21,7 +22,7 @@ from radeval_lib.pipeline.steps import Graph
 from radeval_lib.study import headlines, results
 
 _SHOWN = re.compile(r"^radbook: |^(MissingInput|Syntax|Ambiguous)\w*(Exception|Error)")
-_ERROR = re.compile(r"^\w*(Error|Exception): ")
+_ERROR = re.compile(r"^[\w.]*(Error|Exception): ")
 _DONE = re.compile(r"^(\d+) of (\d+) steps")
 _GIB_A_KERNEL = 3  # memory of the largest notebook, with its models
 _REASONS = {
@@ -151,12 +152,14 @@ class _Progress:
     Attributes
     ----------
     expected : seconds of each step that the engine will run, 0 where unknown; None until it has listed them.
+    named : whether a step said in a line of its own what stopped it.
     """
 
     def __init__(self, graph: Graph, cores: int, again: Mapping[str, str]) -> None:
         self._graph, self._cores, self._again = graph, cores, again
         self._started: dict[str, float] = {}
         self.expected: dict[str, float] | None = None
+        self.named = False
 
     def lines(self, text: str) -> Iterator[str]:
         """What to show of a line of the log; nothing of lines before the engine has listed its steps."""
@@ -172,6 +175,7 @@ class _Progress:
         elif match := _DONE.match(text):
             yield f"{match[1]} of {match[2]} steps done, about {_duration(self._left(self.expected))} left"
         elif _SHOWN.match(text):
+            self.named |= " is left out: " not in text
             yield text
 
     def _left(self, expected: Mapping[str, float]) -> float:
@@ -208,11 +212,11 @@ def _run(graph: Graph, cores: int, say: Say, again: Mapping[str, str], environme
     if snakemake.returncode and progress.expected is None:
         raise _no_plan(log.read_text(encoding="utf-8").splitlines())
     if snakemake.returncode:
-        raise RadevalError(
-            "the build did not finish",
-            "radbook build",
-            f"The lines above name the notebook and cell; the whole log is in {display_path(log)}.",
-        )
+        what, where = "the build did not finish", "The lines above name the notebook and cell; the"
+        if not progress.named:  # a step ended by no error of ours, or was killed
+            raised = filter(_ERROR.match, log.read_text(encoding="utf-8").splitlines())
+            what, where = ": ".join([what, *islice(raised, 1)]), "The"
+        raise RadevalError(what, "radbook build", f"{where} whole log is in {display_path(log)}.")
     return progress.expected is not None
 
 

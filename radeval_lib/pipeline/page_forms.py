@@ -142,8 +142,10 @@ def _turned(colour: str) -> str:
     change places."""
     wanted = 1.05 * 0.05 / (relative_luminance(f"#{colour}") + 0.05) - 0.05
     hue, _, saturation = colorsys.rgb_to_hls(*to_rgb(f"#{colour}"))
-    light = (colorsys.hls_to_rgb(hue, level, saturation) for level in np.linspace(0, 1, 256))
-    return to_hex(min(light, key=lambda one: abs(relative_luminance(one) - wanted)))[1:]
+    levels = (colorsys.hls_to_rgb(hue, level, saturation) for level in np.linspace(0, 1, 256))
+    light = (np.clip(one, 0, 1) for one in levels)  # shares just below 0 by Python 3.11.2
+    red, green, blue = min(light, key=lambda one: abs(relative_luminance(one) - wanted))
+    return to_hex((red, green, blue))[1:]
 
 
 def with_papers(source: str, notebook: str) -> str:

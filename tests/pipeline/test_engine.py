@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from collections.abc import Mapping
 from contextlib import nullcontext
 from pathlib import Path
@@ -110,3 +111,32 @@ def test_a_cell_of_another_version_says_why(graph: Graph) -> None:
     folder.mkdir(parents=True)
     (folder / "cell.json").write_text('{"sha256": {}}', encoding="utf-8")
     assert graph.stale_steps()[name] == "this cell is cut short or of another version"
+
+
+@pytest.mark.parametrize(
+    ("printed", "what", "remedy"),
+    [
+        ("radbook: one.md: code cell 3: it broke", "the build did not finish", "The lines above name"),
+        (
+            "radbook: one is left out: no data\nTraceback (most recent call last):\nValueError: no colour\n"
+            "snakemake.WorkflowError: a step failed",
+            "the build did not finish: ValueError: no colour",
+            "The whole log is in",
+        ),
+        ("Killed", "the build did not finish", "The whole log is in"),
+    ],
+)
+def test_what_stops_a_step_without_an_error_of_ours_is_named(
+    graph: Graph, monkeypatch: pytest.MonkeyPatch, printed: str, what: str, remedy: str
+) -> None:
+    graph.output_dir.mkdir(parents=True, exist_ok=True)
+    text = f"{steps.waiting_line([('rendering the book', 'no output')])}\n{printed}"
+    monkeypatch.setattr(engine, "_command", lambda *_: [sys.executable, "-c", f"exit(print({text!r}) or 1)"])
+    said: list[str] = []
+    with pytest.raises(RadevalError) as raised:
+        engine._run(graph, 1, said.append, {}, {})
+    assert raised.value.what == what
+    assert raised.value.remedy.startswith(remedy)
+    assert [line for line in said if line.startswith("radbook: ")] == [
+        line for line in printed.splitlines() if line.startswith("radbook: ")
+    ]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import colorsys
 import io
 import re
 
@@ -63,6 +64,19 @@ def test_texts_on_a_heat_map_contrast_with_their_cells_on_either_ground() -> Non
     assert len(turned) == len({tuple(cells[place]) for place in range(30) if cells[place][3]})
     for light, dark in turned.items():
         assert contrast(dark, "black") == pytest.approx(contrast(light, "white"), rel=0.06)
+
+
+@pytest.mark.parametrize("rounding", [-1e-17, 0, 1e-16])
+def test_rounding_takes_no_colour_out_of_reach(rounding: float, monkeypatch: pytest.MonkeyPatch) -> None:
+    # Python 3.11.2's colorsys gives shares just below 0, which Matplotlib refuses.
+    exact = colorsys.hls_to_rgb
+    monkeypatch.setattr(colorsys, "hls_to_rgb", lambda *hls: tuple(one + rounding for one in exact(*hls)))
+    cells = '<path style="fill: #ff0000"/><path style="fill: #08306b"/>'
+    style = for_both_grounds(f'{HEAD}<g id="QuadMesh_1">{cells}</g></svg>').split("</style>")[0]
+    turned = dict(re.findall(r'\[id\^=QuadMesh\] \[style\*="fill: (#\w{6})"\]\{fill:(#\w{6})', style))
+    assert turned.keys() == {"#ff0000", "#08306b"}
+    for light, dark in turned.items():
+        assert contrast(dark, "black") == pytest.approx(contrast(light, "white"), rel=0.1)
 
 
 def test_kinds_of_a_line_differ_in_colour_and_marker() -> None:
