@@ -213,7 +213,7 @@ def _run(graph: Graph, cores: int, say: Say, again: Mapping[str, str], environme
         raise _no_plan(log.read_text(encoding="utf-8").splitlines())
     if snakemake.returncode:
         what, where = "the build did not finish", "The lines above name the notebook and cell; the"
-        if not progress.named:  # a step ended by no error of ours, or was killed
+        if not progress.named:  # no RadevalError: a fault of the code, or a kill
             raised = filter(_ERROR.match, log.read_text(encoding="utf-8").splitlines())
             what, where = ": ".join([what, *islice(raised, 1)]), "The"
         raise RadevalError(what, "radbook build", f"{where} whole log is in {display_path(log)}.")
