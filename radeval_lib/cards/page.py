@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import html
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -140,10 +141,20 @@ def edit_costs(card: dict[str, Any]) -> dict[str, dict[str, Any]]:
     return {row["edit"]: row for row in card["edits"]["edits"]} if card["edits"] else {}
 
 
-def _cost(row: dict[str, Any]) -> str:
-    if row["low"] == row["high"]:  # every case costs the same
-        return f"{row['value']:.0%}"
-    return f"{row['value']:.0%} [{row['low']:.0%}, {row['high']:.0%}]"
+def cost_in_words(cost: Mapping[str, Any]) -> str:
+    """A cost with its interval, whose ends have a decimal where whole percents hide its width; none where
+    every report costs the same.
+
+    >>> ends = ((0.01, 0.03), (0.018, 0.024), (0.021, 0.021))
+    >>> [cost_in_words({"value": 0.021, "low": low, "high": high}) for low, high in ends]
+    ['2% [1%, 3%]', '2% [1.8%, 2.4%]', '2%']
+    """
+    ends = [cost["low"], cost["high"]]
+    for form in ("z.0%", "z.1%"):
+        low, high = (f"{end:{form}}" for end in ends)
+        if low != high:
+            return f"{cost['value']:z.0%} [{low}, {high}]"
+    return f"{cost['value']:z.0%}"
 
 
 def edits_sentence(card: dict[str, Any]) -> str:
@@ -155,8 +166,8 @@ def edits_sentence(card: dict[str, Any]) -> str:
     if lost["value"] is None or words["value"] is None:
         return "An unrelated report does not surely score below an equal one, so costs have no scale."
     return (
-        f"A lost “no” costs {_cost(lost)} of what an unrelated report costs, the same said in other words "
-        f"{_cost(words)} ({card['edited']}; {lost['n']} and {words['n']} reports)."
+        f"A lost “no” costs {cost_in_words(lost)} of what an unrelated report costs, the same said in other "
+        f"words {cost_in_words(words)} ({card['edited']}; {lost['n']} and {words['n']} reports)."
     )
 
 

@@ -74,22 +74,6 @@ def heat_map(axes: Axes, table: pd.DataFrame, harmless: int) -> None:
     axes.set(xlabel="", ylabel="")
 
 
-def told(cost: Mapping[str, float]) -> str:
-    """A cost with its interval, whose ends have a decimal where whole percents hide its width; none where
-    every report costs the same.
-
-    >>> ends = ((0.01, 0.03), (0.018, 0.024), (0.021, 0.021))
-    >>> [told({"value": 0.021, "low": low, "high": high}) for low, high in ends]
-    ['2% [1%, 3%]', '2% [1.8%, 2.4%]', '2%']
-    """
-    ends = [cost["low"], cost["high"]]
-    for form in ("z.0%", "z.1%"):
-        low, high = (f"{end:{form}}" for end in ends)
-        if low != high:
-            return f"{cost['value']:z.0%} [{low}, {high}]"
-    return f"{cost['value']:z.0%}"
-
-
 def how_many(names: Sequence[str], whole: int) -> str:
     """Which of so many metrics, in a sentence after one that names them all."""
     return joined(list(names)) or "none of them" if len(names) < whole else "all of them"
