@@ -24,14 +24,17 @@ from radeval_lib.pipeline.absent import is_outside_contents
 
 _MINUS = re.compile(r"(?<![\w.:/−-])-(?=\.?\d)")
 _SIGNED_ZERO = re.compile(r"(?<![\w.:/+−-])[-+−](?=0(?:\.0+)?(?![\w]|\.\d))")
-_APOSTROPHE = re.compile(r"(?<=[^\W\d_])(?:'|&#x27;|&#39;)(?=[^\W\d_])|(?<=s)(?:'|&#x27;|&#39;)(?=\s)")
+_STRAIGHT = r"(?:'|&#x27;|&#39;)"
+_APOSTROPHE = re.compile(
+    rf"(?<=[^\W\d_]){_STRAIGHT}(?=[^\W\d_])|(?<=\d){_STRAIGHT}(?=s\b)|(?<=s){_STRAIGHT}(?=[\s,.;:)])"
+)
 _PERCENT = re.compile(r"(?<=\d) %(?!\w)")
 _INTERVAL = re.compile(r"(?<=\[)([-+−]?[\d.,]+%?(?:,| to)) (?=[-+−]?[\d.,]+%?\])")
 _BOUND = re.compile(r"((?:(?<!\w)p )?(?:[<>≤≥]|&lt;|&gt;)) (?=[-+−]?\.?\d)")
 _PLACE = re.compile(
     r"\b(Sections?|Sec\.|Appendix|Tables?|Figures?|Figs?\.|Equations?) (?=\d|[A-H](?:\.\d|\b(?! \w)))"
 )
-_LESS_ONE = re.compile(r"\b(n|k) ([−-]) (?=1\b)")
+_COUNT = re.compile(r"\b([nkKp]) ([=−-]) (?=\.?\d)")
 _CODE = r"<(script|style|code|pre|math|textarea|title)\b.*?</\1\s*>"
 _CELL = re.compile(rf"{_CODE}|(<t[dh]\b[^>]*>)([^<]+)", re.DOTALL)
 _NAME_WITH_HYPHEN = re.compile(r"(?<![\w.:/;&-])[A-Za-z]\w{0,11}-\w{1,3}(?![\w/-]|[.:]\w)")
@@ -57,10 +60,9 @@ def characters(text: str) -> str:
 
 
 def held(text: str) -> str:
-    """Text whose places (``Section 5``) and ``n − 1`` are held together by a no-break space."""
-    return _LESS_ONE.sub(
-        "\\1\N{NO-BREAK SPACE}\\2\N{NO-BREAK SPACE}", _PLACE.sub("\\1\N{NO-BREAK SPACE}", text)
-    )
+    """Text whose places (``Section 5``) and counts (``n − 1``, ``n = 5``) are held together by a no-break
+    space."""
+    return _COUNT.sub("\\1\N{NO-BREAK SPACE}\\2\N{NO-BREAK SPACE}", _PLACE.sub("\\1\N{NO-BREAK SPACE}", text))
 
 
 def _whole(found: re.Match[str]) -> str:

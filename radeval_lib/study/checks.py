@@ -126,7 +126,7 @@ def check_value(
     name : its key, or what it compares.
     printed : the printed cell, or its digits.
     computed : what follows from other numbers, in the printed unit.
-    decimals : digits shown of the computed value; default: one more than printed.
+    decimals : digits shown of the computed value; default: one more than printed, if it has more.
     possible : smallest and largest value that the quantity can take, in the printed unit. Default: from 0 to
         twice the printed value, so that an interval half as wide as the value is too wide.
     cells : printed cells that are compared; default: the printed one.
@@ -146,7 +146,9 @@ def check_value(
     value, low, high = float(computed.value), float(computed.low), float(computed.high)
     if math.isnan(low) or math.isnan(high):
         raise ValueError(f"check {name!r}: what was computed is not a number, so it agrees with nothing")
-    places = decimals if decimals is not None else (cell.decimals + 1 if cell.decimals else 0)
+    # One digit more than printed, but none of a number that has no more, as one printed elsewhere.
+    exact = low == high and abs(value - round(value, cell.decimals)) < _EDGE
+    places = decimals if decimals is not None else cell.decimals + (cell.decimals > 0 and not exact)
     words, *ends = (f"{number:,.{places}f}" for number in (value, low, high))
     if ends[0] != ends[1]:
         words += f" [{', '.join(ends)}]"

@@ -11,6 +11,7 @@ import pandas as pd
 from radeval_lib.papers.exhibits import exhibit
 from radeval_lib.papers.printed_numbers import (
     NOT_LEGIBLE,
+    cells_of,
     layout_of,
     origin_of,
     printed,
@@ -129,7 +130,8 @@ def cell_by_cell(result: Result, letters: Mapping[str, str]) -> str:
     body = f'{table}<p class="muted">{_legend(cells)}{_not_legible(lost)}</p>'
     if not folded:
         return body
-    summary = f"<summary><strong>{escape(caption)}</strong> ({len(cells)} cells)</summary>"
+    whole = len(cells_of(result.exhibit))  # as the verdict counts them: without dashes
+    summary = f"<summary><strong>{escape(caption)}</strong> ({whole} cells)</summary>"
     return f"<details>{summary}{body}</details>"
 
 

@@ -19,6 +19,7 @@ from radeval_lib.pipeline import typesetting
         ("GPT-4, 2026-11-26, 2-3, w-1, a - 1", "GPT-4, 2026-11-26, 2-3, w-1, a - 1"),
         ("10.1145/-1 --3", "10.1145/-1 --3"),
         ("-0.00 [-0.07, +0.0], +0%, (−0.), -0.0x", "0.00 [−0.07,\u00a00.0], 0%, (0.), −0.0x"),
+        ("the papers', Table 1's", "the papers’, Table 1’s"),
         ("GREEN's, raters&#x27; mean, 'no', f('a')", "GREEN’s, raters’ mean, 'no', f('a')"),
         ("p < 0.001, p &lt; .05, > -2, a < b", "p <\u00a00.001, p &lt;\u00a0.05, >\u00a0−2, a < b"),
     ],
@@ -56,9 +57,10 @@ def test_names_with_a_hyphen_stay_whole_in_the_cells_of_tables() -> None:
 
 def test_places_are_held_together_and_short_words_of_code_stay_whole() -> None:
     long = "data_manifests/papers/some/paper.yml"
-    set_once = typesetting.markup(f"Section 5, Appendix B; Table A shows n − 1 <code>run -p x {long}</code>")
+    text = f"Section 5, Appendix B; Table A shows n − 1, n = 129 <code>run -p x {long}</code>"
+    set_once = typesetting.markup(text)
     assert set_once == (
-        "Section\u00a05, Appendix\u00a0B; Table A shows n\u00a0−\u00a01 "
+        "Section\u00a05, Appendix\u00a0B; Table A shows n\u00a0−\u00a01, n\u00a0=\u00a0129 "
         f'<code>run <span class="whole">-p</span> x {long}</code>'
     )
     assert typesetting.markup(set_once) == set_once

@@ -83,6 +83,13 @@ def test_a_table_of_which_no_cell_is_compared_is_folded(table7: Result) -> None:
     html = exhibit_html(replace(table7, exhibit="rales.table2", checks=(check,)))
     assert html.index("<details>") < html.index("<table")
     assert "No check compares a single cell." in html
+    assert "(16 cells)" in html
+
+
+def test_a_folded_table_counts_its_cells_as_the_verdict_does(table7: Result) -> None:
+    html = exhibit_html(replace(table7, exhibit="rales.table3", checks=table7.checks[2:3]))
+    assert (printed("rales.table3")["printed"] == "-").sum() == 2
+    assert f"({len(printed('rales.table3')) - 2} cells)" in html
 
 
 def test_of_several_checks_of_a_cell_the_worst_stands(table7: Result) -> None:

@@ -235,7 +235,7 @@ def draw_size(scores: pd.DataFrame, released: pd.DataFrame) -> Figure:
     rings = {"s": 130, "facecolors": "none", "edgecolors": plots.PALETTE[6], "linewidth": 1}
     ax.scatter(released["parameters"], released["NLU score"], label=RELEASED, **rings)
     ax.set(ylabel="NLU score (percent)", xlim=(-30, 490))
-    ax.legend(title="pretrained on", ncols=2, **_ABOVE)
+    ax.legend(title="pretrained on (colour, marker)", ncols=2, **_ABOVE)
     return fig
 
 
@@ -249,5 +249,5 @@ def draw_shares(scores: pd.DataFrame, released: pd.DataFrame) -> Axes:
     sns.pointplot(released, palette=[plots.PALETTE[6]] * len(domains()), legend=False, **places, **dots)
     ax.plot([], [], "D", color=plots.PALETTE[6], markersize=5, label=RELEASED)
     ax.set(xlabel="share of labels", ylabel="mean score (percent)")
-    ax.legend(title="pretrained on", ncols=3, **_ABOVE)
+    ax.legend(title="pretrained on (colour)", ncols=3, **_ABOVE)
     return ax

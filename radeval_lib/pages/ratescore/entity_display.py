@@ -29,11 +29,12 @@ _PAGE = """\
 {% macro mark(name, entity, words) -%}
 {% set short, colour, border = look[entity.type] -%}
 <mark style="background:{{ colour }};border-bottom:3px {{ border }} #333" title="{{ entity.type|lower }}">
-{{- words }}<small aria-hidden="true"> {{ name }} {{ short }}</small>
+{{- words }}<small aria-hidden="true">&#160;{{ name }} {{ short }}</small>
 {{- "" }}<span class="hidden"> ({{ name }}, {{ entity.type|lower }})</span></mark>
 {%- endmacro %}
 <style>.ratescore-pair{display:flex;flex-wrap:wrap;gap:1rem}.ratescore-pair section{flex:1 1 18rem}
-.ratescore mark{color:#111;padding:0 .15em;border-radius:.2em}.ratescore mark small{font-weight:bold}
+.ratescore mark{color:#111;padding:0 .15em;border-radius:.2em}.ratescore mark small{font-weight:bold;
+white-space:nowrap}
 .ratescore .hidden{position:absolute;clip-path:inset(50%);width:1px;height:1px;overflow:hidden}</style>
 <div class="ratescore" role="group" aria-label="{{ title }}">
 <p><strong>{{ title }}{{ ":" if scored }}</strong>{{ " %.4f"|format(found.score) if scored }}</p>
