@@ -86,3 +86,10 @@ def test_every_word_that_a_page_links_is_in_the_glossary() -> None:
     ]
     assert {"".join(name) for name in linked} <= known
     assert len(linked) > 50
+
+
+def test_definitions_are_indented_alike() -> None:
+    # A first line that is indented further takes letters off the lines that follow it.
+    lines = (glossary.BOOK / "glossary.md").read_text(encoding="utf-8").splitlines()
+    indents = {len(line) - len(line.lstrip()) for line in lines if line.startswith(" ")}
+    assert indents == {2}

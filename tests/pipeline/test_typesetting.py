@@ -128,7 +128,7 @@ def test_labels_of_the_bibliography_are_author_and_year() -> None:
     unnamed = Entry("misc", {})
     unnamed.key = "key"
     assert list(typesetting.AuthorYear().format_labels([*entries, unnamed])) == [
-        *("Doe, 2020", "Doe and van der Berg, 2020", "Doe et al., 2020", "Doe, 2020b"),
+        *("Doe, 2020a", "Doe and van der Berg, 2020", "Doe et al., 2020", "Doe, 2020b"),
         *("Demšar, 2006", "Poe et al., 2026"),
         "key, n.d.",
     ]

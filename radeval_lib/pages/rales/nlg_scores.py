@@ -131,7 +131,7 @@ def given(printed: Mapping[str, Printed], rouge: pd.DataFrame) -> pd.DataFrame:
 def check_rouge(printed: Mapping[str, Printed], rouge: pd.DataFrame) -> Check:
     """Whether one rule for what a word is gives the printed ROUGE-L of all examples together."""
     name, fits = "R-L from the texts, by one rule for a word", given(printed, rouge).sum()
-    return check_one_rule(name, "the printed values of R-L", dict(fits), printed.values())
+    return check_one_rule(name, "R-L of six texts", dict(fits), printed.values())
 
 
 def draw_scores(table4: pd.DataFrame) -> Axes:

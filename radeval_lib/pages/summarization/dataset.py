@@ -53,6 +53,7 @@ def draw_sizes(counts: pd.DataFrame) -> Axes:
     for bars in axes.containers:
         axes.bar_label(bars, fmt="{:,.0f}", padding=3, fontsize=9)
     axes.xaxis.set_major_formatter("{x:,.0f}")
+    axes.grid(visible=False)  # every bar has its number
     axes.legend(title="", loc="lower right")
     return axes
 
