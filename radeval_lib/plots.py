@@ -42,7 +42,11 @@ def use_style() -> None:
             "axes.labelcolor": _INK,
             "xtick.color": _INK,
             "ytick.color": _INK,
-            "legend.frameon": False,
+            # A ground without an edge: grid lines would run through the words.
+            "legend.frameon": True,
+            "legend.facecolor": "white",
+            "legend.edgecolor": "none",
+            "legend.framealpha": 0.9,
             "svg.hashsalt": "radeval",  # the same figure gives the same bytes
             "svg.fonttype": "none",
             "font.family": "sans-serif",

@@ -44,7 +44,9 @@
       table.querySelectorAll("thead tr").forEach((row) => {
         let column = 0;
         [...row.children].forEach((head) => {
-          for (const end = column + head.colSpan; column < end; column += 1) (names[column] ||= []).push(head.textContent.trim());
+          const said = head.cloneNode(true);
+          said.querySelectorAll("sub").forEach((sub) => sub.prepend("_")); // τ_b: a label is plain text
+          for (const end = column + head.colSpan; column < end; column += 1) (names[column] ||= []).push(said.textContent.trim());
         });
       });
       return names.map((said) => said.filter(Boolean).join(", "));

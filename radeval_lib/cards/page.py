@@ -142,18 +142,18 @@ def edit_costs(card: dict[str, Any]) -> dict[str, dict[str, Any]]:
 
 
 def cost_in_words(cost: Mapping[str, Any]) -> str:
-    """A cost with its interval, whose ends have a decimal where whole percents hide its width; none where
+    """A cost with its interval, both with a decimal where whole percents hide its width; no interval where
     every report costs the same.
 
     >>> ends = ((0.01, 0.03), (0.018, 0.024), (0.021, 0.021))
     >>> [cost_in_words({"value": 0.021, "low": low, "high": high}) for low, high in ends]
-    ['2% [1%, 3%]', '2% [1.8%, 2.4%]', '2%']
+    ['2% [1%, 3%]', '2.1% [1.8%, 2.4%]', '2%']
     """
     ends = [cost["low"], cost["high"]]
     for form in ("z.0%", "z.1%"):
         low, high = (f"{end:{form}}" for end in ends)
         if low != high:
-            return f"{cost['value']:z.0%} [{low}, {high}]"
+            return f"{cost['value']:{form}} [{low}, {high}]"
     return f"{cost['value']:z.0%}"
 
 

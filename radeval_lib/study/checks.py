@@ -144,6 +144,8 @@ def check_value(
     if not isinstance(computed, Estimate):
         computed = Estimate(float(computed), float(computed), float(computed))
     value, low, high = float(computed.value), float(computed.low), float(computed.high)
+    if possible is not None:  # rounding alone may reach beyond it
+        low, high = max(low, min(value, possible[0])), min(high, max(value, possible[1]))
     if math.isnan(low) or math.isnan(high):
         raise ValueError(f"check {name!r}: what was computed is not a number, so it agrees with nothing")
     # One digit more than printed, but none of a number that has no more, as one printed elsewhere.

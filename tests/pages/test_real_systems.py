@@ -234,3 +234,11 @@ def test_recorded_numbers_follow_from_the_texts(data_root: Path):
     # By hand: of the 590 outputs of one file 25 differ, of another 4, and one file has one text.
     of = found.groupby("system")["text"].nunique()
     assert of[list(FILES)].tolist() == [164, 25, 4, 1]
+
+
+def test_variants_are_left_out_only_where_uncertain_changes_no_rank() -> None:
+    names = [f"{labels} labels, uncertain as {way}" for labels in (5, 14) for way in ("positive", "negative")]
+    scores = {"a": [3, 4, 3, 1], "b": [1, 2, 1, 2]}
+    table = pd.DataFrame({"family": "F1", "variant": names, "lower": False, **scores})
+    ranked = score_variants.ranks(table, ["a", "b"])
+    assert score_variants.alike_either_way(table, ranked).tolist() == [False, True, False, False]

@@ -390,6 +390,18 @@ def ranks(table: pd.DataFrame, systems: Sequence[str]) -> pd.DataFrame:
     return values.rank(axis=1, method="min").astype(int)
 
 
+def alike_either_way(table: pd.DataFrame, ranked: pd.DataFrame) -> pd.Series[bool]:
+    """Which variants that count “uncertain” as negative rank all as those that count it as positive."""
+    negative, positive = "uncertain as negative", "uncertain as positive"
+    names = zip(table["family"], table["variant"], strict=True)
+    rows = dict(zip(names, ranked.to_numpy().tolist(), strict=True))
+    alike = [
+        name.endswith(negative) and rows.get((family, name.replace(negative, positive))) == rows[family, name]
+        for family, name in rows
+    ]
+    return pd.Series(alike, index=table.index)
+
+
 def wins(table: pd.DataFrame, systems: Sequence[str]) -> pd.Series[int]:
     """By how many variants each system is first."""
     return (ranks(table, systems) == 1).sum().sort_values(ascending=False)
