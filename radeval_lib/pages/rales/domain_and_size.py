@@ -245,9 +245,10 @@ def draw_shares(scores: pd.DataFrame, released: pd.DataFrame) -> Axes:
     places = {"x": "labels", "y": "value", "hue": "domain", "order": ORDER, "hue_order": domains()}
     bars = {"errorbar": "sd", "capsize": 0.15, "err_kws": {"linewidth": 1}}
     ax = sns.barplot(scores, palette=colours(), **places, **bars)
-    dots = {"errorbar": None, "linestyle": "none", "markers": "D", "markersize": 5, "dodge": 0.6}
+    hollow = {"markersize": 5, "markerfacecolor": "none"}  # bars and their intervals show through
+    dots = {"errorbar": None, "linestyle": "none", "markers": "D", "dodge": 0.6, **hollow}
     sns.pointplot(released, palette=[plots.PALETTE[6]] * len(domains()), legend=False, **places, **dots)
-    ax.plot([], [], "D", color=plots.PALETTE[6], markersize=5, label=RELEASED)
+    ax.plot([], [], "D", color=plots.PALETTE[6], label=RELEASED, **hollow)
     ax.set(xlabel="share of labels", ylabel="mean score (percent)")
     ax.legend(title="pretrained on (colour)", ncols=3, **_ABOVE)
     return ax

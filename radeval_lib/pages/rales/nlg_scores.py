@@ -136,8 +136,8 @@ def check_rouge(printed: Mapping[str, Printed], rouge: pd.DataFrame) -> Check:
 
 def draw_scores(table4: pd.DataFrame) -> Axes:
     """Every score of Table 4, one marker per system."""
-    _, axes = plots.panels(1, 1, 5.2)
-    palette = [*plots.PALETTE[:6], "#4D4D4D", "#A6A6A6"]
+    _, axes = plots.panels(1, 1, 6.5)
+    palette = [*plots.PALETTE[:6], "#4D4D4D", "#7A7A7A"]  # greys that show on either ground
     plots.dodged(axes, table4, "value", "cell", "model", palette)
     axes.set(xlabel="score", xlim=(0, 0.8))
     axes.legend(ncols=3, loc="lower right", bbox_to_anchor=(1, 1), columnspacing=1, handletextpad=0.1)
