@@ -411,12 +411,14 @@ _CUT_OFF = """() => [...document.querySelectorAll(".radeval-table.wide")].filter
   return false;
 }).map(box => box.getAttribute("aria-label"))"""
 _MISLABELLED = """() => [...document.querySelectorAll("table.cards")].flatMap(table => {
+  const text = node => node.nodeName === "SUB" ? `_${node.textContent}`
+    : node.childNodes.length ? [...node.childNodes].map(text).join("") : node.textContent;
   const said = [];
   for (const row of table.querySelectorAll("thead tr")) {
     let column = 0;
     for (const head of row.children)
       for (const end = column + head.colSpan; column < end; column += 1)
-        (said[column] ||= []).push(head.textContent.trim());
+        (said[column] ||= []).push([...head.childNodes].map(text).join("").trim());
   }
   const names = said.map(heads => heads.filter(Boolean).join(", "));
   return [...table.querySelectorAll("tbody tr")].filter(row => {
