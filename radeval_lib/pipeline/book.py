@@ -6,7 +6,7 @@ import json
 import re
 import subprocess
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from itertools import chain
 from pathlib import Path
 
@@ -22,7 +22,6 @@ from radeval_lib.synthetic.generator import generate
 
 _GENERATED = 20_000  # reports, for the phrases that the generator makes
 _LISTING = re.compile(r"^```\{code-block\}[^\n]*\n(.*?)^```$", re.MULTILINE | re.DOTALL)
-_RAISED = re.compile(r"[\w.]+(Error|Exception|Exit|Interrupt): \S")
 
 
 class BookError(RadevalError):
@@ -54,7 +53,7 @@ def render(output_dir: Path, data_root: Path | None = None, *, judge: bool | Non
             if warnings
             else "The log has the whole error. If a package is broken, remove .venv: `make` installs again."
         )
-        found = " | ".join((warnings or exceptions(lines))[:5])
+        found = " | ".join((warnings or processes.last_words(lines))[:5])
         found = found.replace(str(output_dir.resolve()), display_path(output_dir))
         raise BookError(f"Jupyter Book stopped: {found}", display_path(log), remedy)
     search(output_dir, data_root)
@@ -62,12 +61,6 @@ def render(output_dir: Path, data_root: Path | None = None, *, judge: bool | Non
     rendered.note(output_dir)
     unfinished.unlink()
     return rendered.index(output_dir)
-
-
-def exceptions(lines: Sequence[str]) -> list[str]:
-    """The exceptions that a log of Python ends with, the cause first; without any its last line with text."""
-    raised = [line.strip() for line in lines if _RAISED.match(line)]
-    return raised or [line.strip() for line in lines if line.strip()][-1:] or ["it printed nothing"]
 
 
 def search(output_dir: Path, data_root: Path | None) -> None:

@@ -11,7 +11,6 @@ import time
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
-from itertools import islice
 
 from radeval_lib import atomic
 from radeval_lib.errors import RadevalError, ResultError, listed
@@ -22,7 +21,6 @@ from radeval_lib.pipeline.steps import Graph
 from radeval_lib.study import headlines, results
 
 _SHOWN = re.compile(r"^radbook: |^(MissingInput|Syntax|Ambiguous)\w*(Exception|Error)")
-_ERROR = re.compile(r"^[\w.]*(Error|Exception): ")
 _DONE = re.compile(r"^(\d+) of (\d+) steps")
 _GIB_A_KERNEL = 3  # memory of the largest notebook, with its models
 _REASONS = {
@@ -126,9 +124,7 @@ def planned(graph: Graph, again: Iterable[str] = ()) -> list[str]:
 
 def _no_plan(lines: list[str]) -> RadevalError:
     """What Snakemake says in these lines of why it could not make the graph."""
-    messages = [line.strip() for line in lines if line.strip()]
-    errors = [line for line in messages if _ERROR.match(line)]
-    return RadevalError((errors or messages[-1:] or ["Snakemake said nothing"])[0], "the plan of the build")
+    return RadevalError(processes.last_words(lines)[0], "the plan of the build")
 
 
 def _command(graph: Graph, cores: int, again: Iterable[str]) -> list[str]:
@@ -214,8 +210,8 @@ def _run(graph: Graph, cores: int, say: Say, again: Mapping[str, str], environme
     if snakemake.returncode:
         what, where = "the build did not finish", "The lines above name the notebook and cell; the"
         if not progress.named:  # no RadevalError: a fault of the code, or a kill
-            raised = filter(_ERROR.match, log.read_text(encoding="utf-8").splitlines())
-            what, where = ": ".join([what, *islice(raised, 1)]), "The"
+            raised = processes.exceptions(log.read_text(encoding="utf-8").splitlines())
+            what, where = ": ".join([what, *raised[:1]]), "The"
         raise RadevalError(what, "radbook build", f"{where} whole log is in {display_path(log)}.")
     return progress.expected is not None
 

@@ -8,11 +8,12 @@ A notebook that is run without a build shares that lock with others and holds on
 from __future__ import annotations
 
 import os
+import re
 import secrets
 import signal
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TextIO
@@ -25,11 +26,23 @@ from radeval_lib.study import cells
 
 OWNER = "RADEVAL_OWNER"
 """Environment variable of a build's steps: the lock's file, a colon, and what the build wrote into it."""
+_RAISED = re.compile(r"[\w.]*(Error|Exception|Exit|Interrupt): \S")
 _WAIT = 0.5  # seconds between two looks
 
 
 class BusyError(RadevalError):
     """An output folder, or a place in it, that another process is writing."""
+
+
+def exceptions(lines: Iterable[str]) -> list[str]:
+    """The lines of a log that name an exception, the cause first."""
+    return [line.strip() for line in lines if _RAISED.match(line.strip())]
+
+
+def last_words(lines: Sequence[str]) -> list[str]:
+    """The :func:`exceptions` of a log; without any its last line with text."""
+    said = [line.strip() for line in lines if line.strip()]
+    return exceptions(said) or said[-1:] or ["it printed nothing"]
 
 
 @contextmanager

@@ -237,6 +237,19 @@ def under_every(readings: Iterable[bool | None]) -> bool | None:
     return found.pop() if len(found) == 1 else None
 
 
+def check_readings(
+    name: Key | str, cell: Printed, computed: Mapping[str, Estimate | float], note: str = ""
+) -> Check:
+    """A printed number against what each open reading of it gives, by the reading's name.
+
+    It holds where all readings give it, and fails where none does; ``note`` ends what was found.
+    """
+    each = {reading: check_value(name, cell, value) for reading, value in computed.items()}
+    words = "; ".join(f"{one.computed} ({reading})" for reading, one in each.items())
+    holds = under_every(one.agrees for one in each.values())
+    return check_statement(name, cell.text, words + note, holds, cells=[cell])
+
+
 def at_most(cell: Printed, most: float) -> bool | None:
     """Whether a printed number of at least 0 keeps to an upper bound: False beyond it, else None.
 

@@ -20,7 +20,7 @@ from radeval_lib.stats import printed as from_print
 from radeval_lib.stats import printed_counts
 from radeval_lib.stats.estimates import Estimate
 from radeval_lib.stats.resampling import FloatArray, drawn_rows, ends
-from radeval_lib.study.checks import Check, Key, check_statement, check_value, under_every
+from radeval_lib.study.checks import Check, Key, check_readings, check_statement, check_value
 from radeval_lib.study.printed_leads import lead_of_intervals as lead_of_intervals
 from radeval_lib.study.printed_leads import lead_of_shares, needs_of_intervals
 from radeval_lib.study.runs import Run
@@ -267,13 +267,9 @@ def check_inter_expert(cells: Mapping[str, Printed], table: pd.DataFrame, draws:
     }
     checks = []
     for key, values in zip(ENDS, zip(*found.values(), strict=True), strict=True):
-        each = [check_value(key, cells[key], value) for value in values]
-        words = "; ".join(f"{one.computed} ({reading})" for one, reading in zip(each, found, strict=True))
-        if key != "estimate":
-            words += f"; {len(draws):,} resamples"
-        holds = under_every(one.agrees for one in each)
         name = Key("radiologists' own row", EXPERTS, key)
-        checks.append(check_statement(name, cells[key].text, words, holds, cells=[cells[key]]))
+        note = "" if key == "estimate" else f"; {len(draws):,} resamples"
+        checks.append(check_readings(name, cells[key], dict(zip(found, values, strict=True)), note))
     return checks
 
 
