@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
+from textwrap import fill
 
+import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 import seaborn as sns
@@ -188,9 +190,10 @@ def draw_counts(counts: pd.Series) -> Figure:
     """Test reports of each procedure, in the order given."""
     fig, ax = plots.panels(1, 1, 12)
     ax.scatter(counts, range(len(counts)), s=30)
-    plots.lines(ax, list(map(str, counts.index)))
+    plots.lines(ax, [fill(str(name), 40) for name in counts.index])  # the points need half of the width
     _report_axis(ax)
     ax.tick_params(axis="y", labelsize=10.5)
+    plt.setp(ax.get_yticklabels(), linespacing=0.95, multialignment="right")
     return fig
 
 
