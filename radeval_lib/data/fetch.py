@@ -109,7 +109,8 @@ def _file_status(manifest: Manifest, entry: DataFile, root: Path | None) -> File
 
 
 def verify(root: Path | None, dataset: str = "", say: Say = print) -> list[FileStatus]:
-    """Check every file that is there; a file with no checksum to compare gets its own recorded.
+    """Check every file that is there; a file with no checksum to compare gets its own recorded, except a
+    table of one's own, which its owner edits.
 
     Those that do not match are named after all were checked, and left where they are: they are the user's.
     """
@@ -123,10 +124,14 @@ def verify(root: Path | None, dataset: str = "", say: Say = print) -> list[FileS
             f"`radbook data status {dataset}`".replace(" `", "`") + " says what belongs there.",
         )
     for one in found:
-        if one.state == "unrecorded":
+        state, detail = one.state, one.detail
+        if state == "unrecorded" and load_manifest(one.dataset).reader:
+            detail = "a table of your own, which may change"
+        elif state == "unrecorded":
             _record(folder, one.path, checksums.of_file(folder / one.path))
-        if one.state != "missing":
-            say(f"{one.state:10} {one.path}{': ' + one.detail if one.detail else ''}")
+            state, detail = "recorded", f"its checksum, in {RECORD}"
+        if state != "missing":
+            say(f"{state:10} {one.path}{': ' + detail if detail else ''}")
     if bad := [one.path for one in found if one.state == "mismatch"]:
         changed = [path for path in bad if path in _recorded(folder)]
         own = f" Where you changed it yourself: remove its line from {RECORD} there." if changed else ""

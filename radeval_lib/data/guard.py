@@ -23,7 +23,7 @@ import random
 import re
 import shutil
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -349,10 +349,11 @@ def scan(
     folder: Path,
     corpora: Mapping[str, Iterable[Text]],
     public: Iterable[str] = (),
-    pictures: Iterable[Path] = (),
+    trusted: Collection[str] = (),
     own: Iterable[str] = (),
 ) -> list[Leak]:
-    """Files below ``folder`` that hold a sequence of a corpus, or that cannot be read and may show one.
+    """Files below ``folder`` that hold a sequence of a corpus, or that cannot be read and may show one,
+    except where their SHA-256 is ``trusted``: files that came with the project.
 
     Phrases of ``public`` texts are no leak, nor are short ones of the study's ``own``: sources of its pages,
     and reports that it generates.
@@ -361,7 +362,6 @@ def scan(
         return []
     known = frozenset(word for name, texts in corpora.items() for word in _vocabulary(name, texts))
     index, refused = Index(), []
-    ours = {checksums.of_file(path) for path in pictures if path.is_file()}
     every = sorted(path.relative_to(folder) for path in folder.rglob("*"))
     unreadable: dict[str, list[Unreadable]] = {}
     first: dict[str, int] = {}  # a build holds most pages several times
@@ -376,7 +376,7 @@ def scan(
             index.add(file, _texts(content, file, unreadable[digest]), known)
         else:
             index.add_same(file, first[digest])
-        if unreadable[digest] and digest not in ours and not set(_THEME) & set(path.parts):
+        if unreadable[digest] and digest not in trusted and not set(_THEME) & set(path.parts):
             refused.append(Leak(file, "", 0, why=unreadable[digest][0].value))
     _add_names(index, every, known)
     for text in public:
@@ -436,7 +436,7 @@ def scan_build(
     folder: Path,
     corpora: Mapping[str, Iterable[Text]],
     public: Iterable[str] = (),
-    pictures: Iterable[Path] = (),
+    trusted: Collection[str] = (),
     own: Iterable[str] = (),
 ) -> None:
     """Fail where a file of a build holds text of a restricted corpus, and remove it (see :func:`scan`).
@@ -444,7 +444,7 @@ def scan_build(
     Of a rendered book nothing stays, because pages, search index and Sphinx's own records repeat one another;
     of a folder of results or of a cell, which are whole or nothing, neither.
     """
-    if leaks := scan(folder, corpora, public, pictures, own):
+    if leaks := scan(folder, corpora, public, trusted, own):
         hidden = {leak.file for leak in leaks if leak.named}
         places = [place for leak in leaks for place in _holding(folder, Path(leak.file))]
         places += folder.rglob("_build")

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from itertools import chain
 from pathlib import Path
 
-from radeval_lib import atomic
+from radeval_lib import atomic, checksums
 from radeval_lib.data import catalog, guard
 from radeval_lib.errors import RadevalError
 from radeval_lib.paths import BOOK, MANIFESTS, NOTEBOOKS, display_path
@@ -70,7 +70,8 @@ def search(output_dir: Path, data_root: Path | None) -> None:
             output_dir,
             catalog.restricted_texts(data_root),
             chain(catalog.public_texts(data_root), example_listings()),
-            pictures=BOOK.rglob("*"),
+            trusted={checksums.of_file(path) for path in BOOK.rglob("*") if path.is_file()}
+            | browser_judge.sums(),
             own=own_texts(output_dir),
         )
 

@@ -60,7 +60,7 @@ def build(graph: Graph, cores: int, say: Say) -> None:
         if rendered.index(graph.output_dir).is_file() and (files := rendered.changed(graph.output_dir)):
             say(f"The rendered book is not as it was rendered ({listed(files)}); it is rendered again.")
         first = replace(graph, at_once=True)
-        if not rendered.index(graph.output_dir).is_file() and first.pages != graph.pages:
+        if not rendered.index(graph.output_dir).is_file() and first.pages and first.pages != graph.pages:
             say(f"First the {len(first.pages)} of {len(graph.pages)} pages that wait for no training.")
             try:
                 _run(first, cores, say, first.stale_steps(), {**environment, **served})
@@ -242,6 +242,7 @@ def _total(graph: Graph, waiting: list[str], cores: int) -> str:
     """How many steps wait, and how long they take as far as that is known."""
     every = [durations.expected(graph, name) for name in waiting]
     known = [seconds for seconds in every if seconds is not None]
-    estimate = f"{len(waiting)} steps, about {_duration(sum(known) / min(cores, len(waiting)))}"
+    steps_left = "1 step" if len(waiting) == 1 else f"{len(waiting)} steps"
+    estimate = f"{steps_left}, about {_duration(sum(known) / min(cores, len(waiting)))}"
     unknown = len(every) - len(known)
     return estimate + (f" and what {unknown} cells take that were not measured here" if unknown else "")

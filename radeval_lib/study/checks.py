@@ -96,6 +96,11 @@ class Check:
         """Whether print and computation are compatible, and could have been found not to be."""
         return self.outcome == HOLDS
 
+    @property
+    def holds(self) -> bool | None:
+        """Whether it holds or fails; None where it cannot tell."""
+        return {HOLDS: True, FAILS: False}.get(self.outcome)
+
 
 def _follow_one_another(parts: Iterable[str], among: Iterable[str]) -> bool:
     rest = iter(among)
@@ -242,11 +247,12 @@ def check_readings(
 ) -> Check:
     """A printed number against what each open reading of it gives, by the reading's name.
 
-    It holds where all readings give it, and fails where none does; ``note`` ends what was found.
+    It holds where all readings give it, fails where it fails under all, and cannot tell otherwise; ``note``
+    ends what was found.
     """
     each = {reading: check_value(name, cell, value) for reading, value in computed.items()}
     words = "; ".join(f"{one.computed} ({reading})" for reading, one in each.items())
-    holds = under_every(one.agrees for one in each.values())
+    holds = under_every(one.holds for one in each.values())
     return check_statement(name, cell.text, words + note, holds, cells=[cell])
 
 

@@ -247,7 +247,7 @@ def test_verify(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
         "recorded",
         "missing",
     ]
-    assert said == ["verified   toy/a", "unrecorded toy/b"]
+    assert said == ["verified   toy/a", f"recorded   toy/b: its checksum, in {fetch.RECORD}"]
     (tmp_path / "toy/b").write_bytes(b"B")
     changed = rf"1 file\(s\) do not match: toy/b\. .*changed it yourself: .* from {fetch.RECORD}"
     with pytest.raises(ChecksumError, match=changed):
@@ -260,7 +260,10 @@ def test_a_table_of_ones_own_may_change(monkeypatch: pytest.MonkeyPatch, tmp_pat
     (tmp_path / "toy").mkdir()
     for content in (b"a", b"A"):
         (tmp_path / "toy/a").write_bytes(content)
-        assert [one.state for one in fetch.verify(tmp_path, "toy", say=str)] == ["unrecorded"]
+        said: list[str] = []
+        assert [one.state for one in fetch.verify(tmp_path, "toy", say=said.append)] == ["unrecorded"]
+        assert said == ["unrecorded toy/a: a table of your own, which may change"]
+    assert not (tmp_path / fetch.RECORD).exists()
 
 
 def test_damaged_record_of_checksums(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

@@ -24,6 +24,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from radeval_lib import checksums
 from radeval_lib.data import RestrictedText, catalog, green_analysis, guard, leak_decoders, leak_streams
 from radeval_lib.data.guard import LeakError, scan, scan_build
 from tests.data import samples
@@ -277,7 +278,7 @@ def test_the_layout_of_an_analysis_is_no_leak_but_what_it_lists_is(tmp_path: Pat
 PICTURE = b"\x89PNG\r\n\x1a\n" + bytes(64)
 
 
-def test_pictures_are_refused_unless_they_were_there_before(build: Path, tmp_path: Path) -> None:
+def test_pictures_are_refused_unless_they_are_trusted(build: Path) -> None:
     (build / "_images").mkdir()
     for name, content in {"a.png": PICTURE, "b.pdf": b"%PDF-1.7", "c.png": PICTURE + b"ours"}.items():
         (build / "_images" / name).write_bytes(content)
@@ -286,9 +287,8 @@ def test_pictures_are_refused_unless_they_were_there_before(build: Path, tmp_pat
     (build / "page.html").write_text("<img alt='x' src='data:image/png;base64,iVBORw0KGgo='>")
     (build / "run.ipynb").write_text(json.dumps({"cells": [{"data": {"image/png": "iVBORw0KGgo="}}]}))
     (build / "figure.svg").write_text("<svg><image href='data:image/png;base64,iVBORw0KGgo='/></svg>")
-    ours = tmp_path.parent / "ours.png"
-    ours.write_bytes(PICTURE + b"ours")
-    found = {leak.file for leak in scan(build, CORPORA, pictures=[ours])}
+    trusted = [checksums.of_bytes(PICTURE + b"ours")]
+    found = {leak.file for leak in scan(build, CORPORA, trusted=trusted)}
     assert found == {"_images/a.png", "_images/b.pdf", "page.html", "run.ipynb", "figure.svg"}
     assert not scan(build, {})
 
@@ -306,7 +306,7 @@ def test_fonts_of_formulas_are_not_refused(build: Path) -> None:
 def test_a_build_of_pictures_alone(tmp_path: Path) -> None:
     (tmp_path / "a.png").write_bytes(PICTURE)
     assert [leak.file for leak in scan(tmp_path, CORPORA)] == ["a.png"]
-    assert not scan(tmp_path, CORPORA, pictures=[tmp_path / "a.png"])
+    assert not scan(tmp_path, CORPORA, trusted=[checksums.of_bytes(PICTURE)])
 
 
 @pytest.mark.parametrize(

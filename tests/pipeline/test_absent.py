@@ -47,13 +47,16 @@ def test_labels_of_a_page_have_titles() -> None:
     [
         ("See {ref}`nb-x`.", "See What it costs (follows)."),
         ("See {ref}`the\nbill <nb-x>`.", "See the\nbill (follows)."),
-        ("See {ref}`the bill\n<nb-x>`.", "See the bill (follows)."),
+        ("See {ref}`the bill\n<nb-x>`.", "See the bill (follows)."),  # two lines of the file
         ("{ref}`a figure <fig-z>`, {ref}`nb-there`", "a figure (follows), {ref}`nb-there`"),
         ("{ref}`Hours <nb-there>` {term}`nb-x` `nb-x`", "{ref}`Hours <nb-there>` {term}`nb-x` `nb-x`"),
     ],
 )
 def test_references_into_an_absent_page_become_its_title(source: str, told: str) -> None:
     assert absent.unlink_missing(source, absent.labels(PAGE)) == told
+    page = nbformat.v4.new_notebook(cells=[nbformat.v4.new_markdown_cell(source)])
+    changed = absent.unlink_in_file(nbformat.writes(page).encode(), absent.labels(PAGE), notebook=True)
+    assert nbformat.reads(changed.decode(), 4).cells[0].source == told
 
 
 def test_only_the_prose_of_a_notebook_changes() -> None:

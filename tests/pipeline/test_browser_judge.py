@@ -17,10 +17,11 @@ from click.testing import CliRunner
 
 from radeval_lib import explain, score
 from radeval_lib.cli import main
+from radeval_lib.data import catalog, guard
 from radeval_lib.data.categories import CATEGORIES
 from radeval_lib.metrics import by_rules
 from radeval_lib.paths import BOOK, BUILD
-from radeval_lib.pipeline import book_sources, browser_judge, staging
+from radeval_lib.pipeline import book, book_sources, browser_judge, staging
 from workflow.check_site import judge_faults
 
 PAIRS = [
@@ -37,20 +38,38 @@ def package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A package of files as npm packs them, which is the pinned one."""
     path = tmp_path / "pyodide-1.0.0.tgz"
     with tarfile.open(path, "w:gz") as packed:
-        for name in ("pyodide.mjs", "console.html"):
-            content = f"content of {name}".encode()
+        for name in ("pyodide.asm.wasm", "console.html"):
+            content = b"\0asm\xff" + name.encode()
             entry = tarfile.TarInfo(f"package/{name}")
             entry.size = len(content)
             packed.addfile(entry, io.BytesIO(content))
     digest = base64.b64encode(hashlib.sha512(path.read_bytes()).digest()).decode()
-    pin = {"package": "pyodide", "version": "1.0.0", "sha512": digest, "files": ["pyodide.mjs"]}
+    pin = {"package": "pyodide", "version": "1.0.0", "sha512": digest, "files": ["pyodide.asm.wasm"]}
     monkeypatch.setattr(browser_judge, "pinned", lambda: pin)
     monkeypatch.setattr(browser_judge, "BUILD", tmp_path)
     return path
 
 
 def test_the_wanted_files_of_the_pinned_package_are_taken(package: Path) -> None:
-    assert browser_judge.runtime() == {"pyodide.mjs": b"content of pyodide.mjs"}
+    assert browser_judge.runtime() == {"pyodide.asm.wasm": b"\0asm\xffpyodide.asm.wasm"}
+
+
+def test_a_search_for_restricted_text_knows_its_files(
+    package: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """They cannot be read as text, so that a book on restricted texts would be refused for its own engine."""
+    monkeypatch.setattr(
+        catalog, "restricted_texts", lambda _: {"own": ["A spiculated mass of the left upper lobe."]}
+    )
+    monkeypatch.setattr(catalog, "public_texts", lambda _: [])
+    monkeypatch.setattr(book, "own_texts", lambda _: [])
+    file = tmp_path / "open" / "_build" / "html" / "judge" / "pyodide.asm.wasm"
+    file.parent.mkdir(parents=True)
+    file.write_bytes(browser_judge.runtime()["pyodide.asm.wasm"])
+    book.search(tmp_path / "open", tmp_path)
+    package.unlink()
+    with pytest.raises(guard.LeakError, match="pyodide"):
+        book.search(tmp_path / "open", tmp_path)
 
 
 def test_a_missing_or_another_package_is_one_line_with_its_remedy(
@@ -191,9 +210,9 @@ def test_a_book_that_lacks_a_file_of_its_judge_is_not_published(tmp_path: Path, 
         (tmp_path / name).write_bytes(content)
     assert judge_faults(tmp_path, wanted=True) == []
     (tmp_path / "judge" / "worker.js").write_text("spoiled")
-    (tmp_path / "judge" / "pyodide-1.0.0" / "pyodide.mjs").unlink()
+    (tmp_path / "judge" / "pyodide-1.0.0" / "pyodide.asm.wasm").unlink()
     assert judge_faults(tmp_path) == [
-        "try_the_judge: pyodide-1.0.0/pyodide.mjs is missing or changed",
+        "try_the_judge: pyodide-1.0.0/pyodide.asm.wasm is missing or changed",
         "try_the_judge: worker.js is missing or changed",
     ]
     (tmp_path / "judge" / browser_judge.LIST).unlink()

@@ -25,6 +25,7 @@ from radeval_lib.study import (
     parse,
     under_every,
 )
+from radeval_lib.study.checks import check_readings
 from radeval_lib.study.imports import code_of
 from radeval_lib.study.verdicts import FAILS, HOLDS
 
@@ -65,6 +66,23 @@ def test_an_interval_that_accepts_too_much_tells_nothing(
 ) -> None:
     estimate = Estimate((low + high) / 2, low, high)
     assert check_value("n", printed, estimate, possible=possible).outcome == outcome
+
+
+@pytest.mark.parametrize(
+    ("readings", "outcome"),
+    [
+        ({"a": 0.25, "b": 0.251}, "holds"),
+        ({"a": 0.35, "b": 0.36}, "fails"),
+        ({"a": 0.25, "b": 0.35}, "cannot tell"),
+        # An interval that accepts too much decides nothing, so it fails under no reading.
+        ({"a": Estimate(0.3, 0.0, 0.6), "b": Estimate(0.3, 0.1, 0.5)}, "cannot tell"),
+        ({"a": Estimate(0.3, 0.0, 0.6), "b": 0.36}, "cannot tell"),
+    ],
+)
+def test_a_number_of_open_readings_holds_or_fails_under_all(
+    readings: dict[str, Estimate | float], outcome: str
+) -> None:
+    assert check_readings("n", parse("0.25"), readings).outcome == outcome
 
 
 def test_wide_bounds_tell_nothing_however_many_they_are() -> None:

@@ -92,7 +92,7 @@ SPREADS: dict[str, Callable[[FloatArray], float]] = {
 
 def check_spread(name: str, sd: Printed, spreads: Mapping[str, Estimate]) -> Check:
     """The printed standard deviation against every reading of it: it holds only where all round to it."""
-    fits = {reading: check_value(reading, sd, value).agrees for reading, value in spreads.items()}
+    fits = {reading: check_value(reading, sd, value).holds for reading, value in spreads.items()}
     return check_statement(
         name,
         sd.text,

@@ -111,6 +111,12 @@ def runtime() -> dict[str, bytes]:
     return found
 
 
+def sums() -> set[str]:
+    """The SHA-256 of each file of :func:`runtime`, by which a search for restricted text knows it; none where
+    the package is not in reach."""
+    return {checksums.of_bytes(content) for content in runtime().values()} if in_reach() else set()
+
+
 def archive() -> bytes:
     """A zip archive of the judge's modules and data, and of PyYAML; the same bytes for the same content."""
     made = io.BytesIO()
