@@ -88,12 +88,14 @@ def heat_map(axes: Axes, table: Any, *, slant: float = 0, **settings: Any) -> No
 def label_point(
     axes: Axes, text: str, point: tuple[float, float], offset: tuple[float, float], **settings: Any
 ) -> None:
-    """A text ``offset`` points from a point, with the ground behind it so that no line runs through.
+    """A text ``offset`` points from a point, on the side to which that leads, with the ground behind it so
+    that no line runs through.
 
     ``settings`` go to :meth:`matplotlib.axes.Axes.annotate`.
     """
     ground = {"facecolor": "white", "edgecolor": "none", "pad": 0.5}
-    look = {"va": "center", "fontsize": 10, "zorder": 2.5, "bbox": ground}
+    side = ("center", "left", "right")[np.sign(offset[0])]
+    look = {"ha": side, "va": "center", "fontsize": 10, "zorder": 2.5, "bbox": ground}
     axes.annotate(text, point, offset, textcoords="offset points", **{**look, **settings})
 
 

@@ -10,11 +10,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Sequence
+from html import unescape
 from pathlib import Path
 from string import ascii_lowercase
 from typing import Any
 
 from docutils import nodes
+from matplotlib.font_manager import FontProperties, fontManager
+from matplotlib.textpath import text_to_path
 from pybtex.plugin import register_plugin
 from pybtex.style.labels import BaseLabelStyle
 from sphinx.application import Sphinx
@@ -48,6 +51,15 @@ _NAME = re.compile(r"[\w./:]{25,}")
 _TAU = "τ_b"
 _AS_IS = re.compile(rf"{_CODE}|<[^>]*>", re.DOTALL)
 """What of HTML or SVG is no running text: tags, and elements that hold code or what a program reads."""
+
+_LINE = re.compile(
+    r'<text style="(?P<style>font-size: (?P<size>[\d.]+)px;[^"]*)" '
+    r'transform="translate\((?P<x>[-\d.]+) (?P<y>[-\d.]+)\)">(?P<text>[^<]*)</text>'
+)
+_LINES = re.compile(r'<g id="text_\d+">\s*(?:<text [^>]*"translate\([^)]*\)">[^<]*</text>\s*){2,}</g>')
+_FAMILY = re.compile("'([^']+)'")
+_ANCHORS = {0.0: "start", 0.5: "middle", 1.0: "end"}
+"""By the share of a line's width that lies left of where it meets the others."""
 
 
 def characters(text: str) -> str:
@@ -104,9 +116,35 @@ def commands(html: str) -> str:
 
 
 def drawing(svg: str) -> str:
-    """An SVG drawing with its text set; what follows a subscript is raised to the line again."""
+    """An SVG drawing with its text set; what follows a subscript is raised to the line again, and the lines
+    of a text keep to their common edge or middle."""
+    svg = _LINES.sub(lambda lines: _anchored(lines[0]), svg)
     lowered = r'τ<tspan font-size="75%" dy="0.24em">b</tspan><tspan dy="-0.18em">\1</tspan>'
     return _outside_tags(svg, lambda text: re.sub(rf"{_TAU}([^<]*)", lowered, characters(text)))
+
+
+def _anchored(lines: str) -> str:
+    """The lines of a text, placed by matplotlib by the widths that they have in its font, anchored where they
+    meet: a browser may draw them in another font."""
+    placed = [(*map(float, one.group("x", "y")), _width(one)) for one in _LINE.finditer(lines)]
+    meets = {share: [x + share * width for x, _, width in placed] for share in (0.0, 0.5, 1.0)}
+    share = min(meets, key=lambda one: max(meets[one]) - min(meets[one]))
+    anchor, place = _ANCHORS[share], iter(meets[share])
+    return _LINE.sub(
+        lambda one: (
+            f'<text style="text-anchor: {anchor}; {one["style"]}" '
+            f'transform="translate({next(place):.6f} {one["y"]})">{one["text"]}</text>'
+        ),
+        lines,
+    )
+
+
+def _width(line: re.Match[str]) -> float:
+    """The width of a line of text in the font that matplotlib took, in the units of the drawing."""
+    named = [name for name in _FAMILY.findall(line["style"]) if name in fontManager.get_font_names()]
+    font = FontProperties(family=named or ["DejaVu Sans"], size=float(line["size"]))
+    width, _, _ = text_to_path.get_text_width_height_descent(unescape(line["text"]), font, ismath=False)
+    return float(width)
 
 
 def _outside_tags(source: str, write: Callable[[str], str]) -> str:

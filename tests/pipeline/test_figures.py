@@ -13,6 +13,7 @@ import pytest
 from seaborn.utils import relative_luminance
 
 from radeval_lib import plots
+from radeval_lib.pipeline import typesetting
 from radeval_lib.pipeline.page_forms import for_both_grounds
 
 HEAD = '<?xml version="1.0"?>\n<svg width="9" xmlns="http://www.w3.org/2000/svg">'
@@ -98,10 +99,27 @@ def test_kinds_of_a_line_differ_in_colour_and_marker() -> None:
 
 def test_a_label_has_the_ground_behind_it_and_keeps_its_distance() -> None:
     _, axes = plots.panels(1, 1)
-    plots.label_point(axes, "a name", (0.5, 0.5), (8, 0), ha="right")
+    plots.label_point(axes, "a name", (0.5, 0.5), (-8, 0))
     (label,) = axes.texts
     box = label.get_bbox_patch()
     assert box is not None
     assert box.get_facecolor() == (1, 1, 1, 1)
-    assert (label.get_text(), label.get_ha(), label.get_position()) == ("a name", "right", (8, 0))
+    assert (label.get_text(), label.get_ha(), label.get_position()) == ("a name", "right", (-8, 0))
     plt.close()
+
+
+@pytest.mark.parametrize(("side", "anchor"), [("left", "start"), ("center", "middle"), ("right", "end")])
+def test_lines_of_a_text_meet_where_they_did_in_any_font(side: str, anchor: str) -> None:
+    _, axes = plots.panels(1, 1)
+    axes.text(0.5, 0.5, "Minimal pulmonary\nedema", ha=side, multialignment=side)
+    axes.text(0.5, 0.2, "one line", ha="right")
+    drawn = io.StringIO()
+    with plt.rc_context({"svg.fonttype": "none"}):
+        plt.savefig(drawn, format="svg")
+    plt.close()
+    told = typesetting.drawing(drawn.getvalue())
+    lines = re.findall(r'text-anchor: (\w+);[^>]*translate\(([\d.]+) [\d.]+\)">(Min|edema)', told)
+    assert [(where, text) for where, _, text in lines] == [(anchor, "Min"), (anchor, "edema")]
+    assert float(lines[0][1]) == pytest.approx(float(lines[1][1]), abs=0.01)
+    ends = [drawing.count("text-anchor: end") for drawing in (drawn.getvalue(), told)]
+    assert ends[1] - ends[0] == 2 * (side == "right")

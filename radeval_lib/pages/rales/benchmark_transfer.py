@@ -15,8 +15,14 @@ from radeval_lib import plots, study
 from radeval_lib.pages.rales.printed_scores import colours, domains
 from radeval_lib.study.checks import out_of
 
-_LABELS_BELOW = ("DeBERTa-V3_large", "RoBERTa_base", "RoBERTa_large", "RadBERT_1")
-_LABELS_LEFT = ("DeBERTa-V3_base", "RoBERTa_base")
+_LABELS = {  # points right of and above the dot, where the usual place would touch a line or another name
+    "BERT_base": (-1, 12),
+    "DeBERTa-V3_base": (-1, 12),
+    "DeBERTa-V3_large": (-9, 0),
+    "RadBERT_1": (0, -12),
+    "RoBERTa_base": (0, -12),
+    "RoBERTa_large": (1, -12),
+}
 _HALF_PERCENT = 0.5  # the paper prints whole percents
 
 
@@ -91,8 +97,7 @@ def draw_transfer(scores: pd.DataFrame) -> Figure:
         look = {**order, "palette": colours(), "s": 50, "ax": ax, "legend": name == "BLURB"}
         sns.scatterplot(part, x="value", y="nlu", hue="domain", style="domain", **look)
         for model, x, y in part[["model", "value", "nlu"]].itertuples(index=False):
-            offset = 0, -12 if model in _LABELS_BELOW else 12
-            plots.label_point(ax, model, (x, y), offset, ha="right" if model in _LABELS_LEFT else "center")
+            plots.label_point(ax, model, (x, y), _LABELS.get(model, (0, 12)))
         ax.set(xlabel=f"{name} score", ylabel="NLU score (percent)")
         ax.margins(x=0.2, y=0.12)
     handles, labels = axes[1].get_legend_handles_labels()

@@ -36,7 +36,6 @@ SHARES = ("100%", "10%", "1%")
 TABLES = {labels: f"Table {table.removeprefix('rales.table')}" for labels, (table, _) in SETTINGS.items()}
 """The table of each share of labels, as the paper numbers it."""
 
-RELEASED = "authors' notebook"
 _ABOVE: dict[str, Any] = {"loc": "lower center", "bbox_to_anchor": (0.5, 1)}
 
 FRIEDMAN = ("Kendall's W", "p, tasks", "p, data sets", "smallest p of a pair", "smallest p, Holm")
@@ -44,15 +43,15 @@ FRIEDMAN = ("Kendall's W", "p, tasks", "p, data sets", "smallest p of a pair", "
 
 _LABELS = {  # points right of and above the dot, where the usual place would touch a line or another name
     "BioLinkBERT_base": (0, 12),
-    "RadBERT_2": (9, 4),
+    "RadBERT_2": (9, 7),
     "BioClinicalBERT": (-8, 1),
-    "DeBERTa-V3_base": (0, -13),
+    "DeBERTa-V3_base": (-1, -14),
     "DeBERTa-V3_large": (3, 11),
     "BioLinkBERT_large": (0, -13),
     "ELECTRA_base": (5, 11),
     "PubMedBERT": (-9, 0),
-    "BERT_base": (-7, -8),
-    "RoBERTa_base": (0, -13),
+    "BERT_base": (-14, -8),
+    "RoBERTa_base": (6, -14),
     "BERT_large": (4, 10),
     "RoBERTa_large": (0, -13),
 }
@@ -230,11 +229,10 @@ def draw_size(scores: pd.DataFrame, released: pd.DataFrame) -> Figure:
     look = {"palette": colours(), "markers": markers, "s": 60, "ax": ax}
     sns.scatterplot(scores, x="million parameters", y="value", hue="domain", style="domain", **look)
     for model, x, y in scores[["model", "million parameters", "value"]].itertuples(index=False):
-        place = _LABELS.get(model, (9, 0))
-        plots.label_point(ax, model, (x, y), place, ha=("center", "left", "right")[np.sign(place[0])])
+        plots.label_point(ax, model, (x, y), _LABELS.get(model, (9, 0)))
     rings = {"s": 130, "facecolors": "none", "edgecolors": plots.PALETTE[6], "linewidth": 1}
-    ax.scatter(released["parameters"], released["NLU score"], label=RELEASED, **rings)
-    ax.set(ylabel="NLU score (percent)", xlim=(-30, 490))
+    ax.scatter(released["parameters"], released["NLU score"], **rings)
+    ax.set(ylabel="NLU score (percent)", xlim=(-85, 505))
     ax.legend(title="pretrained on (colour, marker)", ncols=2, **_ABOVE)
     return fig
 
@@ -248,7 +246,6 @@ def draw_shares(scores: pd.DataFrame, released: pd.DataFrame) -> Axes:
     hollow = {"markersize": 5, "markerfacecolor": "none"}  # bars and their intervals show through
     dots = {"errorbar": None, "linestyle": "none", "markers": "D", "dodge": 0.6, **hollow}
     sns.pointplot(released, palette=[plots.PALETTE[6]] * len(domains()), legend=False, **places, **dots)
-    ax.plot([], [], "D", color=plots.PALETTE[6], label=RELEASED, **hollow)
     ax.set(xlabel="share of labels", ylabel="mean score (percent)")
     ax.legend(title="pretrained on (colour)", ncols=3, **_ABOVE)
     return ax

@@ -27,6 +27,8 @@ _SLACK = 1e-9  # of quotients that are whole numbers, and of differences of deci
 _MOST = 1.01  # two probabilities of two decimals sum to at most 1, and to 0.01 more by rounding
 _CONFIDENT = 0.9  # our reading: the paper says "confidently" and names no threshold
 _TICKS = [20, 200, 2000]
+_LABELS = {"CT UE WO contr": (6, 14), "CT Head WO contr": (-6, 8)}
+"""Points right of and above the dot, where the usual place would touch another or leave the axes."""
 
 
 def class_sizes(in_test: int, share: float) -> tuple[int, int]:
@@ -203,8 +205,7 @@ def draw_rare(by_class: pd.DataFrame, labelled: pd.DataFrame) -> Axes:
     ax.axvline(by_class["N"].median(), color="#4D4D4D", linestyle="--", linewidth=1)
     ax.axhline(by_class["F1"].median(), color="#4D4D4D", linestyle="--", linewidth=1)
     for name, row in labelled.iterrows():
-        right, ha = (-6, "right") if row["N"] > 3000 else (6, "left")  # the widest stay within the axes
-        plots.label_point(ax, str(name), (row["N"], row["F1"]), (right, 8), ha=ha)
+        plots.label_point(ax, str(name), (row["N"], row["F1"]), _LABELS.get(str(name), (9, 0)))
     _report_axis(ax)
     ax.set(ylabel="F1 (percent)", xlim=(15, 45_000), ylim=(-3, 100))
     return ax

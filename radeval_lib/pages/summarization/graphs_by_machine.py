@@ -173,7 +173,7 @@ def draw(axes: Axes, annotation: Annotation) -> None:
         look = {"arrowstyle": "-|>", "color": plots.PALETTE[-1], "shrinkA": 0, "shrinkB": 1, "lw": 1.1}
         look["connectionstyle"] = bridge
         axes.annotate("", (ends[1], 7), (ends[0], 7), arrowprops=look, zorder=2)
-        plots.label_point(axes, kind, (sum(ends) / 2, 7), (0, height + 8), ha="center")
+        plots.label_point(axes, kind, (sum(ends) / 2, 7), (0, height + 8))
     top = 40 + 18 * max(levels.values(), default=0)
     axes.set(xlim=(0, (widths + gaps).sum() + 6), ylim=(-14, top))
     axes.axis("off")
