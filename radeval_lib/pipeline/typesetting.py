@@ -31,6 +31,13 @@ _STRAIGHT = r"(?:'|&#x27;|&#39;)"
 _APOSTROPHE = re.compile(
     rf"(?<=[^\W\d_]){_STRAIGHT}(?=[^\W\d_])|(?<=\d){_STRAIGHT}(?=s\b)|(?<=s){_STRAIGHT}(?=[\s,.;:)])"
 )
+_QUOTED = {
+    "“”": re.compile(r'(?<![^\s(])(?:"|&quot;|&#34;)(?=\w|\()([^"&<>]+)(?:"|&quot;|&#34;)(?!\w)'),
+    "‘’": re.compile(
+        rf"(?<![^\s(“]){_STRAIGHT}(?=\w|\()((?:[^'&<>]|(?<=\w){_STRAIGHT}(?=\w))+){_STRAIGHT}(?!\w)"
+    ),
+}
+"""Quotation marks in pairs, by the signs to set; none is within what they quote but apostrophes of words."""
 _PERCENT = re.compile(r"(?<=\d) %(?!\w)")
 _INTERVAL = re.compile(r"(?<=\[)([-+−]?[\d.,]+%?(?:,| to)) (?=[-+−]?[\d.,]+%?\])")
 _BOUND = re.compile(r"((?:(?<!\w)p )?(?:[<>≤≥]|&lt;|&gt;)) (?=[-+−]?\.?\d)")
@@ -39,8 +46,11 @@ _PLACE = re.compile(
 )
 _COUNT = re.compile(r"\b([nkKp]) ([=−-]) (?=\.?\d)")
 _CODE = r"<(script|style|code|pre|math|textarea|title)\b.*?</\1\s*>"
-_CELL = re.compile(rf"{_CODE}|(<t[dh]\b[^>]*>)([^<]+)", re.DOTALL)
-_NAME_WITH_HYPHEN = re.compile(r"(?<![\w.:/;&-])[A-Za-z]\w{0,11}-\w{1,3}(?![\w/-]|[.:]\w)")
+_NAME_WITH_HYPHEN = re.compile(
+    r"(?<![\w.:/;&-])(?:[A-Za-z]\w{0,11}-\w{1,3}(?![\w/-]|[.:]\w)"
+    r"|(?=[\w./-]{5,28}(?![\w/-]|[.:]\w))[A-Za-z]\w*/[\w.]*\w(?:-[\w.]*\w)+)"
+)
+"""Such as ``ROUGE-L`` and, of a hub, ``microsoft/phi-2``."""
 _CODE_IN_TEXT = re.compile(r"<code>([^<]*)</code>")
 _WORD_OF_CODE = re.compile(r"\S*[/-][^\W\d]\S*")
 _LONGEST_WHOLE = 28
@@ -51,6 +61,11 @@ _NAME = re.compile(r"[\w./:]{25,}")
 _TAU = "τ_b"
 _AS_IS = re.compile(rf"{_CODE}|<[^>]*>", re.DOTALL)
 """What of HTML or SVG is no running text: tags, and elements that hold code or what a program reads."""
+_NO_SPANS = re.compile(
+    rf'<span class="whole">[^<]*</span>|<(option|svg)\b.*?</\1\s*>|{_CODE.replace("1", "2")}|<[^>]*>',
+    re.DOTALL,
+)
+"""What of HTML is no running text, may hold no element, or is whole."""
 
 _LINE = re.compile(
     r'<text style="(?P<style>font-size: (?P<size>[\d.]+)px;[^"]*)" '
@@ -83,13 +98,19 @@ def _whole(found: re.Match[str]) -> str:
 
 
 def symbols(html: str) -> str:
-    """HTML with the signs and subscripts of its text set, outside tags and code."""
-    return _outside_tags(html, lambda text: characters(text).replace(_TAU, "τ<sub>b</sub>"))
+    """HTML with the signs, subscripts and quotation marks of its text set, outside tags and code."""
+
+    def written(text: str) -> str:
+        for marks, pair in _QUOTED.items():
+            text = pair.sub(rf"{marks[0]}\1{marks[1]}", text)
+        return characters(text).replace(_TAU, "τ<sub>b</sub>")
+
+    return _outside_tags(html, written)
 
 
 def markup(html: str) -> str:
     """HTML as :func:`symbols` sets it, in which long names of code may break after a sign, and names such as
-    ROUGE-L in the cells of tables, and short words of code, not at all."""
+    ROUGE-L and short words of code not at all."""
 
     def broken(text: str) -> str:
         return _NAME.sub(lambda name: re.sub(r"(?<=[._/:])(?=\w)", "<wbr>", name[0]), held(text))
@@ -100,12 +121,10 @@ def markup(html: str) -> str:
 
         return f"<code>{_WORD_OF_CODE.sub(short, code[1])}</code>"
 
-    def whole(cell: re.Match[str]) -> str:
-        if cell[2] is None:
-            return cell[0]
-        return cell[2] + _NAME_WITH_HYPHEN.sub(_whole, cell[3])
-
-    return _CODE_IN_TEXT.sub(of_code, _CELL.sub(whole, _outside_tags(symbols(html), broken)))
+    whole = _outside_tags(
+        _outside_tags(symbols(html), broken), lambda text: _NAME_WITH_HYPHEN.sub(_whole, text), _NO_SPANS
+    )
+    return _CODE_IN_TEXT.sub(of_code, whole)
 
 
 def commands(html: str) -> str:
@@ -147,9 +166,9 @@ def _width(line: re.Match[str]) -> float:
     return float(width)
 
 
-def _outside_tags(source: str, write: Callable[[str], str]) -> str:
+def _outside_tags(source: str, write: Callable[[str], str], as_is: re.Pattern[str] = _AS_IS) -> str:
     parts, last = list[str](), 0
-    for match in _AS_IS.finditer(source):
+    for match in as_is.finditer(source):
         parts += [write(source[last : match.start()]), match[0]]
         last = match.end()
     return "".join([*parts, write(source[last:])])

@@ -188,5 +188,6 @@ def superiority_words(checks: Sequence[Check]) -> str:
         if len(set(outcomes)) == 1:
             counts.append(by_outcome[outcomes[0]])
         else:
-            counts.append(f"{by_outcome[HOLDS]} in {outcomes.count(HOLDS) or 'none'} of {len(outcomes)}")
+            holding = outcomes.count(HOLDS) or "none"
+            counts.append(f"{by_outcome[HOLDS]} in {holding} of {len(outcomes)} comparisons")
     return "; ".join(counts)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 from docutils import nodes
 from pybtex.database import Entry, Person
@@ -40,17 +42,37 @@ def test_a_table_within_a_script_stays_as_it_is() -> None:
     assert typesetting.markup(script) == script
 
 
+@pytest.mark.parametrize(
+    ("html", "wanted"),
+    [
+        ('how often "typically" is', "how often “typically” is"),
+        ("three &#x27;Small masses&#x27; and GPT-4&#x27;s", "three ‘Small masses’ and GPT-4’s"),
+        ("not of the form 'count. findings': '1.5 cm; 2'", "not of the form ‘count. findings’: ‘1.5 cm; 2’"),
+        ("('pneumonia', Disease), 'in situ' v 'it's not'", "(‘pneumonia’, Disease), ‘in situ’ v ‘it’s not’"),
+        ('<b title=\'a "b" c\'>"x</b>", 5\' 6"', '<b title=\'a "b" c\'>"x</b>", 5\' 6"'),
+        ("<code>'x'</code><script>a('b', \"c\")</script>", "<code>'x'</code><script>a('b', \"c\")</script>"),
+        ("the experts' and raters' grades", "the experts’ and raters’ grades"),
+    ],
+)
+def test_quotation_marks_come_in_pairs(html: str, wanted: str) -> None:
+    assert re.sub("</?span[^>]*>", "", typesetting.markup(html)) == wanted
+
+
 def test_long_names_of_code_break_after_a_sign() -> None:
     set_once = typesetting.markup("tests/pages/test_preferences.py::test_ties, 0.5")
     assert set_once == "tests/<wbr>pages/<wbr>test_<wbr>preferences.<wbr>py::<wbr>test_<wbr>ties, 0.5"
     assert typesetting.markup(set_once) == set_once
 
 
-def test_names_with_a_hyphen_stay_whole_in_the_cells_of_tables() -> None:
-    set_once = typesetting.markup("<th>ROUGE-L</th><td>in MIMIC-CXR, out-of-CXR</td><p>ROUGE-L</p>")
+def test_names_with_a_hyphen_stay_whole_in_html() -> None:
+    kept = "<script>'<td>ROUGE-L'</script><option>ROUGE-L</option><svg><text>ROUGE-L</text></svg>"
+    set_once = typesetting.markup(
+        f"<th>ROUGE-L</th><td>in MIMIC-CXR, out-of-CXR</td><p>No <b>verdict</b>: microsoft/phi-2</p>{kept}"
+    )
     assert set_once == (
         '<th><span class="whole">ROUGE-L</span></th>'
-        '<td>in <span class="whole">MIMIC-CXR</span>, out-of-CXR</td><p>ROUGE-L</p>'
+        '<td>in <span class="whole">MIMIC-CXR</span>, out-of-CXR</td>'
+        f'<p>No <b>verdict</b>: <span class="whole">microsoft/phi-2</span></p>{kept}'
     )
     assert typesetting.markup(set_once) == set_once
 
@@ -95,11 +117,11 @@ def test_a_page_is_set_but_for_its_code_and_formulas() -> None:
 
 
 def test_names_with_a_hyphen_stay_whole_in_prose() -> None:
-    page = nodes.paragraph("", "", nodes.Text("by ROUGE-L, τ_b -1 of X-rays, out-of-CXR, GPT-4"))
+    page = nodes.paragraph("", "", nodes.Text("by ROUGE-L, τ_b -1 of X-rays, out-of-CXR, GPT-4, a/b-2, x/y"))
     typesetting.set_page(None, page, "page")  # type: ignore[arg-type]
     whole = [one.astext() for one in page.findall(nodes.inline)]
-    assert whole == ["ROUGE-L", "GPT-4"]
-    assert page.astext() == "by ROUGE-L, τb −1 of X-rays, out-of-CXR, GPT-4"
+    assert whole == ["ROUGE-L", "GPT-4", "a/b-2"]
+    assert page.astext() == "by ROUGE-L, τb −1 of X-rays, out-of-CXR, GPT-4, a/b-2, x/y"
 
 
 def test_a_citation_of_others_says_et_al() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from html import escape
 from pathlib import Path
 from typing import Any, Literal
 
@@ -364,7 +365,8 @@ def findings_after_impression() -> _Shown:
 
 
 def headings_seen() -> pd.DataFrame:
-    """Lines with the heading that the released pattern sees in each, and whether CT Head's list has it."""
+    """Lines with the heading that the released pattern sees in each, as HTML, and whether CT Head's list has
+    it."""
     pattern = re.compile(r"\n ([A-Z ()/,-]+):\s", re.DOTALL)  # as released
     lines = [
         "\n FINDINGS: clear",
@@ -380,11 +382,15 @@ def headings_seen() -> pd.DataFrame:
     seen = [found.group(1) if (found := pattern.search(line)) else "" for line in lines]
     return pd.DataFrame(
         {
-            "line": [repr(line) for line in lines],
-            "heading seen": [repr(heading) if heading else "none" for heading in seen],
+            "line": [_as_code(line) for line in lines],
+            "heading seen": [_as_code(heading) if heading else "none" for heading in seen],
             "findings for CT Head": ["yes" if heading.lower() in listed else "no" for heading in seen],
         }
     )
+
+
+def _as_code(text: str) -> str:
+    return f"<code>{escape(repr(text), quote=False)}</code>"
 
 
 def radgraph_levels() -> _Shown:
