@@ -93,14 +93,15 @@ def test_own_ratings_fill_the_role(copy: Path) -> None:
 from radeval_lib.data.manifests import data_root
 from radeval_lib.pages.across import which_judge
 from radeval_lib.roles import load
+from radeval_lib.study import stand_ins
 from radeval_lib.study.profiles import profile
 
 filler = profile("embedded").roles["rated_pairs"]
 pairs, grades = which_judge.rated(load("rated_pairs", filler, size=0, seed=0, root=data_root()))
-print(len(pairs), pairs["set"].nunique(), list(grades))
+print(len(pairs), pairs["set"].nunique(), list(grades), stand_ins.title(filler), stand_ins.rests_on(filler))
 """
     ran = _python(copy, code)
-    assert ran.stdout.strip() == "12 6 ['Ada', 'Ben']", ran.stderr
+    assert ran.stdout.strip() == "12 6 ['Ada', 'Ben'] Our ratings private data", ran.stderr
     table = copy / "data" / "our_ratings" / "ratings.csv"
     table.write_text(table.read_text(encoding="utf-8").replace("Ben,5", "Ben,4"), encoding="utf-8")
     command = [sys.executable, "-m", "radeval_lib.cli", "data", "verify", "our_ratings"]

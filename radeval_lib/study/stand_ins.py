@@ -73,6 +73,8 @@ def labels(metrics: Mapping[str, Metric], filled: Mapping[str, str]) -> dict[str
 
 def rests_on(filler: str) -> str:
     """What is computed on a filler rests on, in words."""
+    if any(load_manifest(name).reader for name in datasets(filler)):
+        return "private data"
     found = filling.evidence(filler)
     if found == "recorded":
         recording = registry.module("radeval_lib.data.recorded").load(registry.dataset_of(filler))
