@@ -266,8 +266,9 @@ def test_one_version_stands_everywhere_and_heads_the_changelog() -> None:
 
 
 def test_words_of_a_page_are_those_that_a_reader_sees() -> None:
-    """A lowered letter or a place to break parts no word; cells of a table and paragraphs do."""
-    page = "<p>τ<sub>b</sub> of data_<wbr>manifests</p><table><tr><td>1</td><td>2</td></tr></table><p>end</p>"
+    """Cells of a table and paragraphs part words; a lowered letter and a name that may break do not."""
+    page = "<p>τ<sub>b</sub> of (<span class='whole'>GPT-4</span>), data_<wbr>manifests</p>"
+    page += "<table><tr><td>1</td><td>2</td></tr></table><p>end</p>"
     content = BeautifulSoup(page, "html.parser")
-    assert words(content) == len(["τb", "of", "data_manifests", "1", "2", "end"])
+    assert words(content) == len(["τb", "of", "(GPT-4),", "data_manifests", "1", "2", "end"])
     assert content.find("wbr")  # what is counted stays as it is

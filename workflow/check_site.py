@@ -86,9 +86,9 @@ def article(name: str, page: str) -> Tag:
 
 
 def words(content: Tag) -> int:
-    """How many words a reader sees: a lowered letter or a place where a name may break parts no word."""
+    """How many words a reader sees: a lowered letter, and a name that may break or not, part no word."""
     whole = copy.copy(content)
-    for inside in whole.select("wbr, sub, sup"):
+    for inside in whole.select("wbr, sub, sup, .whole"):
         inside.unwrap()
     whole.smooth()
     return len(whole.get_text(" ").split())
