@@ -152,7 +152,7 @@ def dodged(
         places = shown[line].map(names.index) + 0.76 * ((number + 0.5) / len(kinds) - 0.5)
         face = "none" if name in hollow else palette[number]
         look = {"facecolors": face, "edgecolors": palette[number], "marker": MARKERS[number], "label": name}
-        axes.scatter(shown[x], places, s=30, clip_on=False, zorder=3, **look)
+        axes.scatter(shown[x], places, s=30 if len(kinds) < 7 else 20, clip_on=False, zorder=3, **look)
     lines(axes, names)
     for edge in range(len(names) - 1):
         axes.axhline(edge + 0.5, color="0.85", linewidth=0.8)

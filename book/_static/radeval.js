@@ -39,14 +39,13 @@
     });
     const phone = matchMedia("(max-width: 600px)").matches;
     const mostInCards = 200; // numbers, beyond which cards would be longer than anyone scrolls
-    const columnNames = (table) => { // what the heads of each column say, from top to bottom
+    const columnNames = (table) => { // what the heads of each column say, from top to bottom, as HTML
       const names = [];
       table.querySelectorAll("thead tr").forEach((row) => {
         let column = 0;
         [...row.children].forEach((head) => {
-          const said = head.cloneNode(true);
-          said.querySelectorAll("sub").forEach((sub) => sub.prepend("_")); // τ_b: a label is plain text
-          for (const end = column + head.colSpan; column < end; column += 1) (names[column] ||= []).push(said.textContent.trim());
+          const said = head.querySelector("sub") ? head.innerHTML : head.textContent;
+          for (const end = column + head.colSpan; column < end; column += 1) (names[column] ||= []).push(said.trim());
         });
       });
       return names.map((said) => said.filter(Boolean).join(", "));
@@ -73,7 +72,11 @@
             continue;
           }
           const cell = cells.shift();
-          if (names[column] && (column || !headed)) cell.dataset.label = names[column];
+          if (names[column] && (column || !headed)) {
+            if (names[column].includes("<sub")) { // τ_b: what CSS shows of an attribute is plain text
+              cell.prepend(Object.assign(document.createElement("span"), { className: "label", innerHTML: `${names[column]}: ` }));
+            } else cell.dataset.label = names[column];
+          }
           cell.classList.toggle("empty", !cell.textContent.trim() && !cell.querySelector("img, svg"));
           spans[column] = { cell, rows: cell.rowSpan - 1 };
           column += cell.colSpan;
@@ -81,7 +84,9 @@
       });
     };
     document.querySelectorAll(".bd-article table.table:has(thead)").forEach((table) => { // of Markdown
-      if (phone && table.offsetWidth > table.parentElement.clientWidth + 2) asCards(table);
+      // Three columns of sentences would have a word or two in a line.
+      const sentences = table.rows[0].cells.length > 2 && [...table.querySelectorAll("td")].some((one) => one.textContent.length > 60);
+      if (phone && (sentences || table.offsetWidth > table.parentElement.clientWidth + 2)) asCards(table);
     });
     document.querySelectorAll(".radeval-table").forEach((box) => {
       const table = box.querySelector("table");
@@ -260,6 +265,13 @@
     document.head.append(script);
   }
 
+  /* Long code in a sentence breaks after a sign rather than anywhere. */
+  function breakCode() {
+    document.querySelectorAll("main code .pre").forEach((word) => {
+      if (!word.children.length && word.textContent.length > 28) word.innerHTML = word.innerHTML.replace(/([._/:(,])(?=\w)/g, "$1<wbr>");
+    });
+  }
+
   /* A link to what stands in a fold opens it. */
   function openTarget() {
     const target = window.location.hash && document.getElementById(decodeURIComponent(window.location.hash.slice(1)));
@@ -269,6 +281,6 @@
     target.scrollIntoView();
   }
 
-  document.addEventListener("DOMContentLoaded", () => { codeSwitch(); searchTables(); sliders(); editablePairs(); fitTables(); whereFound(); openTarget(); });
+  document.addEventListener("DOMContentLoaded", () => { codeSwitch(); breakCode(); searchTables(); sliders(); editablePairs(); fitTables(); whereFound(); openTarget(); });
   window.addEventListener("hashchange", openTarget);
 })();

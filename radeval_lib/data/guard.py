@@ -67,6 +67,7 @@ _NUMBER = re.compile(r"([0-9]{8,14})(?:\.0+)?(?![0-9a-z]|\.[0-9])")
 _BEFORE = re.compile(r"(?:^|[^0-9a-z.]|[a-z]\.)[a-z]{0,10}$")
 _GROUPED = re.compile(r"(?<![0-9.,])[0-9]{1,3}(?:,[0-9]{3}){2,4}(?:\.0+)?(?![0-9a-z]|[.,][0-9])")
 _POWERED = re.compile(r"(?<![0-9a-z.])[1-9]\.[0-9]{4,13}e\+?[01][0-9](?![0-9])")  # 1.0000032e+07
+_DIGIT = re.compile("[0-9]")
 _PATIENT_STUDY = re.compile(r"(?<![0-9a-z])p([0-9]{8})[-_]?s([0-9]{8})(?![0-9a-z])")
 _PICTURE = re.compile(r"(?<![0-9a-z])[0-9a-f]{8}(?:-[0-9a-f]{8}){4}(?![0-9a-z])")  # dicom_id of MIMIC-CXR
 # Days of the years to which de-identification moves them, in three orders: 2131-5-2, 5/2/2131, May 2, 2131.
@@ -153,6 +154,8 @@ def _known_words(plain: str, known: frozenset[str]) -> Hashes:
 
 def _numbers(plain: str) -> Hashes:
     """Numbers of eight digits and more, days as such, and identifiers of letters and digits."""
+    if not _DIGIT.search(plain):
+        return _NONE
     days = [(year, month, day) for year, month, day in _DAY.findall(plain)]
     for first, second, year in _DAY_LAST.findall(plain):  # either may be the month
         days += [(year, first, second), (year, second, first)]
@@ -180,6 +183,8 @@ def _numbers(plain: str) -> Hashes:
 
 def _named(plain: str) -> Hashes:
     """Numbers of five to seven digits behind the name of an identifier, with nothing but others between."""
+    if not _DIGIT.search(plain):
+        return _NONE
     return _hashes([number for run in _NAMED.findall(plain) for number in re.findall("[0-9]{5,7}", run)])
 
 
@@ -352,11 +357,11 @@ def scan(
     trusted: Collection[str] = (),
     own: Iterable[str] = (),
 ) -> list[Leak]:
-    """Files below ``folder`` that hold a sequence of a corpus, or that cannot be read and may show one,
-    except where their SHA-256 is ``trusted``: files that came with the project.
+    """Files below ``folder`` that hold a sequence of a corpus, or that cannot be read and may show one.
 
-    Phrases of ``public`` texts are no leak, nor are short ones of the study's ``own``: sources of its pages,
-    and reports that it generates.
+    A file whose SHA-256 is ``trusted`` is not searched: it came with the project or a package. Phrases of
+    ``public`` texts are no leak, nor are short ones of the study's ``own``: sources of its pages, and reports
+    that it generates.
     """
     if not corpora:
         return []
@@ -369,6 +374,8 @@ def scan(
         if not (folder / path).is_file():
             continue
         file, digest = path.as_posix(), checksums.of_file(folder / path)
+        if digest in trusted:
+            continue
         if digest not in first:
             first[digest] = len(index.places)
             content = (folder / path).read_bytes()
@@ -376,7 +383,7 @@ def scan(
             index.add(file, _texts(content, file, unreadable[digest]), known)
         else:
             index.add_same(file, first[digest])
-        if unreadable[digest] and digest not in trusted and not set(_THEME) & set(path.parts):
+        if unreadable[digest] and not set(_THEME) & set(path.parts):
             refused.append(Leak(file, "", 0, why=unreadable[digest][0].value))
     _add_names(index, every, known)
     for text in public:

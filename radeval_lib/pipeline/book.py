@@ -10,6 +10,8 @@ from collections.abc import Iterator
 from itertools import chain
 from pathlib import Path
 
+import sphinx
+
 from radeval_lib import atomic, checksums
 from radeval_lib.data import catalog, guard
 from radeval_lib.errors import RadevalError
@@ -20,6 +22,7 @@ from radeval_lib.pipeline.staging import stage
 from radeval_lib.study import cells
 from radeval_lib.synthetic.generator import generate
 
+_PICTURES = (".png", ".jpg", ".ico", ".svg")
 _GENERATED = 20_000  # reports, for the phrases that the generator makes
 _LISTING = re.compile(r"^```\{code-block\}[^\n]*\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
@@ -70,10 +73,19 @@ def search(output_dir: Path, data_root: Path | None) -> None:
             output_dir,
             catalog.restricted_texts(data_root),
             chain(catalog.public_texts(data_root), example_listings()),
-            trusted={checksums.of_file(path) for path in BOOK.rglob("*") if path.is_file()}
-            | browser_judge.sums(),
+            trusted=trusted(),
             own=own_texts(output_dir),
         )
+
+
+def trusted() -> set[str]:
+    """The SHA-256 of files that a book has from elsewhere, and no page of it: the book's own pictures, the
+    Python of the judge in the browser, and what Sphinx and its themes and extensions bring."""
+    site = Path(sphinx.__file__).parents[1]
+    brought = [path for package in site.glob("*sphinx*") for path in package.rglob("*.*")]
+    pictures = [path for path in BOOK.rglob("*.*") if path.suffix in _PICTURES]
+    sums = {checksums.of_file(path) for path in [*brought, *pictures] if path.is_file()}
+    return sums | browser_judge.sums()
 
 
 def example_listings() -> Iterator[str]:

@@ -8,6 +8,7 @@ Sources and results keep the plain characters, which programs read.
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Callable, Iterator, Sequence
 from html import unescape
@@ -42,15 +43,21 @@ _PERCENT = re.compile(r"(?<=\d) %(?!\w)")
 _INTERVAL = re.compile(r"(?<=\[)([-+−]?[\d.,]+%?(?:,| to)) (?=[-+−]?[\d.,]+%?\])")
 _BOUND = re.compile(r"((?:(?<!\w)p )?(?:[<>≤≥]|&lt;|&gt;)) (?=[-+−]?\.?\d)")
 _PLACE = re.compile(
-    r"\b(Sections?|Sec\.|Appendix|Tables?|Figures?|Figs?\.|Equations?) (?=\d|[A-H](?:\.\d|\b(?! \w)))"
+    r"\b(Sections?|Sec\.?|bullet|Appendix|Tables?|Figures?|Figs?\.|Equations?|Experts?|Labs?) "
+    r"(?=\d|[A-I](?:\.\d|\b(?! \w)))"
 )
 _COUNT = re.compile(r"\b([nkKp]) ([=−-]) (?=\.?\d)")
+_SPREAD = re.compile(r"(?<=\d) (±|to|v) (?=[-−]?\d)")
+_POINTS = re.compile(r"(?<=\d) (?=points?\))")
 _CODE = r"<(script|style|code|pre|math|textarea|title)\b.*?</\1\s*>"
 _NAME_WITH_HYPHEN = re.compile(
-    r"(?<![\w.:/;&-])(?:[A-Za-z]\w{0,11}-\w{1,3}(?![\w/-]|[.:]\w)"
-    r"|(?=[\w./-]{5,28}(?![\w/-]|[.:]\w))[A-Za-z]\w*/[\w.]*\w(?:-[\w.]*\w)+)"
+    r"(?<![\w.:/;&-])(?:(?:"
+    r"[A-Za-z]\w{0,11}-[^\W_]{1,3}(?:_[^\W_]{1,6})?"  # ROUGE-L, DeBERTa-V3_base
+    r"|(?:F1?|[A-Z]+[a-z]?[A-Z]+\w{0,6})(?:-[A-Z]\w{0,8})+"  # F1-RadGraph, RaTE-Eval, CC-BY-ND
+    r"|\d{4}-\d\d-\d\d)(?![\w/-]|[.:]\w)"
+    r"|(?=[\w./-]{5,28}(?![\w/-]|[.:]\w))[A-Za-z]\w*/[\w.]*\w(?:-[\w.]*\w)+)"  # microsoft/phi-2
 )
-"""Such as ``ROUGE-L`` and, of a hub, ``microsoft/phi-2``."""
+"""Names and dates that no line breaks."""
 _CODE_IN_TEXT = re.compile(r"<code>([^<]*)</code>")
 _WORD_OF_CODE = re.compile(r"\S*[/-][^\W\d]\S*")
 _LONGEST_WHOLE = 28
@@ -66,7 +73,9 @@ _NO_SPANS = re.compile(
     re.DOTALL,
 )
 """What of HTML is no running text, may hold no element, or is whole."""
-
+_ROWS = re.compile(
+    r'(<div class="search-table">.*?<script type="application/json">)(.*?)(</script>)', re.DOTALL
+)
 _LINE = re.compile(
     r'<text style="(?P<style>font-size: (?P<size>[\d.]+)px;[^"]*)" '
     r'transform="translate\((?P<x>[-\d.]+) (?P<y>[-\d.]+)\)">(?P<text>[^<]*)</text>'
@@ -87,9 +96,11 @@ def characters(text: str) -> str:
 
 
 def held(text: str) -> str:
-    """Text whose places (``Section 5``) and counts (``n − 1``, ``n = 5``) are held together by a no-break
-    space."""
-    return _COUNT.sub("\\1\N{NO-BREAK SPACE}\\2\N{NO-BREAK SPACE}", _PLACE.sub("\\1\N{NO-BREAK SPACE}", text))
+    """Text whose places (``Section 5``), counts (``n − 1``, ``n = 5``, ``2 points``) and ranges (``1 ± 2``,
+    ``1 to 2``) are held together by a no-break space."""
+    text = _POINTS.sub("\N{NO-BREAK SPACE}", _PLACE.sub("\\1\N{NO-BREAK SPACE}", text))
+    text = _SPREAD.sub("\N{NO-BREAK SPACE}\\1\N{NO-BREAK SPACE}", text)
+    return _COUNT.sub("\\1\N{NO-BREAK SPACE}\\2\N{NO-BREAK SPACE}", text)
 
 
 def _whole(found: re.Match[str]) -> str:
@@ -124,7 +135,14 @@ def markup(html: str) -> str:
     whole = _outside_tags(
         _outside_tags(symbols(html), broken), lambda text: _NAME_WITH_HYPHEN.sub(_whole, text), _NO_SPANS
     )
-    return _CODE_IN_TEXT.sub(of_code, whole)
+    whole = _CODE_IN_TEXT.sub(of_code, whole)
+    return _ROWS.sub(lambda data: f"{data[1]}{_set_rows(data[2])}{data[3]}", whole)
+
+
+def _set_rows(data: str) -> str:
+    """The rows of a table to search, HTML cell by cell in JSON, each cell as :func:`markup` sets it."""
+    rows = [[markup(cell) for cell in row] for row in json.loads(data)]
+    return json.dumps(rows, ensure_ascii=False).replace("</", "<\\/")
 
 
 def commands(html: str) -> str:

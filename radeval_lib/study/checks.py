@@ -156,7 +156,8 @@ def check_value(
     # One digit more than printed, but none of a number that has no more, as one printed elsewhere.
     exact = low == high and abs(value - round(value, cell.decimals)) < _EDGE
     places = decimals if decimals is not None else cell.decimals + (cell.decimals > 0 and not exact)
-    words, *ends = (f"{number:,.{places}f}" for number in (value, low, high))
+    unit = "%" if cell.text.endswith("%") else ""
+    words, *ends = (f"{number:,.{places}f}{unit}" for number in (value, low, high))
     if ends[0] != ends[1]:
         words += f" [{', '.join(ends)}]"
     outcome = FAILS

@@ -277,7 +277,8 @@ def _links(address: str) -> str:
 def _as_printed(words: str) -> str:
     """A quotation as HTML, with single marks around what it quotes; our copies mark emphasis by ``*``,
     formulas by ``$`` and indices by ``_{}``."""
-    shown = escape(re.sub(r'"([^"]+)"', r"‘\1’", words)).replace(r"\rightarrow", "→")
+    single = re.sub(r'["“]\s*([^"“”]+?)\s*["”]', r"‘\1’", words)
+    shown = escape(single).replace(r"\rightarrow", "→")
     shown = re.sub(r"\*\*(.+?)\*\*", r"<strong>\1</strong>", shown)
     shown = re.sub(r"\*(\S.*?)\*", r"<em>\1</em>", shown)
     shown = re.sub(r"\$([^$\\]+)\$", r"\1", shown)

@@ -163,7 +163,7 @@ def _cell(row: object, letters: Mapping[str, str], explanation: str) -> str:
         return f'<span class="unchecked">{printed_html}</span>'
     if outcome == COMPARED:
         return printed_html
-    mark = "" if outcome == verdicts.HOLDS else f"{verdicts.MARKS[outcome]} "
+    mark = "" if outcome == verdicts.HOLDS else f"{verdicts.MARKS[outcome]}\N{NO-BREAK SPACE}"
     note = f"<sup>{letters[cause]}</sup>" if outcome == verdicts.FAILS and cause in letters else ""
     title = explanation or {verdicts.FAILS: "does not follow", verdicts.HOLDS: "agrees"}.get(outcome, outcome)
     whole = re.sub(r"\[[^]]*\]", lambda interval: interval.group().replace(" ", "\u00a0"), follows)

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import json
 import re
 
 import pytest
 from docutils import nodes
 from pybtex.database import Entry, Person
 
+from radeval_lib import interactive
 from radeval_lib.pipeline import typesetting
 
 
@@ -77,12 +79,28 @@ def test_names_with_a_hyphen_stay_whole_in_html() -> None:
     assert typesetting.markup(set_once) == set_once
 
 
-def test_places_are_held_together_and_short_words_of_code_stay_whole() -> None:
+def test_rows_of_a_table_to_search_are_set_as_its_page() -> None:
+    (row,) = [['<a href="x-1.html">MIMIC-CXR</a>, "new" at -1 in Table 2', "DeBERTa-V3_base"]]
+    page = interactive.search_table(["a", "b"], [row], "x").data
+    set_once = typesetting.markup(page)
+    data = re.search(r"<script[^>]*>(.*)</script>", set_once)
+    assert data is not None
+    assert json.loads(data[1]) == [
+        [
+            '<a href="x-1.html"><span class="whole">MIMIC-CXR</span></a>, “new” at −1 in Table\u00a02',
+            '<span class="whole">DeBERTa-V3_base</span>',
+        ]
+    ]
+    assert typesetting.markup(set_once) == set_once
+
+
+def test_places_and_numbers_are_held_together_and_short_words_of_code_stay_whole() -> None:
     long = "data_manifests/papers/some/paper.yml"
-    text = f"Section 5, Appendix B; Table A shows n − 1, n = 129 <code>run -p x {long}</code>"
+    text = f"Sec 5, Appendix B; Table A: n − 1, n = 129, 0.8 ± 1 of Expert 2 <code>run -p x {long}</code>"
     set_once = typesetting.markup(text)
     assert set_once == (
-        "Section\u00a05, Appendix\u00a0B; Table A shows n\u00a0−\u00a01, n\u00a0=\u00a0129 "
+        "Sec\u00a05, Appendix\u00a0B; Table\u00a0A: n\u00a0−\u00a01, n\u00a0=\u00a0129, 0.8\u00a0±\u00a01 "
+        "of Expert\u00a02 "
         f'<code>run <span class="whole">-p</span> x {long}</code>'
     )
     assert typesetting.markup(set_once) == set_once
@@ -117,11 +135,12 @@ def test_a_page_is_set_but_for_its_code_and_formulas() -> None:
 
 
 def test_names_with_a_hyphen_stay_whole_in_prose() -> None:
-    page = nodes.paragraph("", "", nodes.Text("by ROUGE-L, τ_b -1 of X-rays, out-of-CXR, GPT-4, a/b-2, x/y"))
+    text = "by ROUGE-L, τ_b -1 of X-rays, out-of-CXR, GPT-4, a/b-2, x/y, RaTE-Eval, BY-NC-ND on 2026-11-27"
+    page = nodes.paragraph("", "", nodes.Text(text))
     typesetting.set_page(None, page, "page")  # type: ignore[arg-type]
     whole = [one.astext() for one in page.findall(nodes.inline)]
-    assert whole == ["ROUGE-L", "GPT-4", "a/b-2"]
-    assert page.astext() == "by ROUGE-L, τb −1 of X-rays, out-of-CXR, GPT-4, a/b-2, x/y"
+    assert whole == ["ROUGE-L", "GPT-4", "a/b-2", "RaTE-Eval", "BY-NC-ND", "2026-11-27"]
+    assert page.astext() == text.replace("τ_b -1", "τb −1")
 
 
 def test_a_citation_of_others_says_et_al() -> None:

@@ -1,4 +1,4 @@
-"""Where a page ends for want of data."""
+"""Where a page ends for want of data, and quotations."""
 
 from __future__ import annotations
 
@@ -40,3 +40,15 @@ def test_a_page_of_one_set_ends_where_another_fills_its_role(
         (told, metadata), _ = shown
         assert "left out: RadPref, which it reads, is not in the data root." in told.data
         assert metadata == {display.ENDS_HERE: told.data.removeprefix(_LEFT_OUT).removesuffix(".</p>")}
+
+
+@pytest.mark.parametrize(
+    ("words", "shown"),
+    [
+        ('a "new" finding', "a ‘new’ finding"),
+        ('headings “ ct head ", “head ct"', "headings ‘ct head’, ‘head ct’"),  # as some papers set them
+        ("“so” called", "‘so’ called"),
+    ],
+)
+def test_what_a_quotation_quotes_stands_in_single_marks(words: str, shown: str) -> None:
+    assert display._as_printed(words) == shown

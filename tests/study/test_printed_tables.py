@@ -62,7 +62,7 @@ def test_every_cell_stands_with_what_follows(table7: Result) -> None:
 def test_the_display_marks_what_differs_and_names_the_cause(table7: Result) -> None:
     html = exhibit_html(table7)
     assert html.count('class="compared fails"') == 1
-    assert re.search(r'title="All sixteen averages are possible with aKLU[^"]*">✗ 10\.8<sup>a</sup>', html)
+    assert re.search(r'title="All sixteen averages are possible with aKLU[^"]*">✗\s10\.8<sup>a</sup>', html)
     assert '<ol type="a"><li>average rank with all arrows as printed, BERT_base' in html
     assert html.count('class="unchecked"') == len(printed("rales.table7")) - 4
     assert 'id="result-rales-table7-print"' in html
@@ -73,7 +73,7 @@ def test_a_cause_that_marks_no_cell_has_no_letter(table7: Result) -> None:
     together = replace(table7.checks[2], cause="", outcome="fails")
     html = exhibit_html(replace(table7, checks=(together, *table7.checks[:2])))
     assert '<ol type="a"><li>average rank with all arrows as printed, BERT_base' in html
-    assert "✗ 10.8<sup>a</sup>" in html
+    assert "✗\u00a010.8<sup>a</sup>" in html
     assert "</ol><ul><li>two values" in html
     assert '<ol type="a">' not in exhibit_html(replace(table7, checks=(together,)))
 

@@ -112,7 +112,7 @@ def test_the_verdict_states_order_and_lead() -> None:
     assert superiority_words(first) == "the order holds; the lead is open"
     assert superiority_words(second) == "the order holds; the lead is established"
     both = superiority_words([*first, *second])
-    assert both == "the order holds; the lead is established in 1 of 2 comparisons"
+    assert both == "the order holds in both comparisons; the lead is established in 1 of 2 comparisons"
     assert superiority_words([Check(Key("n"), "p", "c", "holds")]) == ""
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from html import escape
 from pathlib import Path
 
@@ -44,9 +45,11 @@ def _row(one: Manifest) -> list[str]:
     needed = sorted(exhibits_that_need(one))
     links = "; ".join(map(_place, needed))
     opened = f"<details><summary>{len(needed)} exhibits that need it</summary>{links}</details>"
-    listed = "".join(f"<li>{escape(step)}</li>" for step in one.steps)
+    steps = [re.sub(r"(radbook .*?)(\.?)$", r"<code>\1</code>\2", escape(step)) for step in one.steps]
+    listed = "".join(f"<li>{step}</li>" for step in steps)
     files = "".join(
-        f"<li><code>{escape(file.path)}</code>, SHA-256 {(file.sha256 or UNVERIFIED)[:16]}</li>"
+        f"<li><code>{escape(file.path)}</code>, "
+        f"SHA-256 {file.sha256[:16] if file.sha256 else UNVERIFIED}</li>"
         for file in one.files
     )
     columns = "".join(

@@ -132,6 +132,12 @@ def least_noise(of: PercentScores) -> float:
     return min((lead.high - lead.low) / 2 for lead in leads)
 
 
+def largest_open(of: PercentScores) -> float:
+    """The largest difference of two encoders' NLU scores whose interval has 0; 0 where none has."""
+    leads = [of.lead(a, b) for a, b in combinations(of.encoders, 2)]
+    return max((abs(lead.value) for lead in leads if lead.low <= 0 <= lead.high), default=0.0)
+
+
 def flat(found: Mapping[str, PercentScores], share: float) -> str:
     """Encoders whose accuracy for procedures is at most ``share``, in percent, by the share of labels."""
     parts = []

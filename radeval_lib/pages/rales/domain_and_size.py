@@ -224,7 +224,7 @@ def draw_size(scores: pd.DataFrame, released: pd.DataFrame) -> Figure:
     each; lines join the sizes of one family."""
     fig, ax = plots.panels(1, 1, 6.8)
     for _, family in scores.groupby(scores["model"].map(models().set_index("model")["family"])):
-        ax.plot(family["million parameters"], family["value"], color=plots.PALETTE[6], linewidth=1, zorder=1)
+        ax.plot(family["million parameters"], family["value"], color=plots.PALETTE[6], linewidth=1, zorder=3)
     markers = dict(zip(domains(), plots.MARKERS, strict=False))
     look = {"palette": colours(), "markers": markers, "s": 60, "ax": ax}
     sns.scatterplot(scores, x="million parameters", y="value", hue="domain", style="domain", **look)
@@ -241,9 +241,9 @@ def draw_shares(scores: pd.DataFrame, released: pd.DataFrame) -> Axes:
     """Mean score by domain and share of labels, with the standard deviation over models, and as diamonds the
     means that the authors' figure notebook (``released``) gives."""
     places = {"x": "labels", "y": "value", "hue": "domain", "order": ORDER, "hue_order": domains()}
-    bars = {"errorbar": "sd", "capsize": 0.15, "err_kws": {"linewidth": 1}}
+    bars = {"errorbar": "sd", "capsize": 0.15, "err_kws": {"linewidth": 1, "zorder": 4}}
     ax = sns.barplot(scores, palette=colours(), **places, **bars)
-    hollow = {"markersize": 5, "markerfacecolor": "none"}  # bars and their intervals show through
+    hollow = {"markersize": 4, "markerfacecolor": "none"}  # bars and their intervals show through
     dots = {"errorbar": None, "linestyle": "none", "markers": "D", "dodge": 0.6, **hollow}
     sns.pointplot(released, palette=[plots.PALETTE[6]] * len(domains()), legend=False, **places, **dots)
     ax.set(xlabel="share of labels", ylabel="mean score (percent)")

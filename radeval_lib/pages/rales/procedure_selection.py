@@ -27,7 +27,7 @@ _SLACK = 1e-9  # of quotients that are whole numbers, and of differences of deci
 _MOST = 1.01  # two probabilities of two decimals sum to at most 1, and to 0.01 more by rounding
 _CONFIDENT = 0.9  # our reading: the paper says "confidently" and names no threshold
 _TICKS = [20, 200, 2000]
-_LABELS = {"CT UE WO contr": (6, 14), "CT Head WO contr": (-6, 8)}
+_LABELS = {"CT UE WO contr": (4, 22), "CT Head WO contr": (-6, 8)}
 """Points right of and above the dot, where the usual place would touch another or leave the axes."""
 
 

@@ -176,8 +176,7 @@ class NerModels:
     def _in_words(measured: pd.DataFrame) -> dict[str, str]:
         rows = measured.rename(index={"f1": "F1"})
         return {
-            str(row.Index): with_interval(row.value, row.low, row.high, ".3f", ".2f")
-            for row in rows.itertuples()
+            str(row.Index): with_interval(row.value, row.low, row.high, ".2f") for row in rows.itertuples()
         }
 
     def contrasts(self) -> dict[str, dict[str, Estimate]]:
