@@ -201,7 +201,7 @@ def test_an_exhibit_is_found_first_with_all_that_quoting_it_takes(
     assert f"{entry.label} as printed" in caption
     texts = table.locator("td").all_text_contents()
     assert all(
-        any(text.lstrip("✗? ").startswith(characters(cell)) for text in texts)
+        any(text.lstrip("✗?\xa0 ").startswith(characters(cell)) for text in texts)
         for cell in printed(exhibit)["printed"]
     )
     box.locator("summary", has_text=RECORD).click()
@@ -424,7 +424,9 @@ _MISLABELLED = """() => [...document.querySelectorAll("table.cards")].flatMap(ta
   return [...table.querySelectorAll("tbody tr")].filter(row => {
     let column = 0;
     const wrong = [...row.children].some(cell => {
-      const [label, first] = [cell.dataset.label || "", column === 0];
+      const shown = cell.querySelector(":scope > .label"); // of a head with a subscript
+      const label = shown ? text(shown).replace(/: $/, "") : cell.dataset.label || "";
+      const first = column === 0;
       column += cell.colSpan;
       return label !== names[column - cell.colSpan] && !(first && !label);
     });
