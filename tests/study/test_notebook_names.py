@@ -1,10 +1,12 @@
 """Names of a notebook that a loop takes over and later code still reads: green/judge_models once asked for 15
-of 15 means, where there are 9, because a loop over sets of reports had used ``n``."""
+of 15 means, where there are 9, because a loop over sets of reports had used ``n``. And tables that no cell
+shows."""
 
 from __future__ import annotations
 
 import ast
 from collections.abc import Iterable, Iterator
+from pathlib import Path
 
 import pytest
 
@@ -143,3 +145,24 @@ def test_no_exhibits_share_a_name_that_is_read_later(path):
 )
 def test_a_name_that_exhibits_share_is_caught(source, caught):
     assert shared(source) == caught
+
+
+@pytest.mark.parametrize("path", SOURCES, ids=lambda path: f"{path.parent.name}/{path.stem}")
+def test_a_table_that_a_cell_makes_is_shown(path: Path) -> None:
+    """A cell shows its last expression alone: a table before it has to be displayed."""
+    lines = path.read_text(encoding="utf-8").split("\n")
+    for cell in code_cells(lines):
+        code = ast.parse("\n".join(line for line in lines[cell] if not line.startswith("%")))
+        lost = [
+            ast.unparse(one.value)
+            for place in ast.walk(code)
+            if isinstance(getattr(place, "body", None), list)
+            for one in place.body
+            if isinstance(one, ast.Expr) and one is not code.body[-1] and makes_a_table(one.value)
+        ]
+        assert not lost
+
+
+def makes_a_table(value: ast.expr) -> bool:
+    made = ("tables.", "HTML", "study.said", "study.quote")
+    return isinstance(value, ast.Call) and ast.unparse(value.func).startswith(made)
