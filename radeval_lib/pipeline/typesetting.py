@@ -80,7 +80,10 @@ _LINE = re.compile(
     r'<text style="(?P<style>font-size: (?P<size>[\d.]+)px;[^"]*)" '
     r'transform="translate\((?P<x>[-\d.]+) (?P<y>[-\d.]+)\)">(?P<text>[^<]*)</text>'
 )
-_LINES = re.compile(r'<g id="text_\d+">\s*(?:<text [^>]*"translate\([^)]*\)">[^<]*</text>\s*){2,}</g>')
+_LINES = re.compile(  # a text may have a box
+    r'<g id="text_\d+">\s*(?:<g id="patch_\d+">\s*<path[^>]*/>\s*</g>\s*)?'
+    r'(?:<text [^>]*"translate\([^)]*\)">[^<]*</text>\s*){2,}</g>'
+)
 _FAMILY = re.compile("'([^']+)'")
 _ANCHORS = {0.0: "start", 0.5: "middle", 1.0: "end"}
 """By the share of a line's width that lies left of where it meets the others."""

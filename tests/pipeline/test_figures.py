@@ -113,6 +113,7 @@ def test_lines_of_a_text_meet_where_they_did_in_any_font(side: str, anchor: str)
     _, axes = plots.panels(1, 1)
     axes.text(0.5, 0.5, "Minimal pulmonary\nedema", ha=side, multialignment=side)
     axes.text(0.5, 0.2, "one line", ha="right")
+    axes.text(0.1, 0.8, "fluid\noverload", ha="center", multialignment="center", bbox={"facecolor": "white"})
     drawn = io.StringIO()
     with plt.rc_context({"svg.fonttype": "none"}):
         plt.savefig(drawn, format="svg")
@@ -120,6 +121,9 @@ def test_lines_of_a_text_meet_where_they_did_in_any_font(side: str, anchor: str)
     told = typesetting.drawing(drawn.getvalue())
     lines = re.findall(r'text-anchor: (\w+);[^>]*translate\(([\d.]+) [\d.]+\)">(Min|edema)', told)
     assert [(where, text) for where, _, text in lines] == [(anchor, "Min"), (anchor, "edema")]
+    boxed = re.findall(r'text-anchor: (\w+);[^>]*translate\(([\d.]+) [\d.]+\)">(?:fluid|overload)', told)
+    assert len(set(boxed)) == 1
+    assert boxed[0][0] == "middle"
     assert float(lines[0][1]) == pytest.approx(float(lines[1][1]), abs=0.01)
     ends = [drawing.count("text-anchor: end") for drawing in (drawn.getvalue(), told)]
     assert ends[1] - ends[0] == 2 * (side == "right")
