@@ -230,7 +230,7 @@ def draw_size(scores: pd.DataFrame, released: pd.DataFrame) -> Figure:
     sns.scatterplot(scores, x="million parameters", y="value", hue="domain", style="domain", **look)
     for model, x, y in scores[["model", "million parameters", "value"]].itertuples(index=False):
         plots.label_point(ax, model, (x, y), _LABELS.get(model, (9, 0)))
-    rings = {"s": 130, "facecolors": "none", "edgecolors": plots.PALETTE[6], "linewidth": 1}
+    rings = {"s": 130, "facecolors": "none", "edgecolors": plots.PALETTE[6], "linewidth": 1, "zorder": 4}
     ax.scatter(released["parameters"], released["NLU score"], **rings)
     ax.set(ylabel="NLU score (percent)", xlim=(-85, 505))
     ax.legend(title="pretrained on (colour, marker)", ncols=2, **_ABOVE)
