@@ -46,7 +46,7 @@ _PLACE = re.compile(
     r"\b(Sections?|Sec\.?|bullet|Appendix|Tables?|Figures?|Figs?\.|Equations?|Experts?|Labs?) "
     r"(?=\d|[A-I](?:\.\d|\b(?! \w)))"
 )
-_COUNT = re.compile(r"\b([nkKp]) ([=−-]) (?=\.?\d)")
+_COUNT = re.compile(r"\b([nkKpαρτ]) ([=−-]) (?=\.?\d)")
 _SPREAD = re.compile(r"(?<=\d) (±|to|v) (?=[-−]?\d)")
 _POINTS = re.compile(r"(?<=\d) (?=points?\))")
 _CODE = r"<(script|style|code|pre|math|textarea|title)\b.*?</\1\s*>"
@@ -54,7 +54,7 @@ _NAME_WITH_HYPHEN = re.compile(
     r"(?<![\w.:/;&-])(?:(?:"
     r"[A-Za-z]\w{0,11}-[^\W_]{1,3}(?:_[^\W_]{1,6})?"  # ROUGE-L, DeBERTa-V3_base
     r"|(?:F1?|[A-Z]+[a-z]?[A-Z]+\w{0,6})(?:-[A-Z]\w{0,8})+"  # F1-RadGraph, RaTE-Eval, CC-BY-ND
-    r"|\d{4}-\d\d-\d\d)(?![\w/-]|[.:]\w)"
+    r"|\d{4}-\d\d-\d\d|F-scores?)(?![\w/-]|[.:]\w)"
     r"|(?=[\w./-]{5,28}(?![\w/-]|[.:]\w))[A-Za-z]\w*/[\w.]*\w(?:-[\w.]*\w)+)"  # microsoft/phi-2
 )
 """Names and dates that no line breaks."""
