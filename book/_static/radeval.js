@@ -56,13 +56,13 @@
       table.classList.add("cards");
       table.classList.toggle("of-numbers", ofNumbers);
       const heads = Math.max(...[...table.querySelectorAll("tbody tr")].map((row) => row.querySelectorAll("th").length));
-      const first = (row) => row.cells[0]?.textContent;
-      const alike = (row) => [...row.parentElement.rows].filter((other) => first(other) === first(row)).length;
+      const firsts = [...table.querySelectorAll("tbody tr")].map((row) => row.cells[0]?.textContent);
+      const distinct = firsts.length > 1 && new Set(firsts).size === firsts.length;
       const spans = []; // of each column the cell that goes on in later rows, and in how many
       table.querySelectorAll("tbody tr").forEach((row) => {
         const cells = [...row.children];
-        // A card is headed by its first cell where that alone says in words what it is about, and no other row says it.
-        const headed = heads < 2 && alike(row) === 1 && row.parentElement.rows.length > 1 && /\p{L}{2}/u.test(cells[0]?.textContent || "");
+        // A card is headed by its first cell where that alone says in words what it is about, and no two say the same.
+        const headed = heads < 2 && distinct && /\p{L}{2}/u.test(cells[0]?.textContent || "");
         for (let column = 0; cells.length || spans[column]?.rows; ) {
           if (spans[column]?.rows) { // a card of its own says again what the table says once
             const again = spans[column].cell.cloneNode(true);
