@@ -113,7 +113,8 @@ def modules_of(notebook: str, settings: Profile, wanted: Declared | None = None)
         places += ["radeval_lib.data.recorded", registry.RECORDINGS[name], registry.READERS[name]]
     uses = {"data": roles, "models": wanted.models or wanted.metrics, "metrics": wanted.metrics}
     places += [registry.FILLING[kind] for kind, used in uses.items() if used]
-    places += [registry.FILLING["stand_ins"]] if roles or wanted.models else []
+    if (roles or wanted.models) and notebook not in registry.PLANS:  # cells record no words about their data
+        places.append(registry.FILLING["stand_ins"])
     frozen = set(wanted.metrics) & set(registry.FROZEN_METRICS) and data_sets_read(wanted, settings)
     if frozen or (wanted.metrics and _sets(wanted, settings, recorded=True)):
         places.append(registry.RECORDED)

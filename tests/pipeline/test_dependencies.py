@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import ast
 import os
+import re
 import shutil
 from pathlib import Path
 
 import pytest
 
+from radeval_lib import registry
+from radeval_lib.paths import NOTEBOOKS
 from radeval_lib.study.imports import code_of, imports_of
 from tests.pipeline.edits import Copy
 
@@ -169,6 +172,20 @@ def test_a_page_of_arithmetic_rests_on_few_modules() -> None:
     assert len(found) <= 48, sorted(found)
     rooms = {name.split(".")[1] for name in found if "." in name}
     assert not rooms & {"metrics", "models", "synthetic", "lexicon", "roles", "findings"}
+
+
+@pytest.mark.parametrize("notebook", registry.PLANS)
+def test_words_about_data_train_nothing_again(notebook: str) -> None:
+    """A cell depends neither on what names its data nor uses it."""
+    from radeval_lib.study import dependencies
+    from radeval_lib.study.profiles import profile
+
+    found = dependencies.modules_of(notebook, profile("open"))
+    assert registry.FILLING["stand_ins"] not in found
+    source = (NOTEBOOKS / f"{notebook}.md").read_text(encoding="utf-8")
+    sources = [source, *(Path(str(dependencies._file(name))).read_text("utf-8") for name in sorted(found))]
+    asked = re.compile(r"\brun\.(source|rests_on|basis|stand_in|labels)\(")
+    assert not [text[:80] for text in sources if asked.search(text)]
 
 
 def test_imports_are_found_wherever_they_stand() -> None:
