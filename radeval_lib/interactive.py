@@ -10,7 +10,8 @@ from typing import Any
 from IPython.display import HTML
 
 
-def _data(content: Any) -> str:
+def as_data(content: Any) -> str:
+    """Content that a script of the page reads, as an element of HTML."""
     text = json.dumps(content, ensure_ascii=False).replace("</", "<\\/")
     return f'<script type="application/json">{text}</script>'
 
@@ -25,7 +26,7 @@ def slider(label: str, contents: Mapping[str, str], start: str) -> HTML:
         f'<div class="ra-slider"><label>{escape(label)} <input type="range" min="0" max="{len(values) - 1}" '
         f'value="{values.index(start)}"> <output>{escape(start)}</output></label>'
         f'<div class="ra-frame" aria-live="polite">{contents[start]}</div>'
-        f"{_data([values, list(contents.values())])}</div>"
+        f"{as_data([values, list(contents.values())])}</div>"
     )
 
 
@@ -37,7 +38,7 @@ def search_table(heads: Sequence[str], rows: Sequence[Sequence[str]], example: s
         '<div class="search-table"><label>Rows with the words '
         f'<input type="search" placeholder="{escape(example)}"></label> <span role="status"></span>'
         f'<div class="radeval-table"><table class="radeval"><thead><tr>{head}</tr></thead>'
-        f"<tbody></tbody></table></div>{_data(rows)}<noscript>This table needs JavaScript.</noscript></div>"
+        f"<tbody></tbody></table></div>{as_data(rows)}<noscript>This table needs JavaScript.</noscript></div>"
     )
 
 
@@ -47,4 +48,4 @@ def pair_of_lists(content: Mapping[str, Any]) -> HTML:
     ``content``: ``reference`` and ``candidate``, lists of (text, type); ``cosines``, one row per entity of
     the reference; ``types`` and their ``names``; ``weights`` and ``penalties``, by type and type.
     """
-    return HTML(f'<div class="ra-pair" role="group" aria-label="A pair to edit">{_data(content)}</div>')
+    return HTML(f'<div class="ra-pair" role="group" aria-label="A pair to edit">{as_data(content)}</div>')

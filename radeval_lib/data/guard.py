@@ -154,8 +154,6 @@ def _known_words(plain: str, known: frozenset[str]) -> Hashes:
 
 def _numbers(plain: str) -> Hashes:
     """Numbers of eight digits and more, days as such, and identifiers of letters and digits."""
-    if not _DIGIT.search(plain):
-        return _NONE
     days = [(year, month, day) for year, month, day in _DAY.findall(plain)]
     for first, second, year in _DAY_LAST.findall(plain):  # either may be the month
         days += [(year, first, second), (year, second, first)]
@@ -183,8 +181,6 @@ def _numbers(plain: str) -> Hashes:
 
 def _named(plain: str) -> Hashes:
     """Numbers of five to seven digits behind the name of an identifier, with nothing but others between."""
-    if not _DIGIT.search(plain):
-        return _NONE
     return _hashes([number for run in _NAMED.findall(plain) for number in re.findall("[0-9]{5,7}", run)])
 
 
@@ -218,6 +214,8 @@ def _letters(plain: str) -> Hashes:
 
 def _short(plain: str) -> Found:
     """What is known by few signs: phrases and identifiers."""
+    if not _DIGIT.search(plain):
+        return {PHRASE: _phrases(plain), NUMBERS: _NONE, NAMED: _NONE}
     return {PHRASE: _phrases(plain), NUMBERS: _numbers(plain), NAMED: _named(plain)}
 
 

@@ -22,7 +22,7 @@ from radeval_lib.pipeline.staging import stage
 from radeval_lib.study import cells
 from radeval_lib.synthetic.generator import generate
 
-_PICTURES = (".png", ".jpg", ".ico", ".svg")
+_PICTURES = (".png", ".jpg", ".ico")
 _GENERATED = 20_000  # reports, for the phrases that the generator makes
 _LISTING = re.compile(r"^```\{code-block\}[^\n]*\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
@@ -68,10 +68,10 @@ def render(output_dir: Path, data_root: Path | None = None, *, judge: bool | Non
 
 def search(output_dir: Path, data_root: Path | None) -> None:
     """Search a build for restricted text that is under ``data_root``, see :func:`guard.scan_build`."""
-    if data_root:
+    if data_root and (corpora := catalog.restricted_texts(data_root)):
         guard.scan_build(
             output_dir,
-            catalog.restricted_texts(data_root),
+            corpora,
             chain(catalog.public_texts(data_root), example_listings()),
             trusted=trusted(),
             own=own_texts(output_dir),

@@ -24,6 +24,7 @@ from pybtex.style.labels import BaseLabelStyle
 from sphinx.application import Sphinx
 from sphinx.config import Config
 
+from radeval_lib.interactive import as_data
 from radeval_lib.pipeline.absent import is_outside_contents
 
 _MINUS = re.compile(r"(?<![\w.:/−-])-(?=\.?\d)")
@@ -74,7 +75,7 @@ _NO_SPANS = re.compile(
 )
 """What of HTML is no running text, may hold no element, or is whole."""
 _ROWS = re.compile(
-    r'(<div class="search-table">.*?<script type="application/json">)(.*?)(</script>)', re.DOTALL
+    r'(<div class="search-table">.*?)<script type="application/json">(.*?)</script>', re.DOTALL
 )
 _LINE = re.compile(
     r'<text style="(?P<style>font-size: (?P<size>[\d.]+)px;[^"]*)" '
@@ -139,13 +140,12 @@ def markup(html: str) -> str:
         _outside_tags(symbols(html), broken), lambda text: _NAME_WITH_HYPHEN.sub(_whole, text), _NO_SPANS
     )
     whole = _CODE_IN_TEXT.sub(of_code, whole)
-    return _ROWS.sub(lambda data: f"{data[1]}{_set_rows(data[2])}{data[3]}", whole)
+    return _ROWS.sub(lambda table: table[1] + as_data(_set_rows(json.loads(table[2]))), whole)
 
 
-def _set_rows(data: str) -> str:
-    """The rows of a table to search, HTML cell by cell in JSON, each cell as :func:`markup` sets it."""
-    rows = [[markup(cell) for cell in row] for row in json.loads(data)]
-    return json.dumps(rows, ensure_ascii=False).replace("</", "<\\/")
+def _set_rows(rows: Sequence[Sequence[str]]) -> list[list[str]]:
+    """The rows of a table to search, HTML cell by cell, each cell as :func:`markup` sets it."""
+    return [[markup(cell) for cell in row] for row in rows]
 
 
 def commands(html: str) -> str:
@@ -166,8 +166,8 @@ def drawing(svg: str) -> str:
 def _anchored(lines: str) -> str:
     """The lines of a text, placed by matplotlib by the widths that they have in its font, anchored where they
     meet: a browser may draw them in another font."""
-    placed = [(*map(float, one.group("x", "y")), _width(one)) for one in _LINE.finditer(lines)]
-    meets = {share: [x + share * width for x, _, width in placed] for share in (0.0, 0.5, 1.0)}
+    placed = [(float(one["x"]), _width(one)) for one in _LINE.finditer(lines)]
+    meets = {share: [x + share * width for x, width in placed] for share in _ANCHORS}
     share = min(meets, key=lambda one: max(meets[one]) - min(meets[one]))
     anchor, place = _ANCHORS[share], iter(meets[share])
     return _LINE.sub(

@@ -16,9 +16,9 @@ from dataclasses import dataclass, replace
 
 from radeval_lib.papers.printed_numbers import Printed
 from radeval_lib.stats.estimates import Estimate
-from radeval_lib.study.checks import Check, Key, above
+from radeval_lib.study.checks import Check, Key, above, out_of
 from radeval_lib.study.verdicts import CANNOT_TELL, FAILS, HOLDS
-from radeval_lib.wording import in_words, p_words
+from radeval_lib.wording import p_words
 
 LEVEL = 0.05  # two-sided
 # CONTRIBUTING.md's words; an error that is called clinically significant leads nothing.
@@ -185,11 +185,11 @@ def superiority_words(checks: Sequence[Check]) -> str:
         outcomes = [check.outcome for check in checks if check.aspect == aspect]
         if not outcomes:
             continue
-        if len(set(outcomes)) == 1:
-            every = "both" if len(outcomes) == 2 else f"all {in_words(len(outcomes))}"
-            alone = by_outcome[outcomes[0]]
-            counts.append(alone if len(outcomes) == 1 else f"{alone} in {every} comparisons")
-        else:
-            holding = outcomes.count(HOLDS) or "none"
-            counts.append(f"{by_outcome[HOLDS]} in {holding} of {len(outcomes)} comparisons")
+        alike = len(set(outcomes)) == 1
+        found = by_outcome[outcomes[0] if alike else HOLDS]
+        if len(outcomes) > 1:
+            whole = len(outcomes)
+            share = out_of(whole, whole) if alike else out_of(outcomes.count(HOLDS), whole, str)
+            found += f" in {share} comparisons"
+        counts.append(found)
     return "; ".join(counts)

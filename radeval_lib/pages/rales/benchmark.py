@@ -25,6 +25,7 @@ from radeval_lib.pages.rales.results import joined as joined
 from radeval_lib.pages.rales.search import trials_before_tpe as trials_before_tpe
 from radeval_lib.pages.rales.tasks import tasks
 from radeval_lib.papers.printed_numbers import released
+from radeval_lib.stats.estimates import Estimate
 from radeval_lib.stats.inputs import FloatArray
 from radeval_lib.stats.resampling import drawn_rows
 from radeval_lib.study import stand_ins
@@ -128,14 +129,16 @@ def gains_of_search(run: Run, trials: pd.DataFrame) -> pd.DataFrame:
 
 def least_noise(of: PercentScores) -> float:
     """The smallest half-width of an interval of the difference of two encoders' NLU scores."""
-    leads = [of.lead(a, b) for a, b in combinations(of.encoders, 2)]
-    return min((lead.high - lead.low) / 2 for lead in leads)
+    return min((lead.high - lead.low) / 2 for lead in _leads(of))
 
 
 def largest_open(of: PercentScores) -> float:
     """The largest difference of two encoders' NLU scores whose interval has 0; 0 where none has."""
-    leads = [of.lead(a, b) for a, b in combinations(of.encoders, 2)]
-    return max((abs(lead.value) for lead in leads if lead.low <= 0 <= lead.high), default=0.0)
+    return max((abs(lead.value) for lead in _leads(of) if lead.low <= 0 <= lead.high), default=0.0)
+
+
+def _leads(of: PercentScores) -> list[Estimate]:
+    return [of.lead(a, b) for a, b in combinations(of.encoders, 2)]
 
 
 def flat(found: Mapping[str, PercentScores], share: float) -> str:
