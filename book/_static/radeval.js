@@ -48,11 +48,12 @@
           for (const end = column + head.colSpan; column < end; column += 1) (names[column] ||= []).push(said.trim());
         });
       });
-      return names.map((said) => said.filter(Boolean).join(", "));
+      return names.map((said) => said.filter((one) => one && one !== "value").join(", ")); // "value" tells nothing
     };
     const asCards = (table, ofNumbers = false) => {
       if (table.matches(".cards") || !table.tHead) return;
       const names = columnNames(table);
+      const groups = names.map((name) => (name.includes(", ") ? name.split(", ")[0] : ""));
       table.classList.add("cards");
       table.classList.toggle("of-numbers", ofNumbers);
       const heads = Math.max(...[...table.querySelectorAll("tbody tr")].map((row) => row.querySelectorAll("th").length));
@@ -74,6 +75,10 @@
             continue;
           }
           const cell = cells.shift();
+          const group = ofNumbers && groups[column];
+          if (group && group !== groups[column - 1] && group === groups[column + 1]) { // as a mean and its deviation
+            row.insertBefore(Object.assign(document.createElement("td"), { className: "new-line" }), cell);
+          }
           if (names[column] && (column || !headed)) {
             if (names[column].includes("<sub")) { // τ_b: what CSS shows of an attribute is plain text
               cell.prepend(Object.assign(document.createElement("span"), { className: "label", innerHTML: `${names[column]}: ` }));
@@ -269,8 +274,21 @@
 
   /* Long code in a sentence breaks after a sign rather than anywhere. */
   function breakCode() {
-    document.querySelectorAll("main code .pre").forEach((word) => {
-      if (!word.children.length && word.textContent.length > 28) word.innerHTML = word.innerHTML.replace(/([._/:(,])(?=\w)/g, "$1<wbr>");
+    document.querySelectorAll("main code .pre, dl.exhibit-record dd > code").forEach((word) => {
+      if (word.querySelector("wbr") || word.textContent.length <= 28) return;
+      const texts = [...word.childNodes].map((one) => one.firstChild || one); // words that are whole break if they are long
+      texts.filter((one) => one.nodeType === Node.TEXT_NODE && one.data.length > 28).forEach((one) => {
+        const parts = one.data.split(/(?<=[/:(,])(?=\w)|(?<=\.)(?=\w{6})|(?<=\w{24}_)(?=\w)/);
+        one.replaceWith(...parts.flatMap((part, place) => (place ? [document.createElement("wbr"), part] : [part])));
+      });
+    });
+  }
+
+  /* Titles in lists of pages break no short name such as F1-RadGraph, nor "(2 points)". */
+  function holdNames() {
+    document.querySelectorAll(".bd-sidebar-primary a, .prev-next-title, .bd-toc-item a").forEach((title) => {
+      if (title.children.length) return;
+      title.innerHTML = title.innerHTML.replace(/\S{1,8}-\S{1,10}|\(\d+ points?\)/g, '<span class="whole">$&</span>');
     });
   }
 
@@ -283,6 +301,6 @@
     target.scrollIntoView();
   }
 
-  document.addEventListener("DOMContentLoaded", () => { codeSwitch(); breakCode(); searchTables(); sliders(); editablePairs(); fitTables(); whereFound(); openTarget(); });
+  document.addEventListener("DOMContentLoaded", () => { codeSwitch(); breakCode(); holdNames(); searchTables(); sliders(); editablePairs(); fitTables(); whereFound(); openTarget(); });
   window.addEventListener("hashchange", openTarget);
 })();

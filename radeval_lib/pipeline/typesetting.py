@@ -44,18 +44,18 @@ _PERCENT = re.compile(r"(?<=\d) %(?!\w)")
 _INTERVAL = re.compile(r"(?<=\[)([-+−]?[\d.,]+%?(?:,| to)) (?=[-+−]?[\d.,]+%?\])")
 _BOUND = re.compile(r"((?:(?<!\w)p )?(?:[<>≤≥]|&lt;|&gt;)) (?=[-+−]?\.?\d)")
 _PLACE = re.compile(
-    r"\b(Sections?|Sec\.?|bullet|Appendix|Tables?|Figures?|Figs?\.|Equations?|Experts?|Labs?) "
+    r"\b(Sections?|Sec\.?|bullet|Appendix|App\.?|Tables?|Figures?|Figs?\.|Equations?|Experts?|Labs?|Tasks?) "
     r"(?=\d|[A-I](?:\.\d|\b(?! \w)))"
 )
-_COUNT = re.compile(r"\b([nkKpαρτ]) ([=−-]) (?=\.?\d)")
-_SPREAD = re.compile(r"(?<=\d) (±|to|v) (?=[-−]?\d)")
+_COUNT = re.compile(r"(?:\b([nkKpαρτ]|τ_b)|^) ([=−-]) (?=\.?\d)")  # at the beginning after a subscript
+_SPREAD = re.compile(r"(?<=\d)\s(±|to|v)\s(?=[-+−]?\d)")
 _POINTS = re.compile(r"(?<=\d) (?=points?\))")
 _CODE = r"<(script|style|code|pre|math|textarea|title)\b.*?</\1\s*>"
 _NAME_WITH_HYPHEN = re.compile(
     r"(?<![\w.:/;&-])(?:(?:"
-    r"[A-Za-z]\w{0,11}-[^\W_]{1,3}(?:_[^\W_]{1,6})?"  # ROUGE-L, DeBERTa-V3_base
-    r"|(?:F1?|[A-Z]+[a-z]?[A-Z]+\w{0,6})(?:-[A-Z]\w{0,8})+"  # F1-RadGraph, RaTE-Eval, CC-BY-ND
-    r"|\d{4}-\d\d-\d\d|F-scores?)(?![\w/-]|[.:]\w)"
+    r"[A-Za-z]\w{0,11}-(?:[^\W_]{1,3}|\d{4})(?:_[^\W_]{1,6})?"  # ROUGE-L, DeBERTa-V3_base, BioNLP-2023
+    r"|(?:F1?|[A-Z]+[a-z]?[A-Z]+\w{0,6})(?:-[A-Z]\w{0,10})+"  # F1-RadGraph, CC-BY-ND, NON-ABNORMALITY
+    r"|\d{4}-\d\d-\d\d|F-scores?|n-grams?|X-rays?)(?![\w/-]|[.:]\w)"
     r"|(?=[\w./-]{5,28}(?![\w/-]|[.:]\w))[A-Za-z]\w*/[\w.]*\w(?:-[\w.]*\w)+)"  # microsoft/phi-2
 )
 """Names and dates that no line breaks."""
@@ -66,6 +66,8 @@ _LONGEST_WHOLE = 28
 _COMMANDS = re.compile(r'(<div class="highlight-(?:bash|default|text) .*?<pre>)(.*?)(?=</pre>)', re.DOTALL)
 _OPTION = re.compile(r"(?<![\w/.-])--?[A-Za-z][\w-]*")
 _NAME = re.compile(r"[\w./:]{25,}")
+_BREAK = re.compile(r"(?<=[/:])(?=\w)|(?<=\.)(?=\w{6})|(?<=\w{24}_)(?=\w)")
+"""Where a long name may break: after a sign, not before a file's ending, nor within a word of one line."""
 _TAU = "τ_b"
 _AS_IS = re.compile(rf"{_CODE}|<[^>]*>", re.DOTALL)
 """What of HTML or SVG is no running text: tags, and elements that hold code or what a program reads."""
@@ -128,7 +130,7 @@ def markup(html: str) -> str:
     ROUGE-L and short words of code not at all."""
 
     def broken(text: str) -> str:
-        return _NAME.sub(lambda name: re.sub(r"(?<=[._/:])(?=\w)", "<wbr>", name[0]), held(text))
+        return _NAME.sub(lambda name: _BREAK.sub("<wbr>", name[0]), held(text))
 
     def of_code(code: re.Match[str]) -> str:
         def short(word: re.Match[str]) -> str:

@@ -65,7 +65,7 @@ class Sample:
     @property
     def words(self) -> str:
         """``n = 200 report pairs, taken as independent; 2 trainings of each model``."""
-        parts = [f"n = {self.n:,} {self.of}, taken as independent"]
+        parts = [f"n = {self.n:,} {self.of}" + (", taken as independent" if self.n > 1 else "")]
         for count, what, of in (
             (self.trainings, "training", "each model"),
             (self.draws, "draw", "its training data"),

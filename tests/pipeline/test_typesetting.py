@@ -62,8 +62,10 @@ def test_quotation_marks_come_in_pairs(html: str, wanted: str) -> None:
 
 def test_long_names_of_code_break_after_a_sign() -> None:
     set_once = typesetting.markup("tests/pages/test_preferences.py::test_ties, 0.5")
-    assert set_once == "tests/<wbr>pages/<wbr>test_<wbr>preferences.<wbr>py::<wbr>test_<wbr>ties, 0.5"
+    assert set_once == "tests/<wbr>pages/<wbr>test_preferences.py::<wbr>test_ties, 0.5"
     assert typesetting.markup(set_once) == set_once
+    longest = "a.csv, lib.formula.test_two_sides_of_something_long"
+    assert "lib.<wbr>formula.<wbr>test_two_sides_of_something_<wbr>long" in typesetting.markup(longest)
 
 
 def test_names_with_a_hyphen_stay_whole_in_html() -> None:
@@ -106,6 +108,20 @@ def test_places_and_numbers_are_held_together_and_short_words_of_code_stay_whole
     assert typesetting.markup(set_once) == set_once
 
 
+@pytest.mark.parametrize(
+    ("text", "whole"),
+    [
+        ("App C", "App\u00a0C"),
+        ("of Task 8", "of Task\u00a08"),
+        ("0.13 to\n0.36", "0.13\u00a0to\u00a00.36"),
+        ("−2.3 to +2.4", "−2.3\u00a0to\u00a0+2.4"),
+        ("reach τ_b = 1", "reach τ<sub>b</sub>\u00a0=\u00a01"),
+    ],
+)
+def test_what_belongs_together_is_held_together(text: str, whole: str) -> None:
+    assert typesetting.markup(text) == whole
+
+
 def test_no_option_of_a_command_breaks() -> None:
     block = '<div class="highlight-bash notranslate"><div class="highlight"><pre>{}</pre></div></div>--a'
     plain = block.format('score <span class="c1"># by-hand</span> a-b --metric x -p 1')
@@ -139,7 +155,7 @@ def test_names_with_a_hyphen_stay_whole_in_prose() -> None:
     page = nodes.paragraph("", "", nodes.Text(text))
     typesetting.set_page(None, page, "page")  # type: ignore[arg-type]
     whole = [one.astext() for one in page.findall(nodes.inline)]
-    assert whole == ["ROUGE-L", "GPT-4", "a/b-2", "RaTE-Eval", "BY-NC-ND", "2026-11-27"]
+    assert whole == ["ROUGE-L", "X-rays", "GPT-4", "a/b-2", "RaTE-Eval", "BY-NC-ND", "2026-11-27"]
     assert page.astext() == text.replace("τ_b -1", "τb −1")
 
 

@@ -147,6 +147,7 @@ def test_a_sample_is_read_back_and_an_empty_one_refused(table7: Result, tmp_path
     (path,) = run.output_dir.rglob("*.print.json")
     assert read(path).samples == (sample,)
     assert sample.words.endswith("; 2 trainings of each model; 3 draws of its training data; 2,000 resamples")
+    assert Sample(1, "pair of texts").words == "n = 1 pair of texts"
     with pytest.raises(Exception, match="are no sample"):
         Sample(0, "pairs")
 
