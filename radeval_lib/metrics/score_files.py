@@ -169,7 +169,7 @@ def score_file(
     """
     source, target = Path(input_path), Path(output_path)
     page = None if report is None else Path(report)
-    beside = table_files.check(source, target, explain, page)
+    beside = table_files.outputs_beside(source, target, explain, page)
     chosen = choose(metrics)
     devices = {name: device_name(one) for name, one in chosen.metrics.items()}
     version = table_files.version(source)

@@ -1,5 +1,5 @@
-"""Files of pairs, CSV, TSV, JSON lines or Parquet: whether they can be scored, their rows, and rows with more
-columns."""
+"""Files of pairs, CSV, TSV, JSON lines or Parquet (:mod:`radeval_lib.metrics.parquet_files`): whether they
+can be scored, their rows, and rows with more columns."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import io
 import json
 import os
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -17,16 +17,16 @@ from typing import Any
 from radeval_lib.data.errors import FormatError
 from radeval_lib.data.reading import decode_json
 from radeval_lib.errors import listed, plain
+from radeval_lib.metrics import parquet_files
 from radeval_lib.metrics.base import MetricError
 
 REFERENCE, CANDIDATE, GROUP = "reference", "candidate", "group"
 CASES = ("case", "patient")
 """Columns that say which rows are of one case; the first that is there counts."""
 _DELIMITERS = {".csv": ",", ".tsv": "\t"}
-FORMATS = (*_DELIMITERS, ".jsonl", ".parquet")
+_FORMATS = (*_DELIMITERS, ".jsonl", ".parquet")
 _ZIP = b"PK\x03\x04"  # how a workbook of Excel begins
-_BATCH = 500  # rows of a Parquet file that are read at a time
-_GROUP_ROWS = 10_000  # rows of a row group that is written; they are in memory together
+_MOST_CHARACTERS = 1 << 30  # of a cell; the csv module's own limit is 131,072, less than some reports have
 Row = dict[str, Any]
 
 
@@ -47,23 +47,23 @@ def score_column(metric: str, candidate: str) -> str:
 def candidates_of(columns: Iterable[str]) -> tuple[str, ...]:
     """The columns that hold texts to score; where there are none, ``candidate``, which is then reported
     missing."""
-    found = tuple(name for name in columns if name == CANDIDATE or name.startswith(f"{CANDIDATE}:"))
-    return found or (CANDIDATE,)
+    candidates = tuple(name for name in columns if name == CANDIDATE or name.startswith(f"{CANDIDATE}:"))
+    return candidates or (CANDIDATE,)
 
 
-def check(source: Path, target: Path, explained: bool, report: Path | None) -> list[Path]:
-    """What stands beside an output, after checks that there is an input and that all can be written."""
-    for path in (source, target):
-        _check_file(path)
-        _check_format(path)
+def outputs_beside(source: Path, target: Path, explained: bool, report: Path | None) -> list[Path]:
+    """The files that are written beside an output, after checks that there is an input and that all can be
+    written."""
     _check_source(source)
+    _check_file(target)
+    _check_format(target)
     endings = ["about.json", *(["explained.jsonl"] if explained else [])]
-    written = [target, *(target.with_name(f"{target.name}.{ending}") for ending in endings)]
-    for path in (*written, *([] if report is None else [report])):
+    outputs = [target, *(target.with_name(f"{target.name}.{ending}") for ending in endings)]
+    for path in (*outputs, *([] if report is None else [report])):
         check_target(path, [source])
-    if report is not None and report.resolve() in [path.resolve() for path in written]:
+    if report is not None and report.resolve() in [path.resolve() for path in outputs]:
         raise MetricError("report and output are one file", report.name, "Give another name to the report.")
-    return written[1:]
+    return outputs[1:]
 
 
 def check_target(target: Path, sources: Iterable[Path]) -> None:
@@ -85,11 +85,12 @@ def _check_source(path: Path) -> None:
 
 
 def _check_format(path: Path) -> None:
-    if path.suffix.lower() not in FORMATS:
-        ending = f"unknown format {path.suffix!r}" if path.suffix else "the name has no known ending"
-        raise MetricError(ending, path.name, f"Use a name that ends in {', '.join(FORMATS)}.")
-    if path.suffix.lower() == ".parquet":
-        _parquet()
+    suffix = path.suffix.lower()
+    if suffix not in _FORMATS:
+        what = f"unknown format {path.suffix!r}" if suffix else "the name has no known ending"
+        raise MetricError(what, path.name, f"Use a name that ends in {', '.join(_FORMATS)}.")
+    if suffix == ".parquet":
+        parquet_files.check_installed()
 
 
 def _check_file(path: Path) -> None:
@@ -102,93 +103,92 @@ def _check_file(path: Path) -> None:
         raise MetricError("not a regular file", path.name, remedy)
 
 
-def _parquet() -> Any:
-    try:
-        import pyarrow.parquet as parquet
-    except ModuleNotFoundError:
-        what = "the package pyarrow is not installed"
-        raise MetricError(what, "Parquet", "Run: pip install pyarrow") from None
-    return parquet
-
-
 def version(path: Path) -> tuple[int, ...]:
     """Differs when the file was changed or another put in its place."""
-    found = path.stat()
-    return found.st_ino, found.st_size, found.st_mtime_ns
+    state = path.stat()
+    return state.st_ino, state.st_size, state.st_mtime_ns
 
 
 def survey(
-    source: Path, metrics: list[str], check: Callable[[Row, str], object] | None = None
+    source: Path, metrics: list[str], check_row: Callable[[Row, str], object] | None = None
 ) -> FileContent:
-    """What a file holds, all of it checked, each row by ``check`` too, which is given its place; no column of
-    its own may stand where a metric's scores will."""
-    found = FileContent()
-    _take(found, dict.fromkeys(_header(source), ""), source.name, metrics)
-    for types in found.columns.values():
-        types.clear()  # a header has none
-    for found.rows, (where, row) in enumerate(_rows(source), start=1):
-        _take(found, row, where, metrics)
-        if check is not None:
-            check(row, where)
-    if not found.columns:
-        found.columns, found.candidates = {REFERENCE: set(), CANDIDATE: set()}, (CANDIDATE,)
-    return found
+    """What a file holds, all of it checked, each row by ``check_row`` too, which is given its place; no
+    column of its own may stand where a metric's scores will."""
+    columns = _header(source)
+    content = FileContent({name: set() for name in columns})
+    if columns:
+        content.candidates = candidates_of(columns)
+        _check_columns(columns, content.candidates, metrics, source.name)
+    for where, row in _rows(source):
+        content.rows += 1
+        content.candidates = content.candidates or candidates_of(row)
+        _check_row(row, content.candidates, metrics, where)
+        for name, value in row.items():
+            content.columns.setdefault(name, set()).add(_type(value))
+        if check_row is not None:
+            check_row(row, where)
+    if not content.columns:
+        content.columns, content.candidates = {REFERENCE: set(), CANDIDATE: set()}, (CANDIDATE,)
+    return content
 
 
-def _take(found: FileContent, row: Row, where: str, metrics: list[str]) -> None:
-    if not row:
-        return
-    if not found.candidates:
-        found.candidates = candidates_of(row)
-    _check_row(row, found.candidates, metrics, where)
-    for name, value in row.items():
-        beyond = type(value) is int and not -(1 << 63) <= value < 1 << 63  # no type of Parquet holds it
-        found.columns.setdefault(name, set()).add(str if beyond else type(value))
+def _type(value: object) -> type:
+    """A value's type, text for an integer that no type of Parquet holds."""
+    return str if type(value) is int and not -(1 << 63) <= value < 1 << 63 else type(value)
 
 
 def _check_row(row: Row, candidates: tuple[str, ...], metrics: Iterable[str], where: str) -> None:
+    _check_columns(row, candidates, metrics, where)
     _check_texts(row, (REFERENCE, *candidates), where)
-    added = (score_column(metric, candidate) for metric in metrics for candidate in candidates)
-    if doubled := next((name for name in added if name in row), ""):
-        raise MetricError(f"there is already a column {plain(doubled, 30)!r}", where, "Rename it.")
+
+
+def _check_columns(
+    columns: Collection[str], candidates: tuple[str, ...], metrics: Iterable[str], where: str
+) -> None:
+    for name in (REFERENCE, *candidates):
+        if name not in columns:
+            raise MetricError(f"no column {plain(name, 30)!r}", where, _columns_found(columns))
+    for name in (score_column(metric, candidate) for metric in metrics for candidate in candidates):
+        if name in columns:
+            raise MetricError(f"there is already a column {plain(name, 30)!r}", where, "Rename it.")
 
 
 def _check_texts(row: Row, names: Iterable[str], where: str) -> None:
     for name in names:
-        if not isinstance(row.get(name), str):
-            what = f"{plain(name, 30)!r} is not a text" if name in row else f"no column {plain(name, 30)!r}"
-            raise MetricError(what, where, _columns(row))
+        if not isinstance(row[name], str):
+            raise MetricError(f"{plain(name, 30)!r} is not a text", where, _columns_found(row))
 
 
-def _columns(columns: Iterable[str]) -> str:
+def _columns_found(columns: Collection[str]) -> str:
     """The columns for a message; what is not one word may be a report, in a file without a header."""
     names = (
         name if re.fullmatch(r"[\w.:-]{1,30}", name) else f"a text of {len(name):,} characters"
         for name in columns
     )
-    found, meant = list(columns), ""
-    if close := next((name for name in found if name.lower() in {REFERENCE, CANDIDATE} - {name}), None):
-        meant = f" Rename {close!r} to {close.lower()!r}."
-    elif any(sign in name for name in found for sign in ";\t") and len(found) == 1:
-        meant = " Put commas between columns."
-    return f"Columns found: {listed(names)}.{meant}"
+    remedy = ""
+    if close := next((name for name in columns if name.lower() in {REFERENCE, CANDIDATE} - {name}), None):
+        remedy = f" Rename {close!r} to {close.lower()!r}."
+    elif len(columns) == 1 and any(sign in name for name in columns for sign in ";\t"):
+        remedy = " Put commas between columns."
+    return f"Columns found: {listed(names)}.{remedy}"
 
 
 def table(path: Path) -> list[Row]:
     """The rows of a file; of its columns, those that are named for texts hold texts."""
     _check_source(path)
     _header(path)
-    found = []
+    checked = []
     for where, row in _rows(path):
         _check_texts(row, (name for name in (REFERENCE, *candidates_of(row)) if name in row), where)
-        found.append(row)
-    return found
+        checked.append(row)
+    return checked
 
 
-def rows(path: Path, found: FileContent, metrics: list[str]) -> Iterator[Row]:
-    """Each row, checked again: the file may have changed."""
+def rows(path: Path, content: FileContent, metrics: list[str]) -> Iterator[Row]:
+    """Each row, checked again: a file that changed since it was surveyed is refused here, before a column is
+    missed, or by its :func:`version` at the end."""
     for where, row in _rows(path):
-        _check_row(row, found.candidates, metrics, where)
+        _check_row(row, content.candidates, metrics, where)
         yield row
 
 
@@ -196,7 +196,7 @@ def _rows(path: Path) -> Iterator[tuple[str, Row]]:
     suffix = path.suffix.lower()
     if suffix in _DELIMITERS:
         return _csv_rows(path)
-    return _json_rows(path) if suffix == ".jsonl" else _parquet_rows(path)
+    return _json_rows(path) if suffix == ".jsonl" else parquet_files.rows(path)
 
 
 @contextmanager
@@ -204,10 +204,23 @@ def _opened(path: Path, newline: str | None = None) -> Iterator[io.TextIOBase]:
     try:
         with path.open(newline=newline, encoding="utf-8-sig") as stream:
             yield stream
-    except UnicodeDecodeError as error:
-        if path.read_bytes()[:4] == _ZIP:
-            raise MetricError("a workbook or an archive, not a text", path.name, "Save it as CSV.") from None
-        raise MetricError(f"not UTF-8 at byte {error.start}", path.name, "Save the file as UTF-8.") from None
+    except UnicodeDecodeError:
+        raise _not_text(path) from None
+
+
+def _not_text(path: Path) -> MetricError:
+    """Why a file is not UTF-8. What its stream said of the place counts from the last chunk that was read."""
+    with path.open("rb") as stream:
+        if stream.read(len(_ZIP)) == _ZIP:
+            return MetricError("a workbook or an archive, not a text", path.name, "Save it as CSV.")
+        stream.seek(0)
+        for number, line in enumerate(stream, start=1):
+            try:
+                line.decode()
+            except UnicodeDecodeError as error:
+                what = f"not UTF-8 at byte {error.start + 1} of the line"
+                return MetricError(what, f"{path.name}, line {number}", "Save the file as UTF-8.")
+    return MetricError("changed while it was read", path.name, "Read it again.")
 
 
 def _header(path: Path) -> list[str]:
@@ -216,20 +229,19 @@ def _header(path: Path) -> list[str]:
     if suffix == ".jsonl":
         return []
     if suffix == ".parquet":
-        with _parquet_file(path) as file:
-            columns = list(file.schema_arrow.names)
+        columns = parquet_files.columns(path)
     else:
         columns = next(_csv_cells(path), ("", []))[1]
         if not columns:
-            raise MetricError(f"no column {REFERENCE!r}", path.name, _columns([]))
+            raise MetricError(f"no column {REFERENCE!r}", path.name, _columns_found([]))
     if len(set(columns)) < len(columns):
         twice = next(name for name in columns if columns.count(name) > 1)
-        raise MetricError(f"two columns are called {plain(twice, 30)!r}", path.name, _columns(columns))
+        raise MetricError(f"two columns are called {plain(twice, 30)!r}", path.name, _columns_found(columns))
     return columns
 
 
 def _csv_cells(path: Path) -> Iterator[tuple[str, list[str]]]:
-    csv.field_size_limit(1 << 30)
+    csv.field_size_limit(_MOST_CHARACTERS)
     with _opened(path, newline="") as stream:
         reader = csv.reader(stream, strict=True, delimiter=_DELIMITERS[path.suffix.lower()])
         try:
@@ -263,35 +275,11 @@ def _json_rows(path: Path) -> Iterator[tuple[str, Row]]:
 
 
 @contextmanager
-def _parquet_file(path: Path) -> Iterator[Any]:
-    parquet = _parquet()
-    import pyarrow
-
-    try:
-        with parquet.ParquetFile(path) as file:
-            yield file
-    except (pyarrow.ArrowException, OSError) as error:
-        if isinstance(error, OSError) and error.errno:
-            raise
-        first = str(error).partition("\n")[0]
-        raise MetricError(f"not a Parquet file: {first:.100}", path.name, "Write it again.") from None
-
-
-def _parquet_rows(path: Path) -> Iterator[tuple[str, Row]]:
-    with _parquet_file(path) as file:
-        number = 0
-        for batch in file.iter_batches(batch_size=_BATCH):
-            for row in batch.to_pylist():
-                number += 1
-                yield f"{path.name}, row {number}", row
-
-
-@contextmanager
-def writing(path: Path, found: FileContent, added: list[str]) -> Iterator[Callable[[Row], object]]:
-    """What writes a row with the columns found and those added, which hold numbers."""
-    columns, suffix = [*found.columns, *added], path.suffix.lower()
+def writing(path: Path, content: FileContent, added: list[str]) -> Iterator[Callable[[Row], object]]:
+    """What writes a row with a file's columns and those added, which hold numbers."""
+    suffix = path.suffix.lower()
     if suffix == ".parquet":
-        with _parquet_writer(path, found, added) as write:
+        with parquet_files.writing(path, {**content.columns, **{name: {float} for name in added}}) as write:
             yield write
         return
     with path.open("w", newline="", encoding="utf-8") as stream:
@@ -304,51 +292,13 @@ def writing(path: Path, found: FileContent, added: list[str]) -> Iterator[Callab
         quoting = csv.writer(stream, quoting=csv.QUOTE_ALL, **settings)
 
         def write_cells(cells: list[Any]) -> None:
-            held = any(isinstance(cell, str) and "\r" in cell for cell in cells)
-            (quoting if held else usual).writerow(cells)
+            returns = any(isinstance(cell, str) and "\r" in cell for cell in cells)
+            (quoting if returns else usual).writerow(cells)
 
+        columns = [*content.columns, *added]
         write_cells(columns)
         yield lambda row: write_cells([_cell(row.get(name)) for name in columns])
 
 
 def _cell(value: Any) -> Any:
-    if isinstance(value, float):
-        return repr(value)
-    return _text(value) if isinstance(value, dict | list | bool) else value
-
-
-def _text(value: Any) -> str | None:
-    if value is None or isinstance(value, str):
-        return value
-    return json.dumps(value, ensure_ascii=False, default=str)
-
-
-@contextmanager
-def _parquet_writer(path: Path, found: FileContent, added: list[str]) -> Iterator[Callable[[Row], object]]:
-    """A column keeps its type where all its values have one of Parquet's plain types; else it is text."""
-    parquet = _parquet()
-    import pyarrow
-
-    of = {str: pyarrow.string(), int: pyarrow.int64(), float: pyarrow.float64(), bool: pyarrow.bool_()}
-    kinds = {}
-    for name, types in found.columns.items():
-        known = types - {type(None)}
-        (kind,) = {float} if known == {int, float} else known if len(known) == 1 else {str}
-        kinds[name] = of.get(kind, pyarrow.string())
-    kinds |= dict.fromkeys(added, pyarrow.float64())
-    schema = pyarrow.schema(list(kinds.items()))
-    texts = {name for name, kind in kinds.items() if pyarrow.types.is_string(kind)}
-    waiting: list[Row] = []
-    with parquet.ParquetWriter(path, schema) as writer:
-
-        def flush() -> None:
-            writer.write_table(pyarrow.Table.from_pylist(waiting, schema=schema))
-            waiting.clear()
-
-        def write(row: Row) -> None:
-            waiting.append({name: _text(row.get(name)) if name in texts else row.get(name) for name in kinds})
-            if len(waiting) == _GROUP_ROWS:
-                flush()
-
-        yield write
-        flush()
+    return parquet_files.text(value) if isinstance(value, dict | list | bool) else value

@@ -270,10 +270,10 @@ def test_the_gallery_of_pairs_is_judged_in_the_right_direction(data_root) -> Non
         assert (one["scores"][RULES] > 0) == bool(errors), pair["id"]
 
 
-def test_more_types_than_parquet_has_become_text() -> None:
-    found = table_files.FileContent()
-    table_files._take(found, {"reference": "a", "candidate": "b", "n": 1 << 70}, "row 1", [])
-    assert found.columns["n"] == {str}
+def test_more_types_than_parquet_has_become_text(tmp_path) -> None:
+    path = tmp_path / "in.jsonl"
+    path.write_text(json.dumps({"reference": "a", "candidate": "b", "n": 1 << 70}))
+    assert table_files.survey(path, []).columns["n"] == {str}
 
 
 def test_the_lines_of_the_readme_do_what_it_says(tmp_path) -> None:

@@ -15,7 +15,7 @@ import pandas as pd
 import psutil
 import pytest
 
-from radeval_lib.metrics import MetricError, blocks, create, score_file, score_files, table_files
+from radeval_lib.metrics import MetricError, blocks, create, parquet_files, score_file, score_files
 from radeval_lib.metrics.blocks import Block, ScoredBlock
 from radeval_lib.synthetic.generator import generate
 
@@ -59,7 +59,7 @@ def test_parquet_is_read_and_written_in_parts(tmp_path, monkeypatch) -> None:
     rows = pd.read_csv(_write(tmp_path, 60))
     rows.to_parquet(tmp_path / "in.parquet")
     monkeypatch.setattr(score_files, "CHUNK", 7)
-    monkeypatch.setattr(table_files, "_GROUP_ROWS", 25)
+    monkeypatch.setattr(parquet_files, "_GROUP_ROWS", 25)
     for workers in (1, 2):
         score_file(METRICS, tmp_path / "in.parquet", tmp_path / f"{workers}.parquet", workers=workers)
     assert (tmp_path / "1.parquet").read_bytes() == (tmp_path / "2.parquet").read_bytes()
