@@ -289,7 +289,7 @@ def _leave_out(name: str, parameters: Mapping[str, Any], stage: Path, executed: 
     notebook = nbformat.v4.new_notebook(metadata={absent.OMISSION_KEY: lack})
     nbformat.write(notebook, executed)
     if own := {key: value for key, value in parameters.items() if key not in COMMON}:
-        cells.write_lack(stage, Cell(name, tuple(own.items())), lack)
+        cells.write_omission(stage, Cell(name, tuple(own.items())), lack)
 
 
 def _lasting(parameters: Mapping[str, Any]) -> dict[str, Any]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -22,14 +23,17 @@ from radeval_lib.errors import ParameterError, ResultError
 from radeval_lib.paths import display_path
 from radeval_lib.study.declarations import Declared, declared
 from radeval_lib.study.profiles import Profile, command
+from radeval_lib.wording import joined
 
 Value = str | int | float | bool
 FACTS = "cell.json"
-LACKS = "lacks"
+MISSING_DATA = "lacks"
 """Among the facts of a cell that was left out: the data that are missing."""
 UNFINISHED = "unfinished"
 """Beside ``cells``: what runs that were killed need to go on."""
 _LONGEST = 80  # characters of a slug, without its digest
+_COLUMN_TYPES = {"b": "bool", "i": "int64", "u": "int64", "f": "float64"}
+"""What a column is read back as, by the kind of its NumPy type; other columns hold texts."""
 
 
 @dataclass(frozen=True)
@@ -46,9 +50,9 @@ class Cell:
         """A cell from its parameters by name."""
         return cls(notebook, tuple(parameters.items()))
 
-    def reading(self, data: tuple[str, ...]) -> Cell:
-        """This cell, reading these roles of data alone; empty: all that its notebook declares."""
-        return replace(self, data=data)
+    def with_data(self, *roles: str) -> Cell:
+        """This cell, which reads these roles of data alone; none: all that its notebook declares."""
+        return replace(self, data=roles)
 
     @property
     def parameters(self) -> dict[str, Value]:
@@ -105,8 +109,9 @@ def planned_of(profile: Profile, notebook: str) -> list[Cell]:
 
 def _all_distinct(cells: list[Cell]) -> list[Cell]:
     places = [(cell.notebook, cell.slug) for cell in cells]
-    if doubled := sorted({place for place in places if places.count(place) > 1}):
-        raise ParameterError(f"two cells are called {doubled[0][1]!r}", doubled[0][0], "Tell them apart.")
+    for (notebook, slug), count in Counter(places).items():
+        if count > 1:
+            raise ParameterError(f"two cells are called {slug!r}", notebook, "Tell them apart.")
     return cells
 
 
@@ -135,38 +140,66 @@ def write(
     tables: Mapping[str, pd.DataFrame],
     facts: Mapping[str, Any],
     model: Callable[[Path], Any] | None = None,
+    provenance: Mapping[str, Any] | None = None,
 ) -> None:
-    """Fill the empty folder ``target`` with what a cell leaves; ``model`` saves into its folder."""
+    """Fill the empty folder ``target`` with what a cell leaves; ``model`` saves into its folder.
+
+    Raises
+    ------
+    ParameterError
+        Where a table could not be read back as it is, or a fact has a name that is taken.
+    """
+    types = {name: _types(name, table, cell) for name, table in tables.items()}
     for name, table in tables.items():
         table.to_csv(target / f"{name}.csv", index=False)
     if model is not None:
         (target / "model").mkdir()
         model(target / "model")
-    content = {
-        **facts,
+    own = {
+        **(provenance or {}),
         "cell": {"notebook": cell.notebook, "parameters": cell.items},
-        "tables": {name: _types(table) for name, table in tables.items()},
+        "tables": types,
         "sha256": checksums.of_folder(target),
     }
-    text = json.dumps(content, indent=1, sort_keys=True, ensure_ascii=False)
+    if taken := sorted(own.keys() & facts.keys()):
+        raise ParameterError(
+            f"a fact may not be called {taken[0]!r}", _file_of(cell), f"Names taken: {joined(sorted(own))}."
+        )
+    text = json.dumps({**facts, **own}, indent=1, sort_keys=True, ensure_ascii=False)
     (target / FACTS).write_text(text + "\n", encoding="utf-8")
 
 
-def write_lack(target: Path, cell: Cell, lack: str) -> None:
-    """Fill the empty folder ``target`` of a cell that was left out, with what it ``lack``s in one line."""
-    write(target, cell, {}, {LACKS: lack})
+def write_omission(target: Path, cell: Cell, missing: str) -> None:
+    """Fill the empty folder ``target`` of a cell that was left out for lack of data: ``missing`` says in one
+    line which."""
+    write(target, cell, {}, {MISSING_DATA: missing})
 
 
-def _types(table: pd.DataFrame) -> dict[str, str]:
-    kinds = {"b": "bool", "i": "int64", "u": "int64", "f": "float64"}
-    return {str(column): kinds.get(table[column].dtype.kind, "str") for column in table}
+def _types(name: str, table: pd.DataFrame, cell: Cell) -> dict[str, str]:
+    """What each column of a table is read back as. A CSV file tells no missing text from an empty one, and
+    whole numbers with a missing one are read as others."""
+    found = {}
+    for column, values in table.items():
+        kind = found[str(column)] = _COLUMN_TYPES.get(values.dtype.kind, "str")
+        is_whole = all(isinstance(value, str) for value in values) if kind == "str" else values.notna().all()
+        if kind != "float64" and not is_whole:
+            raise ParameterError(
+                f"column {column!r} of {name!r} could not be read back as it is",
+                _file_of(cell),
+                "Give it texts, numbers or truth values alone, with missing values only among floats.",
+            )
+    return found
+
+
+def _file_of(cell: Cell) -> str:
+    return f"notebooks/{cell.notebook}.md"
 
 
 def read(where: Path, cell: Cell, profile: str) -> CellOutput:
     """What :func:`write` wrote, for a profile, which the remedy of an error names."""
     facts = check(where, cell, profile)
-    if lack := facts.get(LACKS):
-        raise AbsentDataError(lack, f"its cell {cell.slug} of {cell.notebook}")
+    if missing := facts.get(MISSING_DATA):
+        raise AbsentDataError(missing, f"its cell {cell.slug} of {cell.notebook}")
     tables = {name: _table(where / f"{name}.csv", types) for name, types in facts["tables"].items()}
     model = where / "model"
     return CellOutput(cell, tables, facts, model if model.is_dir() else None)

@@ -239,13 +239,12 @@ class Run:
         facts : settings, sizes and the like, as JSON can hold them.
         model : saves a model into the folder that it is given.
         """
-        cell = Cell(self.notebook, self.parameters)
-        content = {**(facts or {}), **self.provenance()}
+        cell, provenance = Cell(self.notebook, self.parameters), self.provenance()
         if stage := os.environ.get(STAGE):  # it moves into its place when the run has ended
-            cells.write(Path(stage), cell, tables, content, model)
+            cells.write(Path(stage), cell, tables, facts or {}, model, provenance)
             return
         with atomic.new_folder(cells.folder(self.output_dir, cell)) as new:
-            cells.write(new, cell, tables, content, model)
+            cells.write(new, cell, tables, facts or {}, model, provenance)
         shutil.rmtree(cells.unfinished(self.output_dir, cell), ignore_errors=True)
 
     def provenance(

@@ -38,6 +38,23 @@ def test_a_cell_is_read_back_as_it_was_written(tmp_path: Path) -> None:
     assert cells.read(_written(tmp_path / "other"), ONE, "smoke").model is None
 
 
+@pytest.mark.parametrize("values", [["a", None], [1, "a"], [None, None], pd.array([1, None], "Int64")])
+def test_a_column_that_would_be_read_back_as_another_is_refused(tmp_path: Path, values) -> None:
+    with pytest.raises(ParameterError, match="column 'mixed' of 'counts' could not be read back"):
+        cells.write(tmp_path, ONE, {"counts": pd.DataFrame({"mixed": values})}, {})
+
+
+@pytest.mark.parametrize("name", ["tables", "seed"])
+def test_a_fact_with_a_name_that_is_taken_is_refused(tmp_path: Path, name: str) -> None:
+    with pytest.raises(ParameterError, match=f"may not be called '{name}'"):
+        cells.write(tmp_path, ONE, {}, {name: 1}, provenance={"seed": 5})
+
+
+def test_two_cells_of_one_folder_are_refused() -> None:
+    with pytest.raises(ParameterError, match="two cells are called 'iob-m-both-5'"):
+        cells._all_distinct([ONE, Cell.of("ratescore/ner_ablations"), ONE])
+
+
 @pytest.mark.parametrize("damaged", ["counts.csv", "model/weights"])
 def test_a_cell_that_is_missing_or_damaged_is_reported(tmp_path: Path, damaged: str) -> None:
     with pytest.raises(ResultError, match=r"not made yet.*ner_training -p scheme iob .*-p profile smoke"):

@@ -23,17 +23,17 @@ def cells(profile: Profile) -> list[Cell]:
     task in every regime: in one cell on a laptop, where a kernel's start counts, or in one each."""
     chosen = settings(profile)
     pretraining = Cell.of(PRETRAINING, init_model=chosen.pretraining.init_model)
-    found = [pretraining.reading((chosen.pretraining.role,))]
+    found = [pretraining.with_data(chosen.pretraining.role)]
     for encoder in chosen.encoders:
         each = work(chosen, EVERY, EVERY) if chosen.split_cells else [(EVERY, EVERY)]
         fitted = [Cell.of(FITTING, encoder=encoder, task=task, regime=regime) for task, regime in each]
-        found += [cell.reading(_role(str(cell.parameters["task"]))) for cell in fitted]
+        found += [cell.with_data(*_roles(str(cell.parameters["task"]))) for cell in fitted]
     one = chosen.selection
-    return [*found, Cell.of(SELECTION, encoder=one.encoder, task=one.task).reading(_role(one.task))]
+    return [*found, Cell.of(SELECTION, encoder=one.encoder, task=one.task).with_data(*_roles(one.task))]
 
 
-def _role(task: str) -> tuple[str, ...]:
-    """The role of data of a task; empty for every task."""
+def _roles(task: str) -> tuple[str, ...]:
+    """The role of data of a task; none for every task, which reads all that the notebook declares."""
     return () if task == EVERY else (task_of(task).role,)
 
 
