@@ -149,18 +149,18 @@ def draws(
     return found
 
 
-def mean_draws(of: Sequence[Draws]) -> Draws:
+def mean_draws(by_task: Sequence[Draws]) -> Draws:
     """The mean of one model's measures on several tasks; seeds of a number go together, cases do not."""
-    away = [[away for _, away in one.seeds] for one in of]
+    deviations = [[deviation for _, deviation in task.seeds] for task in by_task]
     return replace(
-        of[0],
-        value=np.mean([one.value for one in of], axis=0),
-        cases=np.mean([one.cases for one in of], axis=0),
+        by_task[0],
+        value=np.mean([task.value for task in by_task], axis=0),
+        cases=np.mean([task.cases for task in by_task], axis=0),
         seeds=tuple(
-            (normal, np.mean(own, axis=0))
-            for (normal, _), own in zip(of[0].seeds, zip(*away, strict=True), strict=True)
+            (normal, np.mean(of_tasks, axis=0))
+            for (normal, _), of_tasks in zip(by_task[0].seeds, zip(*deviations, strict=True), strict=True)
         ),
-        size=sum(one.size for one in of),
+        size=sum(task.size for task in by_task),
     )
 
 
@@ -205,9 +205,15 @@ def sum_estimates(
 
 
 def mean_difference(
-    first: ArrayLike, second: ArrayLike, *, resamples: int, rng: np.random.Generator
+    first: ArrayLike,
+    second: ArrayLike,
+    *,
+    resamples: int,
+    rng: np.random.Generator,
+    level: float = 0.95,
 ) -> Estimate:
-    """Mean of ``first`` minus mean of ``second``, of shape (cases,) or (seeds, cases), on the same cases.
+    """Mean of ``first`` minus mean of ``second``, of shape (cases,) or (seeds, cases), on the same cases,
+    with its percentile interval of this ``level``.
 
     Cases are drawn together for both, seeds for each apart.
     """
@@ -216,7 +222,7 @@ def mean_difference(
     theirs = finite("second", np.atleast_2d(second), None, cases)
     tables = [ours[..., None], theirs[..., None]]
     mine, other = draws(tables, lambda sums: sums / cases, resamples=resamples, rng=rng)
-    return estimate(float(ours.mean() - theirs.mean()), (mine - other).total()[:, 0])
+    return estimate(float(ours.mean() - theirs.mean()), (mine - other).total()[:, 0], level)
 
 
 def share_interval(
@@ -325,7 +331,7 @@ TAGGING = Measure(
     (*MICRO.names, "accuracy"),
     lambda sums: np.concatenate([_micro(sums), ratio(sums[..., 3:4], sums[..., 4:5])], axis=-1),
 )
-"""Strict spans of a tagger, and the accuracy of its words' labels."""
+"""Strict spans of an NER model, and the accuracy of its words' labels."""
 
 
 def measures(counts: pd.DataFrame, measure: Measure) -> pd.DataFrame:

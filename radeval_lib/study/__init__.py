@@ -12,8 +12,8 @@ _HOMES = {
     "radeval_lib.papers.rounding": "f1 rounding_range",
     "radeval_lib.stats.estimates": "Estimate",
     "radeval_lib.study.beginning": "begin_cell",
-    "radeval_lib.study.checks": "Check Key above at_most check_bounds check_groups check_setting"
-    " check_statement check_value under_every",
+    "radeval_lib.study.checks": "Check Key above at_most below check_bounds check_groups"
+    " check_setting check_statement check_value under_every",
     "radeval_lib.study.display": "CAUSE_WORDS only_with_data provenance quote said show_checks",
     "radeval_lib.study.headlines": "hand_over_table handed_over",
     "radeval_lib.study.metric_agreement": "agreement",

@@ -11,8 +11,9 @@ import pandas as pd
 
 from radeval_lib.errors import PrintedError
 from radeval_lib.papers.printed_numbers import Printed, parse, printed_in, released
-from radeval_lib.papers.rounding import FloatArray, rounding_range
+from radeval_lib.papers.rounding import rounding_range
 from radeval_lib.stats.estimates import Estimate
+from radeval_lib.stats.inputs import FloatArray
 from radeval_lib.study.verdicts import CANNOT_TELL, FAILS, HOLDS
 from radeval_lib.wording import in_words
 
@@ -234,6 +235,11 @@ def above(low: float, high: float, edge: float = 0.0) -> bool | None:
     An interval that holds the edge decides nothing, neither for a claim nor against it.
     """
     return True if low > edge else False if high < edge else None
+
+
+def below(low: float, high: float, edge: float) -> bool | None:
+    """Whether an interval lies below an edge, as :func:`above`."""
+    return above(-high, -low, -edge)
 
 
 def under_every(readings: Iterable[bool | None]) -> bool | None:

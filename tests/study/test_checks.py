@@ -16,6 +16,7 @@ from radeval_lib.study import (
     Estimate,
     above,
     at_most,
+    below,
     check_bounds,
     check_groups,
     check_setting,
@@ -189,6 +190,7 @@ def test_an_interval_that_holds_the_edge_decides_nothing(
 ) -> None:
     assert above(*interval) is outcome
     assert above(interval[0] + 0.5, interval[1] + 0.5, 0.5) is outcome
+    assert below(-interval[1] + 0.5, -interval[0] + 0.5, 0.5) is outcome
 
 
 def test_what_is_no_number_contradicts_no_paper() -> None:

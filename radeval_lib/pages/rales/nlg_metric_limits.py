@@ -23,7 +23,7 @@ from radeval_lib.models.summarizers.base import sentences
 from radeval_lib.stats.comparisons import preferences
 from radeval_lib.stats.estimates import Estimate
 from radeval_lib.stats.system_comparison import wilson
-from radeval_lib.study.checks import Check, Key, above, check_statement
+from radeval_lib.study.checks import Check, Key, below, check_statement
 from radeval_lib.study.runs import Run
 from radeval_lib.synthetic import SyntheticError, SyntheticReport, generate, inject, rewrite
 from radeval_lib.synthetic.generator import Pair, rerender, seeded
@@ -201,7 +201,7 @@ def limits_checks(fair: pd.DataFrame, metric: str) -> list[Check]:
             "metrics unfairly penalize what is not wrong",
             f"prefers what means the same in {row['value']:.0%} [{row['low']:.0%}, {row['high']:.0%}] "
             f"of {int(row['n'])} references",
-            above(-row["high"], -row["low"], -0.5),
+            below(row["low"], row["high"], 0.5),
         )
         for phenomenon, row in _of_metric(fair, metric).items()
     ]

@@ -14,8 +14,8 @@ from radeval_lib.data.records import ReportPair
 from radeval_lib.metrics import create
 from radeval_lib.pages.rales import nlg_metric_limits
 from radeval_lib.pages.rales.nlg_metric_limits import by_preference, draw_fairness, limits_checks
-from radeval_lib.pages.summarization import benchmark
-from radeval_lib.pages.summarization.benchmark import LeadRetention, unseen_check
+from radeval_lib.pages.summarization import comparison, models
+from radeval_lib.pages.summarization.comparison import LeadRetention, unseen_check
 from radeval_lib.pages.summarization.corpora import lengths_and_vocabulary
 from radeval_lib.pages.summarization.training import seen_groups
 from radeval_lib.stats.estimates import Estimate
@@ -122,14 +122,14 @@ def test_blind_spots_count_perfect_scores_of_other_words() -> None:
             "observations": [1.0, 1.0, 0.0, 1.0],
         }
     )
-    spots = benchmark.blind_spots(scores)
+    spots = models.blind_spots(scores)
     assert spots.loc["CT Head", "perfect score"] == 2
     assert spots.loc["X-ray Chest", "in other words"] == 1
-    outside, chest, p = benchmark.against_chest(spots)
+    outside, chest, p = models.against_chest(spots)
     assert (outside, chest) == (1.0, 0.0)
     assert p == pytest.approx(1 / 3)  # one of three ways to place the one imperfect score
     with pytest.raises(ValueError, match="inside the chest"):
-        benchmark.against_chest(spots.head(1))
+        models.against_chest(spots.head(1))
 
 
 FEW_DRAWS = SimpleNamespace(
@@ -161,7 +161,7 @@ def test_to_be_best_everywhere_needs_an_established_lead_in_each_group(
     head: list[float], chest: list[float], came: str, told: str
 ) -> None:
     both = {"A": by_group(head, chest), "B": by_group([0.1, 0.2, 0.3] * 2, [0.5, 0.5, 0.6] * 2)}
-    check = benchmark.best_everywhere(FEW_DRAWS, both, "A", "rouge_l", "best", "the best everywhere")
+    check = models.best_everywhere(FEW_DRAWS, both, "A", "rouge_l", "best", "the best everywhere")
     assert check.outcome == came
     assert told in check.computed
 
@@ -171,18 +171,16 @@ def test_to_be_beaten_somewhere_is_corrected_for_the_places_where_it_could_be() 
     mine = by_group([0.0] * 6, lost)
     rivals = {f"B{number}": by_group([-0.5] * 6, [-1.0] * 6) for number in range(10)}
     first = {"A": mine, "B": by_group([-0.5] * 6, [0.0] * 6)}
-    alone = benchmark.best_everywhere(FEW_DRAWS, first, "A", "rouge_l", "best", "the best everywhere")
-    among = benchmark.best_everywhere(
-        FEW_DRAWS, first | rivals, "A", "rouge_l", "best", "the best everywhere"
-    )
+    alone = models.best_everywhere(FEW_DRAWS, first, "A", "rouge_l", "best", "the best everywhere")
+    among = models.best_everywhere(FEW_DRAWS, first | rivals, "A", "rouge_l", "best", "the best everywhere")
     assert (alone.outcome, among.outcome) == ("fails", "cannot tell")
 
 
 def test_one_of_several_is_compared_with_each_other() -> None:
     rows = {name: by_group(HEAD, [value] * 6) for name, value in {"A": 0.5, "B": 0.4, "C": 0.5}.items()}
-    gaps = benchmark.compared(FEW_DRAWS, rows, "A", "rouge_l")
+    gaps = comparison.compared(FEW_DRAWS, rows, "A", "rouge_l")
     assert {name: gap.value for name, gap in gaps.items()} == pytest.approx({"B": 0.05, "C": 0.0})
-    assert benchmark.compared(FEW_DRAWS, rows, "A", "rouge_l", ["B"]) == {"B": gaps["B"]}
+    assert comparison.compared(FEW_DRAWS, rows, "A", "rouge_l", ["B"]) == {"B": gaps["B"]}
 
 
 def test_rows_of_a_system_and_the_grid() -> None:
@@ -193,9 +191,9 @@ def test_rows_of_a_system_and_the_grid() -> None:
             "group": ["CT Head", "MR Head", "MR Head", "MR Head"],
         }
     )
-    assert benchmark.of_system(scores, "S").index.tolist() == [0]
-    assert benchmark.of_system(scores, "S", train_set="ALL").index.tolist() == [2]
-    assert benchmark.of_system(scores, "L").index.tolist() == [3]
+    assert models.of_system(scores, "S").index.tolist() == [0]
+    assert models.of_system(scores, "S", train_set="ALL").index.tolist() == [2]
+    assert models.of_system(scores, "L").index.tolist() == [3]
 
 
 def test_a_quarter_of_many_groups_is_kept_out_of_training() -> None:
@@ -221,4 +219,4 @@ def test_what_stands_in_several_cells_is_taken_once(tmp_path: Path) -> None:
     row = {"seed": [1], "system": ["Oracle"], "train_set": [""], "case": ["a"], "rouge_l": [0.4]}
     cell = Cell.of("summarization/training", train_set="ALL")
     kept = [CellOutput(cell, {"scores": pd.DataFrame(row)}, {}, None) for _ in range(2)]
-    assert len(benchmark.gathered(kept)) == 1
+    assert len(comparison.gathered(kept)) == 1

@@ -13,9 +13,10 @@ import pytest
 from radeval_lib.data.errors import AbsentDataError
 from radeval_lib.data.records import ReportPair
 from radeval_lib.errors import ParameterError
-from radeval_lib.pages.summarization import benchmark, plan, training
-from radeval_lib.pages.summarization.benchmark import grid, lead_left, mean_of, paired_difference
+from radeval_lib.pages.summarization import models, plan, training
+from radeval_lib.pages.summarization.comparison import difference, lead_left, mean_of
 from radeval_lib.pages.summarization.corpora import TRAINED, UNSEEN, divided, drawn, named, pair_name
+from radeval_lib.pages.summarization.models import grid
 from radeval_lib.pages.summarization.systems import System, make
 from radeval_lib.roles import load
 from radeval_lib.study.profiles import profile
@@ -89,8 +90,8 @@ def test_plans_have_one_cell_for_each_training_or_group_them() -> None:
     full = [cell for cell in plan.cells(profile("full")) if cell.notebook == plan.NOTEBOOK]
     learn = [name for name, system in own.systems.items() if system.learns]
     assert len(full) == 8 * len(learn) + len(own.systems) - len(learn)
-    assert benchmark.judged(own.systems) == ["T5-S", "T5-B", "BART-B", "BART-L", "BioBART-B", "BioBART-L"]
-    assert benchmark.judged(["Lead-3", "Pegasus"]) == ["Lead-3", "Pegasus"]  # none of them is the paper's
+    assert models.judged(own.systems) == ["T5-S", "T5-B", "BART-B", "BART-L", "BioBART-B", "BioBART-L"]
+    assert models.judged(["Lead-3", "Pegasus"]) == ["Lead-3", "Pegasus"]  # none of them is the paper's
 
 
 def test_what_a_cell_may_be_asked_for() -> None:
@@ -130,7 +131,7 @@ def test_means_and_differences_allow_for_cases_and_seeds() -> None:
     found = mean_of(drawing(500), first, "rouge_l")
     assert found.value == pytest.approx(0.4)
     assert found.high - found.low > 0.4  # cases alone would give 0.2, and two seeds tell little
-    gap = paired_difference(drawing(20_000), first, second, "rouge_l", "gap")
+    gap = difference(drawing(20_000), first, second, "rouge_l", "gap")
     assert gap.value == pytest.approx(0.2)
     # Cases cancel, seeds do not: Student's t with one degree of freedom, 12.7 times 0.1.
     assert gap.high - gap.value == pytest.approx(1.27, rel=0.1)
@@ -160,7 +161,7 @@ def test_what_is_left_of_a_lead_has_an_interval_of_the_same_resamples() -> None:
 def test_what_cannot_be_compared_is_refused() -> None:
     first = scores({(0, "a"): 0.2, (0, "b"): 0.4})
     with pytest.raises(ValueError, match="not tested on the same cases"):
-        paired_difference(drawing(9), first, scores({(0, "a"): 0.1}), "rouge_l", "gap")
+        difference(drawing(9), first, scores({(0, "a"): 0.1}), "rouge_l", "gap")
     with pytest.raises(ValueError, match="duplicate"):
         mean_of(drawing(9), pd.concat([first, first]), "rouge_l")
     with pytest.raises(ValueError, match="lacks a case"):
@@ -182,14 +183,14 @@ def test_a_sample_names_the_metric_and_the_systems_that_learn_nothing() -> None:
         "Selector": pd.DataFrame({"train_set": ["CT Head"]}),
     }
     words = "test reports (ROUGE-L; Lead-3 and Bert-Ext learn nothing)"
-    assert benchmark.reports_by("ROUGE-L", rows) == words
-    assert benchmark.reports_by("ROUGE-L", {"Selector": rows["Selector"]}) == "test reports (ROUGE-L)"
+    assert models.reports_by("ROUGE-L", rows) == words
+    assert models.reports_by("ROUGE-L", {"Selector": rows["Selector"]}) == "test reports (ROUGE-L)"
 
 
 def test_the_reports_of_each_pair_are_counted_once_for_all_trainings() -> None:
     rows = pd.DataFrame({"group": ["CT Head"] * 4 + ["MR Head"] * 2, "case": ["a", "b", "a", "b", "c", "c"]})
-    assert benchmark.of_each(rows) == "1 to 2 of each pair"
-    assert benchmark.of_each(rows[rows["group"] == "CT Head"]) == "2 of each pair"
+    assert models.tests_of_each(rows) == "1 to 2 of each pair"
+    assert models.tests_of_each(rows[rows["group"] == "CT Head"]) == "2 of each pair"
 
 
 @pytest.mark.parametrize("missing", ["mimic3_rrs", "mimic_cxr_rrs", ""])

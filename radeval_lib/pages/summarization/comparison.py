@@ -1,0 +1,152 @@
+"""Summarization systems compared on the same reports: means and leads with intervals, and what is left of a
+lead on groups of reports that were not in training."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+
+from radeval_lib.stats.estimates import Estimate
+from radeval_lib.stats.resampling import FloatArray, draws, estimate, mean_difference, ratio
+from radeval_lib.study.cells import CellOutput
+from radeval_lib.study.checks import Check, below, check_statement
+from radeval_lib.study.page_runs import OpenExhibit
+from radeval_lib.study.runs import Run
+from radeval_lib.study.superiority import Lead
+
+_KEYS = ["seed", "system", "train_set", "case"]
+
+
+def gathered(outputs: Iterable[CellOutput]) -> pd.DataFrame:
+    """The scores of all cells, the rows below one another.
+
+    What needs no training stands in several cells, with the same rows, and is taken once.
+    """
+    return pd.concat([output.tables["scores"] for output in outputs], ignore_index=True).drop_duplicates(
+        _KEYS
+    )
+
+
+def _matrix(scores: pd.DataFrame, metric: str) -> tuple[list[object], FloatArray]:
+    """Cases, sorted, and values of shape (seeds, cases), of one system and training set."""
+    table = scores.pivot(index="seed", columns="case", values=metric).sort_index(axis=1)
+    if table.isna().any(axis=None):
+        raise ValueError("a seed lacks a case, or a score is missing")
+    return table.columns.tolist(), table.to_numpy(dtype=np.float64)
+
+
+def mean_of(run: Run, scores: pd.DataFrame, metric: str, name: str = "mean") -> Estimate:
+    """Mean of one system's scores from 0 to 1 over cases and seeds, with a 95 % interval that allows for
+    both; seeds without this metric are left out. ``name``: of the random stream, before the metric."""
+    cases, values = _matrix(scores[scores[metric].notna()], metric)
+    (drawn,) = draws(
+        [values[..., None]],
+        lambda sums: sums / len(cases),
+        resamples=run.profile.resamples,
+        rng=run.rng(f"{name} {metric}"),
+    )
+    return estimate(float(values.mean()), drawn.total()[:, 0].clip(0, 1))
+
+
+def difference(
+    run: Run, first: pd.DataFrame, second: pd.DataFrame, metric: str, name: str, comparisons: int = 1
+) -> Estimate:
+    """Mean of ``first`` minus mean of ``second`` on the same cases, with a 95 % percentile interval
+    (:func:`~radeval_lib.stats.resampling.mean_difference`).
+
+    ``name``: of the random stream, before the metric. ``comparisons``: how many the 95 % are to hold for
+    together (Bonferroni). There are so many times more resamples, so that equally many lie beyond an end.
+    """
+    (cases, ours), (others, theirs) = (_matrix(scores, metric) for scores in (first, second))
+    if cases != others:
+        raise ValueError("the two were not tested on the same cases")
+    return mean_difference(
+        ours,
+        theirs,
+        resamples=comparisons * run.profile.resamples,
+        rng=run.rng(f"{name} {metric}"),
+        level=1 - 0.05 / comparisons,
+    )
+
+
+def compared(
+    run: Run, rows: Mapping[str, pd.DataFrame], first: str, metric: str, others: Sequence[str] = ()
+) -> dict[str, Estimate]:
+    """Mean of ``first`` minus that of each of ``others``, or of all others, on the same tests, with
+    intervals."""
+    return {
+        name: difference(run, rows[first], rows[name], metric, f"{name} against")
+        for name in others or rows
+        if name != first
+    }
+
+
+def leads(differences: Mapping[str, Estimate]) -> dict[str, Lead]:
+    """Whether each difference is an established lead."""
+    return {name: Lead.by_interval(difference) for name, difference in differences.items()}
+
+
+def sample_of(
+    run: Run, exhibit: OpenExhibit, rows: pd.DataFrame, items: str = "test reports", *, drawn: bool
+) -> None:
+    """Record the cases and trainings of one system's scores as the sample of an exhibit, and how often the
+    run resamples them; ``items``: what the cases are; ``drawn``: whether each seed draws its training
+    reports, too."""
+    cases, seeds = rows["case"].nunique(), rows["seed"].nunique()
+    exhibit.sample(
+        cases, items, trainings=seeds, draws=seeds if drawn else 0, resamples=run.profile.resamples
+    )
+
+
+@dataclass(frozen=True)
+class LeadRetention:
+    """A lead on groups that were in training, that on others, and the share that is left of it there: None
+    where there is no established lead to lose."""
+
+    seen: Estimate
+    unseen: Estimate
+    share: Estimate | None
+
+
+def lead_left(run: Run, first: pd.DataFrame, second: pd.DataFrame, metric: str) -> LeadRetention:
+    """The lead of ``first`` over ``second`` on groups ``seen`` in training and on others, by the same
+    resamples.
+
+    Cases are drawn together for both, seeds for each apart. Resamples without a lead on the groups seen have
+    no share and are left out of its interval; where that lead is established they are fewer than 3 %.
+    """
+    tables = []
+    for scores in (first, second):
+        _, values = _matrix(scores, metric)
+        _, seen = _matrix(scores.assign(seen=scores["seen"].astype(float)), "seen")
+        tables.append(np.stack([values * seen, seen, values * (1 - seen), 1 - seen], axis=-1))
+
+    def means(sums: FloatArray) -> FloatArray:
+        return np.stack([ratio(sums[..., 0], sums[..., 1]), ratio(sums[..., 2], sums[..., 3])], axis=-1)
+
+    ours, theirs = draws(tables, means, resamples=run.profile.resamples, rng=run.rng("lead left"))
+    lead = ours - theirs
+    drawn = lead.total()
+    on_seen, on_unseen = (estimate(value, drawn[:, side]) for side, value in enumerate(lead.value))
+    if on_seen.low <= 0:
+        return LeadRetention(on_seen, on_unseen, None)
+    led = drawn[drawn[:, 0] > 0]
+    share = estimate(on_unseen.value / on_seen.value, led[:, 1] / led[:, 0])
+    return LeadRetention(on_seen, on_unseen, share)
+
+
+def unseen_check(best: str, left: LeadRetention) -> Check:
+    """Whether most of a lead over Lead-3 is lost on groups that were not in training; it is undecided where
+    there is no established lead, or where the interval of what is left holds one half."""
+    remaining, lost = "no lead to lose is established", None
+    if left.share is not None:
+        remaining, lost = f"{left.share:.0%} is left", below(left.share.low, left.share.high, 0.5)
+    return check_statement(
+        f"lead of {best} over Lead-3 in ROUGE-L, on groups seen in training and on others",
+        "most of the benefits may not generalize (we ask for less than half left)",
+        f"{left.seen:.3f} and {left.unseen:.3f}: {remaining}",
+        lost,
+    )
