@@ -21,7 +21,7 @@ from radeval_lib.pages.across import (
     score_variants,
     system_sets,
     systems_recording,
-    which_judge,
+    trial_reviews,
 )
 from radeval_lib.pages.facts.mtsamples import MEASURES
 from radeval_lib.pages.green import rules_judge
@@ -42,7 +42,7 @@ KNOWN = {
     *(f"word_{word}" for words in recorded_sets.WORDS.values() for word in words),
     *("sentence", "draw", "measure", "hit", "gold", "found", "false", "missing"),
     *("normal", "rating", "ratings", "choice", "system_1", "system_2", "specialty"),
-    *(f"{metric}_{side}" for metric in which_judge.WORDS for side in (1, 2)),
+    *(f"{metric}_{side}" for metric in trial_reviews.WORDS for side in (1, 2)),
     *MEASURES,
     *("reference_words", "candidate_words", "source_words", "edit"),
     *("rules_significant", "rules_insignificant", "rules_matched"),

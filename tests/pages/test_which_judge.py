@@ -18,7 +18,7 @@ from radeval_lib.data.radpref import MARKS, SIGNIFICANT
 from radeval_lib.data.records import RatedPair
 from radeval_lib.metrics import create
 from radeval_lib.models.encoders import Encoder
-from radeval_lib.pages.across import which_judge
+from radeval_lib.pages.across import facts_by_metric, trial_reviews, which_judge
 from radeval_lib.pages.across.what_it_costs import encoding_operations
 
 
@@ -174,10 +174,10 @@ def test_scores_that_differ_by_rounding_alone_are_tied() -> None:
 
 
 def test_words_of_the_source() -> None:
-    assert which_judge.found_in_source(
+    assert facts_by_metric.found_in_source(
         "The patient has asthma.", "Asthma, patient; diabetes."
     ) == pytest.approx(2 / 3)
-    assert which_judge.found_in_source("anything", "") == 1
+    assert facts_by_metric.found_in_source("anything", "") == 1
 
 
 def test_operations_are_counted_for_networks_only() -> None:
@@ -280,7 +280,7 @@ def test_reviews_are_scored_by_hand(run: SimpleNamespace) -> None:
         mslr.Preference("r3", "no harm was found", "harm", "no", ("s1", "s2"), "A4", "neither"),
     ]
     metrics = {"ROUGE-L": create("rouge_l"), "observations": create("observations")}
-    found = which_judge.reviews_scored(rated, chosen, metrics)
+    found = trial_reviews.scored(rated, chosen, metrics)
     assert found.summaries[["case", "system", "rating", "ratings"]].to_numpy().tolist() == [
         [0, 1, 6, 2], [0, 2, 2, 2], [1, 1, 6, 2], [1, 2, 2, 2]
     ]  # fmt: skip
@@ -295,17 +295,17 @@ def test_reviews_are_the_same_from_texts_and_from_what_is_recorded(
     run: SimpleNamespace, data_root: Path
 ) -> None:
     metrics = {title: create(name) for title, name in (("ROUGE-L", "rouge_l"), ("BLEU", "bleu"))}
-    of_texts = which_judge.reviews(
+    of_texts = trial_reviews.load(
         SimpleNamespace(find=lambda name, file: find(name, data_root, file)), metrics
     )
-    of_numbers = which_judge.reviews(
+    of_numbers = trial_reviews.load(
         SimpleNamespace(find=lambda name, file: None, recording=recorded.load), {}
     )
-    both = [which_judge.on_reviews(metrics, one, run=run) for one in (of_texts, of_numbers)]
+    both = [trial_reviews.agreement(metrics, one, run=run) for one in (of_texts, of_numbers)]
     pd.testing.assert_frame_equal(*both, atol=1e-8)
 
 
 def test_what_a_measure_without_ties_can_reach() -> None:
-    assert which_judge.reachable([1, 2, 3]) == pytest.approx(1)
+    assert facts_by_metric.reachable([1, 2, 3]) == pytest.approx(1)
     # Ranks 2, 2, 2 and 4 against 1 to 4: 3 of 5 of the variance.
-    assert which_judge.reachable([0, 0, 0, 1]) == pytest.approx((3 / 5) ** 0.5)
+    assert facts_by_metric.reachable([0, 0, 0, 1]) == pytest.approx((3 / 5) ** 0.5)

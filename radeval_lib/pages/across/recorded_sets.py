@@ -16,8 +16,8 @@ from radeval_lib.data.manifests import find
 from radeval_lib.data.restricted import reveal
 from radeval_lib.errors import ParameterError
 from radeval_lib.metrics.base import Metric
-from radeval_lib.pages.across import which_judge
-from radeval_lib.pages.across.which_judge import FOUND, found_in_source
+from radeval_lib.pages.across import trial_reviews
+from radeval_lib.pages.across.facts_by_metric import FOUND, found_in_source
 from radeval_lib.pages.facts import mtsamples
 from radeval_lib.pages.green import rules_judge
 from radeval_lib.pages.rales import datasets, nlg_metric_limits
@@ -153,7 +153,7 @@ def _mtsamples(run: Run, root: Path, metrics: Metrics) -> tuple[pd.DataFrame, Pa
 
 def _mslr(run: Run, root: Path, metrics: Metrics) -> tuple[pd.DataFrame, Parts]:
     """Summaries of trials with facet ratings, and decided preferences, both with scores."""
-    judged = which_judge.reviews(run, metrics)
+    judged = trial_reviews.load(run, metrics)
     return judged.summaries, {"preferences": judged.preferences}
 
 
@@ -228,7 +228,7 @@ TABLES: dict[str, Callable[[Run, Path, Metrics], tuple[pd.DataFrame, Parts]]] = 
 """Sets of which the table is more, or other, than candidates with one score by each metric."""
 SCORING = {
     "mediqa2021": ("rouge_2", "rouge_l", "bleu", "bertscore", "observations"),
-    "mslr": which_judge.WORDS,
+    "mslr": trial_reviews.WORDS,
     "mtsamples": ("rouge_1", "rouge_l"),
     "openi": ("green_rules_errors",),
 }

@@ -3,11 +3,8 @@
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Mapping, Sequence
 from contextlib import nullcontext
-from itertools import combinations
-from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -17,14 +14,12 @@ from matplotlib.figure import Figure
 from numpy.typing import ArrayLike
 
 from radeval_lib import plots, tables
-from radeval_lib.data import mslr, recorded
 from radeval_lib.data.errors import AbsentDataError, DataError
 from radeval_lib.data.radpref import MARKS, SIGNIFICANT
-from radeval_lib.data.records import FactRating, RatedPair
+from radeval_lib.data.records import RatedPair
 from radeval_lib.data.restricted import reveal
 from radeval_lib.metrics.base import Metric, get
 from radeval_lib.pages.green.ceilings import WEIGHTS
-from radeval_lib.placeholders import behind
 from radeval_lib.stats import meta_evaluation
 from radeval_lib.stats.correlations import Resampled, beside_one_rater, coefficient, resample
 from radeval_lib.stats.inputs import FloatArray
@@ -50,21 +45,6 @@ BREAKS = 20
 RANDOM = "random numbers"
 GUESSES = 200
 """Metrics of random numbers whose mean is what guessing is expected to reach; one alone may be lucky."""
-SOURCE = "words found in the source"
-FOUND = "found_in_source"
-"""The recorded column of :func:`found_in_source`."""
-WORDS = ("bleu", "rouge_1", "rouge_2", "rouge_l", "meteor", "bertscore")
-"""Metrics that know nothing of radiology, for texts that are none."""
-
-
-class Reviews(NamedTuple):
-    """Summaries of trials as people judged them: ``summaries``, one row per summary with ``case`` (the
-    review), ``system``, ``rating`` (mean of ``ratings`` sums of three facets, 0 to 6) and a column per metric
-    by its name; ``preferences``, one row per decided one, with ``choice`` (1 or 2) and ``<metric>_1`` and
-    ``<metric>_2``, the scores of both summaries."""
-
-    summaries: pd.DataFrame
-    preferences: pd.DataFrame
 
 
 def rated(records: Sequence[RatedPair]) -> tuple[pd.DataFrame, pd.DataFrame]:
@@ -277,16 +257,6 @@ def by_severity(run: Run) -> pd.DataFrame:
     return pd.DataFrame.from_dict(rows, orient="index").assign(order=order)
 
 
-def on_facts(metrics: Mapping[str, Metric], records: Sequence[FactRating], *, run: Run) -> pd.DataFrame:
-    """Agreement (τ_b) of every metric with the F1 of facts that people counted: ``value``, ``low``, ``high``
-    by metric."""
-    texts = [(reveal(one.reference), reveal(one.candidate)) for one in records]
-    frame = scores(metrics, pd.DataFrame(texts, columns=["reference", "candidate"])).drop(columns=COMPOSITE)
-    rates, cases = [one.f1 for one in records], [one.case for one in records]
-    found = drawn(frame, rates, cases, "kendall", run=run, name="facts").intervals()
-    return found.set_index("metric")[["value", "low", "high"]]
-
-
 def accuracy(
     frame: pd.DataFrame, grades: pd.DataFrame, pairs: pd.DataFrame, *, run: Run, name: str
 ) -> pd.DataFrame:
@@ -340,124 +310,6 @@ def leads(
     return table.assign(p_permuted=pg.multicomp(p, method="holm")[1])
 
 
-def reviews(run: Run, metrics: Mapping[str, Metric]) -> Reviews:
-    """MSLR's judgements of summaries of trials with the scores of metrics of words: of the texts, where the
-    data root holds them all, else as they are recorded."""
-    paths = [run.find("mslr", f"{one}.tsv") for one in (*mslr.RATERS, *mslr.JUDGES)]
-    if None in paths:
-        found = run.recording("mslr")
-        return Reviews(found.table, found.parts["preferences"])
-    of = [path for path in paths if path is not None]
-    rated, judged = of[: len(mslr.RATERS)], of[len(mslr.RATERS) :]
-    return reviews_scored(
-        [one for path in rated for one in mslr.load_ratings(path)],
-        [one for path in judged for one in mslr.load_preferences(path)],
-        metrics,
-    )
-
-
-def reviews_scored(
-    ratings: Sequence[RatedPair], preferences: Sequence[mslr.Preference], metrics: Mapping[str, Metric]
-) -> Reviews:
-    """Judgements of summaries with the scores of those metrics that compare words (:data:`WORDS`).
-
-    Preferences for neither summary are left out. Reviews and systems are numbered, ratings first.
-    """
-    words = {metric.name: metric for metric in metrics.values() if metric.name in WORDS}
-    keys = ["id", "review", "system", "reference", "candidate"]
-    rows = [
-        (r.id, r.id.partition("/")[0], r.group, reveal(r.reference), reveal(r.candidate), r.rating)
-        for r in ratings
-    ]
-    by_text = pd.DataFrame(rows, columns=[*keys, "rating"]).groupby(keys, sort=False)["rating"]
-    texts = by_text.agg(rating="mean", ratings="size").reset_index()
-    chosen = [one for one in preferences if one.choice != "neither"]
-    of_review = [*texts["review"], *(one.review for one in chosen)]
-    case = dict(zip(of_review, pd.factorize(pd.Series(of_review))[0], strict=True))
-    system = {key: number for number, key in enumerate(texts["system"].unique(), start=1)}
-    summaries = pd.DataFrame(
-        {
-            "number": range(len(texts)),
-            "case": texts["review"].map(case),
-            "system": texts["system"].map(system),
-            "rating": texts["rating"],
-            "ratings": texts["ratings"],
-            **{f"{side}_words": texts[side].str.split().str.len() for side in ("reference", "candidate")},
-        }
-    )
-    for name, metric in words.items():
-        values = metric.score(texts["reference"].tolist(), texts["candidate"].tolist()).values
-        summaries[name] = _nine_digits(values)
-    pairs = pd.DataFrame(
-        {
-            "number": range(len(chosen)),
-            "case": [case[one.review] for one in chosen],
-            "rater": [mslr.JUDGES.index(one.judge) + 1 for one in chosen],
-            "choice": [1 if one.choice == "A" else 2 for one in chosen],
-            "system_1": [system[one.systems[0]] for one in chosen],
-            "system_2": [system[one.systems[1]] for one in chosen],
-        }
-    )
-    references = [one.reference for one in chosen]
-    sides = {1: [one.first for one in chosen], 2: [one.second for one in chosen]}
-    for name, metric in words.items():
-        for number, side in sides.items():
-            pairs[f"{name}_{number}"] = _nine_digits(metric.score(references, side).values)
-    return Reviews(summaries, pairs)
-
-
-def _nine_digits(values: FloatArray) -> list[float]:
-    """Values to nine significant digits: a sum in another order breaks no tie, and the smallest BLEU is not
-    tied with 0."""
-    return [float(f"{value:.9g}") for value in values]
-
-
-def on_reviews(metrics: Mapping[str, Metric], judged: Reviews, *, run: Run) -> pd.DataFrame:
-    """Agreement of metrics with people on reviews of trials: by summary, by preference, and by system.
-
-    Returns
-    -------
-    DataFrame
-        Index: the metrics. ``tau``, ``low``, ``high``: τ_b with the facets; ``preferred``, ``preferred_low``,
-        ``preferred_high``: how often the preferred summary scores higher, a tie being half; ``systems``: soft
-        pairwise accuracy.
-    """
-    texts, chosen = judged
-    words = {title: metric.name for title, metric in metrics.items() if metric.name in WORDS}
-    frame = texts[list(words.values())].set_axis(list(words), axis=1)
-    by_facet = drawn(frame, texts["rating"], texts["case"], "kendall", run=run, name="facets").intervals()
-    table = by_facet.set_index("metric")[["value", "low", "high"]].rename(columns={"value": "tau"})
-    turn, n = 3 - 2 * chosen["choice"], run.profile.resamples
-    wins = {
-        title: (np.sign((chosen[f"{name}_1"] - chosen[f"{name}_2"]) * turn) + 1) / 2
-        for title, name in words.items()
-    }
-    shares = {
-        title: share_interval(won, chosen["case"], resamples=n, rng=run.rng("preferred"))
-        for title, won in wins.items()
-    }
-    table[["preferred", "preferred_low", "preferred_high"]] = pd.DataFrame.from_dict(shares, orient="index")
-    people = _system_p(texts["rating"], texts["system"], run)
-    table["systems"] = [
-        meta_evaluation.soft_pairwise_accuracy(_system_p(frame[key], texts["system"], run), people)
-        for key in table.index
-    ]
-    return table
-
-
-def _system_p(values: pd.Series, systems: pd.Series, run: Run) -> list[float]:
-    """One-sided p of every two systems that the first is no better."""
-    return [
-        meta_evaluation.superiority_p(
-            values[systems == one],
-            values[systems == other],
-            resamples=run.profile.resamples,
-            rng=run.rng("systems"),
-        )
-        for one, other in combinations(sorted(systems.unique()), 2)
-    ]
-
-
 def forest(table: pd.DataFrame) -> Figure:
     """The metrics with their intervals, what one person reaches as a band behind them, and ``operations``, if
     the table has them, in a figure that a phone shows whole."""
@@ -474,40 +326,3 @@ def forest(table: pd.DataFrame) -> Figure:
         for place, text in enumerate(["operations,\nin billions", *operations], start=-1):
             axes.text(1.03, place, text, transform=axes.get_yaxis_transform(), va="center", size="small")
     return figure
-
-
-def hallucinations(metrics: Mapping[str, Metric], records: Sequence[FactRating], *, run: Run) -> pd.DataFrame:
-    """Correlation of every metric, and of overlap with the source, with the rate of invented facts.
-
-    The overlap is the share of a summary's words, of more than three letters, that occur in the dialogue.
-
-    Returns
-    -------
-    DataFrame
-        One row per measure: ``value`` (Spearman), ``low``, ``high``; below 0 where more of it means fewer
-        invented facts.
-    """
-    texts = [(reveal(one.reference), reveal(one.candidate), reveal(one.source)) for one in records]
-    pairs = pd.DataFrame(texts, columns=["reference", "candidate", "source"])
-    frame = scores(metrics, pairs).drop(columns=COMPOSITE)
-    if behind(texts[0][1]):
-        frame[SOURCE] = recorded.column(pairs["candidate"], FOUND)
-    else:
-        frame[SOURCE] = [found_in_source(source, candidate) for _, candidate, source in texts]
-    rates, cases = [one.hallucination for one in records], [one.case for one in records]
-    found = drawn(frame, rates, cases, "spearman", run=run, name="hallucinations").intervals()
-    return found.set_index("metric")[["value", "low", "high"]].sort_values("value")
-
-
-def reachable(values: Sequence[float]) -> float:
-    """The rank correlation with ``values`` of a measure without ties that orders all of them right; with many
-    equal values it is well below 1."""
-    ranks = pd.Series(values).rank()
-    return float(ranks.std() / pd.Series(range(len(ranks))).std())
-
-
-def found_in_source(source: str, summary: str) -> float:
-    """The share of a summary's words, of more than three letters, that occur in its source; 1 of none."""
-    known = set(re.findall(r"\w+", source.lower()))
-    words = [word for word in re.findall(r"\w+", summary.lower()) if len(word) > 3]
-    return sum(word in known for word in words) / len(words) if words else 1.0
