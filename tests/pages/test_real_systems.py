@@ -13,7 +13,7 @@ from radeval_lib.data.errors import DataError
 from radeval_lib.data.records import CodedStudy, Report
 from radeval_lib.metrics import create
 from radeval_lib.metrics.base import get
-from radeval_lib.pages.across import coded_findings, real_systems, score_variants, system_sets
+from radeval_lib.pages.across import coded_findings, real_systems, score_variants, system_sets, variant_ranks
 from radeval_lib.pages.across.system_sets import CONSTANT, FILES, LANDMARKS, SAME
 
 REFERENCES = ["Small left pleural effusion.", "The lungs are clear.", "Cardiomegaly.", "No acute disease."]
@@ -176,7 +176,7 @@ def test_variants_by_hand():
 def test_neighbouring_variants_that_rank_alike_share_a_row():
     table = pd.DataFrame({"family": ["A", "A", "A", "B", "B", "C", "C"], "variant": list("tuvwxyz")})
     ranked = pd.DataFrame({"one": [1, 1, 2, 2, 1, 1, 1], "two": [2, 2, 1, 1, 2, 2, 2]})
-    rows = score_variants.rank_rows(table, ranked)
+    rows = variant_ranks.rank_rows(table, ranked)
     shared = {"A: t, and one more": [1, 2], "A: v": [2, 1], "B: w": [2, 1], "B: x": [1, 2], "C: both": [1, 2]}
     assert rows.T.to_dict("list") == shared
 
@@ -203,9 +203,9 @@ def test_sacrebleu_agrees():
 
 def test_ranks_follow_the_direction():
     table = pd.DataFrame({"lower": [False, True], "family": ["F", "F"], "a": [1.0, 1.0], "b": [2.0, 2.0]})
-    assert score_variants.ranks(table, ["a", "b"]).to_numpy().tolist() == [[2, 1], [1, 2]]
-    assert score_variants.undecided(table, ["a", "b"]) == ["F"]
-    assert score_variants.wins(table, ["a", "b"]).to_dict() == {"a": 1, "b": 1}
+    assert variant_ranks.ranks(table, ["a", "b"]).to_numpy().tolist() == [[2, 1], [1, 2]]
+    assert variant_ranks.undecided(table, ["a", "b"]) == ["F"]
+    assert variant_ranks.wins(table, ["a", "b"]).to_dict() == {"a": 1, "b": 1}
 
 
 def test_each_claim_says_how_it_is_tested_and_refuted():
@@ -240,5 +240,5 @@ def test_variants_are_left_out_only_where_uncertain_changes_no_rank() -> None:
     names = [f"{labels} labels, uncertain as {way}" for labels in (5, 14) for way in ("positive", "negative")]
     scores = {"a": [3, 4, 3, 1], "b": [1, 2, 1, 2]}
     table = pd.DataFrame({"family": "F1", "variant": names, "lower": False, **scores})
-    ranked = score_variants.ranks(table, ["a", "b"])
-    assert score_variants.alike_either_way(table, ranked).tolist() == [False, True, False, False]
+    ranked = variant_ranks.ranks(table, ["a", "b"])
+    assert variant_ranks.alike_either_way(table, ranked).tolist() == [False, True, False, False]

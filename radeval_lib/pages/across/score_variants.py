@@ -15,13 +15,10 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
-from matplotlib.axes import Axes
 from numpy.typing import NDArray
 
-from radeval_lib import plots
 from radeval_lib.metrics import create
 from radeval_lib.metrics.base import Metric
 from radeval_lib.metrics.bleu import corpus_bleu, sentence_bleu
@@ -30,8 +27,6 @@ from radeval_lib.metrics.observations import FIVE, NO_FINDING, POSITIVE, UNCERTA
 from radeval_lib.metrics.radcliq import COMPONENTS, RadCliQ, bleu2, radcliq
 from radeval_lib.models.judges.rules import judge_pair
 from radeval_lib.stats import tokens
-from radeval_lib.study.checks import out_of
-from radeval_lib.wording import in_words
 
 Texts = Sequence[str]
 Score = Callable[[Texts, Texts], float]
@@ -382,67 +377,3 @@ def computed(variants: Sequence[Variant], texts: pd.DataFrame, systems: Sequence
             row | {system: round(float(value), 6) for system, value in zip(sides, values, strict=True)}
         )
     return pd.DataFrame(rows)
-
-
-def ranks(table: pd.DataFrame, systems: Sequence[str]) -> pd.DataFrame:
-    """The rank of each system by each variant, 1 the best; equal values share the better rank."""
-    values = table[list(systems)].where(table["lower"], -table[list(systems)])
-    return values.rank(axis=1, method="min").astype(int)
-
-
-def alike_either_way(table: pd.DataFrame, ranked: pd.DataFrame) -> pd.Series[bool]:
-    """Which variants that count “uncertain” as negative rank all as those that count it as positive."""
-    negative, positive = "uncertain as negative", "uncertain as positive"
-    names = zip(table["family"], table["variant"], strict=True)
-    rows = dict(zip(names, ranked.to_numpy().tolist(), strict=True))
-    alike = [
-        name.endswith(negative) and rows.get((family, name.replace(negative, positive))) == rows[family, name]
-        for family, name in rows
-    ]
-    return pd.Series(alike, index=table.index)
-
-
-def wins(table: pd.DataFrame, systems: Sequence[str]) -> pd.Series[int]:
-    """By how many variants each system is first."""
-    return (ranks(table, systems) == 1).sum().sort_values(ascending=False)
-
-
-def undecided(table: pd.DataFrame, systems: Sequence[str]) -> list[str]:
-    """The scores whose variants do not agree on who is first."""
-    found = []
-    for family, of in table.groupby("family", sort=False):
-        winners = {tuple(row == 1) for row in ranks(of, systems).to_numpy()}
-        found += [str(family)] if len(winners) > 1 else []
-    return found
-
-
-def rank_rows(table: pd.DataFrame, ranked: pd.DataFrame) -> pd.DataFrame:
-    """Ranks with one row for all neighbouring variants of a score that rank alike.
-
-    Returns
-    -------
-    index of names, the score and its variant, or how many variants there are; a column per system, int.
-    """
-    rows: dict[str, pd.Series[int]] = {}
-    family = table["family"].to_numpy()
-    new = np.append(True, (family[1:] != family[:-1]) | (np.diff(ranked.to_numpy(), axis=0) != 0).any(axis=1))
-    for _, group in table.reset_index(drop=True).groupby(np.cumsum(new)):
-        first, last = group.iloc[0], group.index[-1]
-        name = first["variant"]
-        if not name.startswith(first["family"]):  # as BLEU-1 to BLEU-4 do
-            name = f"{first['family']}: {name}"
-        if len(group) == (table["family"] == first["family"]).sum() > 1:
-            name = f"{first['family']}: {out_of(len(group), len(group))}"
-        elif len(group) > 1:
-            name += f", and {in_words(len(group) - 1)} more"
-        rows[name] = ranked.iloc[last]
-    return pd.DataFrame(rows).T
-
-
-def draw(axes: Axes, rows: pd.DataFrame) -> None:
-    """Ranks (:func:`rank_rows`) as a heat map, the systems' names above it."""
-    plots.heat_map(axes, rows, fmt="d", cmap="Blues_r", vmin=1, vmax=len(rows.columns) + 2)
-    axes.tick_params(axis="y", labelsize=10.5)
-    axes.tick_params(axis="x", labeltop=True, labelbottom=False)
-    plt.setp(axes.get_xticklabels(), rotation=90)
-    axes.set(xlabel="", ylabel="")
