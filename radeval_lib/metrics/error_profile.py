@@ -121,8 +121,8 @@ def profile(counts: Mapping[str, FloatArray], *, resamples: int, seed: int) -> p
     """
     import pandas as pd
 
+    from radeval_lib.stats.proportions import wilson
     from radeval_lib.stats.resampling import ends, sum_draws, widened
-    from radeval_lib.stats.system_comparison import wilson
 
     rows = []
     for system, table in counts.items():

@@ -23,7 +23,7 @@ def of_intervals(metric: str, tables: Mapping[str, FloatArray], *, mean: bool) -
 
     ``mean``: whether statistics are sums and counts of scores, which a case may have several of.
     """
-    from radeval_lib.stats.system_comparison import rule_of_three
+    from radeval_lib.stats.proportions import rule_of_three
 
     for system, statistics in tables.items():
         count = len(statistics)
@@ -45,7 +45,7 @@ def with_wilson(
 ) -> pd.DataFrame:
     """The table with Wilson's interval where every case scores 0, or every case 1, by a metric from 0 to 1;
     the bootstrap's has no width there."""
-    from radeval_lib.stats.system_comparison import wilson
+    from radeval_lib.stats.proportions import wilson
 
     systems = systems.copy()
     for at, row in systems.iterrows():

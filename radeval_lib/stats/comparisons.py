@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 
 from radeval_lib.stats.inputs import finite
-from radeval_lib.stats.system_comparison import wilson
+from radeval_lib.stats.proportions import wilson
 
 _SAME = 1e-9  # scores nearer than this are a tie
 

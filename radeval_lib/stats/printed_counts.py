@@ -15,6 +15,8 @@ import pandas as pd
 from numpy.typing import NDArray
 from scipy import special, stats
 
+from radeval_lib.stats.proportions import wilson
+
 _TAILS = ((1 - 0.95) / 2, 1 - (1 - 0.95) / 2)
 METHODS = ("exact", "Wilson", "Wald", "bootstrap percentile", "bootstrap BCa")
 # Slack for binary floating point at the very edge of a rounding interval.
@@ -51,8 +53,10 @@ def interval(k: int, n: int, method: str) -> tuple[float, float]:
         raise ValueError(f"unknown method {method!r}; methods: {', '.join(METHODS)}")
     if n < 1 or not 0 <= k <= n:
         raise ValueError(f"{k} of {n} is not a share of cases")
-    if method in ("exact", "Wilson"):
-        found = stats.binomtest(k, n).proportion_ci(0.95, method.lower())
+    if method == "Wilson":
+        return wilson(k, n)
+    if method == "exact":
+        found = stats.binomtest(k, n).proportion_ci(0.95, method)
         return float(found.low), float(found.high)
     if method == "Wald":
         reach = float(stats.norm.ppf(0.975)) * math.sqrt(k / n * (1 - k / n) / n)

@@ -54,41 +54,54 @@ def compare_systems(
         level 0.05 divided by the number of rows, which is enough for Holm's correction; missing where no
         number would.
     """
-    systems, pairs = [], []
-    rows = sum(len(of) * (len(of) - 1) // 2 for of in tables.values())
-    stacked = {metric: np.stack(list(of.values()), axis=1) for metric, of in tables.items()}
-    flat = np.concatenate([one.reshape(len(one), -1) for one in stacked.values()], axis=1)
-    borders = np.cumsum([one[0].size for one in stacked.values()])[:-1]
+    comparisons = sum(len(by_system) * (len(by_system) - 1) // 2 for by_system in tables.values())
+    # Each metric's statistics, shape (cases, systems, statistics), and all of them side by side.
+    stacked = {metric: np.stack(list(by_system.values()), axis=1) for metric, by_system in tables.items()}
+    flat = np.concatenate([table.reshape(len(table), -1) for table in stacked.values()], axis=1)
+    borders = np.cumsum([table[0].size for table in stacked.values()])[:-1]
 
     def all_values(sums: FloatArray) -> FloatArray:
-        """The values of every metric and system, one after another."""
-        parts = zip(np.split(np.atleast_2d(sums), borders, axis=1), stacked.items(), strict=True)
-        found = [values[metric](part.reshape(-1, *one.shape[1:]))[..., 0] for part, (metric, one) in parts]
-        return np.concatenate(found, axis=1)
+        """The values of every metric and system, one after another, from sums of ``flat``."""
+        parts = np.split(np.atleast_2d(sums), borders, axis=1)
+        return np.concatenate(
+            [
+                values[metric](part.reshape(-1, *table.shape[1:]))[..., 0]
+                for part, (metric, table) in zip(parts, stacked.items(), strict=True)
+            ],
+            axis=1,
+        )
 
     cases, total = len(flat), flat.sum(axis=0)
     level = widened(cases)
     drawn = sum_draws(flat, all_values, resamples=resamples, rng=np.random.default_rng(seed))
-    (found,) = all_values(total)
+    (observed,) = all_values(total)
     # The jackknife's pseudo-values; of a mean, the values of the cases themselves.
-    pseudo = cases * found - (cases - 1) * all_values(total - flat)
-    place = {key: at for at, key in enumerate((metric, name) for metric, of in tables.items() for name in of)}
-    for (metric, name), at in place.items():
-        interval = estimate(found[at], drawn[:, at], level)
-        systems.append((metric, name, interval.value, interval.low, interval.high, cases))
-    for metric, of in tables.items():
-        for first, second in combinations(of, 2):
-            one, other = place[metric, first], place[metric, second]
-            gap = estimate(found[one] - found[other], drawn[:, one] - drawn[:, other], level)
-            rng = np.random.default_rng(seed)
-            (p,) = randomization_p(of[first], of[second], values[metric], resamples=resamples, rng=rng)
+    pseudo = cases * observed - (cases - 1) * all_values(total - flat)
+    names = [(metric, system) for metric, by_system in tables.items() for system in by_system]
+    column = {name: number for number, name in enumerate(names)}
+    systems, pairs = [], []
+    for (metric, system), number in column.items():
+        interval = estimate(observed[number], drawn[:, number], level)
+        systems.append((metric, system, interval.value, interval.low, interval.high, cases))
+    for metric, by_system in tables.items():
+        for first, second in combinations(by_system, 2):
+            one, other = column[metric, first], column[metric, second]
+            gap = estimate(observed[one] - observed[other], drawn[:, one] - drawn[:, other], level)
+            (p,) = randomization_p(
+                by_system[first],
+                by_system[second],
+                values[metric],
+                resamples=resamples,
+                rng=np.random.default_rng(seed),
+            )
             spread = float((pseudo[:, one] - pseudo[:, other]).std(ddof=1))
-            effect = gap.value / spread if spread > 1e-12 * abs(pseudo[:, [one, other]]).max() else np.nan
-            more = np.maximum(0.0, cases_needed(effect, LEVEL / rows) - cases)
+            varies = spread > 1e-12 * abs(pseudo[:, [one, other]]).max()  # and not by rounding alone
+            effect = gap.value / spread if varies else np.nan
+            more = np.maximum(0.0, cases_needed(effect, LEVEL / comparisons) - cases)
             pairs.append((metric, first, second, gap.value, gap.low, gap.high, p, effect, more))
-    names = ["metric", "first", "second", "difference", "low", "high", "p", "standardised", "more_cases"]
-    compared = pd.DataFrame(pairs, columns=names)
-    compared.insert(names.index("p") + 1, "p_holm", holm(compared["p"]))
+    columns = ["metric", "first", "second", "difference", "low", "high", "p", "standardised", "more_cases"]
+    compared = pd.DataFrame(pairs, columns=columns)
+    compared.insert(columns.index("p") + 1, "p_holm", holm(compared["p"]))
     compared["more_cases"] = compared["more_cases"].astype("Int64")
     return pd.DataFrame(systems, columns=["metric", "system", "value", "low", "high", "cases"]), compared
 
@@ -99,31 +112,16 @@ def significance_clusters(systems: Sequence[str], differ: Callable[[str, str], b
     A new cluster begins where every system above differs from every system from there on, as in the shared
     tasks of the Conference on Machine Translation; within a cluster the order means nothing.
     """
-    found, cluster = [], 1
-    for at in range(len(systems)):
-        if at and all(differ(above, below) for above in systems[:at] for below in systems[at:]):
-            cluster += 1
-        found.append(cluster)
-    return found
+    clusters: list[int] = []
+    for place in range(len(systems)):
+        begins = all(differ(above, below) for above in systems[:place] for below in systems[place:])
+        clusters.append((clusters[-1] if clusters else 0) + begins)
+    return clusters
 
 
-def rule_of_three(cases: int) -> float:
-    """An upper 95 % bound of the share of something that none of ``cases`` cases has (Hanley and
-    Lippman-Hand 1983)."""
-    return min(1.0, 3 / cases)
-
-
-def wilson(count: float, cases: int) -> tuple[float, float]:
-    """Wilson's 95 % interval of a share, ``count`` of ``cases`` (Wilson 1927)."""
-    z, share = float(stats.norm.isf(0.025)), count / cases
-    middle = share + z**2 / (2 * cases)
-    half = z * sqrt(share * (1 - share) / cases + z**2 / (4 * cases**2))
-    low, high = ((middle + sign * half) / (1 + z**2 / cases) for sign in (-1, 1))
-    return max(0.0, low), min(1.0, high)
-
-
-def cases_needed(effect: float, alpha: float = LEVEL) -> float:
-    """How many pairs a two-sided paired t test needs to find a standardised difference with 80 % power.
+def cases_needed(effect: float, alpha: float) -> float:
+    """How many pairs a two-sided paired t test at the level ``alpha`` needs to find a standardised difference
+    with 80 % power.
 
     At least so many that the exact randomization test can reach ``alpha``, whose smallest p is 2 / 2^cases;
     NaN where the effect is 0 or unknown, or no number below a thousand million does.

@@ -12,7 +12,7 @@ from scipy import stats
 from statsmodels.stats.power import TTestPower
 
 from radeval_lib.stats.resampling import estimate, mean_of_sums, randomization_p, sum_draws, widened
-from radeval_lib.stats.system_comparison import cases_needed, compare_systems
+from radeval_lib.stats.system_comparison import cases_needed, compare_systems, significance_clusters
 
 SCORES = st.lists(st.tuples(*[st.integers(0, 8)] * 2), min_size=2, max_size=7)
 
@@ -92,8 +92,8 @@ def test_cases_needed_are_those_of_statsmodels(effect, alpha) -> None:
 
 
 def test_no_number_of_cases_where_there_is_no_effect() -> None:
-    assert np.isnan([cases_needed(effect) for effect in (0.0, float("nan"), 1e-7)]).all()
-    assert cases_needed(50.0) == 6  # of five cases the smallest p is 2/32
+    assert np.isnan([cases_needed(effect, 0.05) for effect in (0.0, float("nan"), 1e-7)]).all()
+    assert cases_needed(50.0, 0.05) == 6  # of five cases the smallest p is 2/32
 
 
 def test_values_differences_and_effects_by_hand() -> None:
@@ -134,3 +134,14 @@ def test_scores_that_do_not_vary_have_no_effect_and_need_no_number() -> None:
     assert pairs["standardised"].isna().all()
     assert pairs["more_cases"].isna().all()
     assert pairs["p"].tolist() == [2 / 512, 2 / 512, 1]
+
+
+def test_a_cluster_begins_where_all_above_differ_from_all_below() -> None:
+    alike = {("a", "b"), ("b", "c"), ("d", "e")}
+
+    def differ(above: str, below: str) -> bool:
+        return (above, below) not in alike
+
+    assert significance_clusters("abcdef", differ) == [1, 1, 1, 2, 2, 3]
+    assert significance_clusters("af", differ) == [1, 2]
+    assert significance_clusters("", differ) == []

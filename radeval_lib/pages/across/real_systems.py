@@ -22,8 +22,8 @@ from radeval_lib.origin import RECORDED_SCORES
 from radeval_lib.pages.across.system_sets import CONSTANT, METRICS, SAME, outputs, unmasked
 from radeval_lib.papers.printed_numbers import wide
 from radeval_lib.stats.estimates import Estimate
+from radeval_lib.stats.proportions import wilson
 from radeval_lib.stats.resampling import mean_of_sums, sum_estimates
-from radeval_lib.stats.system_comparison import wilson
 from radeval_lib.study.checks import above, under_every
 from radeval_lib.study.phrases import phrase
 from radeval_lib.study.runs import Run

@@ -22,7 +22,7 @@ from radeval_lib.metrics.observations import NO_FINDING, label, positive
 from radeval_lib.models.summarizers.base import sentences
 from radeval_lib.stats.comparisons import preferences
 from radeval_lib.stats.estimates import Estimate
-from radeval_lib.stats.system_comparison import wilson
+from radeval_lib.stats.proportions import wilson
 from radeval_lib.study.checks import Check, Key, below, check_statement
 from radeval_lib.study.runs import Run
 from radeval_lib.synthetic import SyntheticError, SyntheticReport, generate, inject, rewrite

@@ -15,7 +15,8 @@ import pingouin as pg
 from radeval_lib.pages.ratescore.released_models import RATESCORE
 from radeval_lib.papers.printed_numbers import Printed, by_name, quoted
 from radeval_lib.stats.printed import Kind, corners, correlation_interval, needed_between
-from radeval_lib.stats.printed_counts import counts_that_print, interval, mcnemar_range
+from radeval_lib.stats.printed_counts import counts_that_print, mcnemar_range
+from radeval_lib.stats.proportions import wilson
 from radeval_lib.study.checks import Check, Key, out_of
 from radeval_lib.study.printed_leads import lead_of_correlations, lead_of_shares
 from radeval_lib.study.superiority import Lead, check_superiority
@@ -70,7 +71,7 @@ class PrintedAgreement:
             part, kind = row.column.split(", ")
             n = self.pairs[part]
             if kind == "accuracy":
-                ends.append(interval(round(row.value * n), n, "Wilson"))
+                ends.append(wilson(round(row.value * n), n))
             elif kind == "Pearson":
                 ends.append(pg.compute_esci(row.value, n, eftype="pearson", decimals=6))
             else:  # for which pingouin would take Pearson's standard error

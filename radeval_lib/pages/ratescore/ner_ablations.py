@@ -16,7 +16,7 @@ from radeval_lib.papers.printed_numbers import Printed, cell, quotations
 from radeval_lib.papers.rounding import rounding_range
 from radeval_lib.stats import resampling
 from radeval_lib.stats.estimates import Estimate
-from radeval_lib.stats.printed_counts import interval
+from radeval_lib.stats.proportions import wilson
 from radeval_lib.study import profiles
 from radeval_lib.study.cells import Cell, CellOutput
 from radeval_lib.study.checks import Check, Key, above, check_readings, check_statement, under_every
@@ -48,8 +48,8 @@ def with_wilson(models: pd.DataFrame, entities: int) -> pd.DataFrame:
     result = models.copy()
     right = models["recall"] * entities
     trials = {"recall": pd.Series(entities, models.index), "precision": right / models["precision"]}
-    for name, of in trials.items():
-        ends = [interval(round(k), round(n), "Wilson") for k, n in zip(right, of, strict=True)]
+    for name, entities_of in trials.items():
+        ends = [wilson(round(k), round(n)) for k, n in zip(right, entities_of, strict=True)]
         result[f"{name}_low"] = models[name] - [low for low, _ in ends]
         result[f"{name}_high"] = [high for _, high in ends] - models[name]
     return result
