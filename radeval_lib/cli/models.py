@@ -32,10 +32,10 @@ def models_status(model: str) -> None:
             click.echo(f"{name:20} {value}".rstrip())
         for name, value in card.tokenizer.model_dump().items():
             click.echo(f"{'tokenizer ' + name:20} {value}".rstrip())
-        click.echo(f"{'here':20} {'yes' if catalog.in_hub_cache(card.hub, card.pinned) else 'no'}")
+        click.echo(f"{'here':20} {'yes' if catalog.in_hub_cache(card.hub) else 'no'}")
         return
     for card in catalog.cards():
-        here = "here" if catalog.in_hub_cache(card.hub, card.pinned) else "not fetched"
+        here = "here" if catalog.in_hub_cache(card.hub) else "not fetched"
         click.echo(
             f"{card.name:18} {card.domain:11} {card.parameters_millions:4} M  {card.licence:11} "
             f"{_SAFETENSORS[card.safetensors]:30} {here:12} {card.hub} {card.revision}"

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from functools import cache
-from pathlib import Path
 from typing import Literal, get_args
 
 import yaml
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, Field, ValidationError
 
 from radeval_lib.errors import complaint
 from radeval_lib.models.soundness import INDEX, ModelError
@@ -17,11 +16,7 @@ Unknown = Literal["unknown"]
 Domain = Literal["English", "Biomedical", "Clinical", "Radiology"]
 
 
-class _Strict(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-
-class Tokenizer(_Strict):
+class Tokenizer(BaseModel, extra="forbid", frozen=True):
     """How a model cuts text."""
 
     kind: Literal["WordPiece", "byte-level BPE", "SentencePiece"]
@@ -30,8 +25,23 @@ class Tokenizer(_Strict):
     notes: str = ""
 
 
-class Card(_Strict):
-    """What is known about one pretrained model."""
+class ModelCard(BaseModel, extra="forbid", frozen=True):
+    """What is known about one pretrained model.
+
+    Attributes
+    ----------
+    name : that of the manifest.
+    title : as the papers name the model.
+    hub : the repository on the Hugging Face hub.
+    released_as : the name under which its authors released it, where that is another.
+    family : the model type of transformers.
+    domain : of the texts on which it was pretrained, as RaLEs, Table 2, sorts them.
+    pretrained_on : those texts, in words.
+    revision : the commit or the pull request that is loaded.
+    safetensors : where in the repository the weights are as safetensors.
+    note : what else to know.
+    seen : addresses of the pages on which all this was looked up.
+    """
 
     name: str
     title: str
@@ -55,26 +65,26 @@ class Card(_Strict):
 
 
 @cache
-def load(name: str, folder: Path = MODELS) -> Card:
+def load(name: str) -> ModelCard:
     """One manifest; a :class:`ModelError` where there is none of that name, or it is not of the format."""
-    path = folder / f"{name}.yml"
+    path = MODELS / f"{name}.yml"
     if not path.is_file():
-        known = f"Models: {', '.join(names(folder))}."
-        raise ModelError(f"no model is described as {name!r}", display_path(folder), known)
+        known = f"Models: {', '.join(names())}."
+        raise ModelError(f"no model is described as {name!r}", display_path(MODELS), known)
     try:
-        return Card(name=name, **yaml.safe_load(path.read_text(encoding="utf-8")))
+        return ModelCard(name=name, **yaml.safe_load(path.read_text(encoding="utf-8")))
     except (ValidationError, yaml.YAMLError, TypeError) as error:
         wrong = complaint(error) if isinstance(error, ValidationError) else str(error)
         raise ModelError(wrong, display_path(path), "Correct the manifest.") from error
 
 
-def names(folder: Path = MODELS) -> list[str]:
+def names() -> list[str]:
     """Every described model, in alphabetical order."""
-    return sorted(path.stem for path in folder.glob("*.yml"))
+    return sorted(path.stem for path in MODELS.glob("*.yml"))
 
 
-def cards() -> list[Card]:
-    """Every manifest, by domain in the order of Table 2, then by title."""
+def cards() -> list[ModelCard]:
+    """Every manifest, by domain in the order of RaLEs, Table 2, then by title."""
     return sorted(map(load, names()), key=lambda card: (get_args(Domain).index(card.domain), card.title))
 
 
@@ -86,10 +96,11 @@ def revision_of(hub: str) -> str | None:
     return given or next((card.pinned for card in cards() if card.hub == name), None)
 
 
-def in_hub_cache(hub: str, revision: str | None) -> bool:
-    """Whether a repository's weights are on this machine already, as safetensors; asks no network."""
+def in_hub_cache(hub: str) -> bool:
+    """Whether the weights that would be loaded of a hub model, safetensors at :func:`revision_of` it, are on
+    this machine; asks no network."""
     from huggingface_hub import try_to_load_from_cache
 
-    hub = hub.partition("@")[0]
+    repository, revision = hub.partition("@")[0], revision_of(hub)
     files = ("model.safetensors", INDEX)
-    return any(isinstance(try_to_load_from_cache(hub, file, revision=revision), str) for file in files)
+    return any(isinstance(try_to_load_from_cache(repository, file, revision=revision), str) for file in files)

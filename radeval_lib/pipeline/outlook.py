@@ -48,7 +48,7 @@ def hub_models(graph: Graph) -> dict[str, bool]:
     """The models of a hub that a profile names, with whether the weights that would be loaded are here."""
     named = json.dumps([graph.settings.models, graph.settings.experiments], ensure_ascii=False)
     found = sorted(set(_HUB.findall(named)))
-    return {name: catalog.in_hub_cache(name, catalog.revision_of(name)) for name in found}
+    return {name: catalog.in_hub_cache(name) for name in found}
 
 
 def _data(graph: Graph) -> str:

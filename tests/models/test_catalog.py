@@ -95,11 +95,14 @@ def test_so_are_the_settings_by_which_its_tokenizer_is_checked(monkeypatch: pyte
         ({"seen": []}, "seen"),
     ],
 )
-def test_a_wrong_manifest_is_one_line(tmp_path: Path, change: dict[str, Any], message: str) -> None:
+def test_a_wrong_manifest_is_one_line(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, change: dict[str, Any], message: str
+) -> None:
     good = yaml.safe_load((MODELS / "bert_base.yml").read_text(encoding="utf-8"))
     (tmp_path / "wrong.yml").write_text(yaml.safe_dump({**good, **change}), encoding="utf-8")
+    monkeypatch.setattr(catalog, "MODELS", tmp_path)
     with pytest.raises(ModelError, match=message) as caught:
-        catalog.load("wrong", tmp_path)
+        catalog.load("wrong")
     assert "wrong.yml" in str(caught.value)
     assert "\n" not in str(caught.value)
 
