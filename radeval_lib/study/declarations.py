@@ -21,7 +21,7 @@ from functools import lru_cache
 from pathlib import Path
 
 import yaml
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import BaseModel, ValidationError
 
 from radeval_lib import own_yaml
 from radeval_lib.errors import NotebookError
@@ -32,10 +32,8 @@ ALL = "all"
 paper."""
 
 
-class Declared(BaseModel):
+class Declared(BaseModel, extra="forbid", frozen=True):
     """What one notebook reads, and whether it trains; every list may be empty."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     data: tuple[str, ...] = ()
     settings: tuple[str, ...] = ()

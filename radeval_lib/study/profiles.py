@@ -11,7 +11,7 @@ from functools import cache
 from typing import Annotated, Any, Literal, TypeVar
 
 import yaml
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, Field, ValidationError
 
 from radeval_lib import checksums, own_yaml
 from radeval_lib.errors import ProfileError, complaint
@@ -25,20 +25,16 @@ CELL_MODEL = "cell:"
 """Before a notebook's name under ``models``: the model that the first planned cell of it keeps."""
 
 
-class Limits(BaseModel):
+class Limits(BaseModel, extra="forbid", frozen=True):
     """What one notebook may take before it is stopped; no result depends on it."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     cell_minutes: Annotated[int, Field(strict=True, ge=1)] = 60
     output_megabytes: Annotated[int, Field(strict=True, ge=1)] = 20
     start_seconds: Annotated[int, Field(strict=True, ge=1)] = 180
 
 
-class Profile(BaseModel):
+class Profile(BaseModel, extra="forbid", frozen=True):
     """The settings of a run."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     name: str
     description: str

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import pandas as pd
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, Field
 
 from radeval_lib.data import radpref, recorded, rexval
 from radeval_lib.data.errors import AbsentDataError
@@ -23,10 +23,8 @@ CHEST = ("X-Ray", "CHEST")
 """The generator's modality and anatomy of GREEN's reports."""
 
 
-class GreenSettings(BaseModel):
+class GreenSettings(BaseModel, extra="forbid", frozen=True):
     """The section ``green`` of a profile's ``experiments``: how a language model learns to judge."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     start: str
     small: dict[str, int] = {}

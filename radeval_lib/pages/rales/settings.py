@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import BaseModel, Field, model_validator
 
 Count = Annotated[int, Field(strict=True, ge=0)]
 AtLeastOne = Annotated[int, Field(strict=True, ge=1)]
@@ -14,11 +14,7 @@ SHARES: dict[str, float] = {"all": 1.0, "tenth": 0.1, "hundredth": 0.01, "probe"
 """Of the labels, in training and validation, by regime; ``probe`` has all of them and a frozen encoder."""
 
 
-class _Strict(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-
-class Dimension(_Strict):
+class Dimension(BaseModel, extra="forbid", frozen=True):
     """A setting that is searched: between two ends, or among choices."""
 
     low: float | None = None
@@ -36,7 +32,7 @@ class Dimension(_Strict):
         return self
 
 
-class Selection(_Strict):
+class Selection(BaseModel, extra="forbid", frozen=True):
     """The experiment on selecting by the test set."""
 
     encoder: str
@@ -46,7 +42,7 @@ class Selection(_Strict):
     searches: AtLeastOne
 
 
-class Pretraining(_Strict):
+class Pretraining(BaseModel, extra="forbid", frozen=True):
     """Continued pretraining of the in-domain encoder."""
 
     init_model: str
@@ -57,7 +53,7 @@ class Pretraining(_Strict):
     learning_rate: float
 
 
-class RalesSettings(_Strict):
+class RalesSettings(BaseModel, extra="forbid", frozen=True):
     """The section."""
 
     encoders: tuple[str, ...] = Field(min_length=1)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import asdict
 from typing import Any, Literal
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel
 
 from radeval_lib.pages.ratescore.ner_models import NOTEBOOK, SOURCES, Training
 from radeval_lib.registry import SYNTHETIC
@@ -15,10 +15,8 @@ from radeval_lib.study.profiles import Profile, Size
 Scheme = Literal["iob", "span"]
 
 
-class RatescoreSettings(BaseModel):
+class RatescoreSettings(BaseModel, extra="forbid", frozen=True):
     """The section ``ratescore`` of a profile's ``experiments``."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     recogniser_sentences: Size
     training_sentences: Size

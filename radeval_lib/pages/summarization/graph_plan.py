@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, Field
 
 from radeval_lib.study.cells import Cell
 from radeval_lib.study.profiles import Profile, Size
@@ -12,7 +12,7 @@ from radeval_lib.study.profiles import Profile, Size
 NOTEBOOK = "summarization/graph_training"
 
 
-class GraphSettings(BaseModel):
+class GraphSettings(BaseModel, extra="forbid", frozen=True):
     """The section ``radgraph`` of a profile's ``experiments``.
 
     Attributes
@@ -23,8 +23,6 @@ class GraphSettings(BaseModel):
     training : settings of :class:`~radeval_lib.models.training.TrainingSettings`, and of the model by name.
     scored_pairs : pairs with controlled errors that are scored.
     """
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     training_reports: Size
     training_seeds: Size

@@ -3,7 +3,7 @@ all of them, and on one corpus."""
 
 from __future__ import annotations
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel
 
 from radeval_lib.errors import ParameterError
 from radeval_lib.pages.summarization.corpora import TRAINED
@@ -23,10 +23,8 @@ EACH = "each"
 """Trained on every pair in turn, in one cell."""
 
 
-class SummarizationSettings(BaseModel):
+class SummarizationSettings(BaseModel, extra="forbid", frozen=True):
     """The section ``summarization`` of a profile's ``experiments``."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     systems: dict[str, System]
     rales_systems: dict[str, System]

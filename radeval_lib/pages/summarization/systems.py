@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel
 
 from radeval_lib.data.records import ReportPair
 from radeval_lib.data.restricted import reveal
@@ -21,10 +21,8 @@ from radeval_lib.wording import joined
 Kind = Literal["lead", "clusters", "selector", "pointer", "seq2seq", "encoder_decoder"]
 
 
-class System(BaseModel):
+class System(BaseModel, extra="forbid", frozen=True):
     """One system of a profile."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     kind: Kind
     start: str = ""
