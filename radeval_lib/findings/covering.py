@@ -14,8 +14,7 @@ from typing import NamedTuple
 from radeval_lib.findings.reader import why_unread
 from radeval_lib.findings.sentence import parse
 from radeval_lib.report_text import Section, findings, sections
-
-Span = tuple[int, int]
+from radeval_lib.report_text.characters import Span
 
 
 class ReadInPart(NamedTuple):

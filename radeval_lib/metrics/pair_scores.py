@@ -11,8 +11,9 @@ from radeval_lib.lexicon.significance import Context
 from radeval_lib.metrics.base import Metric, MetricError, Score, Scores
 from radeval_lib.metrics.cautions import Cautions
 from radeval_lib.metrics.choosing import Chosen
-from radeval_lib.metrics.reasons import Reason, Span
+from radeval_lib.metrics.reasons import Reason
 from radeval_lib.models.soundness import ModelError
+from radeval_lib.report_text.characters import Span
 
 T = TypeVar("T")
 

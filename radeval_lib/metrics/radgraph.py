@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from radeval_lib.errors import check_choice
 from radeval_lib.metrics.base import Metric, MetricError, register
-from radeval_lib.metrics.reasons import Reason, Span, places
+from radeval_lib.metrics.reasons import Reason, places
+from radeval_lib.report_text.characters import Span
 
 if TYPE_CHECKING:
     from radeval_lib.data.radgraph import Annotation

@@ -6,8 +6,9 @@ from collections.abc import Callable, Iterable
 from itertools import accumulate
 from typing import Any, Literal, NamedTuple
 
+from radeval_lib.report_text.characters import Span
+
 Kind = Literal["error", "matched", "unmatched"]
-Span = tuple[int, int]
 
 HALF = 0.5
 """An entity that keeps at least this share of its weight is reported as matched by a metric of degrees."""

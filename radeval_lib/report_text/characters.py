@@ -15,6 +15,9 @@ from unicodedata import category, normalize
 
 from radeval_lib.placeholders import refuse
 
+Span = tuple[int, int]
+"""The place of a first character, and one past that of the last."""
+
 _LINE_FEEDS = "\n\r\v\f\x1c\x1d\x1e\x85\u2028\u2029"
 _DASHES = "\u00ad\u2010\u2011\u2012\u2013\u2014\u2015\u2212"
 _BULLETS = "\u2022\u00b7\u25cf\u25aa\u25e6\u2023\u2043\u25a0\uf0b7"

@@ -13,11 +13,10 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import NamedTuple
 
-from radeval_lib.report_text.characters import plain_text
+from radeval_lib.report_text.characters import Span, plain_text
 from radeval_lib.report_text.headings import FINDINGS, Heading, headings, is_signature
 from radeval_lib.report_text.layout import LIST, Break, breaks
 
-Span = tuple[int, int]
 _OF_THIS_STUDY = frozenset([FINDINGS, "recommendation"])
 _OF_ANOTHER = frozenset(["history", "comparison", "technique", "exam", "wet read", "addendum"])
 # Words that answer a question of a template.

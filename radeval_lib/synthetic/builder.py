@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from radeval_lib.lexicon.markup import Phrase, tokenize
+from radeval_lib.report_text.characters import Span
 from radeval_lib.synthetic.records import (
     AnnotatedText,
     RadGraphEntity,
@@ -12,8 +13,6 @@ from radeval_lib.synthetic.records import (
     Sentence,
     SpatialRelation,
 )
-
-Span = tuple[int, int]
 
 
 @dataclass(slots=True)

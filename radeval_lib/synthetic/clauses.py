@@ -7,7 +7,8 @@ from functools import partialmethod
 from radeval_lib.lexicon.entries import Place, State
 from radeval_lib.lexicon.loading import load_lexicon
 from radeval_lib.lexicon.markup import Phrase
-from radeval_lib.synthetic.builder import Span, TextBuilder
+from radeval_lib.report_text.characters import Span
+from radeval_lib.synthetic.builder import TextBuilder
 from radeval_lib.synthetic.frames import Byte, Frame, article, byte, load_words, pick, size_phrase
 from radeval_lib.synthetic.records import PlannedFinding, SpatialRelation, Style
 

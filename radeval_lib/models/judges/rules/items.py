@@ -12,14 +12,12 @@ from radeval_lib.findings.vocabulary import HOME, vocabulary
 from radeval_lib.lexicon.entries import Concept
 from radeval_lib.lexicon.loading import load_lexicon
 from radeval_lib.report_text import singular
+from radeval_lib.report_text.characters import Span
 
 _SIDE_OF = {"middle_lobe": "right", "lingula": "left", "ruq": "right", "luq": "left"}
 _GENERAL = frozenset(["acute_disease"])  # says nothing of its own where it is stated
 _SIZED = "amount"  # the scale of what has a size: "small", not "mild"
 _SAME_STRUCTURE = {"silhouette_stable": "silhouette"}
-
-
-Span = tuple[int, int]
 
 
 @dataclass(slots=True)

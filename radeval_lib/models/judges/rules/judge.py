@@ -23,7 +23,6 @@ from radeval_lib.models.judges.rules.items import (
     Item,
     Link,
     Said,
-    Span,
     align,
     by_side,
     covered,
@@ -37,6 +36,7 @@ from radeval_lib.models.judges.rules.items import (
     where,
 )
 from radeval_lib.report_text import statements
+from radeval_lib.report_text.characters import Span
 
 _UNLIKE = {KIND: "finer", KIN: "kin"}
 _NOT_STATED = ("does not mention it", "rules it out")
