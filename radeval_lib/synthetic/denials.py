@@ -10,6 +10,7 @@ absent"), ``bbe`` the structure of the body ("the lungs are free of ...").
 from __future__ import annotations
 
 from functools import partialmethod
+from typing import NamedTuple
 
 from radeval_lib.lexicon.markup import Phrase
 from radeval_lib.synthetic.builder import TextBuilder
@@ -17,27 +18,39 @@ from radeval_lib.synthetic.clauses import Clause
 from radeval_lib.synthetic.frames import Byte, byte, pick
 from radeval_lib.synthetic.records import Denial, Style
 
+_NAME_BYTES = [which for which in Byte if which >= Byte.NAME]
+"""What decides on the name of each denied finding, the first again behind the last: a denial has no
+severity, size or change, for which the wording of a finding has these bytes."""
+
+
+class Denied(NamedTuple):
+    """A denied finding: its name, whether that is plural, and its RaTE type."""
+
+    name: Phrase
+    plural: bool
+    type: str
+
 
 class DenialClause(Clause):
     """A list of denied findings.
 
     Attributes
     ----------
-    items : of each finding its name, whether that is plural, and its RaTE type.
+    items : the denied findings, in order.
     structure : the name of the one structure to which all belong, and whether it is plural; else None.
     """
 
     def __init__(self, builder: TextBuilder, style: Style, wording: int, denial: Denial) -> None:
         super().__init__(builder, style, wording, "OBS-DA")
         lexicon, words = self.lexicon, self.words
-        self.items: list[tuple[Phrase, bool, str]] = []
+        self.items: list[Denied] = []
         said: set[str] = set()
         for index, key in enumerate(denial.concepts):
             concept = lexicon.concepts[key]
             names = tuple(name for name in concept.denied if name[0].text not in said) or concept.denied
-            phrase, plural = pick(names, wording, 1 + index % 11)
+            phrase, plural = pick(names, wording, _NAME_BYTES[index % len(_NAME_BYTES)])
             said.add(phrase.text)
-            self.items.append((phrase, plural, "Non-Disease" if concept.disease else "Non-Abnormality"))
+            self.items.append(Denied(phrase, plural, "Non-Disease" if concept.disease else "Non-Abnormality"))
         concepts = [lexicon.concepts[key] for key in denial.concepts]
         bodies = {words.bodies.get((c.region, c.system)) for c in concepts}
         self.structure = bodies.pop() if len(bodies) == 1 else None
@@ -45,15 +58,15 @@ class DenialClause(Clause):
     def listed(self, conjunction: str) -> None:
         """The denied names as a list; of three or more, half have a comma before the conjunction."""
         builder, last = self.builder, len(self.items) - 1
-        comma = last > 1 and byte(self.wording, Byte.CAUSE) & 1
-        for index, (phrase, _, rate) in enumerate(self.items):
+        comma = last > 1 and byte(self.wording, Byte.COMMA) & 1
+        for index, item in enumerate(self.items):
             if index:
                 if last > 1 and (index < last or comma):
                     builder.word(",")
                 if index == last:
                     builder.word(conjunction)
-            start, head, anatomy = builder.phrase(phrase, "OBS-DA")
-            builder.entity(start, builder.end, rate)
+            start, head, anatomy = builder.phrase(item.name, self.label)
+            builder.entity(start, builder.end, item.type)
             if self.head >= 0 and anatomy < 0:
                 builder.relate(head, "located_at", self.head)
 
@@ -73,30 +86,30 @@ class DenialClause(Clause):
     slot_nor = partialmethod(listed, "nor")
     slot_list = partialmethod(listed, "and")
 
-    def _agree(self, plural: bool, one: str = "is", many: str = "are") -> None:
-        self.builder.word(many if plural else one)
+    def _be(self, plural: bool) -> None:
+        self.builder.word("are" if plural else "is")
 
     @property
     def _several(self) -> bool:
         """Whether the list as a subject joined by "and" is plural."""
-        return len(self.items) > 1 or self.items[0][1]
+        return len(self.items) > 1 or self.items[0].plural
 
     def slot_fbe(self) -> None:
         """ "is" or "are", as the first of the list asks."""
-        self._agree(self.items[0][1])
+        self._be(self.items[0].plural)
 
     def slot_nbe(self) -> None:
         """ "is" or "are", as the last of the list asks, which stands next to it."""
-        self._agree(self.items[-1][1])
+        self._be(self.items[-1].plural)
 
     def slot_lbe(self) -> None:
         """ "is" or "are", as the whole list asks."""
-        self._agree(self._several)
+        self._be(self._several)
 
     def slot_have_l(self) -> None:
         """ "has" or "have", as the whole list asks."""
-        self._agree(self._several, "has", "have")
+        self.builder.word("have" if self._several else "has")
 
     def slot_bbe(self) -> None:
         """ "is" or "are", as the structure asks."""
-        self._agree(self.structure is not None and self.structure[1])
+        self._be(self.structure is not None and self.structure[1])

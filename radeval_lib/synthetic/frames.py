@@ -28,7 +28,7 @@ class Frame(NamedTuple):
 
 
 class Byte(IntEnum):
-    """Which byte of a statement's wording decides what."""
+    """Which byte of a statement's wording decides what, in the order of its bytes from the lowest."""
 
     FRAME = 0
     NAME = 1
@@ -39,6 +39,7 @@ class Byte(IntEnum):
     CHANGE = 6
     SINCE = 7
     CAUSE = 8
+    COMMA = CAUSE  # of a denial, which has no cause
     VERB = 9
     MODE = 10
     EXTRA = 11
