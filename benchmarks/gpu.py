@@ -33,7 +33,7 @@ import transformers
 
 from radeval_lib.models.encoders import Encoder
 from radeval_lib.models.judges.language_model import CausalJudge
-from radeval_lib.models.ner.iob import IobScheme, IobTagger
+from radeval_lib.models.ner.iob import IobNerModel, IobScheme
 from radeval_lib.models.packaged import packaged_minilm
 from radeval_lib.models.training import TrainingSettings, train
 from radeval_lib.paths import BUILD
@@ -209,7 +209,7 @@ def measure_models(device: str, layers: tuple[int, int]) -> list[dict[str, Any]]
                 sentences,
             ),
             "NER model": (
-                IobTagger(paths["ner_model"], device=device),
+                IobNerModel(paths["ner_model"], device=device),
                 lambda m: m.tag(sentences),
                 sentences,
             ),

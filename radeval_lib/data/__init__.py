@@ -10,6 +10,7 @@ _HOMES = {
         "ChecksumError DataError DataRootError FetchError FormatError ManifestError RestrictedTextError"
     ),
     "radeval_lib.data.manifests": "DataFile Manifest data_root find load_manifest names",
+    "radeval_lib.data.records": "plain_words",
     "radeval_lib.data.restricted": "RestrictedText Text reveal",
 }
 __getattr__ = names_of(__name__, _HOMES)

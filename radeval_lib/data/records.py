@@ -11,7 +11,7 @@ import math
 from dataclasses import dataclass
 
 from radeval_lib.data.categories import LETTERS
-from radeval_lib.data.restricted import Text
+from radeval_lib.data.restricted import Text, reveal
 
 
 def _require(holds: bool, what: str) -> None:
@@ -124,6 +124,11 @@ class AnnotatedSentence:
         """The report that the sentence is from: its id up to the last slash, or all of it where it has
         none."""
         return self.id.rpartition("/")[0] or self.id
+
+
+def plain_words(sentence: AnnotatedSentence) -> list[str]:
+    """The sentence's words, to compute on."""
+    return [reveal(token) for token in sentence.tokens]
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from radeval_lib import synthetic
-from radeval_lib.models.ner.entities import agreement, decode_standard
+from radeval_lib.models.ner.entities import decode_standard, span_scores
 from radeval_lib.synthetic.records import Style
 
 Sentence = tuple[list[str], list[str]]
@@ -61,10 +61,10 @@ def predict(tagger: Any, texts: Sequence[Sequence[str]]) -> list[list[str]]:
 
 def spans(tags: Sequence[str]) -> set[tuple[int, int, str]]:
     """Entities as first word, word after the last, and type; an ``I-`` that continues nothing begins one."""
-    return {(one.start, one.end + 1, one.type) for one in decode_standard(tags, [False] * len(tags))}
+    return set(decode_standard(tags))
 
 
 def score(gold: Sequence[Sequence[str]], predicted: Sequence[Sequence[str]]) -> dict[str, float]:
     """Micro precision, recall and F1 of entities whose ends and type are all right."""
-    found = agreement(list(map(spans, gold)), list(map(spans, predicted)), list(map(len, gold))).overall
-    return {name: getattr(found, name) for name in ("precision", "recall", "f1")}
+    counts = span_scores(list(map(spans, gold)), list(map(spans, predicted)), list(map(len, gold))).spans
+    return {name: getattr(counts, name) for name in ("precision", "recall", "f1")}

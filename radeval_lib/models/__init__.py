@@ -8,12 +8,11 @@ from radeval_lib.lazy import names_of
 _HOMES = {
     "radeval_lib.models.encoders": "Encoder",
     "radeval_lib.models.graph.model": "tally",
-    "radeval_lib.models.graph.training": "model_of unit_records",
+    "radeval_lib.models.graph.training": "new_model unit_records",
     "radeval_lib.models.judges.base": "prompt",
     "radeval_lib.models.pretrained": "device_of",
     "radeval_lib.models.masked_language": "MaskedLanguageModel",
     "radeval_lib.models.naming": "AFTER_GRAPHS title",
-    "radeval_lib.models.ner.entities": "plain_words",
     "radeval_lib.models.ner.initial": "prepare",
     "radeval_lib.models.ner.training": "scheme_of",
     "radeval_lib.models.training": "TrainingSettings train",

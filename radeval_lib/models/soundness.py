@@ -40,7 +40,7 @@ COMPUTED = {"pegasus": ("encoder.embed_positions.*", "decoder.embed_positions.*"
 """What checkpoints may leave out because it is computed: Pegasus's sinusoids."""
 
 _FINE_TUNED = ("classifier.*", "pre_classifier.*", "score.*", "qa_outputs.*")
-"""The heads of classifiers, taggers and readers of questions, in any model of transformers."""
+"""The heads of classifiers of texts or tokens and of readers of questions, in any model of transformers."""
 
 
 @dataclass(frozen=True)
@@ -76,19 +76,19 @@ LANGUAGE_MODEL = Use()
 SEQ2SEQ = Use(idle=("encoder.pooler",))
 """A sequence-to-sequence model that was trained; the pooler is of an encoder-decoder made of BERT's kind."""
 
-TAGGER = Use(unused=("pooler.*",))
+NER_MODEL = Use(unused=("pooler.*",))
 """A token classifier that was trained; some were saved with the pooler, which they do not ask."""
 
 ENCODER = Use(idle=("pooler",), unused=_FINE_TUNED, pretraining=True)
 """An encoder whose hidden states are read. The pooler, a layer over the first token that BERT's kind has to
 tell the next sentence, is asked by classifiers of texts alone."""
 
-NEW_TAGGER = Use(
+NEW_NER_MODEL = Use(
     new=("classifier.*", "score.*", "head.*"), unused=("pooler.*", *_FINE_TUNED), pretraining=True
 )
 """An encoder that a token classifier starts from."""
 
-NEW_CLASSIFIER = replace(NEW_TAGGER, new=(*NEW_TAGGER.new, "pre_classifier.*", "pooler.*"))
+NEW_CLASSIFIER = replace(NEW_NER_MODEL, new=(*NEW_NER_MODEL.new, "pre_classifier.*", "pooler.*"))
 """An encoder that a text classifier starts from."""
 
 NEW_DECODER = Use(

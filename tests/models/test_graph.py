@@ -30,7 +30,7 @@ from radeval_lib.models.graph.model import (
     units,
     within,
 )
-from radeval_lib.models.graph.training import model_of, unit_records
+from radeval_lib.models.graph.training import new_model, unit_records
 from radeval_lib.models.pretrained import ModelError
 from radeval_lib.models.training import TrainingSettings, train
 from radeval_lib.roles import load
@@ -114,7 +114,7 @@ def test_the_loss_by_hand() -> None:
 
 
 def test_training_learns_and_is_kept(corpus: list[AnnotatedSentence], tmp_path: Path) -> None:
-    model = model_of(TINY, corpus, seed=1, **SMALL)
+    model = new_model(TINY, corpus, seed=1, **SMALL)
     train_set = unit_records(corpus[:40], "sentence")
     before = model.measure(corpus[40:50])["f1"]
     settings = TrainingSettings(
@@ -137,7 +137,7 @@ def test_training_learns_and_is_kept(corpus: list[AnnotatedSentence], tmp_path: 
 
 def test_other_labels_are_learned_as_well() -> None:
     spatial = load("spatial_corpus", "synthetic", size=20, seed=3, root=None)
-    model = model_of(TINY, spatial, max_width=12, unit="text", **SMALL)
+    model = new_model(TINY, spatial, 0, max_width=12, unit="text", **SMALL)
     assert set(model.settings.entity_types) >= {"Indicator", "Trajector", "Landmark"}
     example = model.example(spatial[0])
     assert len(example["relations"]) == len(spatial[0].relations)
@@ -151,7 +151,7 @@ def test_a_file_in_radgraphs_form_is_trained_on_and_counted_by_labeler(tmp_path:
         path.write_bytes(json_bytes(content))
         parts.append(radgraph.load(path))
     train_set, tested = parts
-    model = model_of(TINY, [*train_set, *tested], unit="text", **SMALL)
+    model = new_model(TINY, [*train_set, *tested], 0, unit="text", **SMALL)
     trained = train(model, train_set, tested, TrainingSettings(epochs=1, device="cpu", batch_size=2))
     assert len(trained.history) == 1
     table = tally(model, tested)
@@ -161,7 +161,7 @@ def test_a_file_in_radgraphs_form_is_trained_on_and_counted_by_labeler(tmp_path:
 
 
 def test_frozen_layers_stay(corpus: list[AnnotatedSentence]) -> None:
-    model = model_of(TINY, corpus, frozen_layers=1, **SMALL)
+    model = new_model(TINY, corpus, 0, frozen_layers=1, **SMALL)
     open_names = {name for name, value in model.module.encoder.named_parameters() if value.requires_grad}
     assert not any(name.startswith(("embeddings", "encoder.layer.0")) for name in open_names)
     assert any(name.startswith("encoder.layer.1") for name in open_names)
@@ -171,7 +171,7 @@ def test_bad_models_are_named(tmp_path: Path) -> None:
     with pytest.raises(ModelError, match="no graph model"):
         GraphModel.load(TINY)
     with pytest.raises(ModelError, match="no entity in the corpus"):
-        model_of(TINY, [AnnotatedSentence("a", ("no",))])
+        new_model(TINY, [AnnotatedSentence("a", ("no",))], 0)
     with pytest.raises(ModelError, match="no graph model of that name"):
         open_extractor(tmp_path)
 
@@ -210,7 +210,7 @@ def test_relations_across_sentences_are_missed_not_dropped() -> None:
         (Relation(0, 1, "r"),),
     )
     assert [len(row.relations) for row in unit_records([record], "sentence")] == [0, 0]
-    model = model_of(TINY, [record], **SMALL)
+    model = new_model(TINY, [record], 0, **SMALL)
     table = tally(model, [record]).groupby("part")["gold"].sum()
     assert (table["entity"], table["relation"]) == (2, 1)
     assert gold_graph(record).relations == ((0, 1, "r"),)
@@ -221,7 +221,7 @@ def test_relations_across_sentences_are_missed_not_dropped() -> None:
 
 @pytest.fixture
 def folder(tmp_path: Path, corpus: list[AnnotatedSentence]) -> Path:
-    model_of(TINY, corpus, seed=1, **SMALL).save(tmp_path)
+    new_model(TINY, corpus, seed=1, **SMALL).save(tmp_path)
     return tmp_path
 
 

@@ -18,7 +18,7 @@ from radeval_lib.models import catalog, soundness
 from radeval_lib.models.classifiers import TextClassifier
 from radeval_lib.models.encoders import Encoder
 from radeval_lib.models.judges.language_model import CausalJudge
-from radeval_lib.models.ner.iob import IobScheme, IobTagger
+from radeval_lib.models.ner.iob import IobNerModel, IobScheme
 from radeval_lib.models.pretrained import ModelError, weights
 from radeval_lib.models.summarizers.seq2seq import Seq2SeqSummarizer, encoder_decoder
 
@@ -187,7 +187,7 @@ def test_the_released_tagger_loads(tmp_path: Path) -> None:
     labels = ["O", "B-ANATOMY", "I-ANATOMY"]
     names = {"id2label": dict(enumerate(labels)), "label2id": {label: i for i, label in enumerate(labels)}}
     saved(random_model("DebertaV2ForTokenClassification", **DEBERTA, **names), tmp_path)
-    assert IobTagger(tmp_path, device="cpu").labels == labels
+    assert IobNerModel(tmp_path, device="cpu").labels == labels
     assert len(IobScheme(tmp_path).labels) == 11
 
 

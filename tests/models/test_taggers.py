@@ -12,12 +12,12 @@ import torch
 from nervaluate import Evaluator
 
 from radeval_lib.data import iob_tags
-from radeval_lib.data.records import AnnotatedSentence, Entity
+from radeval_lib.data.records import AnnotatedSentence, Entity, plain_words
 from radeval_lib.models.batching import buckets
-from radeval_lib.models.ner.entities import Counts, agreement, gold_spans, plain_words, words_of
-from radeval_lib.models.ner.iob import IobScheme, IobTagger, iob_labels
-from radeval_lib.models.ner.span_scheme import SpanScheme, SpanSettings, SpanTagger
-from radeval_lib.models.ner.training import open_tagger, scheme_of
+from radeval_lib.models.ner.entities import Counts, gold_spans, span_scores, words_of
+from radeval_lib.models.ner.iob import IobNerModel, IobScheme, iob_labels
+from radeval_lib.models.ner.span_scheme import SpanNerModel, SpanScheme, SpanSettings
+from radeval_lib.models.ner.training import open_ner_model, scheme_of
 from radeval_lib.models.pretrained import ModelError
 from radeval_lib.models.training import TrainingSettings, train
 from radeval_lib.roles.generated import ner_corpus
@@ -48,12 +48,12 @@ def test_words() -> None:
 def test_strict_counts_by_hand() -> None:
     gold = [[(0, 2, "Disease"), (3, 4, "Anatomy")], [(0, 1, "Anatomy")]]
     predicted = [[(0, 2, "DISEASE"), (3, 5, "ANATOMY")], [(0, 1, "DISEASE")]]
-    found = agreement(gold, predicted, [5, 2])
-    assert found.overall == Counts(matched=1, predicted=3, gold=3)
-    assert (found.overall.precision, found.overall.recall, found.overall.f1) == (1 / 3, 1 / 3, 1 / 3)
+    found = span_scores(gold, predicted, [5, 2])
+    assert found.spans == Counts(matched=1, predicted=3, gold=3)
+    assert (found.spans.precision, found.spans.recall, found.spans.f1) == (1 / 3, 1 / 3, 1 / 3)
     # sentence one: B I O B O against B I O B I; sentence two: B-ANATOMY O against B-DISEASE O
     assert found.accuracy == pytest.approx(5 / 7)
-    assert agreement([[]], [[]], [0]).overall.f1 == 0
+    assert span_scores([[]], [[]], [0]).spans.f1 == 0
 
 
 def test_strict_counts_as_nervaluate_has_them() -> None:
@@ -65,7 +65,7 @@ def test_strict_counts_as_nervaluate_has_them() -> None:
         return [(s, s + int(rng.integers(1, 4)), kinds[rng.integers(2)]) for s in starts]
 
     gold, predicted = ([drawn() for _ in range(60)] for _ in range(2))
-    ours = agreement(gold, predicted, [12] * 60).overall
+    ours = span_scores(gold, predicted, [12] * 60).spans
     tags = [[iob_tags.encode(row, 12) for row in rows] for rows in (gold, predicted)]
     theirs = Evaluator(*tags, tags=kinds, loader="list").evaluate()["overall"]["strict"]
     assert (ours.precision, ours.recall) == pytest.approx((theirs.precision, theirs.recall))
@@ -90,7 +90,7 @@ def test_iob_scheme_labels_every_piece() -> None:
 
 
 def test_iob_tagger_reads_each_sentence_alone_as_among_others() -> None:
-    tagger = IobTagger(TINY, device="cpu")
+    tagger = IobNerModel(TINY, device="cpu")
     texts = [report.findings.text for report in generate(20, seed=5)]
     assert tagger.tag([*texts, texts[0]]) == [tagger.tag([text])[0] for text in [*texts, texts[0]]]
     assert tagger.tag([]) == []
@@ -102,8 +102,8 @@ def test_both_taggers_compute_in_the_precision_asked_for(precision, kind, tmp_pa
     SpanScheme(TINY, SpanSettings(hidden=8, width_size=4)).save(tmp_path)
     kinds = set()
     for model in (TINY, tmp_path):
-        tagger = open_tagger(model, decoding="released", device="cpu", precision=precision)
-        module = tagger.model if isinstance(tagger, IobTagger) else tagger.scheme.module
+        tagger = open_ner_model(model, decoding="released", device="cpu", precision=precision)
+        module = tagger.model if isinstance(tagger, IobNerModel) else tagger.scheme.module
         for part in module.modules():
             if isinstance(part, torch.nn.Linear):
                 part.register_forward_hook(lambda part, given, found: kinds.add(found.dtype))
@@ -122,7 +122,7 @@ def test_labels_must_be_iob() -> None:
 def test_training_learns_and_is_kept(name, sentences, tmp_path) -> None:
     head = {"hidden": 64, "width_size": 16} if name == "span" else {}
     scheme = scheme_of(name, TINY, seed=1, **head)
-    before = scheme.agreement(sentences[:80]).overall.f1
+    before = scheme.measure(sentences[:80])["f1"]
     rate, epochs = (5e-3, 7) if name == "span" else (2e-3, 3)
     settings = TrainingSettings(
         learning_rate=rate, batch_size=16, epochs=epochs, patience=9, device="cpu", seed=1
@@ -130,10 +130,10 @@ def test_training_learns_and_is_kept(name, sentences, tmp_path) -> None:
     trained = train(scheme, sentences, sentences[:80], settings)
     assert trained.best["f1"] > max(before, 0.3)
     assert [row["epoch"] for row in trained.history] == list(range(1, epochs + 1))
-    assert scheme.agreement(sentences[:80]).overall.f1 == trained.best["f1"]
+    assert scheme.measure(sentences[:80])["f1"] == trained.best["f1"]
     scheme.save(tmp_path)
     assert not list(tmp_path.glob("*.bin"))
-    tagger = open_tagger(tmp_path, decoding="standard", device="cpu")
+    tagger = open_ner_model(tmp_path, decoding="standard", device="cpu")
     words = plain_words(sentences[0])
     expected = scheme.predict([words])[0]
     assert [kind for _, kind in tagger.tag([" ".join(words)])[0]] == [kind for *_, kind in expected]
@@ -162,7 +162,7 @@ def test_span_tagger_writes_as_the_sentence_does(tmp_path) -> None:
     for key, value in scheme.module.state_dict().items():
         assert (loaded.module.state_dict()[key] == value).all()
     text = "Mild  Edema, (T4)."
-    for words, kind in SpanTagger(tmp_path, device="cpu").tag([text])[0]:
+    for words, kind in SpanNerModel(tmp_path, device="cpu").tag([text])[0]:
         assert words in text
         assert kind.isupper()
 
@@ -174,17 +174,17 @@ def test_bad_checkpoints_are_named(tmp_path) -> None:
     shutil.copytree(TINY, copy)
     (copy / "model.safetensors").rename(copy / "pytorch_model.bin")
     with pytest.raises(ModelError, match="no safetensors weights"):
-        IobTagger(copy)
+        IobNerModel(copy)
     (copy / "model.safetensors").write_bytes(b"\0" * 50)
     with pytest.raises(ModelError, match="cannot load 'copy'"):
-        IobTagger(copy)
+        IobNerModel(copy)
     (copy / "config.json").unlink()
     with pytest.raises(ModelError, match=r"no config.json"):
-        IobTagger(copy)
+        IobNerModel(copy)
     with pytest.raises(ModelError, match="no folder"):
-        IobTagger(tmp_path / "gone")
+        IobNerModel(tmp_path / "gone")
     with pytest.raises(ModelError, match="decoding: unknown value"):
-        IobTagger(TINY, decoding="viterbi")  # type: ignore[arg-type]
+        IobNerModel(TINY, decoding="viterbi")  # type: ignore[arg-type]
 
 
 def test_no_code_of_the_repository_runs(tmp_path) -> None:
@@ -195,7 +195,7 @@ def test_no_code_of_the_repository_runs(tmp_path) -> None:
     (copy / "config.json").write_text(json.dumps(config))
     (copy / "run.py").write_text(f"open({str(tmp_path / 'ran')!r}, 'w')")
     with pytest.raises(ModelError):
-        IobTagger(copy)
+        IobNerModel(copy)
     assert not (tmp_path / "ran").exists()
 
 

@@ -125,7 +125,7 @@ def test_an_allowance_holds_for_its_use_alone() -> None:
     assert "lm_head.*" in soundness.ENCODER.may_have("roberta")
     assert "lm_head.*" not in soundness.ENCODER.may_have("bert")
     assert soundness.LANGUAGE_MODEL.may_have("roberta") == soundness.LANGUAGE_MODEL.may_lack("llama") == ()
-    assert "cls.*" not in soundness.TAGGER.may_have("bert")
+    assert "cls.*" not in soundness.NER_MODEL.may_have("bert")
 
 
 def test_a_tokenizer_with_other_numbers_than_its_list_is_refused(model: Path) -> None:

@@ -71,10 +71,10 @@ def ner_model(folder: Path, scheme: Any = "iob", **settings: Any) -> None:
 
 
 def graphs(folder: Path) -> None:
-    from radeval_lib.models.graph.training import model_of, unit_records
+    from radeval_lib.models.graph.training import new_model, unit_records
 
     rows = list(generated.graph_corpus(20, 1))
-    model = model_of(MODEL, rows, seed=1, frozen_layers=1)
+    model = new_model(MODEL, rows, seed=1, frozen_layers=1)
     records = unit_records(rows[:12], model.settings.unit)
     _train(folder, model, records, rows[12:16], by_length=True)
 

@@ -32,7 +32,7 @@ from radeval_lib.models.graph.model import GraphModel, GraphSettings
 from radeval_lib.models.judges.language_model import JudgeTuning, small_model
 from radeval_lib.models.judges.opening import open_judge
 from radeval_lib.models.ner.span_scheme import SpanScheme, SpanSettings
-from radeval_lib.models.ner.training import open_tagger
+from radeval_lib.models.ner.training import open_ner_model
 from radeval_lib.models.pretrained import ModelError, pretrained, save_checkpoint, weights
 from radeval_lib.models.soundness import ENCODER
 from radeval_lib.models.summarizers.seq2seq import Seq2SeqSummarizer, encoder_decoder
@@ -112,13 +112,13 @@ KINDS = (
     Kind(
         "a tagger",
         lambda folder: shutil.copytree(TINY, folder, dirs_exist_ok=True),
-        lambda folder: open_tagger(folder, decoding="released", device="cpu").tag([TEXT]),
+        lambda folder: open_ner_model(folder, decoding="released", device="cpu").tag([TEXT]),
         ("ratescore", f"ratescore.encoder={TINY}", "ratescore.ner_model=model"),
     ),
     Kind(
         "a tagger of spans",
         lambda folder: SpanScheme(TINY, SpanSettings(hidden=16, width_size=8)).save(folder),
-        lambda folder: open_tagger(folder, decoding="released", device="cpu").tag([TEXT]),
+        lambda folder: open_ner_model(folder, decoding="released", device="cpu").tag([TEXT]),
         ("ratescore", f"ratescore.encoder={TINY}", "ratescore.ner_model=model"),
     ),
     Kind(

@@ -16,6 +16,7 @@ from radeval_lib.errors import check_choice
 from radeval_lib.metrics.base import MetricError
 from radeval_lib.metrics.ratescore import rush
 from radeval_lib.metrics.ratescore.weights import NEGATED, POSITIVE, Weights, load, type_indices
+from radeval_lib.models.ner.entities import Decoding
 
 Preset = Literal["released", "paper"]
 PenaltyRule = Literal["cross_polarity", "any_mismatch"]
@@ -23,7 +24,6 @@ Orientation = Literal["query_first", "match_first"]
 Empty = Literal["half", "zero", "one_if_both_empty"]
 Pooling = Literal["cls", "mean"]
 Cosine = Literal["keep", "clip_at_zero"]
-Decoding = Literal["released", "standard"]
 
 
 @dataclass(frozen=True)

@@ -36,7 +36,7 @@ from radeval_lib.models.pretrained import Precision
 if TYPE_CHECKING:
     from radeval_lib.models.cache import BlobCache
     from radeval_lib.models.encoders import Encoder
-    from radeval_lib.models.ner.entities import Tagger
+    from radeval_lib.models.ner.entities import NerModel
 
 CHUNK = 2_000
 """Pairs whose texts are read together; memory grows with this, and with the number of distinct entities."""
@@ -107,11 +107,11 @@ class RaTEScore(Metric):
         return {**super().settings(), "weights": self.scorer.weights.name}
 
     @cached_property
-    def tagger(self) -> Tagger:
+    def tagger(self) -> NerModel:
         """The NER model, loaded when first needed."""
-        from radeval_lib.models.ner.training import open_tagger
+        from radeval_lib.models.ner.training import open_ner_model
 
-        tagger = open_tagger(
+        tagger = open_ner_model(
             self.ner_model, decoding=self.options.decoding, device=self.device, precision=self.precision
         )
         types = {label.partition("-")[2] for label in getattr(tagger, "labels", []) if label != "O"}

@@ -17,10 +17,9 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 import pandas as pd
 
 from radeval_lib.data.iob_tags import WordSpan
-from radeval_lib.data.records import AnnotatedSentence
+from radeval_lib.data.records import AnnotatedSentence, plain_words
 from radeval_lib.models.batching import IGNORED, in_batches, of_distinct, padded, stacked
 from radeval_lib.models.encoders import candidate_spans, encode_words, places_of_spans
-from radeval_lib.models.ner.entities import plain_words
 from radeval_lib.models.ner.iob import fast_tokenizer
 from radeval_lib.models.pretrained import device_of, fill, read_settings, save_checkpoint, weights
 from radeval_lib.models.soundness import ENCODER

@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from radeval_lib.data.records import AnnotatedSentence, Entity, Relation
+from radeval_lib.data.records import AnnotatedSentence, Entity, Relation, plain_words
 from radeval_lib.models.graph.model import (
     GraphModel,
     GraphSettings,
@@ -16,18 +16,20 @@ from radeval_lib.models.graph.model import (
     units,
     within,
 )
-from radeval_lib.models.ner.entities import plain_words
 from radeval_lib.models.pretrained import ModelError
 
 
-def model_of(
-    init_model: str | Path, corpus: Iterable[AnnotatedSentence], seed: int = 0, **settings: Any
+def new_model(
+    init_model: str | Path, corpus: Iterable[AnnotatedSentence], seed: int, **head: Any
 ) -> GraphModel:
-    """A model to train on a corpus, which gives its labels; the head is drawn from ``seed``.
+    """A model that is not trained yet.
 
     Parameters
     ----------
-    settings : fields of :class:`~radeval_lib.models.graph.model.GraphSettings` other than the labels.
+    init_model : folder or name of the encoder from which it starts.
+    corpus : what it is to be trained on, which gives its labels.
+    seed : what the head is drawn from.
+    head : fields of :class:`~radeval_lib.models.graph.model.GraphSettings` other than the labels.
     """
     import torch
 
@@ -37,7 +39,7 @@ def model_of(
     if not entities:
         raise ModelError("no entity in the corpus", "graph model", "Give records with entities.")
     torch.manual_seed(seed)
-    return GraphModel(init_model, GraphSettings(entities, relations, **settings))
+    return GraphModel(init_model, GraphSettings(entities, relations, **head))
 
 
 def unit_records(records: Iterable[AnnotatedSentence], unit: Unit) -> list[AnnotatedSentence]:

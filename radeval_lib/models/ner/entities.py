@@ -1,16 +1,15 @@
-"""Entities as typed spans of words: decoded from taggers' labels, and compared with gold ones."""
+"""Entities as typed spans of words: decoded from an NER model's labels, and compared with gold ones."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
-from typing import Literal, NamedTuple, Protocol
+from dataclasses import dataclass
+from typing import Literal, Protocol
 
 from radeval_lib.data import iob_tags
 from radeval_lib.data.iob_tags import WordSpan
 from radeval_lib.data.records import AnnotatedSentence
-from radeval_lib.data.restricted import reveal
 
 _WORD = re.compile(r"[^\W_]+|[^\w\s]|_")
 
@@ -20,28 +19,16 @@ def words_of(text: str) -> list[tuple[int, int]]:
     return [match.span() for match in _WORD.finditer(text)]
 
 
-def plain_words(sentence: AnnotatedSentence) -> list[str]:
-    """The sentence's words, to compute on."""
-    return [reveal(token) for token in sentence.tokens]
-
-
 def gold_spans(sentence: AnnotatedSentence) -> list[WordSpan]:
     """The sentence's entities; types in upper case."""
     return [(entity.start, entity.end, entity.label.upper()) for entity in sentence.entities]
 
 
 Decoding = Literal["released", "standard"]
+"""How labels are read: by the rules of RaTEScore's released code, or as IOB labels usually are."""
 
 
-class Span(NamedTuple):
-    """A stretch of tokens, both ends included, and its type."""
-
-    start: int
-    end: int
-    type: str
-
-
-class Tagger(Protocol):
+class NerModel(Protocol):
     """Finds entities in sentences."""
 
     def tag(self, sentences: Sequence[str]) -> list[list[tuple[str, str]]]:
@@ -49,18 +36,19 @@ class Tagger(Protocol):
         ...
 
 
-def decode(labels: Sequence[str], skipped: Sequence[bool], how: Decoding = "released") -> list[Span]:
-    """Spans of a sequence of ``B-TYPE``, ``I-TYPE`` and ``O``."""
-    return decode_released(labels, skipped) if how == "released" else decode_standard(labels, skipped)
+def decode(labels: Sequence[str], special: Sequence[bool], decoding: Decoding) -> list[WordSpan]:
+    """Spans of tokens' ``B-TYPE``, ``I-TYPE`` and ``O``; no entity holds a ``special`` token."""
+    if decoding == "released":
+        return decode_released(labels, special)
+    return decode_standard(["O" if skip else label for label, skip in zip(labels, special, strict=True)])
 
 
-def decode_standard(labels: Sequence[str], skipped: Sequence[bool]) -> list[Span]:
+def decode_standard(labels: Sequence[str]) -> list[WordSpan]:
     """Spans of IOB labels; a stray I- begins an entity, a change of type ends one."""
-    kept = ["O" if special else label for label, special in zip(labels, skipped, strict=True)]
-    return [Span(one.start, one.end - 1, one.label) for one in iob_tags.decode(kept)]
+    return [(entity.start, entity.end, entity.label) for entity in iob_tags.decode(labels)]
 
 
-def decode_released(labels: Sequence[str], skipped: Sequence[bool]) -> list[Span]:
+def decode_released(labels: Sequence[str], special: Sequence[bool]) -> list[WordSpan]:
     """Spans by the released code's rules (``post_process`` in RaTEScore 0.6.0), its oddities included.
 
     An entity has the type of its B-, whatever types the I- after it have; an I- without a B- before it is
@@ -68,28 +56,28 @@ def decode_released(labels: Sequence[str], skipped: Sequence[bool]) -> list[Span
     token decides over an entity at the end of the sentence: if that label is I-, the entity is taken to end
     before the special token, but only as long as no entity before it ended at a B-; otherwise it is lost.
     """
-    spans: list[Span] = []
+    spans: list[WordSpan] = []
     opened: tuple[int, str] | None = None
     ended_at_b = False  # the reference forgets to clear the end of an entity that another followed at once
     for position in range(len(labels) - 1):
         prefix, _, kind = labels[position].partition("-")
         following = labels[position + 1][:1]
-        if skipped[position] or prefix not in ("B", "I") or (prefix == "I" and following == "I"):
+        if special[position] or prefix not in ("B", "I") or (prefix == "I" and following == "I"):
             continue
         begin = (position, kind) if prefix == "B" else opened
         if following == "I":
             opened = begin
             continue
         if begin is not None:
-            spans.append(Span(begin[0], position, begin[1]))
+            spans.append((begin[0], position + 1, begin[1]))
         opened = (position, kind) if following == "B" else None
         ended_at_b = following == "B"
     if opened is not None and not ended_at_b:
-        spans.append(Span(opened[0], len(labels) - 2, opened[1]))
+        spans.append((opened[0], len(labels) - 1, opened[1]))
     return spans
 
 
-@dataclass
+@dataclass(frozen=True)
 class Counts:
     """Sufficient statistics: add them up over sentences to resample or regroup without tagging again."""
 
@@ -114,13 +102,13 @@ class Counts:
         return 2 * self.matched / total if total else 0.0
 
 
-@dataclass
-class EntityAgreement:
-    """Strict agreement over a corpus."""
+@dataclass(frozen=True)
+class SpanScores:
+    """Predicted spans against gold ones: those with the same words and type, and the words' labels."""
 
-    overall: Counts = field(default_factory=Counts)
-    correct_words: int = 0
-    words: int = 0
+    spans: Counts
+    correct_words: int
+    words: int
 
     @property
     def accuracy(self) -> float:
@@ -128,17 +116,16 @@ class EntityAgreement:
         return self.correct_words / self.words if self.words else 0.0
 
 
-def agreement(
+def span_scores(
     gold: Sequence[Iterable[WordSpan]], predicted: Sequence[Iterable[WordSpan]], lengths: Sequence[int]
-) -> EntityAgreement:
-    """Counts of predicted against gold spans of sentences with ``lengths`` words. The case of types does
-    not matter, and spans that occur twice count once."""
-    result = EntityAgreement()
-    for wanted, found, length in zip(gold, predicted, lengths, strict=True):
-        truth = {(start, end, kind.upper()) for start, end, kind in wanted}
+) -> SpanScores:
+    """Strict matches of the spans of sentences with ``lengths`` words. The case of types does not matter, and
+    spans that occur twice count once."""
+    counts, correct_words = Counts(), 0
+    for annotated, found, length in zip(gold, predicted, lengths, strict=True):
+        truth = {(start, end, kind.upper()) for start, end, kind in annotated}
         guess = {(start, end, kind.upper()) for start, end, kind in found}
-        result.overall += Counts(len(truth & guess), len(guess), len(truth))
+        counts += Counts(len(truth & guess), len(guess), len(truth))
         labels = zip(iob_tags.encode(truth, length), iob_tags.encode(guess, length), strict=True)
-        result.correct_words += sum(a == b for a, b in labels)
-        result.words += length
-    return result
+        correct_words += sum(right == given for right, given in labels)
+    return SpanScores(counts, correct_words, sum(lengths))

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from radeval_lib.data.categories import TYPES
 from radeval_lib.data.iob_tags import WordSpan
-from radeval_lib.data.records import AnnotatedSentence
+from radeval_lib.data.records import AnnotatedSentence, plain_words
 from radeval_lib.errors import check_choice
 from radeval_lib.models.batching import (
     IGNORED,
@@ -21,15 +21,7 @@ from radeval_lib.models.batching import (
     stacked,
 )
 from radeval_lib.models.encoders import well_formed
-from radeval_lib.models.ner.entities import (
-    Decoding,
-    EntityAgreement,
-    agreement,
-    decode,
-    decode_standard,
-    gold_spans,
-    plain_words,
-)
+from radeval_lib.models.ner.entities import Decoding, decode, decode_standard, gold_spans, span_scores
 from radeval_lib.models.pretrained import (
     ModelError,
     Precision,
@@ -39,7 +31,7 @@ from radeval_lib.models.pretrained import (
     save_checkpoint,
     weights,
 )
-from radeval_lib.models.soundness import NEW_TAGGER, TAGGER
+from radeval_lib.models.soundness import NER_MODEL, NEW_NER_MODEL
 
 if TYPE_CHECKING:
     import torch
@@ -71,16 +63,12 @@ class Scheme:
     def example(self, record: AnnotatedSentence) -> dict[str, Any]:
         return self.encoded(plain_words(record), gold_spans(record))
 
-    def agreement(self, records: Sequence[AnnotatedSentence]) -> EntityAgreement:
-        """Strict agreement with annotated sentences, whole and by type."""
-        words = list(map(plain_words, records))
-        return agreement(list(map(gold_spans, records)), self.predict(words), list(map(len, words)))
-
     def measure(self, records: Sequence[AnnotatedSentence]) -> dict[str, float]:
         """Micro F1, precision and recall of strict spans, and accuracy of words' labels."""
-        found = self.agreement(records)
-        measures = {name: float(getattr(found.overall, name)) for name in ("f1", "precision", "recall")}
-        return {**measures, "accuracy": found.accuracy}
+        words = list(map(plain_words, records))
+        scores = span_scores(list(map(gold_spans, records)), self.predict(words), list(map(len, words)))
+        measures = {name: float(getattr(scores.spans, name)) for name in ("f1", "precision", "recall")}
+        return {**measures, "accuracy": scores.accuracy}
 
 
 MAX_TOKENS = 512
@@ -89,7 +77,7 @@ MAX_TOKENS = 512
 _SPECIAL = ("[CLS]", "[SEP]")  # the released code knows these two by name and no others
 
 
-class IobTagger:
+class IobNerModel:
     """Tags sentences with a token-classification model whose labels are O, B-TYPE and I-TYPE.
 
     Sentences that the tokenizer makes the same tokens of are tagged once.
@@ -111,7 +99,7 @@ class IobTagger:
         self.precision = precision_of(self.device, precision)
         self.labels = iob_labels(pretrained(AutoConfig, model).id2label, self.name)
         self.tokenizer: Any = pretrained(AutoTokenizer, model)
-        self.model: Any = weights(AutoModelForTokenClassification, model, TAGGER).to(self.device)
+        self.model: Any = weights(AutoModelForTokenClassification, model, NER_MODEL).to(self.device)
         limit = getattr(self.model.config, "max_position_embeddings", 0) or MAX_TOKENS
         self.max_tokens = min(MAX_TOKENS, limit)
         self._words: dict[tuple[int, ...], str] = {}
@@ -137,7 +125,7 @@ class IobTagger:
         tokens = self.tokenizer.convert_ids_to_tokens(list(ids))
         special = [token in _SPECIAL for token in tokens]
         spans = decode([self.labels[index] for index in row], special, self.decoding)
-        return [(self._text(ids[span.start : span.end + 1]), span.type) for span in spans]
+        return [(self._text(ids[start:end]), kind) for start, end, kind in spans]
 
     def _text(self, ids: tuple[int, ...]) -> str:
         if ids not in self._words:
@@ -184,7 +172,7 @@ class IobScheme(Scheme):
         self._index = {label: index for index, label in enumerate(self.labels)}
         self.tokenizer: Any = fast_tokenizer(AutoTokenizer, init_model)
         config = labelled(self.labels)
-        self.module: Any = weights(AutoModelForTokenClassification, init_model, NEW_TAGGER, **config)
+        self.module: Any = weights(AutoModelForTokenClassification, init_model, NEW_NER_MODEL, **config)
 
     def encoded(self, words: Sequence[str], spans: Sequence[WordSpan]) -> dict[str, Any]:
         encoded = self._encoded([words])[0]
@@ -224,14 +212,14 @@ class IobScheme(Scheme):
 
     def _words(self, word_ids: Sequence[int | None], row: Sequence[int]) -> list[WordSpan]:
         """Spans of words: a span of pieces takes in every word of which it holds a piece."""
-        labels = [self.labels[index] for index in row[: len(word_ids)]]
-        spans = decode_standard(labels, [word is None for word in word_ids])
-        found: dict[tuple[int, int], WordSpan] = {}
-        for span in spans:
-            start, end = word_ids[span.start], word_ids[span.end]
-            if start is not None and end is not None:
-                found.setdefault((start, end + 1), (start, end + 1, span.type))
-        return list(found.values())
+        pieces = zip(row[: len(word_ids)], word_ids, strict=True)
+        labels = ["O" if word is None else self.labels[index] for index, word in pieces]
+        spans: dict[tuple[int, int], WordSpan] = {}
+        for first, end, kind in decode_standard(labels):
+            start, last = word_ids[first], word_ids[end - 1]
+            if start is not None and last is not None:
+                spans.setdefault((start, last + 1), (start, last + 1, kind))
+        return list(spans.values())
 
     def _encoded(self, sentences: Sequence[Sequence[str]]) -> list[Any]:
         words = [[well_formed(word) or " " for word in sentence] for sentence in sentences]
@@ -279,5 +267,4 @@ class FirstPieceScheme(IobScheme):
         for index, word in zip(row, word_ids, strict=False):
             if word is not None and word == len(labels):
                 labels.append(self.labels[index])
-        found = decode_standard(labels, [False] * len(labels))
-        return [(span.start, span.end + 1, span.type) for span in found]
+        return decode_standard(labels)

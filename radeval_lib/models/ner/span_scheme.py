@@ -175,7 +175,7 @@ class SpanScheme(Scheme):
         return [(start, start + width + 1, kinds[kind - 1]) for start, width, kind in candidates if kind]
 
 
-class SpanTagger:
+class SpanNerModel:
     """Tags sentences with a span model that was saved; overlapping entities are all kept."""
 
     def __init__(self, model: str | Path, *, device: str = "auto", precision: Precision = "auto") -> None:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any, Literal
 
-from radeval_lib.models.ner.iob import IobScheme, IobTagger, Scheme
-from radeval_lib.models.ner.span_scheme import SETTINGS, SpanScheme, SpanSettings, SpanTagger
+from radeval_lib.models.ner.iob import IobNerModel, IobScheme, Scheme
+from radeval_lib.models.ner.span_scheme import SETTINGS, SpanNerModel, SpanScheme, SpanSettings
 from radeval_lib.models.pretrained import ModelError, Precision
 
 SchemeName = Literal["iob", "span"]
@@ -24,10 +24,10 @@ def scheme_of(name: SchemeName, init_model: str | Path, seed: int = 0, **head: A
     raise ModelError(f"unknown scheme {name!r}", "scheme", "Choices: iob, span.")
 
 
-def open_tagger(
+def open_ner_model(
     model: str | Path, *, decoding: str, device: str = "auto", precision: Precision = "auto"
 ) -> Any:
-    """The tagger of a folder or hub name: of spans if this library saved one there, else of tokens."""
+    """The NER model of a folder or hub name: of spans if this library saved one there, else of tokens."""
     if (Path(model) / SETTINGS).is_file():
-        return SpanTagger(model, device=device, precision=precision)
-    return IobTagger(model, decoding=decoding, device=device, precision=precision)  # type: ignore[arg-type]
+        return SpanNerModel(model, device=device, precision=precision)
+    return IobNerModel(model, decoding=decoding, device=device, precision=precision)  # type: ignore[arg-type]

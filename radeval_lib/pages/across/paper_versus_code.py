@@ -15,8 +15,9 @@ from IPython.display import display
 
 from radeval_lib import own_yaml, plots, tables
 from radeval_lib.data import green_analysis
+from radeval_lib.data.iob_tags import WordSpan
 from radeval_lib.metrics import bleu, green, radcliq, radgraph, ratescore
-from radeval_lib.models.ner.entities import Decoding, Span, decode
+from radeval_lib.models.ner.entities import Decoding, decode
 from radeval_lib.papers import demonstrations as demo
 from radeval_lib.papers.demonstrations import Contrast
 from radeval_lib.papers.exhibits import PAPERS
@@ -155,17 +156,19 @@ def shifted_pairs() -> tuple[pd.DataFrame, Contrast, Contrast]:
     return frame, returned, _contrast("shifted_mean", (float(np.mean(meant)), frame["score"].mean()))
 
 
-def _entities(labels: Sequence[str], how: Decoding) -> list[Span]:
+def _entities(labels: Sequence[str], decoding: Decoding) -> list[WordSpan]:
     """Entities of labels that begin at [CLS] and end at [SEP]."""
-    return decode(labels, [place in (0, len(labels) - 1) for place in range(len(labels))], how)
+    return decode(labels, [place in (0, len(labels) - 1) for place in range(len(labels))], decoding)
 
 
 def label_strings() -> pd.DataFrame:
     """Label strings with the entities that the usual scheme and the released code read from them."""
 
-    def written(labels: str, how: Decoding) -> str:
-        spans = _entities(labels.split(), how)
-        return ", ".join(f"{s.type}: {s.start}" + f"–{s.end}" * (s.end > s.start) for s in spans) or "none"
+    def written(labels: str, decoding: Decoding) -> str:
+        spans = _entities(labels.split(), decoding)
+        tokens = [str(start) if end == start + 1 else f"{start}–{end - 1}" for start, end, _ in spans]
+        kinds = [kind for *_, kind in spans]
+        return ", ".join(f"{kind}: {at}" for kind, at in zip(kinds, tokens, strict=True)) or "none"
 
     strings = [
         "O B-dis I-dis O O",

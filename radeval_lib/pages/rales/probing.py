@@ -15,10 +15,10 @@ from numpy.typing import NDArray
 
 from radeval_lib.data import iob_tags
 from radeval_lib.data.iob_tags import WordSpan
-from radeval_lib.data.records import AnnotatedSentence, Document
+from radeval_lib.data.records import AnnotatedSentence, Document, plain_words
 from radeval_lib.data.restricted import reveal
 from radeval_lib.models.classifiers import FrozenEncoder, Probe, fit_probe
-from radeval_lib.models.ner.entities import agreement, decode_standard, gold_spans, plain_words
+from radeval_lib.models.ner.entities import decode_standard, gold_spans, span_scores
 
 
 class ProbedDocuments:
@@ -60,15 +60,13 @@ class ProbedWords:
         targets = [label for row in train for label in iob_tags.encode(gold_spans(row), len(row.tokens))]
         self._probe = fit_probe(features, targets, self._labels, penalty)
         words = [plain_words(row) for row in dev]
-        return agreement(list(map(gold_spans, dev)), self.predict(words), list(map(len, words))).overall.f1
+        return span_scores(list(map(gold_spans, dev)), self.predict(words), list(map(len, words))).spans.f1
 
     def predict(self, sentences: Sequence[Sequence[str]]) -> list[list[WordSpan]]:
         """The entities of sentences that are given as words."""
-        found = []
-        for vectors in self._encoder.of_words(sentences):
-            spans = decode_standard(self._probe.predict(vectors), [False] * len(vectors))
-            found.append([(span.start, span.end + 1, span.type) for span in spans])
-        return found
+        return [
+            decode_standard(self._probe.predict(vectors)) for vectors in self._encoder.of_words(sentences)
+        ]
 
 
 @lru_cache(maxsize=1)

@@ -16,13 +16,13 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
-from radeval_lib.data.records import AnnotatedSentence, Document
+from radeval_lib.data.records import AnnotatedSentence, Document, plain_words
 from radeval_lib.data.restricted import reveal
 from radeval_lib.errors import TaskError
 from radeval_lib.models.classifiers import TextClassifier
 from radeval_lib.models.graph.model import GraphModel, tally
-from radeval_lib.models.graph.training import model_of, unit_records
-from radeval_lib.models.ner.entities import agreement, gold_spans, plain_words
+from radeval_lib.models.graph.training import new_model, unit_records
+from radeval_lib.models.ner.entities import gold_spans, span_scores
 from radeval_lib.models.ner.iob import FirstPieceScheme
 from radeval_lib.pages.rales.probing import ProbedDocuments, ProbedWords
 
@@ -125,7 +125,7 @@ class GraphBenchmark(BenchmarkTask):
         return _checked(Parts(found.train, found.dev, [*found.test, *away]), self.name)
 
     def start(self, init_model: str | Path, parts: Parts, seed: int) -> GraphModel:
-        return model_of(init_model, parts.every(), seed)
+        return new_model(init_model, parts.every(), seed)
 
     def training_records(self, records: Sequence[AnnotatedSentence]) -> list[AnnotatedSentence]:
         return unit_records(records, "sentence")
@@ -243,8 +243,8 @@ def tagging_counts(records: Sequence[AnnotatedSentence], predicted: Sequence[Any
     """Counts of strict spans, sentences of a report added up."""
     rows = []
     for row, spans in zip(records, predicted, strict=True):
-        found = agreement([gold_spans(row)], [spans], [len(row.tokens)]).overall
-        rows.append({"case": row.report, "domain": "", "part": "entity", **vars(found)})
+        counts = span_scores([gold_spans(row)], [spans], [len(row.tokens)]).spans
+        rows.append({"case": row.report, "domain": "", "part": "entity", **vars(counts)})
     return _by_case(pd.DataFrame(rows))
 
 

@@ -14,10 +14,9 @@ from itertools import takewhile
 
 import pandas as pd
 
-from radeval_lib.data.records import AnnotatedSentence, Entity
+from radeval_lib.data.records import AnnotatedSentence, Entity, plain_words
 from radeval_lib.metrics.ratescore.formula import unit
 from radeval_lib.models.encoders import Encoder
-from radeval_lib.models.ner.entities import plain_words
 from radeval_lib.stats.resampling import share_interval
 from radeval_lib.study.runs import Run
 

@@ -8,9 +8,9 @@ from dataclasses import asdict, dataclass
 import numpy as np
 import pandas as pd
 
-from radeval_lib.data.records import AnnotatedSentence
+from radeval_lib.data.records import AnnotatedSentence, plain_words
 from radeval_lib.errors import ParameterError
-from radeval_lib.models.ner.entities import agreement, gold_spans, plain_words
+from radeval_lib.models.ner.entities import gold_spans, span_scores
 from radeval_lib.models.ner.iob import Scheme
 
 NOTEBOOK = "ratescore/ner_training"
@@ -76,8 +76,8 @@ def tally(scheme: Scheme, sentences: Sequence[AnnotatedSentence], seed: int) -> 
     ``case``, ``source``, ``matched``, ``predicted``, ``gold``, ``correct_words``, ``words``."""
     rows = []
     for sentence, spans in zip(sentences, scheme.predict(list(map(plain_words, sentences))), strict=True):
-        found = agreement([gold_spans(sentence)], [spans], [len(sentence.tokens)])
+        scores = span_scores([gold_spans(sentence)], [spans], [len(sentence.tokens)])
         case = {"seed": seed, "case": f"{sentence.group}/{sentence.report}", "source": sentence.group}
-        tail = {"correct_words": found.correct_words, "words": found.words}
-        rows.append({**case, **asdict(found.overall), **tail})
+        tail = {"correct_words": scores.correct_words, "words": scores.words}
+        rows.append({**case, **asdict(scores.spans), **tail})
     return pd.DataFrame(rows).groupby(["seed", "case", "source"], sort=False, as_index=False).sum()

@@ -38,7 +38,7 @@ def quality(counts: pd.DataFrame, *, resamples: int, rng: np.random.Generator) -
 
     Parameters
     ----------
-    counts : rows of :func:`radeval_lib.models.graph.training.tally` with a column ``seed``.
+    counts : rows of :func:`radeval_lib.models.graph.model.tally` with a column ``seed``.
     resamples, rng : of :func:`radeval_lib.stats.resampling.intervals`.
 
     Returns
