@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 from radeval_lib.data.categories import LETTERS
 from radeval_lib.data.restricted import Text, reveal
+from radeval_lib.stats.f_scores import f1
 
 
 def _require(holds: bool, what: str) -> None:
@@ -262,8 +263,7 @@ class FactRating:
         for name in ("precision", "recall", "f1", "hallucination", "omission"):
             rate = getattr(self, name)
             _require(rate is None or 0 <= rate <= 1, f"{name} {rate} is not a rate from 0 to 1")
-        total = self.precision + self.recall
-        harmonic = 2 * self.precision * self.recall / total if total else 0.0
+        harmonic = f1(self.precision, self.recall)
         _require(
             abs(self.f1 - harmonic) < 1e-5,
             f"f1 {self.f1:g} is not the harmonic mean {harmonic:g} of precision and recall",

@@ -212,6 +212,12 @@ class Metric(ABC):
         value = dict(zip(distinct, found, strict=True))
         return np.array([value[pair] for pair in pairs], dtype=np.float64)
 
+    def matrix(self, references: Sequence[str], candidates: Sequence[str]) -> NDArray[np.float64]:
+        """The :meth:`values` of every candidate against every reference, shape (references, candidates)."""
+        pairs = [(reference, candidate) for reference in references for candidate in candidates]
+        values = self.values([reference for reference, _ in pairs], [candidate for _, candidate in pairs])
+        return values.reshape(len(references), len(candidates))
+
     def _score_cases(
         self, cases: list[tuple[tuple[str, str], Context | None]]
     ) -> Iterable[tuple[float, Any]]:

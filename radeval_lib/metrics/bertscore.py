@@ -5,18 +5,23 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from radeval_lib.metrics.base import Metric, MetricError, register
+from radeval_lib.stats.f_scores import f1
 from radeval_lib.stats.tokens import one_line
 
-_CHUNK = 256
+_CHUNK = 256  # pairs whose texts are encoded together
 _KEPT = 1_000  # texts whose vectors are kept for later pairs
-LONGEST = 512
-"""Tokens of a text that are read, two special ones among them."""
+_MOST_TOKENS = 512  # of a text that are read, two special ones among them
+
+
+class _Loaded(NamedTuple):
+    tokenizer: Any
+    model: Any
 
 
 @register
@@ -40,7 +45,7 @@ class BertScore(Metric):
     citation = "zhang2020bertscore"
     needs = ("encoder",)
     variant = "f1"
-    normalises = (f"first-{LONGEST}-tokens",)
+    normalises = (f"first-{_MOST_TOKENS}-tokens",)
 
     encoder: str = "distilbert-base-uncased"
     layer: int | None = 5
@@ -60,39 +65,35 @@ class BertScore(Metric):
             vectors |= zip(new, self._tokens(new), strict=True)
             for reference, candidate in chunk:
                 precision, recall = greedy(*vectors[candidate], *vectors[reference])
-                total = precision + recall
-                value = 2 * precision * recall / total if total else 0.0
-                yield value, {"precision": precision, "recall": recall}
+                yield f1(precision, recall), {"precision": precision, "recall": recall}
 
-    def table(self, references: Sequence[str], candidates: Sequence[str]) -> NDArray[np.float64]:
-        """Scores of every candidate against every reference, shape (references, candidates): each text is
-        encoded once."""
+    def matrix(self, references: Sequence[str], candidates: Sequence[str]) -> NDArray[np.float64]:
+        """As of every metric, but each text is encoded once."""
         known = {text: one_line(text) for text in (*references, *candidates)}
         texts = sorted(set(known.values()))
         vectors = dict(zip(texts, self._tokens(texts), strict=True))
-        parts = [
-            [greedy(*vectors[known[candidate]], *vectors[known[reference]]) for candidate in candidates]
+        values = [
+            f1(*greedy(*vectors[known[candidate]], *vectors[known[reference]]))
             for reference in references
+            for candidate in candidates
         ]
-        precision, recall = np.moveaxis(np.array(parts).reshape(len(references), len(candidates), 2), -1, 0)
-        total = precision + recall
-        return np.divide(2 * precision * recall, total, out=np.zeros_like(total), where=total != 0)
+        return np.array(values, dtype=np.float64).reshape(len(references), len(candidates))
 
     def cautions(self, reference: str, candidate: str, detail: Any) -> Iterator[str]:
         if self._cut(reference) or self._cut(candidate):
-            yield f"a text is longer than the {LONGEST} tokens that the model reads, and was cut"
+            yield f"a text is longer than the {_MOST_TOKENS} tokens that the model reads, and was cut"
 
     def _cut(self, text: str) -> bool:
         """Whether the model reads only the beginning of a text."""
-        if len(text) <= LONGEST - 2:  # a token has a character at least
+        if len(text) <= _MOST_TOKENS - 2:  # a token has a character at least
             return False
         from radeval_lib.models.encoders import well_formed
 
-        ids = self._model[0](well_formed(one_line(text)), verbose=False)["input_ids"]
-        return len(ids) > LONGEST
+        ids = self._loaded.tokenizer(well_formed(one_line(text)), verbose=False)["input_ids"]
+        return len(ids) > _MOST_TOKENS
 
     @cached_property
-    def _model(self) -> tuple[Any, Any]:
+    def _loaded(self) -> _Loaded:
         """Tokenizer and model, loaded when first needed."""
         from transformers import AutoModel, AutoTokenizer
 
@@ -105,7 +106,7 @@ class BertScore(Metric):
             raise MetricError(
                 f"layer {self.layer} of a model of {depth}", "bertscore.layer", f"0 to {depth}."
             )
-        return pretrained(AutoTokenizer, self.encoder), model
+        return _Loaded(pretrained(AutoTokenizer, self.encoder), model)
 
     def _tokens(self, texts: Sequence[str]) -> list[tuple[NDArray[np.float32], NDArray[np.bool_]]]:
         """For each text, the unit vectors of its tokens, shape (tokens, size), and which of them are
@@ -117,8 +118,8 @@ class BertScore(Metric):
         from radeval_lib.models.batching import in_batches
         from radeval_lib.models.encoders import well_formed
 
-        tokenizer, model = self._model
-        encoded = tokenizer([well_formed(text) for text in texts], truncation=True, max_length=LONGEST)
+        tokenizer, model = self._loaded
+        encoded = tokenizer([well_formed(text) for text in texts], truncation=True, max_length=_MOST_TOKENS)
         ids = encoded["input_ids"]
         # Not every special token: an [UNK] stands for a word of the text.
         ends = (tokenizer.cls_token_id, tokenizer.sep_token_id)

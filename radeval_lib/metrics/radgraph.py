@@ -12,6 +12,7 @@ from radeval_lib.errors import check_choice
 from radeval_lib.metrics.base import Metric, MetricError, register
 from radeval_lib.metrics.reasons import Reason, places
 from radeval_lib.report_text.characters import Span
+from radeval_lib.stats.f_scores import f1
 
 if TYPE_CHECKING:
     from radeval_lib.data.radgraph import Annotation
@@ -135,8 +136,7 @@ def overlap(candidate: set[Any], reference: set[Any], both_empty: BothEmpty = "z
     common = len(candidate & reference)
     precision = common / len(candidate) if candidate else 0.0
     recall = common / len(reference) if reference else 0.0
-    f1 = 2 * precision * recall / (precision + recall) if common else 0.0
-    return Overlap(common, len(candidate), len(reference), precision, recall, f1)
+    return Overlap(common, len(candidate), len(reference), precision, recall, f1(precision, recall))
 
 
 def compare(

@@ -85,10 +85,3 @@ def correlation_range(first: pd.DataFrame, second: pd.DataFrame) -> Estimate:
         for side in (1, -1)
     )
     return Estimate(moved(printed, 1)[0], float(low), float(high))
-
-
-def f1(precision_recall: FloatArray) -> float:
-    """Harmonic mean of precision and recall, both in the same unit; 0 where both are 0."""
-    precision, recall = precision_recall
-    total = precision + recall
-    return float(2 * precision * recall / total) if total else 0.0

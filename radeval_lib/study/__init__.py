@@ -9,8 +9,9 @@ _HOMES = {
     "radeval_lib.papers.exhibits": "PAPERS exhibit ledger",
     "radeval_lib.papers.printed_numbers": "Printed all_in by_name cell parse printed quotations quoted"
     " released texts wide",
-    "radeval_lib.papers.rounding": "f1 rounding_range",
+    "radeval_lib.papers.rounding": "rounding_range",
     "radeval_lib.stats.estimates": "Estimate",
+    "radeval_lib.stats.f_scores": "f1",
     "radeval_lib.study.beginning": "begin_cell",
     "radeval_lib.study.checks": "Check Key above at_most below check_bounds check_groups"
     " check_setting check_statement check_value under_every",

@@ -80,7 +80,7 @@ def test_gains_average_to_what_shuffling_loses(texts):
     found = real_systems.gains(recording, 200, rng()).set_index(["metric", "stratum"])
     for name, metric in metrics.items():
         own = texts[texts["system"] == "finder"]["candidate"].tolist()
-        every = system_sets.matrix(metric, REFERENCES, own)
+        every = metric.matrix(REFERENCES, own)
         gain = (np.diagonal(every).mean() - every.mean()) * get(name).sign()
         assert found.loc[(name, "all"), "gain"] == pytest.approx(gain, abs=1e-4)
         assert found.loc[(name, "all"), "gain"] > 0
@@ -91,7 +91,7 @@ def test_a_bert_matrix_has_the_scores_of_its_pairs():
     metric = create("bertscore", encoder="packaged-minilm", layer=None)
     pairs = [(one, other) for one in REFERENCES for other in REFERENCES[:2]]
     scores = metric.score(*zip(*pairs, strict=True)).values.reshape(4, 2)
-    np.testing.assert_allclose(system_sets.matrix(metric, REFERENCES, REFERENCES[:2]), scores, atol=1e-5)
+    np.testing.assert_allclose(metric.matrix(REFERENCES, REFERENCES[:2]), scores, atol=1e-5)
     np.testing.assert_allclose(metric.values(*zip(*pairs, strict=True)), scores.ravel(), atol=1e-5)
 
 

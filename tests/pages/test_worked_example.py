@@ -15,7 +15,8 @@ from radeval_lib.pages.ratescore.worked_example import (
     repeated,
 )
 from radeval_lib.papers.printed_numbers import printed
-from radeval_lib.papers.rounding import f1, rounding_range
+from radeval_lib.papers.rounding import rounding_range
+from radeval_lib.stats.f_scores import f1
 
 ROWS = pd.DataFrame(
     {
@@ -42,7 +43,7 @@ def test_the_inputs_are_in_their_order() -> None:
 
 def test_a_score_is_given_by_both_ends_of_what_it_may_be() -> None:
     directions = printed("ratescore.example_a1").query("place == 'formula' and quantity == 'score'")
-    found = rounding_range(f1, directions)
+    found = rounding_range(lambda pair: f1(*pair), directions)
     assert ends(found.low, found.high) == "0.654 or 0.655"
     assert ends(0.6541, 0.6542) == "0.654"
 

@@ -17,6 +17,7 @@ from radeval_lib.metrics.base import MetricError
 from radeval_lib.metrics.ratescore import rush
 from radeval_lib.metrics.ratescore.weights import NEGATED, POSITIVE, Weights, load, type_indices
 from radeval_lib.models.ner.entities import Decoding
+from radeval_lib.stats.f_scores import f1
 
 Preset = Literal["released", "paper"]
 PenaltyRule = Literal["cross_polarity", "any_mismatch"]
@@ -351,9 +352,3 @@ class Scorer:
         precision = self.direction(columns, rows, table.T)
         recall = self.direction(rows, columns, table)
         return Explanation(ours, theirs, precision, recall, f1(precision.value, recall.value), tuple(notes))
-
-
-def f1(precision: float, recall: float) -> float:
-    """Harmonic mean; 0 where the two sum to 0. Directions of opposite sign can put it outside [-1, 1]."""
-    total = precision + recall
-    return 2 * precision * recall / total if total else 0.0

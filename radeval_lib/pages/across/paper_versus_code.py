@@ -22,8 +22,8 @@ from radeval_lib.papers import demonstrations as demo
 from radeval_lib.papers.demonstrations import Contrast
 from radeval_lib.papers.exhibits import PAPERS
 from radeval_lib.papers.printed_numbers import printed, quoted, released, wide
-from radeval_lib.papers.rounding import f1
 from radeval_lib.stats import calibration
+from radeval_lib.stats.f_scores import f1
 
 _Shown = tuple[pd.DataFrame, Contrast]
 _Typed = Sequence[tuple[str, str]]  # entities with their types
@@ -224,7 +224,7 @@ def example_a1() -> _Shown:
     scores = printed("ratescore.example_a1").query("quantity == 'score'").set_index("direction")["value"]
     found = {
         "printed": scores["both"],
-        "from the two printed directions": f1(scores[["S(x, x_hat)", "S(x_hat, x)"]].to_numpy()),
+        "from the two printed directions": f1(scores["S(x, x_hat)"], scores["S(x_hat, x)"]),
         "released, long weights": _ratescore(*_MUTUAL, "long"),
         "released, short weights": _ratescore(*_MUTUAL, "short"),
     }

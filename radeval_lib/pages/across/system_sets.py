@@ -44,7 +44,6 @@ from radeval_lib.data.records import CodedStudy, Report, SystemReport
 from radeval_lib.data.restricted import reveal
 from radeval_lib.metrics import create
 from radeval_lib.metrics.base import Metric
-from radeval_lib.metrics.bertscore import BertScore
 from radeval_lib.metrics.bleu import Bleu
 from radeval_lib.metrics.observations import NO_FINDING, coded, label, observations, positive
 from radeval_lib.report_text import statements
@@ -143,7 +142,7 @@ def landmarks(references: Sequence[str], others: Sequence[str]) -> dict[str, lis
     """
     frequent = [text for text, _ in Counter(others).most_common(_TRIED)]
     against = list(dict.fromkeys(others))[:: max(1, len(set(others)) // _AGAINST)]
-    means = sum(matrix(create(name), against, frequent).mean(axis=0) for name in _CHOOSERS)
+    means = sum(create(name).matrix(against, frequent).mean(axis=0) for name in _CHOOSERS)
     constant = frequent[int(np.argmax(means))]
     distinct = list(dict.fromkeys(references))
     near = _overlap(distinct)
@@ -174,15 +173,6 @@ def _overlap(texts: Sequence[str]) -> FloatArray:
         row[[place[word] for word in one]] = 1.0
     sizes = has.sum(axis=1)
     return 2 * (has @ has.T) / np.maximum(1.0, sizes[:, None] + sizes[None, :])
-
-
-def matrix(metric: Metric, references: Sequence[str], candidates: Sequence[str]) -> FloatArray:
-    """Scores of every candidate against every reference, shape (references, candidates)."""
-    if isinstance(metric, BertScore):
-        return metric.table(references, candidates)
-    pairs = [(reference, candidate) for reference in references for candidate in candidates]
-    values = metric.values([one for one, _ in pairs], [one for _, one in pairs])
-    return values.reshape(len(references), len(candidates))
 
 
 def mask(found: frozenset[str], names: Sequence[str] = LABELS) -> int:
@@ -235,7 +225,7 @@ def shuffles(
     rows = []
     for key, metric in metrics.items():
         sign = metric.sign()
-        scores = sign * matrix(metric, references, candidates)
+        scores = sign * metric.matrix(references, candidates)
         for name, of in varied.items():
             places = [row[one] for one in of["reference"]], [column[one] for one in of["candidate"]]
             full = scores[np.ix_(*places)]

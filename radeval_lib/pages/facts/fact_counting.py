@@ -8,7 +8,7 @@ import pandas as pd
 
 from radeval_lib.pages.facts.mtsamples import printed_report
 from radeval_lib.papers.printed_numbers import printed, quotations
-from radeval_lib.papers.rounding import f1
+from radeval_lib.stats.f_scores import f1
 from radeval_lib.study.checks import Check, check_groups, check_statement
 
 EVALUATORS = ["Eval 1", "Eval 2", "Eval 3"]
@@ -32,7 +32,7 @@ def harmonic_bound(exact: pd.DataFrame) -> pd.DataFrame:
         by=["model", "evaluator"],
         target={"metric": "F-Score"},
         inputs={"metric": ["Precision", "Recall"]},
-        function=f1,
+        function=lambda pair: f1(*pair),
         what="",
     )
     rows = {check.name: (check.stated, check.value, check.low, check.high) for check in checks}
