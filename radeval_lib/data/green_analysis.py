@@ -1,4 +1,5 @@
-"""The layout of a GREEN analysis: its sections, the names of its error categories, and how one is written.
+"""The layout of a GREEN analysis: its sections, the names of its error categories, how one is written and
+what one names.
 
 Source: Ostmeier et al. 2024, Section 3.2; GREEN repository at d72c195, ``green_score/green.py``.
 """
@@ -7,18 +8,21 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from typing import NamedTuple
 
-from radeval_lib.data.categories import GREEN_NAMES, LETTERS
+from radeval_lib.data.categories import DIGITS, GREEN_NAMES, LETTERS
 
 SIGNIFICANT, INSIGNIFICANT, MATCHED = SECTIONS = (
     "Clinically Significant Errors",
     "Clinically Insignificant Errors",
     "Matched Findings",
 )
-Found = int | Sequence[str]
-
-_ENTRY = re.compile(r"^(?:\(([a-f])\) [^:]*: )?\d+\. ?(.*)$", re.MULTILINE)
-
+Findings = int | list[str] | tuple[str, ...]
+"""Findings in words, or only how many."""
+ERROR_LINE = re.compile(r"\(([a-f1-6])\) ([^:]*): (\d+)\.(?!\d)")
+"""How a line of errors begins: ``(a) False report of a finding in the candidate: 2.``"""
+COUNT = re.compile(r"(\d+)\.(?!\d)")
+"""How matched findings begin, and a finding on a line of its own: ``3.``"""
 _LAYOUT = re.compile(
     rf"\[(?:{'|'.join(SECTIONS)})\]:|(?:\([a-f]\) )?(?:{'|'.join(map(re.escape, GREEN_NAMES))})[:.]"
 )
@@ -30,22 +34,26 @@ def without_layout(text: str) -> list[str]:
 
 
 def render(
-    significant: Sequence[Found], insignificant: Sequence[Found], matched: Found, explanation: str = ""
+    significant: Sequence[Findings],
+    insignificant: Sequence[Findings],
+    matched: Findings,
+    explanation: str = "",
 ) -> str:
     """An analysis in the layout that the prompt asks for.
 
-    Errors come in six entries, (a) to (f): what was found, in words, or only how many, which are then written
-    as ``finding 1; finding 2``.
+    Errors come in six entries, (a) to (f). Findings of which only the number is given are written as
+    ``finding 1; finding 2``.
     """
 
-    def listed(found: Found) -> str:
-        said = list(found) if isinstance(found, Sequence) else [f"finding {n}" for n in range(1, found + 1)]
-        return f"{len(said)}. {'; '.join(said)}".strip()
+    def listed(findings: Findings) -> str:
+        if not isinstance(findings, list | tuple):
+            findings = [f"finding {number}" for number in range(1, findings + 1)]
+        return f"{len(findings)}. {'; '.join(findings)}".strip()
 
-    def section(name: str, entries: Sequence[Found]) -> str:
+    def section(name: str, errors: Sequence[Findings]) -> str:
         lines = [
-            f"({letter}) {category}: {listed(found)}"
-            for letter, category, found in zip(LETTERS, GREEN_NAMES, entries, strict=True)
+            f"({letter}) {category}: {listed(findings)}"
+            for letter, category, findings in zip(LETTERS, GREEN_NAMES, errors, strict=True)
         ]
         return "\n".join([f"[{name}]:", *lines])
 
@@ -53,11 +61,30 @@ def render(
     return "\n\n".join([explanation, *parts, f"[{MATCHED}]:\n{listed(matched)}"]).lstrip("\n")
 
 
-def entries(analysis: str) -> Iterator[tuple[str, str, str]]:
-    """The errors and matched findings that an analysis names: section, letter of the category (empty for a
-    matched finding), and what is said."""
+class Entry(NamedTuple):
+    """A finding that an analysis names: ``letter`` is the category of an error, empty for a match."""
+
+    section: str
+    letter: str
+    finding: str
+
+
+def category_letter(mark: str) -> str:
+    """The letter of the category that a line is marked with: ``a`` to ``f``, or ``1`` to ``6``."""
+    return LETTERS[DIGITS.index(mark)] if mark in DIGITS else mark
+
+
+def entries(analysis: str) -> Iterator[Entry]:
+    """The errors and matched findings that an analysis names. Errors may stand behind their category's count,
+    or each on a numbered line below it; such lines above any category are left out."""
     for section in SECTIONS:
-        body = analysis.partition(f"[{section}]:")[2].partition("\n[")[0].strip()
-        for letter, listed in _ENTRY.findall(body):
-            for said in filter(None, map(str.strip, listed.split(";"))):
-                yield section, letter, said
+        body = analysis.partition(f"[{section}]:")[2].partition("\n[")[0]
+        letter = ""
+        for line in map(str.strip, body.splitlines()):
+            head = COUNT.match(line)
+            if section != MATCHED and (error := ERROR_LINE.match(line)):
+                head, letter = error, category_letter(error.group(1))
+            if head is None or (section != MATCHED and not letter):
+                continue
+            for finding in filter(None, map(str.strip, line[head.end() :].split(";"))):
+                yield Entry(section, letter, finding)

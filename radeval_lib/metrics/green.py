@@ -14,7 +14,15 @@ import re
 from typing import Literal, NamedTuple
 
 from radeval_lib.data.categories import DIGITS, LETTERS
-from radeval_lib.data.green_analysis import INSIGNIFICANT, MATCHED, SECTIONS, SIGNIFICANT
+from radeval_lib.data.green_analysis import (
+    COUNT,
+    ERROR_LINE,
+    INSIGNIFICANT,
+    MATCHED,
+    SECTIONS,
+    SIGNIFICANT,
+    category_letter,
+)
 from radeval_lib.errors import RadevalError, check_choice
 
 Mode = Literal["reference", "strict"]
@@ -23,9 +31,7 @@ Counts = tuple[int, int, int, int, int, int]
 _ZERO: Counts = (0, 0, 0, 0, 0, 0)
 
 _HEADER = re.compile(rf"^[ \t]*\[({'|'.join(SECTIONS)})\]:", re.MULTILINE)
-_ENTRY = re.compile(r"\(([a-f1-6])\) ([^:]*): (\d+)\.(?!\d)")
 _MARK = re.compile(r"\(([a-f1-6])\)")
-_MATCHED = re.compile(r"(\d+)\.(?!\d)")
 _NONE = re.compile(r"No(?:ne)?\b")
 
 
@@ -152,15 +158,15 @@ def _strict_errors(bodies: dict[str, str], name: str, faults: list[str]) -> Coun
     found: dict[int, int] = {}
     before = len(faults)
     for line in filter(None, map(str.strip, body.splitlines())):
-        entry = _ENTRY.match(line)
+        entry = ERROR_LINE.match(line)
         if entry is None:
             faults.append(f"{name}: not of the form '(a) category: count. errors': {line[:60]!r}")
             continue
         mark, _, count = entry.groups()
-        position = LETTERS.find(mark) if mark in LETTERS else DIGITS.find(mark)
+        position = LETTERS.index(category_letter(mark))
         if position in found:
             faults.append(f"{name}: ({mark}) stands twice")
-        if other := _ENTRY.search(line, entry.end()):
+        if other := ERROR_LINE.search(line, entry.end()):
             faults.append(f"{name}: ({mark}) and ({other.group(1)}) share a line")
         found[position] = int(count)
     if len(faults) == before and (absent := [LETTERS[k] for k in range(6) if k not in found]):
@@ -175,7 +181,7 @@ def _strict_matched(bodies: dict[str, str], faults: list[str]) -> int | None:
     if MATCHED not in bodies:
         return None
     body = bodies[MATCHED]
-    if number := _MATCHED.match(body):
+    if number := COUNT.match(body):
         return int(number.group(1))
     if _NONE.match(body):
         return 0

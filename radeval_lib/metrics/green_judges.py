@@ -89,11 +89,11 @@ class Green(Metric):
             yield read.score, (read, answer)
 
     def _reasons(self, reference: str, candidate: str, detail: Any) -> Iterable[Reason]:
-        for section, letter, said in entries(clean(detail[1])):
+        for section, letter, finding in entries(clean(detail[1])):
             if letter:
-                yield Reason("error", CATEGORIES[letter], quoted=said, significant=section == SIGNIFICANT)
+                yield Reason("error", CATEGORIES[letter], quoted=finding, significant=section == SIGNIFICANT)
             else:
-                yield Reason("matched", "", quoted=said)
+                yield Reason("matched", "", quoted=finding)
 
 
 class _ByRules(Metric):

@@ -40,6 +40,23 @@ def test_score_is_bounded_and_moves_with_its_counts(matched, errors) -> None:
 
 
 @pytest.mark.parametrize(
+    "line", ["(a) Falsely reported: 2. A nodule; A mass", "(1) Falsely reported: 2.\n1. A nodule\n2. A mass"]
+)
+def test_what_an_analysis_names_has_the_letter_of_its_category(line: str) -> None:
+    analysis = f"[{green_analysis.SIGNIFICANT}]:\n{line}\n\n[{green_analysis.MATCHED}]:\n1. Clear lungs"
+    assert list(green_analysis.entries(analysis)) == [
+        (green_analysis.SIGNIFICANT, "a", "A nodule"),
+        (green_analysis.SIGNIFICANT, "a", "A mass"),
+        (green_analysis.MATCHED, "", "Clear lungs"),
+    ]
+
+
+def test_errors_above_any_category_are_not_named() -> None:
+    analysis = f"[{green_analysis.SIGNIFICANT}]:\n1. A nodule\n(b) Left out: 1. A mass"
+    assert [(entry.letter, entry.finding) for entry in green_analysis.entries(analysis)] == [("b", "A mass")]
+
+
+@pytest.mark.parametrize(
     ("matched", "errors", "score"), [(0, 0, 0), (0, 4, 0), (3, 0, 1), (3, 1, 0.75), (1, 3, 0.25), (2, 3, 0.4)]
 )
 def test_score_by_hand(matched, errors, score) -> None:
