@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal, get_args
 
 import numpy as np
 import pandas as pd
@@ -15,10 +15,14 @@ from radeval_lib.data.errors import FormatError
 from radeval_lib.data.readers import Find, Reader
 from radeval_lib.data.recorded import Recording, texts
 from radeval_lib.data.records import RatedPair
+from radeval_lib.stats.inputs import FloatArray
 
+CASES_FILE = "preference_data.json"
+RATING_FILES = ("user_1.json", "user_2.json", "user_3.json")
+"""The ratings of each radiologist."""
 CANDIDATES = ("C1", "C2")
 SIGNIFICANCES = ("urgent", "actionable_not_urgent", "not_actionable_not_urgent", "benign_expected")
-ATTRIBUTES = (
+_ATTRIBUTES = (
     "location",
     "severity",
     "measurement",
@@ -28,7 +32,7 @@ ATTRIBUTES = (
     "descriptor",
     "certainty",
 )
-HIGHEST_RATING = 5
+_HIGHEST_RATING = 5
 MARKS = tuple(
     (kind, significance)
     for kind, known in (
@@ -57,7 +61,7 @@ class Case:
 
 
 @dataclass(frozen=True)
-class FindingError:
+class MarkedError:
     """An error that a radiologist marked.
 
     ``kind`` is ``false`` (finding that is not there), ``missing`` (finding left out) or ``attribute``;
@@ -79,7 +83,21 @@ class RadPrefRating:
     candidate: str
     rater: str
     rating: int
-    errors: tuple[FindingError, ...]
+    errors: tuple[MarkedError, ...]
+
+
+def load(find: Find) -> tuple[list[Case], list[RadPrefRating]]:
+    """The cases, and the ratings of one radiologist after the other, all in the order of the cases: each
+    radiologist's file has an order of its own. Both are empty where the cases are absent."""
+    path = find(CASES_FILE)
+    cases = load_cases(path) if path else []
+    places = {case.id: place for place, case in enumerate(cases)}
+    by_rater = [load_ratings(path) for path in map(find, RATING_FILES) if path] if cases else []
+    return cases, [
+        rating
+        for ratings in by_rater
+        for rating in sorted(ratings, key=lambda rating: places.get(rating.case, len(places)))
+    ]
 
 
 def load_cases(path: Path) -> list[Case]:
@@ -107,27 +125,27 @@ def load_ratings(path: Path) -> list[RadPrefRating]:
         for candidate in CANDIDATES:
             judged = reading.Entry(item, f"{path.name}, case {number}, {candidate}").inner(candidate)
             rating = judged.take("rating", int)
-            if not 1 <= rating <= HIGHEST_RATING:
-                said = f"rating must lie from 1 to {HIGHEST_RATING}, not {reading.kind_of(rating)}"
+            if not 1 <= rating <= _HIGHEST_RATING:
+                said = f"rating must lie from 1 to {_HIGHEST_RATING}, not {reading.kind_of(rating)}"
                 raise FormatError(said, judged.where)
             ratings.append(RadPrefRating(case, candidate, rater, rating, tuple(_errors(judged))))
     return ratings
 
 
-def _errors(judged: reading.Entry) -> Iterator[FindingError]:
+def _errors(judged: reading.Entry) -> Iterator[MarkedError]:
     for finding, entry in _marked(judged, "finding_errors"):
         kind = entry.one_of("error_type", ("false", "attribute"))
         if kind == "false":
-            yield FindingError(kind, finding, entry.one_of("clinical_significance", SIGNIFICANCES))
+            yield MarkedError(kind, finding, entry.one_of("clinical_significance", SIGNIFICANCES))
             continue
         attributes = entry.inner("attributes")
         for attribute in attributes:
-            if attribute not in ATTRIBUTES:
-                raise FormatError("unknown attribute", entry.where, f"Known: {', '.join(ATTRIBUTES)}.")
+            if attribute not in _ATTRIBUTES:
+                raise FormatError("unknown attribute", entry.where, f"Known: {', '.join(_ATTRIBUTES)}.")
             weight = attributes.one_of(attribute, ("significant", "negligible"))
-            yield FindingError(kind, finding, weight, attribute)
+            yield MarkedError(kind, finding, weight, attribute)
     for finding, entry in _marked(judged, "missing_findings"):
-        yield FindingError("missing", finding, entry.one_of("clinical_significance", SIGNIFICANCES))
+        yield MarkedError("missing", finding, entry.one_of("clinical_significance", SIGNIFICANCES))
 
 
 def _marked(judged: reading.Entry, key: str) -> Iterator[tuple[int, reading.Entry]]:
@@ -172,23 +190,22 @@ def marks(cases: Sequence[Case], ratings: Sequence[RadPrefRating]) -> pd.DataFra
         findings, those without a mark (``clean``), with none that is false (``right``), or that is false or
         significant (``passable``); and a count for each of :data:`MARKS`, as ``false_urgent``.
     """
-    by_id = {case.id: (place, case) for place, case in enumerate(cases)}
+    numbers = {case.id: number for number, case in enumerate(cases)}
     raters = {name: place for place, name in enumerate(dict.fromkeys(one.rater for one in ratings), start=1)}
     rows = []
-    for rating in ratings:
-        place, case = by_id[rating.case]
+    for rating, case in _with_cases(cases, ratings):
         stated = len(case.candidate_findings[rating.candidate])
-        about = [error for error in rating.errors if error.kind != "missing"]
-        false = {error.finding for error in about if error.kind == "false"}
-        grave = {error.finding for error in about if error.significance in SIGNIFICANT}
+        in_candidate = [error for error in rating.errors if error.kind != "missing"]
+        false = {error.finding for error in in_candidate if error.kind == "false"}
+        significant = {error.finding for error in in_candidate if error.significance in SIGNIFICANT}
         row = {
-            "number": place * len(CANDIDATES) + CANDIDATES.index(rating.candidate),
+            "number": numbers[case.id] * len(CANDIDATES) + CANDIDATES.index(rating.candidate),
             "rater": raters[rating.rater],
             "grade": rating.rating,
             "stated": stated,
-            "clean": max(0, stated - len({error.finding for error in about})),
+            "clean": max(0, stated - len({error.finding for error in in_candidate})),
             "right": max(0, stated - len(false)),
-            "passable": max(0, stated - len(false | grave)),
+            "passable": max(0, stated - len(false | significant)),
         }
         for mark in MARKS:
             row["_".join(mark)] = sum((error.kind, error.significance) == mark for error in rating.errors)
@@ -196,61 +213,60 @@ def marks(cases: Sequence[Case], ratings: Sequence[RadPrefRating]) -> pd.DataFra
     return pd.DataFrame(rows).sort_values(["rater", "number"], ignore_index=True)
 
 
+def _with_cases(
+    cases: Sequence[Case], ratings: Sequence[RadPrefRating]
+) -> Iterator[tuple[RadPrefRating, Case]]:
+    """Each rating with the case that it is about."""
+    by_id = {case.id: case for case in cases}
+    for number, rating in enumerate(ratings, start=1):
+        if rating.case not in by_id:
+            remedy = f"Take {CASES_FILE} and the ratings from one release."
+            raise FormatError("a rating of an unknown case", f"rating {number}", remedy)
+        yield rating, by_id[rating.case]
+
+
 def rated_pairs(
-    cases: Sequence[Case],
-    ratings: Sequence[RadPrefRating],
-    scale: Scale = "grade",
+    cases: Sequence[Case], ratings: Sequence[RadPrefRating], scale: Scale = "grade"
 ) -> list[RatedPair]:
     """Every rating with the two texts that it is about; ``group`` is the system that wrote the candidate.
 
     ``grade`` is the rating from 1 to 5; ``errors`` how many errors the rater marked, of any significance;
-    ``error_share`` that number by the findings that both texts list, each of which could be wrong or missing.
+    ``error_share`` that number by the findings that both texts list (:func:`error_share`).
     """
-    by_id = {case.id: case for case in cases}
-    pairs = []
-    for number, rating in enumerate(ratings, start=1):
-        case = by_id.get(rating.case)
-        if case is None:
-            raise FormatError("a rating of an unknown case", f"rating {number}")
-        pairs.append(
-            RatedPair(
-                id=f"{rating.case}/{rating.candidate}",
-                reference=case.reference,
-                candidate=case.candidates[rating.candidate],
-                rating=_on_scale(rating, case, scale),
-                rater=rating.rater,
-                group=case.sources[rating.candidate],
-                scale=scale,
-            )
+    return [
+        RatedPair(
+            id=f"{rating.case}/{rating.candidate}",
+            reference=case.reference,
+            candidate=case.candidates[rating.candidate],
+            rating=_on_scale(rating, case, scale),
+            rater=rating.rater,
+            group=case.sources[rating.candidate],
+            scale=scale,
         )
-    return pairs
+        for rating, case in _with_cases(cases, ratings)
+    ]
 
 
-def _on_scale(rating: RadPrefRating, case: Case, scale: str) -> float:
+def _on_scale(rating: RadPrefRating, case: Case, scale: Scale) -> float:
     if scale == "grade":
         return float(rating.rating)
     errors = len(rating.errors)
     if scale == "errors":
         return float(errors)
     possible = len(case.reference_findings) + len(case.candidate_findings[rating.candidate])
-    return min(1.0, errors / possible) if possible else float(errors > 0)
+    return float(error_share(errors, possible))
+
+
+def error_share(marked: Any, possible: Any) -> FloatArray:
+    """Errors by the findings that could be wrong or missing, at most 1; of texts that list no finding, 1
+    where an error was marked all the same. Both are numbers or arrays of one shape."""
+    return np.where(possible > 0, np.minimum(1, marked / np.maximum(possible, 1)), marked > 0)
 
 
 def _read(find: Find) -> list[RatedPair]:
     """The rated pairs on every scale."""
-    if (path := find("preference_data.json")) is None:
-        return []
-    users = (find(f"user_{number}.json") for number in (1, 2, 3))
-    cases = load_cases(path)
-    places = {case.id: place for place, case in enumerate(cases)}
-    ratings = [
-        rating
-        for user in users
-        if user
-        for rating in sorted(load_ratings(user), key=lambda one: places.get(one.case, len(places)))
-    ]
-    scales: tuple[Scale, ...] = ("grade", "errors", "error_share")
-    return [pair for scale in scales for pair in rated_pairs(cases, ratings, scale)]
+    cases, ratings = load(find)
+    return [pair for scale in get_args(Scale) for pair in rated_pairs(cases, ratings, scale)]
 
 
 def recorded_pairs(recording: Recording) -> Iterator[RatedPair]:
@@ -259,7 +275,7 @@ def recorded_pairs(recording: Recording) -> Iterator[RatedPair]:
     rows = recording.parts["ratings"].merge(recording.table, on="number")
     marked = rows[["_".join(mark) for mark in MARKS]].sum(axis=1)
     possible = rows["reference_findings"] + rows["candidate_findings"]
-    shares = np.where(possible > 0, np.minimum(1, marked / possible.clip(lower=1)), marked > 0)
+    shares = error_share(marked, possible)
     for scale, values in (("grade", rows["grade"]), ("errors", marked), ("error_share", shares)):
         for row, value in zip(rows.itertuples(), values, strict=True):
             yield RatedPair(

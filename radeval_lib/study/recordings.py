@@ -51,7 +51,7 @@ def texts(name: str, root: Path) -> list[tuple[str, str]]:
     """Reference and candidate of every candidate of a set, in the order of its files; empty where the data
     root does not hold it."""
     if name == "radpref":
-        path = find(name, root, "preference_data.json")
+        path = find(name, root, radpref.CASES_FILE)
         cases = radpref.load_cases(path) if path else []
         return [(case.reference, case.candidates[key]) for case in cases for key in radpref.CANDIDATES]
     found = edited_reports(root) if name == "fingerprints" else readers.load(name, root)

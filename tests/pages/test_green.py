@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 from radeval_lib.data import radpref, recorded
-from radeval_lib.data.radpref import Case, FindingError, RadPrefRating
+from radeval_lib.data.radpref import Case, MarkedError, RadPrefRating
 from radeval_lib.errors import RadevalError
 from radeval_lib.metrics.error_profile import FOUND
 from radeval_lib.models.judges.rules import RulesJudge
@@ -26,9 +26,9 @@ def marked(cases: list[Case], ratings: list[RadPrefRating]) -> pd.DataFrame:
 
 
 ERRORS = (
-    FindingError("false", 0, "urgent"),
-    FindingError("attribute", 1, "negligible", "severity"),
-    FindingError("missing", 1, "actionable_not_urgent"),
+    MarkedError("false", 0, "urgent"),
+    MarkedError("attribute", 1, "negligible", "severity"),
+    MarkedError("missing", 1, "actionable_not_urgent"),
 )
 
 
@@ -61,7 +61,7 @@ def test_a_candidate_without_a_listed_finding_scores_0_whatever_its_errors():
     normal = Case(
         "1", "reference", ("x",), {"C1": "one", "C2": "two"}, {"C1": (), "C2": ("a",)}, {"C1": "s", "C2": "t"}
     )
-    missed = (FindingError("missing", 0, "urgent"),)
+    missed = (MarkedError("missing", 0, "urgent"),)
     ratings = [RadPrefRating("1", key, "1", 3, errors) for key, errors in (("C1", ()), ("C2", missed))]
     frame = marked([normal], ratings)
     assert frame["GREEN"].tolist() == [0, 0.5]
@@ -75,7 +75,7 @@ def test_ceilings_of_perfect_marks_are_one():
     for number, one in enumerate(cases):
         for candidate in ("C1", "C2"):
             wrong = (number + (candidate == "C2") * 3) % 4
-            errors = tuple(FindingError("missing", place, "urgent") for place in range(wrong))
+            errors = tuple(MarkedError("missing", place, "urgent") for place in range(wrong))
             ratings += [
                 RadPrefRating(one.id, candidate, str(rater), 5 - wrong, errors) for rater in (1, 2, 3)
             ]

@@ -7,6 +7,7 @@ more than that, or other (:data:`TABLES`).
 from __future__ import annotations
 
 from collections.abc import Callable, Container, Mapping
+from functools import partial
 from pathlib import Path
 
 import pandas as pd
@@ -160,9 +161,8 @@ def _mslr(run: Run, root: Path, metrics: Metrics) -> tuple[pd.DataFrame, Parts]:
 def _radpref(root: Path) -> tuple[pd.DataFrame, Parts]:
     """RadPref's candidates (:func:`radpref.candidates`) with the grade that each radiologist gave, from 1 to
     5, and what each marked (:func:`radpref.marks`) as ``ratings``."""
-    cases = radpref.load_cases(_found("radpref", root, "preference_data.json"))
-    users = (_found("radpref", root, f"user_{number}.json") for number in (1, 2, 3))
-    marks = radpref.marks(cases, [rating for user in users for rating in radpref.load_ratings(user)])
+    cases, ratings = radpref.load(partial(_found, "radpref", root))
+    marks = radpref.marks(cases, ratings)
     frame = radpref.candidates(cases).drop(columns=["reference", "text"])
     grades = marks.pivot(index="number", columns="rater", values="grade")
     for rater in grades:

@@ -66,16 +66,14 @@ def radpref_of(run: Run) -> tuple[pd.DataFrame, pd.DataFrame] | None:
         kept = recorded.load(RADPREF)
         named = recorded.texts(RADPREF).rename(columns={"candidate": "text"})
         return kept.table.set_index("number").join(named), kept.parts["ratings"]
-    found = run.find(RADPREF, "radpref/preference_data.json")
-    ratings = [run.find(RADPREF, f"radpref/radiologist_annotations/user_{n}.json") for n in (1, 2, 3)]
-    if found is None:
+    paths = {file: run.find(RADPREF, file) for file in (radpref.CASES_FILE, *radpref.RATING_FILES)}
+    if paths[radpref.CASES_FILE] is None:
         return None
-    if any(path is None for path in ratings):
+    if None in paths.values():
         remedy = "`radbook data status radpref` says how to get the rest"
         raise AbsentDataError("RadPref, which the page reads, is there only in part", remedy=remedy)
-    cases = radpref.load_cases(found)
-    given = [one for path in ratings if path for one in radpref.load_ratings(path)]
-    return radpref.candidates(cases).set_index("number"), radpref.marks(cases, given)
+    cases, ratings = radpref.load(paths.__getitem__)
+    return radpref.candidates(cases).set_index("number"), radpref.marks(cases, ratings)
 
 
 def rexval_counts(records: Sequence[ErrorCount]) -> dict[str, FloatArray]:
