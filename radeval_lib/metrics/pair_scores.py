@@ -15,24 +15,25 @@ from radeval_lib.metrics.reasons import Reason
 from radeval_lib.models.soundness import ModelError
 from radeval_lib.report_text.characters import Span
 
-T = TypeVar("T")
+_Value = TypeVar("_Value")
 
 
-def scored(
-    metric: Metric, pairs: list[tuple[str, str]], contexts: Sequence[Context | None] | None = None
-) -> Scores:
+def scored(metric: Metric, pairs: list[tuple[str, str]], contexts: Sequence[Context | None] | None) -> Scores:
     """The scores of (reference, candidate) pairs; an error of a model names the settings of models."""
     try:
-        return metric.score([one for one, _ in pairs], [one for _, one in pairs], contexts)
+        return metric.score(
+            [reference for reference, _ in pairs], [candidate for _, candidate in pairs], contexts
+        )
     except ModelError as error:
         where = " and ".join(f"{metric.name}.{role}" for role in metric.needs)
         remedy = f"{error.remedy} The setting is {where}."
         raise MetricError(error.what, f"{metric.name}, {error.where}", remedy) from error
 
 
-def by_metric(chosen: Chosen, score: Callable[[str], T]) -> dict[str, T]:
-    """What ``score`` gives for the name of each metric; one that fails is left out if another scores."""
-    columns = dict[str, T]()
+def by_metric(chosen: Chosen, score: Callable[[str], _Value]) -> dict[str, _Value]:
+    """What ``score`` gives for the name of each metric; one that fails is left out of ``chosen``, which
+    changes, if another scores."""
+    columns = dict[str, _Value]()
     failed = dict[str, RadevalError]()
     for name in chosen.metrics:
         try:
@@ -44,10 +45,11 @@ def by_metric(chosen: Chosen, score: Callable[[str], T]) -> dict[str, T]:
 
 
 def leave_out(chosen: Chosen, failed: Mapping[str, RadevalError], *, tolerant: bool = True) -> None:
-    """Leave out metrics that failed, or raise the error of one where none would be left or none may fail."""
+    """Leave out of ``chosen``, which changes, the metrics that failed, or raise the first error where none
+    would be left or none may fail."""
     new = {name: why for name, why in failed.items() if name in chosen.metrics}
     if new and (not tolerant or len(new) == len(chosen.metrics)):
-        raise next(reversed(new.values()))
+        raise next(iter(new.values()))
     for name, why in new.items():
         del chosen.metrics[name]
         chosen.stand_ins.pop(name, None)
@@ -88,7 +90,7 @@ def share_read(*texts: str) -> float | None:
 
 
 def explanation_record(
-    reasons: Iterable[tuple[str, Reason]], reference: str, candidate: str, *, texts: bool = True
+    reasons: Iterable[tuple[str, Reason]], reference: str, candidate: str, *, texts: bool
 ) -> dict[str, Any]:
     """What explains a pair, by reasons of metrics, ready for JSON; without ``texts`` it gives places alone.
 

@@ -188,7 +188,9 @@ def test_without_texts_no_word_of_them_is_reported() -> None:
         ("m", Reason("error", "c", "finding", "says", "sécret words", reference=(0, 6), candidate=None)),
         ("m", Reason("matched", "OBS-DP", quoted="located_at sécret", candidate=(0, 6))),
     ]
-    assert "sécret" in json.dumps(explanation_record(reasons, "sécret", "sécret"), ensure_ascii=False)
+    assert "sécret" in json.dumps(
+        explanation_record(reasons, "sécret", "sécret", texts=True), ensure_ascii=False
+    )
     bare = explanation_record(
         [(name, Reason.of(json.loads(json.dumps(one)))) for name, one in reasons],
         "sécret",
