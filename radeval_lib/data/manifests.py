@@ -57,12 +57,14 @@ def _digest(value: Any) -> Any:
 
 @dataclass(frozen=True, config=STRICT)
 class DataFile:
-    """A file of a data set."""
+    """A file of a data set; ``holds_reports`` is false where its authors wrote it without a word of a report,
+    so that the guard on restricted text need not search for it."""
 
     path: Annotated[str, AfterValidator(_within)]
     sha256: Annotated[str | None, BeforeValidator(_digest)] = None
     size: StrictInt | None = None
     url: str = ""
+    holds_reports: StrictBool = True
 
 
 @dataclass(frozen=True, config=STRICT)

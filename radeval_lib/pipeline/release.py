@@ -11,7 +11,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from scipy.stats import binomtest
 
 from radeval_lib import __version__, atomic, checksums
-from radeval_lib.data import catalog, guard, statements
+from radeval_lib.data import guard, guarded_texts, statements
 from radeval_lib.data.manifests import restricted_in
 from radeval_lib.errors import RadevalError, listed
 from radeval_lib.paths import BUILD, IN_REACH, MANIFESTS, ROOT
@@ -83,7 +83,7 @@ def report(profile: Profile, data_root: Path | None, sums: str) -> tuple[str, st
     top = rendered.folder(output_dir)
     files = [(digest, (top / name).stat().st_size, name) for name, digest in checksums.of_folder(top).items()]
     lines = "".join(f"{digest}  {name}\n" for digest, _, name in files)
-    texts = catalog.restricted_texts(data_root) if data_root else {}
+    texts = guarded_texts.restricted_texts(data_root) if data_root else {}
     template = Environment(
         loader=FileSystemLoader(Path(__file__).parent),
         undefined=StrictUndefined,

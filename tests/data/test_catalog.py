@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from radeval_lib import data, registry
-from radeval_lib.data import catalog, guard, manifests, raw_texts, readers
+from radeval_lib.data import guard, guarded_texts, manifests, raw_texts, readers
 from radeval_lib.data.errors import DataError
 from radeval_lib.data.restricted import RestrictedText, reveal
 from radeval_lib.papers.data_counts import check_dataset
@@ -158,7 +158,7 @@ def test_the_guard_gets_the_long_numbers_of_records(root: Path) -> None:
     path.write_text(path.read_text().replace("s50,", "s50414267,"))
     path = root / "mimic_cxr/mimic-cxr-2.0.0-split.csv"
     path.write_text(path.read_text().replace(",50,10,", ",50414267,10000032,"))
-    texts = [reveal(text) for text in catalog.restricted_texts(root)["mimic_cxr_rrs"]]
+    texts = [reveal(text) for text in guarded_texts.restricted_texts(root)["mimic_cxr_rrs"]]
     assert {"50414267", "10000032", "id a-1", "id 10000032"} <= set(texts)
 
 
@@ -170,7 +170,7 @@ def test_the_guard_gets_what_loaders_leave_out(root: Path) -> None:
         ["s53", "", "", "A mass. Seen again at the left base.", "Seen again at the left base."],
     ]
     root.joinpath("mimic_cxr/mimic_cxr_sectioned.csv").write_bytes(samples.csv_bytes(rows))
-    corpora = catalog.restricted_texts(root)
+    corpora = guarded_texts.restricted_texts(root)
     assert readers.load("mimic_cxr_rrs", root) == []
     texts = list(corpora["mimic_cxr_rrs"])
     assert {"Normal.", "The lungs are clear.\n The heart is normal."} <= set(texts)
@@ -186,12 +186,26 @@ def test_the_guard_gets_what_loaders_leave_out(root: Path) -> None:
             assert " ".join(reveal(token) for token in record.tokens) in found
 
 
+def test_files_without_reports_are_named_in_their_manifest() -> None:
+    named = {
+        file.path
+        for name in data.names()
+        for file in data.load_manifest(name).files
+        if not file.holds_reports
+    }
+    assert named == {
+        "mimic3_procedure/procedure_titles_mapped.csv",
+        "mimic3_rrs/rules.json",
+        "rate_ner/idx2label.json",
+    }
+
+
 def test_a_restricted_set_without_anything_to_search_for_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "mimic_cxr/mimic_cxr_sectioned.csv"
     path.parent.mkdir()
     path.write_text("study,impression,findings\n")
     with pytest.raises(DataError, match="nothing can be searched for"):
-        guard.scan(tmp_path, catalog.restricted_texts(tmp_path))
+        guard.scan(tmp_path, guarded_texts.restricted_texts(tmp_path))
 
 
 def test_rexval_counts_name_pairs_and_raters() -> None:

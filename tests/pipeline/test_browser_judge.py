@@ -17,7 +17,7 @@ from click.testing import CliRunner
 
 from radeval_lib import explain, score
 from radeval_lib.cli import main
-from radeval_lib.data import catalog, guard
+from radeval_lib.data import guard, guarded_texts
 from radeval_lib.data.categories import CATEGORIES
 from radeval_lib.metrics import by_rules
 from radeval_lib.paths import BOOK, BUILD
@@ -59,9 +59,9 @@ def test_a_search_for_restricted_text_knows_its_files(
 ) -> None:
     """They cannot be read as text, so that a book on restricted texts would be refused for its own engine."""
     monkeypatch.setattr(
-        catalog, "restricted_texts", lambda _: {"own": ["A spiculated mass of the left upper lobe."]}
+        guarded_texts, "restricted_texts", lambda _: {"own": ["A spiculated mass of the left upper lobe."]}
     )
-    monkeypatch.setattr(catalog, "public_texts", lambda _: [])
+    monkeypatch.setattr(guarded_texts, "public_texts", lambda _: [])
     monkeypatch.setattr(book, "own_texts", lambda _: [])
     file = tmp_path / "open" / "_build" / "html" / "judge" / "pyodide.asm.wasm"
     file.parent.mkdir(parents=True)

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+import yaml
+
+from radeval_lib import own_yaml
 from radeval_lib.data import green_analysis, green_training, raw_texts
 from radeval_lib.data.manifests import find, load_manifest, names, restricted_in
 from radeval_lib.data.readers import load
 from radeval_lib.paths import PAPERS
-
-# What authors of code wrote, without a word of a report.
-_WITHOUT_REPORTS = ("idx2label.json", "procedure_titles_mapped.csv", "rules.json")
 
 
 @dataclass(frozen=True)
@@ -29,9 +30,10 @@ class RestrictedTexts:
 
     def of_file(self, file: str) -> Iterator[str]:
         """The texts and identifiers in one file of the set; none where it is absent."""
+        manifest = load_manifest(self.name)
         path = find(self.name, self.root, file)
-        if path is not None and path.name not in _WITHOUT_REPORTS:
-            texts = raw_texts.of_file(path, load_manifest(self.name).identifiers)
+        if path is not None and manifest.file(file).holds_reports:
+            texts = raw_texts.of_file(path, manifest.identifiers)
             if self.name == green_training.NAME:  # each repeats a layout that its authors published
                 texts = (part for text in texts for part in green_analysis.without_layout(text))
             yield from texts
@@ -43,11 +45,17 @@ def restricted_texts(root: Path) -> dict[str, RestrictedTexts]:
 
 
 def public_texts(root: Path | None) -> Iterator[str]:
-    """Texts that are no leak anywhere: what the papers print, and the open data sets of a data root."""
-    for path in sorted(PAPERS.rglob("*.*")):
-        if path.suffix in (".yml", ".csv"):
-            yield path.read_text(encoding="utf-8").partition("\nexhibits:\n")[0]  # the ledger is our own
-    for name in names() if root is not None else []:
-        if root is not None and not load_manifest(name).restricted:
+    """Texts that are no leak anywhere: what the papers print, and of the open data sets of a data root the
+    texts that stand in a field of their own; lists, of words or findings, are not gone through."""
+    for path in sorted(PAPERS.rglob("*.csv")):
+        yield path.read_text(encoding="utf-8")
+    for path in sorted(PAPERS.rglob("*.yml")):
+        content = own_yaml.read(path)
+        del content["exhibits"]  # what we say of the paper
+        yield yaml.safe_dump(content, allow_unicode=True, sort_keys=False, width=math.inf)
+    if root is None:
+        return
+    for name in names():
+        if not load_manifest(name).restricted:
             for record in load(name, root):
                 yield from (value for value in vars(record).values() if isinstance(value, str))
