@@ -17,20 +17,18 @@ from hypothesis import strategies as st
 from radeval_lib.data import radgraph
 from radeval_lib.data.errors import FormatError
 from radeval_lib.data.records import AnnotatedSentence, Entity, Relation
+from radeval_lib.models.graph.counting import counts
 from radeval_lib.models.graph.extraction import ModelExtractor, RecordedGraphs, open_extractor
-from radeval_lib.models.graph.model import (
+from radeval_lib.models.graph.model import GraphModel, GraphSettings, tally
+from radeval_lib.models.graph.training import new_model, unit_records
+from radeval_lib.models.graph.word_graphs import (
     MAX_WORDS,
-    GraphModel,
-    GraphSettings,
     WordGraph,
-    counts,
     gold_graph,
     joined_units,
-    tally,
     units,
     within,
 )
-from radeval_lib.models.graph.training import new_model, unit_records
 from radeval_lib.models.pretrained import ModelError
 from radeval_lib.models.training import TrainingSettings, train
 from radeval_lib.roles import load

@@ -8,8 +8,8 @@ import pytest
 from radeval_lib import roles
 from radeval_lib.data.records import AnnotatedSentence, Document, Entity, Relation
 from radeval_lib.errors import TaskError
-from radeval_lib.models.graph.model import WordGraph, gold_graph
-from radeval_lib.models.graph.model import counts as graph_counts
+from radeval_lib.models.graph.counting import counts as graph_counts
+from radeval_lib.models.graph.word_graphs import WordGraph, gold_graph
 from radeval_lib.pages.rales import tasks
 from radeval_lib.pages.rales.tasks import IN, OUT, task_of
 

@@ -12,7 +12,8 @@ from radeval_lib import checksums
 from radeval_lib.data.radgraph import Annotation, annotation, check_annotation, read_annotations
 from radeval_lib.lexicon.markup import tokenize
 from radeval_lib.models import soundness
-from radeval_lib.models.graph.model import SETTINGS, GraphModel, joined_units
+from radeval_lib.models.graph.model import SETTINGS, GraphModel
+from radeval_lib.models.graph.word_graphs import joined_units
 from radeval_lib.models.pretrained import RADGRAPH, ModelError, device_of
 
 PACKAGE_MODELS = ("radgraph", "radgraph-xl", "modern-radgraph-xl", "echograph")

@@ -1,25 +1,26 @@
-"""Graphs over the words of a text, and a joint model of entities and relations that finds them.
+"""A joint model of entities and relations.
 
 The model scores every span of up to ``max_width`` words as an entity, and every ordered pair of the spans
 that it keeps as a relation, over one shared encoder. It follows DyGIE++ (Wadden et al. 2019), which
 RadGraph's authors trained, in scoring spans and pruning them before pairs are formed, but has no propagation
-over the graph and no coreference. Texts are read sentence by sentence or as a whole (:data:`Unit`).
+over the graph and no coreference. Texts are read sentence by
+sentence or as a whole (:data:`~radeval_lib.models.graph.word_graphs.Unit`).
 """
 
 from __future__ import annotations
 
-import itertools
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
-from radeval_lib.data.iob_tags import WordSpan
 from radeval_lib.data.records import AnnotatedSentence, plain_words
-from radeval_lib.models.batching import IGNORED, in_batches, of_distinct, padded, stacked
+from radeval_lib.models.batching import IGNORED, in_batches, padded, stacked
 from radeval_lib.models.encoders import candidate_spans, encode_words, places_of_spans
+from radeval_lib.models.graph.counting import PARTS, counts
+from radeval_lib.models.graph.word_graphs import Unit, WordGraph, gold_graph, joined_units
 from radeval_lib.models.ner.iob import fast_tokenizer
 from radeval_lib.models.pretrained import device_of, fill, read_settings, save_checkpoint, weights
 from radeval_lib.models.soundness import ENCODER
@@ -27,91 +28,6 @@ from radeval_lib.models.soundness import ENCODER
 if TYPE_CHECKING:
     import torch
     from torch import Tensor
-
-Unit = Literal["sentence", "text"]
-
-MAX_WORDS = 200
-"""A longer unit is cut into pieces of so many words; 512 pieces of words, an encoder's reach, hold them."""
-
-_ENDS = (".", "!", "?")
-
-
-class WordGraph(NamedTuple):
-    """Entities and relations of a text.
-
-    An entity is (first word, one past the last word, label); a relation is (head, tail, label), where head
-    and tail are indices into ``entities``.
-    """
-
-    entities: tuple[WordSpan, ...] = ()
-    relations: tuple[tuple[int, int, str], ...] = ()
-
-
-def gold_graph(record: AnnotatedSentence) -> WordGraph:
-    """The annotations of a record; a discontinuous entity is taken from its first to its last word."""
-    return WordGraph(
-        tuple((entity.start, entity.end, entity.label) for entity in record.entities),
-        tuple((relation.head, relation.tail, relation.label) for relation in record.relations),
-    )
-
-
-def units(words: Sequence[str], unit: Unit) -> list[tuple[int, int]]:
-    """Where the units of a text begin and end, in words; together they cover it.
-
-    A sentence ends with a full stop, exclamation or question mark that no number follows: RadGraph writes
-    "2.5" as three words. What is longer than :data:`MAX_WORDS` is cut.
-    """
-    borders = [0]
-    if unit == "sentence":
-        for place, word in enumerate(words[:-1]):
-            number = (
-                word == "." and words[place + 1][:1].isdigit() and place > 0 and words[place - 1].isdigit()
-            )
-            if word in _ENDS and not number:
-                borders.append(place + 1)
-    borders.append(len(words))
-    return [
-        (cut, min(cut + MAX_WORDS, end))
-        for start, end in itertools.pairwise(borders)
-        for cut in range(start, end, MAX_WORDS)
-    ]
-
-
-def within(graph: WordGraph, start: int, end: int) -> WordGraph:
-    """The part of a graph in ``[start, end)``, counted from there, without what crosses a border."""
-    kept = [number for number, (a, b, _) in enumerate(graph.entities) if start <= a and b <= end]
-    place = {number: position for position, number in enumerate(kept)}
-    return WordGraph(
-        tuple((a - start, b - start, label) for a, b, label in (graph.entities[number] for number in kept)),
-        tuple(
-            (place[head], place[tail], label)
-            for head, tail, label in graph.relations
-            if head in place and tail in place
-        ),
-    )
-
-
-def joined_units(
-    texts: Sequence[Sequence[str]], unit: Unit, read: Callable[[list[tuple[str, ...]]], Sequence[WordGraph]]
-) -> list[WordGraph]:
-    """The graphs of texts, each joined from those of its units.
-
-    ``read`` gets the distinct units of all texts, as tuples of words, and returns a graph for each.
-    """
-    parts = [units(words, unit) for words in texts]
-    keys = [tuple(words[a:b]) for words, own in zip(texts, parts, strict=True) for a, b in own]
-    found = iter(of_distinct(keys, read))
-    result = []
-    for own in parts:
-        entities: list[WordSpan] = []
-        relations: list[tuple[int, int, str]] = []
-        for (start, _), part in zip(own, found, strict=False):
-            shift = len(entities)
-            entities += [(start + a, start + b, label) for a, b, label in part.entities]
-            relations += [(shift + head, shift + tail, label) for head, tail, label in part.relations]
-        result.append(WordGraph(tuple(entities), tuple(relations)))
-    return result
-
 
 SETTINGS = "graph_model.json"
 _HEAD = "graph_head.safetensors"
@@ -401,10 +317,6 @@ class GraphModel:
         return WordGraph(tuple(entities), tuple(relations))
 
 
-PARTS = ("entity", "relation", "strict")
-"""What is counted: entities, relations, and relations whose ends must also have the right types."""
-
-
 def tally(model: GraphModel, records: Sequence[AnnotatedSentence]) -> pd.DataFrame:
     """Counts of a model's predictions on annotated records.
 
@@ -423,46 +335,3 @@ def tally(model: GraphModel, records: Sequence[AnnotatedSentence]) -> pd.DataFra
         for row in counts(gold_graph(record), found, s.entity_types, s.relation_types, s.max_width)
     ]
     return pd.DataFrame(rows)
-
-
-def counts(
-    gold: WordGraph,
-    predicted: WordGraph,
-    entity_types: Sequence[str],
-    relation_types: Sequence[str],
-    max_width: int,
-) -> list[dict[str, Any]]:
-    """Counts of one text by part and label, as DyGIE++ makes them (repository at b55dec4,
-    ``dygie/training``).
-
-    An entity is right if its borders and its type are. A gold entity wider than the model's spans is left
-    out, which helps recall; it is counted as ``unseen``. A relation is right if the borders of its head and
-    its tail, its direction and its label are; types of the ends do not matter, except for ``strict`` (PURE's
-    Rel+). A span has one type and an ordered pair one relation: of several the last counts. Gold relations
-    are all counted.
-    """
-    truth, guess = ({(a, b): kind for a, b, kind in graph.entities} for graph in (gold, predicted))
-    links, found = (_links(graph) for graph in (gold, predicted))
-    seen = {span: kind for span, kind in truth.items() if span[1] - span[0] <= max_width}
-    right = {span: kind for span, kind in guess.items() if seen.get(span) == kind}
-    linked = {pair: kind for pair, kind in found.items() if links.get(pair) == kind}
-    strict = {pair: kind for pair, kind in linked.items() if all(guess[end] == truth[end] for end in pair)}
-    wide = {span: kind for span, kind in truth.items() if span not in seen}
-    parts: list[tuple[str, Sequence[str], tuple[dict[Any, str], ...]]] = [
-        ("entity", entity_types, (right, guess, seen, wide)),
-        ("relation", relation_types, (linked, found, links, {})),
-        ("strict", relation_types, (strict, found, links, {})),
-    ]
-    columns = ("matched", "predicted", "gold", "unseen")
-    return [
-        {"part": part, "label": label}
-        | {name: list(one.values()).count(label) for name, one in zip(columns, sets, strict=True)}
-        for part, labels, sets in parts
-        for label in labels
-    ]
-
-
-def _links(graph: WordGraph) -> dict[tuple[tuple[int, int], tuple[int, int]], str]:
-    """The label of each relation by the spans of its head and tail."""
-    ends = [(start, end) for start, end, _ in graph.entities]
-    return {(ends[head], ends[tail]): kind for head, tail, kind in graph.relations}

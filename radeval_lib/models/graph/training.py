@@ -8,14 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from radeval_lib.data.records import AnnotatedSentence, Entity, Relation, plain_words
-from radeval_lib.models.graph.model import (
-    GraphModel,
-    GraphSettings,
-    Unit,
-    gold_graph,
-    units,
-    within,
-)
+from radeval_lib.models.graph.model import GraphModel, GraphSettings
+from radeval_lib.models.graph.word_graphs import Unit, gold_graph, units, within
 from radeval_lib.models.pretrained import ModelError
 
 
