@@ -11,14 +11,13 @@ import torch
 
 from radeval_lib.data.records import ReportPair
 from radeval_lib.models.summarizers.base import sentence_case
+from radeval_lib.models.summarizers.beam_search import BeamSettings, search
 from radeval_lib.models.summarizers.pointer import (
     BEGIN,
     END,
-    BeamSettings,
     PointerGenerator,
     PointerSettings,
     PointerSummarizer,
-    search,
 )
 from radeval_lib.models.training import TrainingSettings, train
 
