@@ -17,7 +17,7 @@ from radeval_lib.metrics.green import green_score
 from radeval_lib.metrics.marks import Highlight, kind, segments
 from radeval_lib.metrics.reasons import Reason
 from radeval_lib.models.judges.rules import Judgement, judge_pair
-from radeval_lib.models.judges.rules.items import name
+from radeval_lib.models.judges.rules.in_words import name
 
 
 def green(judgement: Judgement) -> float:

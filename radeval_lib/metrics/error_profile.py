@@ -11,7 +11,8 @@ import numpy as np
 from radeval_lib.findings.vocabulary import vocabulary
 from radeval_lib.lexicon.significance import Context, significance
 from radeval_lib.models.judges.rules import JudgedError, Judgement
-from radeval_lib.models.judges.rules.items import Item, align, by_side, said
+from radeval_lib.models.judges.rules.alignment import align, by_side
+from radeval_lib.models.judges.rules.items import Item, said
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -1,22 +1,19 @@
-"""What the judge by rules compares: the findings of both reports, and which of them correspond."""
+"""What the judge by rules compares: the findings of a report, and how two findings are related."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
-from typing import NamedTuple
 
 from radeval_lib.findings import Finding, Reading, read
 from radeval_lib.findings.vocabulary import HOME, vocabulary
-from radeval_lib.lexicon.entries import Concept
 from radeval_lib.lexicon.loading import load_lexicon
 from radeval_lib.report_text import singular
 from radeval_lib.report_text.characters import Span
 
 _SIDE_OF = {"middle_lobe": "right", "lingula": "left", "ruq": "right", "luq": "left"}
 _GENERAL = frozenset(["acute_disease"])  # says nothing of its own where it is stated
-_SIZED = "amount"  # the scale of what has a size: "small", not "mild"
 _SAME_STRUCTURE = {"silhouette_stable": "silhouette"}
 
 
@@ -178,69 +175,8 @@ def _add(items: list[Item], new: Item) -> None:
     items.append(new)
 
 
-# --- in words ---
-
-
-def name(observation: str) -> str:
-    """An observation in words."""
-    concept = load_lexicon().concepts.get(observation)
-    names = names_of(concept) if concept is not None else ()
-    return names[0] if names else observation.replace("_", " ")
-
-
-def names_of(concept: Concept) -> tuple[str, ...]:
-    """Every name of a concept in words, the first the one that the judge uses."""
-    return tuple(f"{one.lead.text} {one.one.text}" if one.lead else one.one.text for one in concept.names)
-
-
-def where(places: Iterable[str], side: str | None) -> str:
-    """A place in words; empty where none is said."""
-    known, named = load_lexicon().places, []
-    for key in sorted(places):
-        nouns = known[key].nouns if key in known else None
-        phrases = nouns and (nouns.get(side) or next(iter(nouns.values())))
-        named.append(phrases[0].text if phrases else key.replace("_", " "))
-    if not named:
-        return side or ""
-    text = " and ".join(named)
-    return text if side is None or side in text or side == "bilateral" else f"{side}, {text}"
-
-
-def degree(item: Item) -> str:
-    """Severity or size in words; empty where neither is said."""
-    if item.size_mm:
-        return " x ".join(f"{size:g}" for size in item.size_mm) + " mm"
-    if item.severity is None:
-        return ""
-    lexicon = load_lexicon()
-    concept = lexicon.concepts.get(item.observation)
-    scale = concept.scale or (_SIZED if concept.size else None) if concept is not None else None
-    words: str = lexicon.grammar["scales"][scale or "degree"]["adjectives"][item.severity][0]
-    return words.removesuffix(" amount of")
-
-
-def describe(item: Item) -> str:
-    """A finding in words, as "moderate pleural effusion (right)"."""
-    parts = ["possible" if item.uncertain else "", degree(item), name(item.observation)]
-    text = " ".join(part for part in parts if part)
-    place = where(item.places, item.side)
-    text = f"{text} ({place})" if place else text
-    if item.means:
-        text += f", read as {' or '.join(sorted(map(name, item.means)))}"
-    return text[0].upper() + text[1:]
-
-
 SAME, MEANT, KIND = "same finding", "sign and diagnosis", "finer or coarser name"
 KIN = "near relative"
-_BASE = {SAME: 10.0, MEANT: 7.0, KIND: 5.0, KIN: 4.0}
-
-
-class Link(NamedTuple):
-    """A finding of the reference, the one of the candidate that is about it, and how they are related."""
-
-    reference: Item
-    candidate: Item
-    relation: str
 
 
 def relation(one: Item, other: Item) -> str | None:
@@ -315,75 +251,3 @@ def _beside(places: Iterable[str]) -> set[str]:
     known, beside = load_lexicon().places, vocabulary().beside
     near = {key for at in places if at in known for key in known[at].near}
     return near.union(*(beside.get(at, frozenset()) for at in places))
-
-
-def _likeness(one: Item, other: Item) -> tuple[float, str] | None:
-    how = relation(one, other)
-    if how is None:
-        return None
-    conflict = sides_conflict(one, other)
-    opposite = conflict and "bilateral" not in (one.side, other.side)
-    if opposite and how != SAME:
-        return None
-    closeness = near(one, other)
-    if how in (KIND, KIN) and closeness is False:
-        return None
-    value = _BASE[how] - 1.5 * conflict + (one.side is not None and one.side == other.side)
-    if closeness is not None:
-        value += 1.0 if one.places & other.places else (0.5 if closeness else -1.0)
-    value += 0.25 * (one.severity is not None and one.severity == other.severity)
-    value += 0.25 * (bool(one.size_mm) and one.size_mm == other.size_mm)
-    return value, how
-
-
-def align(reference: Said, candidate: Said) -> list[Link]:
-    """One-to-one links, in the order of the reference's text.
-
-    A relative of a finding is none where one report states what the other denies.
-    """
-    options = []
-    for left, one in enumerate(reference.stated):
-        for right, other in enumerate(candidate.stated):
-            if (likeness := _likeness(one, other)) is None:
-                continue
-            if likeness[1] in (SAME, MEANT) or not (
-                other.observation in reference.denied or one.observation in candidate.denied
-            ):
-                options.append((-likeness[0], left, right, likeness[1]))
-    links: dict[int, Link] = {}
-    taken: set[int] = set()
-    for _, left, right, how in sorted(options):
-        if left not in links and right not in taken:
-            links[left] = Link(reference.stated[left], candidate.stated[right], how)
-            taken.add(right)
-    return sorted(links.values(), key=lambda link: link.reference.start)
-
-
-def by_side(mine: Said, theirs: Said) -> Said:
-    """A report with its bilateral findings said of each side where the other report says them so."""
-    stated = []
-    for item in mine.stated:
-        sides = {one.side for one in theirs.stated if one.observation == item.observation}
-        if item.side == "bilateral" and "bilateral" not in sides and {"left", "right"} <= sides:
-            stated += [replace(item, sides=frozenset([side])) for side in ("left", "right")]
-        else:
-            stated.append(item)
-    return replace(mine, stated=stated)
-
-
-def covered(item: Item, mine: Said, other: Said) -> tuple[Item, str] | None:
-    """What the other report calls a finding in a finer or coarser word, reads it as, or says at more places.
-
-    It is at a place that fits, and neither report denies what the other states of it.
-    """
-    if item.observation in other.denied:
-        return None
-    for one in other.stated:
-        how = relation(item, one)
-        if sides_conflict(one, item) or one.observation in mine.denied:
-            continue
-        if (how in (MEANT, KIND) and near(one, item) is not False) or (
-            how == SAME and item.places and item.places <= one.places
-        ):
-            return one, how
-    return None

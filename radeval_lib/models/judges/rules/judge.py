@@ -16,24 +16,18 @@ from radeval_lib.findings.vocabulary import vocabulary
 from radeval_lib.lexicon.loading import load_lexicon
 from radeval_lib.lexicon.significance import Context, factor, significance
 from radeval_lib.models.judges.base import Keep, Pair, handed
+from radeval_lib.models.judges.rules.alignment import Link, align, by_side, covered
+from radeval_lib.models.judges.rules.in_words import degree, describe, name, where
 from radeval_lib.models.judges.rules.items import (
     KIN,
     KIND,
     SAME,
     Item,
-    Link,
     Said,
-    align,
-    by_side,
-    covered,
-    degree,
-    describe,
-    name,
     near,
     said,
     sides_conflict,
     strays,
-    where,
 )
 from radeval_lib.report_text import statements
 from radeval_lib.report_text.characters import Span
