@@ -169,18 +169,11 @@ def draw_finding(
     blocked : keys of concepts that the finding must not suggest.
     """
     lexicon, chances = load_lexicon(), CHANCES[style]
-    places, modality = lexicon.places_of(concept, exam), exam.modality
+    places = lexicon.places_of(concept, exam)
     place = choose(rng, places) if places else None
     if concept.vague and rng.random() < chances.no_place:
         place = None
-    options = sides(lexicon, concept, place)
-    side: Side | None = None
-    if options:
-        side = (
-            "bilateral"
-            if "bilateral" in options and rng.random() < chances.both_sides
-            else choose(rng, tuple(s for s in options if s != "bilateral") or options)
-        )
+    side = _draw_side(rng, sides(lexicon, concept, place), chances)
     severity = None
     if concept.scale and rng.random() < chances.severity:
         low, high = concept.steps
@@ -188,32 +181,19 @@ def draw_finding(
     many = concept.many and side != "bilateral" and rng.random() < chances.many
     size = None
     distance = lexicon.places[place].distance if place else None
+    x_ray = exam.modality == "X-Ray"
     if distance:
         size = draw_size(rng, *distance, two=False)
     elif (
         concept.size
         and not many
         and side != "bilateral"
-        and rng.random() < (chances.size_on_x_ray if modality == "X-Ray" else chances.size)
+        and rng.random() < (chances.size_on_x_ray if x_ray else chances.size)
     ):
-        size = draw_size(rng, *concept.size, two=modality != "X-Ray" and rng.random() < chances.two_diameters)
-    looks: tuple[str, ...] = ()
-    groups = concept.looks.get("any", ()) + concept.looks.get(modality, ())
-    if groups and rng.random() < chances.look:
-        looks = (choose(rng, choose(rng, groups)),)
-        if chances.second_look and len(groups) > 1 and rng.random() < chances.second_look:
-            others = tuple(group for group in groups if looks[0] not in group)
-            looks += (choose(rng, choose(rng, others)),) if others else ()
+        size = draw_size(rng, *concept.size, two=not x_ray and rng.random() < chances.two_diameters)
+    looks = _draw_looks(rng, concept.looks.get("any", ()) + concept.looks.get(exam.modality, ()), chances)
     uncertain = concept.uncertain and not concept.device and rng.random() < chances.uncertain
-    change: Change | None = None
-    if prior and rng.random() < chances.change:
-        allowed = allowed_changes(concept)
-        if allowed:
-            change = (
-                "unchanged"
-                if "unchanged" in allowed and rng.random() < chances.unchanged
-                else choose(rng, allowed)
-            )
+    change = _draw_change(rng, concept, chances) if prior and rng.random() < chances.change else None
     suggests = None
     hints = tuple(h for h in concept.hints if h not in blocked and h != concept.key)
     if hints and rng.random() < chances.suggestion:
@@ -230,6 +210,36 @@ def draw_finding(
         change,
         suggests,
     )
+
+
+def _draw_side(rng: Random, options: tuple[Side, ...], chances: Chances) -> Side | None:
+    """One of the sides that a finding may have; None where it has none."""
+    if not options:
+        return None
+    if "bilateral" in options and rng.random() < chances.both_sides:
+        return "bilateral"
+    return choose(rng, tuple(side for side in options if side != "bilateral") or options)
+
+
+def _draw_looks(rng: Random, groups: tuple[tuple[str, ...], ...], chances: Chances) -> tuple[str, ...]:
+    """None, one or two descriptors of an appearance, of different groups: of one only one can be true."""
+    if not groups or rng.random() >= chances.look:
+        return ()
+    first = choose(rng, choose(rng, groups))
+    if chances.second_look and len(groups) > 1 and rng.random() < chances.second_look:
+        others = tuple(group for group in groups if first not in group)
+        return (first, choose(rng, choose(rng, others))) if others else (first,)
+    return (first,)
+
+
+def _draw_change(rng: Random, concept: Concept, chances: Chances) -> Change | None:
+    """One of the changes that make sense; None where none does."""
+    allowed = allowed_changes(concept)
+    if not allowed:
+        return None
+    if "unchanged" in allowed and rng.random() < chances.unchanged:
+        return "unchanged"
+    return choose(rng, allowed)
 
 
 def _draw_concepts(rng: Random, card: Menu, style: Style, lexicon: Lexicon, least: int) -> list[Concept]:
