@@ -8,21 +8,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from radeval_lib.findings.phrases import PhraseMatch
+from radeval_lib.findings.phrases import PhraseMatch, word_set
 from radeval_lib.report_text import MASK, Token
 
-
-def _words(text: str) -> frozenset[str]:
-    return frozenset(text.split())
-
-
-CHANGE_NOUNS = _words(
+CHANGE_NOUNS = word_set(
     """
     worsening progression increase improvement decrease reduction enlargement growth resolution clearing
     regression deterioration expansion shrinkage change
     """
 )
-_NOUN_FILLERS = _words(
+_NOUN_FILLERS = word_set(
     """
     significant interval definite appreciable further substantial evidence sign of clear obvious
     radiographic convincing overt any marked gross real complete detectable measurable relevant other
@@ -30,7 +25,7 @@ _NOUN_FILLERS = _words(
     """
 )
 _DENIED = CHANGE_NOUNS | _NOUN_FILLERS
-_VERBS = _words(
+_VERBS = word_set(
     """
     increased decreased improved worsened progressed changed resolved cleared enlarged grown removed
     regressed diminished shrunk expanded disappeared increase decrease improve worsen progress change
@@ -51,14 +46,14 @@ _OF_STATES = frozenset(
     [*_GERUNDS, "changed", "improved", "resolved", "worsened", "progressed", "removed", "cleared"]
 )
 """Of these "is not" describes change too: "is not enlarged" describes a state."""
-_ADVERBS = _words(
+_ADVERBS = word_set(
     """
     yet significantly completely fully appreciably been substantially entirely really definitely
     markedly measurably much noticeably further so far totally clearly
     """
 )
 _HAVE, _BE = frozenset(["has", "have", "had", "doe", "did", "do"]), frozenset(["is", "are", "was", "were"])
-_NOT_QUITE = _words(
+_NOT_QUITE = word_set(
     """
     incompletely largely almost mostly nearly near partially partly partial substantially incomplete
     """
@@ -67,7 +62,7 @@ _GONE = frozenset(
     ["resolved", "cleared", "resolution", "clearing", "resolving", "disappeared", "gone", "evacuated"]
 )
 
-MORE = _words(
+MORE = word_set(
     """
     larger greater worse bigger smaller more less higher denser better
     """
@@ -83,7 +78,7 @@ _SIDES = frozenset(["left", "right"])
 _TO_SIDES = (["to", "left"], ["to", "right"])
 _TOWARD = frozenset(["on", "at", "in", "the", "to", "toward", "than"])
 _SHIFTS = frozenset(["shift", "shifted", "deviation", "deviated", "displaced", "displacement", "shifting"])
-_BEING = _words(
+_BEING = word_set(
     """
     is being side one slightly much somewhat mildly appearing appear a bit
     """
@@ -91,12 +86,12 @@ _BEING = _words(
 
 _WELL = frozenset(["well", "clearly", "definitely", "definitively", "readily", "convincingly", "as"])
 _ON = frozenset(["on", "in", "at", "the", "a", "an", "any", "most", "recent"])
-_EARLIER = _words(
+_EARLIER = word_set(
     """
     prior previous previously earlier before old older preceding comparison
     """
 )
-_STUDIES = _words(
+_STUDIES = word_set(
     """
     ct study exam examination film radiograph scan image view chest x cxr
     """
@@ -105,17 +100,18 @@ _THEN = frozenset(
     ["previously", "formerly", "originally", "initially", "earlier", "before", "prior", "previous"]
 )
 _COMPARED = (["compared", "to"], ["compared", "with"])
-_SEEN = _words(
+_SEEN = word_set(
     """
     seen noted described identified demonstrated visualized reported mentioned known present evident
     observed questioned suspected placed existing
     """
 )
-_NOW = frozenset(["now", "currently", "today"])
+NOW = frozenset(["now", "currently", "today"])
+"""Words by which a statement comes back from how something was to how it is."""
 _SHOWED = frozenset(["showed", "demonstrated", "revealed"])
 _OLD_STUDY = frozenset(["prior", "previous"])
 _ENDS_OF_WAS = frozenset(["and", "but", ",", ";", "now"])
-_ENDS_OF_THEN = _words(
+_ENDS_OF_THEN = word_set(
     """
     , ) ; now currently today but and is are has have
     """
@@ -343,7 +339,7 @@ def of_before(words: Sequence[Token], sizes: Sequence[PhraseMatch[tuple[float, .
             end = next((to for to in range(at, len(words)) if words[to].word in _ENDS_OF_WAS), len(words))
         elif token.word in ("was", "were", "from") and len(sizes) > 1 and at + 1 in starts:
             end = starts[at + 1]
-        elif token.word in ("was", "were") and any(word.word in _NOW for word in words[at:]):
+        elif token.word in ("was", "were") and any(word.word in NOW for word in words[at:]):
             end = next((to for to in range(at, len(words)) if words[to].word in _ENDS_OF_WAS), at)
         if token.word in ("prior", "previous", "before", "earlier", "previously") and end <= at + 1:
             # "8 mm on the prior study", within brackets or behind a comma

@@ -10,6 +10,11 @@ from radeval_lib.report_text import tokens
 V = TypeVar("V")
 
 
+def word_set(text: str) -> frozenset[str]:
+    """The words of a text that are parted by blanks or line ends."""
+    return frozenset(text.split())
+
+
 class PhraseMatch(NamedTuple, Generic[V]):
     """A phrase found: its first word, the word behind its last one, and what it stands for."""
 

@@ -7,23 +7,21 @@ from collections import Counter
 from functools import lru_cache
 from itertools import pairwise
 
+from radeval_lib.findings.phrases import word_set
+
 NOT_ENGLISH = "not English"
 LOOP = "the same words over and over"
 OTHER_IMAGE = "another kind of image than radiology makes"
 
 
-def _words(text: str) -> frozenset[str]:
-    return frozenset(text.split())
-
-
 _WORDS = re.compile(r"[^\W\d_]+")
-_ENGLISH = _words(
+_ENGLISH = word_set(
     """
     the of is are and with in there to no for no not without normal clear left right evidence seen or on
     has small large mild be was were this that from at as by stable unchanged lung lungs heart chest
     """
 )
-_FOREIGN = _words(
+_FOREIGN = word_set(
     """
     kein keine keinen ohne nicht und der die das mit im zur beidseits rechts links unauffaellig
     unauffallig herz lunge sin con del los las una derrame derecho izquierdo pulmon pulmones corazon se

@@ -10,20 +10,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from radeval_lib.findings.phrases import PhraseMatch
+from radeval_lib.findings.phrases import PhraseMatch, word_set
 from radeval_lib.findings.vocabulary import Vocabulary
 from radeval_lib.report_text import Token
-
-
-def _words(text: str) -> frozenset[str]:
-    return frozenset(text.split())
-
 
 _OR = frozenset(["or", "nor"])
 # Answers that deny what stands before a colon: "Effusion: none".
 _NO = frozenset(["none", "no", "negative", "nil", "absent", "not", "denied", "n"])
 # "The tip is not seen" denies neither the catheter nor its tip.
-_PARTS = _words(
+_PARTS = word_set(
     """
     tip end portion part hole margin border extent termination origin course port sideport angle
     component edge contour detail aspect
@@ -33,7 +28,7 @@ _PARTS = _words(
 _SIGHT = frozenset(
     ["seen", "visualized", "identified", "appreciated", "visible", "apparent", "evident", "demonstrated"]
 )
-_VIEWS = _words(
+_VIEWS = word_set(
     """
     view projection lateral frontal ap pa portable image radiograph film
     """

@@ -11,7 +11,7 @@ from functools import lru_cache
 from itertools import pairwise, zip_longest
 from typing import Any, NamedTuple, TypeVar
 
-from radeval_lib.findings.changes import CHANGE_NOUNS, MORE, denied_changes, of_before, side_comparisons
+from radeval_lib.findings.changes import CHANGE_NOUNS, MORE, NOW, denied_changes, of_before, side_comparisons
 from radeval_lib.findings.modifiers import JOINTS, ZONES, both_sides, places, sizes
 from radeval_lib.findings.phrases import PhraseMatch
 from radeval_lib.findings.records import Presence
@@ -19,35 +19,49 @@ from radeval_lib.findings.scope import BE, ScopeWords, scope
 from radeval_lib.findings.vocabulary import HOME, IGNORED, Sense, Spot, Subject, Vocabulary, plain, vocabulary
 from radeval_lib.report_text import MASK, tokens
 
+# Before a place they say that something is there: "in the left base".
 _PREPOSITIONS = frozenset(
     ["in", "at", "within", "of", "over", "overlying", "near", "along", "involving", "on", "from", "to",
      "above", "projecting", "into", "through", "throughout", "toward", "the", "for", "about", "adjacent"]
 )  # fmt: skip
+# How much further a modifier and a finding are apart for a word between them, beside 1 for any word.
 _SEPARATORS = {",": 3, "and": 4, "or": 4, "/": 2, "with": 4, "nor": 4, "without": 6, ":": 2, "(": 2, ")": 2}
+# What may stand between a state and its structure: "normal size and contour of the heart".
 _ASPECTS = frozenset(["size", "configuration", "contour", "appearance", "and", "of", "the", "in", "shape"])
+# Names of findings that are part of the next name: "calcified small granuloma".
 _ADJECTIVES = frozenset(["calcified", "nodular", "consolidative", "cavitary", "fibrotic", "degenerative"])
+# Behind "which" they part a sign from what it is read as: "an opacity, which may be pneumonia".
 _MAY = frozenset(["may", "might", "could", "can", "probably", "possibly", "likely"])
 _EITHER = frozenset(["or", "versus", "vs"])
+# What may stand between two diagnoses of one sign: "pneumonia or less likely atelectasis".
 _CHOICE = _EITHER | frozenset(
     ["and", "/", "possibly", "possible", "less", "likely", "focal", "early", "superimposed", "a", MASK]
 )
+# Behind a size they make it the distance of a tip: "3 cm above the carina".
 _DISTANCES = frozenset(
     ["above", "below", "from", "proximal", "distal", "beyond", "superior", "inferior", "cephalad", "caudal",
      "cranial", "short", "away"]
 )  # fmt: skip
-_NOW = frozenset(["now", "currently", "today"])
+# What may stand between findings that share the side of the first: "left effusion and adjacent atelectasis".
 _LISTING = frozenset(
     [",", "and", "/", "a", "an", "the", "with", "adjacent", "associated", "overlying", "mild", "small",
      "moderate", "large", "minimal", "trace", "compressive", "passive", "mildly"]
 )  # fmt: skip
+# What stands before them is not what the state is of: "the chest shows the heart to be large".
 _SHOWING = frozenset(["demonstrate", "demonstrated", "show", "reveal", "shown"])
+# Where they stand, another clause begins.
 _BEGIN = frozenset(["there", "no", "but", "which", "demonstrate", "show"])
+# Between two findings and a change they say that it is of both: "effusion and atelectasis are stable".
 _PLURAL = frozenset(["are", "have", "were", "all", "both", "each"])
+# Where they stand between two findings, these are not items of one list.
 _NOT_LISTING = BE | {"with", "without", "no", "but", "which", "or", "than", "there"}
+# Behind a normal state they say that it is of no structure: "clear of effusion", "in satisfactory position".
 _NOT_OF_SUBJECT = frozenset(["of", "from", "position", "positioning"])
+# How words of a place begin that say a side of their own.
 _BOTH = ("bi", "both", "left", "right")
 _OTHER_SIDE = {"left": "right", "right": "left"}
 _FAR = 40
+"""What is as far from a finding as this, in words and costs of separators, is not said of it."""
 
 GROWN = 1.15
 """A size that is larger than before by more than this factor has increased."""
@@ -278,7 +292,7 @@ class _Sentence:
         mentions = [one for one in mentions if not self.scope.hypothetical[one.first]]
         # "Previously a 2 cm nodule, now 3 cm" has a nodule.
         mentions = [one for one in mentions if not self.past[one.first]] or (
-            mentions if not normals and _NOW & self._between(0, len(self.words)) else []
+            mentions if not normals and NOW & self._between(0, len(self.words)) else []
         )
         mentions = sorted([*self._whole_names(mentions), *self._stacked()], key=lambda one: one.first)
         mentions = self._alternatives(mentions)
@@ -779,7 +793,7 @@ class _Sentence:
             others = sharing[1:] if joined else []
         else:
             behind = self._between(owner.end, change.first)
-            plural = bool(behind & {"are", "have", "were", "all", "both", "each"})
+            plural = bool(behind & _PLURAL)
             # "Effusion and atelectasis, unchanged", "... as before"
             bare = change.value == "unchanged" and not behind & (BE | {"with", "which", "that"})
             others = []

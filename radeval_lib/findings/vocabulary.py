@@ -20,6 +20,7 @@ from radeval_lib.report_text import tokens
 
 _FILE = Path(__file__).with_name("reading.yml")
 _HIGHEST = 12
+"""Thoracic vertebrae, and ribs."""
 VERTEBRAE = (("c", "cervical", 7), ("t", "thoracic", _HIGHEST), ("l", "lumbar", 5))
 """Parts of the spine: letter, name, how many vertebrae it has."""
 _ORDINALS = (
@@ -29,15 +30,19 @@ _ORDINALS = (
 )
 _OF_ORGANS = re.compile(r"(?:al|ac|ic|an|ary)$")
 """How adjectives of organs end."""
+# Words with such an end, or before a name, that are no adjective of an organ.
 _NO_ORGANS = frozenset(
     ["pathologic", "marginal", "prophylactic", "surgical", "metastatic", "posterior", "anterior", "small",
      "cell", "suspicious", "total", "atrial", "midline", "hip", "knee",
      "cardiac", "aortic", "vertebral", "cervical", "subcutaneous"]
 )  # fmt: skip
+# What normal statements call a structure without saying which.
 _NO_SUBJECTS = frozenset(
     ["visualized portions", "left", "right", "anterior", "posterior", "frontal", "lateral"]
 )
+# These are calcified, and so is what has a finer or a coarser name of theirs.
 _CALCIFIED = frozenset(["calcification", "prior_granulomatous"])
+# A finding that may be at one of these has a side.
 _OF_LUNGS = frozenset(["lower_lobe", "upper_lobe", "lung_base", "lung_apex", "lung"])
 HOME = "chest"
 """The region that an ambiguous name falls to where the report does not tell its region."""

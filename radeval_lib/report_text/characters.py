@@ -1,6 +1,6 @@
 """A text in plain characters, each with its place in the original.
 
-Line ends of every system, typed ones ("\\n") and tags become line feeds; dashes, quotes and blanks become
+Line ends of every system, typed ones ("\n") and tags become line feeds; dashes, quotes and blanks become
 those of ASCII; letters lose their accents, whether composed or not; marks of de-identification become
 "XXXX". A decimal comma, raised point or what looks like one becomes a point.
 """
@@ -31,6 +31,8 @@ _PLAIN = {
     "\t": " ",
 }
 _ENTITIES = {"nbsp": " ", "amp": "&", "lt": "<", "gt": ">", "quot": '"', "#39": "'", "#160": " "}
+# Line ends, also typed ones ("\n") and tags ("<br>"); tags of letters ("<b>"); tabs; marks of
+# de-identification ("[**Name**]", "[DATE 1]", "[redacted]"); entities ("&lt;"); what is not ASCII.
 _SPECIAL = re.compile(
     r"(?P<feed>\r\n|(?:\\r)?\\n|\\r(?![a-z])|[\r\v\f\x1c-\x1e]"
     r"|(?i:</?(?:br|p|div|li|ul|ol|tr|td|table|h[1-6])\b[^<>\n]{0,80}>))"
@@ -41,7 +43,9 @@ _SPECIAL = re.compile(
     r"|&(?P<entity>nbsp|amp|lt|gt|quot|#39|#160);"
     r"|(?P<odd>[^\x00-\x7f])"
 )
+# What a text needs to have for any of these to be in it.
 _NEEDS = re.compile(r"[^\x00-\x7f]|[\r\v\f\t\x1c-\x1e\\<\[&]")
+# "2,5 cm", "2'5 cm", "2·5 cm".
 _DECIMAL_COMMA = re.compile(r"(?<=\d)[,'\u2022](?=\d{1,2}\s?(?:[cm]m|x|centi|milli))", re.IGNORECASE)
 
 

@@ -12,10 +12,12 @@ from typing import NamedTuple
 FINDINGS = "findings"
 """The kind of a section that says what this study shows; so does a text without a heading."""
 
+# What may stand before "history": "past medical history".
 _CLINICAL = (
     r"(?:(?:brief|relevant|pertinent|patient|past|family|social|medical|surgical|clinical"
     r"|oncologic(?:al)?)\s)*"
 )
+# What a report is of: "reason for study".
 _STUDY = r"(?:exam(?:ination)?s?|stud(?:y|ies)|procedures?|tests?|visit|scan|imaging|radiographs?|x-?rays?)"
 _NAMES = {
     "history": rf"{_CLINICAL}(?:history(?:\sof\spresent\sillness)?|indications?|hx)"
@@ -50,13 +52,16 @@ _HEADING = re.compile(
     r"|^[ \t]*(?P<alone>[A-Z][A-Z /&]{3,40})[ \t]*(?=\n|$)",
     re.MULTILINE,
 )
+# What every text with a heading has: a colon or line end, a dash behind a word, or nothing but capitals.
 _MAY_BE = re.compile(r"[:\n]|[a-zA-Z][ \t]-+\s|^[A-Z /&]{4,}$")
 _ALONE = re.compile(rf"(?i:{_ANY})")
+# How a signature without a heading begins: "Electronically signed by", "I personally reviewed".
 _SIGNED = re.compile(
     r"(?i)(?:electronically|digitally)\s(?:signed|verified|approved)|(?:signed|dictated|transcribed)"
     r"\s(?:by|on|electronically)\b|i\s(?:have\s)?personally\sreviewed|attending\sradiologist\b"
     r"|this\sreport\swas\s(?:electronically|finali[sz]ed|dictated)"
 )
+# What stands before a heading in lower case: the beginning, a full stop, a bullet, "1)".
 _BEFORE_INLINE = re.compile(r"(?:^|[.;!?>*•\n]|\d\))\s*$")
 
 

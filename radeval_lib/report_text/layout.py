@@ -10,22 +10,30 @@ from collections.abc import Iterator
 from itertools import pairwise
 from typing import NamedTuple
 
+# The end of a sentence ("Clear.", "clear.No effusion", "of 3.Normal"), which none is in "Dr. Lee" or "2.5"; a
+# question mark, a semicolon, a bullet.
 _STOP = re.compile(
     r"[.!](?<!\bdr\.)(?<!\bvs\.)(?<!\be\.g\.)(?<!\bi\.e\.)(?<!\bapprox\.)(?<!\bmr\.)(?<!\bmrs\.)(?<!\bcf\.)[.!]*"
     r"(?=\s|$|[\"')\]](?:\s|$)|[a-z]{2})|\?(?<=[\w)]\?)\?*(?=\s|$)|\.(?<=\d\.)(?=[a-z])|[;\u2022]",
     re.IGNORECASE,
 )
+# An empty line, with the blanks about it.
 _BLANK_LINE = re.compile(r"\n[^\S\n]*\n\s*")
+# What begins an item of a list, at the start of a line: "- ", "* ", "1.", "2)", "(a) ".
 _MARK = re.compile(
     r"[^\S\n]*(?:[-*>+o]{1,2}(?=[ \t]+\S)|[-*](?=[A-Z])|\(?\d{1,2}[.)](?!\d)|\(?[a-h]\)(?=\s))\s*"
 )
+# The number of an item within a line: "1. Clear 2. No effusion", "clear.2) no effusion".
 _NUMBER = re.compile(
     r"(?:(?<=[\s.,;:!?])|^)\(?(\d{1,2})(?:\)|\.(?=\s|[A-Za-z]))[ \t]*|(?<=[A-Za-z).][A-Za-z).])(\d{1,2})\)"
 )
+# A box that is ticked or not, at the start of a line: "(-)", "[x]"; and within one.
 _BOX = re.compile(r"\s*(?:\([-+]\)|\[[ xX]\])")
 _BOXED = re.compile(r"(?:^|(?<=[\s.,;]))(?:\([-+]\)|\[[ xX]\])(?=\s?[A-Za-z])")
+# A star between items: "Clear * No effusion".
 _STAR = re.compile(r"(?:^|(?<=\s))\*+(?=\s)")
-# Before a size too, where no other size stands before it ("3 mm - 5 mm").
+# A dash before an item: "- Clear - No effusion". Before a size too, where no other size stands before it
+# ("3 mm - 5 mm").
 _DASH = re.compile(r"(?:^|(?<=\s))-+(?=\s+[A-Z(])|(?<=[a-z)]\s)(?<![cm]m\s)-(?=\s[0-9.]+ [cm]m [a-z])")
 LIST = re.compile(
     r"(?:(?P<denied>(?:pertinent |relevant |other )?negatives?(?: findings?| for)?|absent"
@@ -43,6 +51,8 @@ involving approximately about between overlying represent representing suggest s
 _OPEN = frozenset(_OPEN_WORDS.split())
 """Words that no statement ends with."""
 _SHORTENED = frozenset(["dr.", "mr.", "mrs.", "vs.", "approx.", "e.g.", "i.e."])
+"""Words with a full stop of their own, after which a line goes on."""
+# A sentence that ends within its line: "Clear. No effusion".
 _SENTENCES = re.compile(r"[a-z)][.!?][ \t]+[A-Z0-9]")
 NARROWEST, WIDEST = 36, 140
 """Between these widths lines are wrapped, in characters."""

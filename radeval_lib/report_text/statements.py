@@ -54,6 +54,7 @@ _PATIENT = re.compile(
     r"|shortness of breath)\b"
 )
 """What a statement about the patient has, and one about the study has not."""
+# An empty line.
 _BLANK = re.compile(r"\n[^\S\n]*\n")
 _NO = "no "
 

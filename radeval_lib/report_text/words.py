@@ -9,10 +9,13 @@ from typing import NamedTuple
 MASK = "xxxx"
 """The word that stands for any mark of de-identification (XXXX, ___, ____)."""
 
+# In this order: a number ("2.5" of "2.5 cm", "12" of "12."), one without its zero (".5 cm"), shorthand with a
+# slash ("w/o"), the x between sizes ("3 x 4"), a denied verb ("can't"), a word, a mask, a separator.
 _TOKEN = re.compile(
     r"\d+(?:\.\d+)?(?=[^\w.]|\.\D|\.?$|mm|cm|x)|(?<![\w.])\.\d+(?=\s?[mc]m\b)"
     r"|(?<![a-z0-9/])(?:w/o|w/|b/l|s/p|c/w|r/o|h/o|c/b)(?![/])|(?<=\d)x(?=\s?\d)|[a-z]+n't\b|[a-z0-9]+|_{2,}|[,:/()\[\]&+;?=<>]"
 )
+# "xxxx", "____".
 _MASKED = re.compile(r"x{3,}|_{2,}")
 _SHORTHAND = {
     "w/o": ("without",), "w/": ("with",), "b/l": ("bilateral",), "s/p": ("status", "post"),
@@ -28,6 +31,7 @@ _SHORTHAND = {
     "eff": ("effusion",), "effs": ("effusion",), "consol": ("consolidation",),
 }  # fmt: skip
 _FULL = {"can't": "can", "won't": "will"}
+"""The verbs that are not what is left without "n't"."""
 _BEFORE_NAME = frozenset(
     [
         "",
