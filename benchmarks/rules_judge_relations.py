@@ -13,7 +13,7 @@ from pathlib import Path
 
 from radeval_lib.data import openi
 from radeval_lib.data.restricted import reveal
-from radeval_lib.pages.green.relations import rates, tries
+from radeval_lib.pages.green.metamorphic import violation_rates
 from radeval_lib.synthetic import generate
 
 
@@ -28,11 +28,8 @@ def texts(root: str | None) -> list[str]:
 
 def main() -> None:
     """Print tries, violations and their rate, a relation a line."""
-    print(
-        rates(tries(texts(sys.argv[1] if len(sys.argv) > 1 else None))).to_string(
-            formatters={"rate": "{:.2%}".format}
-        )
-    )
+    rates = violation_rates(texts(sys.argv[1] if len(sys.argv) > 1 else None))
+    print(rates.to_string(formatters={"rate": "{:.2%}".format}))
 
 
 if __name__ == "__main__":

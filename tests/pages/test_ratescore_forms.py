@@ -10,8 +10,9 @@ import pytest
 from numpy.typing import NDArray
 
 from radeval_lib.metrics.ratescore.metric import RaTEScore
-from radeval_lib.pages.ratescore.forms import FORMS, LAYOUTS, changed_by_form, with_model
+from radeval_lib.pages.ratescore.where_it_fails import FORMS, changed_by_form, with_model
 from radeval_lib.synthetic.generator import generate
+from radeval_lib.synthetic.layouts import WRAPPED
 
 TEXT = "A small nodule in the left upper lobe of the lung.  No effusion! Heart size is normal"
 
@@ -33,7 +34,7 @@ class _Encoder:
         return np.eye(16, dtype=np.float32)[[sum(map(ord, text)) % 16 for text in texts]]
 
 
-@pytest.mark.parametrize("form", LAYOUTS)
+@pytest.mark.parametrize("form", WRAPPED)
 def test_a_layout_changes_no_word(form: str) -> None:
     assert FORMS[form](TEXT).split() == TEXT.split()
 
@@ -51,7 +52,7 @@ def test_layouts_change_a_score_by_other_sentences_alone() -> None:
     metric.tagger, metric.entity_encoder = _Tagger(), _Encoder()
     found = changed_by_form(metric, list(zip(texts, texts[1:] + texts[:1], strict=True)))
     assert list(found.index) == list(FORMS)
-    layouts = found.loc[[*LAYOUTS, "a blank at the end"]]
+    layouts = found.loc[[*WRAPPED, "a blank at the end"]]
     assert (layouts["changed"] == layouts["recut"]).all()
     assert found.loc["upper case", "changed"] > 0
     assert ((found["largest"] > 1e-6) == (found["changed"] > 0)).all()

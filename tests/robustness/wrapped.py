@@ -25,17 +25,11 @@ from radeval_lib.metrics.base import Metric
 from radeval_lib.metrics.observations import label
 from radeval_lib.metrics.radgraph import F1RadGraph
 from radeval_lib.models.judges.rules import judge_pair
-from radeval_lib.pages.green.relations import FORMS
-from radeval_lib.pages.ratescore.forms import LAYOUTS
+from radeval_lib.pages.green.metamorphic import FORMS
 from radeval_lib.synthetic.generator import generate
+from radeval_lib.synthetic.layouts import MARKED, WRAPPED
 
-_READ_ALIKE = {
-    name: put
-    for name, put in FORMS.items()
-    if name.startswith(
-        ("wrapped", "a sentence", "line ends", "empty", "stars", "dashes", "numbered", "a history")
-    )
-}
+_READ_ALIKE = {**MARKED, "a history in front": FORMS["a history in front"]}
 """Layouts that what reads through the front door must not see."""
 
 
@@ -87,9 +81,9 @@ def tries(folder: Path, reports: int = 1200, seed: int = 0) -> Iterator[tuple[st
     references, candidates = (list(side) for side in zip(*pairs, strict=True))
     panel = _panel()
     before = {name: metric.score(references, candidates).values for name, metric in panel.items()}
-    for layout, put in (LAYOUTS | _READ_ALIKE).items():
-        formed = [put(text) for text in candidates]
-        tried = panel if layout in LAYOUTS else {}
+    for layout, lay_out in (WRAPPED | _READ_ALIKE).items():
+        formed = [lay_out(text) for text in candidates]
+        tried = panel if layout in WRAPPED else {}
         after = {name: metric.score(references, formed).values for name, metric in tried.items()}
         for place, ((reference, text), other) in enumerate(zip(pairs, formed, strict=True)):
             changed = [name for name in tried if before[name][place] != after[name][place]]

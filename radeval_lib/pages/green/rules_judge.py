@@ -29,7 +29,7 @@ from radeval_lib.metrics.error_profile import error_counts as judge_counts
 from radeval_lib.models.judges.rules import Judgement, judge_pair
 from radeval_lib.pages.green.ceilings import joint_ceilings, marked, with_marks
 from radeval_lib.pages.green.judging import CHEST, oriented, seed_of
-from radeval_lib.pages.green.relations import of_reports as of_reports
+from radeval_lib.pages.green.metamorphic import violations_on as violations_on
 from radeval_lib.placeholders import behind
 from radeval_lib.stats.agreement import mean_of_others
 from radeval_lib.stats.correlations import Resampled, resample

@@ -1,4 +1,5 @@
-"""Errors that RaTEScore's weights and rules let pass, whatever its NER model and its encoder."""
+"""Errors that RaTEScore's weights and rules let pass, whatever its NER model and its encoder; and what it
+makes of the same report in another form."""
 
 from __future__ import annotations
 
@@ -8,9 +9,11 @@ from itertools import product
 import numpy as np
 import pandas as pd
 
+from radeval_lib.metrics.base import Metric
 from radeval_lib.metrics.ratescore import RaTEScore, Scorer
-from radeval_lib.pages.ratescore.forms import changed_by_form as changed_by_form
-from radeval_lib.pages.ratescore.forms import with_model as with_model
+from radeval_lib.metrics.ratescore.formula import split
+from radeval_lib.pages.ratescore.single_model import with_model as with_model
+from radeval_lib.synthetic.layouts import WRAPPED, sentences
 
 _Entities = Sequence[tuple[str, str]]
 _NODULE = [("nodule", "ABNORMALITY"), ("right upper lobe", "ANATOMY")]
@@ -36,6 +39,15 @@ PRINTED_TYPES = {
     "No evidence of pleural effusion.": ("pleural effusion", "NON-ABNORMALITY"),
 }
 """Entities of the paper's Section 2 with their types, each in a plain sentence that we wrote."""
+
+FORMS = {
+    **WRAPPED,
+    "a blank at the end": lambda text: f"{text} ",
+    "sentences in reverse": lambda text: " ".join(reversed(sentences(text))),
+    "upper case": str.upper,
+}
+"""The same report in another form."""
+_ROUNDING = 1e-6  # noise from batch composition is smaller
 
 
 def least_score(scorer: Scorer, reference: _Entities, candidate: _Entities) -> float:
@@ -77,3 +89,29 @@ def types_found(metric: RaTEScore) -> pd.DataFrame:
         for entities, wanted in zip(metric.entities(list(PRINTED_TYPES)), PRINTED_TYPES.values(), strict=True)
     ]
     return pd.DataFrame(rows, columns=["printed", "found", "right"], index=list(PRINTED_TYPES))
+
+
+def changed_by_form(metric: Metric, pairs: Sequence[tuple[str, str]]) -> pd.DataFrame:
+    """How many scores change where the candidate comes in another form.
+
+    Returns
+    -------
+    DataFrame
+        A row a form of :data:`FORMS`; ``changed``: pairs whose score changes; ``recut``: those among them
+        whose candidate is cut into other sentences, white space and case apart; ``largest``: the largest
+        change.
+    """
+    references, candidates = (list(side) for side in zip(*pairs, strict=True))
+    before = metric.score(references, candidates).values
+    rows = {}
+    for form, layout in FORMS.items():
+        formed = [layout(text) for text in candidates]
+        change = np.abs(metric.score(references, formed).values - before)
+        recut = [_cut(one) != _cut(other) for one, other in zip(candidates, formed, strict=True)]
+        changed = change > _ROUNDING
+        rows[form] = (int(changed.sum()), int((changed & np.array(recut)).sum()), float(change.max()))
+    return pd.DataFrame.from_dict(rows, orient="index", columns=["changed", "recut", "largest"])
+
+
+def _cut(text: str) -> list[str]:
+    return sorted(" ".join(sentence.upper().split()) for sentence in split(text))

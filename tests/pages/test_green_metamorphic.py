@@ -2,8 +2,21 @@
 
 import pytest
 
-from radeval_lib.pages.green import relations
-from radeval_lib.pages.green.relations import FORMS, lone_findings, rates
+from radeval_lib.pages.green import metamorphic
+from radeval_lib.pages.green.metamorphic import (
+    DELETED,
+    DENIED,
+    FORMS,
+    GROWN,
+    IDENTITY,
+    MOVED,
+    SWAPPED,
+    denial,
+    lone_findings,
+    other_side,
+    tripled,
+    violation_rates,
+)
 from radeval_lib.synthetic import generate
 
 TEXT = "The lungs are clear. Small left effusion. No pneumothorax"
@@ -36,45 +49,45 @@ def test_findings_that_stand_alone(text, lone):
 
 
 def test_changes_of_a_sentence_by_hand():
-    assert relations.denial("There is a small left effusion.") == "There is no small left effusion."
-    assert relations.denial("Small left effusion.") == "No evidence of small left effusion."
-    assert relations.denial("Stable nodule.") is relations.denial("The nodule is seen.") is None
-    assert relations.other_side("Nodule in the left lung.") == "Nodule in the right lung."
-    assert relations.other_side("Left nodule.") == "Right nodule."
-    assert relations.other_side("RIGHT NODULE.") == "LEFT NODULE."
-    assert relations.other_side("An upright view: right effusion.") == "An upright view: left effusion."
-    assert relations.other_side("Bright right nodule.") == "Bright left nodule."
-    assert relations.other_side("Left and right nodules.") is relations.other_side("Nodule.") is None
-    assert relations.tripled("A 2.5 cm nodule.") == "A 7.5 cm nodule."
-    assert relations.tripled("Tip 2 cm above the carina.") is relations.tripled("2 x 3 cm nodule.") is None
+    assert denial("There is a small left effusion.") == "There is no small left effusion."
+    assert denial("Small left effusion.") == "No evidence of small left effusion."
+    assert denial("Stable nodule.") is denial("The nodule is seen.") is None
+    assert other_side("Nodule in the left lung.") == "Nodule in the right lung."
+    assert other_side("Left nodule.") == "Right nodule."
+    assert other_side("RIGHT NODULE.") == "LEFT NODULE."
+    assert other_side("An upright view: right effusion.") == "An upright view: left effusion."
+    assert other_side("Bright right nodule.") == "Bright left nodule."
+    assert other_side("Left and right nodules.") is other_side("Nodule.") is None
+    assert tripled("A 2.5 cm nodule.") == "A 7.5 cm nodule."
+    assert tripled("Tip 2 cm above the carina.") is tripled("2 x 3 cm nodule.") is None
 
 
 def test_relations_hold_on_generated_reports():
     texts = [report.findings.text for report in generate(120, seed=5, modality_anatomy=("X-Ray", "CHEST"))]
-    found = rates(texts)
+    found = violation_rates(texts)
     assert found["rate"].max() <= 0.01
-    assert {relations.DELETED, relations.DENIED, relations.MOVED, relations.SWAPPED} <= set(found.index)
-    assert found.loc[relations.DELETED, "tries"] >= 30
+    assert {DELETED, DENIED, MOVED, SWAPPED} <= set(found.index)
+    assert found.loc[DELETED, "tries"] >= 30
 
 
 def test_a_judge_that_is_blind_to_something_violates_its_relation(monkeypatch):
     """With a judge that reads nothing, every change of a finding is a violation, and no form is."""
-    blind = relations.judge_pair("", "")
-    monkeypatch.setattr(relations, "judge_pair", lambda *pair: blind)
-    found = rates([TEXT, "There is a 2 cm nodule in the left lung."])["rate"]
-    changed = [relations.DELETED, relations.DENIED, relations.MOVED, relations.GROWN]
+    blind = metamorphic.judge_pair("", "")
+    monkeypatch.setattr(metamorphic, "judge_pair", lambda *pair: blind)
+    found = violation_rates([TEXT, "There is a 2 cm nodule in the left lung."])["rate"]
+    changed = [DELETED, DENIED, MOVED, GROWN]
     assert found[changed].tolist() == [1.0] * 4
     assert found.drop(changed).eq(0).all()
 
 
 def test_a_judge_that_sees_letters_violates_the_forms(monkeypatch):
-    judge = relations.judge_pair
+    judge = metamorphic.judge_pair
 
     def pedant(reference, candidate):
         return judge(reference, candidate if reference == candidate else "Large pneumothorax.")
 
-    monkeypatch.setattr(relations, "judge_pair", pedant)
+    monkeypatch.setattr(metamorphic, "judge_pair", pedant)
     longer = f"{TEXT}. There is a 2 cm nodule in the left upper lobe."
-    found = rates([longer, f"{longer} Scoliosis of the thoracic spine."])["rate"]
+    found = violation_rates([longer, f"{longer} Scoliosis of the thoracic spine."])["rate"]
     assert found[list(FORMS)].gt(0).all()
-    assert found[relations.IDENTITY] == 0
+    assert found[IDENTITY] == 0

@@ -8,65 +8,41 @@ sentence, or swap reference and candidate.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import pairwise
-from textwrap import fill
 
 import pandas as pd
 
+from radeval_lib.data.categories import LETTERS
 from radeval_lib.data.records import Report
 from radeval_lib.data.restricted import reveal
 from radeval_lib.findings import read
 from radeval_lib.findings.vocabulary import IGNORED, vocabulary
 from radeval_lib.models.judges.rules import Judgement, judge_pair
 from radeval_lib.models.judges.rules.items import relation, said
-from radeval_lib.pages.ratescore.forms import parts
 from radeval_lib.report_text import MASK, tokens
+from radeval_lib.synthetic.layouts import MARKED, WRAPPED, closed, sentences
 
-_MIRROR = [1, 0, 2, 3, 5, 4]
-_SIDED = re.compile(
+_MIRRORED = "bacdfe"
+"""What each error, a to f, becomes where reference and candidate change places: a false finding (a) is then
+missing (b), a comparison that is made up (e) is omitted (f)."""
+_NAMED_SIDES = re.compile(  # "right middle lobe", "left ventricle", "both": no other side has the like
     r"(?i)middle lobe|lingula|both|\bbi(?:lateral|basilar|basal|apical)|atri|ventric|arch|circumflex|quadrant"
     r"|silhouette"
 )
 _NORMAL = (
     "The lungs are clear. Heart size is normal. No pneumothorax or pleural effusion. The bones are intact."
 )
-
-
-def _closed(text: str) -> list[str]:
-    """The sentences of a report, the last with a full stop too."""
-    return parts(text if text.endswith((".", "!", "?")) else f"{text}.")
-
-
-def _listed(text: str, between: str) -> str:
-    return between.join(f"{place}. {part}" for place, part in enumerate(_closed(text), 1))
-
-
-def _lines(text: str, between: str, *, stops: bool = True, before: str = "") -> str:
-    """The sentences of a report, with full stops or without."""
-    sentences = _closed(text) if stops else [part.rstrip(".") for part in _closed(text)]
-    return before + between.join(sentences)
-
-
 _HISTORY = "HISTORY: Fever. Large left pleural effusion and pneumothorax a week ago. FINDINGS: "
 FORMS = {
     "letter case: upper": str.upper,
     "letter case: lower": str.lower,
-    "wrapped at 60 columns": lambda text: fill(text, 60),
-    "wrapped at 80 columns": lambda text: fill(text, 80),
-    "a sentence a line": lambda text: _lines(text, "\n"),
-    "a sentence a line, no full stops": lambda text: _lines(text, "\n", stops=False),
-    "line ends of Windows": lambda text: _lines(text, "\r\n", stops=False),
-    "line ends typed": lambda text: _lines(text, r"\n"),
-    "line ends as tags": lambda text: _lines(text, "<br>"),
-    "empty lines": lambda text: _lines(text, "\n\n"),
-    "stars in one line": lambda text: _lines(text, " * ", stops=False, before="* "),
-    "dashes in one line": lambda text: _lines(text, " - ", stops=False, before="- "),
-    "numbered list, a line each": lambda text: _listed(text, "\n"),
-    "numbered list in one line": lambda text: _listed(text, " "),
+    **{name: WRAPPED[name] for name in ("wrapped at 60 columns", "wrapped at 80 columns")},
+    "a sentence a line": lambda text: WRAPPED["a sentence a line"](closed(text)),
+    **MARKED,
     "a history in front": lambda text: _HISTORY + text,
-    "order of sentences": lambda text: " ".join(reversed(_closed(text))),
-    "repeated sentences": lambda text: " ".join(2 * _closed(text)),
+    "order of sentences": lambda text: " ".join(reversed(sentences(closed(text)))),
+    "repeated sentences": lambda text: " ".join(2 * sentences(closed(text))),
 }
 """Forms that change nothing of what a report says of this study."""
 IDENTITY, SWAPPED, NORMAL = "identity", "reports swapped", "normal statements added"
@@ -74,30 +50,38 @@ DELETED, DENIED = "one finding deleted", "one finding denied"
 MOVED, GROWN = "one finding on the other side", "one measurement tripled"
 
 
-def _numbers(found: Judgement) -> tuple[object, ...]:
-    return found.count(True), found.count(False), found.matched_findings, round(found.weighted_errors, 9)
-
-
-def _alike(text: str, form: str, other: str) -> bool:
-    """Whether a report in another form is the same report, by itself and beside another."""
+def _counts(judgement: Judgement) -> tuple[object, ...]:
+    """What a judgement comes to, whatever its words."""
     return (
-        not judge_pair(text, form).weighted_errors
-        and not judge_pair(form, text).weighted_errors
-        and _numbers(judge_pair(text, other)) == _numbers(judge_pair(form, other))
-        and _numbers(judge_pair(other, text)) == _numbers(judge_pair(other, form))
+        judgement.count(True),
+        judgement.count(False),
+        judgement.matched_findings,
+        round(judgement.weighted_errors, 9),
     )
 
 
-def _mirrored(one: str, other: str) -> bool:
+def _beside(text: str, other: str) -> tuple[object, object]:
+    """What a report comes to as reference and as candidate of another."""
+    return _counts(judge_pair(text, other)), _counts(judge_pair(other, text))
+
+
+def _same(text: str, form: str) -> bool:
+    """Whether a report in another form has no error beside itself."""
+    return not judge_pair(text, form).weighted_errors and not judge_pair(form, text).weighted_errors
+
+
+def _mirrored(text: str, other: str) -> bool:
     """Whether swapped reports have each other's false for missing findings, and all else alike."""
-    there, back = judge_pair(one, other), judge_pair(other, one)
+    there, back = judge_pair(text, other), judge_pair(other, text)
+    mirror = [LETTERS.index(letter) for letter in _MIRRORED]
     return there.matched_findings == back.matched_findings and all(
-        there.count(grade) == tuple(back.count(grade)[place] for place in _MIRROR) for grade in (True, False)
+        there.count(grade) == tuple(back.count(grade)[place] for place in mirror) for grade in (True, False)
     )
 
 
-def _only(found: Judgement, category: str) -> bool:
-    return [one.category for one in found.errors] == [category] and not found.slight
+def _only(judgement: Judgement, category: str) -> bool:
+    """Whether a judgement is one error of this category, and nothing else."""
+    return [error.category for error in judgement.errors] == [category] and not judgement.slight
 
 
 def lone_findings(text: str) -> Iterator[tuple[list[str], int]]:
@@ -108,8 +92,8 @@ def lone_findings(text: str) -> Iterator[tuple[list[str], int]]:
     neither of it nor of a relative.
     """
     known = vocabulary()
-    sentences = _closed(text)
-    for place, sentence in enumerate(sentences):
+    parts = sentences(closed(text))
+    for place, sentence in enumerate(parts):
         words = [word.word for word in tokens(sentence)]
         named = known.observations.find(words)
         if len(named) != 1 or named[0].value[0].key in (IGNORED, "acute_disease"):
@@ -127,17 +111,17 @@ def lone_findings(text: str) -> Iterator[tuple[list[str], int]]:
         )
         if unclear or states or MASK in words or ":" in sentence:
             continue
-        rest = " ".join(_without(sentences, place))
+        rest = " ".join(_without(parts, place))
         spoken = {one.observation for one in read(rest).findings}
         keys = {sense.key for sense in named[0].value}
         related = {key for pair in (*known.kin, *known.kinds) if keys & set(pair) for key in pair} | keys
         own = said(sentence).stated
         if not spoken & related and not any(relation(a, b) for a in own for b in said(rest).stated):
-            yield sentences, place
+            yield parts, place
 
 
-def _without(sentences: list[str], place: int, *instead: str) -> list[str]:
-    return [*sentences[:place], *instead, *sentences[place + 1 :]]
+def _without(parts: list[str], place: int, *instead: str) -> list[str]:
+    return [*parts[:place], *instead, *parts[place + 1 :]]
 
 
 def denial(sentence: str) -> str | None:
@@ -156,7 +140,7 @@ def denial(sentence: str) -> str | None:
 def other_side(sentence: str) -> str | None:
     """A sentence that says left or right once, with the other; None where that is part of a name."""
     sides = list(re.finditer(r"(?i)\b(?:left|right)\b", sentence))
-    if len(sides) != 1 or _SIDED.search(sentence):
+    if len(sides) != 1 or _NAMED_SIDES.search(sentence):
         return None
     side = sides[0].group()
     other = "right" if side.lower() == "left" else "left"
@@ -175,12 +159,14 @@ def tripled(sentence: str) -> str | None:
     )
 
 
-_CHANGES = {
+_CHANGES: dict[str, tuple[Callable[[str], str | None], str, str]] = {
     DELETED: (lambda sentence: "", "b", "a"),
     DENIED: (denial, "b", "a"),
     MOVED: (other_side, "c", "c"),
     GROWN: (tripled, "d", "d"),
 }
+"""Changes of a sentence with a lone finding: the change, which gives None where it cannot be made, and the
+one error that follows where the changed report is the candidate, and where it is the reference."""
 
 
 def tries(texts: Sequence[str]) -> Iterator[tuple[str, bool]]:
@@ -188,26 +174,32 @@ def tries(texts: Sequence[str]) -> Iterator[tuple[str, bool]]:
     next one."""
     for text, other in pairwise([*texts, *texts[:1]]):
         yield IDENTITY, not judge_pair(text, text).weighted_errors
-        for name, put in FORMS.items():
-            yield name, _alike(text, put(text), other)
+        expected = _beside(text, other)
+        for name, layout in FORMS.items():
+            form = layout(text)
+            yield name, _same(text, form) and _beside(form, other) == expected
         if not said(text).stated:
             more = f"{text} {_NORMAL}"
             yield NORMAL, not judge_pair(text, more).errors and not judge_pair(more, text).errors
-        for sentences, place in lone_findings(text):
-            for name, (change, there, back) in _CHANGES.items():
-                if (changed := change(sentences[place])) is not None:
-                    new = " ".join(filter(None, _without(sentences, place, changed)))
-                    yield name, _only(judge_pair(text, new), there) and _only(judge_pair(new, text), back)
+        for parts, place in lone_findings(text):
+            for name, (change, as_candidate, as_reference) in _CHANGES.items():
+                if (changed := change(parts[place])) is not None:
+                    new = " ".join(filter(None, _without(parts, place, changed)))
+                    yield (
+                        name,
+                        _only(judge_pair(text, new), as_candidate)
+                        and _only(judge_pair(new, text), as_reference),
+                    )
         yield SWAPPED, _mirrored(text, other)
 
 
-def rates(texts: Sequence[str]) -> pd.DataFrame:
+def violation_rates(texts: Sequence[str]) -> pd.DataFrame:
     """How often each relation was tried on texts and violated: ``tries``, ``violations``, ``rate``."""
     table = pd.DataFrame(tries(texts), columns=["relation", "held"])
     violated = (~table["held"]).groupby(table["relation"], sort=False)
     return violated.agg(tries="size", violations="sum", rate="mean")
 
 
-def of_reports(reports: Iterable[Report]) -> pd.DataFrame:
-    """:func:`rates` on the findings of reports, restricted or not."""
-    return rates([reveal(report.findings) for report in reports if len(report.findings)])
+def violations_on(reports: Iterable[Report]) -> pd.DataFrame:
+    """:func:`violation_rates` on the findings of reports, restricted or not."""
+    return violation_rates([reveal(report.findings) for report in reports if len(report.findings)])
