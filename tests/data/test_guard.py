@@ -25,7 +25,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from radeval_lib import checksums
-from radeval_lib.data import RestrictedText, green_analysis, guard, guarded_texts, leak_decoders, leak_streams
+from radeval_lib.data import (
+    RestrictedText,
+    green_analysis,
+    guard,
+    guarded_texts,
+    leak_decoders,
+    leak_sequences,
+    leak_streams,
+)
 from radeval_lib.data.guard import LeakError, scan, scan_build
 from tests.data import samples
 
@@ -218,7 +226,7 @@ def test_no_corpus_no_work(tmp_path: Path) -> None:
 @settings(max_examples=30, deadline=None)
 @given(st.lists(st.sampled_from(["lung", "clear", "mass", "left", "no"]), min_size=5, max_size=20), st.data())
 def test_every_sequence_of_a_corpus_is_found(tokens: list[str], draw: st.DataObject) -> None:
-    length = min(guard.WORDS, len(tokens))
+    length = min(leak_sequences.WORDS, len(tokens))
     start = draw.draw(st.integers(0, len(tokens) - length))
     index = guard.Index()
     index.add("other.html", ["nothing of it"], frozenset(tokens))
@@ -499,7 +507,7 @@ def test_numbers_and_days_that_the_corpus_names(build: Path, text: str, leaks: b
 
 @pytest.mark.parametrize("text", ["ｎｏｄｕｌａｒ", "nódulár", "no\u00addu\u200blar", "𝐧𝐨𝐝𝐮𝐥𝐚𝐫"])
 def test_forms_of_letters_are_one(text: str) -> None:
-    assert guard.words(text) == ["nodular"]
+    assert leak_sequences.words(text) == ["nodular"]
 
 
 def test_nothing_that_holds_the_text_stays(build: Path) -> None:
