@@ -90,7 +90,7 @@ def read_text(path: Path) -> str:
         text = path.read_bytes().decode("utf-8-sig")
     except UnicodeDecodeError:
         raise FormatError(
-            "not UTF-8 text", f"{path.name}, line {_line_of_bad_byte(path)}", SAVE_AS_UTF8
+            "not UTF-8 text", f"{path.name}, line {line_of_bad_byte(path)}", SAVE_AS_UTF8
         ) from None
     if not text.strip():
         raise FormatError("file is empty", path.name, "Fetch it again: it may have been cut short.")
@@ -160,7 +160,7 @@ def _cells(path: Path, partial: bool, delimiter: str) -> Iterator[tuple[int, lis
                 raise FormatError(f"not a CSV row ({error})", where, CUT_SHORT) from None
             except UnicodeDecodeError:
                 # The decoder works in blocks, so the line is only where reading stopped.
-                line = _line_of_bad_byte(path) or begin
+                line = line_of_bad_byte(path) or begin
                 raise FormatError("not UTF-8 text", f"{path.name}, line {line}", SAVE_AS_UTF8) from None
             except (EOFError, OSError, zlib.error) as error:
                 raise FormatError(f"not readable ({error})", where, CUT_SHORT) from None
@@ -168,7 +168,8 @@ def _cells(path: Path, partial: bool, delimiter: str) -> Iterator[tuple[int, lis
                 yield begin, cells
 
 
-def _line_of_bad_byte(path: Path) -> int:
+def line_of_bad_byte(path: Path) -> int:
+    """The line from 1 that holds the first byte which is not UTF-8; 0 where all are."""
     with (gzip.open if path.suffix == ".gz" else open)(path, "rb") as stream:
         for number, line in enumerate(stream, start=1):
             try:

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from radeval_lib.data.errors import FormatError
-from radeval_lib.data.reading import decode_json
+from radeval_lib.data.reading import SAVE_AS_UTF8, decode_json, line_of_bad_byte
 from radeval_lib.errors import listed, plain
 from radeval_lib.metrics import parquet_files
 from radeval_lib.metrics.base import MetricError
@@ -205,22 +205,13 @@ def _opened(path: Path, newline: str | None = None) -> Iterator[io.TextIOBase]:
         with path.open(newline=newline, encoding="utf-8-sig") as stream:
             yield stream
     except UnicodeDecodeError:
-        raise _not_text(path) from None
-
-
-def _not_text(path: Path) -> MetricError:
-    """Why a file is not UTF-8. What its stream said of the place counts from the last chunk that was read."""
-    with path.open("rb") as stream:
-        if stream.read(len(_ZIP)) == _ZIP:
-            return MetricError("a workbook or an archive, not a text", path.name, "Save it as CSV.")
-        stream.seek(0)
-        for number, line in enumerate(stream, start=1):
-            try:
-                line.decode()
-            except UnicodeDecodeError as error:
-                what = f"not UTF-8 at byte {error.start + 1} of the line"
-                return MetricError(what, f"{path.name}, line {number}", "Save the file as UTF-8.")
-    return MetricError("changed while it was read", path.name, "Read it again.")
+        with path.open("rb") as stream:
+            if stream.read(len(_ZIP)) == _ZIP:
+                what = "a workbook or an archive, not a text"
+                raise MetricError(what, path.name, "Save it as CSV.") from None
+        # The stream decodes in blocks, so its own place is not that in the file.
+        where = f"{path.name}, line {line_of_bad_byte(path)}"
+        raise MetricError("not UTF-8 text", where, SAVE_AS_UTF8) from None
 
 
 def _header(path: Path) -> list[str]:

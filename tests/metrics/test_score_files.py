@@ -76,11 +76,11 @@ def test_empty_table(tmp_path) -> None:
         ("a.csv", 'reference,candidate\n"x,y\n', "not a CSV file"),
         ("a.csv", "reference,candidate,bleu\nx,y,1\n", "already a column 'bleu'"),
         ("a.csv", "reference,candidate,candidate\nx,y,1\n", "two columns are called 'candidate'"),
-        ("a.csv", b"reference,candidate\n\xff,y\n", "a.csv, line 2: not UTF-8 at byte 1 of the line"),
+        ("a.csv", b"reference,candidate\n\xff,y\n", "a.csv, line 2: not UTF-8"),
         (  # beyond the first chunk that is decoded
             "a.csv",
             b"reference,candidate\n" + b"x,y\n" * 5_000 + b"x,\xe9\n",
-            "a.csv, line 5002: not UTF-8 at byte 3 of the line",
+            "a.csv, line 5002: not UTF-8",
         ),
         ("a.csv", b"PK\x03\x04\xff", "a workbook or an archive"),
         (
