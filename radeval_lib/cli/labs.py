@@ -76,9 +76,10 @@ def grade(
     Written marks in a table that is there stay. Of several submissions of a student the latest counts.
     """
     from radeval_lib.labs import gradebook, grading
+    from radeval_lib.labs.grading_rules import GradingRules, SubmissionLimits
 
-    limits = grading.SubmissionLimits(seconds, int(memory * 1e9), jobs)
-    rules = grading.GradingRules(lab, trust_submissions, accept_version, deadline, limits)
+    limits = SubmissionLimits(seconds, int(memory * 1e9), jobs)
+    rules = GradingRules(limits, lab, trust_submissions, accept_version, deadline)
     table = grading.grade(submissions, output, rules, gradebook.read_roster(roster) if roster else None)
     noted = sum(bool(notes) for notes in table["notes"])
     click.echo(f"{len(table)} rows, {noted} with notes to read: {display_path(output)}")
@@ -111,9 +112,9 @@ def totals(grades: Path, output: Path, canvas: Path | None, roster: Path | None)
 @one_line_errors
 def check(notebook: Path, seconds: int) -> None:
     """Run your saved NOTEBOOK from its beginning, and say what its checks say."""
-    from radeval_lib.labs import checking
+    from radeval_lib.labs import run_checks
 
-    found = checking.check(notebook, seconds)
+    found = run_checks.run_checks(notebook, seconds)
     for one in found:
         click.echo(
             f"{'passes' if one.passed else 'FAILS '}  {': '.join(filter(None, (one.task, one.message)))}"

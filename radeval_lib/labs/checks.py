@@ -56,8 +56,8 @@ class Checks:
         def run(test: Callable[..., None]) -> None:
             if self.active:
                 names, what = test.__globals__, test.__name__.removeprefix("test_").replace("_", " ")
-                said = outcome(test, lambda name: local(names, name, without), hidden=False)
-                _show(f"{task} ({what})", said)
+                message = outcome(test, lambda name: local(names, name, without), hidden=False)
+                _show(f"{task} ({what})", message)
 
         return run
 

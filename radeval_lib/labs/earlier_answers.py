@@ -8,6 +8,10 @@ from typing import Any
 import numpy as np
 
 _SHARE, _CORRELATION = 1 / 3, 0.9
+"""What a usual mistake leaves, such as a sign, a factor or a case left out: more than this share of results
+right, or numbers that go with the right ones; a constant or made-up answer has neither."""
+
+_NAN = object()
 
 
 def own_or_right(
@@ -18,17 +22,20 @@ def own_or_right(
 
     It resembles the right one if it gives the same when asked again, and if more than a third of its results
     are right, with at least two different ones among them, or if its numbers correlate with the right ones
-    above 0.9. Any other counts as made up, as does a mistake that leaves nothing right, such as the least for
-    the most alike: later tasks are then marked by the right function.
+    above 0.9. Any other counts as made up, as does a mistake that leaves nothing right, such as to choose the
+    least similar where the most similar is asked for: later tasks are then marked by the right function.
 
     Parameters
     ----------
+    own, right : functions that give answers in normal form, see :mod:`radeval_lib.labs.answers`.
     inputs : arguments on which the right function gives several answers, and on which usual mistakes leave
         some of them right. Of results that are lists or dictionaries each part counts.
     """
     asked = list(inputs)
     try:
-        first, again, wanted = ([_parts(one(*given)) for given in asked] for one in (own, own, right))
+        first, again, wanted = (
+            [_parts(function(*given)) for given in asked] for function in (own, own, right)
+        )
     except Exception:  # a student's function may raise anything
         return right
     pairs = [pair for mine, its in zip(first, wanted, strict=True) for pair in _paired(mine, its)]
@@ -38,11 +45,14 @@ def own_or_right(
 
 
 def _parts(value: Any) -> list[Any]:
-    """The numbers and texts that a result is made of, whatever holds them; numbers to six digits."""
+    """The numbers and texts that a result is made of, whatever holds them; numbers to six decimals, and
+    ``_NAN`` for NaN, which equals itself."""
     if isinstance(value, dict):
         return [part for key in sorted(value, key=str) for part in _parts(value[key])]
     if isinstance(value, str) or not np.iterable(value):
-        return [round(float(value), 6) if isinstance(value, int | float | np.number) else value]
+        if not isinstance(value, int | float | np.number):
+            return [value]
+        return [_NAN if np.isnan(value) else round(float(value), 6)]
     return [part for item in value for part in _parts(item)]
 
 

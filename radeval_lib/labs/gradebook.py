@@ -92,10 +92,10 @@ def counted(grades: Sequence[Grade], deadline: datetime | None = None) -> list[G
             others = [other.file for other in group if other is not one]
             if others:
                 one.notes.append(f"another sender's submission has the same id: {listed(others)}")
-    folders = Counter(one.sender[0] for one in kept)
+    folders = Counter(one.sender.folder for one in kept)
     for one in kept:
-        if not one.identified and folders[one.sender[0]] == 1:  # a file is called lab, a folder by a name
-            one.student = one.sender[0] or one.student
+        if not one.identified and folders[one.sender.folder] == 1:  # a file is called lab, a folder by a name
+            one.student = one.sender.folder or one.student
     return kept
 
 
@@ -104,11 +104,11 @@ def _senders(grades: Sequence[Grade]) -> dict[tuple[Hashable, ...], list[Grade]]
 
     A folder is one person's unless it is the only one or holds several ids.
     """
-    folders = {one.sender[0] for one in grades}
+    folders = {one.sender.folder for one in grades}
     ids = defaultdict[tuple[str, str], set[str]](set)
     for one in grades:
         if one.identified:
-            ids[one.lab, one.sender[0]].add(key(one.student))
+            ids[one.lab, one.sender.folder].add(key(one.student))
     groups = defaultdict[tuple[Hashable, ...], list[Grade]](list)
     named = set[tuple[Hashable, ...]]()  # by an id that ran
     for one in sorted(grades, key=lambda one: not one.identified):
@@ -176,7 +176,7 @@ def table(grades: Sequence[Grade], roster: Roster | None = None) -> pd.DataFrame
             "lab": one.lab,
             "file": _text(one.file),
         }
-        marks = {"points": one.points, **{name: task["points"] for name, task in one.tasks.items()}}
+        marks = {"points": one.points, **{name: mark.points for name, mark in one.tasks.items()}}
         row |= {name: "" if one.problem else round(mark, 2) for name, mark in marks.items()}
         row |= {"of": round(one.possible, 2), "notes": list(one.notes)}
         rows.append(row | dict.fromkeys(one.written, ""))
@@ -205,11 +205,11 @@ def _by_roster(rows: list[dict[str, Any]], grades: Sequence[Grade], roster: Rost
             row["name"] = _text(entry.name)
             seen.add((key(row["student"]), row["lab"]))
     possible = {one.lab: round(one.possible, 2) for one in grades if one.lab}
-    for lab, of in possible.items():
+    for lab, points in possible.items():
         for own, entry in roster.items():
             if (own, lab) not in seen:
                 known = {"student": _text(entry.student), "name": _text(entry.name), "lab": lab, "file": ""}
-                rows.append(known | {"points": "", "of": of, "notes": ["nothing handed in"]})
+                rows.append(known | {"points": "", "of": points, "notes": ["nothing handed in"]})
 
 
 def _text(value: str) -> str:
@@ -307,14 +307,14 @@ def _total(row: Mapping[str, str], tasks: Sequence[building.LabTask], where: str
     missing = [name for name, mark in marks.items() if mark is None]
     entered = [mark for mark in marks.values() if mark is not None]
     total = None if missing else (0 if automatic is None else automatic) + sum(entered)
-    begun = {"student": row["student"], "name": row.get("name", ""), "lab": row["lab"]}
+    identity = {"student": row["student"], "name": row.get("name", ""), "lab": row["lab"]}
     notes = [row.get("notes", "")]
     if automatic is None and row.get("file"):
         total = None
         notes.append("not graded by tests: grade it again, or enter its points")
     elif automatic is not None and missing:  # else nothing was handed in
         notes.append(f"not marked yet: {', '.join(missing)}")
-    return begun | {
+    return identity | {
         "points": "" if automatic is None else automatic,
         "written": sum(entered) if entered else "",
         "total": "" if total is None else round(total, 2),
@@ -340,6 +340,6 @@ def canvas(totals: pd.DataFrame, roster: Roster) -> pd.DataFrame:
     rows: list[dict[str, Any]] = [{"Student": "    Points Possible", **possible}]
     for own, entry in roster.items():
         known = {"Student": entry.name, "SIS Login ID": entry.student, **entry.canvas}
-        mine = [row for row in totals.to_dict("records") if key(row["student"]) == own]
-        rows.append(known | {labs[row["lab"]]: row["total"] for row in mine})
+        rows_of_student = [row for row in totals.to_dict("records") if key(row["student"]) == own]
+        rows.append(known | {labs[row["lab"]]: row["total"] for row in rows_of_student})
     return pd.DataFrame(rows, columns=[*_CANVAS, *possible]).astype(object).fillna("")

@@ -17,7 +17,8 @@ from nbformat import NotebookNode
 from radeval_lib.labs import building, known_id
 from radeval_lib.labs.answers import AnswerError, decode, encode, normal
 from radeval_lib.labs.checks import StudentError, outcome
-from radeval_lib.labs.student import WAITING
+from radeval_lib.labs.judge_messages import CellRemark, Message, ProcessKilled, StudentIds, TaskMarked
+from radeval_lib.labs.student import LONGEST_MESSAGE, WAITING
 
 _MOST_BYTES = 20_000_000
 _GRACE = 60  # seconds beyond a student's own limit: on a busy machine it takes long to begin
@@ -74,7 +75,7 @@ class StudentChannel:
             raise StudentError(self.failed) from None
         if "error" in answer:
             self.failed = "it took too long" if answer.get("slow") else ""
-            raise StudentError(str(answer["error"])[:300])
+            raise StudentError(str(answer["error"])[:LONGEST_MESSAGE])
         return answer.get("value")
 
     def _call(
@@ -115,45 +116,43 @@ def judge(
     request: Mapping[str, Any],
     notebook: NotebookNode,
     tasks: Sequence[str],
-    report: Callable[..., None],
+    report: Callable[[Message], None],
 ) -> None:
     """Ask for a submission's cells to be run, then judge its tasks by the grader's version of the lab.
 
     ``request`` has the ``cells``, which are ``skipped``, and the ``seconds`` for each cell or call.
 
-    ``report`` takes each finding as keywords: ``killed`` (the cell that the process did not survive, if any),
-    ``remark`` with ``cell``, ``ids`` (what the cells left as the student's id, the last one valid), or
-    ``task`` with ``points``, ``of`` and ``messages``.
+    ``report`` takes each message to the grader.
     """
-    student, at = StudentChannel(channel, request["seconds"]), None
+    student, cell = StudentChannel(channel, request["seconds"]), None
     try:
         student.send(request)
         while not (message := student.listen()).get("ready"):
-            at = message["cell"] if type(message.get("cell")) is int else at
-            if "remark" in message and at is not None:
-                report(cell=at, remark=str(message["remark"])[:300])
+            cell = message["cell"] if type(message.get("cell")) is int else cell
+            if "remark" in message and cell is not None:
+                report(CellRemark(cell, str(message["remark"])[:LONGEST_MESSAGE]))
     except GoneError:
-        report(killed=at)
+        report(ProcessKilled(cell))
         return
     ids = _ids(message)
-    report(ids=ids)
+    report(StudentIds(ids))
     if not ids or "id" not in ids[-1]:
         return
     given = {"student_id": ids[-1]["id"], "solution": solved(notebook, ids[-1]["id"])}
     waiting = {}
     for task in notebook.metadata["lab"]["tasks"]:  # all before any hidden test: what a function was asked by
         if task["name"] in tasks:  # one, it must not be able to tell in a visible check's message
-            said, found = _outcomes(task, student, given, hidden=False), student.pop_failure()
+            visible, found = _outcomes(task, student, given, hidden=False), student.pop_failure()
             if found:
-                report(task=task["name"], points=0.0, of=task["points"], messages=_different(said))
+                report(TaskMarked(task["name"], 0.0, task["points"], _different(visible)))
             else:
-                waiting[task["name"]] = task, said
+                waiting[task["name"]] = task, visible
             if "stopped" in found:
                 return
-    for task, said in waiting.values():
+    for task, visible in waiting.values():
         hidden = _outcomes(task, student, given, hidden=True)
         points = task["points"] * hidden.count(None) / len(hidden)
-        report(task=task["name"], points=points, of=task["points"], messages=_different(said + hidden))
+        report(TaskMarked(task["name"], points, task["points"], _different(visible + hidden)))
         if "stopped" in student.pop_failure():
             return
 
@@ -170,7 +169,7 @@ def _ids(message: Mapping[str, Any]) -> list[dict[str, str]]:
             found.append({"id": known_id(one["id"])})
         except (ValueError, TypeError, KeyError):
             problem = one.get("problem") if isinstance(one, dict) else None
-            found.append({"problem": str(problem or "it cannot be read")[:300]})
+            found.append({"problem": str(problem or "it cannot be read")[:LONGEST_MESSAGE]})
     return found[-5:]
 
 

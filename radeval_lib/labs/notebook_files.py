@@ -131,12 +131,11 @@ def _named(metadata: object) -> tuple[str, str]:
 
 def refusal(path: Path) -> str:
     """What a file is that is no notebook, in a note to the person who grades."""
-    begun = b""
+    start = b""
     with suppress(OSError), path.open("rb") as file:
-        begun = file.read(8)
-    kind = next(
-        (kind for begin, kind in _BEGINNINGS.items() if begun.startswith(begin)), "another kind of file"
-    )
-    if begun.lstrip().startswith(b"{") and path.suffix.lower() == NOTEBOOK:
+        start = file.read(8)
+    kinds = (kind for signature, kind in _BEGINNINGS.items() if start.startswith(signature))
+    kind = next(kinds, "another kind of file")
+    if start.lstrip().startswith(b"{") and path.suffix.lower() == NOTEBOOK:
         return "a notebook that is cut off or damaged: ask for the .ipynb again"
     return f"not a notebook but {kind}: ask for the .ipynb"

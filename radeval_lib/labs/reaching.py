@@ -28,7 +28,10 @@ from importlib.machinery import PathFinder
 
 from radeval_lib.labs.ordinary import AS_TEXTS, DENIED, HELD, IMPORTED, ON_ANYTHING, ONLY, WITHIN_TEXTS
 
-_GRADING = {"answers", "by_hand", "checks", "grading", "judge", "reaching", "sandbox", "student"}
+_GRADING = {
+    *("answers", "attempts", "by_hand", "checks", "grader_processes", "grading", "grading_one"),
+    *("judge", "reaching", "sandbox", "student"),
+}
 """Modules of the labs of which a given cell's use of one name is no leave to use another."""
 _FOR_STUDENTS = {"rng", "seed", "known_id", "PLACEHOLDER"}
 _BUILT_IN = {"exec", "eval", "compile", "__import__", "__builtins__", "__loader__", "__spec__"}
@@ -609,13 +612,13 @@ class _Reader:
         if node.func.attr in _SHELL:
             self._magic(node.func.attr, node.args)
 
-    def _magic(self, how: str, given: Sequence[ast.expr]) -> None:
-        if how in ("system", "getoutput", "getsystem"):
+    def _magic(self, function: str, given: Sequence[ast.expr]) -> None:
+        if function in ("system", "getoutput", "getsystem"):
             self._command(given[0] if given else None)
             return
         texts = [str(one.value) for one in given if isinstance(one, ast.Constant)]
         if len(texts) < len(given):
-            self._found.append(how)
+            self._found.append(function)
             return
         name, rest = (texts[0] if texts else ""), " ".join(texts[1:])
         if name in _RUNS:
@@ -633,28 +636,28 @@ class _Reader:
     def _command(self, text: ast.AST | None) -> None:
         """A command of the shell: it must end where it began, and run no code that is not read."""
         match text:
-            case ast.Constant(value=str(said)):
+            case ast.Constant(value=str(command)):
                 pass
             case ast.JoinedStr(values=parts):
-                said = "".join(str(one.value) for one in parts if isinstance(one, ast.Constant))
+                command = "".join(str(one.value) for one in parts if isinstance(one, ast.Constant))
             case _:
                 self._found.append("a command that is not written out")
                 return
-        if _BEHIND.search(said):
-            self._found.append(f"!{said.strip()}"[:60])
-        for match in _PYTHON.finditer(said):
+        if _BEHIND.search(command):
+            self._found.append(f"!{command.strip()}"[:60])
+        for match in _PYTHON.finditer(command):
             what, module = match[1] or "", match[2] or ""
             fine = what in ("--version", "-V") or (what == "-m" and module in _FOR_COMMANDS)
             if not fine and what.rpartition("/")[2].removesuffix(".py") not in self._names.read:
                 self._found.append(f"!{match[0].strip()}"[:60])
 
-    def _named(self, how: str, what: ast.AST, attr: str) -> None:
+    def _named(self, function: str, what: ast.AST, attr: str) -> None:
         paths = {f"{path}.{attr}" for path in self._names.paths(what)}
         self._found += filter(None, map(_in_path, sorted(paths)))
         if attr in ON_ANYTHING and attr not in self._names.given:
             self._found.append(attr)
-        if how != "getattr" and any(path.startswith("radeval_lib.") for path in paths):
-            self._found.append(f"{how}({_short(what)}, {attr!r})")
+        if function != "getattr" and any(path.startswith("radeval_lib.") for path in paths):
+            self._found.append(f"{function}({_short(what)}, {attr!r})")
 
 
 def _asks_by_name(node: ast.AST) -> bool:

@@ -81,7 +81,7 @@ def _pair(rng: Random) -> Pair:
     own = [statement(uid, one) for uid, one in enumerate(stated)]
     normal = _normal(base, {*stated, *false})
     errors: list[list[str]] = []
-    theirs: list[Statement] = []
+    changed: list[Statement] = []
     for one in own:
         finding = one.content
         assert isinstance(finding, PlannedFinding)
@@ -90,15 +90,15 @@ def _pair(rng: Random) -> Pair:
             errors.append(["b", finding.concept])
         elif turn < 0.5 and finding.side in _SWAPPED:
             errors.append(["c", finding.concept])
-            theirs.append(replace(one, content=replace(finding, side=_SWAPPED[finding.side])))
+            changed.append(replace(one, content=replace(finding, side=_SWAPPED[finding.side])))
         else:
-            theirs.append(one)
+            changed.append(one)
     errors += [["a", one] for one in false]
-    theirs += [statement(10 + place, one) for place, one in enumerate(false)]
+    changed += [statement(10 + place, one) for place, one in enumerate(false)]
     left = [one for one in denied if one not in false and rng.random() < 0.6]
-    left = left or ([] if theirs or normal else denied)
+    left = left or ([] if changed or normal else denied)
     reference = _report(base, [*normal, *own, *denial(20, denied)], rng)
-    candidate = rewrite(_report(base, [*normal, *theirs, *denial(20, left)], rng), seed=rng.getrandbits(30))
+    candidate = rewrite(_report(base, [*normal, *changed, *denial(20, left)], rng), seed=rng.getrandbits(30))
     return {
         "reference": reference.findings.text,
         "candidate": candidate.findings.text,

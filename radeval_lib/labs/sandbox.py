@@ -17,6 +17,7 @@ from collections import defaultdict
 from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
+from typing import NamedTuple
 
 from radeval_lib.paths import MANIFESTS, ROOT
 
@@ -43,26 +44,36 @@ def missing() -> str:
     tried = subprocess.run(
         [*command({}, None), sys.executable, "-c", ""], capture_output=True, text=True, check=False
     )
-    said = tried.stderr.strip().splitlines()
-    return f"bubblewrap does not work here ({said[-1] if said else tried.returncode})" * bool(
-        tried.returncode
-    )
+    if tried.returncode:
+        printed = tried.stderr.strip().splitlines()
+        return f"bubblewrap does not work here ({printed[-1] if printed else tried.returncode})"
+    return ""
 
 
-def cannot_start(environment: Mapping[str, str], memory: int) -> str:
-    """Why the process of a submission does not start in the sandbox, in the last line that it printed; empty
-    where it does."""
+class StartFailure(NamedTuple):
+    """Why the process of a submission did not start, and whether it lacked memory."""
+
+    message: str
+    lacks_memory: bool
+
+
+def cannot_start(environment: Mapping[str, str], memory: int) -> StartFailure | None:
+    """Why the process of a submission does not start in the sandbox; None where it does."""
     called = [sys.executable, "-s", "-m", "radeval_lib.labs.student", "try", str(memory), str(os.getpid())]
     tried = subprocess.run(
         [*command(environment, None), *called], capture_output=True, text=True, errors="replace", check=False
     )
-    return last_line(tried.stderr) * bool(tried.returncode)
+    return start_failure(tried.stderr) if tried.returncode else None
 
 
-def last_line(printed: str) -> str:
-    """The last line of what a process printed, in which paths have lost their folders."""
+def start_failure(printed: str) -> StartFailure:
+    """What a process that did not start says by the last line that it printed, in which paths lose their
+    folders. One that the system killed, for lack of memory, prints nothing."""
     lines = [line for line in printed.splitlines() if line.strip()]
-    return _FOLDERS.sub("", lines[-1]).strip() if lines else "it printed nothing"
+    if not lines:
+        return StartFailure("it printed nothing", lacks_memory=True)
+    last = _FOLDERS.sub("", lines[-1]).strip()
+    return StartFailure(last, any(sign in last for sign in ("MemoryError", "Cannot allocate")))
 
 
 def command(environment: Mapping[str, str], handed_in: Path | None) -> list[str]:

@@ -21,7 +21,10 @@ from radeval_lib.labs.answers import callable_answer, decode, encode, normal
 from radeval_lib.labs.checks import Checks
 
 _INSTALLERS = ("pip", "conda", "mamba", "micromamba", "uv")
-_REMARKS, _LONGEST = 50, 300
+MOST_REMARKS = 50
+"""Of a cell, and of a whole submission."""
+LONGEST_MESSAGE = 300
+"""Characters of a remark or an error."""
 WAITING = 4
 """How many times as long as its processor time a cell may take in all."""
 
@@ -119,8 +122,8 @@ def serve(channel: socket.socket, cells: Sequence[str], skipped: Collection[int]
                 errors[number] = _described(error)
             if isinstance(error, NameError):
                 again.append(number)
-            for text in shell.remarks[:_REMARKS]:
-                say(cell=number, remark=text[:_LONGEST])
+            for text in shell.remarks[:MOST_REMARKS]:
+                say(cell=number, remark=text[:LONGEST_MESSAGE])
             shell.remarks.clear()
             if (found := _id(shell.user_ns)) is not None and found not in ids[-1:]:
                 ids.append(found)
@@ -146,7 +149,7 @@ def _id(names: Mapping[str, Any]) -> dict[str, str] | None:
     try:
         return {"id": known_id(names["student_id"])}
     except Exception as error:  # whatever a submission put there may raise anything
-        return {"problem": str(error)[:_LONGEST]}
+        return {"problem": str(error)[:LONGEST_MESSAGE]}
 
 
 def _answer(names: Mapping[str, Any], asked: Mapping[str, Any]) -> Any:
@@ -161,9 +164,9 @@ def _answer(names: Mapping[str, Any], asked: Mapping[str, Any]) -> Any:
 
 def _described(error: BaseException) -> str:
     try:
-        return f"{type(error).__name__}: {error}"[:_LONGEST]
+        return f"{type(error).__name__}: {error}"[:LONGEST_MESSAGE]
     except Exception:
-        return type(error).__name__[:_LONGEST]
+        return type(error).__name__[:LONGEST_MESSAGE]
 
 
 def _out_of_time(*_: object) -> None:

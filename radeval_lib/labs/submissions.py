@@ -17,6 +17,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path, PurePosixPath
+from typing import NamedTuple
 
 from radeval_lib.errors import plain
 from radeval_lib.labs.notebook_files import LARGEST, NOTEBOOK, SCRIPTS, refusal
@@ -32,6 +33,14 @@ _LEARNING_SYSTEM = re.compile(r"^(?P<who>[^_]+)_(?:LATE_)?\d+_\d+_")
 _AGAIN = re.compile(r"(?:[-_ ]*\(\d+\)|[-_ ]+(?:v?\d+|final|copy|new|late))$", re.IGNORECASE)
 
 
+class Sender(NamedTuple):
+    """Who handed a submission in, as far as names say: the first folder that the class's files lie in, empty
+    where it is the class's own, and the student's part of the file's name."""
+
+    folder: str
+    file: str
+
+
 @dataclass
 class Submission:
     """A file that was handed in, or a folder without one.
@@ -39,14 +48,14 @@ class Submission:
     Parameters
     ----------
     name : its path in the class's folder, archives being folders.
-    sender : who handed it in, as far as folders and file names say.
+    sender : who handed it in.
     path : a file to read; None where there is nothing to grade, which ``notes`` explain.
     files : a folder with copies of what came with it.
     time : when it was last changed, in seconds of the epoch.
     """
 
     name: str
-    sender: tuple[str, str]
+    sender: Sender
     path: Path | None
     time: float
     files: Path | None = None
@@ -66,7 +75,7 @@ def collect(folder: Path, scratch: Path, leave_out: Sequence[Path] = ()) -> list
         beside[tuple(parts[:-1])].add(_stem(parts).lower())
     for one, parts in zip(found, own, strict=True):
         sender = _file_sender(_stem(parts), beside[tuple(parts[:-1])])
-        one.sender = (parts[0] if len(parts) > 1 else "", sender)
+        one.sender = Sender(parts[0] if len(parts) > 1 else "", sender)
     return found
 
 
@@ -176,7 +185,7 @@ class _Collector:
             time = path.stat().st_mtime if path else 0.0
         except OSError:
             path, notes = None, ("a file that cannot be read",)
-        self.found.append(Submission(name.as_posix(), ("", ""), path, time, notes=list(notes)))
+        self.found.append(Submission(name.as_posix(), Sender("", ""), path, time, notes=list(notes)))
         return self.found[-1]
 
 

@@ -604,3 +604,8 @@ def test_a_task_counts_for_itself_whatever_came_before() -> None:
     assert own_or_right(wrong, right, inputs) is wrong
     for made in (lambda x: 7, lambda x: draw.random(), lambda x: 1 / x, lambda: 0):
         assert own_or_right(made, right, inputs) is right
+
+    def steady(x: int) -> float:
+        return float("nan") if x == 0 else x
+
+    assert own_or_right(steady, right, inputs) is steady

@@ -11,8 +11,12 @@ import pandas as pd
 import pytest
 
 from radeval_lib.errors import LabError
-from radeval_lib.labs import building, gradebook, grades, grading
-from radeval_lib.labs.grades import Grade
+from radeval_lib.labs import building, gradebook, grades
+from radeval_lib.labs.attempts import Attempts
+from radeval_lib.labs.grades import Grade, TaskMark
+from radeval_lib.labs.grading_rules import SubmissionLimits
+from radeval_lib.labs.judge_messages import CellRemark, ProcessKilled
+from radeval_lib.labs.submissions import Sender
 from radeval_lib.paths import ROOT
 
 LAB = "words_are_not_findings"
@@ -20,15 +24,14 @@ MARKED = building.tasks(building.find(LAB))
 WRITTEN = [task for task in MARKED if task.written]
 JUDGEMENT = WRITTEN[0].name
 OF = sum(task.points for task in MARKED if not task.written)
+LIMITS = SubmissionLimits(seconds=60, memory=10**9)
 DAY = datetime(2026, 11, 20).timestamp()
 
 
 def graded(student: str, file: str, points: float = 1.5, **more: Any) -> Grade:
     """A grade of which one task tells the points."""
-    tasks = {
-        task.name: {"points": 0.0, "of": task.points, "messages": []} for task in MARKED if not task.written
-    }
-    tasks["bleu"] |= {"points": points, "messages": ["<script>alert(1)</script>"]}
+    tasks = {task.name: TaskMark(0.0, task.points) for task in MARKED if not task.written}
+    tasks["bleu"].points, tasks["bleu"].messages = points, ["<script>alert(1)</script>"]
     written = {task.name: task.points for task in WRITTEN}
     return Grade(file, student, LAB, tasks, written, **{"identified": True, **more})
 
@@ -82,16 +85,17 @@ def test_what_cannot_begin_says_what_its_process_printed(printed: bytes, said: s
     with tempfile.TemporaryFile() as file:
         file.write(printed)
         file.flush()
-        attempts = grading._Attempts([], None, Path(), grading.GradingRules(), grade, file)
-        attempts._note({"killed": None}, set(), [])
+        attempts = Attempts([], None, Path(), LIMITS, False, grade, file)
+        attempts.take(ProcessKilled(None), set(), [])
     assert f"could not begin {said}, and nothing of it was run: no fault of the student" in grade.problem
     assert ("--memory" in grade.problem) == (not printed or b"MemoryError" in printed)
 
 
 def test_a_remark_names_no_place_of_the_graders() -> None:
     grade = graded("ada", "a.ipynb")
-    attempts = grading._Attempts([], None, Path(), grading.GradingRules(), grade)
-    attempts._note({"cell": 0, "remark": f"OSError: '{ROOT}/radeval_lib/a.py', '/opt/student/b'"}, set(), [])
+    attempts = Attempts([], None, Path(), LIMITS, False, grade)
+    remark = f"OSError: '{ROOT}/radeval_lib/a.py', '/opt/student/b'"
+    attempts.take(CellRemark(0, remark), set(), [])
     assert grade.remarks == ["Code cell 1: OSError: 'radeval_lib/a.py', '/opt/student/b'"]
 
 
@@ -118,10 +122,10 @@ def test_pages_are_named_by_student() -> None:
     "names", [("ada_1_23_lab.ipynb", "ada_LATE_1_45_lab.ipynb"), ("ada/1.ipynb", "ada/2.ipynb")]
 )
 def test_of_one_senders_submissions_the_latest_counts(names: tuple[str, str]) -> None:
-    senders = [["ada", name[4]] if "/" in name else ["", "ada"] for name in names]
+    senders = [Sender("ada", name[4]) if "/" in name else Sender("", "ada") for name in names]
     first = graded("ada", names[0], 3, sender=senders[0], time=DAY)
     second = graded("ADA", names[1], 1, sender=senders[1], time=DAY + 60)
-    other = graded("bob", "bob/lab.ipynb", sender=["bob", "lab"], time=DAY - 60)
+    other = graded("bob", "bob/lab.ipynb", sender=Sender("bob", "lab"), time=DAY - 60)
     one, _ = gradebook.counted([second, first, other])
     assert one.file == names[1]
     assert f"not counted: {names[0]} (3 points)" in one.notes[-1]
@@ -130,9 +134,9 @@ def test_of_one_senders_submissions_the_latest_counts(names: tuple[str, str]) ->
 
 
 def test_a_strangers_file_with_anothers_name_and_id_costs_nothing() -> None:
-    hers = graded("ada", "ada.ipynb", 3, sender=["", "ada"], time=DAY)
-    thief = graded("ADA", "ada-2.ipynb", 1, sender=["", "ada"], time=DAY + 60)
-    better = graded("ada", "ada-3.ipynb", 3, sender=["", "ada"], time=DAY + 90)
+    hers = graded("ada", "ada.ipynb", 3, sender=Sender("", "ada"), time=DAY)
+    thief = graded("ADA", "ada-2.ipynb", 1, sender=Sender("", "ada"), time=DAY + 60)
+    better = graded("ada", "ada-3.ipynb", 3, sender=Sender("", "ada"), time=DAY + 90)
     (one,) = gradebook.counted([thief, hers])
     assert one.file == "ada.ipynb"
     assert "nothing but their names and ids says who sent them, ada.ipynb" in one.notes[-1]
@@ -142,8 +146,8 @@ def test_a_strangers_file_with_anothers_name_and_id_costs_nothing() -> None:
 
 
 def test_a_deadline_counts_before_points() -> None:
-    first = graded("ada", "ada.ipynb", 1, sender=["", "ada"], time=DAY)
-    second = graded("ADA", "ada-2.ipynb", 3, sender=["", "ada"], time=DAY + 60)
+    first = graded("ada", "ada.ipynb", 1, sender=Sender("", "ada"), time=DAY)
+    second = graded("ADA", "ada-2.ipynb", 3, sender=Sender("", "ada"), time=DAY + 60)
     (one,) = gradebook.counted([second, first], datetime.fromtimestamp(DAY + 30))
     assert one.file == "ada.ipynb"
     (one,) = gradebook.counted([second, first], datetime.fromtimestamp(DAY - 30))
@@ -152,22 +156,25 @@ def test_a_deadline_counts_before_points() -> None:
 
 
 def test_nobody_replaces_anothers_work() -> None:
-    hers = graded("ada", "ada.ipynb", 3, sender=["", "ada"], time=DAY)
-    thief = graded("ada", "bob.ipynb", 0, sender=["", "bob"], time=DAY + 60)
+    hers = graded("ada", "ada.ipynb", 3, sender=Sender("", "ada"), time=DAY)
+    thief = graded("ada", "bob.ipynb", 0, sender=Sender("", "bob"), time=DAY + 60)
     kept = gradebook.counted([hers, thief])
     assert {one.file for one in kept} == {"ada.ipynb", "bob.ipynb"}
     assert all("another sender's submission has the same id" in one.notes[-1] for one in kept)
-    folders = [graded("ada", f"{who}/lab.ipynb", sender=[who, "lab"], time=DAY) for who in ("ada", "bob")]
+    folders = [
+        graded("ada", f"{who}/lab.ipynb", sender=Sender(who, "lab"), time=DAY) for who in ("ada", "bob")
+    ]
     assert len(gradebook.counted(folders)) == 2
-    shared = [graded(who, f"lab1/{who}.ipynb", sender=["lab1", who]) for who in ("ada", "bob", "eve")]
+    shared = [graded(who, f"lab1/{who}.ipynb", sender=Sender("lab1", who)) for who in ("ada", "bob", "eve")]
     shared[2].student = "ada"
     assert len(gradebook.counted(shared)) == 3
 
 
 def test_what_has_no_id_goes_with_what_the_same_sender_sent() -> None:
-    notebook = graded("4711", "ada/lab.ipynb", sender=["ada", "lab"], time=DAY)
-    broken = graded("lab-2", "ada/lab-2.ipynb", 0, sender=["ada", "lab"], time=DAY + 60, identified=False)
-    other = graded("bob", "bob/lab.ipynb", sender=["bob", "lab"])
+    ada = Sender("ada", "lab")
+    notebook = graded("4711", "ada/lab.ipynb", sender=ada, time=DAY)
+    broken = graded("lab-2", "ada/lab-2.ipynb", 0, sender=ada, time=DAY + 60, identified=False)
+    other = graded("bob", "bob/lab.ipynb", sender=Sender("bob", "lab"))
     one, _ = gradebook.counted([broken, notebook, other])
     assert one.student == "4711"
     assert "ada/lab-2.ipynb" in one.notes[-1]
@@ -178,12 +185,12 @@ def test_what_has_no_id_is_named_by_folder_or_by_the_class_list(tmp_path: Path) 
     path.write_text("id,name\nada,Ada L\nbob,Bob B\n7,Kim\n", encoding="utf-8")
     without = {"identified": False, "notes": ["not a notebook but a PDF"]}
     handed_in = [
-        graded("lab", "ada/lab.pdf", 0, sender=["ada", "lab"], **without),
-        graded("lab", "zoe/lab.pdf", 0, sender=["zoe", "lab"], **without),
-        graded("bob-2", "all/bob-2.pdf", 0, sender=["all", "bob"], **without),
-        graded("eve", "all/eve.pdf", 0, sender=["all", "eve"], **without),
-        graded("7", "kim.ipynb", sender=["", "kim"]),
-        graded("7-old", "7-old.pdf", 0, sender=["", "7"], **without),
+        graded("lab", "ada/lab.pdf", 0, sender=Sender("ada", "lab"), **without),
+        graded("lab", "zoe/lab.pdf", 0, sender=Sender("zoe", "lab"), **without),
+        graded("bob-2", "all/bob-2.pdf", 0, sender=Sender("all", "bob"), **without),
+        graded("eve", "all/eve.pdf", 0, sender=Sender("all", "eve"), **without),
+        graded("7", "kim.ipynb", sender=Sender("", "kim")),
+        graded("7-old", "7-old.pdf", 0, sender=Sender("", "7"), **without),
     ]
     kept = gradebook.counted(handed_in)
     assert {one.file: one.student for one in kept} == {

@@ -271,9 +271,10 @@ def test_a_fault_of_the_grader_is_told_as_such(tmp_path: Path) -> None:
 import sys
 from pathlib import Path
 from radeval_lib.labs import grading, judge
+from radeval_lib.labs.grading_rules import GradingRules, SubmissionLimits
 def fail(*_): raise KeyError("hidden")
 judge.judge = fail
-rules = grading.GradingRules(trusted=True)
+rules = GradingRules(SubmissionLimits(seconds=60, memory=6 * 10**9), trusted=True)
 row = grading.grade(Path(sys.argv[1]), Path(sys.argv[2]), rules).iloc[0]
 print(row["notes"], [row["points"], row["bleu"], row["student"]])
 """

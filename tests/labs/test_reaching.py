@@ -10,8 +10,8 @@ import pytest
 from nbformat import NotebookNode
 
 from radeval_lib.labs import building, reaching
-from radeval_lib.labs.grades import Grade
-from radeval_lib.labs.grading import discount_reaching
+from radeval_lib.labs.grades import Grade, TaskMark
+from radeval_lib.labs.grading_one import withhold_points
 from radeval_lib.labs.notebook_files import read
 from radeval_lib.labs.reaching import Reach, reaches
 from tests.labs.mangling import BY_HAND, LAB, NOTEBOOKS, mangled
@@ -235,17 +235,17 @@ REACH = {
 
 
 def test_tasks_to_be_written_by_hand_count_nothing_and_the_others_as_before() -> None:
-    tasks = {name: {"points": 2.0, "of": 3.0, "messages": ["old"]} for name in ("bleu", "figure")}
+    tasks = {name: TaskMark(2.0, 3.0, ["old"]) for name in ("bleu", "figure")}
     grade = Grade("a", "ada", "lab", tasks)
-    discount_reaching(grade, [], {"bleu"})
+    withhold_points(grade, [], {"bleu"})
     assert (grade.points, grade.notes) == (4, [])
-    discount_reaching(grade, [Reach("sys.setprofile", "Code cell 3"), Reach("gc", "Code cell 4")], {"bleu"})
-    assert {name: one["points"] for name, one in grade.tasks.items()} == {"bleu": 0, "figure": 2}
-    assert grade.tasks["bleu"]["messages"][0] == (
+    withhold_points(grade, [Reach("sys.setprofile", "Code cell 3"), Reach("gc", "Code cell 4")], {"bleu"})
+    assert {name: mark.points for name, mark in grade.tasks.items()} == {"bleu": 0, "figure": 2}
+    assert grade.tasks["bleu"].messages[0] == (
         "Code cell 3 uses `sys.setprofile`, and a task that you are to write yourself takes ordinary code "
         "alone: it counts 0 unless your instructor decides otherwise."
     )
-    assert grade.tasks["figure"]["messages"] == ["old"]
+    assert grade.tasks["figure"].messages == ["old"]
     (note,) = grade.notes
     assert "Code cell 3 uses `sys.setprofile`; Code cell 4 uses `gc`" in note
     assert "bleu (2 points)" in note

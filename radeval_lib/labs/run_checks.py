@@ -15,9 +15,11 @@ from radeval_lib.errors import LabError, plain
 from radeval_lib.labs import notebook_files
 from radeval_lib.labs.checks import MIME
 
+_STARTUP_SECONDS = 300  # for a kernel to answer: a cold disk or a busy machine takes long
+
 
 @dataclass(frozen=True)
-class Check:
+class CheckOutcome:
     """What one check said, or, where ``task`` is empty, that a cell failed."""
 
     task: str
@@ -25,7 +27,7 @@ class Check:
     message: str
 
 
-def check(path: Path, seconds: int) -> list[Check]:
+def run_checks(path: Path, seconds: int) -> list[CheckOutcome]:
     """What the checks of a notebook say in a fresh kernel, in the order in which they ran.
 
     The file is not changed. A cell may take so many seconds.
@@ -44,31 +46,36 @@ def check(path: Path, seconds: int) -> list[Check]:
     client = NotebookClient(
         notebook,
         timeout=seconds,
-        startup_timeout=300,
+        startup_timeout=_STARTUP_SECONDS,
         allow_errors=True,
         kernel_name="python3",
         resources={"metadata": {"path": str(path.resolve().parent)}},
         extra_arguments=["--log-level=ERROR"],
         on_notebook_start=lambda notebook: started.append(notebook),
     )
-    stopped: list[Check] = []
+    stopped = ""
     try:
         client.execute()
     except CellTimeoutError:
-        stopped.append(Check("", False, f"a cell took longer than {seconds} seconds: the rest did not run"))
+        stopped = f"a cell took longer than {seconds} seconds: the rest did not run"
     except (AssertionError, RuntimeError):  # nbclient's own clearing up may fail as well
         ended = "a cell ended the kernel: the rest did not run"
-        stopped.append(Check("", False, ended if started else "the kernel did not start: no cell ran"))
-    outputs = [(number, one) for number, cell in enumerate(notebook.cells, 1) for one in cell.outputs]
-    begin = ["", *(plain(cell.strip().partition("\n")[0], 60) for cell in cells)]
-    found = [one for n, output in outputs for one in _said(f"code cell {n} (`{begin[n]}`)", output)] + stopped
-    if not any(one.task for one in found) and not stopped:
+        stopped = ended if started else "the kernel did not start: no cell ran"
+    outcomes = []
+    for number, cell in enumerate(notebook.cells, start=1):
+        first_line = cell.source.strip().partition("\n")[0]
+        for output in cell.outputs:
+            outcomes += _outcomes(f"code cell {number} (`{plain(first_line, 60)}`)", output)
+    if stopped:
+        outcomes.append(CheckOutcome("", False, stopped))
+    elif not any(one.task for one in outcomes):
         raise LabError("no check ran", path.name, "Check a lab's notebook, with its first cell as it was.")
-    return found
+    return outcomes
 
 
-def _said(cell: str, output: Mapping[str, Any]) -> list[Check]:
+def _outcomes(place: str, output: Mapping[str, Any]) -> list[CheckOutcome]:
+    """What one output of a cell says: an error, a check, or nothing of either."""
     if output["output_type"] == "error":
-        return [Check("", False, f"{cell}: {output['ename']}: {plain(output['evalue'], 200)}")]
+        return [CheckOutcome("", False, f"{place}: {output['ename']}: {plain(output['evalue'], 200)}")]
     content = output.get("data", {}).get(MIME)
-    return [Check(content["task"], content["passed"], content["message"])] if content else []
+    return [CheckOutcome(content["task"], content["passed"], content["message"])] if content else []
