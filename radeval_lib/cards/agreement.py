@@ -124,22 +124,22 @@ class RadPref:
         ``grade``, ``difference`` and ``choices`` are 95% intervals of the values of :meth:`tau`,
         :meth:`by_difference` and :meth:`choices` over permutations; ``p`` is two-sided, of :meth:`tau`.
         """
-        mine, wanted = self.scores[self.name], self.grades.mean(axis=1)
+        scores, wanted = self.scores[self.name], self.grades.mean(axis=1)
         sets = self._sets
         rng = self.rng("null band")
         signs = _signs(wanted)
-        scale = np.sqrt((signs**2).sum() * (_signs(mine) ** 2).sum())
+        scale = np.sqrt((signs**2).sum() * (_signs(scores) ** 2).sum())
         gap_signs = _signs(wanted[self.first] - wanted[self.second])
         grade, difference, choice = [], [], []
         for number in range(PERMUTED):
-            dealt = np.empty_like(mine)
-            dealt[sets] = mine[rng.permuted(sets[rng.permutation(len(sets))], axis=1)]
-            grade.append((_signs(dealt) * signs).sum() / scale)
-            gaps = dealt[self.first] - dealt[self.second]
+            permuted = np.empty_like(scores)
+            permuted[sets] = scores[rng.permuted(sets[rng.permutation(len(sets))], axis=1)]
+            grade.append((_signs(permuted) * signs).sum() / scale)
+            gaps = permuted[self.first] - permuted[self.second]
             spread = np.sqrt((gap_signs**2).sum() * (_signs(gaps) ** 2).sum())
             difference.append((_signs(gaps) * gap_signs).sum() / spread if spread else 0.0)
             if number < _CHOICES_PERMUTED:
-                choice.append(self._hits(dealt).mean())
+                choice.append(self._hits(permuted).mean())
         return {
             "permutations": PERMUTED,
             "grade": ends(grade).tolist(),
@@ -184,27 +184,27 @@ class RadPref:
         values = dict(zip(self._drawn.names, self._drawn.values, strict=True))
         draws = dict(zip(self._drawn.names, self._drawn.draws, strict=True))
         pairs = list(combinations(values, 2))
-        found = holm([inversion_p(_finite(draws[one] - draws[two])) for one, two in pairs])
-        apart = {frozenset(pair): p < LEVEL for pair, p in zip(pairs, found, strict=True)}
+        adjusted = holm([inversion_p(_finite(draws[one] - draws[two])) for one, two in pairs])
+        apart = {frozenset(pair): p < LEVEL for pair, p in zip(pairs, adjusted, strict=True)}
         names = sorted(values, key=lambda name: -values[name])
         numbers = significance_clusters(names, lambda one, two: bool(apart[frozenset((one, two))]))
         return [
-            [name for name, of in zip(names, numbers, strict=True) if of == number]
+            [name for name, cluster in zip(names, numbers, strict=True) if cluster == number]
             for number in sorted(set(numbers))
         ]
 
     def by_difference(self) -> list[dict[str, Any]]:
         """τ_b of the difference of two candidates of a set with that of their grades."""
         wanted = self.grades.mean(axis=1)
-        gaps = {name: of[self.first] - of[self.second] for name, of in self.scores.items()}
+        gaps = {name: scores[self.first] - scores[self.second] for name, scores in self.scores.items()}
         cases = self.cases[self.first]
-        kept = {name: of for name, of in gaps.items() if varies(of, cases)}
+        kept = {name: scores for name, scores in gaps.items() if varies(scores, cases)}
         return _rows(self._resample(kept, wanted[self.first] - wanted[self.second], cases, "difference"))
 
     def choices(self) -> list[dict[str, Any]]:
         """The share of pairs of candidates on which a metric, or one radiologist, says what the mean of the
         others says (first, second or a tie), each radiologist left out in turn; ``n`` counts the pairs."""
-        hits = {name: self._hits(of) for name, of in self.scores.items()}
+        hits = {name: self._hits(scores) for name, scores in self.scores.items()}
         hits[PERSON] = meta_evaluation.choices_of_raters(self.grades, self._sets)
         cases = self.cases[self.first].tolist()
         rows = []
@@ -241,18 +241,18 @@ class RadPref:
         wanted = self.grades.mean(axis=1)
         columns = np.column_stack([*self.scores.values(), wanted, words])
         draws = drawn_rows(self.cases, min(500, self._resamples), self.rng("length"))
-        low, high = ends([_length_fixed(rankdata(columns[at], axis=0)) for at in draws])
+        low, high = ends([_length_fixed(rankdata(columns[place], axis=0)) for place in draws])
         fixed = _length_fixed(rankdata(columns, axis=0))
         return [
             {
                 "metric": name,
-                "spearman": coefficient(of, wanted, "spearman"),
-                "with_length": coefficient(of, words[:, 0], "spearman"),
-                "length_fixed": float(fixed[at]),
-                "low": float(low[at]),
-                "high": float(high[at]),
+                "spearman": coefficient(scores, wanted, "spearman"),
+                "with_length": coefficient(scores, words[:, 0], "spearman"),
+                "length_fixed": float(fixed[place]),
+                "low": float(low[place]),
+                "high": float(high[place]),
             }
-            for at, (name, of) in enumerate(self.scores.items())
+            for place, (name, scores) in enumerate(self.scores.items())
         ]
 
 

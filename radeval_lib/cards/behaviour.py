@@ -62,7 +62,7 @@ def costs(frame: pd.DataFrame, values: FloatArray, *, resamples: int, seed: int)
                 "high": None,
             }
             rng = np.random.default_rng([seed, *edit.encode()])
-            drawn = sum_draws(sums, lambda of: of, resamples=resamples, rng=rng)
+            drawn = sum_draws(sums, lambda totals: totals, resamples=resamples, rng=rng)
             if (drawn[:, 1] > 0).all():  # else a share of what an unrelated report costs has no meaning
                 found = estimate(sums[:, 0].mean() / sums[:, 1].mean(), drawn[:, 0] / drawn[:, 1])
                 row |= {"value": found.value, "low": found.low, "high": found.high}
@@ -79,7 +79,7 @@ def behaviour(
     part, sign = frame["part"].to_numpy(), 1 if higher_is_better else -1
     failures = [
         {"part": str(name), "reason": why, "pairs": int(count)}
-        for (name, why), count in Counter((part[at], why) for at, why in scored.reasons.items()).items()
+        for (name, why), count in Counter((part[place], why) for place, why in scored.reasons.items()).items()
     ]
     outside = None
     if declared is not None:
@@ -103,7 +103,8 @@ def behaviour(
         "distinct_scores": len(np.unique(scores)),
         "commonest_share": float(commonest),
         "empty": {
-            str(kinds[at]): float(values[at]) if known[at] else None for at in np.flatnonzero(part == "empty")
+            str(kinds[place]): float(values[place]) if known[place] else None
+            for place in np.flatnonzero(part == "empty")
         },
         "again": _again(frame, values, values[part == "again"]),
         "alone": None if scored.alone is None else _again(frame, values, scored.alone),

@@ -17,7 +17,7 @@ from radeval_lib import atomic, data, origin
 from radeval_lib.cards import pairs, people, systems
 from radeval_lib.cards.behaviour import behaviour, costs, filled
 from radeval_lib.cards.people import OTHER_RESAMPLES, CardSettings, Half
-from radeval_lib.cards.scoring import OfCommand, OfFile, Scored, Scorer
+from radeval_lib.cards.scoring import Scored, Scorer
 from radeval_lib.cards.subject import Subject, Tuned, subject_of
 from radeval_lib.data import recorded as recordings
 from radeval_lib.errors import check_choice
@@ -27,6 +27,7 @@ from radeval_lib.paths import DATA
 from radeval_lib.stats.inputs import FloatArray
 
 SCHEMA = 1
+"""The version of the format of a card's JSON."""
 _SYSTEMS = "committed outputs of real systems"
 RESAMPLES, QUICK_RESAMPLES = 5_000, 1_000  # of RadPref; Holm's correction over every two metrics needs 2,640
 
@@ -143,11 +144,12 @@ def metric_card(
         metric, name, batched=batched, higher_is_better=higher_is_better, value_range=value_range, tuned=tuned
     )
     root, scorer = root_of(data_root), subject.scorer
-    recorded = {one: recordings.load(one) for one in (pairs.RATED if rated else ())}
+    recorded = {name: recordings.load(name) for name in (pairs.RATED if rated else ())}
     held = dict(known or {})
     if own := subject.own:  # a metric of this library meets rated sets by its recorded scores alone
-        held |= {one: of.table[own].to_numpy() for one, of in recorded.items() if own in of.about["columns"]}
-    frame = pairs.build(root, quick=quick, rated=[one for one in recorded if one not in held])
+        scored_before = {name: one for name, one in recorded.items() if own in one.about["columns"]}
+        held |= {name: one.table[own].to_numpy() for name, one in scored_before.items()}
+    frame = pairs.build(root, quick=quick, rated=[name for name in recorded if name not in held])
     progress(0, len(frame) if scorer else 0)
     scored = scorer.score(frame, lambda done: progress(done, len(frame))) if scorer else None
     oriented = filled(frame, subject.sign * scored.values) if scored else None
@@ -221,6 +223,3 @@ def _plain(value: Any) -> Any:
     if isinstance(value, np.generic):
         value = value.item()
     return None if isinstance(value, float) and not math.isfinite(value) else value
-
-
-__all__ = ["Card", "OfCommand", "OfFile", "Scored", "metric_card"]

@@ -178,8 +178,8 @@ def failures_sentence(card: dict[str, Any]) -> str:
     failed = sum(one["pairs"] for one in card["behaviour"]["failures"])
     if not failed:
         return f"All {card['behaviour']['pairs']:,} pairs were scored."
-    of = f"{failed:,} of {card['behaviour']['pairs']:,} pairs"
-    return f"{of} could not be scored and count as the worst of their part."
+    share = f"{failed:,} of {card['behaviour']['pairs']:,} pairs"
+    return f"{share} could not be scored and count as the worst of their part."
 
 
 def paragraph(card: dict[str, Any]) -> str:
@@ -215,9 +215,9 @@ def table(card: dict[str, Any]) -> list[dict[str, Any]]:
     found = {key: {row["metric"]: row for row in card["radpref"][key]} for key in keys}
     if card["mts_dialog"]:
         found["facts"] = {row["metric"]: row for row in card["mts_dialog"]["rates"]["f1"]}
-    names = dict.fromkeys(name for of in found.values() for name in of)
+    names = dict.fromkeys(name for rows in found.values() for name in rows)
     order = sorted(names, key=lambda name: (name != card["metric"]["name"], name.lower()))
-    return [{"metric": name, **{key: of.get(name) for key, of in found.items()}} for name in order]
+    return [{"metric": name, **{key: rows.get(name) for key, rows in found.items()}} for name in order]
 
 
 def summary(card: dict[str, Any]) -> str:

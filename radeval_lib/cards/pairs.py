@@ -50,7 +50,7 @@ def build(root: Path | None, *, quick: bool = False, rated: Sequence[str] = RATE
         from radeval_lib.study import recordings  # not above: a card without data needs no model's packages
 
         for name in rated:
-            rows += [(name, *pair, at, "") for at, pair in enumerate(recordings.texts(name, root))]
+            rows += [(name, *pair, place, "") for place, pair in enumerate(recordings.texts(name, root))]
         rows += systems.rows(root) if not quick else []
     source, reports = edited_reports(root)
     chosen = reports[: _QUICK_REPORTS if quick else REPORTS]
@@ -63,11 +63,11 @@ def build(root: Path | None, *, quick: bool = False, rated: Sequence[str] = RATE
     rows += [("edits", *one) for one in frame[list(columns)].itertuples(index=False, name=None)]
     text = frame["reference"].iloc[0]
     sides = {"both texts": ("", ""), "the candidate": (text, ""), "the reference": ("", text)}
-    rows += [("empty", *pair, at, kind) for at, (kind, pair) in enumerate(sides.items())]
-    scored = [at for at, row in enumerate(rows) if row[0] != "empty"]
+    rows += [("empty", *pair, place, kind) for place, (kind, pair) in enumerate(sides.items())]
+    scored = [place for place, row in enumerate(rows) if row[0] != "empty"]
     step = max(1, len(scored) // AGAIN)
-    rows += [("again", *rows[at][1:3], at, "") for at in scored[::-step][:AGAIN]]
-    ids = [f"{part}/{at}/{_digest(*pair)}" for at, (part, *pair, _, _) in enumerate(rows)]
+    rows += [("again", *rows[place][1:3], place, "") for place in scored[::-step][:AGAIN]]
+    ids = [f"{part}/{place}/{_digest(*pair)}" for place, (part, *pair, _, _) in enumerate(rows)]
     table = pd.DataFrame([(one, *row) for one, row in zip(ids, rows, strict=True)], columns=list(COLUMNS))
     table.attrs["source"] = source
     if len(table) > MOST:

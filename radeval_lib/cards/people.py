@@ -111,21 +111,21 @@ def on_rated_sets(
 
 
 def on_radpref(
-    recording: recordings.Recording, mine: FloatArray, subject: Subject, settings: CardSettings
+    recording: recordings.Recording, oriented: FloatArray, subject: Subject, settings: CardSettings
 ) -> Part:
     """The part ``radpref`` of a card: agreement with its ratings, beside the metrics recorded there.
 
-    ``mine``: the metric's oriented scores, shape (rows of the recording,).
+    ``oriented``: the metric's oriented scores, shape (rows of the recording,).
     """
     keep = in_half(recording.table["case"].to_numpy(), settings.half)
-    others = {key: of[keep] for key, of in agreement.rivals(recording, subject.own).items()}
+    others = {key: scores[keep] for key, scores in agreement.rivals(recording, subject.own).items()}
     table, cases = recording.table[keep], recording.table["case"].to_numpy()[keep]
-    if not varies(mine[keep], cases):
+    if not varies(oriented[keep], cases):
         why = "nearly all candidates have the same score, so no correlation is defined"
         return Part(None, {"agreement with people, RadPref": why})
     agreed = agreement.RadPref(
         table,
-        {subject.name: mine[keep], **others},
+        {subject.name: oriented[keep], **others},
         subject.name,
         resamples=settings.resamples,
         seed=settings.seed,
@@ -157,22 +157,22 @@ def in_half(cases: Sequence[int] | np.ndarray[Any, Any], half: Half) -> np.ndarr
 
 
 def on_facts(
-    recording: recordings.Recording, mine: FloatArray, subject: Subject, settings: CardSettings
+    recording: recordings.Recording, oriented: FloatArray, subject: Subject, settings: CardSettings
 ) -> Part:
     """The part ``mts_dialog`` of a card: agreement with counted facts; parameters as of
     :func:`on_radpref`."""
     table = recording.table
-    if not varies(mine, table["case"].to_numpy()):
+    if not varies(oriented, table["case"].to_numpy()):
         why = "nearly all summaries have the same score, so no correlation is defined"
         return Part(None, {"agreement with counted facts, MTS-Dialog": why})
-    scores = {subject.name: mine, **agreement.rivals(recording, subject.own)}
+    scores = {subject.name: oriented, **agreement.rivals(recording, subject.own)}
     rates = agreement.facts(table, scores, resamples=OTHER_RESAMPLES, seed=settings.seed)
     return Part({"summaries": len(table), "cases": int(table["case"].nunique()), "rates": rates}, {})
 
 
-def look(name: str, half: Half, mine: FloatArray) -> dict[str, Any]:
+def look(name: str, half: Half, oriented: FloatArray) -> dict[str, Any]:
     """A record that RadPref's grades were looked at: when, for which metric and half, and a digest of the
     scores."""
     today = datetime.datetime.now(datetime.UTC).date().isoformat()
-    scores = " ".join(f"{value:.9g}" for value in mine)
+    scores = " ".join(f"{value:.9g}" for value in oriented)
     return {"date": today, "metric": name, "half": half, "scores": checksums.of_text(scores)[:12]}

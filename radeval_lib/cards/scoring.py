@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import csv
 import inspect
+import io
 import json
 import math
 import shlex
@@ -70,7 +71,7 @@ class Scorer:
         raise NotImplementedError
 
 
-class OfFunction(Scorer):
+class FunctionScorer(Scorer):
     """A function ``(reference, candidate) -> number``, or with ``batched`` ``(references, candidates) ->
     numbers``."""
 
@@ -85,24 +86,24 @@ class OfFunction(Scorer):
 
     def score(self, frame: pd.DataFrame, progress: Callable[[int], None]) -> Scored:
         pairs = list(zip(frame["reference"], frame["candidate"], strict=True))
-        found, begun = Scored(np.full(len(pairs), np.nan)), time.perf_counter()
+        found, started = Scored(np.full(len(pairs), np.nan)), time.perf_counter()
         size = BATCH if self._batched else 1
         for start in range(0, len(pairs), size):
-            for at, (value, why) in enumerate(self._tried(pairs[start : start + size]), start):
-                found.values[at] = value
+            for place, (value, why) in enumerate(self._tried(pairs[start : start + size]), start):
+                found.values[place] = value
                 if why:
-                    found.reasons[at] = why
+                    found.reasons[place] = why
             done = min(start + size, len(pairs))
             if done >= _GIVE_UP and len(found.reasons) == done:
                 raise _all_failed(done, found.reasons, self._message)
             progress(done)
-        found.seconds = (time.perf_counter() - begun) / len(pairs)
+        found.seconds = (time.perf_counter() - started) / len(pairs)
         if len(found.reasons) == len(pairs):
             raise _all_failed(len(pairs), found.reasons, self._message)
         found.message = self._message
         if self._batched:
             again = np.flatnonzero(frame["part"] == "again")
-            found.alone = np.array([self._tried([pairs[at]])[0][0] for at in again])
+            found.alone = np.array([self._tried([pairs[place]])[0][0] for place in again])
         return found
 
     def _tried(self, pairs: Sequence[tuple[str, str]]) -> list[tuple[float, str]]:
@@ -136,7 +137,7 @@ class OfFunction(Scorer):
         return list(values)
 
 
-class OfMetric(Scorer):
+class MetricScorer(Scorer):
     """A metric of this library."""
 
     def __init__(self, metric: Metric) -> None:
@@ -145,13 +146,13 @@ class OfMetric(Scorer):
         self.about = {"kind": "name", "version": signature, "sha256": None}
 
     def score(self, frame: pd.DataFrame, progress: Callable[[int], None]) -> Scored:
-        begun = time.perf_counter()
+        started = time.perf_counter()
         values = self._metric.score(list(frame["reference"]), list(frame["candidate"])).values
         progress(len(frame))
-        return Scored(values, seconds=(time.perf_counter() - begun) / max(1, len(frame)))
+        return Scored(values, seconds=(time.perf_counter() - started) / max(1, len(frame)))
 
 
-class OfCommand(Scorer):
+class CommandScorer(Scorer):
     """A command that reads JSON lines (``id``, ``reference``, ``candidate``) and writes others (``id``,
     ``score``), in any order."""
 
@@ -167,7 +168,7 @@ class OfCommand(Scorer):
         self.about = {"kind": "command", "version": None, "sha256": digest}
 
     def score(self, frame: pd.DataFrame, progress: Callable[[int], None]) -> Scored:
-        begun = time.perf_counter()
+        started = time.perf_counter()
         try:
             ran = subprocess.run(
                 self._words, input=as_lines(frame), stdout=subprocess.PIPE, encoding="utf-8", check=False
@@ -179,19 +180,19 @@ class OfCommand(Scorer):
             raise MetricError(
                 "it writes what is not UTF-8", self._words[0], "Have it write JSON lines in UTF-8."
             ) from None
-        lines = [line for line in ran.stdout.splitlines() if line.strip()]
+        lines = [line for line in ran.stdout.split("\n") if line.strip()]
         if ran.returncode:
-            how = f"signal {-ran.returncode}" if ran.returncode < 0 else f"status {ran.returncode}"
-            what = f"it ended with {how} after {len(lines):,} of {len(frame):,} scores"
+            ending = f"signal {-ran.returncode}" if ran.returncode < 0 else f"status {ran.returncode}"
+            what = f"it ended with {ending} after {len(lines):,} of {len(frame):,} scores"
             raise MetricError(what, self._words[0], "Try it on a few lines of the file that --pairs writes.")
         rows = ((f"line {number}", _line(text, number)) for number, text in enumerate(lines, 1))
         found = _by_id(frame, rows, self._words[0])
-        found.seconds = (time.perf_counter() - begun) / len(frame)
+        found.seconds = (time.perf_counter() - started) / len(frame)
         progress(len(frame))
         return found
 
 
-class OfFile(Scorer):
+class FileScorer(Scorer):
     """A file of scores, ``id`` and ``score``: CSV, or JSON lines where its name ends in ``.jsonl``."""
 
     def __init__(self, path: Path) -> None:
@@ -211,15 +212,15 @@ class OfFile(Scorer):
         except UnicodeDecodeError:
             raise MetricError("not UTF-8", self._path.name, "Write CSV or JSON lines in UTF-8.") from None
         if self._path.suffix == ".jsonl":
-            lines = ((at, line) for at, line in enumerate(text.splitlines(), 1) if line.strip())
-            yield from ((f"row {at}", _line(line, at)) for at, line in lines)
+            lines = ((number, line) for number, line in enumerate(text.split("\n"), 1) if line.strip())
+            yield from ((f"row {number}", _line(line, number)) for number, line in lines)
             return
-        table = csv.DictReader(text.splitlines())
+        table = csv.DictReader(io.StringIO(text))
         columns = set(table.fieldnames or ())
         if missing := {"id", "score"} - columns:
             what = f"no column {min(missing)!r}"
             raise MetricError(what, self._path.name, f"Columns: {listed(columns)}.")
-        yield from ((f"row {at}", row) for at, row in enumerate(table, 2))
+        yield from ((f"row {number}", row) for number, row in enumerate(table, 2))
 
 
 def known_rows(path: Path, names: Iterable[str]) -> dict[str, FloatArray]:
@@ -231,7 +232,7 @@ def known_rows(path: Path, names: Iterable[str]) -> dict[str, FloatArray]:
         Where a rated set is there in part.
     """
     found: dict[str, dict[int, float]] = {}
-    for where, row in OfFile(path)._rows():
+    for where, row in FileScorer(path)._rows():
         part, number, _ = str(row.get("id")).split("/")
         if part in names:
             found.setdefault(part, {})[int(number)] = _value(row.get("score"), f"{path.name}, {where}")
@@ -240,28 +241,28 @@ def known_rows(path: Path, names: Iterable[str]) -> dict[str, FloatArray]:
         first = min(rows)
         if sorted(rows) != list(range(first, first + len(rows))):
             raise MetricError(f"rows of {part} are missing", path.name, "Score all of its pairs, or none.")
-        result[part] = np.array([rows[at] for at in sorted(rows)])
+        result[part] = np.array([rows[row_number] for row_number in sorted(rows)])
     return result
 
 
 def _by_id(frame: pd.DataFrame, rows: Iterable[tuple[str, Mapping[str, Any]]], source: str) -> Scored:
     """Scores that come with ids, in the order of the pairs."""
-    place = {one: at for at, one in enumerate(frame["id"])}
-    found: dict[int, float] = {}
+    known = set(frame["id"])
+    scores: dict[Any, float] = {}
     for where, row in rows:
-        one = row.get("id")
-        if one not in place:
+        pair_id = row.get("id")
+        if pair_id not in known:
             remedy = "Score the pairs that --pairs writes with the same data root and --quick."
-            raise MetricError(f"{where}: no pair has the id {one!r}", source, remedy)
-        if place[one] in found:
-            raise MetricError(f"{where}: a second score of {one}", source, "Give each pair one row.")
+            raise MetricError(f"{where}: no pair has the id {pair_id!r}", source, remedy)
+        if pair_id in scores:
+            raise MetricError(f"{where}: a second score of {pair_id}", source, "Give each pair one row.")
         if "score" not in row:
             raise MetricError(f"{where}: no score", source, 'Write {"id": ..., "score": ...}.')
-        found[place[one]] = _value(row["score"], f"{source}, {where}")
-    if missing := [one for one, at in place.items() if at not in found]:
-        what = f"{len(missing):,} of {len(place):,} pairs have no row: {listed(missing, 90)}"
+        scores[pair_id] = _value(row["score"], f"{source}, {where}")
+    if missing := [pair_id for pair_id in frame["id"] if pair_id not in scores]:
+        what = f"{len(missing):,} of {len(known):,} pairs have no row: {listed(missing, 90)}"
         raise MetricError(what, source, "Give each pair a row, with an empty score where the metric fails.")
-    values = np.array([found[at] for at in range(len(place))])
+    values = np.array([scores[pair_id] for pair_id in frame["id"]])
     failed = np.flatnonzero(~np.isfinite(values))
     if len(failed) == len(values):
         raise _all_failed(len(values), dict.fromkeys(failed.tolist(), MISSING))

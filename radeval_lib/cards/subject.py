@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from radeval_lib.cards.scoring import OfCommand, OfFile, OfFunction, OfMetric, Scorer
+from radeval_lib.cards.scoring import CommandScorer, FileScorer, FunctionScorer, MetricScorer, Scorer
 from radeval_lib.errors import RadevalError, check_choice, plain
 from radeval_lib.metrics import base
 from radeval_lib.metrics.base import MetricError
@@ -63,11 +63,11 @@ class Subject:
         found = {}
         if self.scorer and self.note:
             found["edits by the models that the metric was published with"] = self.note
-        if isinstance(self.scorer, OfCommand | OfFile):
+        if isinstance(self.scorer, CommandScorer | FileScorer):
             found["batch size"] = "the pairs were scored outside this program"
         elif not self.batched and not self.own:
             found["batch size"] = "the metric takes one pair at a time"
-        if isinstance(self.scorer, OfFile):
+        if isinstance(self.scorer, FileScorer):
             found["seconds per pair"] = "a file does not record them"
         return found
 
@@ -114,8 +114,8 @@ def _scorer(
         except RadevalError as error:
             return None, metric, kind.title or metric, str(error)
         note = chosen.stand_ins.get(metric, "")
-        return OfMetric(chosen.metrics[metric]), metric, kind.title or metric, note
-    if isinstance(metric, OfMetric):
+        return MetricScorer(chosen.metrics[metric]), metric, kind.title or metric, note
+    if isinstance(metric, MetricScorer):
         kind = base.get(metric.name)
         return metric, metric.name, kind.title or metric.name, ""
     if isinstance(metric, Scorer):
@@ -123,7 +123,7 @@ def _scorer(
     elif callable(metric):
         shown, scorer = (
             name or getattr(metric, "__name__", type(metric).__name__),
-            OfFunction(metric, batched),
+            FunctionScorer(metric, batched),
         )
     else:
         raise MetricError(f"{type(metric).__name__} is not a metric", "metric", "Give a function or a name.")

@@ -42,12 +42,12 @@ def rows(root: Path) -> list[Row]:
     if common:
         outputs[CONSTANT] = [min(common, key=lambda text: (-common[text], text))] * len(studies)
     for name in SHUFFLED:
-        outputs[shuffled(name)] = [outputs[name][at] for at in _dealt(len(studies))]
+        outputs[shuffled(name)] = [outputs[name][place] for place in _dealt(len(studies))]
     references = [texts[iu_systems.REFERENCE][study] for study in studies]
     return [
-        ("systems", reference, output, at, name)
-        for name, of in outputs.items()
-        for at, (reference, output) in enumerate(zip(references, of, strict=True))
+        ("systems", reference, output, place, name)
+        for name, texts in outputs.items()
+        for place, (reference, output) in enumerate(zip(references, texts, strict=True))
     ]
 
 
@@ -107,15 +107,15 @@ def effects(
     references = part[part["kind"] == FILES[0]].set_index("row")["reference"]
     groups = places("references", references.loc[wide.index], len(wide))
     masks = {"all": np.ones(len(wide), dtype=bool)}
-    masks |= {kind: np.array(of) for kind, of in kinds.items()}
+    masks |= {kind: np.array(members) for kind, members in kinds.items()}
     texts = part.groupby("kind")["candidate"].nunique()
 
-    def means(of: pd.Series, flip: int) -> dict[str, Any]:
+    def means(members: pd.Series, flip: int) -> dict[str, Any]:
         found = {}
         for kind, mask in masks.items():
             rng = np.random.default_rng(seed)
             ends = share_interval(
-                flip * of.to_numpy()[mask], groups[mask].tolist(), resamples=resamples, rng=rng
+                flip * members.to_numpy()[mask], groups[mask].tolist(), resamples=resamples, rng=rng
             )
             found[kind] = dict(zip(("value", "low", "high"), ends, strict=True))
         return found

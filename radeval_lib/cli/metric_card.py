@@ -7,11 +7,11 @@ import importlib.util
 import json
 import shlex
 import sys
-from collections.abc import Callable
-from functools import partial
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from types import ModuleType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -19,7 +19,12 @@ from radeval_lib.cli.common import data_root_option, one_line_errors
 from radeval_lib.errors import ParameterError
 from radeval_lib.paths import display_path
 
-_HOW = "Write FILE.py:FUNCTION."
+if TYPE_CHECKING:
+    from radeval_lib.cards.card import Card
+    from radeval_lib.cards.people import Half
+    from radeval_lib.cards.subject import Tuned
+
+_REMEDY = "Write FILE.py:FUNCTION."
 
 
 def _imported(home: str) -> ModuleType:
@@ -29,15 +34,25 @@ def _imported(home: str) -> ModuleType:
         return importlib.import_module(home)
     path = Path(home)
     if not path.is_file():
-        raise ParameterError("no such file", path.name, _HOW)
-    spec = importlib.util.spec_from_file_location(path.stem, path)
+        raise ParameterError("no such file", path.name, _REMEDY)
+    spec = importlib.util.spec_from_file_location(f"_metric_{path.stem}", path)
     if spec is None or spec.loader is None:
-        raise ParameterError("not a Python file", path.name, _HOW)
+        raise ParameterError("not a Python file", path.name, _REMEDY)
     module = importlib.util.module_from_spec(spec)
-    sys.modules.setdefault(path.stem, module)
+    sys.modules[module.__name__] = module  # where pickle, and dataclasses in it, look for it
     sys.path.insert(0, str(path.resolve().parent))
     spec.loader.exec_module(module)
     return module
+
+
+@contextmanager
+def _restored_path() -> Iterator[None]:
+    """Take back what was added to the path of imports."""
+    before = [*sys.path]
+    try:
+        yield
+    finally:
+        sys.path[:] = before
 
 
 def _function(place: str) -> Callable[..., Any]:
@@ -52,23 +67,23 @@ def _function(place: str) -> Callable[..., Any]:
         raise ParameterError(what, Path(home).name, "Import it in Python to see where.") from None
     found = getattr(module, name, None)
     if not callable(found):
-        raise ParameterError(f"no function {name!r}", Path(home).name, _HOW)
+        raise ParameterError(f"no function {name!r}", Path(home).name, _REMEDY)
     return found
 
 
 def _given(metric: str, program: str, scores: Path | None) -> tuple[Any, str]:
     """The metric as :func:`radeval_lib.metric_card` takes it, and its default name; empty: its own."""
-    from radeval_lib.cards.scoring import OfCommand, OfFile
+    from radeval_lib.cards.scoring import CommandScorer, FileScorer
 
     if sum(map(bool, (metric, program, scores))) != 1:
         remedy = "Give METRIC, --command or --scores, one of them; or --pairs."
         raise ParameterError("name one metric", "radbook metric-card", remedy)
     if scores:
-        return OfFile(scores), scores.stem
+        return FileScorer(scores), scores.stem
     if program:
-        return OfCommand(program), shlex.split(program)[0]
+        return CommandScorer(program), shlex.split(program)[0]
     if metric.endswith(".py"):
-        raise ParameterError("no function is named", Path(metric).name, _HOW)
+        raise ParameterError("no function is named", Path(metric).name, _REMEDY)
     return (_function(metric) if ":" in metric else metric), ""
 
 
@@ -134,8 +149,8 @@ def metric_card(
     batched: bool,
     lower_is_better: bool,
     value_range: tuple[float, float] | None,
-    tuned: Any,
-    half: Any,
+    tuned: Tuned,
+    half: Half,
     quick: bool,
     save_scores: Path | None,
     seed: int,
@@ -151,13 +166,12 @@ def metric_card(
     """
     from radeval_lib import atomic
     from radeval_lib.cards import pairs as card_pairs
-    from radeval_lib.cards.card import Card, root_of
     from radeval_lib.cards.card import metric_card as make_card
-    from radeval_lib.cards.page import paragraph
+    from radeval_lib.cards.card import root_of
     from radeval_lib.metrics.table_files import check_target
 
     # The metric may import its neighbours while it scores, so the path is restored at the end.
-    click.get_current_context().call_on_close(partial(sys.path.__setitem__, slice(None), [*sys.path]))
+    click.get_current_context().with_resource(_restored_path())
     root = root_of(data_root)
     if pairs is not None:
         frame = card_pairs.build(root, quick=quick)
@@ -167,7 +181,7 @@ def metric_card(
     for target in (output_path, output_path.with_suffix(".json"), *([save_scores] if save_scores else [])):
         check_target(target, [scores] if scores else [])
     given, default_name = _given(metric, program, scores)
-    card: Card = make_card(
+    card = make_card(
         given,
         name=name or default_name,
         batched=batched,
@@ -184,12 +198,19 @@ def metric_card(
     page, numbers = card.write(output_path)
     if save_scores is not None:
         atomic.write_text(save_scores, card.scores[["id", "score"]].to_csv(index=False))
+    _summarize(card, numbers)
+    click.echo(f"Written: {display_path(page)}, {display_path(numbers)}", err=True)
+
+
+def _summarize(card: Card, numbers: Path) -> None:
+    """Print a card's paragraph, with all looks at RadPref that its file counts, and what failed."""
+    from radeval_lib.cards.page import paragraph
+
     click.echo(paragraph(json.loads(numbers.read_text(encoding="utf-8"))))
     if failed := (card.data["behaviour"] or {}).get("failures"):
         count = sum(one["pairs"] for one in failed)
         why = f" (the first said: {card.message})" if card.message else ""
         click.echo(f"Warning: {count:,} pairs failed{why}.", err=True)
-    click.echo(f"Written: {display_path(page)}, {display_path(numbers)}", err=True)
 
 
 def _counted(counts: dict[str, int]) -> str:

@@ -26,17 +26,19 @@ def models_status(model: str) -> None:
     """Say what is known about MODEL, or list every model and whether its weights are on this machine."""
     from radeval_lib.models import catalog
 
+    def fetched(card: catalog.ModelCard) -> str:
+        return "fetched" if catalog.in_hub_cache(card.hub) else "not fetched"
+
     if model:
         card = catalog.load(model)
-        for name, value in card.model_dump(exclude={"tokenizer", "seen"}).items():
-            click.echo(f"{name:20} {value}".rstrip())
-        for name, value in card.tokenizer.model_dump().items():
-            click.echo(f"{'tokenizer ' + name:20} {value}".rstrip())
-        click.echo(f"{'here':20} {'yes' if catalog.in_hub_cache(card.hub) else 'no'}")
+        fields = card.model_dump(exclude={"tokenizer"}) | {"seen": ", ".join(card.seen)}
+        fields |= {f"tokenizer {name}": value for name, value in card.tokenizer.model_dump().items()}
+        for name, value in (fields | {"weights": fetched(card)}).items():
+            if value != "":
+                click.echo(f"{name:20} {value}")
         return
     for card in catalog.cards():
-        here = "here" if catalog.in_hub_cache(card.hub) else "not fetched"
         click.echo(
             f"{card.name:18} {card.domain:11} {card.parameters_millions:4} M  {card.licence:11} "
-            f"{_SAFETENSORS[card.safetensors]:30} {here:12} {card.hub} {card.revision}"
+            f"{_SAFETENSORS[card.safetensors]:30} {fetched(card):12} {card.hub} {card.revision}"
         )

@@ -103,9 +103,9 @@ def _progress() -> Callable[[int, int], None]:
     recent = deque([(time.monotonic(), 0)], maxlen=20)
 
     def progress(done: int, rows: int) -> None:
-        begun, before = recent[0]
+        started, before = recent[0]
         recent.append((time.monotonic(), done))
-        left = timedelta(seconds=round((recent[-1][0] - begun) * (rows - done) / (done - before)))
+        left = timedelta(seconds=round((recent[-1][0] - started) * (rows - done) / (done - before)))
         # Ends in a carriage return, so that the next line overwrites this one.
         click.echo(f"{done:,} rows scored of {rows:,}, {left} left \r", nl=False, err=True)
 

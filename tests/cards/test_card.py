@@ -8,8 +8,9 @@ import re
 import sys
 from html import unescape
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
+import click
 import jsonschema
 import numpy as np
 import pandas as pd
@@ -18,7 +19,8 @@ from click.testing import CliRunner
 
 from radeval_lib.cards import pairs, scoring
 from radeval_lib.cards.card import Card, looks_of, metric_card
-from radeval_lib.cards.people import in_half
+from radeval_lib.cards.people import Half, in_half
+from radeval_lib.cards.subject import Tuned
 from radeval_lib.cli import main
 from radeval_lib.data import recorded as recordings
 from radeval_lib.metrics.base import MetricError
@@ -222,7 +224,8 @@ def test_a_file_of_scores_gives_the_card_of_the_function(
     frame[["id", "score"]].to_csv("scores.csv", index=False)
     lines = (json.dumps(row) for row in frame[["id", "score"]].to_dict("records"))
     Path("scores.jsonl").write_text("\n".join(lines), encoding="utf-8")
-    made = [metric_card(scoring.OfFile(Path(name)), quick=True) for name in ("scores.csv", "scores.jsonl")]
+    files = [Path("scores.csv"), Path("scores.jsonl")]
+    made = [metric_card(scoring.FileScorer(path), quick=True) for path in files]
     direct = metric_card(overlap, quick=True)
     for one in made:
         assert one.data["edits"] == direct.data["edits"]
@@ -307,3 +310,46 @@ def test_a_function_is_named_by_file(tmp_path: Path, monkeypatch: pytest.MonkeyP
         assert told.exit_code == 2
         assert says in told.output
     assert "name one metric" in run().output
+
+
+METRICS = """
+from dataclasses import dataclass
+
+@dataclass
+class Distance:
+    number: int
+
+def lengths(references, candidates):
+    return [Distance(abs(len(one) - len(other))).number for one, other in zip(references, candidates)]
+"""
+
+
+def test_the_options_reach_the_card(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("json.py").write_text(METRICS, encoding="utf-8")  # a name that Python has as well
+    declared = ["--batched", "--lower-is-better", "--tuned", "yes", "--half", "report"]
+    done = run("json.py:lengths", *declared, "--save-scores", "scores.csv")
+    assert done.exit_code == 0, done.output
+    card = json.loads(Path("metric_card.json").read_text(encoding="utf-8"))
+    assert (card["metric"]["higher_is_better"], card["metric"]["tuned_on_radpref"]) == (False, "yes")
+    assert (card["metric"]["kind"], card["settings"]["half"]) == ("function, pairs in batches", "report")
+    assert list(pd.read_csv("scores.csv")) == ["id", "score"]
+
+
+def test_a_function_is_named_by_module(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("an_installed_metric.py").write_text(METRICS, encoding="utf-8")
+    assert run("an_installed_metric:lengths", "--batched").exit_code == 0
+    assert "no function 'nothing'" in run("an_installed_metric:nothing").output
+
+
+def test_the_command_offers_what_a_card_takes() -> None:
+    offered = {
+        option.name: option.type.choices
+        for option in main.commands["metric-card"].params
+        if isinstance(option.type, click.Choice)
+    }
+    assert {name: tuple(choices) for name, choices in offered.items()} == {
+        "tuned": get_args(Tuned),
+        "half": get_args(Half),
+    }

@@ -122,6 +122,7 @@ def test_status_lists_every_model() -> None:
     one = CliRunner().invoke(main, ["models", "status", "radbert_1"])
     assert "refs/pr/2" in one.output
     assert "tokenizer notes" in one.output
+    assert not [line for line in one.output.splitlines() if len(line.split()) < 2]
 
 
 def test_a_revision_behind_the_name_is_the_one_that_is_loaded() -> None:

@@ -10,7 +10,7 @@ import pytest
 
 from radeval_lib import metrics, study
 from radeval_lib.cards.people import in_half
-from radeval_lib.cards.scoring import OfMetric, known_rows
+from radeval_lib.cards.scoring import MetricScorer, known_rows
 from radeval_lib.data import recorded
 from radeval_lib.data.manifests import data_root
 from radeval_lib.pages.across import metric_cards
@@ -82,6 +82,6 @@ def test_one_page_has_every_metric_in_alphabetical_order(run: study.Run) -> None
     assert table.loc["BLEU", "tuned on RadPref"] == "no"
     assert others["BLEU"].data["looks"] == []
     assert others["BLEU"].data["radpref"] is None
-    assert isinstance(OfMetric(metrics.create("bleu")).about["version"], str)
+    assert isinstance(MetricScorer(metrics.create("bleu")).about["version"], str)
     figure = metric_cards.forest(card)
     assert len(figure.axes[0].get_yticklabels()) == 11

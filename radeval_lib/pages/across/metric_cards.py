@@ -15,7 +15,7 @@ from radeval_lib import plots
 from radeval_lib.cards.card import Card, metric_card
 from radeval_lib.cards.page import edit_costs, own
 from radeval_lib.cards.people import in_half
-from radeval_lib.cards.scoring import OfMetric, known_rows
+from radeval_lib.cards.scoring import MetricScorer, known_rows
 from radeval_lib.data import recorded
 from radeval_lib.metrics.base import Metric, create
 from radeval_lib.origin import RECORDED_SCORES
@@ -117,7 +117,7 @@ def built_to_win(run: Run) -> dict[str, Card]:
 def seen_by(metrics: Mapping[str, Metric], run: Run) -> dict[str, Card]:
     """A card of each metric on the edits that it detects; people's ratings stand in the first card."""
     return {
-        title: metric_card(OfMetric(metric), quick=True, rated=False, data_root=None, seed=run.seed)
+        title: metric_card(MetricScorer(metric), quick=True, rated=False, data_root=None, seed=run.seed)
         for title, metric in metrics.items()
     }
 
@@ -155,8 +155,8 @@ def fates(cards: Mapping[str, Card]) -> pd.DataFrame:
     """What becomes of the metric that is built to win."""
     rows = {}
     for half, card in cards.items():
-        mine = own(card.data, card.data["radpref"]["by_grade"])
-        rows[f"RadPref, {'the half that it knows' if half == 'development' else 'the other half'}"] = mine
+        row = own(card.data, card.data["radpref"]["by_grade"])
+        rows[f"RadPref, {'the half that it knows' if half == 'development' else 'the other half'}"] = row
     content = cards["report"].data
     rows["MTS-Dialog, F1 of facts"] = own(content, content["mts_dialog"]["rates"]["f1"])
     table = pd.DataFrame.from_dict(rows, orient="index")
