@@ -67,8 +67,8 @@ def source_line(path: str) -> str:
     commit, day = head()
     where = f"[`{path}`]({link})" if (link := address(path, commit)) else f"`{path}`"
     repository = f", in the [repository]({link})" if (link := address()) else ""
-    at = f", commit {commit[:7]} of {day}" if commit else ""
-    return f"[Source: {where}{at}{repository}. {{ref}}`how-to-cite`.]{{.page-source}}"
+    commit_clause = f", commit {commit[:7]} of {day}" if commit else ""
+    return f"[Source: {where}{commit_clause}{repository}. {{ref}}`how-to-cite`.]{{.page-source}}"
 
 
 def bibtex(key: str, title: str, commit: str, day: str, path: str = "") -> str:

@@ -74,9 +74,9 @@ class Linker:
 
 def _parts(source: str) -> Iterator[tuple[bool, str]]:
     """Stretches of a page, with whether each is running text."""
-    at = 0
+    start = 0
     for found in _NOT_PROSE.finditer(source):
-        yield True, source[at : found.start()]
+        yield True, source[start : found.start()]
         yield False, found.group()
-        at = found.end()
-    yield True, source[at:]
+        start = found.end()
+    yield True, source[start:]

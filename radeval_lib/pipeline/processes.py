@@ -41,8 +41,8 @@ def exceptions(lines: Iterable[str]) -> list[str]:
 
 def last_words(lines: Sequence[str]) -> list[str]:
     """The :func:`exceptions` of a log; without any its last line with text."""
-    said = [line.strip() for line in lines if line.strip()]
-    return exceptions(said) or said[-1:] or ["it printed nothing"]
+    printed = [line.strip() for line in lines if line.strip()]
+    return exceptions(printed) or printed[-1:] or ["it printed nothing"]
 
 
 @contextmanager

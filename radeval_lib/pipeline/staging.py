@@ -46,7 +46,7 @@ def settings(edition: str = "") -> str:
         footer.append(f"Edition: {edition}.")
         own = profiles.profile(edition)
         sets = recordings.of_edition(own.roles.values(), own.needs_data_root)
-        stale = {name: of for name, of in sets.items() if recordings.out_of_date(name, of)}
+        stale = {name: metrics for name, metrics in sets.items() if recordings.out_of_date(name, metrics)}
         footer += recordings.sentences(stale)
     # Not under html: the options of the theme that stand under sphinx replace what is said there.
     content["sphinx"]["config"]["html_theme_options"]["extra_footer"] = f"<p>{' '.join(footer)}</p>"
@@ -217,14 +217,14 @@ def _leave_out(wanted: dict[str, bytes], reasons: Mapping[str, str]) -> None:
         return
     contents = yaml.safe_load(wanted[CONTENTS])
     wanted[CONTENTS] = yaml.safe_dump(absent.contents_without(contents, reasons), sort_keys=False).encode()
-    told = {
+    apart = {
         label: f"{title} ({lack[:1].upper()}{lack[1:]}.)"
         for page, lack in reasons.items()
         for label, title in absent.labels(_source(page)).items()
     }
     for name in wanted:
         if name.endswith(".md") and not name.startswith("_extra/"):
-            wanted[name] = absent.listed_apart(wanted[name].decode(), told).encode()
+            wanted[name] = absent.listed_apart(wanted[name].decode(), apart).encode()
 
 
 def _pages_to_come(pages: Sequence[str], staged: Collection[str]) -> tuple[dict[str, bytes], dict[str, str]]:

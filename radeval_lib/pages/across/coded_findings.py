@@ -60,10 +60,10 @@ def read(reports: Sequence[Report], codes: Sequence[CodedStudy], keys: Sequence[
     """Read the codes of reports, of which ``keys`` name the texts."""
     people = {study.id: study.codes for study in codes}
     known = {key: place for place, key in enumerate(dict.fromkeys(keys))}
-    found = [coded(f"{reveal(report.findings)}\n{reveal(report.impression)}") for report in reports]
+    stated = [coded(f"{reveal(report.findings)}\n{reveal(report.impression)}") for report in reports]
     return Reading(
         np.array([[name in people[report.id] for name in LABELS] for report in reports]),
-        np.array([[name in of for name in LABELS] for of in found]),
+        np.array([[name in codes_of_report for name in LABELS] for codes_of_report in stated]),
         np.array([known[key] for key in keys]),
     )
 
@@ -96,17 +96,17 @@ def agreement(root: Path, resamples: int, rng: np.random.Generator) -> pd.DataFr
         "develop": openi.to_develop_on(reports, tested),
     }
     rows: list[tuple[object, ...]] = []
-    for name, of in chosen.items():
-        keys = [openi.text_key(one) for one in of]
-        found = read(of, codes, keys)
-        sizes = (len(of), len(set(keys)))
+    for name, reports_of_half in chosen.items():
+        keys = [openi.text_key(one) for one in reports_of_half]
+        reading = read(reports_of_half, codes, keys)
+        sizes = (len(reports_of_half), len(set(keys)))
         for place, label in enumerate(LABELS):
-            gold, own = found.gold[:, place], found.found[:, place]
+            gold, own = reading.gold[:, place], reading.found[:, place]
             counts = (int((gold & own).sum()), int((~gold & own).sum()), int((gold & ~own).sum()))
             rows.append(
                 (name, label, *sizes, *counts, float(f1_of_sums(np.array(counts, float))), None, None)
             )
-        sums = found.sums()
+        sums = reading.sums()
         (f1,) = sum_estimates(sums, lambda one: f1_of_sums(one)[..., None], resamples=resamples, rng=rng)
         rows.append((name, ALL, *sizes, *map(int, sums.sum(axis=0)), f1.value, f1.low, f1.high))
     columns = ["half", "code", "reports", "texts", "both", "wrong", "missed", "f1", "low", "high"]

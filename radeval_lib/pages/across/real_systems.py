@@ -93,26 +93,26 @@ def findings(
     ``texts`` and ``sets``, distinct texts and distinct sets of the fourteen observations."""
     rows = {}
     for system in systems:
-        of = table[table["system"] == system].sort_values("study")
-        gold, found = unmasked(of["gold"]), unmasked(of["found"])
+        studies = table[table["system"] == system].sort_values("study")
+        gold, found = unmasked(studies["gold"]), unmasked(studies["found"])
         common = gold.astype(np.int16) @ found.T.astype(np.int16)
-        places = np.arange(len(of))
-        drawn = np.array([common[places, rng.permutation(len(of))].sum() for _ in range(lookups)])
+        places = np.arange(len(studies))
+        drawn = np.array([common[places, rng.permutation(len(studies))].sum() for _ in range(lookups)])
         named, coded_ = int(np.diagonal(common).sum()), int(gold.sum())
         low, high = wilson(named, coded_)
-        normal = of[of["stratum"] == "normal"]
+        normal = studies[studies["stratum"] == "normal"]
         rows[system] = {
             "named": named,
             "coded": coded_,
             "low": low,
             "high": high,
-            "shuffled": float(common.mean() * len(of)),
+            "shuffled": float(common.mean() * len(studies)),
             "most": int(drawn.max()),
             "p": (1 + int((drawn >= named).sum())) / (1 + lookups),
             "false": int((normal["found"] > 0).sum()),
             "normal": len(normal),
-            "texts": of["text"].nunique(),
-            "sets": of["stated"].nunique(),
+            "texts": studies["text"].nunique(),
+            "sets": studies["stated"].nunique(),
         }
     return pd.DataFrame.from_dict(rows, orient="index")
 
@@ -155,7 +155,7 @@ def curve(
     """The lead of the first system of a pair, in the metric's good direction, if a set had other shares of
     normal studies among normal studies and those with a coded finding."""
     ends = [means(table, [metric], stratum)[metric] for stratum in ("normal", "finding")]
-    normal, finding = ((of[pair[0]] - of[pair[1]]) * get(metric).sign() for of in ends)
+    normal, finding = ((values[pair[0]] - values[pair[1]]) * get(metric).sign() for values in ends)
     return np.asarray(shares * normal + (1 - shares) * finding)
 
 
@@ -167,12 +167,12 @@ def gains(recording: Recording, resamples: int, rng: np.random.Generator) -> pd.
     shuffles = recording.parts["shuffles"]
     rows = {}
     for (system, stratum), of_metrics in shuffles.groupby(["system", "stratum"], sort=False):
-        of = table[table["system"] == system].set_index("study")
-        how = "all" if stratum == "all" else "within"
+        studies = table[table["system"] == system].set_index("study")
+        among = "all" if stratum == "all" else "within"
         level = expected[expected["system"] == system].set_index("study")
-        chosen = stratum_of(of, stratum).index
+        chosen = stratum_of(studies, stratum).index
         apart = [
-            get(metric).sign() * (of.loc[chosen, metric] - level.loc[chosen, f"{metric}_{how}"])
+            get(metric).sign() * (studies.loc[chosen, metric] - level.loc[chosen, f"{metric}_{among}"])
             for metric in of_metrics["metric"]
         ]
         of_studies = np.column_stack([*apart, np.ones(len(chosen))]).astype(np.float64)
@@ -195,29 +195,29 @@ def beside_released(
     recording: Recording, ours: str, theirs: str, system: str = "MoERad"
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Our scores of a system's outputs and those that its repository commits, each of shape (studies,)."""
-    of = _with_released(recording, system)
-    return of[ours].to_numpy(), of[_released(of, theirs)].to_numpy()
+    studies = _with_released(recording, system)
+    return studies[ours].to_numpy(), studies[_released(studies, theirs)].to_numpy()
 
 
 def _with_released(recording: Recording, system: str) -> pd.DataFrame:
-    of = recording.table[recording.table["system"] == system]
-    return of.merge(recording.parts["released"], on="study", suffixes=("", "_released"))
+    studies = recording.table[recording.table["system"] == system]
+    return studies.merge(recording.parts["released"], on="study", suffixes=("", "_released"))
 
 
-def _released(of: pd.DataFrame, name: str) -> str:
+def _released(studies: pd.DataFrame, name: str) -> str:
     """The column of a released score, which has a suffix where ours bears the same name."""
-    return f"{name}_released" if f"{name}_released" in of else name
+    return f"{name}_released" if f"{name}_released" in studies else name
 
 
 def against_released(recording: Recording, pairs: Mapping[str, str], system: str = "MoERad") -> pd.DataFrame:
     """Kendall's τ_b of our scores (keys) with those that a repository commits (values), over all studies and
     within strata: ``ours``, ``released``, ``stratum``, ``tau``, ``n``."""
-    of = _with_released(recording, system)
+    studies = _with_released(recording, system)
     rows = []
     for ours, theirs in pairs.items():
         for stratum in ("all", "normal", "finding", "other"):
-            part = stratum_of(of, stratum)
-            tau = float(scipy_stats.kendalltau(part[ours], part[_released(of, theirs)]).statistic)
+            part = stratum_of(studies, stratum)
+            tau = float(scipy_stats.kendalltau(part[ours], part[_released(studies, theirs)]).statistic)
             rows.append((ours, theirs, stratum, tau, len(part)))
     return pd.DataFrame(rows, columns=["ours", "released", "stratum", "tau", "n"])
 
@@ -297,10 +297,10 @@ def draw(
     left.figure.legend(loc="outside upper left", ncols=3, fontsize=9)
     part = gained[(gained["metric"] == metric) & gained["stratum"].isin(["normal", "finding"])]
     for place, system in enumerate(part["system"].unique()):
-        of = part[part["system"] == system].set_index("stratum").loc[["normal", "finding"]]
-        at = np.arange(2) + (place - 1) * 0.15
+        rows = part[part["system"] == system].set_index("stratum").loc[["normal", "finding"]]
+        positions = np.arange(2) + (place - 1) * 0.15
         number = list(named.index).index(system)
-        plots.series(right, of.rename(columns={"gain": "value"}), at, number, system, upright=True)
+        plots.series(right, rows.rename(columns={"gain": "value"}), positions, number, system, upright=True)
     right.axhline(0, color="0.4", linewidth=0.8)
     right.set_xticks([0, 1], ["normal", "coded\nfinding"])
     right.margins(y=0.08)
@@ -456,5 +456,5 @@ def wins_in_words(wins: Mapping[str, int]) -> str:
     """
     ahead = sorted(((count, name) for name, count in wins.items() if count), reverse=True)
     (most, best), *others = [(in_words(count), name) for count, name in ahead]
-    put = "put" if ahead[0][0] > 1 else "puts"
-    return joined([f"{most} {put} {best} first", *(f"{count} {name}" for count, name in others)])
+    verb = "put" if ahead[0][0] > 1 else "puts"
+    return joined([f"{most} {verb} {best} first", *(f"{count} {name}" for count, name in others)])

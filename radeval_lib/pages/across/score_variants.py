@@ -141,8 +141,11 @@ def _sacrebleu(**settings: Any) -> Score:
 def bleu() -> list[Variant]:
     """BLEU in percent; those of sacrebleu only where it is installed."""
     found = [
-        Variant("BLEU", f"BLEU-{order}, COCO, {how}", source, _coco(order, prepare))
-        for how, source, prepare in (("cleaned", COCO, _clean_all), ("references cut at 60, unk", R2GEN, cut))
+        Variant("BLEU", f"BLEU-{order}, COCO, {form}", source, _coco(order, prepare))
+        for form, source, prepare in (
+            ("cleaned", COCO, _clean_all),
+            ("references cut at 60, unk", R2GEN, cut),
+        )
         for order in (1, 2, 3, 4)
     ]
     found += [
@@ -255,9 +258,9 @@ def observation_variants() -> list[Variant]:
     for count, names in (("5", FIVE), ("14", observations()), ("13", thirteen)):
         for average in ("micro", "macro", "by report"):
             for uncertain in (True, False):
-                how = "uncertain as positive" if uncertain else "uncertain as negative"
+                treatment = "uncertain as positive" if uncertain else "uncertain as negative"
                 source = BY_REPORT if average == "by report" else F1_5_OR_14 if uncertain else UNCERTAIN_AS
-                name = f"{count} labels, {average}, {how}"
+                name = f"{count} labels, {average}, {treatment}"
                 found.append(
                     Variant("CheXbert-like F1", name, source, chexbert_f1(names, average, uncertain))
                 )
@@ -309,8 +312,8 @@ def of_models(models: Mapping[str, str]) -> list[Variant]:
     for level in ("simple", "partial", "complete"):
         for case in ("relations", "fold"):
             metric = create("f1_radgraph", graph_model=graphs, level=level, case=case)
-            how, source = ("lower case", RADGRAPH_CASE) if case == "fold" else ("case kept", VILMEDIC_LEVELS)
-            found.append(_each("F1-RadGraph", f"{level}, {how}", source, metric))
+            name, source = ("lower case", RADGRAPH_CASE) if case == "fold" else ("case kept", VILMEDIC_LEVELS)
+            found.append(_each("F1-RadGraph", f"{level}, {name}", source, metric))
     found.append(
         _each("F1-RadGraph", "combined", CXR_METRIC, create("radgraph_combined", graph_model=graphs))
     )
@@ -361,10 +364,10 @@ def computed(variants: Sequence[Variant], texts: pd.DataFrame, systems: Sequence
     system."""
     sides, rows, known = {}, [], dict[Any, NDArray[np.float64]]()
     for system in systems:
-        of = texts[texts["system"] == system].sort_values("study")
-        sides[system] = of["reference"].tolist(), of["candidate"].tolist()
+        outputs = texts[texts["system"] == system].sort_values("study")
+        sides[system] = outputs["reference"].tolist(), outputs["candidate"].tolist()
     every = [[text for pair in sides.values() for text in pair[side]] for side in (0, 1)]
-    ends = np.cumsum([len(of) for of, _ in sides.values()])[:-1]
+    ends = np.cumsum([len(references) for references, _ in sides.values()])[:-1]
     for one in variants:
         if one.of_pairs is None:
             values = [one.score(*pair) for pair in sides.values()]

@@ -28,10 +28,10 @@ def tables(run: Run, root: Path, wordnet: str | None = None) -> tuple[pd.DataFra
         frame[f"{side}_words"] = [len(text.split()) for text in texts[side]]
     expected, shuffles = [], []
     for name in METRICS:
-        of = column(run, name, texts)
-        frame[name] = of.values
-        expected.append(of.expected)
-        shuffles.append(of.shuffles)
+        recorded = column(run, name, texts)
+        frame[name] = recorded.values
+        expected.append(recorded.expected)
+        shuffles.append(recorded.shuffles)
     keys = expected[0][["study", "system"]]
     parts = {
         "expected": pd.concat([keys, *(one.drop(columns=["study", "system"]) for one in expected)], axis=1),

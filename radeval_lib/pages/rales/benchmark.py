@@ -127,18 +127,18 @@ def gains_of_search(run: Run, trials: pd.DataFrame) -> pd.DataFrame:
     return shown
 
 
-def least_noise(of: PercentScores) -> float:
+def least_noise(scores: PercentScores) -> float:
     """The smallest half-width of an interval of the difference of two encoders' NLU scores."""
-    return min((lead.high - lead.low) / 2 for lead in _leads(of))
+    return min((lead.high - lead.low) / 2 for lead in _leads(scores))
 
 
-def largest_open(of: PercentScores) -> float:
+def largest_open(scores: PercentScores) -> float:
     """The largest difference of two encoders' NLU scores whose interval has 0; 0 where none has."""
-    return max((abs(lead.value) for lead in _leads(of) if lead.low <= 0 <= lead.high), default=0.0)
+    return max((abs(lead.value) for lead in _leads(scores) if lead.low <= 0 <= lead.high), default=0.0)
 
 
-def _leads(of: PercentScores) -> list[Estimate]:
-    return [of.lead(a, b) for a, b in combinations(of.encoders, 2)]
+def _leads(scores: PercentScores) -> list[Estimate]:
+    return [scores.lead(a, b) for a, b in combinations(scores.encoders, 2)]
 
 
 def flat(found: Mapping[str, PercentScores], share: float) -> str:
@@ -149,9 +149,9 @@ def flat(found: Mapping[str, PercentScores], share: float) -> str:
         # "MiniLM, untrained" would read as two entries of a list.
         names = [re.sub(", (.*)", r" (\1)", name) for name in scored.index[scored <= share]]
         every = len(names) == len(scored) > 1
-        told = out_of(len(names), len(scored)) if every else wording.joined(names)
+        which = out_of(len(names), len(scored)) if every else wording.joined(names)
         if names:
-            parts.append(f"with {REGIMES[regime]} {told}")
+            parts.append(f"with {REGIMES[regime]} {which}")
     return "; ".join(parts) or "none"
 
 
@@ -160,8 +160,8 @@ def data_words(run: Run) -> str:
     own = [stand_ins.title(name) for name in PAPERS_DATA.values()]
     if all(run.evidence(role) == "synthetic" for role in PAPERS_DATA):
         return f"All {wording.in_words(len(own))} data sets are generated, not {wording.joined(own, 'or')}."
-    told = run.stand_in(PAPERS_DATA) or "the paper's own data sets"
-    return f"Data: {told}."
+    named = run.stand_in(PAPERS_DATA) or "the paper's own data sets"
+    return f"Data: {named}."
 
 
 def pretraining_words(run: Run, role: str) -> str:

@@ -136,11 +136,11 @@ def whole_fits(names: Sequence[str], every: Iterable[str]) -> list[str]:
     fits: dict[str, list[str]] = {}
     for name in every:
         fits.setdefault(_DRAW.sub("", name), []).append(name)
-    told = []
+    named = []
     for fit, draws in fits.items():
         there = [name for name in draws if name in names]
-        told += [f"{fit}, every draw"] if len(there) == len(draws) > 1 else there
-    return told
+        named += [f"{fit}, every draw"] if len(there) == len(draws) > 1 else there
+    return named
 
 
 def unlearned_words(found: Mapping[str, Scaled]) -> str:
@@ -149,17 +149,17 @@ def unlearned_words(found: Mapping[str, Scaled]) -> str:
     left_out = "; ".join(
         f"{name} ({one.left_out} of {one.validation})" for name, one in found.items() if one.left_out
     )
-    told = []
+    sentences = []
     if infinite:
-        told.append(
+        sentences.append(
             f"A test document of such a class makes the NLL infinite (∞) at any temperature: {infinite}."
         )
     if left_out:
-        told.append(
+        sentences.append(
             f"Validation documents of such classes were left out when the temperature was fitted: {left_out}."
         )
     first = "A class of which training had no document gets the probability zero."
-    return " ".join([first, *told]) if told else ""
+    return " ".join([first, *sentences]) if sentences else ""
 
 
 def most_changed(found: Mapping[str, Scaled]) -> str:

@@ -71,7 +71,7 @@ def check_slopes(found: pd.DataFrame, least: float, most: float) -> list[study.C
     it does so by every choice of models."""
     checks = []
     for benchmark, rows in found.groupby(found.index.str.partition(",").get_level_values(0), sort=False):
-        told = [
+        phrases = [
             f"{name.partition(', ')[2]} {row['slope']:+.2f} [{row['low']:+.2f}, {row['high']:+.2f}]"
             for name, row in rows.iterrows()
         ]
@@ -79,7 +79,7 @@ def check_slopes(found: pd.DataFrame, least: float, most: float) -> list[study.C
             study.check_statement(
                 study.Key("NLU points for ten points of", str(benchmark)),
                 f"{least:g} to {most:g} percent",
-                "; ".join(told),
+                "; ".join(phrases),
                 study.under_every(lies_within(row, least, most) for _, row in rows.iterrows()),
             )
         )

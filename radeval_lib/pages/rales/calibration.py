@@ -51,7 +51,7 @@ def at_three_temperatures(rng: np.random.Generator) -> pd.DataFrame:
 def _two_domains(ranks: pd.DataFrame) -> list[pd.DataFrame]:
     """The rows of biomedical models, and those of general ones."""
     domain = models().set_index("model")["domain"].reindex(ranks.index)
-    return [ranks[domain == of] for of in ("Biomedical", GENERAL)]
+    return [ranks[domain == wanted] for wanted in ("Biomedical", GENERAL)]
 
 
 def compared_models(ranks: pd.DataFrame) -> int:
@@ -142,9 +142,9 @@ def places(cells: Mapping[str, Mapping[str, Printed]], documents: int) -> list[C
     accuracy, a share of ``documents``, also whether the lead is more than chance."""
     checks = []
     for metric, model, place, claim in _PLACES:
-        of, leads, lowest = cells[metric], None, place == "lowest"
+        by_model, leads, lowest = cells[metric], None, place == "lowest"
         if metric == "accuracy":
-            right = {name: round(cell.value / 100 * documents) for name, cell in of.items()}
+            right = {name: round(cell.value / 100 * documents) for name, cell in by_model.items()}
             own = right.pop(model)
             leads = {
                 name: lead_of_shares(*((other, own) if lowest else (own, other)), documents)
@@ -152,7 +152,7 @@ def places(cells: Mapping[str, Mapping[str, Printed]], documents: int) -> list[C
             }
         settings = {"first": model, "leads": leads, "lower_is_better": lowest}
         checks += study.check_superiority(
-            study.Key(f"{place} of all models", model, metric), claim, of, **settings
+            study.Key(f"{place} of all models", model, metric), claim, by_model, **settings
         )
     return checks
 

@@ -51,20 +51,20 @@ def sentences_about(quotes: Sequence[str], names: Sequence[str]) -> dict[str, st
     found: dict[str, list[str]] = {}
     about: list[str] = []
     for quote in quotes:
-        begun = next((name for name in names if quote.startswith(_CALLED.get(name, name))), None)
-        about = found.setdefault(begun, []) if begun else about
+        named = next((name for name in names if quote.startswith(_CALLED.get(name, name))), None)
+        about = found.setdefault(named, []) if named else about
         about.append(quote)
-    return {name: " ".join(told) for name, told in found.items()}
+    return {name: " ".join(sentences) for name, sentences in found.items()}
 
 
 def check_sources(table1: pd.DataFrame, quotes: Sequence[str]) -> list[Check]:
     """Whether Table 1 has as many sources of each data set as the prose names in its :func:`sentences_about`
     it; where it may count in two ways, only if both agree."""
-    told = sentences_about(quotes, list(_SOURCES))
+    by_dataset = sentences_about(quotes, list(_SOURCES))
     checks = []
     for _, row in table1[table1["quantity"] == "sources"].iterrows():
         cell = printed_in(row)
-        own = told[row["dataset"]]
+        own = by_dataset[row["dataset"]]
         readings = [[name for name in names if name in own] for names in _SOURCES[row["dataset"]]]
         counts = [3 if names == ["three hospitals"] else len(names) for names in readings]
         checks.append(

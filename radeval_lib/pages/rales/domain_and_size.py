@@ -143,10 +143,10 @@ def rank_tests(scores: pd.DataFrame) -> pd.DataFrame:
     shares = []
     for labels in SHARES:
         rows = scores[scores["labels"] == labels]
-        of = {name: part["value"] for name, part in rows.groupby("domain", sort=False)}
+        values = {name: part["value"] for name, part in rows.groupby("domain", sort=False)}
         names = ["labels", "first", "second", "n_first", "n_second"]
-        pairs = [(labels, x, y, len(of[x]), len(of[y])) for x, y in combinations(of, 2)]
-        tests = pd.DataFrame([mann_whitney(of[x], of[y]) for _, x, y, *_ in pairs])
+        pairs = [(labels, x, y, len(values[x]), len(values[y])) for x, y in combinations(values, 2)]
+        tests = pd.DataFrame([mann_whitney(values[x], values[y]) for _, x, y, *_ in pairs])
         tests["p_bonferroni"] = pg.multicomp(tests["p"], method="bonf")[1]
         tests["least_p"] = pg.multicomp(tests["least_p"], method="bonf")[1]
         shares.append(pd.DataFrame(pairs, columns=names).join(tests))
@@ -172,14 +172,14 @@ def check_domains(plotted: pd.DataFrame) -> Check:
     """Whether the figure notebook (``plotted``: ``model``, ``domain``, and ``drawn`` as yes or no) averages
     each model that it draws under the domain that the text gives it."""
     averaged = plotted[plotted["drawn"] == "yes"].drop_duplicates("model")
-    theirs = averaged.set_index("model")["domain"]
-    own = models().set_index("model")["domain"].reindex(theirs.index)
-    same = int((theirs == own).sum())
+    printed_domains = averaged.set_index("model")["domain"]
+    domains = models().set_index("model")["domain"].reindex(printed_domains.index)
+    same = int((printed_domains == domains).sum())
     return check_statement(
         "domains of the models behind Figure 2",
         "values are averaged across model domain",
-        f"{out_of(same, len(own), str)} averaged models have the domain that Section 4.2.1 gives them",
-        same == len(own),
+        f"{out_of(same, len(domains), str)} averaged models have the domain that Section 4.2.1 gives them",
+        same == len(domains),
     )
 
 

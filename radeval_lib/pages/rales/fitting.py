@@ -63,7 +63,7 @@ class Plan:
         and regime and for every model."""
         size = self.settings.documents.get(self.task.name, 0)
         tested = self.settings.test_documents.get(self.task.name, 0)
-        taken = []
+        drawn = []
         for name, rows, most in (
             ("train", self.parts.train, size),
             ("dev", self.parts.dev, -(-size // 2)),
@@ -71,8 +71,8 @@ class Plan:
             strata = [self.task.stratum(row) for row in rows]
             order = stratified_order(strata, self.rng(f"{self.task.name} {name} {draw}"))
             chosen = first_share(order[: most or None], SHARES[self.regime])
-            taken.append([rows[index] for index in chosen])
-        learned, chosen_on = taken
+            drawn.append([rows[index] for index in chosen])
+        learned, chosen_on = drawn
         return Parts(learned, chosen_on, self.parts.test[: tested or None])
 
 

@@ -33,7 +33,7 @@ class PercentScores:
     @property
     def observed(self) -> pd.DataFrame:
         """The scores themselves, one row per encoder."""
-        values = {name: [own.value[0] for own in of] for name, of in self.drawn.items()}
+        values = {name: [own.value[0] for own in scores] for name, scores in self.drawn.items()}
         return pd.DataFrame(values, index=pd.Index(self.encoders, name="encoder"))
 
     def intervals(self) -> pd.DataFrame:
@@ -92,17 +92,17 @@ def _tables(counts: pd.DataFrame, column: Column, encoders: Sequence[str]) -> li
     rows = counts[counts["part"] == column.part].sort_values(["draw", "case"])
     if column.domain:
         rows = rows[rows["domain"] == column.domain]
-    of = rows.groupby("encoder")
-    if lacking := [encoder for encoder in encoders if encoder not in of.groups]:
+    by_encoder = rows.groupby("encoder")
+    if lacking := [encoder for encoder in encoders if encoder not in by_encoder.groups]:
         asked = f"{column.part} of {column.domain}" if column.domain else column.part
         raise ResultError(
             f"{column.name}: no {asked} was tested with {lacking[0]}",
             "rales/fitting",
             "Have more records tested: `test_documents` in the profile, 0 for all.",
         )
-    shapes = of["draw"].nunique()
+    shapes = by_encoder["draw"].nunique()
     return [
-        of.get_group(encoder)[_STATISTICS].to_numpy(np.float64).reshape(shapes[encoder], -1, 3)
+        by_encoder.get_group(encoder)[_STATISTICS].to_numpy(np.float64).reshape(shapes[encoder], -1, 3)
         for encoder in encoders
     ]
 

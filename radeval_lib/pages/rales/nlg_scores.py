@@ -76,8 +76,8 @@ def shares_of_stanford(table12: pd.DataFrame, whole: pd.DataFrame) -> tuple[floa
     """
     lowest, highest = 0.0, 1.0
     for (model, metric), pair in table12.groupby(["model", "metric"], sort=False):
-        at = by_name(pair, "site")
-        stanford, indiana = at["Stanford"], at["Indiana"]
+        by_site = by_name(pair, "site")
+        stanford, indiana = by_site["Stanford"], by_site["Indiana"]
         score = printed_in(whole[(whole["model"] == model) & (whole["metric"] == metric)].iloc[0])
         # share * slope <= room: the mean's low end is at most the score's high end, and the other way round.
         for slope, room in (

@@ -92,12 +92,12 @@ def check_whole_shares(by_class: pd.DataFrame) -> list[Check]:
     by those alone of which each accepts less than a quarter of all values, and those that would accept any
     value are left out."""
     found = whole_shares(by_class)
-    told = {
+    answers = {
         "recall": "recall is a whole number of reports out of N",
         "precision": "precision is right answers over whole predictions",
     }
     checks = []
-    for name, words in told.items():
+    for name, words in answers.items():
         accepts = found[f"{name}_accepts"]
         accepts = accepts[accepts < 1]
         if accepts.empty:

@@ -103,10 +103,11 @@ def _optuna() -> Any:
 
 
 def _distribution(one: Dimension) -> Any:
-    of = _optuna().distributions
+    distributions = _optuna().distributions
     if one.choices:
-        return of.CategoricalDistribution(one.choices)
-    return (of.IntDistribution if one.whole else of.FloatDistribution)(one.low, one.high, log=one.log)
+        return distributions.CategoricalDistribution(one.choices)
+    numeric = distributions.IntDistribution if one.whole else distributions.FloatDistribution
+    return numeric(one.low, one.high, log=one.log)
 
 
 def _clear_unless(folder: Path, what: dict[str, Any]) -> None:

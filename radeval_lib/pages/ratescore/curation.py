@@ -83,8 +83,8 @@ def with_polarity(words: Sequence[str], entities: Sequence[Entity]) -> list[Enti
 def _negated(words: Sequence[str], entity: Entity) -> bool:
     before = [*takewhile(lambda word: word not in _STOPS, reversed(words[: entity.start]))][::-1]
     after = takewhile(lambda word: word not in _STOPS, words[entity.end :])
-    said = f" {' '.join([*before, *words[entity.start : entity.end]])} "
-    return any(f" {cue} " in said for cue in CUES) or bool(_AFTER & set(after))
+    span = f" {' '.join([*before, *words[entity.start : entity.end]])} "
+    return any(f" {cue} " in span for cue in CUES) or bool(_AFTER & set(after))
 
 
 def _name(words: Sequence[str], entity: Entity) -> str:

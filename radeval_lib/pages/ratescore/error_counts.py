@@ -93,12 +93,12 @@ def against_rule(pairs: pd.DataFrame, rule: Mapping[str, Printed]) -> str:
     }
     parts = []
     for role in ("candidate", "reference"):
-        told = []
+        clauses = []
         for which, row in zip(("first", "second"), pairs[pairs["role"] == role].itertuples(), strict=True):
             lengths = sorted({row.words - row.blanks, row.words})
             wanted = dict.fromkeys(ruled[length_group(length, rule)] for length in lengths)
-            told.append(f"{' or '.join(wanted)} in the {which} pair ({' or '.join(map(str, lengths))})")
-        parts.append(f"by the words of the {role}s, {' and '.join(told)}")
+            clauses.append(f"{' or '.join(wanted)} in the {which} pair ({' or '.join(map(str, lengths))})")
+        parts.append(f"by the words of the {role}s, {' and '.join(clauses)}")
     return "; ".join(parts)
 
 

@@ -91,8 +91,8 @@ def named_models() -> list[str]:
 
 def undescribed(models: Iterable[str]) -> list[str]:
     """Those of some models that Appendix A.8 does not describe."""
-    told = [words for where, words in quotations("ratescore.def_models") if where.startswith("Appendix")]
-    known = {words.partition(" (")[0].lower() for words in told}
+    described = [words for where, words in quotations("ratescore.def_models") if where.startswith("Appendix")]
+    known = {words.partition(" (")[0].lower() for words in described}
     return [name for name in models if name.lower() not in known]
 
 

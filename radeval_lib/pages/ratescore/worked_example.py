@@ -109,10 +109,10 @@ def repeated(numbers: pd.DataFrame) -> list[Check]:
     of each numerator stand in its denominator."""
     place = ["direction", "candidate_entity", "quantity"]
     formula = numbers[numbers["place"] == "formula"].set_index(place, drop=False)
-    told = numbers[(numbers["place"] == "text") & numbers["quantity"].isin(["cosine", "weight"])]
+    in_text = numbers[(numbers["place"] == "text") & numbers["quantity"].isin(["cosine", "weight"])]
     below = formula[formula["quantity"] == "weight in sum"]
     checks = []
-    for what, rows in (("text against formula", told), ("denominator against numerator", below)):
+    for what, rows in (("text against formula", in_text), ("denominator against numerator", below)):
         for _, row in rows.iterrows():
             quantity = row["quantity"].removesuffix(" in sum")
             inserted = formula.loc[(row["direction"], row["candidate_entity"], quantity), "value"]
