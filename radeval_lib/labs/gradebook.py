@@ -59,8 +59,8 @@ def read_roster(path: Path) -> Roster:
             continue  # Canvas's row of points possible, and its test student
         if key(row[own]) in found:
             raise LabError(f"{row[own]!r} is there twice", f"{path.name}, row {number}", "Leave one row.")
-        canvas = {column: row[column] for column in _CANVAS if column in rows}
-        found[key(row[own])] = RosterEntry(row[own].strip(), row[named] if named else "", canvas)
+        in_canvas = {column: row[column] for column in _CANVAS if column in rows}
+        found[key(row[own])] = RosterEntry(row[own].strip(), row[named] if named else "", in_canvas)
     return found
 
 
@@ -332,14 +332,14 @@ def _mark(text: object, most: float, where: str) -> float | None:
     return mark
 
 
-def canvas(totals: pd.DataFrame, roster: Roster) -> pd.DataFrame:
+def canvas(table: pd.DataFrame, roster: Roster) -> pd.DataFrame:
     """The totals as Canvas imports them: a row per student, a column per lab, and a first row with the points
     possible. What has no total is empty, which changes nothing there."""
-    labs = {name: f"Lab {lab.number}: {lab.title}" for name, lab in _labs_of(totals).items()}
-    possible = {labs[row["lab"]]: row["of"] for row in totals.to_dict("records")}
+    labs = {name: f"Lab {lab.number}: {lab.title}" for name, lab in _labs_of(table).items()}
+    possible = {labs[row["lab"]]: row["of"] for row in table.to_dict("records")}
     rows: list[dict[str, Any]] = [{"Student": "    Points Possible", **possible}]
     for own, entry in roster.items():
         known = {"Student": entry.name, "SIS Login ID": entry.student, **entry.canvas}
-        rows_of_student = [row for row in totals.to_dict("records") if key(row["student"]) == own]
+        rows_of_student = [row for row in table.to_dict("records") if key(row["student"]) == own]
         rows.append(known | {labs[row["lab"]]: row["total"] for row in rows_of_student})
     return pd.DataFrame(rows, columns=[*_CANVAS, *possible]).astype(object).fillna("")

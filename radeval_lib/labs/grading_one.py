@@ -14,8 +14,8 @@ from radeval_lib.labs import notebook_files, sandbox
 from radeval_lib.labs.attempts import Attempts
 from radeval_lib.labs.grades import Grade, TaskMark
 from radeval_lib.labs.grading_rules import GradingRules
-from radeval_lib.labs.reaching import Reach, reaches
 from radeval_lib.labs.submissions import Submission
+from radeval_lib.labs.workarounds import Workaround, find_workarounds
 
 
 def new_grade(submission: Submission, lab: str, notes: Sequence[str] = (), problem: str = "") -> Grade:
@@ -58,8 +58,8 @@ def grade_submission(
         grader = graders / "grader" / f"{grade.lab}.ipynb"
         Attempts(notebook.cells, submission.files, grader, rules.limits, rules.trusted, grade).run()
         student_version = graders / "student" / f"{grade.lab}.ipynb"
-        reached = _reaches(notebook.cells, submission.files, student_version, rules.limits.seconds)
-        withhold_points(grade, reached, {task["name"] for task in tasks if task["without"]})
+        workarounds = _workarounds(notebook.cells, submission.files, student_version, rules.limits.seconds)
+        withhold_points(grade, workarounds, {task["name"] for task in tasks if task["without"]})
     if notebook is not None and grade.problem and not grade.identified:
         grade.student = notebook_files.written_id(notebook.cells) or grade.student
     target.write_text(grade.to_json(), encoding="utf-8")
@@ -97,14 +97,16 @@ def _is_of_version(version: str, current: str, rules: GradingRules, grade: Grade
     return True
 
 
-def _reaches(cells: Sequence[str], files: Path | None, student_version: Path, seconds: int) -> list[Reach]:
-    """What of a submission reaches round its own answers, by its code as it was handed in."""
+def _workarounds(
+    cells: Sequence[str], files: Path | None, student_version: Path, seconds: int
+) -> list[Workaround]:
+    """The workarounds in a submission's code as it was handed in."""
     given = nbformat.v4.reads(student_version.read_text(encoding="utf-8"))
     beside = {}
     if files is not None:
         paths = {path.relative_to(files).as_posix(): path for path in files.rglob("*") if path.is_file()}
         beside = {plain(name, 80): path.read_bytes() for name, path in paths.items()}
-    return reaches(
+    return find_workarounds(
         cells,
         beside,
         [cell.source for cell in given.cells if cell.cell_type == "code"],
@@ -112,14 +114,14 @@ def _reaches(cells: Sequence[str], files: Path | None, student_version: Path, se
     )
 
 
-def withhold_points(grade: Grade, reached: Sequence[Reach], by_hand: Collection[str]) -> None:
-    """Let the tasks that are to be written by hand count nothing where code reaches round its answers; a note
-    in the grade gives the instructor the points that they had."""
+def withhold_points(grade: Grade, workarounds: Sequence[Workaround], by_hand: Collection[str]) -> None:
+    """Let the tasks that are to be written by hand count nothing where code has workarounds; a note in the
+    grade gives the instructor the points that they had."""
     had = {name: mark.points for name, mark in grade.tasks.items() if name in by_hand}
-    if not reached or not any(had.values()):
+    if not workarounds or not any(had.values()):
         return
     message = (
-        f"{reached[0]}, and a task that you are to write yourself takes ordinary code alone: "
+        f"{workarounds[0]}, and a task that you are to write yourself takes ordinary code alone: "
         "it counts 0 unless your instructor decides otherwise."
     )
     for name in had:
@@ -128,5 +130,5 @@ def withhold_points(grade: Grade, reached: Sequence[Reach], by_hand: Collection[
     points = listed([f"{name} ({value:g} points)" for name, value in had.items()])
     grade.notes.append(
         f"counted 0 for code that is not ordinary, look at it and decide: {points}; "
-        f"{'; '.join(map(str, reached[:5]))}"
+        f"{'; '.join(map(str, workarounds[:5]))}"
     )

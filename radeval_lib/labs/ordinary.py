@@ -1,5 +1,5 @@
 """What ordinary answers to a lab's tasks use of Python and of packages, and what they have no use for; see
-:mod:`radeval_lib.labs.reaching`."""
+:mod:`radeval_lib.labs.workarounds`."""
 
 from __future__ import annotations
 

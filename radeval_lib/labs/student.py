@@ -8,17 +8,17 @@ from __future__ import annotations
 import json
 import os
 import shutil
-import signal
 import socket
 import sys
-from collections.abc import Collection, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Collection, Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 from radeval_lib.labs import known_id, sandbox
 from radeval_lib.labs.answers import callable_answer, decode, encode, normal
 from radeval_lib.labs.checks import Checks
+from radeval_lib.labs.time_limits import OutOfTimeError, at_most
 
 _INSTALLERS = ("pip", "conda", "mamba", "micromamba", "uv")
 MOST_REMARKS = 50
@@ -27,10 +27,6 @@ LONGEST_MESSAGE = 300
 """Characters of a remark or an error."""
 WAITING = 4
 """How many times as long as its processor time a cell may take in all."""
-
-
-class OutOfTimeError(BaseException):
-    """A cell or call that ran too long; not an Exception, which cells may catch."""
 
 
 def kernel_shell() -> Any:
@@ -98,8 +94,6 @@ def serve(channel: socket.socket, cells: Sequence[str], skipped: Collection[int]
     A cell that names what a later one defines runs again at the end.
     """
     Checks.active = False
-    signal.signal(signal.SIGALRM, _out_of_time)
-    signal.signal(signal.SIGPROF, _out_of_time)
     shell = kernel_shell()
     lines = channel.makefile("rw", encoding="utf-8")
 
@@ -114,7 +108,7 @@ def serve(channel: socket.socket, cells: Sequence[str], skipped: Collection[int]
         before, again = turn, list[int]()
         for number in turn:
             say(cell=number)
-            with _at_most(seconds):
+            with at_most(seconds, in_all=WAITING * seconds):
                 result = shell.run_cell(cells[number], store_history=False, silent=False)
             error = result.error_before_exec or result.error_in_exec
             errors.pop(number, None)
@@ -134,7 +128,7 @@ def serve(channel: socket.socket, cells: Sequence[str], skipped: Collection[int]
     for line in lines:
         asked = json.loads(line)
         try:
-            with _at_most(seconds):
+            with at_most(seconds, in_all=WAITING * seconds):
                 text = json.dumps({"value": _answer(shell.user_ns, asked)})
         except BaseException as error:  # a submission may raise anything
             text = json.dumps({"error": _described(error), "slow": isinstance(error, OutOfTimeError)})
@@ -167,22 +161,6 @@ def _described(error: BaseException) -> str:
         return f"{type(error).__name__}: {error}"[:LONGEST_MESSAGE]
     except Exception:
         return type(error).__name__[:LONGEST_MESSAGE]
-
-
-def _out_of_time(*_: object) -> None:
-    raise OutOfTimeError("it took too long")
-
-
-@contextmanager
-def _at_most(seconds: int) -> Iterator[None]:
-    """Limit processor time, which does not depend on what else the machine does, and waiting."""
-    signal.setitimer(signal.ITIMER_PROF, seconds, 1)  # and each second again, for who catches everything
-    signal.setitimer(signal.ITIMER_REAL, WAITING * seconds, 1)
-    try:
-        yield
-    finally:
-        signal.setitimer(signal.ITIMER_PROF, 0)
-        signal.setitimer(signal.ITIMER_REAL, 0)
 
 
 def silence() -> None:

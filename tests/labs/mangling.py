@@ -16,7 +16,7 @@ LAB = "words_are_not_findings"
 TASKS = {"clipped_precision", "bleu", "rouge_l", "meteor", "scores", "fooling", "share_fooled", "figure"}
 AFTER_BLEU = {"bleu", "scores", "share_fooled"}  # two tasks use what an earlier one defines
 BY_HAND = {"clipped_precision", "bleu", "rouge_l", "meteor"}
-"""Tasks that count nothing where code reaches round its answers."""
+"""Tasks that count nothing where code has workarounds."""
 LAST = {"fooling", "share_fooled", "figure"}
 
 HIDDEN = f"""

@@ -179,7 +179,7 @@ def test_costs_what_it_broke_and_no_more(kind: str, grades: pd.DataFrame) -> Non
     assert lost <= NOTEBOOKS[kind][1], row["notes"]
 
 
-def test_tasks_to_be_written_by_hand_count_nothing_with_code_that_reaches_round_them(
+def test_tasks_to_be_written_by_hand_count_nothing_with_a_workaround(
     grades: pd.DataFrame,
 ) -> None:
     row = grades.loc["looks for hidden tests.ipynb"]

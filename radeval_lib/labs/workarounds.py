@@ -1,5 +1,5 @@
-"""Reads a submission's code, without running it, for what reaches round its own answers: into the grading,
-or for a package's code where a function is to be written by hand.
+"""Reads a submission's code, without running it, for workarounds: what reaches into the grading, or for a
+package's code where a function is to be written by hand.
 
 :func:`radeval_lib.labs.by_hand.by_hand` sees which functions run, but in the student's own process, where a
 submission could switch it off. To do that it has to name something that ordinary answers have no use for;
@@ -10,60 +10,72 @@ what could do harm is ever complete. It is no proof: whoever hides a name well i
 from __future__ import annotations
 
 import ast
-import io
 import re
-import signal
 import site
-import string
 import symtable
 import sys
-import tokenize
-import warnings
-from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, redirect_stdout
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib.machinery import PathFinder
 
 from radeval_lib.labs.ordinary import AS_TEXTS, DENIED, HELD, IMPORTED, ON_ANYTHING, ONLY, WITHIN_TEXTS
+from radeval_lib.labs.submitted_code import (
+    SHELL_METHODS,
+    SHELLS,
+    Parsed,
+    as_python_reads,
+    parse,
+    without_options,
+)
+from radeval_lib.labs.submitted_names import Names, puts_together, written_texts
+from radeval_lib.labs.time_limits import OutOfTimeError, at_most
 
-_GRADING = {
+_GRADING_MODULES = {
     *("answers", "attempts", "by_hand", "checks", "grader_processes", "grading", "grading_one"),
-    *("judge", "reaching", "sandbox", "student"),
+    *("judge", "judge_messages", "sandbox", "student", "submitted_code", "submitted_names", "time_limits"),
+    "workarounds",
 }
 """Modules of the labs of which a given cell's use of one name is no leave to use another."""
 _FOR_STUDENTS = {"rng", "seed", "known_id", "PLACEHOLDER"}
-_BUILT_IN = {"exec", "eval", "compile", "__import__", "__builtins__", "__loader__", "__spec__"}
+"""What :mod:`radeval_lib.labs` itself has for students."""
+_RUN_TEXTS = {"exec", "eval", "compile", "__import__", "__builtins__", "__loader__", "__spec__"}
+"""Built-in names by which texts run as code."""
 _MAY_BE_OWN = {"eval", "compile"}
+"""Those of them that a student may call a function of their own."""
 _BY_NAME = {"getattr", "setattr", "delattr"}
+"""Functions that take the name of an attribute as a text."""
 _NO_VALUES = {"radeval_lib", "radeval_lib.labs", "operator", "pickle"}
+"""Modules of which attributes are used, and which are not handed on as a whole."""
 _DENIED = sorted(DENIED)
 _NAMESPACES = {"globals", "locals", "vars"}
-_TEXT_RUNNERS = {"eval", "query"}  # of tables
-_WRITERS = {"writefile", "file"}
-_OTHER_LANGUAGES = {"html", "HTML", "latex", "markdown", "javascript", "js", "svg", "SVG", "perl", "ruby"}
-_SHELLS = {"bash", "sh", "script", "system", "sx", "cmd", "!", "!!"}
-_RUNS = {"alias_magic", "macro", "rerun", "recall", "edit", "store"}
-_SHELL = {"run_line_magic", "run_cell_magic", "system", "getoutput", "getsystem", "magic"}
-_OF_SHELL = _SHELL | {"__class__", "config", "has_trait", "set_next_input", "kernel"}
-_BEHIND = re.compile(
-    r"(?<![&>|])&(?![&>])|--bg\b|\b(?:nohup|setsid|disown)\b|(?:^|[\s;|&])(?:\.|source|ba?sh|zsh)\s+[^-\s]"
+_TEXT_RUNNERS = {"eval", "query"}
+"""Methods of tables that run a text as code."""
+_MAGICS = {"alias_magic", "macro", "rerun", "recall", "edit", "store"}
+"""Magics that run code which does not stand in their cell."""
+_OF_SHELL = SHELL_METHODS | {"__class__", "config", "has_trait", "set_next_input", "kernel"}
+"""What may be used of the notebook's shell."""
+_UNSEEN = re.compile(
+    r"(?<![&>|])&(?![&>])"  # `sleep 9 &`, and neither `a && b` nor `2>&1`
+    r"|--bg\b|\b(?:nohup|setsid|disown)\b"
+    r"|(?:^|[\s;|&])(?:\.|source|ba?sh|zsh)\s+[^-\s]"  # `source run.sh`, `bash run.sh`
 )
 """In a command: it goes on behind the notebook, or runs a file that nobody reads."""
 _PYTHON = re.compile(
     r"\b(?:python[\d.]*|sys\.executable\})(?:[ \t]+-[BEIsSu]+)*(?:[ \t]+(\S+)(?:[ \t]+(\S+))?)?"
 )
-_FOR_COMMANDS = {"pip", "radeval_lib.cli", "venv", "json.tool", "pytest", "jupyter", "nbconvert", "jupytext"}
-_CODE = re.compile(r"[(;\n]|^\s*(?:import|from)\s")
-_PUTTING = {"write_text", "write_bytes", "symlink_to", "hardlink_to", "extractall", "symlink"}
+"""In a command: Python and two words after its flags, as ``python3 -u -m pip``."""
+_MODULES_OF_COMMANDS = {
+    *("pip", "radeval_lib.cli", "venv", "json.tool", "pytest", "jupyter", "nbconvert", "jupytext"),
+}
+"""What ``python -m`` may run."""
 _COMPILED = (".pyc", ".so", ".pyd")
-_LONGEST = 2_000_000
-_Parsed = tuple[str, str, ast.Module]
+_MOST_CHARACTERS = 2_000_000
+"""Of code in a submission: what is longer is not read."""
 
 
 @dataclass(frozen=True)
-class Reach:
+class Workaround:
     """A construct that ordinary answers have no use for, and the cell or file in which it stands."""
 
     what: str
@@ -73,14 +85,10 @@ class Reach:
         return f"{self.where} uses `{self.what}`"
 
 
-class _TooSlowError(Exception):
-    """A submission's code that takes too long to read."""
-
-
-def reaches(
-    cells: Sequence[str], files: Mapping[str, bytes], given: Sequence[str], seconds: int = 60
-) -> list[Reach]:
-    """The constructs of a submission that reach round its own answers, each once.
+def find_workarounds(
+    cells: Sequence[str], files: Mapping[str, bytes], given: Sequence[str], seconds: int
+) -> list[Workaround]:
+    """The workarounds in a submission, each once.
 
     Parameters
     ----------
@@ -90,123 +98,34 @@ def reaches(
     seconds : of processor time, after which code counts as one that cannot be read.
     """
     whole = sum(map(len, cells)) + sum(len(data) for name, data in files.items() if name.endswith(".py"))
-    if whole > _LONGEST:
-        return [Reach(f"more than {_LONGEST} characters of code", "The notebook")]
-    known = _parsed({str(number): source for number, source in enumerate(given)})
+    if whole > _MOST_CHARACTERS:
+        return [Workaround(f"more than {_MOST_CHARACTERS} characters of code", "The notebook")]
+    known = parse({str(number): source for number, source in enumerate(given)})
     by_name = any(_asks_by_name(node) for _, _, tree in known for node in ast.walk(tree))
-    granted = {one.what for one in _found(known, _Names(known, known, by_name=by_name))}
+    granted = {one.what for one in _in_sources(known, Names(known, known, by_name=by_name))}
     sources = {f"Code cell {number}": source for number, source in enumerate(cells, start=1)}
-    found = [Reach(name, "A file") for name in files if name.endswith(_COMPILED)]
+    found = [Workaround(name, "A file") for name in files if name.endswith(_COMPILED)]
     for name, data in files.items():
         if name.endswith(".py"):
             try:
-                sources[f"The file {name}"] = _as_python_reads(data)
+                sources[f"The file {name}"] = as_python_reads(data)
             except (SyntaxError, ValueError):
-                found.append(Reach(name, "A file"))
+                found.append(Workaround(name, "A file"))
     try:
-        with _at_most(seconds):
-            own = _parsed(sources)
-            found += _found(own, _Names([*known, *own], known, by_name=by_name, files=files))
-    except (_TooSlowError, RecursionError, MemoryError):
-        found.append(Reach("code that cannot be read", "The notebook"))
+        with at_most(seconds):
+            own = parse(sources)
+            found += _in_sources(own, Names([*known, *own], known, by_name=by_name, files=files))
+    except (OutOfTimeError, RecursionError, MemoryError):
+        found.append(Workaround("code that cannot be read", "The notebook"))
     return list({one.what: one for one in reversed(found) if one.what not in granted}.values())[::-1]
 
 
-def _as_python_reads(data: bytes) -> str:
-    """A module's text in the encoding that it names, in which what looks like a comment may be code."""
-    encoding, _ = tokenize.detect_encoding(io.BytesIO(data).readline)
-    return data.decode(encoding, errors="replace" if encoding.startswith("utf-8") else "strict")
-
-
-@contextmanager
-def _at_most(seconds: int) -> Iterator[None]:
-    def stop(*_: object) -> None:
-        raise _TooSlowError
-
-    before = signal.signal(signal.SIGPROF, stop)
-    signal.setitimer(signal.ITIMER_PROF, seconds)
-    try:
-        yield
-    finally:
-        signal.setitimer(signal.ITIMER_PROF, 0)
-        signal.signal(signal.SIGPROF, before)
-
-
-def _parsed(sources: Mapping[str, str]) -> list[_Parsed]:
-    """Where it stands, text and tree of each source that is Python, magics and shell lines as calls; what
-    IPython does not understand does not run either."""
-    from IPython.core.inputtransformer2 import TransformerManager
-
-    made: list[_Parsed] = []
-    waiting = list(sources.items())
-    while waiting:
-        where, source = waiting.pop(0)
-        try:
-            with warnings.catch_warnings(), redirect_stdout(io.StringIO()):
-                warnings.simplefilter("ignore")
-                text = TransformerManager().transform_cell(source)
-                tree = ast.parse(text)
-        except (SyntaxError, ValueError):
-            continue
-        made.append((where, text, tree))
-        waiting += [
-            (where, more) for more in (*_in_magics(tree), *_in_texts(tree)) if len(more) < len(source)
-        ]
-    return made
-
-
-def _in_magics(tree: ast.Module) -> Iterator[str]:
-    """The code that magics of a cell run, or write into a module, and what stands in braces in commands; a
-    magic that nobody knows may be another name of one that runs code."""
-    for node in ast.walk(tree):
-        if not (isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute)):
-            continue
-        texts = [str(one.value) if isinstance(one, ast.Constant) else "" for one in node.args]
-        if node.func.attr in _SHELL:
-            yield from (more for one in texts for more in _braced(one))
-        if node.func.attr == "run_line_magic" and len(texts) > 1:
-            yield _without_options(texts[1])
-        elif node.func.attr == "run_cell_magic" and len(texts) > 2:
-            if texts[0] in _WRITERS:
-                yield texts[2] if texts[1].strip().endswith(".py") else ""
-            elif texts[0] not in _OTHER_LANGUAGES | _SHELLS:
-                yield _without_options(texts[1])
-                yield texts[2]
-
-
-def _braced(text: str) -> Iterator[str]:
-    """The expressions that IPython evaluates in a command."""
-    try:
-        yield from (f"({field})" for _, field, _, _ in string.Formatter().parse(text) if field)
-    except ValueError:  # braces that are none of its own
-        return
-
-
-def _in_texts(tree: ast.Module) -> Iterator[str]:
-    """Texts that are code, whatever may run them, and examples of doctest."""
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Constant) and isinstance(node.value, str):
-            if ">>>" in node.value:
-                lines = [line.strip() for line in node.value.split("\n")]
-                yield "\n".join(line[4:] for line in lines if line.startswith((">>> ", "... ")))
-            elif _CODE.search(node.value):
-                yield node.value
-
-
-def _without_options(line: str) -> str:
-    """A magic's line without what begins it: ``-n1 -r1 f(x)`` is ``f(x)``."""
-    words = line.split()
-    while words and words[0].startswith("-"):
-        words.pop(0)
-    return line[line.find(words[0]) :] if words else ""
-
-
-def _found(parsed: Sequence[_Parsed], names: _Names) -> list[Reach]:
+def _in_sources(parsed: Sequence[Parsed], names: Names) -> list[Workaround]:
     own = _own_names([tree for _, _, tree in parsed])
     found = []
     for where, text, tree in parsed:
-        found += [Reach(what, where) for what in _built_in(text) if what not in own]
-        found += [Reach(what, where) for what in _Reader(names).of(tree)]
+        found += [Workaround(what, where) for what in _built_in(text) if what not in own]
+        found += [Workaround(what, where) for what in _Reader(names).of(tree)]
     return found
 
 
@@ -218,7 +137,7 @@ def _built_in(text: str) -> Iterator[str]:
         waiting += table.get_children()
         inside = table.get_type() != "module"
         for one in table.get_symbols():
-            if one.get_name() in _BUILT_IN and one.is_referenced() and (one.is_global() or not inside):
+            if one.get_name() in _RUN_TEXTS and one.is_referenced() and (one.is_global() or not inside):
                 yield one.get_name()
 
 
@@ -242,159 +161,6 @@ def _own_names(trees: Sequence[ast.Module]) -> set[str]:
     return {name for name, own in first.items() if own}
 
 
-class _Names:
-    """What the names of a notebook stand for, as far as imports, assignments and loops over texts say.
-
-    ``given`` are the lab's own cells; ``by_name`` grants attributes whose name is a variable that no written
-    texts were joined for, where these have such. ``files`` came with the notebook.
-    """
-
-    def __init__(
-        self, parsed: Sequence[_Parsed], given: Sequence[_Parsed], *, by_name: bool, files: Iterable[str] = ()
-    ) -> None:
-        every = [node for _, _, tree in parsed for node in ast.walk(tree)]
-        self.imported = self._imports(every)
-        for node in every:
-            match node:
-                case ast.Assign(targets=[ast.Name(id=name)], value=ast.Attribute() | ast.Name() as value):
-                    self.imported[name] |= self.paths(value)
-        self.shells = {name for name, paths in self.imported.items() if "IPython.get_ipython" in paths}
-        self.shells |= {"get_ipython"}
-        self.shell_names = {
-            name
-            for node in every
-            if isinstance(node, ast.Assign | ast.NamedExpr) and self.is_shell(node.value)
-            for target in (node.targets if isinstance(node, ast.Assign) else [node.target])
-            for name in _stored(target)
-        }
-        self.read = {part.removesuffix(".py") for name in files for part in name.split("/")}
-        self.read |= {name for node in every for name in _written_by_magic(node)}
-        """Modules whose code is read."""
-        self.puts_files = any(self._puts_a_file(node) for node in every)
-        self.defined = {one.name for one in every if isinstance(one, ast.FunctionDef)}
-        lab = [node for _, _, tree in given for node in ast.walk(tree)]
-        self.given = {one.id for one in lab if isinstance(one, ast.Name)}
-        self.given |= {one.arg for one in lab if isinstance(one, ast.arg)}
-        self.texts, self.harmless, self.computed = self._of_texts(every, by_name)
-
-    @staticmethod
-    def _imports(every: Sequence[ast.AST]) -> defaultdict[str, set[str]]:
-        imported = defaultdict[str, set[str]](set)
-        for node in every:
-            if isinstance(node, ast.Import):
-                for one in node.names:
-                    top = one.name.partition(".")[0]
-                    imported[one.asname or top].add(one.name if one.asname else top)
-            elif isinstance(node, ast.ImportFrom):
-                for one in node.names:
-                    imported[one.asname or one.name].add(f"{node.module}.{one.name}")
-                if node.names[0].name == "*":
-                    for path in DENIED:
-                        home, _, leaf = path.rpartition(".")
-                        if home == node.module:
-                            imported[leaf].add(path)
-        return imported
-
-    def _puts_a_file(self, node: ast.AST) -> bool:
-        """Whether a notebook may make a file that it can then import."""
-        match node:
-            case ast.Constant(value=str(text)):
-                return text.endswith((".py", ".zip", ".whl", ".egg"))
-            case ast.Call(func=ast.Name(id="open"), args=args, keywords=named):
-                modes = [*args[1:2], *(one.value for one in named if one.arg == "mode")]
-                return any(
-                    not isinstance(one, ast.Constant) or {*"wax+"} & {*str(one.value)} for one in modes
-                )
-            case ast.Call(func=ast.Attribute(attr=attr) as func):
-                moving = ("shutil.", "os.rename", "os.replace", "os.link", "os.open")
-                return attr in _PUTTING or any(path.startswith(moving) for path in self.paths(func))
-        return False
-
-    @staticmethod
-    def _of_texts(every: Sequence[ast.AST], by_name: bool) -> tuple[dict[str, set[str]], set[str], set[str]]:
-        """The texts that loops alone give to a name; the names that stand for texts in which no attribute is
-        hidden; and those that stand for one that was put together."""
-        given = Counter[str](one.arg for one in every if isinstance(one, ast.arg))
-        given.update(one.id for one in every if isinstance(one, ast.Name) and isinstance(one.ctx, ast.Store))
-        values = [
-            (one.targets[0] if isinstance(one, ast.Assign) else one.target, one.value)
-            for one in every
-            if isinstance(one, ast.Assign | ast.AugAssign | ast.AnnAssign | ast.NamedExpr)
-        ]
-        lists = defaultdict[str, list[set[str]]](list)
-        for target, value in values:
-            if isinstance(target, ast.Name) and (listed := _texts(value)) is not None:
-                lists[target.id].append(listed)
-        looped = defaultdict[str, list[set[str]]](list)
-        for one in every:
-            if isinstance(one, ast.For | ast.comprehension) and isinstance(one.target, ast.Name):
-                found = _texts(one.iter)
-                if isinstance(one.iter, ast.Name) and 0 < len(lists[one.iter.id]) == given[one.iter.id]:
-                    found = set[str]().union(*lists[one.iter.id])
-                if found is not None:
-                    looped[one.target.id].append(found)
-        texts = {
-            name: set[str]().union(*found) for name, found in looped.items() if len(found) == given[name]
-        }
-        computed = {name for target, value in values if _computes(value) for name in _stored(target)}
-        return texts, set(given) - computed if by_name else set(texts), computed
-
-    def is_shell(self, node: ast.AST | None) -> bool:
-        """Whether an expression is the notebook's own shell."""
-        match node:
-            case ast.Call(func=ast.Name(id=name)):
-                return name in self.shells
-            case ast.Call(func=ast.Attribute(attr="get_ipython" | "instance")):
-                return True
-        return False
-
-    def paths(self, node: ast.AST) -> set[str]:
-        """The dotted names that an expression may stand for: those of modules and what is in them."""
-        match node:
-            case ast.Name(id=name):
-                return self.imported.get(name, set())
-            case ast.Attribute(value=value, attr=attr):
-                return {f"{path}.{attr}" for path in self.paths(value)}
-            case ast.Call(func=ast.Name(id="getattr"), args=[value, ast.Constant(value=str(attr)), *_]):
-                return {f"{path}.{attr}" for path in self.paths(value)}
-        return set()
-
-
-def _stored(target: ast.AST) -> set[str]:
-    return {one.id for one in ast.walk(target) if isinstance(one, ast.Name)}
-
-
-def _written_by_magic(node: ast.AST) -> set[str]:
-    """The module that ``%%writefile`` writes, whose code is read."""
-    match node:
-        case ast.Call(
-            func=ast.Attribute(attr="run_cell_magic"),
-            args=[ast.Constant(value=magic), ast.Constant(value=line), *_],
-        ) if magic in _WRITERS:
-            return {str(line).strip().rpartition("/")[2].removesuffix(".py")}
-    return set()
-
-
-def _computes(value: ast.AST | None) -> bool:
-    """Whether an expression puts a text together from written ones alone, as one that is to be hidden."""
-    every = list(ast.walk(value)) if value is not None else []
-    called = {id(one.func) for one in every if isinstance(one, ast.Call)}
-    return any(isinstance(one, ast.BinOp | ast.JoinedStr | ast.Call) for one in every) and not any(
-        isinstance(one, ast.Name) and id(one) not in called for one in every
-    )
-
-
-def _texts(node: ast.AST | None) -> set[str] | None:
-    """The texts of a list of written ones."""
-    match node:
-        case ast.Tuple(elts=parts) | ast.List(elts=parts) | ast.Set(elts=parts):
-            texts = {
-                one.value for one in parts if isinstance(one, ast.Constant) and isinstance(one.value, str)
-            }
-            return texts if len(texts) == len(parts) else None
-    return None
-
-
 def _in_path(path: str) -> str:
     """What of a dotted name is no ordinary answer's business; empty where nothing is."""
     parts = path.split(".")
@@ -402,7 +168,7 @@ def _in_path(path: str) -> str:
     if parts[:2] == ["radeval_lib", "labs"]:
         if len(parts) == 2 or parts[2] in _FOR_STUDENTS:
             return ""
-        return ".".join(parts[: 4 if parts[2] in _GRADING else 3])
+        return ".".join(parts[: 4 if parts[2] in _GRADING_MODULES else 3])
     if path == "radeval_lib.*":
         return path
     for place in range(1, len(parts)):
@@ -426,7 +192,7 @@ def _in_path(path: str) -> str:
 class _Reader:
     """Finds the constructs of one tree."""
 
-    def __init__(self, names: _Names) -> None:
+    def __init__(self, names: Names) -> None:
         self._names = names
         self._found: list[str] = []
         self._bases = set[int]()
@@ -481,7 +247,7 @@ class _Reader:
                 inside = [value]
             case _:
                 return
-        if (listed := _texts(texts)) is None:
+        if (listed := written_texts(texts)) is None:
             return
         within = [one for statement in inside for one in ast.walk(statement)]
         if any(
@@ -495,7 +261,7 @@ class _Reader:
 
     def _hides(self, key: ast.AST) -> bool:
         """Whether a text is put together from others, where it could be written."""
-        return _computes(key) or (isinstance(key, ast.Name) and key.id in self._names.computed)
+        return puts_together(key) or (isinstance(key, ast.Name) and key.id in self._names.computed)
 
     def _look(self, node: ast.AST) -> None:
         found = self._found
@@ -607,9 +373,9 @@ class _Reader:
             self._command(first)
         if not isinstance(node.func, ast.Attribute):
             return
-        if node.func.attr in _TEXT_RUNNERS and first is not None and _computes(first):
+        if node.func.attr in _TEXT_RUNNERS and first is not None and puts_together(first):
             self._found.append(f".{node.func.attr}({_short(first)})")
-        if node.func.attr in _SHELL:
+        if node.func.attr in SHELL_METHODS:
             self._magic(node.func.attr, node.args)
 
     def _magic(self, function: str, given: Sequence[ast.expr]) -> None:
@@ -621,12 +387,12 @@ class _Reader:
             self._found.append(function)
             return
         name, rest = (texts[0] if texts else ""), " ".join(texts[1:])
-        if name in _RUNS:
+        if name in _MAGICS:
             self._found.append(f"%{name}")
-        elif name in _SHELLS:
+        elif name in SHELLS:
             self._command(ast.Constant(rest))
         elif name in ("run", "load_ext", "reload_ext", "aimport"):
-            file = _without_options(rest).split(" ")[0]
+            file = without_options(rest).split(" ")[0]
             own = file.rpartition("/")[2].removesuffix(".py")
             if own in self._names.read:
                 return
@@ -643,11 +409,11 @@ class _Reader:
             case _:
                 self._found.append("a command that is not written out")
                 return
-        if _BEHIND.search(command):
+        if _UNSEEN.search(command):
             self._found.append(f"!{command.strip()}"[:60])
         for match in _PYTHON.finditer(command):
             what, module = match[1] or "", match[2] or ""
-            fine = what in ("--version", "-V") or (what == "-m" and module in _FOR_COMMANDS)
+            fine = what in ("--version", "-V") or (what == "-m" and module in _MODULES_OF_COMMANDS)
             if not fine and what.rpartition("/")[2].removesuffix(".py") not in self._names.read:
                 self._found.append(f"!{match[0].strip()}"[:60])
 

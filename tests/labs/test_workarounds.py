@@ -1,19 +1,20 @@
-"""What reaches round a submission's own answers is found unrun, and ordinary code is left alone."""
+"""Workarounds in a submission are found unrun, and ordinary code is left alone."""
 
 from __future__ import annotations
 
 import importlib
 import sys
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import pytest
 from nbformat import NotebookNode
 
-from radeval_lib.labs import building, reaching
+from radeval_lib.labs import building, workarounds
 from radeval_lib.labs.grades import Grade, TaskMark
 from radeval_lib.labs.grading_one import withhold_points
 from radeval_lib.labs.notebook_files import read
-from radeval_lib.labs.reaching import Reach, reaches
+from radeval_lib.labs.workarounds import Workaround, find_workarounds
 from tests.labs.mangling import BY_HAND, LAB, NOTEBOOKS, mangled
 from tests.labs.ordinary_code import HONEST
 from tests.labs.test_labs import LABS, known, versions, with_answer, with_id
@@ -22,7 +23,7 @@ GIVEN = [
     "from radeval_lib import labs\nfrom radeval_lib.labs import pictures",
     "from radeval_lib.labs.checks import Checks",
 ]
-REACHING = {
+WORKAROUNDS = {
     "import radeval_lib.labs.answers as a\na.by_hand = lambda _: nullcontext()": "radeval_lib.labs.answers",
     "labs.answers.normal = 1": "radeval_lib.labs.answers.normal",
     "from radeval_lib.labs import *": "radeval_lib.labs.*",
@@ -143,17 +144,21 @@ def sources(notebook: NotebookNode) -> list[str]:
     return [cell.source for cell in notebook.cells if cell.cell_type == "code"]
 
 
-@pytest.mark.parametrize("code", REACHING)
-def test_what_reaches_round_its_answers_is_named_with_its_cell(code: str) -> None:
-    found = reaches(["x = 1", code], {}, GIVEN)
+def found_in(cells: Sequence[str], files: Mapping[str, bytes], given: Sequence[str]) -> list[Workaround]:
+    return find_workarounds(cells, files, given, seconds=60)
+
+
+@pytest.mark.parametrize("code", WORKAROUNDS)
+def test_a_workaround_is_named_with_its_cell(code: str) -> None:
+    found = found_in(["x = 1", code], {}, GIVEN)
     assert found, code
     assert found[0].where == "Code cell 2"
-    assert REACHING[code] in {one.what for one in found}
+    assert WORKAROUNDS[code] in {one.what for one in found}
 
 
 @pytest.mark.parametrize("code", ORDINARY)
 def test_ordinary_code_is_left_alone(code: str) -> None:
-    assert reaches([code], {"helper.py": b"words = str.split", "data.csv": b"exec"}, GIVEN) == []
+    assert found_in([code], {"helper.py": b"words = str.split", "data.csv": b"exec"}, GIVEN) == []
 
 
 def test_a_module_that_this_process_imported_from_elsewhere_is_no_installed_one(
@@ -163,8 +168,8 @@ def test_a_module_that_this_process_imported_from_elsewhere_is_no_installed_one(
     monkeypatch.syspath_prepend(tmp_path)
     importlib.import_module("mine")
     code = "open('mine.py', 'w').write(text)\nimport mine"
-    assert [one.what for one in reaches([code], {}, GIVEN)] == ["mine"]
-    assert reaches(["open('numpy.py')\nimport numpy"], {}, GIVEN) == []
+    assert [one.what for one in found_in([code], {}, GIVEN)] == ["mine"]
+    assert found_in(["open('numpy.py')\nimport numpy"], {}, GIVEN) == []
     monkeypatch.delitem(sys.modules, "mine")
 
 
@@ -173,37 +178,39 @@ def test_ordinary_code_of_many_styles_is_left_alone(lab: str) -> None:
     """Imports, files beside the notebook, classes, texts with values, attributes by name and magics."""
     given = sources(versions(lab)["student"])
     for cells, files in HONEST[lab]:
-        assert reaches([*given, *cells], files, given) == [], cells
+        assert found_in([*given, *cells], files, given) == [], cells
 
 
 def test_files_that_came_along_are_read() -> None:
-    assert reaches(["import helper"], {"a/helper.py": b"import ctypes"}, GIVEN) == [
-        Reach("ctypes", "The file a/helper.py")
+    assert found_in(["import helper"], {"a/helper.py": b"import ctypes"}, GIVEN) == [
+        Workaround("ctypes", "The file a/helper.py")
     ]
     hidden = b"# coding: unicode_escape\n# \\u000aimport ctypes\n"
-    assert [one.what for one in reaches([], {"helper.py": hidden}, GIVEN)] == ["ctypes"]
-    assert reaches([], {"helper.py": b"# coding: no_such_code"}, GIVEN) == [Reach("helper.py", "A file")]
-    assert reaches(["import helper"], {"helper.so": b""}, GIVEN) == [Reach("helper.so", "A file")]
+    assert [one.what for one in found_in([], {"helper.py": hidden}, GIVEN)] == ["ctypes"]
+    unknown = {"helper.py": b"# coding: no_such_code"}
+    assert found_in([], unknown, GIVEN) == [Workaround("helper.py", "A file")]
+    assert found_in(["import helper"], {"helper.so": b""}, GIVEN) == [Workaround("helper.so", "A file")]
 
 
 def test_code_that_cannot_be_read_in_time_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
-    assert "characters" in reaches(["x = 1\n" * 500_000], {}, GIVEN)[0].what
+    assert "characters" in found_in(["x = 1\n" * 500_000], {}, GIVEN)[0].what
     deep = "x = " + "-" * 200_000 + "1"
-    assert reaches([deep], {}, GIVEN) in ([], [Reach("code that cannot be read", "The notebook")])
+    assert found_in([deep], {}, GIVEN) in ([], [Workaround("code that cannot be read", "The notebook")])
 
     def never(*_: object, **__: object) -> None:
         while True:
             pass
 
-    monkeypatch.setattr(reaching, "_parsed", lambda sources: [] if "0" in sources else never())
-    assert reaches(["x"], {}, GIVEN, seconds=1) == [Reach("code that cannot be read", "The notebook")]
+    monkeypatch.setattr(workarounds, "parse", lambda sources: [] if "0" in sources else never())
+    (found,) = find_workarounds(["x"], {}, GIVEN, seconds=1)
+    assert found == Workaround("code that cannot be read", "The notebook")
 
 
 @pytest.mark.parametrize("lab", LABS)
 def test_no_honest_submission_is_found(lab: str) -> None:
     """Solutions, mistakes, other styles, and answers made up or taken from packages without a trick."""
     given, solved = sources(versions(lab)["student"]), versions(lab)["instructor"]
-    assert reaches(sources(solved), {}, given) == []
+    assert found_in(sources(solved), {}, given) == []
     handed_in = [{one["task"]: one["code"]} for one in known(lab)["wrong"]]
     handed_in += [one["answers"] for one in known(lab)["styles"]]
     handed_in += [known(lab)["cheat"], known(lab).get("packages", {})]
@@ -211,14 +218,14 @@ def test_no_honest_submission_is_found(lab: str) -> None:
         notebook = solved
         for task, code in answers.items():
             notebook = with_answer(notebook, task, code)
-        assert reaches(sources(notebook), {}, given) == []
+        assert found_in(sources(notebook), {}, given) == []
 
 
 @pytest.mark.parametrize("kind", NOTEBOOKS)
 def test_of_strange_notebooks_those_are_found_that_reach(kind: str, tmp_path: Path) -> None:
     path = tmp_path / "a.ipynb"
     path.write_bytes(mangled(kind, with_id(versions(LAB)["instructor"], "ada")))
-    found = reaches(read(path).cells, {}, sources(versions(LAB)["student"]))
+    found = found_in(read(path).cells, {}, sources(versions(LAB)["student"]))
     assert bool(found) == (kind in REACH), found
 
 
@@ -239,7 +246,8 @@ def test_tasks_to_be_written_by_hand_count_nothing_and_the_others_as_before() ->
     grade = Grade("a", "ada", "lab", tasks)
     withhold_points(grade, [], {"bleu"})
     assert (grade.points, grade.notes) == (4, [])
-    withhold_points(grade, [Reach("sys.setprofile", "Code cell 3"), Reach("gc", "Code cell 4")], {"bleu"})
+    found = [Workaround("sys.setprofile", "Code cell 3"), Workaround("gc", "Code cell 4")]
+    withhold_points(grade, found, {"bleu"})
     assert {name: mark.points for name, mark in grade.tasks.items()} == {"bleu": 0, "figure": 2}
     assert grade.tasks["bleu"].messages[0] == (
         "Code cell 3 uses `sys.setprofile`, and a task that you are to write yourself takes ordinary code "
