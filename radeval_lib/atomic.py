@@ -93,16 +93,16 @@ def clear(folder: Path) -> None:
     """
     for part in folder.glob(f"{PART}*"):
         with suppress(OSError):  # another process clears it, or its writer is alive
-            lock = os.open(part, os.O_RDONLY)
+            descriptor = os.open(part, os.O_RDONLY)
             try:
-                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
                 if (part / _DISPLACED).exists():
                     for whole in part.iterdir():
                         if whole.name != _DISPLACED and not (folder / whole.name).exists():
                             os.replace(whole, folder / whole.name)
                 shutil.rmtree(part)
             finally:
-                os.close(lock)
+                os.close(descriptor)
 
 
 def discard(*places: Path) -> None:
@@ -131,29 +131,29 @@ def lock(path: Path, *, shared: bool = False) -> TextIO | None:
 def alone(folder: Path) -> Iterator[None]:
     """Have a folder, made if needed, to oneself; it may be removed within the block. A BlockingIOError where
     another process has it."""
-    lock = None
-    while lock is None:
+    descriptor = None
+    while descriptor is None:
         folder.mkdir(exist_ok=True)
-        lock = _locked(folder)
+        descriptor = _locked(folder)
     try:
         yield
     finally:
-        os.close(lock)
+        os.close(descriptor)
 
 
 def _locked(folder: Path) -> int | None:
     """A descriptor that holds the folder's lock; None if another process removed the folder meanwhile."""
     with suppress(FileNotFoundError), ExitStack() as undo:
-        lock = os.open(folder, os.O_RDONLY)
-        undo.callback(os.close, lock)
+        descriptor = os.open(folder, os.O_RDONLY)
+        undo.callback(os.close, descriptor)
         try:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError as error:  # any but the first: a file system without locks, on which nobody can lock
             if isinstance(error, BlockingIOError):
                 raise
-        if os.path.samestat(os.fstat(lock), os.stat(folder)):
+        if os.path.samestat(os.fstat(descriptor), os.stat(folder)):
             undo.pop_all()
-            return lock
+            return descriptor
     return None
 
 
@@ -161,13 +161,13 @@ def _locked(folder: Path) -> int | None:
 def _part(folder: Path) -> Iterator[Path]:
     """A locked folder ``.part-*`` in ``folder``, removed at the end."""
     clear(folder)
-    lock = None
-    while lock is None:
+    descriptor = None
+    while descriptor is None:
         part = Path(tempfile.mkdtemp(prefix=PART, dir=folder))
         with suppress(BlockingIOError):  # being cleared
-            lock = _locked(part)
+            descriptor = _locked(part)
     try:
         yield part
     finally:
         shutil.rmtree(part, ignore_errors=True)
-        os.close(lock)
+        os.close(descriptor)

@@ -14,7 +14,7 @@ from dataclasses import replace
 
 from radeval_lib import atomic
 from radeval_lib.errors import RadevalError, ResultError, listed
-from radeval_lib.metrics.blocks import cores
+from radeval_lib.metrics import blocks
 from radeval_lib.paths import ROOT, THREAD_VARIABLES, display_path, notebooks
 from radeval_lib.pipeline import durations, forkserver, outlook, processes, rendered, steps
 from radeval_lib.pipeline.steps import Graph
@@ -39,7 +39,7 @@ Say = Callable[[str], None]
 def default_cores() -> int:
     """Notebooks to run at once: as many as the machine has cores, as far as its memory allows."""
     memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30
-    return max(1, min(cores(), int(memory // _GIB_A_KERNEL)))
+    return max(1, min(blocks.cores(), int(memory // _GIB_A_KERNEL)))
 
 
 def build(graph: Graph, cores: int, say: Say) -> None:

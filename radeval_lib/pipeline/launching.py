@@ -106,8 +106,8 @@ def build_wheel(folder: Path) -> Path:
         shutil.copytree(ROOT / name, source / name, ignore=ignored)
     for name in ("pyproject.toml", "setup.py", "README.md", "LICENSE"):
         shutil.copy(ROOT / name, source)
-    command = [sys.executable, "-m", "pip", "wheel", "--quiet", "--no-deps", "--no-build-isolation"]
-    subprocess.run([*command, "--wheel-dir", str(folder), str(source)], check=True)
+    pip = [sys.executable, "-m", "pip", "wheel", "--quiet", "--no-deps", "--no-build-isolation"]
+    subprocess.run([*pip, "--wheel-dir", str(folder), str(source)], check=True)
     (wheel,) = folder.glob("*.whl")
     return wheel
 
@@ -160,8 +160,8 @@ def buttons(name: str, commit: str = "HEAD") -> str:
         "Binder": binder(repository, f"{FOLDER}/{name}.ipynb", commit),
         "Colab": colab(repository, name),
     }
-    buttons = " ".join(f'<a href="{link}">Open in {where}</a>' for where, link in links.items())
-    return f'<p class="launch-buttons">{buttons}</p>'
+    anchors = " ".join(f'<a href="{link}">Open in {where}</a>' for where, link in links.items())
+    return f'<p class="launch-buttons">{anchors}</p>'
 
 
 def export(target: Path, repository: str = "", commit: str = "HEAD") -> list[Path]:

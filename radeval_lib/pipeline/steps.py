@@ -161,12 +161,12 @@ class Graph:
     def names(self) -> list[str]:
         """The steps of this build, rendering apart: its pages, and the cells that they need."""
         found = dict.fromkeys(self.pages)
-        waiting = list(self.pages)
-        while waiting:
-            for name in self.cells_before(waiting.pop()):
+        unvisited = list(self.pages)
+        while unvisited:
+            for name in self.cells_before(unvisited.pop()):
                 if name not in found:
                     found[name] = None
-                    waiting.append(self.cells[name].notebook)
+                    unvisited.append(self.cells[name].notebook)
         return list(found)
 
     def output(self, name: str) -> Path:

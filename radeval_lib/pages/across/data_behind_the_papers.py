@@ -74,7 +74,7 @@ def exhibits_that_need(one: Manifest) -> set[str]:
     return {
         exhibit.id
         for exhibit in ledger().values()
-        if set(one.needed_as) & {name for need in exhibit.needs for name in (need, f"{exhibit.paper}/{need}")}
+        if any(name in one.needed_as or f"{exhibit.paper}/{name}" in one.needed_as for name in exhibit.needs)
     }
 
 
@@ -111,6 +111,6 @@ def counts(root: Path | None) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=["data set", "what", "exhibit", "printed", "loaded", "note"])
 
 
-def agrees(counts: pd.DataFrame) -> pd.Series:
+def agrees(compared: pd.DataFrame) -> pd.Series:
     """Whether the loaded counts are the printed ones (see :func:`counts`)."""
-    return counts["printed"].str.replace(",", "") == counts["loaded"].str.replace(",", "")
+    return compared["printed"].str.replace(",", "") == compared["loaded"].str.replace(",", "")

@@ -27,12 +27,12 @@ def pairs(records: Sequence[TextPair]) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=["report", "edit", "reference", "candidate"])
 
 
-def losses(metrics: Mapping[str, Metric], pairs: pd.DataFrame) -> pd.DataFrame:
+def losses(metrics: Mapping[str, Metric], frame: pd.DataFrame) -> pd.DataFrame:
     """What each candidate scores below an identical text, one column per metric, beside ``report`` and
     ``edit``."""
-    values = scored(metrics, pairs["reference"], pairs["candidate"])
-    best = values[(pairs["edit"] == "same").to_numpy()].to_numpy()
-    return pd.concat([pairs[["report", "edit"]], best[pairs["report"]] - values], axis=1)
+    values = scored(metrics, frame["reference"], frame["candidate"])
+    best = values[(frame["edit"] == "same").to_numpy()].to_numpy()
+    return pd.concat([frame[["report", "edit"]], best[frame["report"]] - values], axis=1)
 
 
 def costs(frame: pd.DataFrame, edits: Sequence[str], run: Run) -> pd.DataFrame:

@@ -137,8 +137,8 @@ def difference(
 ) -> Estimate:
     """Mean of the first system less that of the second on the same studies, by resampling of distinct
     references."""
-    wide = stratum_of(table, stratum).pivot(index=["study", "case"], columns="system", values=metric)
-    apart = (wide[pair[0]] - wide[pair[1]]).dropna()
+    scores = stratum_of(table, stratum).pivot(index=["study", "case"], columns="system", values=metric)
+    apart = (scores[pair[0]] - scores[pair[1]]).dropna()
     sums = apart.groupby("case").agg(["sum", "count"]).to_numpy(np.float64)
     (found,) = sum_estimates(sums, mean_of_sums, resamples=resamples, rng=rng)
     return found
@@ -250,12 +250,12 @@ def tested(
         for metric, rival in rivals.items()
         if difference(table, metric, (best, rival), "finding", resamples, rng).value * get(metric).sign() > 0
     ]
-    leads = {
+    ahead = {
         metric: difference(table, metric, (winners[metric], CONSTANT), "all", resamples, rng)
         for metric in words
         if CONSTANT in set(table["system"])
     }
-    reached = [metric for metric, lead in leads.items() if lead.low * get(metric).sign() <= 0]
+    reached = [metric for metric, lead in ahead.items() if lead.low * get(metric).sign() <= 0]
     name = titles(metrics)
     outcomes: dict[str, tuple[bool, str]] = {
         "beyond_chance": (

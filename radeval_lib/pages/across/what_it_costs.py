@@ -149,21 +149,21 @@ def _seconds(work: Callable[[], object], device: str) -> float:
     return clock() - began
 
 
-def bill(timed: pd.Series, counted: pd.DataFrame, rate: float, metrics: Mapping[str, Metric]) -> pd.DataFrame:
+def bill(times: pd.Series, counted: pd.DataFrame, rate: float, metrics: Mapping[str, Metric]) -> pd.DataFrame:
     """What each way to score costs, the cheapest first: ``milliseconds`` per pair, ``timed`` or not, and
     ``peer``, RadEval's.
 
     Parameters
     ----------
-    timed, counted : see :func:`timed` and :func:`cost_table`.
+    times, counted : see :func:`timed` and :func:`cost_table`.
     rate : operations per second of networks of other sizes than this build's.
     metrics : by the titles of ``timed``.
     """
     others = counted.drop(index=f"RaTEScore, {HERE}")["operations per pair (billions)"]
     peers = {title: PEER.get(metric.name, np.nan) for title, metric in metrics.items()}
     peers |= {f"RaTEScore, {BASE}": PEER["ratescore"], "7 billion weights, reading": PEER_GREEN}
-    milliseconds = pd.concat([timed, others * 1e12 / rate])
-    table = milliseconds.rename("milliseconds").to_frame().assign(timed=milliseconds.index.isin(timed.index))
+    milliseconds = pd.concat([times, others * 1e12 / rate]).rename("milliseconds")
+    table = milliseconds.to_frame().assign(timed=milliseconds.index.isin(times.index))
     return table.assign(peer=pd.Series(peers).reindex(table.index)).sort_values("milliseconds")
 
 
@@ -172,16 +172,16 @@ def hours(milliseconds: pd.Series, corpus: str) -> pd.Series:
     return milliseconds * CORPORA[corpus] / 3.6e6
 
 
-def duration(hours: float) -> str:
+def duration(in_hours: float) -> str:
     """Hours in the unit that suits them.
 
     >>> [duration(0.02), duration(0.05), duration(5.26), duration(240)]
     ['1 minute', '3 minutes', '5.3 hours', '10 days']
     """
-    if hours < 1:
-        minutes = max(1, round(60 * hours))
+    if in_hours < 1:
+        minutes = max(1, round(60 * in_hours))
         return f"{minutes} minute{'s' * (minutes > 1)}"
-    return f"{hours:.1f} hours" if hours < 48 else f"{hours / 24:,.0f} days"
+    return f"{in_hours:.1f} hours" if in_hours < 48 else f"{in_hours / 24:,.0f} days"
 
 
 def whole_from_a_hundred(value: float) -> str:
@@ -204,20 +204,20 @@ def three_digits(value: float) -> str:
     return f"{float(f'{value:.3g}'):,.0f}"
 
 
-def order_of(hours: float) -> str:
+def order_of(in_hours: float) -> str:
     """The largest unit that suits so many hours, which another machine hardly changes.
 
     >>> [order_of(0.2), order_of(38), order_of(240), order_of(24 * 29), order_of(24 * 200)]
     ['minutes', 'hours', 'days', 'weeks', 'months']
     """
     most = {"minutes": 2, "hours": 96, "days": 24 * 15, "weeks": 24 * 100}
-    return next((unit for unit, end in most.items() if hours < end), "months")
+    return next((unit for unit, end in most.items() if in_hours < end), "months")
 
 
 def draw(axes: Axes, table: pd.DataFrame) -> None:
     """The time for MIMIC-CXR on a logarithmic scale, one way per line; hollow where it is not timed."""
     times = hours(table["milliseconds"], "MIMIC-CXR")
-    faces = [plots.PALETTE[0] if timed else "none" for timed in table["timed"]]
+    faces = [plots.PALETTE[0] if is_timed else "none" for is_timed in table["timed"]]
     axes.scatter(times, range(len(table)), facecolors=faces, edgecolors=plots.PALETTE[0], s=40, zorder=3)
     axes.set_xscale("log")
     axes.set_xlim(times.min() / 2, times.max() * 150)

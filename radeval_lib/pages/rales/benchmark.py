@@ -48,8 +48,8 @@ def check_search_settings(startup: int) -> list[Check]:
     """Settings of the searches for entities and procedures, in the paper and in the released scripts;
     Optuna draws ``startup`` trials at random before its estimator begins."""
     rows = released("settings").query("paper == 'RaLEs'").set_index("setting")
-    ranges = rows.index[rows.index.str.contains("choice of|learning rate|epochs|batch|weight decay")]
-    checks = [check_setting("RaLEs", name) for name in ranges]
+    searched = rows.index[rows.index.str.contains("choice of|learning rate|epochs|batch|weight decay")]
+    checks = [check_setting("RaLEs", name) for name in searched]
     trials = [int(rows.loc[f"trials ({task})", "code_has"]) for task in ("entities", "procedures")]
     sampler = rows.loc["sampler of the search"]
     guided = max(0, max(trials) - startup)
@@ -127,18 +127,18 @@ def gains_of_search(run: Run, trials: pd.DataFrame) -> pd.DataFrame:
     return shown
 
 
-def least_noise(scores: PercentScores) -> float:
+def least_noise(percent: PercentScores) -> float:
     """The smallest half-width of an interval of the difference of two encoders' NLU scores."""
-    return min((lead.high - lead.low) / 2 for lead in _leads(scores))
+    return min((lead.high - lead.low) / 2 for lead in _leads(percent))
 
 
-def largest_open(scores: PercentScores) -> float:
+def largest_open(percent: PercentScores) -> float:
     """The largest difference of two encoders' NLU scores whose interval has 0; 0 where none has."""
-    return max((abs(lead.value) for lead in _leads(scores) if lead.low <= 0 <= lead.high), default=0.0)
+    return max((abs(lead.value) for lead in _leads(percent) if lead.low <= 0 <= lead.high), default=0.0)
 
 
-def _leads(scores: PercentScores) -> list[Estimate]:
-    return [scores.lead(a, b) for a, b in combinations(scores.encoders, 2)]
+def _leads(percent: PercentScores) -> list[Estimate]:
+    return [percent.lead(a, b) for a, b in combinations(percent.encoders, 2)]
 
 
 def flat(found: Mapping[str, PercentScores], share: float) -> str:

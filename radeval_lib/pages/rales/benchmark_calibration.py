@@ -95,16 +95,16 @@ def scaled(
         [calibration.measures(temperature.scale(logits, value), labels) for value in others]
     )
     picked = refits.integers(REFITS, size=resamples)
-    changes = {}
+    change_of = {}
     with np.errstate(invalid="ignore"):
         for name in DRAWN:
             moved = (elsewhere[name] - after.observed[name]).to_numpy()[picked]
             drawn = after.values[name] - before.values[name] + moved
             change = after.observed[name] - before.observed[name]
             defined = np.isfinite(drawn).all()
-            changes[name] = estimate(change, drawn) if defined else Estimate(np.nan, np.nan, np.nan)
+            change_of[name] = estimate(change, drawn) if defined else Estimate(np.nan, np.nan, np.nan)
     left_out = int((~seen).sum())
-    return Scaled(fitted, logits, labels, before.observed, after.observed, changes, left_out, len(seen))
+    return Scaled(fitted, logits, labels, before.observed, after.observed, change_of, left_out, len(seen))
 
 
 def changes(found: Mapping[str, Scaled]) -> pd.DataFrame:

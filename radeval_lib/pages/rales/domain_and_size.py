@@ -172,14 +172,14 @@ def check_domains(plotted: pd.DataFrame) -> Check:
     """Whether the figure notebook (``plotted``: ``model``, ``domain``, and ``drawn`` as yes or no) averages
     each model that it draws under the domain that the text gives it."""
     averaged = plotted[plotted["drawn"] == "yes"].drop_duplicates("model")
-    printed_domains = averaged.set_index("model")["domain"]
-    domains = models().set_index("model")["domain"].reindex(printed_domains.index)
-    same = int((printed_domains == domains).sum())
+    in_figure = averaged.set_index("model")["domain"]
+    in_text = models().set_index("model")["domain"].reindex(in_figure.index)
+    same = int((in_figure == in_text).sum())
     return check_statement(
         "domains of the models behind Figure 2",
         "values are averaged across model domain",
-        f"{out_of(same, len(domains), str)} averaged models have the domain that Section 4.2.1 gives them",
-        same == len(domains),
+        f"{out_of(same, len(in_text), str)} averaged models have the domain that Section 4.2.1 gives them",
+        same == len(in_text),
     )
 
 

@@ -33,7 +33,7 @@ class PercentScores:
     @property
     def observed(self) -> pd.DataFrame:
         """The scores themselves, one row per encoder."""
-        values = {name: [own.value[0] for own in scores] for name, scores in self.drawn.items()}
+        values = {name: [drawn.value[0] for drawn in draws] for name, draws in self.drawn.items()}
         return pd.DataFrame(values, index=pd.Index(self.encoders, name="encoder"))
 
     def intervals(self) -> pd.DataFrame:

@@ -49,9 +49,9 @@ _FUNCTION = frozenset(
 )
 
 
-def nearest(names: Sequence[str], library: Iterable[str], encoder: Encoder) -> dict[str, float]:
+def nearest(wanted: Sequence[str], library: Iterable[str], encoder: Encoder) -> dict[str, float]:
     """The cosine of each name with the nearest name of the library, of which capitals are not part."""
-    asked, known = (sorted({name.lower() for name in side}) for side in (names, library))
+    asked, known = (sorted({name.lower() for name in side}) for side in (wanted, library))
     table = unit(encoder.encode(asked)) @ unit(encoder.encode(known)).T
     return dict(zip(asked, table.max(axis=1).tolist(), strict=True))
 

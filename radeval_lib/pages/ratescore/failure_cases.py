@@ -57,7 +57,7 @@ def ranges() -> dict[str, pd.DataFrame]:
     """RaTEScore of both rewrites (columns) for matched names alike, and unlike (rows), by set of weights."""
     return {
         f"RaTEScore, {name} texts": pd.DataFrame(
-            {words: by_entities(name, cosine) for words, cosine in (("unlike", 0), ("alike", 1))}
+            {alike: by_entities(name, cosine) for alike, cosine in (("unlike", 0), ("alike", 1))}
         ).T
         for name in ("long", "short")
     }
