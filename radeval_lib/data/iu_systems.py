@@ -112,13 +112,13 @@ def read(find: Find) -> list[SystemReport]:
         "CvT2DistilGPT2": outputs(there[FILES["CvT2DistilGPT2"]], "dicom_id"),
         "AAMN": by_order(there[FILES["AAMN"]], there[ORDERED_REFERENCES], known),
     }
-    for name, of in texts.items():
-        if set(of) != set(known):
-            odd = len(set(of) ^ set(known))
+    for name, by_study in texts.items():
+        if set(by_study) != set(known):
+            odd = len(set(by_study) ^ set(known))
             raise FormatError(f"{odd} studies are not those of {REFERENCES}", FILES[name], reading.CUT_SHORT)
     return [
-        SystemReport(study, system, of[study])
-        for system, of in {REFERENCE: known, **texts}.items()
+        SystemReport(study, system, by_study[study])
+        for system, by_study in {REFERENCE: known, **texts}.items()
         for study in known
     ]
 

@@ -27,15 +27,15 @@ class Reader:
     count: Callable[[Records], Counts] = lambda records: {}
 
 
-def each(load: Callable[[Path], Iterable[Any]], *files: str) -> Callable[[Find], Records]:
+def each(load_file: Callable[[Path], Iterable[Any]], *files: str) -> Callable[[Find], Records]:
     """Read those of ``files`` that are present; a record takes its split from the name of its file."""
 
-    def read(find: Find) -> Records:
+    def read(find_file: Find) -> Records:
         records: Records = []
         for file in files:
-            path = find(file)
+            path = find_file(file)
             split = Path(file).name.split("_")[0].split(".")[0]
-            for record in load(path) if path else []:
+            for record in load_file(path) if path else []:
                 named = split in SPLITS and hasattr(record, "split")
                 records.append(replace(record, split=split) if named else record)
         return records

@@ -89,7 +89,7 @@ def files(name: str) -> list[Path]:
     return [RECORDED / file for file in load(name).about["tables"]]
 
 
-def column(texts: Iterable[str], name: str) -> np.ndarray:
+def column(placeholders: Iterable[str], name: str) -> np.ndarray:
     """A recorded column's values of candidates by their placeholders, float64 of shape (texts,).
 
     Raises
@@ -98,7 +98,7 @@ def column(texts: Iterable[str], name: str) -> np.ndarray:
         Where a text is not a placeholder of a candidate, or its set has no such column.
     """
     values = []
-    for text in texts:
+    for text in placeholders:
         place = behind(text)
         if place is None or place.side != "candidate":
             raise DataError("a text that is not recorded", name, "Score texts with the metric itself.")

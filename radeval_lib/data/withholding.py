@@ -22,10 +22,10 @@ def is_ours(name: str) -> bool:
     return any(isinstance(kind, type) and issubclass(kind, errors.RadevalError) for kind in kinds)
 
 
-def message(name: str, message: str) -> str:
-    """The message of an exception of class ``name`` where restricted data were in reach, or that it is
+def message(name: str, said: str) -> str:
+    """What an exception of class ``name`` said where restricted data were in reach, or that it is
     withheld."""
-    return message if is_ours(name) else WITHHELD
+    return said if is_ours(name) else WITHHELD
 
 
 def without_outputs(notebook: nbformat.NotebookNode) -> None:

@@ -14,7 +14,7 @@ from radeval_lib.data.categories import CATEGORIES
 from radeval_lib.findings import coverage
 from radeval_lib.metrics.cautions import of_rules, of_texts
 from radeval_lib.metrics.green import green_score
-from radeval_lib.metrics.marks import Highlight, kind, segments
+from radeval_lib.metrics.marks import Highlight, mark_kind, segments
 from radeval_lib.metrics.reasons import Reason
 from radeval_lib.models.judges.rules import Judgement, judge_pair
 from radeval_lib.models.judges.rules.in_words import name
@@ -87,12 +87,12 @@ def shown(reference: str, candidate: str) -> dict[str, Any]:
 def _side(text: str, spans: list[tuple[int, int] | None], errors: list[Reason]) -> dict[str, Any]:
     read = coverage(text)
     marks = [
-        Highlight(*span, kind(one.kind, one.significant), number)
+        Highlight(*span, mark_kind(one.kind, one.significant), number)
         for number, (span, one) in enumerate(zip(spans, errors, strict=True), start=1)
         if span is not None
     ]
-    left = [place for one in read.in_part for place in one.unused]
-    marks += [Highlight(*span, "unread") for span in (*read.unread, *left)]
+    unused = [place for one in read.in_part for place in one.unused]
+    marks += [Highlight(*span, "unread") for span in (*read.unread, *unused)]
     return {
         "segments": [[one.text, one.kinds, list(one.numbers)] for one in segments(text, marks)],
         "share": read.share,
@@ -100,7 +100,9 @@ def _side(text: str, spans: list[tuple[int, int] | None], errors: list[Reason]) 
         "in_part": [
             {
                 "statement": text[slice(*one.span)],
-                "words": [[text[slice(*place)], of] for place, of in zip(one.unused, one.kinds, strict=True)],
+                "words": [
+                    [text[slice(*place)], kind] for place, kind in zip(one.unused, one.kinds, strict=True)
+                ],
             }
             for one in read.in_part
         ],

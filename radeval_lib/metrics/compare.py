@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Hashable, Mapping, Sequence
 from contextlib import suppress
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -101,8 +102,8 @@ def compare(
     if given.cases is not None:
         place = places(given.cases, rows)
         measured = {name: one.by_case(place) for name, one in measured.items()}
-    check_cases({(name, system): of for name, one in measured.items() for system, of in one.tables.items()})
     tables = {name: one.tables for name, one in measured.items()}
+    check_cases(tables)
     values = {name: one.values for name, one in measured.items()}
     of_systems, of_pairs = compare_systems(tables, values, resamples=resamples, seed=seed)
     about = {name: one.about for name, one in measured.items()}
@@ -110,8 +111,8 @@ def compare(
     of_systems, verdicts = ranked(with_wilson(of_systems, about, tables), of_pairs, about, of_texts)
     diversity, of_findings = _diversity(pairs, given.systems, rows)
     cautions = [*of_texts.lines(), *of_findings]
-    for name, of in tables.items():
-        cautions += of_intervals(name, of, mean=about[name]["value"] == "mean")
+    for name, by_system in tables.items():
+        cautions += of_intervals(name, by_system, mean=about[name]["value"] == "mean")
     profile = _errors(measured, given, rows).profile(resamples=resamples, seed=seed)
     return Comparison(
         of_systems, of_pairs, about, left_out, cautions, verdicts, profile, diversity, rows, resamples, seed
@@ -127,7 +128,7 @@ def _measure(
         metric: _ready(metric, by_system, given.systems) for metric, by_system in given.scores.items()
     }
     pairs, left_out = list[tuple[str, str]](), dict[str, str]()
-    if wanted := {name: of for name, of in settings.items() if name not in given.scores}:
+    if wanted := {name: own for name, own in settings.items() if name not in given.scores}:
         pairs, chosen = given.pairs(), choose(wanted)
         of_pairs = None if given.contexts is None else [*given.contexts] * len(given.systems)
         measured |= by_metric(chosen, lambda name: _measured(chosen, name, pairs, given.systems, of_pairs))
@@ -169,24 +170,22 @@ def _diversity(pairs: list[tuple[str, str]], names: list[str], rows: int) -> tup
 
     if not pairs:
         return pd.DataFrame(columns=["system", "texts", "finding_sets"]), []
-    sides = {"references": [reference for reference, _ in pairs[:rows]]}
-    sides |= {
+    texts = {"references": [reference for reference, _ in pairs[:rows]]}
+    texts |= {
         name: [candidate for _, candidate in pairs[place * rows : (place + 1) * rows]]
         for place, name in enumerate(names)
     }
-    stated = {
-        text: positive(label(text)) - {NO_FINDING} for text in {one for of in sides.values() for one in of}
-    }
-    found = {name: [stated[text] for text in of] for name, of in sides.items()}
+    stated = {text: positive(label(text)) - {NO_FINDING} for text in set(chain.from_iterable(texts.values()))}
+    findings = {name: [stated[text] for text in own] for name, own in texts.items()}
     table = pd.DataFrame(
-        [(name, len(set(of)), len(set(found[name]))) for name, of in sides.items()],
+        [(name, len(set(own)), len(set(findings[name]))) for name, own in texts.items()],
         columns=["system", "texts", "finding_sets"],
     )
-    known, most = sum(map(bool, found["references"])), len(set(found["references"]))
+    known, most = sum(map(bool, findings["references"])), len(set(findings["references"]))
     notes = []
     for name in names if known else ():
-        own, sets = sum(map(bool, found[name])), len(set(found[name]))
-        if not own:
+        sets = len(set(findings[name]))
+        if not any(findings[name]):
             notes.append(f"{name} states no finding of the chest, where {known:,} of {rows:,} references do")
         elif sets * 10 <= most:
             notes.append(f"{name} states {sets} different sets of findings, the references {most}")

@@ -146,12 +146,16 @@ def numbers_of(given: ArrayLike, where: str) -> FloatArray:
     return numbers
 
 
-def check_cases(tables: Mapping[tuple[str, str], FloatArray]) -> None:
-    """Whether all have the same cases, and more than one."""
-    (first, expected), *rest = ((of, len(statistics)) for of, statistics in tables.items())
-    for (metric, system), cases in rest:
+def check_cases(tables: Mapping[str, Mapping[str, FloatArray]]) -> None:
+    """Whether all tables, by metric and system, have the same cases, and more than one."""
+    (_, first, expected), *rest = (
+        (metric, system, len(statistics))
+        for metric, by_system in tables.items()
+        for system, statistics in by_system.items()
+    )
+    for metric, system, cases in rest:
         if cases != expected:
-            what = f"{cases} scores of {system!r}, but {expected} of {first[1]!r}"
+            what = f"{cases} scores of {system!r}, but {expected} of {first!r}"
             raise MetricError(what, metric, "Give one per case, in the same order.")
     if expected < 2:
         raise MetricError(f"{expected} case(s)", "references", "Give at least two, better more.")

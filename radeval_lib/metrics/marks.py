@@ -36,8 +36,8 @@ def segments(text: str, marks: Iterable[Highlight]) -> Iterator[Segment]:
         )
 
 
-def kind(of: str, significant: bool | None) -> str:
-    """What a reason is marked as: an error by its significance, anything else (``of``) as what it is."""
-    if of != "error":
-        return of
+def mark_kind(reason: str, significant: bool | None) -> str:
+    """What a reason of that kind is marked as: an error by its significance, anything else as what it is."""
+    if reason != "error":
+        return reason
     return "significant" if significant else "insignificant"

@@ -47,12 +47,12 @@ def _either(expressions: Iterable[str]) -> re.Pattern[str]:
 @lru_cache(maxsize=1)
 def _rules() -> _Rules:
     raw = own_yaml.read(_RULES)
-    kinds, codes = raw.pop("observations"), raw.pop("codes")
+    kinds, coded_as = raw.pop("observations"), raw.pop("codes")
     mentions = {name: _either(kind["mentions"]) for name, kind in kinds.items()}
     return _Rules(
         mentions,
         {name: _either(kind["normal"]) for name, kind in kinds.items() if kind.get("normal")},
-        {name: mentions[own] if isinstance(own, str) else _either(own) for name, own in codes.items()},
+        {name: mentions[own] if isinstance(own, str) else _either(own) for name, own in coded_as.items()},
         {key: _either(rf"\b(?:{one})\b" for one in words) for key, words in raw.items()},
     )
 

@@ -67,16 +67,16 @@ class ScoredPair(NamedTuple):
 
     def cautions(self) -> list[str]:
         """What a reader should know of the pair; what a metric says begins with its name."""
-        of_metrics = {name: one.cautions for name, one in self.scores.items()}
+        of_metrics = {name: score.cautions for name, score in self.scores.items()}
         return Cautions(of_metrics).add("", self.row, (self.reference, self.candidate), of_metrics)
 
     def explained(self, texts: bool) -> dict[str, Any]:
         """What is reported of the pair: row, column, scores, cautions, and :func:`explanation_record`."""
-        reasons = ((name, reason) for name, one in self.scores.items() for reason in one.reasons)
+        reasons = ((name, reason) for name, score in self.scores.items() for reason in score.reasons)
         return {
             "row": self.row,
             "candidate": self.column,
-            "scores": {name: one.value for name, one in self.scores.items()},
+            "scores": {name: score.value for name, score in self.scores.items()},
             "cautions": self.cautions(),
             **explanation_record(reasons, self.reference, self.candidate, texts=texts),
         }

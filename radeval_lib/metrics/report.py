@@ -22,7 +22,7 @@ import numpy as np
 from radeval_lib.metrics.base import Metric
 from radeval_lib.metrics.cautions import RELIABLE
 from radeval_lib.metrics.error_profile import as_text
-from radeval_lib.metrics.marks import Highlight, Segment, kind, segments
+from radeval_lib.metrics.marks import Highlight, Segment, mark_kind, segments
 from radeval_lib.metrics.table_files import score_column
 
 REFERENCE_SCORES = Path(__file__).with_name("reference_scores.json")
@@ -128,7 +128,7 @@ class ScorePage:
                 Highlight(
                     one[side]["start"],
                     one[side]["end"],
-                    kind(one["kind"], one["significant"]),
+                    mark_kind(one["kind"], one["significant"]),
                     _number(one, errors),
                 )
                 for one in reasons

@@ -146,8 +146,8 @@ def lack(role: str, filler: str, root: Path | None) -> AbsentDataError:
 def _edited(found: list[Any], half: str) -> list[TextPair]:
     """Reports of one half of a collection (:data:`HALVES`), each paired with its controlled edits."""
     reports = [record for record in found if isinstance(record, Report)]
-    of = registry.find("radeval_lib.data.openi:halves")(reports)
-    chosen = [report for report in reports if of[report.id] == half]
+    halves = registry.find("radeval_lib.data.openi:halves")(reports)
+    chosen = [report for report in reports if halves[report.id] == half]
     edited: list[TextPair] = registry.find("radeval_lib.synthetic.report_edits:text_pairs")(chosen)
     return edited
 
