@@ -16,7 +16,7 @@ import pandas as pd
 import pytest
 
 from radeval_lib.data import recorded
-from radeval_lib.pages.across import real_systems
+from radeval_lib.pages.across import at_a_glance, real_systems
 from radeval_lib.pages.green import judge_models, preferences
 from radeval_lib.pages.rales import benchmark, benchmark_calibration, benchmark_transfer
 from radeval_lib.pages.ratescore import error_counts, learned_weights, rated_pairs, released_models
@@ -105,7 +105,9 @@ def _verdict_sentences() -> dict[str, str]:
 def _of_rated_pairs(p: float) -> dict[str, str]:
     rows = pd.DataFrame({"metric": ["BLEU", "RaTEScore"], "value": [0.4, 0.3], "low": 0.2, "high": 0.5})
     leads = pd.DataFrame({"rival": ["BLEU"], "difference": -0.1, "low": -0.2, "high": 0.1, "p_holm": p})
-    one = Agreement(rows, rows, rows.assign(kind="kendall"), leads.assign(kind="kendall"))
+    kinds = rated_pairs.EXPERIMENTS["rated_paragraphs"][3]
+    found = [pd.concat(table.assign(kind=kind) for kind in kinds) for table in (rows, leads)]
+    one = Agreement(rows, rows, *found)
     told = rated_pairs.answer({"rated_paragraphs": one, "rated_errors": one}, "RadPref")
     return {"answer": told["answer"], "rests": told["rests"], "errors": told["errors"]}
 
@@ -216,6 +218,9 @@ def made() -> dict[str, dict[str, str]]:
             "none long": _left_out(short=4, long=0),
         },
         "pages.ratescore.learned_weights.answer": _branches(decided=_of_weights(0.01), open=_of_weights(0.4)),
+        "pages.across.at_a_glance.stand_ins": {
+            "sentence": at_a_glance.stand_ins("models trained here", "MiniLM")
+        },
         "pages.ratescore.rated_pairs.answer": _branches(
             decided=_of_rated_pairs(0.01), open=_of_rated_pairs(0.4)
         ),

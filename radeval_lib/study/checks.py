@@ -207,9 +207,9 @@ def check_one_rule(name: Key | str, claim: str, fits: Mapping[str, int], cells: 
     return check_statement(name, claim, f"of {len(cells)} printed: {found}", whole, cells=cells)
 
 
-def check_setting(paper: str, setting: str, *, open: bool = False) -> Check:
+def check_setting(paper: str, setting: str) -> Check:
     """A setting that a paper states against what its released code has, by ``data_manifests/released/``'s
-    ``settings.csv``; ``open``: the two do not settle it.
+    ``settings.csv``.
 
     Raises
     ------
@@ -226,7 +226,7 @@ def check_setting(paper: str, setting: str, *, open: bool = False) -> Check:
         same = float(stated.replace(",", "")) == float(found.replace(",", ""))
     except ValueError:
         same = stated == found
-    return check_statement(setting, stated, found, None if open else same)
+    return check_statement(setting, stated, found, same)
 
 
 def above(low: float, high: float, edge: float = 0.0) -> bool | None:

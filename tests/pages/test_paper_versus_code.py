@@ -62,6 +62,8 @@ def test_a_gap_counts_once_and_only_between_a_paper_and_its_own_code() -> None:
     assert not contrast.is_gap, "RadCliQ is none of the five papers"
     assert not code.entropy_sign().is_gap
     assert code.aklu_bound().is_gap
+    assert np.isnan(code.aklu_bound().share), "the code's divergence has no bound"
+    assert not code.chosen_on_test(np.random.default_rng(0), 20).is_gap, "a setting, in the table of settings"
 
 
 def test_what_the_paper_leaves_open_or_sets_otherwise_and_what_the_code_does_too_are_no_gaps() -> None:

@@ -3,7 +3,7 @@
 import numpy as np
 import pandas as pd
 
-from radeval_lib.pages.ratescore.rated_pairs import answer, contrast_table, standing
+from radeval_lib.pages.ratescore.rated_pairs import EXPERIMENTS, answer, contrast_table, standing
 from radeval_lib.stats.correlations import resample
 from radeval_lib.study.metric_agreement import Agreement
 
@@ -16,10 +16,13 @@ SCORES = {
 
 
 def _agreement() -> Agreement:
-    drawn = resample(SCORES, RATINGS, kind="kendall", resamples=200, rng=np.random.default_rng(0))
     scores = pd.DataFrame(SCORES | {"flat": np.zeros(40)})
-    correlations = drawn.intervals().assign(kind="kendall")
-    contrasts = drawn.compare("RaTEScore").assign(kind="kendall")
+    drawn = {
+        kind: resample(SCORES, RATINGS, kind=kind, resamples=200, rng=np.random.default_rng(0))
+        for kind in EXPERIMENTS["rated_paragraphs"][3]
+    }
+    correlations = pd.concat(found.intervals().assign(kind=kind) for kind, found in drawn.items())
+    contrasts = pd.concat(found.compare("RaTEScore").assign(kind=kind) for kind, found in drawn.items())
     return Agreement(scores[[]], scores, correlations, contrasts)
 
 
@@ -40,4 +43,5 @@ def test_the_table_has_every_metric_and_says_which_hardly_varies() -> None:
 def test_the_answer_names_its_pairs() -> None:
     told = answer({"rated_paragraphs": _agreement()}, "RadPref")
     assert told["answer"].startswith("On 40 rated pairs of RadPref, RaTEScore ranks second of three")
+    assert told["answer"].endswith(", second by Pearson and second by Spearman.")
     assert told["rests"] == ("Corrected for the number of rivals, it beats worse and is beaten by better.")

@@ -60,6 +60,14 @@ def readers(run: Run) -> str:
     return "models trained here on generated reports, not the papers'" if ours else "the papers' own models"
 
 
+def stand_ins(readers: str, encoder: str) -> str:
+    """What the metrics read with in place of the papers' models and resources, in a sentence."""
+    return (
+        f"RaTEScore and RadGraph F1 read with {readers}, BERTScore with {encoder}, METEOR without synonyms, "
+        "and rules stand in for GREEN's language model."
+    )
+
+
 def encoder(run: Run, evidence: str, recording: str) -> str:
     """The encoder that BERTScore reads with, in words: of recorded scores the one that they were made with,
     whatever the profile has now."""

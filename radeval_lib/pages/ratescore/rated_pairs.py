@@ -45,16 +45,20 @@ def standing(result: Agreement, kind: Kind) -> dict[str, str]:
 
     A lead is beyond chance where p is below 0.05, corrected for the number of rivals.
     """
-    names, rivals = list(result.ranked(kind)["metric"]), result.against(kind)
+    rivals = result.against(kind)
     sure = rivals.loc[rivals["p_holm"] < LEVEL, "difference"]
     sides = (("beats", sure > 0), ("is beaten by", sure < 0))
     clauses = [f"{words} {joined(list(sure.index[chosen]))}" for words, chosen in sides if chosen.any()]
     own = result.ranked(kind).set_index("metric").loc[RATESCORE]
     return {
-        "place": f"{ordinal(names.index(RATESCORE) + 1)} of {in_words(len(names))}",
+        "place": f"{_place(result, kind)} of {in_words(len(result.ranked(kind)))}",
         "own": with_interval(own["value"], own["low"], own["high"], ".2f"),
         "leads": joined(clauses) or "differs from none of them beyond chance",
     }
+
+
+def _place(result: Agreement, kind: Kind) -> str:
+    return ordinal(list(result.ranked(kind)["metric"]).index(RATESCORE) + 1)
 
 
 def leads_in_words(values: pd.DataFrame, leads: pd.DataFrame, kind: Kind, lead: str) -> pd.DataFrame:
@@ -99,9 +103,12 @@ def answer(results: Mapping[str, Agreement], source: str) -> dict[str, str]:
         EXPERIMENTS[role][0]: standing(result, EXPERIMENTS[role][3][0]) for role, result in results.items()
     }
     (rating, own), *others = found.items()
+    role, result = next(iter(results.items()))
+    measures = [f"Kendall correlation with the {rating} ({own['own']})"]
+    measures += [f"{_place(result, kind)} by {kind.capitalize()}" for kind in EXPERIMENTS[role][3][1:]]
     return {
-        "answer": f"On {n} rated pairs of {source}, RaTEScore ranks {own['place']} metrics: "
-        f"its Kendall correlation with the {rating} is {own['own']}.",
+        "answer": f"On {n} rated pairs of {source}, RaTEScore ranks {own['place']} metrics by "
+        f"{joined(measures)}.",
         "rests": f"Corrected for the number of rivals, it {own['leads']}.",
         "errors": " ".join(
             f"With the {what}, it ranks {ranked['place']} ({ranked['own']}), and {ranked['leads']}."
