@@ -20,7 +20,8 @@ from radeval_lib.metrics import base
 from radeval_lib.stats import meta_evaluation
 from radeval_lib.stats.correlations import Resampled, beside_one_rater, coefficient, resample, varies
 from radeval_lib.stats.inputs import FloatArray
-from radeval_lib.stats.resampling import drawn_rows, ends, holm, inversion_p, share_interval
+from radeval_lib.stats.p_values import holm, inversion_p
+from radeval_lib.stats.resampling import drawn_rows, ends, share_interval
 from radeval_lib.stats.system_comparison import LEVEL, POWER, significance_clusters
 
 LEAST_CASES = 50

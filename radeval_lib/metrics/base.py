@@ -39,7 +39,7 @@ from radeval_lib.stats.tokens import one_line
 
 if TYPE_CHECKING:
     from radeval_lib.lexicon.significance import Context
-    from radeval_lib.stats.resampling import FloatArray, OfSums
+    from radeval_lib.stats.inputs import FloatArray, OfSums
 
 
 class MetricError(RadevalError):

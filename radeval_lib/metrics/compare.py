@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from radeval_lib.lexicon.significance import Context
-    from radeval_lib.stats.resampling import FloatArray, OfSums
+    from radeval_lib.stats.inputs import FloatArray, OfSums
 
 RESAMPLES = 10_000
 

@@ -111,7 +111,7 @@ class Comparison:
 
     def methods(self) -> str:
         """A paragraph for the methods section of a paper; sources as ``[@key]``, see :meth:`references`."""
-        from radeval_lib.stats.resampling import is_enumerated
+        from radeval_lib.stats.p_values import is_enumerated
 
         names, cases = list(dict.fromkeys(self.systems["system"])), int(self.systems["cases"].iloc[0])
         tests = (

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from radeval_lib.lexicon.significance import Context
-    from radeval_lib.stats.resampling import FloatArray
+    from radeval_lib.stats.inputs import FloatArray
 
 
 @dataclass(frozen=True)

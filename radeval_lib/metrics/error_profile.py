@@ -17,7 +17,7 @@ from radeval_lib.models.judges.rules.items import Item, said
 if TYPE_CHECKING:
     import pandas as pd
 
-    from radeval_lib.stats.resampling import FloatArray
+    from radeval_lib.stats.inputs import FloatArray
 
 KINDS = (
     "missed finding",

@@ -13,7 +13,7 @@ from radeval_lib.metrics.cautions import Cautions
 if TYPE_CHECKING:
     import pandas as pd
 
-    from radeval_lib.stats.resampling import FloatArray
+    from radeval_lib.stats.inputs import FloatArray
 
 NOT_RANKED = "is not ranked"
 

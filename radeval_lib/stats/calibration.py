@@ -23,8 +23,8 @@ import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import entr, rel_entr
 
-from radeval_lib.stats.inputs import classes_of, places
-from radeval_lib.stats.resampling import FloatArray, sum_draws
+from radeval_lib.stats.inputs import FloatArray, classes_of, places
+from radeval_lib.stats.resampling import sum_draws
 
 _SUM_TOLERANCE = 1e-4  # rows of float32 softmax output with thousands of classes miss 1 by less
 

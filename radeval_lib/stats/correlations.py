@@ -17,9 +17,10 @@ import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 from scipy import stats
 
-from radeval_lib.stats.inputs import finite, places
+from radeval_lib.stats.inputs import FloatArray, finite, places
+from radeval_lib.stats.p_values import holm
 from radeval_lib.stats.printed import Kind
-from radeval_lib.stats.resampling import FloatArray, drawn_counts, ends, estimate, holm
+from radeval_lib.stats.resampling import drawn_counts, ends, estimate
 
 LEAST_GROUPS = 5  # fewer cases show too little of how they vary
 _MOST_UNDEFINED = 0.05

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 FloatArray = NDArray[np.float64]
+OfSums = Callable[[FloatArray], FloatArray]
+"""Measures from summed statistics; shape (..., statistics) to (..., measures)."""
 
 
 def finite(name: str, values: ArrayLike, *shape: int | None) -> FloatArray:

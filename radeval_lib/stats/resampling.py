@@ -1,8 +1,7 @@
 """The one bootstrap: groups are resampled with replacement; what other training seeds would do is added.
-Beside it, the randomization test of two systems.
 
 Callers pass per-group sufficient statistics, whose sums decide a measure, or a measure of row numbers; what
-comes back are draws, estimates with 95 % percentile intervals, and tests. Seeds are too few to be drawn
+comes back are draws and estimates with 95 % percentile intervals. Seeds are too few to be drawn
 again: of three, a resample holds two different ones on average. :class:`Draws` says what is done instead.
 pingouin resamples rows and knows neither groups nor seeds.
 """
@@ -10,7 +9,7 @@ pingouin resamples rows and knows neither groups nor seeds.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
@@ -22,10 +21,8 @@ from scipy.stats import chi2
 from scipy.stats import t as student
 
 from radeval_lib.stats.estimates import Estimate
-from radeval_lib.stats.inputs import FloatArray, finite, places
-
-OfSums = Callable[[FloatArray], FloatArray]
-"""Measures from summed statistics; shape (..., statistics) to (..., measures)."""
+from radeval_lib.stats.inputs import FloatArray, OfSums, finite, places
+from radeval_lib.stats.p_values import inversion_p
 
 _CELLS = 2_000_000  # counts held at a time: 16 MB an array
 
@@ -59,6 +56,18 @@ def sum_draws(table: FloatArray, values: OfSums, *, resamples: int, rng: np.rand
     return np.concatenate([values(counts @ table) for counts in chunks])
 
 
+class SeedNoise(NamedTuple):
+    """What other training seeds of one model would do to its measures.
+
+    ``normals``: standard normal numbers, shape (resamples, seeds). ``deviations``: how far each seed's
+    measures are from their mean, shape (seeds, measures), so scaled that their squares sum to the variance of
+    that mean.
+    """
+
+    normals: FloatArray
+    deviations: FloatArray
+
+
 @dataclass(frozen=True)
 class Draws:
     """Measures, mean over training seeds, in each resample of cases, and what other seeds would do to them.
@@ -67,18 +76,16 @@ class Draws:
     ----------
     value : the measures at the data; shape (measures,).
     cases : the measures in each resample of cases, with the seeds as they are; shape (resamples, measures).
-    seeds : for each model that was trained with several seeds, standard normal numbers, shape (resamples,
-        seeds), and how far each seed's measures are from their mean, shape (seeds, measures), so scaled that
-        their squares sum to the variance of that mean. A single seed says nothing about others: the draws
-        then are of cases alone.
-    chance : uniform numbers in (0, 1), shape (resamples, 1), from which :meth:`total` takes its tails.
+    seeds : of each model that was trained with several seeds. A single seed says nothing about others: the
+        draws then are of cases alone.
+    uniforms : numbers in (0, 1), shape (resamples, 1), from which :meth:`total` takes its tails.
     size : number of cases.
     """
 
     value: FloatArray
     cases: FloatArray
-    seeds: tuple[tuple[FloatArray, FloatArray], ...]
-    chance: FloatArray
+    seeds: tuple[SeedNoise, ...]
+    uniforms: FloatArray
     size: int
 
     def __sub__(self, other: Draws) -> Draws:
@@ -94,19 +101,22 @@ class Draws:
     def _variances(self) -> list[tuple[FloatArray, int]]:
         """Variance by cases and by each model's seeds, with degrees of freedom."""
         by_cases = self.cases.var(axis=0), max(1, self.size - 1)
-        return [by_cases, *(((away**2).sum(axis=0), len(away) - 1) for _, away in self.seeds)]
+        return [
+            by_cases,
+            *(((noise.deviations**2).sum(axis=0), len(noise.deviations) - 1) for noise in self.seeds),
+        ]
 
     @property
-    def error(self) -> FloatArray:
+    def standard_error(self) -> FloatArray:
         """Standard error of each measure; shape (measures,)."""
         return np.sqrt(sum(variance for variance, _ in self._variances))
 
     @property
     def degrees(self) -> FloatArray:
-        """Degrees of freedom of :attr:`error` (Satterthwaite 1946); shape (measures,)."""
+        """Degrees of freedom of :attr:`standard_error` (Satterthwaite 1946); shape (measures,)."""
         below = np.asarray(sum(variance**2 / free for variance, free in self._variances))
         most = np.full(below.shape, float(max(1, self.size - 1)))
-        return np.divide(self.error**4, below, out=most, where=below > 0)
+        return np.divide(self.standard_error**4, below, out=most, where=below > 0)
 
     def total(self) -> FloatArray:
         """Draws whose percentiles allow for cases and seeds; shape (resamples, measures).
@@ -115,13 +125,13 @@ class Draws:
         """
         if not self.seeds:
             return self.cases
-        noise = sum(normal @ away for normal, away in self.seeds)
-        stretch = np.sqrt(self.degrees / chi2.ppf(self.chance, self.degrees))
+        noise = sum(own.normals @ own.deviations for own in self.seeds)
+        stretch = np.sqrt(self.degrees / chi2.ppf(self.uniforms, self.degrees))
         return self.value + (self.cases + noise - self.value) * stretch
 
     def detectable(self) -> FloatArray:
         """How large each measure must be for a chance of 80 % that its 95 % interval excludes 0."""
-        return (student.ppf(0.975, self.degrees) + student.ppf(0.8, self.degrees)) * self.error
+        return (student.ppf(0.975, self.degrees) + student.ppf(0.8, self.degrees)) * self.standard_error
 
 
 def draws(
@@ -135,30 +145,32 @@ def draws(
     """
     cases = tables[0].shape[1]
     # Apart, so that what is drawn does not depend on how many resamples are computed at a time.
-    case_rng, chance_rng, *seed_rngs = rng.spawn(2 + len(tables))
+    case_rng, uniform_rng, *seed_rngs = rng.spawn(2 + len(tables))
     chunks: list[list[FloatArray]] = [[] for _ in tables]
     for counts in drawn_counts(cases, resamples, case_rng, cases):
         for chunk, table in zip(chunks, tables, strict=True):
             chunk.append(values(np.einsum("bc,sck->bsk", counts, table, optimize=True)).mean(axis=1))
-    chance, found = chance_rng.uniform(size=(resamples, 1)), []
+    uniforms, found = uniform_rng.uniform(size=(resamples, 1)), []
     for table, chunk, seed_rng in zip(tables, chunks, seed_rngs, strict=True):
-        observed, seeds = values(table.sum(axis=1)), len(table)
-        away = (observed - observed.mean(axis=0)) / np.sqrt(max(1, seeds * (seeds - 1)))
-        others = ((seed_rng.standard_normal((resamples, seeds)), away),) if seeds > 1 else ()
-        found.append(Draws(observed.mean(axis=0), np.concatenate(chunk), others, chance, cases))
+        by_seed, seeds = values(table.sum(axis=1)), len(table)
+        mean = by_seed.mean(axis=0)
+        noise: tuple[SeedNoise, ...] = ()
+        if seeds > 1:
+            deviations = (by_seed - mean) / np.sqrt(seeds * (seeds - 1))
+            noise = (SeedNoise(seed_rng.standard_normal((resamples, seeds)), deviations),)
+        found.append(Draws(mean, np.concatenate(chunk), noise, uniforms, cases))
     return found
 
 
 def mean_draws(by_task: Sequence[Draws]) -> Draws:
     """The mean of one model's measures on several tasks; seeds of a number go together, cases do not."""
-    deviations = [[deviation for _, deviation in task.seeds] for task in by_task]
     return replace(
         by_task[0],
         value=np.mean([task.value for task in by_task], axis=0),
         cases=np.mean([task.cases for task in by_task], axis=0),
         seeds=tuple(
-            (normal, np.mean(of_tasks, axis=0))
-            for (normal, _), of_tasks in zip(by_task[0].seeds, zip(*deviations, strict=True), strict=True)
+            SeedNoise(of_tasks[0].normals, np.mean([noise.deviations for noise in of_tasks], axis=0))
+            for of_tasks in zip(*(task.seeds for task in by_task), strict=True)
         ),
         size=sum(task.size for task in by_task),
     )
@@ -235,152 +247,3 @@ def share_interval(
     table = pd.Series(hit).groupby(place).agg(["sum", "count"])
     (found,) = sum_estimates(table.to_numpy(np.float64), mean_of_sums, resamples=resamples, rng=rng)
     return float(hit.mean()), found.low, found.high
-
-
-def inversion_p(drawn: ArrayLike) -> float:
-    """Two-sided p that a bootstrapped quantity is 0, from the percentile interval that just reaches 0.
-
-    Twice the share of draws on the rarer side of 0, where a draw of 0 is on both sides; the observed data
-    count as one more draw (Davison and Hinkley 1997, section 4.2), so p is never 0."""
-    array = np.asarray(drawn, dtype=np.float64)
-    array = np.where(np.abs(array) < 1e-12, 0.0, array)
-    rarer = min(int((array <= 0).sum()), int((array >= 0).sum()))
-    return min(1.0, 2 * (1 + rarer) / (1 + len(array)))
-
-
-def swaps(cases: int, resamples: int, rng: np.random.Generator) -> Iterator[NDArray[np.bool_]]:
-    """Which cases two systems exchange, shape (ways, cases), a part of the ways at a time: every way if
-    there are at most ``resamples``, else ``resamples`` random ones."""
-    if is_enumerated(cases, resamples):
-        yield (np.arange(2**cases)[:, None] >> np.arange(cases) & 1).astype(bool)
-        return
-    step = max(1, _CELLS // cases)
-    for start in range(0, resamples, step):
-        yield rng.integers(2, size=(min(step, resamples - start), cases), dtype=bool)
-
-
-def is_enumerated(cases: int, resamples: int) -> bool:
-    """Whether :func:`swaps` takes every way."""
-    return cases <= math.log2(resamples)
-
-
-def randomization_p(
-    first: FloatArray, second: FloatArray, values: OfSums, *, resamples: int, rng: np.random.Generator
-) -> FloatArray:
-    """Two-sided p, shape (measures,), of the hypothesis that each case of two systems could as well be the
-    other's, by their statistics on the same cases, shape (cases, statistics).
-
-    With b random exchanges of cases whose difference is at least as large as the observed one, p is
-    (b + 1)/(resamples + 1); where every way of exchanging is taken (:func:`swaps`), it is exact, the share of
-    these. Source: Riezler and Maxwell 2005, figure 1; Noreen 1989.
-    """
-    ours, theirs = first.sum(axis=0), second.sum(axis=0)
-    mine, other = values(ours), values(theirs)
-    # What two orders of summing may differ by is no difference.
-    least = np.abs(mine - other) - 1e-12 * (np.abs(mine) + np.abs(other))
-    count = 0
-    for swapped in swaps(len(first), resamples, rng):
-        moved = swapped.astype(np.float64) @ (second - first)
-        count = count + (np.abs(values(ours + moved) - values(theirs - moved)) >= least).sum(axis=0)
-    if is_enumerated(len(first), resamples):
-        return np.asarray(count / 2 ** len(first), dtype=np.float64)
-    return np.asarray((count + 1) / (resamples + 1), dtype=np.float64)
-
-
-def holm(ps: ArrayLike) -> FloatArray:
-    """p values of one family, corrected (Holm 1979), in their order: for ``radbook compare``, which a light
-    install without pingouin has to run; pages call pingouin's."""
-    array = np.asarray(ps, dtype=np.float64)
-    order, count = np.argsort(array), len(array)
-    result = np.empty(count)
-    result[order] = np.maximum.accumulate((count - np.arange(count)) * array[order]).clip(max=1)
-    return result
-
-
-class Measure(NamedTuple):
-    """Measures ``names`` that follow from sums of ``statistics`` over cases.
-
-    The functions below take ``counts``, with one row per seed and case: ``seed``, ``case`` (a report, a
-    document) and the statistics. Every seed has the same cases.
-    """
-
-    statistics: tuple[str, ...]
-    names: tuple[str, ...]
-    values: OfSums
-
-
-def ratio(above: FloatArray, below: FloatArray) -> FloatArray:
-    """``above / below``, and 0 where there is nothing below."""
-    return np.divide(above, below, where=below > 0, out=np.zeros_like(above))
-
-
-def f1(sums: FloatArray) -> FloatArray:
-    """Micro F1 of (matched, predicted, gold) on the last axis; 0 where there is nothing."""
-    return ratio(2 * sums[..., 0], sums[..., 1] + sums[..., 2])
-
-
-def _micro(sums: FloatArray) -> FloatArray:
-    matched, predicted, gold = (sums[..., place] for place in range(3))
-    return np.stack([ratio(matched, predicted), ratio(matched, gold), f1(sums)], axis=-1)
-
-
-MICRO = Measure(("matched", "predicted", "gold"), ("precision", "recall", "f1"), _micro)
-"""Micro precision, recall and F1 of what was matched, predicted and gold."""
-TAGGING = Measure(
-    (*MICRO.statistics, "correct_words", "words"),
-    (*MICRO.names, "accuracy"),
-    lambda sums: np.concatenate([_micro(sums), ratio(sums[..., 3:4], sums[..., 4:5])], axis=-1),
-)
-"""Strict spans of an NER model, and the accuracy of its words' labels."""
-
-
-def measures(counts: pd.DataFrame, measure: Measure) -> pd.DataFrame:
-    """Measures of each seed (rows), over all its cases."""
-    seeds, _, table = _table(counts, measure)
-    values = measure.values(table.sum(axis=1))
-    return pd.DataFrame(values, index=pd.Index(seeds, name="seed"), columns=list(measure.names))
-
-
-def intervals(
-    counts: pd.DataFrame, measure: Measure, *, resamples: int, rng: np.random.Generator
-) -> pd.DataFrame:
-    """Mean of the measures, which are shares, over seeds, with a 95 % interval by :class:`Draws`.
-
-    Index ``measure``: ``value``, ``low``, ``high``, and ``least`` and ``most`` over the seeds.
-    """
-    by_seed = measures(counts, measure)
-    (drawn,) = draws([_table(counts, measure)[2]], measure.values, resamples=resamples, rng=rng)
-    low, high = ends(drawn.total()).clip(0, 1)
-    least, most = by_seed.min(), by_seed.max()
-    columns = {"value": by_seed.mean(), "low": low, "high": high, "least": least, "most": most}
-    return pd.DataFrame(columns, index=by_seed.columns).rename_axis("measure")
-
-
-def paired_difference(
-    first: pd.DataFrame, second: pd.DataFrame, measure: Measure, *, resamples: int, rng: np.random.Generator
-) -> pd.DataFrame:
-    """Mean measures of one model minus those of another on the same test cases, by ``counts`` of the two.
-
-    Each resample draws the same cases for both; their seeds may differ in number. Index ``measure``:
-    ``value``, ``low``, ``high``, ``p``, and the ``detectable`` difference (:meth:`Draws.detectable`)."""
-    (_, cases, ours), (_, others, theirs) = (_table(counts, measure) for counts in (first, second))
-    if cases != others:
-        raise ValueError("the models have other cases; compare on the same ones")
-    mine, other = draws([ours, theirs], measure.values, resamples=resamples, rng=rng)
-    gap = mine - other
-    found = [vars(estimate(*pair)) for pair in zip(gap.value, gap.total().T, strict=True)]
-    table = pd.DataFrame(found, index=pd.Index(measure.names, name="measure"))[["value", "low", "high", "p"]]
-    return table.assign(detectable=gap.detectable())
-
-
-def _table(counts: pd.DataFrame, measure: Measure) -> tuple[list[object], list[object], FloatArray]:
-    """Seeds and cases, sorted, and the statistics; shape (seeds, cases, statistics)."""
-    ordered = counts.sort_values(["seed", "case"])
-    seeds, cases = ordered["seed"].unique().tolist(), ordered["case"].drop_duplicates().sort_values().tolist()
-    if ordered["case"].tolist() != cases * len(seeds):
-        raise ValueError("every seed needs each case once")
-    values = finite("counts", ordered[list(measure.statistics)], None, None)
-    if (values < 0).any():
-        raise ValueError("counts holds a negative count")
-    table = values.reshape(len(seeds), len(cases), -1)
-    return seeds, cases, table

@@ -11,15 +11,9 @@ import numpy as np
 import pandas as pd
 from scipy import stats
 
-from radeval_lib.stats.resampling import (
-    FloatArray,
-    OfSums,
-    estimate,
-    holm,
-    randomization_p,
-    sum_draws,
-    widened,
-)
+from radeval_lib.stats.inputs import FloatArray, OfSums
+from radeval_lib.stats.p_values import holm, randomization_p
+from radeval_lib.stats.resampling import estimate, sum_draws, widened
 
 LEVEL, POWER = 0.05, 0.8
 _MOST = 10**9  # cases beyond which no number is given
@@ -47,7 +41,7 @@ def compare_systems(
     systems : ``metric``, ``system``, ``value``, ``low``, ``high`` (95 %, percentile, widened for few cases)
         and ``cases``.
     pairs : ``metric``, ``first``, ``second``; ``difference`` (first minus second), ``low`` and ``high``;
-        ``p`` (:func:`~radeval_lib.stats.resampling.randomization_p`) and ``p_holm``, corrected over all rows;
+        ``p`` (:func:`~radeval_lib.stats.p_values.randomization_p`) and ``p_holm``, corrected over all rows;
         ``standardised``, the difference over the standard deviation of the differences of cases (for a value
         that is not a mean, of its jackknife pseudo-values), NaN where these do not vary; and ``more_cases``,
         how many more would give 80 % power to find a difference of this size (:func:`cases_needed`) at the

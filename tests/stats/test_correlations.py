@@ -15,7 +15,8 @@ from scipy import stats
 
 from radeval_lib.stats import correlations, resampling
 from radeval_lib.stats.correlations import coefficient, resample
-from radeval_lib.stats.resampling import drawn_counts, inversion_p
+from radeval_lib.stats.p_values import inversion_p
+from radeval_lib.stats.resampling import drawn_counts
 
 KINDS = ["pearson", "spearman", "kendall"]
 SMALL = arrays(np.int64, 12, elements=st.integers(0, 4))

@@ -10,7 +10,8 @@ import scipy.stats
 
 from radeval_lib.models.ner.entities import Counts
 from radeval_lib.stats import resampling
-from radeval_lib.stats.resampling import MICRO, TAGGING, Measure, intervals, measures, paired_difference
+from radeval_lib.stats.measures import MICRO, TAGGING, Measure, by_seed, intervals, paired_difference
+from radeval_lib.stats.p_values import holm
 
 COLUMNS = ["seed", "case", "source", "matched", "predicted", "gold", "correct_words", "words"]
 BY_HAND = pd.DataFrame(
@@ -50,7 +51,7 @@ def _mean_by_loop(counts: pd.DataFrame, cases, seeds) -> np.ndarray:
 
 
 def test_measures_by_hand() -> None:
-    frame = measures(BY_HAND, TAGGING)
+    frame = by_seed(BY_HAND, TAGGING)
     assert frame.index.tolist() == [0, 1]
     np.testing.assert_allclose(frame.loc[0], [4 / 5, 4 / 8, 8 / 13, 17 / 20])
     np.testing.assert_allclose(frame.loc[1], [6 / 8, 6 / 8, 12 / 16, 15 / 20])
@@ -58,7 +59,7 @@ def test_measures_by_hand() -> None:
 
 def test_nothing_predicted_or_to_find_gives_zero() -> None:
     counts = BY_HAND.assign(matched=0, predicted=0, gold=0)
-    assert measures(counts, TAGGING).to_numpy()[:, :3].tolist() == [[0, 0, 0], [0, 0, 0]]
+    assert by_seed(counts, TAGGING).to_numpy()[:, :3].tolist() == [[0, 0, 0], [0, 0, 0]]
 
 
 def test_intervals_of_one_seed_by_hand() -> None:
@@ -94,9 +95,9 @@ def test_seeds_widen_an_interval_as_welch_and_satterthwaite_say() -> None:
     gap = mine - other
     welch = scipy.stats.ttest_ind(first, second, equal_var=False)
     assert gap.degrees == pytest.approx(welch.df)
-    assert gap.error == pytest.approx(gap.value[0] / welch.statistic)
+    assert gap.standard_error == pytest.approx(gap.value[0] / welch.statistic)
     found = resampling.estimate(gap.value[0], gap.total()[:, 0])
-    wide = gap.error[0]
+    wide = gap.standard_error[0]
     assert (found.low, found.high) == pytest.approx(tuple(welch.confidence_interval()), abs=0.03 * wide)
     assert found.p == pytest.approx(welch.pvalue, abs=0.01)
     # Of differences as large as can be detected, Student's t excludes 0 in 80 of 100, by its definition.
@@ -150,7 +151,7 @@ def test_a_difference_needs_the_same_cases() -> None:
 @pytest.mark.parametrize("counts", [pd.concat([BY_HAND, BY_HAND.iloc[:1]]), BY_HAND.iloc[:3]])
 def test_every_seed_needs_each_case_once(counts) -> None:
     with pytest.raises(ValueError, match="each case once"):
-        measures(counts, TAGGING)
+        by_seed(counts, TAGGING)
 
 
 def test_any_measure_can_be_resampled() -> None:
@@ -162,7 +163,7 @@ def test_any_measure_can_be_resampled() -> None:
         ("macro_f1",),
         lambda sums: (MICRO.values(sums[..., :3])[..., 2:] + MICRO.values(sums[..., 3:])[..., 2:]) / 2,
     )
-    assert measures(counts, macro).loc[0, "macro_f1"] == pytest.approx((8 / 13 + 2 / 3) / 2)
+    assert by_seed(counts, macro).loc[0, "macro_f1"] == pytest.approx((8 / 13 + 2 / 3) / 2)
     frame = intervals(counts, macro, resamples=50, rng=np.random.default_rng(0))
     assert frame.index.tolist() == ["macro_f1"]
 
@@ -180,7 +181,7 @@ def test_a_difference_of_means_by_hand_and_its_interval() -> None:
 def test_holm_is_that_of_pingouin() -> None:
     for seed in range(20):
         ps = np.random.default_rng(seed).random(7) ** 3
-        np.testing.assert_allclose(resampling.holm(ps), pg.multicomp(ps, method="holm")[1])
+        np.testing.assert_allclose(holm(ps), pg.multicomp(ps, method="holm")[1])
 
 
 def test_rows_and_sums_of_groups_are_of_the_same_draws() -> None:
@@ -201,7 +202,7 @@ def test_rows_and_sums_of_groups_are_of_the_same_draws() -> None:
 )
 def test_bad_counts(counts, message: str) -> None:
     with pytest.raises(ValueError, match=message):
-        measures(counts, TAGGING)
+        by_seed(counts, TAGGING)
 
 
 @pytest.mark.parametrize(("second", "message"), [([1], "second has shape"), ([1, 2, np.nan], "missing")])

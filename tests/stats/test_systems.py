@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 from scipy import stats
 from statsmodels.stats.power import TTestPower
 
-from radeval_lib.stats.resampling import estimate, mean_of_sums, randomization_p, sum_draws, widened
+from radeval_lib.stats.p_values import randomization_p
+from radeval_lib.stats.resampling import estimate, mean_of_sums, sum_draws, widened
 from radeval_lib.stats.system_comparison import cases_needed, compare_systems, significance_clusters
 
 SCORES = st.lists(st.tuples(*[st.integers(0, 8)] * 2), min_size=2, max_size=7)

@@ -18,7 +18,8 @@ from radeval_lib.data.restricted import reveal
 from radeval_lib.pages.green import judging
 from radeval_lib.stats.agreement import interval_alpha
 from radeval_lib.stats.estimates import Estimate
-from radeval_lib.stats.resampling import FloatArray, ends, estimate, sum_draws
+from radeval_lib.stats.inputs import FloatArray
+from radeval_lib.stats.resampling import ends, estimate, sum_draws
 from radeval_lib.study.runs import Run
 from radeval_lib.wording import with_interval
 

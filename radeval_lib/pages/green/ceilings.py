@@ -15,7 +15,7 @@ import pandas as pd
 
 from radeval_lib.data.radpref import MARKS, SIGNIFICANT
 from radeval_lib.stats.correlations import Resampled, resample
-from radeval_lib.stats.resampling import ratio
+from radeval_lib.stats.measures import ratio
 
 WEIGHTS: Mapping[str, float] = {
     "urgent": 1.0,

@@ -19,7 +19,8 @@ from radeval_lib.papers.printed_numbers import Printed, by_name, printed, quoted
 from radeval_lib.stats import printed as from_print
 from radeval_lib.stats import printed_counts
 from radeval_lib.stats.estimates import Estimate
-from radeval_lib.stats.resampling import FloatArray, drawn_rows, ends
+from radeval_lib.stats.inputs import FloatArray
+from radeval_lib.stats.resampling import drawn_rows, ends
 from radeval_lib.study.checks import Check, Key, check_readings, check_statement, check_value
 from radeval_lib.study.printed_leads import lead_of_intervals as lead_of_intervals
 from radeval_lib.study.printed_leads import lead_of_shares, needs_of_intervals

@@ -25,8 +25,9 @@ from radeval_lib.papers.printed_numbers import Printed, all_in, by_name, cell, p
 from radeval_lib.stats import agreement
 from radeval_lib.stats.correlations import resample
 from radeval_lib.stats.estimates import Estimate
+from radeval_lib.stats.inputs import FloatArray
 from radeval_lib.stats.printed_counts import sums_that_print
-from radeval_lib.stats.resampling import FloatArray, ends
+from radeval_lib.stats.resampling import ends
 from radeval_lib.study.checks import Check, Key, check_statement, check_value, under_every
 from radeval_lib.study.printed_leads import lead_of_intervals
 from radeval_lib.study.runs import Run

@@ -17,8 +17,9 @@ from radeval_lib.papers.printed_numbers import Printed, all_in, by_name, cell, q
 from radeval_lib.papers.rounding import rounding_range
 from radeval_lib.stats import agreement
 from radeval_lib.stats.estimates import Estimate
+from radeval_lib.stats.inputs import FloatArray
 from radeval_lib.stats.printed_counts import sums_that_print
-from radeval_lib.stats.resampling import FloatArray, share_interval
+from radeval_lib.stats.resampling import share_interval
 from radeval_lib.study.checks import Check, Key, check_bounds, check_statement, check_value
 from radeval_lib.study.printed_leads import lead_of_means
 from radeval_lib.study.runs import Run

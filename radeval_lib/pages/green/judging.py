@@ -12,7 +12,7 @@ from radeval_lib.data import radpref, recorded, rexval
 from radeval_lib.data.errors import AbsentDataError
 from radeval_lib.data.records import ErrorCount
 from radeval_lib.models.training import TrainingSettings
-from radeval_lib.stats.resampling import FloatArray
+from radeval_lib.stats.inputs import FloatArray
 from radeval_lib.study.profiles import Profile, Size
 from radeval_lib.study.runs import Run
 

@@ -34,8 +34,9 @@ from radeval_lib.placeholders import behind
 from radeval_lib.stats.agreement import mean_of_others
 from radeval_lib.stats.correlations import Resampled, resample
 from radeval_lib.stats.inputs import FloatArray
+from radeval_lib.stats.measures import f1
 from radeval_lib.stats.proportions import wilson
-from radeval_lib.stats.resampling import f1, sum_estimates
+from radeval_lib.stats.resampling import sum_estimates
 from radeval_lib.study import recordings
 from radeval_lib.study.runs import Run
 from radeval_lib.synthetic import SyntheticError, error_pairs, rewrite

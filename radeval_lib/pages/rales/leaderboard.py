@@ -17,7 +17,8 @@ from radeval_lib.errors import ResultError
 from radeval_lib.pages.rales.tasks import BenchmarkTask, Column
 from radeval_lib.stats.estimates import Estimate
 from radeval_lib.stats.inputs import FloatArray
-from radeval_lib.stats.resampling import Draws, draws, ends, estimate, f1, mean_draws
+from radeval_lib.stats.measures import f1
+from radeval_lib.stats.resampling import Draws, draws, ends, estimate, mean_draws
 
 SCORE = "NLU score"
 _STATISTICS = ["matched", "predicted", "gold"]
@@ -108,5 +109,5 @@ def _tables(counts: pd.DataFrame, column: Column, encoders: Sequence[str]) -> li
 
 
 def micro_f1(sums: FloatArray) -> FloatArray:
-    """:func:`~radeval_lib.stats.resampling.f1` in percent."""
+    """:func:`~radeval_lib.stats.measures.f1` in percent."""
     return 100 * f1(sums)

@@ -14,7 +14,7 @@ from radeval_lib.pages.ratescore import plan
 from radeval_lib.pages.ratescore.ner_models import NOTEBOOK, SOURCES, Training
 from radeval_lib.papers.printed_numbers import Printed, cell, quotations
 from radeval_lib.papers.rounding import rounding_range
-from radeval_lib.stats import resampling
+from radeval_lib.stats import measures
 from radeval_lib.stats.estimates import Estimate
 from radeval_lib.stats.proportions import wilson
 from radeval_lib.study import profiles
@@ -139,19 +139,19 @@ class NerModels:
         return {training: self._measured(output) for training, output in self.cells.items()}
 
     def _measured(self, output: CellOutput) -> pd.DataFrame:
-        return resampling.intervals(
+        return measures.intervals(
             output.tables["counts"],
-            resampling.TAGGING,
+            measures.TAGGING,
             resamples=self.run.profile.resamples,
             rng=self.run.rng("intervals"),
         )
 
     def gap(self, first: Training, second: Training) -> dict[str, Estimate]:
         """Measures of one training minus those of another, on the same test reports."""
-        found = resampling.paired_difference(
+        found = measures.paired_difference(
             self.cells[first].tables["counts"],
             self.cells[second].tables["counts"],
-            resampling.TAGGING,
+            measures.TAGGING,
             resamples=self.run.profile.resamples,
             rng=self.run.rng("gaps"),
         )

@@ -10,7 +10,9 @@ import numpy as np
 import pandas as pd
 
 from radeval_lib.stats.estimates import Estimate
-from radeval_lib.stats.resampling import FloatArray, draws, estimate, mean_difference, ratio
+from radeval_lib.stats.inputs import FloatArray
+from radeval_lib.stats.measures import ratio
+from radeval_lib.stats.resampling import draws, estimate, mean_difference
 from radeval_lib.study.cells import CellOutput
 from radeval_lib.study.checks import Check, below, check_statement
 from radeval_lib.study.page_runs import OpenExhibit

@@ -24,7 +24,7 @@ from radeval_lib.metrics.radgraph import (
 )
 from radeval_lib.models.graph.extraction import Extractor
 from radeval_lib.stats.estimates import Estimate
-from radeval_lib.stats.resampling import MICRO, intervals
+from radeval_lib.stats.measures import MICRO, intervals
 from radeval_lib.synthetic.export import radgraph_json
 from radeval_lib.synthetic.planted_errors import ErrorPair
 
@@ -39,7 +39,7 @@ def quality(counts: pd.DataFrame, *, resamples: int, rng: np.random.Generator) -
     Parameters
     ----------
     counts : rows of :func:`radeval_lib.models.graph.model.tally` with a column ``seed``.
-    resamples, rng : of :func:`radeval_lib.stats.resampling.intervals`.
+    resamples, rng : of :func:`radeval_lib.stats.measures.intervals`.
 
     Returns
     -------
