@@ -23,6 +23,9 @@ SHARE = 0.15
 """Of the pieces of a text that are to be guessed (Devlin et al. 2019): eight in ten of them are masked, one
 in ten replaced at random, one in ten left."""
 
+_LONGEST = 128
+"""Longer texts are cut, in pieces."""
+
 
 class MaskedLanguageModel:
     """An encoder with a new head that guesses pieces (a :class:`~radeval_lib.models.training.Task` on texts).
@@ -35,7 +38,6 @@ class MaskedLanguageModel:
     ----------
     init_model : folder or hub name of the encoder.
     seed : of the masks; the head is drawn from torch's seed.
-    max_tokens : longer texts are cut.
 
     Raises
     ------
@@ -45,7 +47,7 @@ class MaskedLanguageModel:
 
     new_layers = ("head.", "bias.")
 
-    def __init__(self, init_model: str | Path, *, seed: int = 0, max_tokens: int = 128) -> None:
+    def __init__(self, init_model: str | Path, *, seed: int) -> None:
         import torch
         from transformers import AutoModel, AutoTokenizer
 
@@ -56,13 +58,12 @@ class MaskedLanguageModel:
             remedy = "Continue the pretraining of a model without a factorised embedding."
             raise ModelError(wrong, Path(str(init_model)).name, remedy)
         self.module: Any = _module(encoder)
-        self.max_tokens = max_tokens
         self.generator = torch.Generator().manual_seed(seed)
         self._dev_seed = seed + 1
 
     def example(self, record: str) -> dict[str, Any]:
         encoded = self.tokenizer(
-            well_formed(record), truncation=True, max_length=self.max_tokens, return_special_tokens_mask=True
+            well_formed(record), truncation=True, max_length=_LONGEST, return_special_tokens_mask=True
         )
         return {"input_ids": encoded["input_ids"], "special": encoded["special_tokens_mask"]}
 

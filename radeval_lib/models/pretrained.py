@@ -220,7 +220,7 @@ def fill(module: torch.nn.Module, path: Path) -> None:
     soundness.check_values(module.state_dict(), path.parent.name)
 
 
-def device_of(device: str = "auto") -> torch.device:
+def device_of(device: str) -> torch.device:
     """``auto`` takes the GPU where there is one."""
     import torch
 
@@ -236,7 +236,7 @@ def device_of(device: str = "auto") -> torch.device:
 Precision = Literal["auto", "float32", "bfloat16"]
 
 
-def precision_of(device: torch.device, precision: Precision = "auto") -> Precision:
+def precision_of(device: torch.device, precision: Precision) -> Precision:
     """What a model computes in: ``auto`` takes bfloat16 on a GPU and float32 on a CPU."""
     check_choice(precision, Precision, "precision", ModelError)
     if precision == "auto":

@@ -156,7 +156,7 @@ def draw_finding(
     style: Style,
     *,
     prior: bool,
-    blocked: frozenset[str] = frozenset(),
+    blocked: frozenset[str],
 ) -> PlannedFinding:
     """A finding with attributes drawn for ``concept``: place, side, severity, number, size, looks, certainty,
     change and suggested diagnosis, in this order, so that equal draws give equal findings.
@@ -308,7 +308,7 @@ def contradicts(lexicon: Lexicon, content: Meaning, present: frozenset[str]) -> 
     return False
 
 
-def draw_plan(rng: Random, exam: Exam, style: Style, *, prior: bool, least: int = 0) -> Plan:
+def draw_plan(rng: Random, exam: Exam, style: Style, *, prior: bool, least: int) -> Plan:
     """A plan with at least ``least`` findings (where the examination has as many)."""
     lexicon, card, chances = load_lexicon(), menu(exam, style), CHANCES[style]
     concepts = _draw_concepts(rng, card, style, lexicon, least)

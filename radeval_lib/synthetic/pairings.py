@@ -53,7 +53,7 @@ def token_cosine(references: Sequence[str], candidates: Sequence[str]) -> NDArra
     return np.asarray(counts[: len(references)] @ counts[len(references) :].T, dtype=np.float64)
 
 
-def green_pairs(n: int, seed: int = 0) -> Iterator[SyntheticPair]:
+def green_pairs(n: int, seed: int) -> Iterator[SyntheticPair]:
     """``n`` pairs of each heuristic, all from different references, in rounds of :data:`POOL`.
 
     Every reference serves one heuristic and one pair only, as in GREEN. Memory holds one round.
@@ -99,7 +99,7 @@ def _paired(
             yield reference, make(reference, seed)
 
 
-def shuffled(report: SyntheticReport, seed: int = 0) -> SyntheticReport:
+def shuffled(report: SyntheticReport, seed: int) -> SyntheticReport:
     """The report with one or more sentences left out and the others in another order."""
     rng = seeded(seed, report.report_id, "shuffled")
     uids = [statement.uid for statement in report.plan]
@@ -112,7 +112,7 @@ def shuffled(report: SyntheticReport, seed: int = 0) -> SyntheticReport:
     return rerender(report, tuple(alone))
 
 
-def model_candidate(report: SyntheticReport, seed: int = 0) -> SyntheticReport:
+def model_candidate(report: SyntheticReport, seed: int) -> SyntheticReport:
     """What a trained report generator might write about the same image, simulated.
 
     It leaves out findings and details of them, always their appearance; it gets a place wrong in a tenth of
@@ -154,7 +154,7 @@ def _vaguer(rng: Random, finding: PlannedFinding) -> PlannedFinding:
     )
 
 
-def permuted(report: SyntheticReport, seed: int = 0) -> SyntheticReport:
+def permuted(report: SyntheticReport, seed: int) -> SyntheticReport:
     """The report with one to four changes of presence, size, severity or place, as GREEN permutes."""
     rng = seeded(seed, report.report_id, "permuted")
     candidate = report

@@ -145,7 +145,7 @@ def _merged(original: PlannedFinding, now: PlannedFinding, new: PlannedFinding) 
 
 def error_pairs(
     n: int,
-    seed: int = 0,
+    seed: int,
     errors: Sequence[ErrorKind] | None = None,
     *,
     modality_anatomy: Pair | Sequence[Pair] | None = None,

@@ -63,7 +63,7 @@ def remembering(read: Callable[[list[K]], Sequence[V]], most: int) -> Callable[[
     return answers
 
 
-def shared_extractor(name: str | Path, *, device: str = "auto") -> Extractor:
+def shared_extractor(name: str | Path, *, device: str) -> Extractor:
     """The extractor of a model, one for all callers of this process; another where the files of the model
     changed."""
     path = Path(name)
@@ -82,7 +82,7 @@ def _shared(name: str, files: tuple[tuple[Path, tuple[int, ...]], ...], device: 
 class ModelExtractor:
     """Extracts with our own joint model; what it has read lately it keeps, up to 50,000 sentences."""
 
-    def __init__(self, model: str | Path, *, device: str = "auto") -> None:
+    def __init__(self, model: str | Path, *, device: str) -> None:
         self.model = GraphModel.load(model, device=device)
         self._read = remembering(self.model.predict_units, 50_000)
 
@@ -99,7 +99,7 @@ class PackageExtractor:
     default since 2.6).
     """
 
-    def __init__(self, model: str, *, device: str = "auto") -> None:
+    def __init__(self, model: str, *, device: str) -> None:
         self.name = f"{RADGRAPH}{model}"
         if model not in PACKAGE_MODELS:
             raise ModelError(f"unknown model {model!r}", "radgraph", f"Models: {', '.join(PACKAGE_MODELS)}.")

@@ -35,7 +35,7 @@ class CausalJudge:
         batch_size: int = 8,
         max_new_tokens: int = 512,
         length: int | None = None,
-        device: str = "auto",
+        device: str,
     ) -> None:
         import torch
 

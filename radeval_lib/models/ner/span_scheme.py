@@ -114,10 +114,10 @@ def span_module(encoder: Any, settings: SpanSettings) -> torch.nn.Module:
 class SpanScheme(Scheme):
     """The span scheme over any encoder."""
 
-    def __init__(self, init_model: str | Path, settings: SpanSettings | None = None) -> None:
+    def __init__(self, init_model: str | Path, settings: SpanSettings) -> None:
         from transformers import AutoModel, AutoTokenizer
 
-        self.settings = settings or SpanSettings()
+        self.settings = settings
         self.tokenizer: Any = fast_tokenizer(AutoTokenizer, init_model)
         self.module: Any = span_module(weights(AutoModel, init_model, ENCODER), self.settings)
         self._classes = {kind: index + 1 for index, kind in enumerate(self.settings.types)}
@@ -178,7 +178,7 @@ class SpanScheme(Scheme):
 class SpanNerModel:
     """Tags sentences with a span model that was saved; overlapping entities are all kept."""
 
-    def __init__(self, model: str | Path, *, device: str = "auto", precision: Precision = "auto") -> None:
+    def __init__(self, model: str | Path, *, device: str, precision: Precision = "auto") -> None:
         self.name = str(model)
         self.scheme = SpanScheme.load(model)
         self.scheme.module.to(device_of(device))

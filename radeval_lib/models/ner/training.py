@@ -24,9 +24,7 @@ def scheme_of(name: SchemeName, init_model: str | Path, seed: int = 0, **head: A
     raise ModelError(f"unknown scheme {name!r}", "scheme", "Choices: iob, span.")
 
 
-def open_ner_model(
-    model: str | Path, *, decoding: str, device: str = "auto", precision: Precision = "auto"
-) -> Any:
+def open_ner_model(model: str | Path, *, decoding: str, device: str, precision: Precision = "auto") -> Any:
     """The NER model of a folder or hub name: of spans if this library saved one there, else of tokens."""
     if (Path(model) / SETTINGS).is_file():
         return SpanNerModel(model, device=device, precision=precision)

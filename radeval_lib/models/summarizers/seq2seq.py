@@ -128,11 +128,9 @@ class Seq2SeqSummarizer:
 
     name = "sequence-to-sequence model"
 
-    def __init__(
-        self, module: Any, tokenizer: Any, settings: Seq2SeqSettings | None = None, *, device: str = "auto"
-    ) -> None:
+    def __init__(self, module: Any, tokenizer: Any, settings: Seq2SeqSettings, *, device: str) -> None:
         self.module, self.tokenizer = module.to(device_of(device)), tokenizer
-        self.settings = settings or Seq2SeqSettings()
+        self.settings = settings
         _let_lengths_differ(module)
         names = [key for key, _ in module.named_parameters()]
         self.new_layers = tuple(
@@ -155,7 +153,7 @@ class Seq2SeqSummarizer:
             settings = Seq2SeqSettings(prefix="summarize: ")
         tokenizer = pretrained(AutoTokenizer, model)
         module = weights(AutoModelForSeq2SeqLM, model, SEQ2SEQ)
-        return cls(module, tokenizer, settings, device=device)
+        return cls(module, tokenizer, settings or Seq2SeqSettings(), device=device)
 
     def example(self, record: ReportPair) -> dict[str, Any]:
         target = self.tokenizer(
