@@ -30,22 +30,23 @@ class Link(NamedTuple):
 
 
 def _likeness(one: Item, other: Item) -> tuple[float, str] | None:
-    how = relation(one, other)
-    if how is None:
+    """How like two findings are, and how they are related; None where they may not be linked."""
+    related_as = relation(one, other)
+    if related_as is None:
         return None
     conflict = sides_conflict(one, other)
     opposite = conflict and "bilateral" not in (one.side, other.side)
-    if opposite and how != SAME:
+    if opposite and related_as != SAME:
         return None
     closeness = near(one, other)
-    if how in (KIND, KIN) and closeness is False:
+    if related_as in (KIND, KIN) and closeness is False:
         return None
-    value = _BASE[how] - 1.5 * conflict + (one.side is not None and one.side == other.side)
+    value = _BASE[related_as] - 1.5 * conflict + (one.side is not None and one.side == other.side)
     if closeness is not None:
         value += 1.0 if one.places & other.places else (0.5 if closeness else -1.0)
     value += 0.25 * (one.severity is not None and one.severity == other.severity)
     value += 0.25 * (bool(one.size_mm) and one.size_mm == other.size_mm)
-    return value, how
+    return value, related_as
 
 
 def align(reference: Said, candidate: Said) -> list[Link]:
@@ -64,9 +65,9 @@ def align(reference: Said, candidate: Said) -> list[Link]:
                 options.append((-likeness[0], left, right, likeness[1]))
     links: dict[int, Link] = {}
     taken: set[int] = set()
-    for _, left, right, how in sorted(options):
+    for _, left, right, related_as in sorted(options):
         if left not in links and right not in taken:
-            links[left] = Link(reference.stated[left], candidate.stated[right], how)
+            links[left] = Link(reference.stated[left], candidate.stated[right], related_as)
             taken.add(right)
     return sorted(links.values(), key=lambda link: link.reference.start)
 
@@ -91,11 +92,11 @@ def covered(item: Item, mine: Said, other: Said) -> tuple[Item, str] | None:
     if item.observation in other.denied:
         return None
     for one in other.stated:
-        how = relation(item, one)
+        related_as = relation(item, one)
         if sides_conflict(one, item) or one.observation in mine.denied:
             continue
-        if (how in (MEANT, KIND) and near(one, item) is not False) or (
-            how == SAME and item.places and item.places <= one.places
+        if (related_as in (MEANT, KIND) and near(one, item) is not False) or (
+            related_as == SAME and item.places and item.places <= one.places
         ):
-            return one, how
+            return one, related_as
     return None
