@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 
 @contextmanager
-def kept_beside(target: Path) -> Iterator[Path]:
+def _scoring_folder(target: Path) -> Iterator[Path]:
     """A folder for what is scored, for this run alone. It goes when the output is complete, or where it would
     not let the next run go on; else the error says so."""
     folder = target.with_name(f".scoring-{checksums.of_text(target.name)[:16]}")
@@ -174,34 +174,36 @@ def score_file(
     devices = {name: device_name(one) for name, one in chosen.metrics.items()}
     version = table_files.version(source)
     in_context = any(metric.reads_context() for metric in chosen.metrics.values())
-    found = table_files.survey(source, list(chosen.metrics), context_of if in_context else None)
-    in_context = in_context and has_context(found.columns)
+    content = table_files.survey(source, list(chosen.metrics), context_of if in_context else None)
+    in_context = in_context and has_context(content.columns)
     scored = ScoredFile(chosen)
     if workers is None:
-        workers = default_workers(chosen.metrics, devices, found.rows)
+        workers = default_workers(chosen.metrics, devices, content.rows)
     explained = explain or page is not None
     with (
-        kept_beside(target) as folder,
+        _scoring_folder(target) as folder,
         atomic.new_files(*beside, target) as (about, *explanations, part),
         ExitStack() as stack,
     ):
         lines = [stack.enter_context(path.open("w", encoding="utf-8")) for path in explanations]
         shown = ScorePage(texts) if page is not None else None
-        taken = _Taken(scored, found, explained, lines, shown)
+        collector = _Collector(scored, content, explained, lines, shown)
         tables = {name: _depends_on(one, devices[name], explained) for name, one in chosen.metrics.items()}
-        scorer = BlockScorer(dict(chosen.metrics), found.candidates, folder, tables, explained, texts)
-        blocks = in_order(_blocks(source, found, chosen, in_context), scorer, workers)
+        scorer = BlockScorer(dict(chosen.metrics), content.candidates, folder, tables, explained, texts)
+        blocks = in_order(_blocks(source, content, chosen, in_context), scorer, workers)
         write: Callable[[table_files.Row], object] | None = None
         for rows, block, result in stack.enter_context(closing(blocks)):
             leave_out(chosen, result.failed, tolerant=write is None)
             if write is None:
-                added = [table_files.score_column(*one) for one in product(chosen.metrics, found.candidates)]
-                write = stack.enter_context(table_files.writing(part, found, added))
-            for row, columns in taken.rows(rows, block, result):
+                added = [
+                    table_files.score_column(*one) for one in product(chosen.metrics, content.candidates)
+                ]
+                write = stack.enter_context(table_files.writing(part, content, added))
+            for row, columns in collector.rows(rows, block, result):
                 write({**row, **columns})
             if rows and progress is not None:
-                progress(scored.rows, found.rows)
-        taken.finish()
+                progress(scored.rows, content.rows)
+        collector.finish()
         scored.signatures = {
             name: str(one.signature(in_context=in_context)) for name, one in chosen.metrics.items()
         }
@@ -215,13 +217,13 @@ def score_file(
     return scored
 
 
-class _Taken:
-    """Takes the results of blocks to explanations, the page, and all that is reported about the file.
+class _Collector:
+    """Passes the results of blocks on to explanations, the page, and all that is reported about the file.
 
     Parameters
     ----------
     scored : what is reported; it grows with each block.
-    found : the columns of the file.
+    content : what the file holds.
     explained : whether results have explanations.
     lines : where explanations are written, if anywhere.
     page : the page about the scores, if there is one.
@@ -230,12 +232,18 @@ class _Taken:
     def __init__(
         self,
         scored: ScoredFile,
-        found: table_files.FileContent,
+        content: table_files.FileContent,
         explained: bool,
         lines: Sequence[TextIO],
         page: ScorePage | None,
     ) -> None:
-        self.scored, self.found, self.explained, self.lines, self.page = scored, found, explained, lines, page
+        self.scored, self.content, self.explained, self.lines, self.page = (
+            scored,
+            content,
+            explained,
+            lines,
+            page,
+        )
         self.metrics = scored.chosen.metrics
         self.cautions, self.errors = Cautions(self.metrics), ErrorCounts()
         rules = (name for name, one in self.metrics.items() if one.by_rules and one.reads_context())
@@ -246,7 +254,7 @@ class _Taken:
         self, rows: Sequence[table_files.Row], block: Block, result: ScoredBlock
     ) -> Iterator[tuple[table_files.Row, dict[str, float]]]:
         """Each row of a block with its columns of scores."""
-        candidates = self.found.candidates
+        candidates = self.content.candidates
         for at, row in enumerate(rows):
             columns: dict[str, float] = {}
             for place, column in enumerate(candidates, start=at * len(candidates)):
@@ -258,7 +266,7 @@ class _Taken:
                     explanation, share = result.explained[place]
                     self._explain(block.pairs[place], column, values, explanation, share)
             yield row, columns
-            self.scored.add(_group(row, self.found), columns)
+            self.scored.add(_group(row, self.content), columns)
         self.scored.kept += len(rows) if result.kept >= self.metrics.keys() else 0
         self.scored.damaged |= result.damaged
 
@@ -299,26 +307,26 @@ class _Taken:
 
 
 def _blocks(
-    source: Path, found: table_files.FileContent, chosen: Chosen, in_context: bool
+    source: Path, content: table_files.FileContent, chosen: Chosen, in_context: bool
 ) -> Iterator[tuple[list[table_files.Row], Block]]:
     """The rows of each block, and its pairs; of a file without rows one block without any."""
-    rows = table_files.rows(source, found, list(chosen.metrics))
+    rows = table_files.rows(source, content, list(chosen.metrics))
     for first in count(1, CHUNK):
         chunk = list(islice(rows, CHUNK))
         if not chunk and first > 1:
             return
-        pairs = [(row[table_files.REFERENCE], row[name]) for row, name in product(chunk, found.candidates)]
+        pairs = [(row[table_files.REFERENCE], row[name]) for row, name in product(chunk, content.candidates)]
         contexts = None
         if in_context:
             of_rows = [
                 context_of(row, f"{source.name}, row {at}") for at, row in enumerate(chunk, start=first)
             ]
-            contexts = [one for one in of_rows for _ in found.candidates]
+            contexts = [one for one in of_rows for _ in content.candidates]
         yield chunk, Block(first, pairs, tuple(chosen.metrics), contexts)
 
 
-def _group(row: table_files.Row, found: table_files.FileContent) -> str | None:
-    if table_files.GROUP not in found.columns:
+def _group(row: table_files.Row, content: table_files.FileContent) -> str | None:
+    if table_files.GROUP not in content.columns:
         return None
     value = row.get(table_files.GROUP)
     return "without a name" if value is None or not str(value).strip() else plain(str(value), 60)

@@ -223,8 +223,8 @@ class RaTEScore(Metric):
 
         model = checksum(self.ner_model)
         precision = precision_of(device_of(self.device), self.precision)
-        how = (model, self.options.decoding, self.options.min_characters, precision)
-        return BlobCache(self.cache, f"readings {how}")
+        decides = (model, self.options.decoding, self.options.min_characters, precision)
+        return BlobCache(self.cache, f"readings {decides}")
 
     def _found(self, texts: Sequence[str]) -> dict[str, _Reading]:
         sentences = [split(text, self.options.min_characters) for text in texts]
