@@ -14,9 +14,11 @@ from pathlib import Path
 
 import nbformat
 
-from radeval_lib.paths import NOTEBOOKS, ROOT
+from radeval_lib.paths import LABS, NOTEBOOKS, ROOT
 from radeval_lib.study.imports import code_cells
 
+LAB_WIDTH = 79
+"""The most characters of a line of a lab's code: the book's pages, which show labs as text, wrap longer ones."""
 _PLACE = re.compile(r"(?P<path>[^\s:]+\.ipynb):cell (?P<cell>\d+):(?P<line>\d+):(?P<column>\d+)")
 
 
@@ -30,9 +32,12 @@ def main(fix: bool) -> int:
         for path, lines in sources.items():
             twins[path].parent.mkdir(exist_ok=True)
             twins[path].write_text(_notebook(lines), encoding="utf-8")
-        settings = ["--config", str(ROOT / "pyproject.toml"), "--no-cache", folder]
-        check = _ruff("check", "--output-format", "concise", *(["--fix"] if fix else []), *settings)
-        form = _ruff("format", *([] if fix else ["--check"]), *settings)
+        settings = f"extend = '{ROOT / 'pyproject.toml'}'\nsrc = ['{ROOT}']\n"
+        (Path(folder) / "ruff.toml").write_text(settings, encoding="utf-8")
+        narrow = Path(folder) / LABS.name / "ruff.toml"
+        narrow.write_text(f"extend = '../ruff.toml'\nline-length = {LAB_WIDTH}\n", encoding="utf-8")
+        check = _ruff("check", "--output-format", "concise", *(["--fix"] if fix else []), "--no-cache", folder)
+        form = _ruff("format", *([] if fix else ["--check"]), "--no-cache", folder)
         if fix:
             for path, lines in sources.items():
                 path.write_text("\n".join(_spliced(lines, twins[path])), encoding="utf-8")
