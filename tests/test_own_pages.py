@@ -43,7 +43,7 @@ def _follow(page: str, project: Path, without: str = "", **environment: str) -> 
         if step["file"]:
             _write(project / step["file"], step["how"], step["text"])
             continue
-        for line in step["text"].splitlines():
+        for line in step["text"].replace("\\\n", "").splitlines():
             if without and line.startswith(without):
                 continue
             assert line.startswith("radbook ")

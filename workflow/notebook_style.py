@@ -18,7 +18,7 @@ from radeval_lib.paths import LABS, NOTEBOOKS, ROOT
 from radeval_lib.study.imports import code_cells
 
 LAB_WIDTH = 79
-"""The most characters of a line of a lab's code: the book's pages, which show labs as text, wrap longer ones."""
+"""The most characters of a line of a lab's code: the book wraps what is longer."""
 _PLACE = re.compile(r"(?P<path>[^\s:]+\.ipynb):cell (?P<cell>\d+):(?P<line>\d+):(?P<column>\d+)")
 
 
@@ -36,7 +36,8 @@ def main(fix: bool) -> int:
         (Path(folder) / "ruff.toml").write_text(settings, encoding="utf-8")
         narrow = Path(folder) / LABS.name / "ruff.toml"
         narrow.write_text(f"extend = '../ruff.toml'\nline-length = {LAB_WIDTH}\n", encoding="utf-8")
-        check = _ruff("check", "--output-format", "concise", *(["--fix"] if fix else []), "--no-cache", folder)
+        fixing = ["--fix"] if fix else []
+        check = _ruff("check", "--output-format", "concise", *fixing, "--no-cache", folder)
         form = _ruff("format", *([] if fix else ["--check"]), "--no-cache", folder)
         if fix:
             for path, lines in sources.items():
