@@ -8,8 +8,8 @@ from pathlib import Path
 
 def state(path: Path) -> tuple[int, ...]:
     """What differs once a file was changed or replaced: its inode, size and times of change."""
-    found = path.stat()
-    return found.st_ino, found.st_size, found.st_mtime_ns, found.st_ctime_ns
+    status = path.stat()
+    return status.st_ino, status.st_size, status.st_mtime_ns, status.st_ctime_ns
 
 
 def of_file(path: Path) -> str:

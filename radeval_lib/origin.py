@@ -93,11 +93,11 @@ def permit_paper(paper: str) -> None:
 @cache
 def package_versions() -> dict[str, str]:
     """Version of every package that is installed and can change a number."""
-    found = {}
+    versions = {}
     for name in _PACKAGES:
         with suppress(PackageNotFoundError):
-            found[name] = version(name)
-    return found
+            versions[name] = version(name)
+    return versions
 
 
 @cache

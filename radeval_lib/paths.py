@@ -37,8 +37,8 @@ STAGE = "RADEVAL_STAGE"
 def notebooks() -> dict[str, Path]:
     """The source of every notebook of the study by its name, such as ``rales/datasets``; the labs, which hold
     exercises, are none of them."""
-    found = sorted(path for path in NOTEBOOKS.glob("*/*.md") if path.parent != LABS)
-    return {path.relative_to(NOTEBOOKS).with_suffix("").as_posix(): path for path in found}
+    sources = sorted(path for path in NOTEBOOKS.glob("*/*.md") if path.parent != LABS)
+    return {path.relative_to(NOTEBOOKS).with_suffix("").as_posix(): path for path in sources}
 
 
 def display_path(path: Path) -> str:

@@ -36,8 +36,8 @@ def placeholder(name: str, side: str, number: int, words: int) -> str:
 
 def behind(text: str) -> Placeholder | None:
     """Which text a placeholder stands for; None of any other text."""
-    found = _FIRST.match(text)
-    return Placeholder(found[1], found[2], int(found[3])) if found else None
+    match = _FIRST.match(text)
+    return Placeholder(match[1], match[2], int(match[3])) if match else None
 
 
 def refuse(texts: Iterable[object], reader: str) -> None:

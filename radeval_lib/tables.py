@@ -113,8 +113,8 @@ def p_value(p: float) -> str:
 
 def folded(table: HTML) -> HTML:
     """A long table of :func:`show` that opens on a click on its caption, which moves out of it."""
-    found = re.search(r"<caption><span>(.*?)</span></caption>", table.data, re.DOTALL)
-    if found is None:
+    caption = re.search(r"<caption><span>(.*?)</span></caption>", table.data, re.DOTALL)
+    if caption is None:
         raise ValueError("a table without a caption cannot be folded: nothing would be left to click on")
-    body = table.data.replace(found.group(0), "", 1)
-    return HTML(f"<details><summary><strong>{found.group(1)}</strong></summary>{body}</details>")
+    body = table.data.replace(caption.group(0), "", 1)
+    return HTML(f"<details><summary><strong>{caption.group(1)}</strong></summary>{body}</details>")

@@ -223,7 +223,7 @@ class RadPref:
     def by_rater(self) -> list[dict[str, Any]]:
         """τ_b of every metric, and of one radiologist, with the mean grade of the other two, averaged over
         the three; ``below``, with its interval, is the radiologist's τ_b minus the metric's."""
-        found = [
+        by_raters = [
             self._resample(
                 {**self.scores, PERSON: self.grades[:, rater]},
                 np.delete(self.grades, rater, 1).mean(axis=1),
@@ -232,7 +232,7 @@ class RadPref:
             )
             for rater in range(self.grades.shape[1])
         ]
-        return _records(beside_one_rater(found).rename_axis("metric").reset_index())
+        return _records(beside_one_rater(by_raters).rename_axis("metric").reset_index())
 
     def length(self) -> list[dict[str, Any]]:
         """Spearman correlations: with the mean grade (``spearman``), with the candidate's number of words
@@ -272,7 +272,7 @@ def facts(
 ) -> dict[str, list[dict[str, Any]]]:
     """τ_b of every metric with each of :data:`RATES`, experts' rates of MTS-Dialog signed so that more is
     better: by rate, rows of ``metric``, ``value``, ``low``, ``high``, ``n`` and ``groups``."""
-    found = {}
+    by_rate = {}
     for rate, sign in RATES.items():
         known = table[rate].notna().to_numpy()
         cases = table["case"].to_numpy()[known]
@@ -285,8 +285,8 @@ def facts(
             resamples=resamples,
             rng=np.random.default_rng([seed, *rate.encode()]),
         )
-        found[rate] = _rows(drawn)
-    return found
+        by_rate[rate] = _rows(drawn)
+    return by_rate
 
 
 def detectable(errors: Any, level: float) -> Any:

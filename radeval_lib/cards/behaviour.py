@@ -64,8 +64,8 @@ def costs(frame: pd.DataFrame, values: FloatArray, *, resamples: int, seed: int)
             rng = np.random.default_rng([seed, *edit.encode()])
             drawn = sum_draws(sums, lambda totals: totals, resamples=resamples, rng=rng)
             if (drawn[:, 1] > 0).all():  # else a share of what an unrelated report costs has no meaning
-                found = estimate(sums[:, 0].mean() / sums[:, 1].mean(), drawn[:, 0] / drawn[:, 1])
-                row |= {"value": found.value, "low": found.low, "high": found.high}
+                cost = estimate(sums[:, 0].mean() / sums[:, 1].mean(), drawn[:, 0] / drawn[:, 1])
+                row |= {"value": cost.value, "low": cost.low, "high": cost.high}
             rows.append(row)
     own = {"value": unrelated.value, "low": unrelated.low, "high": unrelated.high, "n": len(loss)}
     return {"unrelated": own, "edits": rows}

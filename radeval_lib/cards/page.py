@@ -69,11 +69,11 @@ def forest(card: dict[str, Any]) -> Forest | None:
 
 def verdict(card: dict[str, Any]) -> dict[str, list[str]]:
     """The recorded metrics by how the card's metric compares: ``better``, ``worse`` or ``open``."""
-    found: dict[str, list[str]] = {"better": [], "worse": [], "open": []}
+    sides: dict[str, list[str]] = {"better": [], "worse": [], "open": []}
     for row in _compared(card):
         sure = row["p_holm"] < LEVEL
-        found["open" if not sure else "better" if row["difference"] > 0 else "worse"].append(row["metric"])
-    return found
+        sides["open" if not sure else "better" if row["difference"] > 0 else "worse"].append(row["metric"])
+    return sides
 
 
 def _compared(card: dict[str, Any]) -> list[dict[str, Any]]:
@@ -115,14 +115,14 @@ def leads_sentence(card: dict[str, Any]) -> str:
     """What the primary family of tests comes to."""
     if not _compared(card):
         return "No test was made: intervals only."
-    found = verdict(card)
+    sides = verdict(card)
     clauses = [
-        f"agrees {word} with the radiologists than {joined(found[key])}"
+        f"agrees {word} with the radiologists than {joined(sides[key])}"
         for key, word in (("better", "better"), ("worse", "worse"))
-        if found[key]
+        if sides[key]
     ]
-    if found["open"]:
-        clauses.append(f"is not shown to differ from {joined(found['open'])}")
+    if sides["open"]:
+        clauses.append(f"is not shown to differ from {joined(sides['open'])}")
     return f"It {joined(clauses)} (τ_b with the mean grade, one family, Holm)."
 
 
@@ -159,8 +159,8 @@ def cost_in_words(cost: Mapping[str, Any]) -> str:
 
 def edits_sentence(card: dict[str, Any]) -> str:
     """A lost denial beside the same in other words."""
-    found = edit_costs(card)
-    lost, words = found.get("a “no” lost"), found.get("in other words")
+    edits = edit_costs(card)
+    lost, words = edits.get("a “no” lost"), edits.get("in other words")
     if not lost or not words:
         return ""
     if lost["value"] is None or words["value"] is None:
@@ -212,12 +212,12 @@ def table(card: dict[str, Any]) -> list[dict[str, Any]]:
     if not card["radpref"]:
         return []
     keys = ("by_grade", "by_difference", "choices", "by_radiologist", "length")
-    found = {key: {row["metric"]: row for row in card["radpref"][key]} for key in keys}
+    by_measure = {key: {row["metric"]: row for row in card["radpref"][key]} for key in keys}
     if card["mts_dialog"]:
-        found["facts"] = {row["metric"]: row for row in card["mts_dialog"]["rates"]["f1"]}
-    names = dict.fromkeys(name for rows in found.values() for name in rows)
+        by_measure["facts"] = {row["metric"]: row for row in card["mts_dialog"]["rates"]["f1"]}
+    names = dict.fromkeys(name for rows in by_measure.values() for name in rows)
     order = sorted(names, key=lambda name: (name != card["metric"]["name"], name.lower()))
-    return [{"metric": name, **{key: rows.get(name) for key, rows in found.items()}} for name in order]
+    return [{"metric": name, **{key: rows.get(name) for key, rows in by_measure.items()}} for name in order]
 
 
 def summary(card: dict[str, Any]) -> str:

@@ -64,15 +64,15 @@ def rated_scores(
     dict
         By set, scores of shape (pairs of the set,); sets without scores are left out.
     """
-    found: dict[str, FloatArray] = {}
+    by_set: dict[str, FloatArray] = {}
     for name in pairs.RATED:
         here = (frame["part"] == name).to_numpy()
         if name in held:
             own = sign * np.asarray(held[name], dtype=np.float64)
-            found[name] = np.where(np.isfinite(own), own, np.nanmin(own))
+            by_set[name] = np.where(np.isfinite(own), own, np.nanmin(own))
         elif here.any() and oriented is not None:
-            found[name] = oriented[here]
-    return found
+            by_set[name] = oriented[here]
+    return by_set
 
 
 def check_lengths(rated: Mapping[str, FloatArray], recorded: Mapping[str, recordings.Recording]) -> None:

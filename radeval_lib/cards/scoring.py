@@ -86,25 +86,25 @@ class FunctionScorer(Scorer):
 
     def score(self, frame: pd.DataFrame, progress: Callable[[int], None]) -> Scored:
         pairs = list(zip(frame["reference"], frame["candidate"], strict=True))
-        found, started = Scored(np.full(len(pairs), np.nan)), time.perf_counter()
+        scored, started = Scored(np.full(len(pairs), np.nan)), time.perf_counter()
         size = BATCH if self._batched else 1
         for start in range(0, len(pairs), size):
             for place, (value, why) in enumerate(self._tried(pairs[start : start + size]), start):
-                found.values[place] = value
+                scored.values[place] = value
                 if why:
-                    found.reasons[place] = why
+                    scored.reasons[place] = why
             done = min(start + size, len(pairs))
-            if done >= _GIVE_UP and len(found.reasons) == done:
-                raise _all_failed(done, found.reasons, self._message)
+            if done >= _GIVE_UP and len(scored.reasons) == done:
+                raise _all_failed(done, scored.reasons, self._message)
             progress(done)
-        found.seconds = (time.perf_counter() - started) / len(pairs)
-        if len(found.reasons) == len(pairs):
-            raise _all_failed(len(pairs), found.reasons, self._message)
-        found.message = self._message
+        scored.seconds = (time.perf_counter() - started) / len(pairs)
+        if len(scored.reasons) == len(pairs):
+            raise _all_failed(len(pairs), scored.reasons, self._message)
+        scored.message = self._message
         if self._batched:
             again = np.flatnonzero(frame["part"] == "again")
-            found.alone = np.array([self._tried([pairs[place]])[0][0] for place in again])
-        return found
+            scored.alone = np.array([self._tried([pairs[place]])[0][0] for place in again])
+        return scored
 
     def _tried(self, pairs: Sequence[tuple[str, str]]) -> list[tuple[float, str]]:
         """Value and, where there is none, the reason, of each pair; a batch that fails is tried by pair."""
@@ -186,10 +186,10 @@ class CommandScorer(Scorer):
             what = f"it ended with {ending} after {len(lines):,} of {len(frame):,} scores"
             raise MetricError(what, self._words[0], "Try it on a few lines of the file that --pairs writes.")
         rows = ((f"line {number}", _line(text, number)) for number, text in enumerate(lines, 1))
-        found = _by_id(frame, rows, self._words[0])
-        found.seconds = (time.perf_counter() - started) / len(frame)
+        scored = _by_id(frame, rows, self._words[0])
+        scored.seconds = (time.perf_counter() - started) / len(frame)
         progress(len(frame))
-        return found
+        return scored
 
 
 class FileScorer(Scorer):
@@ -202,9 +202,9 @@ class FileScorer(Scorer):
         self.about = {"kind": "file", "version": None, "sha256": checksums.of_file(path)}
 
     def score(self, frame: pd.DataFrame, progress: Callable[[int], None]) -> Scored:
-        found = _by_id(frame, self._rows(), self._path.name)
+        scored = _by_id(frame, self._rows(), self._path.name)
         progress(len(frame))
-        return found
+        return scored
 
     def _rows(self) -> Iterator[tuple[str, Mapping[str, Any]]]:
         try:
@@ -231,13 +231,13 @@ def known_rows(path: Path, names: Iterable[str]) -> dict[str, FloatArray]:
     MetricError
         Where a rated set is there in part.
     """
-    found: dict[str, dict[int, float]] = {}
+    by_part: dict[str, dict[int, float]] = {}
     for where, row in FileScorer(path)._rows():
         part, number, _ = str(row.get("id")).split("/")
         if part in names:
-            found.setdefault(part, {})[int(number)] = _value(row.get("score"), f"{path.name}, {where}")
+            by_part.setdefault(part, {})[int(number)] = _value(row.get("score"), f"{path.name}, {where}")
     result = {}
-    for part, rows in found.items():
+    for part, rows in by_part.items():
         first = min(rows)
         if sorted(rows) != list(range(first, first + len(rows))):
             raise MetricError(f"rows of {part} are missing", path.name, "Score all of its pairs, or none.")

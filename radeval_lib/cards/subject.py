@@ -60,16 +60,16 @@ class Subject:
 
     def not_tried(self) -> dict[str, str]:
         """What cannot be tried whatever the pairs are, and why."""
-        found = {}
+        reasons = {}
         if self.scorer and self.note:
-            found["edits by the models that the metric was published with"] = self.note
+            reasons["edits by the models that the metric was published with"] = self.note
         if isinstance(self.scorer, CommandScorer | FileScorer):
-            found["batch size"] = "the pairs were scored outside this program"
+            reasons["batch size"] = "the pairs were scored outside this program"
         elif not self.batched and not self.own:
-            found["batch size"] = "the metric takes one pair at a time"
+            reasons["batch size"] = "the metric takes one pair at a time"
         if isinstance(self.scorer, FileScorer):
-            found["seconds per pair"] = "a file does not record them"
-        return found
+            reasons["seconds per pair"] = "a file does not record them"
+        return reasons
 
 
 def subject_of(

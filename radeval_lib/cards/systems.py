@@ -111,14 +111,14 @@ def effects(
     texts = part.groupby("kind")["candidate"].nunique()
 
     def means(members: pd.Series, flip: int) -> dict[str, Any]:
-        found = {}
+        by_kind = {}
         for kind, mask in masks.items():
             rng = np.random.default_rng(seed)
             ends = share_interval(
                 flip * members.to_numpy()[mask], groups[mask].tolist(), resamples=resamples, rng=rng
             )
-            found[kind] = dict(zip(("value", "low", "high"), ends, strict=True))
-        return found
+            by_kind[kind] = dict(zip(("value", "low", "high"), ends, strict=True))
+        return by_kind
 
     files = []
     for name in (*FILES, CONSTANT):

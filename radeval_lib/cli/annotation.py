@@ -65,6 +65,7 @@ def import_answers(export_path: Path, key_path: Path, output_path: Path) -> None
     from radeval_lib import atomic
     from radeval_lib.pages.facts import annotation_task
 
-    found = annotation_task.read_export(export_path, key_path)
-    atomic.write_text(output_path, found.to_csv(index=False))
-    click.echo(f"{len(found)} judgements by {found['rater'].nunique()} raters: {display_path(output_path)}")
+    answers = annotation_task.read_export(export_path, key_path)
+    atomic.write_text(output_path, answers.to_csv(index=False))
+    raters = answers["rater"].nunique()
+    click.echo(f"{len(answers)} judgements by {raters} raters: {display_path(output_path)}")

@@ -86,7 +86,7 @@ def compare(
     files = _named(candidates, "--candidates", "file")
     if output_path is not None:
         check_target(output_path, [input_path, *map(Path, files.values())])
-    found = compare_files(
+    comparison = compare_files(
         input_path,
         _named(systems, "--system", "column") or None,
         candidates=files,
@@ -95,9 +95,9 @@ def compare(
         seed=seed,
     )
     if output_path is not None:
-        atomic.write_text(output_path, json.dumps(found.as_dict(), indent=2, ensure_ascii=False) + "\n")
-    click.echo(found.text(every=every))
+        atomic.write_text(output_path, json.dumps(comparison.as_dict(), indent=2, ensure_ascii=False) + "\n")
+    click.echo(comparison.text(every=every))
     if output_path is not None:
         click.echo(f"Written: {display_path(output_path)}", err=True)
-    if set(metrics) & set(found.left_out):
+    if set(metrics) & set(comparison.left_out):
         sys.exit(EXIT_BAD_INPUT)

@@ -26,18 +26,18 @@ def data_status(dataset: str, data_root: str) -> None:
     from radeval_lib.data import fetch
 
     root = data.data_root(data_root or None)
-    found = fetch.status(root, dataset)
+    statuses = fetch.status(root, dataset)
     if dataset:
-        for one in found:
+        for one in statuses:
             click.echo(f"{one.state:10} {one.path}{': ' + one.detail if one.detail else ''}")
-        if any(one.state == "missing" for one in found):
+        if any(one.state == "missing" for one in statuses):
             click.echo("\n".join(data.load_manifest(dataset).numbered_steps))
         return
     if root is None:
         click.echo("No data root: give --data-root FOLDER or set RADEVAL_DATA_ROOT to see what is there.")
     click.echo(f"{'data set':22} {'access':12} {'redistributable':16} files")
-    for name in dict.fromkeys(one.dataset for one in found):
-        files = [one for one in found if one.dataset == name]
+    for name in dict.fromkeys(one.dataset for one in statuses):
+        files = [one for one in statuses if one.dataset == name]
         there = sum(one.state in ("verified", "recorded", "unrecorded") for one in files)
         bad = sum(one.state == "mismatch" for one in files)
         listed = f"{there} of {len(files)} files" + (f", {bad} do not match" if bad else "")
@@ -81,8 +81,8 @@ def data_verify(dataset: str, data_root: str) -> None:
     from radeval_lib.papers.data_counts import check_dataset
 
     root = data.data_root(data_root or None)
-    found = fetch.verify(root, dataset, say=click.echo)
-    for name in dict.fromkeys(one.dataset for one in found if one.state != "missing"):
+    statuses = fetch.verify(root, dataset, say=click.echo)
+    for name in dict.fromkeys(one.dataset for one in statuses if one.state != "missing"):
         if not data.load_manifest(name).counts and root:  # no paper prints anything of it
             counts = readers.reader(name).count(readers.load(name, root))
             click.echo(f"{name}: " + ", ".join(f"{number:,} {what}" for what, number in counts.items()))
@@ -115,12 +115,12 @@ def data_purge(dry_run: bool) -> None:
     what papermill wrote elsewhere."""
     from radeval_lib.pipeline import purging
 
-    found = purging.held()
-    for one in found:
+    folders = purging.held()
+    for one in folders:
         click.echo(
             f"{one.size / 1e6:9,.1f} MB  {display_path(one.path)}: {one.holds} ({', '.join(one.corpora)})"
         )
-    if not found:
+    if not folders:
         click.echo("Nothing below build/ says that it had restricted data in reach.")
     elif not dry_run:
         purging.purge()

@@ -40,10 +40,10 @@ def start(lab: str) -> None:
     from radeval_lib import atomic
     from radeval_lib.labs import building
 
-    found = building.find(lab)
-    target = building.WORK / f"{found.name}.ipynb"
+    chosen = building.find(lab)
+    target = building.WORK / f"{chosen.name}.ipynb"
     if not target.exists():
-        atomic.write_text(target, building.as_file(building.versions(found)["student"]))
+        atomic.write_text(target, building.as_file(building.versions(chosen)["student"]))
     click.echo(display_path(target))
 
 
@@ -114,14 +114,14 @@ def check(notebook: Path, seconds: int) -> None:
     """Run your saved NOTEBOOK from its beginning, and say what its checks say."""
     from radeval_lib.labs import run_checks
 
-    found = run_checks.run_checks(notebook, seconds)
-    for one in found:
+    outcomes = run_checks.run_checks(notebook, seconds)
+    for one in outcomes:
         click.echo(
             f"{'passes' if one.passed else 'FAILS '}  {': '.join(filter(None, (one.task, one.message)))}"
         )
-    failed = sum(not one.passed for one in found)
-    click.echo(f"{len(found) - failed} of {len(found)} pass")
-    for one in found:
+    failed = sum(not one.passed for one in outcomes)
+    click.echo(f"{len(outcomes) - failed} of {len(outcomes)} pass")
+    for one in outcomes:
         if one.task == "student_id" and not one.passed:
             click.echo(f"Mind your id, in the first cell: {one.message}")
     if failed:

@@ -65,10 +65,10 @@ def _function(place: str) -> Callable[..., Any]:
     except Exception as error:
         what = f"{type(error).__name__} while it was imported: {error}"
         raise ParameterError(what, Path(home).name, "Import it in Python to see where.") from None
-    found = getattr(module, name, None)
-    if not callable(found):
+    function = getattr(module, name, None)
+    if not callable(function):
         raise ParameterError(f"no function {name!r}", Path(home).name, _REMEDY)
-    return found
+    return function
 
 
 def _given(metric: str, program: str, scores: Path | None) -> tuple[Any, str]:

@@ -28,9 +28,9 @@ def record(
     if check:
         failed = 0
         for name in chosen:
-            for found in rescoring.check(name, profile, data_root):
-                failed += not found.holds
-                click.echo(f"{name}: {found}")
+            for comparison in rescoring.check(name, profile, data_root):
+                failed += not comparison.holds
+                click.echo(f"{name}: {comparison}")
         sys.exit(bool(failed))
     for name in chosen:
         path = recording.record(name, profile, data_root, unfreeze=unfreeze, keep_scores=keep_scores)

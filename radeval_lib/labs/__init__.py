@@ -27,19 +27,19 @@ def known_id(value: object) -> str:
     elif not isinstance(value, str):
         kind = type(value).__name__
         raise ValueError(f"an id is a text or a whole number, not a {kind}: write it in quotes")
-    found = unicodedata.normalize("NFKC", str(value)).strip()
-    if not found or len(found) > _LONGEST or not found.isprintable():
+    text = unicodedata.normalize("NFKC", str(value)).strip()
+    if not text or len(text) > _LONGEST or not text.isprintable():
         raise ValueError(f"an id is a text of 1 to {_LONGEST} characters on one line")
-    return found
+    return text
 
 
 def seed(student_id: object) -> int:
     """The seed of a student; case and blanks around the id do not count. It warns where the id is still the
     placeholder; a ValueError where it cannot be read."""
-    found = known_id(student_id)
-    if found == PLACEHOLDER:
+    known = known_id(student_id)
+    if known == PLACEHOLDER:
         warnings.warn("put your own id into the first cell: these data are nobody's", stacklevel=2)
-    return int.from_bytes(hashlib.sha256(found.lower().encode()).digest()[:4])
+    return int.from_bytes(hashlib.sha256(known.lower().encode()).digest()[:4])
 
 
 def rng(student_id: object, name: str) -> np.random.Generator:

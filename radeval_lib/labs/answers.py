@@ -97,10 +97,10 @@ def _of_library(value: Any) -> Any:
 
 def _key(key: Any) -> Any:
     """A dictionary's key, which can be looked up."""
-    found = normal(key)
-    if isinstance(found, dict):
+    label = normal(key)
+    if isinstance(label, dict):
         raise AnswerError(f"a {type(key).__name__} is no key that a test can look up")
-    return tuple(map(_key, found)) if isinstance(found, list) else found
+    return tuple(map(_key, label)) if isinstance(label, list) else label
 
 
 def _in_order(items: list[Any]) -> list[Any]:

@@ -293,7 +293,7 @@ def _parts(cells: Sequence[NotebookNode], lab: Lab) -> list[_Part]:
 
 def _task(cell: NotebookNode, tests: Sequence[NotebookNode], lab: Lab) -> LabTask:
     name, points = cell.metadata["task"], float(cell.metadata.get("points", 0))
-    found = []
+    lab_tests = []
     for test in tests:
         functions = _TEST.findall(test.source)
         if len(functions) != 1:
@@ -309,13 +309,13 @@ def _task(cell: NotebookNode, tests: Sequence[NotebookNode], lab: Lab) -> LabTas
                 display_path(lab.source),
                 "Begin it with a docstring for students, which gives no answer away.",
             )
-        found.append(LabTest(functions[0], test.source, hidden))
+        lab_tests.append(LabTest(functions[0], test.source, hidden))
     written = cell.cell_type == "markdown"
-    if points and not written and not any(test.hidden for test in found):
+    if points and not written and not any(test.hidden for test in lab_tests):
         raise NotebookError(
             f"task {name!r} has points and no hidden test", display_path(lab.source), "Hidden tests mark it."
         )
-    return LabTask(name, points, written, tuple(found), tuple(cell.metadata.get("without", ())))
+    return LabTask(name, points, written, tuple(lab_tests), tuple(cell.metadata.get("without", ())))
 
 
 def _function(source: str) -> ast.FunctionDef:

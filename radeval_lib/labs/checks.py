@@ -66,12 +66,12 @@ class Checks:
         if not self.active:
             return
         try:
-            found = known_id(student_id)
+            known = known_id(student_id)
         except ValueError as error:
             _show("student_id", str(error))
         else:
-            own = f"put your own id in place of {PLACEHOLDER!r}" if found == PLACEHOLDER else None
-            _show("student_id", own, f"your id is {found!r}")
+            own = f"put your own id in place of {PLACEHOLDER!r}" if known == PLACEHOLDER else None
+            _show("student_id", own, f"your id is {known!r}")
 
 
 def local(names: Mapping[str, Any], name: str, without: Collection[str] = ()) -> Any:

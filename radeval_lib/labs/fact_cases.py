@@ -45,36 +45,36 @@ class FactSummary:
 
 def facts(plan: Plan) -> frozenset[Fact]:
     """What a plan says, fact by fact; remarks, which say nothing about the patient, are left out."""
-    found: set[Fact] = set()
+    stated: set[Fact] = set()
     for statement in plan:
         content = statement.content
         if isinstance(content, PlannedFinding):
             name = content.concept
-            found.add(("finding", name, content.certainty))
+            stated.add(("finding", name, content.certainty))
             if content.place or content.side:
-                found.add(("place", name, content.place, content.side))
+                stated.add(("place", name, content.place, content.side))
             if content.severity is not None or content.size_mm:
-                found.add(("degree", name, content.severity, content.size_mm))
+                stated.add(("degree", name, content.severity, content.size_mm))
             if content.change:
-                found.add(("change", name, content.change))
+                stated.add(("change", name, content.change))
         elif isinstance(content, Denial):
-            found.update(("absent", concept) for concept in content.concepts)
+            stated.update(("absent", concept) for concept in content.concepts)
         elif isinstance(content, Normal):
-            found.add(("not normal" if content.opposite else "normal", content.key))
-    return frozenset(found)
+            stated.add(("not normal" if content.opposite else "normal", content.key))
+    return frozenset(stated)
 
 
 def wordings(plans: Iterable[Plan]) -> list[list[str]]:
     """The names of each finding of plans that has several: to see that two words are one finding takes
     radiology."""
-    found = set[str]()
+    mentioned = set[str]()
     for content in (one.content for plan in plans for one in plan):
         if isinstance(content, PlannedFinding):
-            found.add(content.concept)
+            mentioned.add(content.concept)
         elif isinstance(content, Denial):
-            found.update(content.concepts)
+            mentioned.update(content.concepts)
     concepts = load_lexicon().concepts
-    every = [(*concepts[key].names, *concepts[key].shorts) for key in sorted(found)]
+    every = [(*concepts[key].names, *concepts[key].shorts) for key in sorted(mentioned)]
     names = [sorted({name.one.text for name in names}) for names in every]
     return [one for one in names if len(one) > 1]
 

@@ -140,17 +140,17 @@ def _segments(group: Any) -> list[list[list[float]]]:
 
 def _counts(bars: list[Any], outlines: list[Any], lines: Any) -> list[list[list[float]]]:
     """Bins of histograms, from bars, from outlines (``histtype="step"``, ``stairs``) and from ``step``."""
-    found = [
+    drawn = [
         [[float(one.get_x()), float(one.get_x() + one.get_width()), float(one.get_height())] for one in bars]
     ]
     for one in outlines:
         if type(one).__name__ == "StepPatch":
             heights, edges, _ = one.get_data()
-            found.append([[a, b, h] for (a, b), h in zip(pairwise(edges), heights, strict=True)])
+            drawn.append([[a, b, h] for (a, b), h in zip(pairwise(edges), heights, strict=True)])
         else:
-            found.append(_steps(one.get_xy()))
-    found += [_stairs(line) for line in lines if line.get_drawstyle().startswith("steps")]
-    return [[[float(x) for x in one] for one in bins if abs(one[2]) > 1e-12] for bins in found if bins]
+            drawn.append(_steps(one.get_xy()))
+    drawn += [_stairs(line) for line in lines if line.get_drawstyle().startswith("steps")]
+    return [[[float(x) for x in one] for one in bins if abs(one[2]) > 1e-12] for bins in drawn if bins]
 
 
 def _steps(corners: Any) -> list[list[float]]:

@@ -53,15 +53,15 @@ def read_roster(path: Path) -> Roster:
     named = next((name for name in _NAME_COLUMNS if name in rows and name != own), None)
     if own is None:
         raise LabError("a class list without ids", path.name, f"Name a column {listed(_ID_COLUMNS)}.")
-    found: Roster = {}
+    roster: Roster = {}
     for number, row in enumerate(rows.to_dict("records"), start=2):
         if not row[own].strip():
             continue  # Canvas's row of points possible, and its test student
-        if key(row[own]) in found:
+        if key(row[own]) in roster:
             raise LabError(f"{row[own]!r} is there twice", f"{path.name}, row {number}", "Leave one row.")
         in_canvas = {column: row[column] for column in _CANVAS if column in rows}
-        found[key(row[own])] = RosterEntry(row[own].strip(), row[named] if named else "", in_canvas)
-    return found
+        roster[key(row[own])] = RosterEntry(row[own].strip(), row[named] if named else "", in_canvas)
+    return roster
 
 
 def read_table(path: Path) -> pd.DataFrame:
@@ -239,13 +239,13 @@ def with_earlier(new: pd.DataFrame, earlier: pd.DataFrame) -> pd.DataFrame:
         entered = {name: row[name] for name in own if row[name].strip()}
         if not entered:
             continue
-        found = places.get((row["lab"], key(row["student"])), [])
-        same = [place for place in found if made.at[place, "file"] == row["file"]]
-        if not found:
+        candidates = places.get((row["lab"], key(row["student"])), [])
+        same = [place for place in candidates if made.at[place, "file"] == row["file"]]
+        if not candidates:
             notes = dict.fromkeys([*filter(None, row.get("notes", "").split("; ")), _GONE])
             gone.append({**{name: row.get(name, "") for name in made}, "notes": "; ".join(notes)})
             continue
-        place = (same or found)[0]
+        place = (same or candidates)[0]
         for name, mark in entered.items():
             made.at[place, name] = mark
         if not same:

@@ -46,14 +46,14 @@ def cases(n: int, seed: int) -> Iterator[tuple[ErrorPair, list[list[Noted]]]]:
 
 def noted(comparison: ReportDifference, rater: Rater, seed: int, case: str) -> list[Noted]:
     """What a rater notes of a candidate; ``case`` names it, so that cases differ."""
-    rng, found = seeded(seed, rater.name, case, "rating"), list[Noted]()
+    rng, notes = seeded(seed, rater.name, case, "rating"), list[Noted]()
     for error in comparison.errors:
         if rng.random() < (rater.sensitivity if error.significant else rater.minor_sensitivity):
             significant = error.significant != (rng.random() < _MISJUDGED)
-            found.append((_any(rng) if rng.random() < _MISNAMED else error.category, significant))
+            notes.append((_any(rng) if rng.random() < _MISNAMED else error.category, significant))
     for _ in range(_poisson(rng, rater.false_alarms)):
-        found.append((_any(rng), rng.random() < 0.5))
-    return found
+        notes.append((_any(rng), rng.random() < 0.5))
+    return notes
 
 
 def panel(n: int, seed: int) -> list[Rater]:

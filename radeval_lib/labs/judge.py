@@ -38,8 +38,8 @@ class StudentChannel:
 
     def pop_failure(self) -> str:
         """Why the process gave no more answers since this was last asked; it is asked again from now on."""
-        found, self.failed = self.failed, ""
-        return found
+        failure, self.failed = self.failed, ""
+        return failure
 
     def send(self, message: Mapping[str, Any]) -> None:
         """Send a message; a GoneError where nobody takes it in time."""
@@ -94,12 +94,12 @@ class StudentChannel:
         """What a submission has under a name: a value in normal form, or a stand-in for a function, which
         must not call the packages that ``without`` names."""
         try:
-            found = self._ask(name)
+            answer = self._ask(name)
         except StudentError as error:
             raise AnswerError(f"{name}: {str(error).partition(': ')[2] or error}") from None
-        if isinstance(found, dict) and found.get("callable"):
+        if isinstance(answer, dict) and answer.get("callable"):
             return lambda *arguments, **named: self._call(name, arguments, named, without)
-        return self._decoded(found.get("plain")) if isinstance(found, dict) else None
+        return self._decoded(answer.get("plain")) if isinstance(answer, dict) else None
 
 
 def solved(notebook: NotebookNode, student_id: str) -> SimpleNamespace:
@@ -142,12 +142,12 @@ def judge(
     waiting = {}
     for task in notebook.metadata["lab"]["tasks"]:  # all before any hidden test: what a function was asked by
         if task["name"] in tasks:  # one, it must not be able to tell in a visible check's message
-            visible, found = _outcomes(task, student, given, hidden=False), student.pop_failure()
-            if found:
+            visible, failure = _outcomes(task, student, given, hidden=False), student.pop_failure()
+            if failure:
                 report(TaskMarked(task["name"], 0.0, task["points"], _different(visible)))
             else:
                 waiting[task["name"]] = task, visible
-            if "stopped" in found:
+            if "stopped" in failure:
                 return
     for task, visible in waiting.values():
         hidden = _outcomes(task, student, given, hidden=True)
@@ -163,14 +163,14 @@ def _different(messages: Sequence[str | None]) -> list[str]:
 
 def _ids(message: Mapping[str, Any]) -> list[dict[str, str]]:
     """The ids that a submission's process reports, validated; nothing else in the message is trusted."""
-    found = []
+    ids = []
     for one in message.get("ids", []) if isinstance(message.get("ids"), list) else []:
         try:
-            found.append({"id": known_id(one["id"])})
+            ids.append({"id": known_id(one["id"])})
         except (ValueError, TypeError, KeyError):
             problem = one.get("problem") if isinstance(one, dict) else None
-            found.append({"problem": str(problem or "it cannot be read")[:LONGEST_MESSAGE]})
-    return found[-5:]
+            ids.append({"problem": str(problem or "it cannot be read")[:LONGEST_MESSAGE]})
+    return ids[-5:]
 
 
 def _outcomes(
@@ -181,10 +181,10 @@ def _outcomes(
     def get(name: str) -> Any:
         return given[name] if name in given else student.get(name, task["without"])
 
-    found = []
+    messages = []
     for test in task["tests"]:
         if test["hidden"] == hidden:
             names: dict[str, Any] = {}
             exec(compile(test["source"], "test", "exec"), names)
-            found.append(outcome(names[test["name"]], get, hidden=hidden))
-    return found
+            messages.append(outcome(names[test["name"]], get, hidden=hidden))
+    return messages

@@ -62,16 +62,16 @@ def read(path: Path) -> SubmittedNotebook:
 
 def written_id(cells: Sequence[str]) -> str:
     """The id that a notebook's code states as a text or number; empty where it states none or several."""
-    found = set[str]()
+    ids = set[str]()
     for cell in cells:
         with suppress(SyntaxError, ValueError, RecursionError, MemoryError):
             for node in ast.parse(cell).body:
                 if isinstance(node, ast.Assign) and [ast.unparse(one) for one in node.targets] == [
                     "student_id"
                 ]:
-                    found.add(known_id(ast.literal_eval(node.value)))
-    found.discard(PLACEHOLDER)
-    return found.pop() if len(found) == 1 else ""
+                    ids.add(known_id(ast.literal_eval(node.value)))
+    ids.discard(PLACEHOLDER)
+    return ids.pop() if len(ids) == 1 else ""
 
 
 def _text(data: bytes, notes: list[str]) -> str:

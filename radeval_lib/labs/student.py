@@ -119,8 +119,8 @@ def serve(channel: socket.socket, cells: Sequence[str], skipped: Collection[int]
             for text in shell.remarks[:MOST_REMARKS]:
                 say(cell=number, remark=text[:LONGEST_MESSAGE])
             shell.remarks.clear()
-            if (found := _id(shell.user_ns)) is not None and found not in ids[-1:]:
-                ids.append(found)
+            if (student_id := _id(shell.user_ns)) is not None and student_id not in ids[-1:]:
+                ids.append(student_id)
         turn = again
     for number, error_text in errors.items():
         say(cell=number, remark=error_text)
@@ -149,10 +149,10 @@ def _id(names: Mapping[str, Any]) -> dict[str, str] | None:
 def _answer(names: Mapping[str, Any], asked: Mapping[str, Any]) -> Any:
     if asked["name"] not in names:
         raise TypeError(f"there is no {asked['name']!r}")
-    found = names[asked["name"]]
+    value = names[asked["name"]]
     if "arguments" not in asked:
-        return {"callable": True} if callable(found) else {"plain": encode(normal(found))}
-    function = callable_answer(found, asked["without"])
+        return {"callable": True} if callable(value) else {"plain": encode(normal(value))}
+    function = callable_answer(value, asked["without"])
     return encode(function(*decode(asked["arguments"]), **decode(asked["named"])))
 
 

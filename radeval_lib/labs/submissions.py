@@ -66,17 +66,17 @@ def collect(folder: Path, scratch: Path, leave_out: Sequence[Path] = ()) -> list
     """Every submission below a folder, with private copies in ``scratch``; some places are left out."""
     collector = _Collector(scratch, {path.resolve() for path in leave_out})
     collector.folder(folder, PurePosixPath(), 0)
-    found = collector.found
-    own = [one.name.split("/") for one in found]
+    collected = collector.found
+    own = [one.name.split("/") for one in collected]
     while own and len({parts[0] for parts in own}) == 1 and all(len(parts) > 2 for parts in own):
         own = [parts[1:] for parts in own]
     beside = defaultdict[tuple[str, ...], set[str]](set)
     for parts in own:
         beside[tuple(parts[:-1])].add(_stem(parts).lower())
-    for one, parts in zip(found, own, strict=True):
+    for one, parts in zip(collected, own, strict=True):
         sender = _file_sender(_stem(parts), beside[tuple(parts[:-1])])
         one.sender = Sender(parts[0] if len(parts) > 1 else "", sender)
-    return found
+    return collected
 
 
 def is_named_by_learning_system(name: str) -> bool:
@@ -93,11 +93,11 @@ def _file_sender(stem: str, beside: Collection[str]) -> str:
     ``ada_v2_final`` are ``ada`` where that is there, but ``student-1`` and ``student-2`` are two."""
     if match := _LEARNING_SYSTEM.match(stem):
         return match["who"].lower()
-    found = stem = stem.lower()
+    sender = stem = stem.lower()
     while (shorter := _AGAIN.sub("", stem)) and shorter != stem:
         stem = shorter
-        found = stem if stem in beside else found
-    return found
+        sender = stem if stem in beside else sender
+    return sender
 
 
 class _Collector:

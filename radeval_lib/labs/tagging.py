@@ -24,13 +24,13 @@ def sentences(style: Style, reports: int, seed: int) -> list[Sentence]:
 
 
 def _without_articles(words: Sequence[str], tags: Sequence[str]) -> list[str]:
-    found = list(tags)
+    shortened = list(tags)
     for place, (word, tag) in enumerate(zip(words, tags, strict=True)):
         if tag.startswith("B-") and word.lower() in ("a", "an", "the"):
-            found[place] = "O"
+            shortened[place] = "O"
             if tags[place + 1 : place + 2] == [f"I-{tag[2:]}"]:
-                found[place + 1] = tag
-    return found
+                shortened[place + 1] = tag
+    return shortened
 
 
 def features(words: Sequence[str], place: int) -> dict[str, str]:
@@ -55,8 +55,8 @@ def train(examples: Sequence[Sentence]) -> Any:
 
 def predict(tagger: Any, texts: Sequence[Sequence[str]]) -> list[list[str]]:
     """The tags of each sentence, given as its words."""
-    found = iter(tagger.predict([features(words, place) for words in texts for place in range(len(words))]))
-    return [[str(next(found)) for _ in words] for words in texts]
+    tags = iter(tagger.predict([features(words, place) for words in texts for place in range(len(words))]))
+    return [[str(next(tags)) for _ in words] for words in texts]
 
 
 def spans(tags: Sequence[str]) -> set[tuple[int, int, str]]:

@@ -104,29 +104,29 @@ def find_workarounds(
     by_name = any(_asks_by_name(node) for _, _, tree in known for node in ast.walk(tree))
     granted = {one.what for one in _in_sources(known, Names(known, known, by_name=by_name))}
     sources = {f"Code cell {number}": source for number, source in enumerate(cells, start=1)}
-    found = [Workaround(name, "A file") for name in files if name.endswith(_COMPILED)]
+    workarounds = [Workaround(name, "A file") for name in files if name.endswith(_COMPILED)]
     for name, data in files.items():
         if name.endswith(".py"):
             try:
                 sources[f"The file {name}"] = as_python_reads(data)
             except (SyntaxError, ValueError):
-                found.append(Workaround(name, "A file"))
+                workarounds.append(Workaround(name, "A file"))
     try:
         with at_most(seconds):
             own = parse(sources)
-            found += _in_sources(own, Names([*known, *own], known, by_name=by_name, files=files))
+            workarounds += _in_sources(own, Names([*known, *own], known, by_name=by_name, files=files))
     except (OutOfTimeError, RecursionError, MemoryError):
-        found.append(Workaround("code that cannot be read", "The notebook"))
-    return list({one.what: one for one in reversed(found) if one.what not in granted}.values())[::-1]
+        workarounds.append(Workaround("code that cannot be read", "The notebook"))
+    return list({one.what: one for one in reversed(workarounds) if one.what not in granted}.values())[::-1]
 
 
 def _in_sources(parsed: Sequence[Parsed], names: Names) -> list[Workaround]:
     own = _own_names([tree for _, _, tree in parsed])
-    found = []
+    workarounds = []
     for where, text, tree in parsed:
-        found += [Workaround(what, where) for what in _built_in(text) if what not in own]
-        found += [Workaround(what, where) for what in _Reader(names).of(tree)]
-    return found
+        workarounds += [Workaround(what, where) for what in _built_in(text) if what not in own]
+        workarounds += [Workaround(what, where) for what in _Reader(names).of(tree)]
+    return workarounds
 
 
 def _built_in(text: str) -> Iterator[str]:
@@ -184,8 +184,8 @@ def _in_path(path: str) -> str:
         held = part.lstrip("_")
         if held in HELD and (part != held or held not in IMPORTED | ONLY.keys()):
             return ".".join(parts[: place + 1])
-        if held in HELD and (found := _in_path(".".join([held, *parts[place + 1 :]]))):
-            return ".".join([*parts[:place], found])
+        if held in HELD and (within := _in_path(".".join([held, *parts[place + 1 :]]))):
+            return ".".join([*parts[:place], within])
     return ""
 
 

@@ -25,22 +25,22 @@ _ORPHAN = "---\norphan: true\nnosearch: true\n---\n\n"
 def labels(source: str) -> dict[str, str]:
     """The labels of a page's source, those of figures included, each with its title: that of the heading
     right below it, else of the page."""
-    found = {}
+    titles = {}
     for place in _PLACE.finditer(source):
         heading = _HEADING.match(source[place.end() :].lstrip()) or _HEADING.search(source)
-        found[place["target"] or place["figure"]] = heading[1].strip() if heading else ""
-    return found
+        titles[place["target"] or place["figure"]] = heading[1].strip() if heading else ""
+    return titles
 
 
 def cut_labels(source: str, shown: str) -> dict[str, str]:
     """The labels of a page's source that are not in the notebook as the book shows it, because the page ends
     before them; each with its title."""
-    found = labels(source)
+    titles = labels(source)
     for cell in nbformat.reads(shown, as_version=4).cells:
         own = labels(cell.source) if cell.cell_type == "markdown" else {}
         figure = cell.metadata.get("mystnb", {}).get("figure", {}).get("name", "")
-        found = {label: title for label, title in found.items() if label not in own and label != figure}
-    return found
+        titles = {label: title for label, title in titles.items() if label not in own and label != figure}
+    return titles
 
 
 def references(source: str) -> set[str]:

@@ -56,9 +56,9 @@ def render(output_dir: Path, data_root: Path | None = None, *, judge: bool | Non
             if warnings
             else "The log has the whole error. If a package is broken, remove .venv: `make` installs again."
         )
-        found = " | ".join((warnings or processes.last_words(lines))[:5])
-        found = found.replace(str(output_dir.resolve()), display_path(output_dir))
-        raise BookError(f"Jupyter Book stopped: {found}", display_path(log), remedy)
+        problems = " | ".join((warnings or processes.last_words(lines))[:5])
+        problems = problems.replace(str(output_dir.resolve()), display_path(output_dir))
+        raise BookError(f"Jupyter Book stopped: {problems}", display_path(log), remedy)
     search(output_dir, data_root)
     searched.note(output_dir, data_root)
     rendered.note(output_dir)

@@ -45,8 +45,8 @@ def authors() -> str:
 
 def head() -> tuple[str, str]:
     """The commit that is checked out, in full, and its date; both empty outside a clone, or without git."""
-    found = (code.git("log", "-1", "--format=%H %cs") or "").split()
-    return (found[0], found[1]) if found else ("", "")
+    words = (code.git("log", "-1", "--format=%H %cs") or "").split()
+    return (words[0], words[1]) if words else ("", "")
 
 
 @cache

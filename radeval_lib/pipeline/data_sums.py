@@ -23,13 +23,13 @@ _SETTLED_NS = 2_000_000_000
 
 def digest(data_sets: Iterable[str], root: Path | None) -> str:
     """Names the content of the files of these data sets that a data root holds; empty where it holds none."""
-    found = [
+    sums = [
         f"{file.path} {_checksum(path)}"
         for name in sorted(data_sets)
         for file in load_manifest(name).files
         if root is not None and (path := root / file.path).is_file()
     ]
-    return checksums.of_text("\n".join(found)) if found else ""
+    return checksums.of_text("\n".join(sums)) if sums else ""
 
 
 def _checksum(path: Path) -> str:
@@ -37,12 +37,12 @@ def _checksum(path: Path) -> str:
     noted = known.get(str(path))
     if noted is not None and noted[:-1] == list(state):
         return str(noted[-1])
-    found = checksums.of_file(path)
+    checksum = checksums.of_file(path)
     if time.time_ns() - max(state[2:]) > _SETTLED_NS:
-        known[str(path)] = [*state, found]
+        known[str(path)] = [*state, checksum]
         with suppress(OSError):  # it is computed again next time
             atomic.write_text(_CACHE, json.dumps(known) + "\n")
-    return found
+    return checksum
 
 
 _known = cache(atomic.read_mapping)

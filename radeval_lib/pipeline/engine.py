@@ -83,14 +83,14 @@ def build(graph: Graph, cores: int, say: Say) -> None:
 def _outdated(graph: Graph) -> dict[str, str]:
     """Pages whose results this version cannot read, each with the reason; also of pages that this build does
     not make."""
-    found = {}
+    reasons = {}
     for page in notebooks():
         try:
             results.of_page(graph.results(page))
             headlines.check(graph.results(page))
         except ResultError as error:
-            found[page] = error.what
-    return found
+            reasons[page] = error.what
+    return reasons
 
 
 def _discard_outdated(graph: Graph) -> dict[str, str]:

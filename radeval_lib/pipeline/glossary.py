@@ -62,10 +62,10 @@ class Linker:
         starts: list[tuple[int, int]] = []
         for entry in list(self._left):
             words = "|".join(re.escape(word) for word in sorted(entry, key=len, reverse=True))
-            found = re.search(rf"(?<![\w-])(?:{words})(?![\w-])", prose)
+            match = re.search(rf"(?<![\w-])(?:{words})(?![\w-])", prose)
             # A word that stands within another entry's waits for a use of its own.
-            if found and not any(found.start() < end and start < found.end() for start, end in starts):
-                starts.append(found.span())
+            if match and not any(match.start() < end and start < match.end() for start, end in starts):
+                starts.append(match.span())
                 self._left.remove(entry)
         for start, end in sorted(starts, reverse=True):
             prose = f"{prose[:start]}{{term}}`{prose[start:end]}`{prose[end:]}"
@@ -75,8 +75,8 @@ class Linker:
 def _parts(source: str) -> Iterator[tuple[bool, str]]:
     """Stretches of a page, with whether each is running text."""
     start = 0
-    for found in _NOT_PROSE.finditer(source):
-        yield True, source[start : found.start()]
-        yield False, found.group()
-        start = found.end()
+    for match in _NOT_PROSE.finditer(source):
+        yield True, source[start : match.start()]
+        yield False, match.group()
+        start = match.end()
     yield True, source[start:]

@@ -39,9 +39,9 @@ def _buttons(lab: building.Lab) -> str:
 
 def exercises() -> dict[str, str]:
     """For the label of each page that labs rest on, the line that leads there to the labs."""
-    found: dict[str, list[str]] = {}
+    by_label: dict[str, list[str]] = {}
     for lab in building.labs():
         rows = _READ.findall(lab.source.read_text(encoding="utf-8"))
         for label in dict.fromkeys(LABEL.findall(" ".join(rows))):
-            found.setdefault(label, []).append(f"{{ref}}`Lab {lab.number}: {lab.title} <lab-{lab.name}>`")
-    return {label: f"**Exercise.** {', '.join(links)}" for label, links in found.items()}
+            by_label.setdefault(label, []).append(f"{{ref}}`Lab {lab.number}: {lab.title} <lab-{lab.name}>`")
+    return {label: f"**Exercise.** {', '.join(links)}" for label, links in by_label.items()}

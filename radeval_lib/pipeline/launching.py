@@ -51,8 +51,8 @@ _COMMIT = re.compile(r"<td>commit</td>\s*<td>([0-9a-f]{40})\b")
 def home() -> str:
     """``owner/name`` of the public repository; empty where none is named."""
     named = own_yaml.read(ROOT / "_config.yml").get("repository", {})
-    found = re.search(r"github\.com/([\w.-]+/[\w.-]+?)/?$", named.get("url", ""))
-    return found[1] if found else ""
+    match = re.search(r"github\.com/([\w.-]+/[\w.-]+?)/?$", named.get("url", ""))
+    return match[1] if match else ""
 
 
 def binder(repository: str, path: str, commit: str) -> str:
@@ -148,7 +148,7 @@ def built_from(notebook: nbformat.NotebookNode) -> str:
         for cell in notebook.cells
         for output in cell.get("outputs", [])
     )
-    return next((found[1] for html in shown if (found := _COMMIT.search(html))), "HEAD")
+    return next((match[1] for html in shown if (match := _COMMIT.search(html))), "HEAD")
 
 
 def buttons(name: str, commit: str = "HEAD") -> str:

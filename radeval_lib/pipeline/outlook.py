@@ -47,8 +47,8 @@ def _not_there(files: list[fetch.FileStatus]) -> list[fetch.FileStatus]:
 def hub_models(graph: Graph) -> dict[str, bool]:
     """The models of a hub that a profile names, with whether the weights that would be loaded are here."""
     named = json.dumps([graph.settings.models, graph.settings.experiments], ensure_ascii=False)
-    found = sorted(set(_HUB.findall(named)))
-    return {name: catalog.in_hub_cache(name) for name in found}
+    hub_names = sorted(set(_HUB.findall(named)))
+    return {name: catalog.in_hub_cache(name) for name in hub_names}
 
 
 def _data(graph: Graph) -> str:
@@ -76,20 +76,20 @@ def lacking(graph: Graph) -> dict[str, list[str]]:
         if filler != registry.ABSENT and not filling.present(filler, graph.data_root)
     ]
     readers = {page: _roles_of(graph, page) for page in graph.pages} if absent else {}
-    found = {role: [page for page, wanted in readers.items() if role in wanted] for role in absent}
-    return {role: pages for role, pages in found.items() if pages}
+    by_role = {role: [page for page, wanted in readers.items() if role in wanted] for role in absent}
+    return {role: pages for role, pages in by_role.items() if pages}
 
 
 def _roles_of(graph: Graph, page: str) -> set[str]:
     """The roles of data that a page, the cells that it reads and the cells before these read."""
-    found, notebooks, waiting = set(declared(page).data), {page}, graph.cells_before(page)
+    roles, notebooks, waiting = set(declared(page).data), {page}, graph.cells_before(page)
     while waiting:
         cell = graph.cells[waiting.pop()]
-        found.update(cell.data or declared(cell.notebook).data)
+        roles.update(cell.data or declared(cell.notebook).data)
         if cell.notebook not in notebooks:
             notebooks.add(cell.notebook)
             waiting += graph.cells_before(cell.notebook)
-    return found
+    return roles
 
 
 def _lacking(graph: Graph) -> Iterator[str]:
@@ -102,12 +102,12 @@ def _lacking(graph: Graph) -> Iterator[str]:
             yield f"In part: {role} is filled by {here} alone, of {filler}."
 
 
-def _models(found: dict[str, bool]) -> str:
-    if not found:
+def _models(is_here: dict[str, bool]) -> str:
+    if not is_here:
         return "Models: the profile names none of a hub."
-    missing = [name for name, here in found.items() if not here]
-    loose = [name for name in found if catalog.revision_of(name) is None]
-    text = f"Models: {_counted(len(found), 'model', 'the cache of the hub on this machine', missing)}"
+    missing = [name for name, here in is_here.items() if not here]
+    loose = [name for name in is_here if catalog.revision_of(name) is None]
+    text = f"Models: {_counted(len(is_here), 'model', 'the cache of the hub on this machine', missing)}"
     return text + (
         f"; without a revision, so that results say unpinned: {', '.join(loose)}." if loose else "."
     )

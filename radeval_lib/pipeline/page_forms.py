@@ -38,10 +38,10 @@ def for_readers(
     executed: Path,
     card: pd.DataFrame,
     exercises: Mapping[str, str] | None = None,
-    found: Sequence[Result] = (),
+    recorded: Sequence[Result] = (),
 ) -> str:
     """An executed notebook as the book shows it: parameters hidden (its provenance lists them), code folded
-    unless it is tagged ``show-input``, its papers below the title, how to cite each result of ``found``
+    unless it is tagged ``show-input``, its papers below the title, how to cite each result of ``recorded``
     beside it, exhibits that were not rebuilt at the end, words of the glossary linked."""
     notebook = nbformat.read(executed, as_version=4)
     commit = launching.built_from(notebook)
@@ -53,7 +53,7 @@ def for_readers(
             cell.source = glossary.linked(cell.source)
         elif cell.cell_type == "code":
             _tag(cell)
-            _adapt_outputs(cell, found)
+            _adapt_outputs(cell, recorded)
     if first is not None:
         page = f"{executed.parent.name}/{executed.stem}"
         label = re.match(r"\(([\w-]+)\)=", first.source)
@@ -87,13 +87,13 @@ def _tag(cell: nbformat.NotebookNode) -> None:
     cell.metadata["tags"] = sorted(tags)
 
 
-def _adapt_outputs(cell: nbformat.NotebookNode, found: Sequence[Result]) -> None:
+def _adapt_outputs(cell: nbformat.NotebookNode, recorded: Sequence[Result]) -> None:
     """Make the drawings of a cell fit both grounds, and add to its results how to cite them."""
     for output in cell.outputs:
         if drawing := output.get("data", {}).get("image/svg+xml"):
             output["data"]["image/svg+xml"] = for_both_grounds(typesetting.drawing("".join(drawing)))
         if html := output.get("data", {}).get("text/html"):
-            output["data"]["text/html"] = citing.with_citation("".join(html), found)
+            output["data"]["text/html"] = citing.with_citation("".join(html), recorded)
 
 
 def for_both_grounds(svg: str) -> str:

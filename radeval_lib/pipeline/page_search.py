@@ -48,8 +48,8 @@ def searched_text(page: bytes, *, notebook: bool) -> str:
 def headings_of(page: bytes, *, notebook: bool) -> list[tuple[str, str]]:
     """The headings of a staged page, its title first, each with the label before it (empty where there is
     none): what search looks at before it looks at texts."""
-    found = _HEADING.findall(_FENCED.sub("", _prose(page, notebook=notebook)))
-    return [(" ".join(_MARKUP.sub(" ", words).split()), label) for label, words in found]
+    headings = _HEADING.findall(_FENCED.sub("", _prose(page, notebook=notebook)))
+    return [(" ".join(_MARKUP.sub(" ", words).split()), label) for label, words in headings]
 
 
 def search_script(pages: Sequence[str], staged: Mapping[str, bytes], card: pd.DataFrame) -> bytes:

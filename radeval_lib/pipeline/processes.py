@@ -102,8 +102,8 @@ def _runs(process: str) -> bool:
 
 def end_with_owner() -> None:
     """End this process soon after the build that started it, if one did; call it once."""
-    path, found, token = os.environ.get(OWNER, "").rpartition(":")
-    if found:
+    path, colon, token = os.environ.get(OWNER, "").rpartition(":")
+    if colon:
         threading.Thread(target=_watch, args=(Path(path), token), daemon=True).start()
 
 

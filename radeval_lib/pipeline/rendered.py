@@ -61,6 +61,6 @@ def changed(output_dir: Path, *, but_index: bool = False) -> list[str]:
     """
     if not (noted := atomic.read_mapping(output_dir / _SUMS)):
         return [_SUMS]
-    found = checksums.of_folder(folder(output_dir))
-    names = (noted.keys() | found.keys()) - ({index(output_dir).name} if but_index else set())
-    return sorted(name for name in names if noted.get(name) != found.get(name))
+    sums = checksums.of_folder(folder(output_dir))
+    names = (noted.keys() | sums.keys()) - ({index(output_dir).name} if but_index else set())
+    return sorted(name for name in names if noted.get(name) != sums.get(name))

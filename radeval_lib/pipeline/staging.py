@@ -133,16 +133,16 @@ def stage(executed_dir: Path, target: Path, *, judge: bool = False) -> bool:
         If the table of contents names a page that does not exist.
     """
     output_dir = executed_dir.parent
-    found = results.read_all(output_dir)
-    card, pages = scorecard(found), pages_of(BOOK / CONTENTS)
+    recorded = results.read_all(output_dir)
+    card, pages = scorecard(recorded), pages_of(BOOK / CONTENTS)
     files, form = browser_judge.staged() if judge else ({}, "")
     wanted = {"_config.yml": settings(output_dir.name).encode(), REFERENCES.name: REFERENCES.read_bytes()}
     wanted |= {f"_extra/{name}": content for name, content in files.items()}
-    prose, unjudged = _prose_pages(card, found, form)
+    prose, unjudged = _prose_pages(card, recorded, form)
     wanted |= prose
     wanted |= _downloads(output_dir)
     wanted |= {name: text.encode() for name, text in lab_pages.staged()}
-    executed, left_out, reasons = _executed_pages(executed_dir, pages, card, found)
+    executed, left_out, reasons = _executed_pages(executed_dir, pages, card, recorded)
     wanted |= executed
     reasons |= dict.fromkeys(unjudged, browser_judge.lack())
     left_out |= {label: title for page in unjudged for label, title in absent.labels(_source(page)).items()}
@@ -165,7 +165,7 @@ def _source(page: str) -> str:
 
 
 def _prose_pages(
-    card: pd.DataFrame, found: Sequence[Result], form: str
+    card: pd.DataFrame, recorded: Sequence[Result], form: str
 ) -> tuple[dict[str, bytes], list[str]]:
     """Every file of the folder ``book``, its pages with claims, citations and the judge's ``form``; and the
     pages that are left out because they want that form and it is empty."""
@@ -176,7 +176,7 @@ def _prose_pages(
             prose = path.read_text(encoding="utf-8")
             if path.stem != "glossary":
                 prose = Linker().linked(prose)  # the table of claims is HTML, without roles
-            prose = citing.with_examples(with_claims(prose, card), found)
+            prose = citing.with_examples(with_claims(prose, card), recorded)
             if browser_judge.MARK in prose and not form:
                 prose = absent.placeholder(prose, browser_judge.lack())
                 unjudged.append(name.removesuffix(".md"))
@@ -188,7 +188,7 @@ def _prose_pages(
 
 
 def _executed_pages(
-    executed_dir: Path, pages: Sequence[str], card: pd.DataFrame, found: Sequence[Result]
+    executed_dir: Path, pages: Sequence[str], card: pd.DataFrame, recorded: Sequence[Result]
 ) -> tuple[dict[str, bytes], dict[str, str], dict[str, str]]:
     """Notebooks that were run, or what stands for those that lack data; the labels that are left out; and the
     pages that are left out whole, with the reason."""
@@ -204,7 +204,7 @@ def _executed_pages(
             left_out |= absent.labels(source)
             reasons[f"notebooks/{name}"] = lack
             continue
-        shown = for_readers(path, card, exercises, found)
+        shown = for_readers(path, card, exercises, recorded)
         wanted[f"notebooks/{name}.ipynb"] = shown.encode()
         if ENDS_HERE in shown:
             left_out |= absent.cut_labels(source, shown)

@@ -160,14 +160,14 @@ class Graph:
     @cached_property
     def names(self) -> list[str]:
         """The steps of this build, rendering apart: its pages, and the cells that they need."""
-        found = dict.fromkeys(self.pages)
+        steps = dict.fromkeys(self.pages)
         unvisited = list(self.pages)
         while unvisited:
             for name in self.cells_before(unvisited.pop()):
-                if name not in found:
-                    found[name] = None
+                if name not in steps:
+                    steps[name] = None
                     unvisited.append(self.cells[name].notebook)
-        return list(found)
+        return list(steps)
 
     def output(self, name: str) -> Path:
         """The file by which the engine knows a step."""
@@ -250,20 +250,20 @@ def chosen_pages(only: Sequence[str]) -> set[str]:
     ParameterError
         Where one is none of these.
     """
-    found, folders = set[str](), sorted({name.partition("/")[0] for name in notebooks()})
+    chosen, folders = set[str](), sorted({name.partition("/")[0] for name in notebooks()})
     for one in only:
         if one in folders:
-            found.update(name for name in notebooks() if name.partition("/")[0] in (one, "across"))
+            chosen.update(name for name in notebooks() if name.partition("/")[0] in (one, "across"))
         elif one in notebooks():
-            found.add(one)
+            chosen.add(one)
         elif one in ledger():
-            found.add(ledger()[one].notebook)
+            chosen.add(ledger()[one].notebook)
         else:
             near = get_close_matches(one, [*folders, *notebooks(), *ledger()], n=3)
             hint = f" Near it: {listed(near)}." if near else ""
             remedy = f"Folders: {', '.join(folders)}; or give a notebook, or an exhibit.{hint}"
             raise ParameterError(f"no pages called {one!r}", "--only", remedy)
-    return found
+    return chosen
 
 
 def write_record(folder: Path, parameters: Mapping[str, Any], executed: Path) -> None:
@@ -282,8 +282,8 @@ def _sums(folder: Path) -> dict[str, str]:
 
 def named(message: str) -> str | None:
     """The step that a message of a rule, or a line that repeats it, is about; None for another line."""
-    found = _MESSAGE.fullmatch(message)
-    return found[2] if found else None
+    match = _MESSAGE.fullmatch(message)
+    return match[2] if match else None
 
 
 def waiting_line(jobs: Iterable[tuple[str, str]]) -> str:

@@ -26,8 +26,8 @@ def errors_together(
 ) -> float:
     """How the errors of two metrics' correlations with the same ratings correlate: the median over every two
     metrics, from draws of cases."""
-    found = drawn(scores, ratings, cases, "kendall", run=run, name="errors together").draws
-    between = np.atleast_2d(np.corrcoef(found[:, np.isfinite(found).all(axis=0)]))
+    draws = drawn(scores, ratings, cases, "kendall", run=run, name="errors together").draws
+    between = np.atleast_2d(np.corrcoef(draws[:, np.isfinite(draws).all(axis=0)]))
     return float(np.median(between[np.triu_indices_from(between, 1)]))
 
 
@@ -60,17 +60,17 @@ def printed_designs(between: float) -> pd.DataFrame:
         "RaTEScore, sentences, Pearson": (printed("ratescore.fig3"), "Sentences", "pearson"),
         "RaTEScore, paragraphs, Pearson": (fives, "Paragraphs", "pearson"),
     }
-    found = {}
+    rows = {}
     for name, (table, part, kind) in claims.items():
         values, n = table.set_index("metric")["value"], pairs[part]
         errors = {one: standard_error(*correlation_interval(value, n, kind)) for one, value in values.items()}
-        found[name] = _row(values, errors, RATESCORE, [one for one in errors if one != RATESCORE], n, between)
+        rows[name] = _row(values, errors, RATESCORE, [one for one in errors if one != RATESCORE], n, between)
     green = PrintedTaus()
     ends = green.values[["ci_low", "ci_high"]]
     errors = {str(one): standard_error(low, high) for one, low, high in ends.itertuples()}
     taus = green.values["estimate"]
-    found["GREEN, ReXVal, τ"] = _row(taus, errors, "GREEN", green.earlier, pairs["ReXVal"], between)
-    return pd.DataFrame(found).T
+    rows["GREEN, ReXVal, τ"] = _row(taus, errors, "GREEN", green.earlier, pairs["ReXVal"], between)
+    return pd.DataFrame(rows).T
 
 
 def _row(

@@ -26,8 +26,8 @@ def agreement(metrics: Mapping[str, Metric], records: Sequence[FactRating], *, r
     texts = [(reveal(one.reference), reveal(one.candidate)) for one in records]
     frame = scores(metrics, pd.DataFrame(texts, columns=["reference", "candidate"])).drop(columns=COMPOSITE)
     rates, cases = [one.f1 for one in records], [one.case for one in records]
-    found = drawn(frame, rates, cases, "kendall", run=run, name="facts").intervals()
-    return found.set_index("metric")[["value", "low", "high"]]
+    intervals = drawn(frame, rates, cases, "kendall", run=run, name="facts").intervals()
+    return intervals.set_index("metric")[["value", "low", "high"]]
 
 
 def hallucinations(metrics: Mapping[str, Metric], records: Sequence[FactRating], *, run: Run) -> pd.DataFrame:
@@ -49,8 +49,8 @@ def hallucinations(metrics: Mapping[str, Metric], records: Sequence[FactRating],
     else:
         frame[SOURCE] = [found_in_source(source, candidate) for _, candidate, source in texts]
     rates, cases = [one.hallucination for one in records], [one.case for one in records]
-    found = drawn(frame, rates, cases, "spearman", run=run, name="hallucinations").intervals()
-    return found.set_index("metric")[["value", "low", "high"]].sort_values("value")
+    intervals = drawn(frame, rates, cases, "spearman", run=run, name="hallucinations").intervals()
+    return intervals.set_index("metric")[["value", "low", "high"]].sort_values("value")
 
 
 def found_in_source(source: str, summary: str) -> float:

@@ -45,8 +45,8 @@ def costs(frame: pd.DataFrame, edits: Sequence[str], run: Run) -> pd.DataFrame:
             sums = wide[metric][[edit, "another report"]].dropna().to_numpy(np.float64)
             if not len(sums):
                 continue
-            (found,) = sum_estimates(sums, mean_of_sums, resamples=run.profile.resamples, rng=run.rng(edit))
-            rows.append((metric, edit, found.value, found.low, found.high, len(sums)))
+            (cost,) = sum_estimates(sums, mean_of_sums, resamples=run.profile.resamples, rng=run.rng(edit))
+            rows.append((metric, edit, cost.value, cost.low, cost.high, len(sums)))
     return pd.DataFrame(rows, columns=["metric", "edit", "value", "low", "high", "n"])
 
 
@@ -54,7 +54,7 @@ def cheaper_on_the_same(frame: pd.DataFrame, edit: str, other: str, run: Run) ->
     """The metrics that charge less for one edit than for another on the reports that allow both, beyond
     chance: the 95% interval of the difference lies below 0 (reports resampled); and how many reports do."""
     wide = frame.pivot(index="report", columns="edit")
-    found, reports = [], 0
+    cheaper, reports = [], 0
     for metric in wide.columns.unique(0):
         both = wide[metric][[edit, other]].dropna()
         apart = np.column_stack([both[edit] - both[other], np.ones(len(both))])
@@ -62,9 +62,9 @@ def cheaper_on_the_same(frame: pd.DataFrame, edit: str, other: str, run: Run) ->
             apart, mean_of_sums, resamples=run.profile.resamples, rng=run.rng(f"{edit}, {other}")
         )
         if gap.high < 0:
-            found.append(str(metric))
+            cheaper.append(str(metric))
         reports = max(reports, len(both))
-    return found, reports
+    return cheaper, reports
 
 
 def heat_map(axes: Axes, table: pd.DataFrame, harmless: int) -> None:

@@ -130,7 +130,7 @@ def agreement_of(card: Card) -> dict[str, dict[str, Any]]:
 def one_page(first: Card, others: Mapping[str, Card]) -> pd.DataFrame:
     """Every metric in alphabetical order: agreement from the first card, detected edits from its own."""
     cards = {first.data["metric"]["name"]: first, **others}
-    found = {
+    by_measure = {
         key: {row["metric"]: row for row in first.data["radpref"][key]} for key in ("by_grade", "choices")
     }
     facts = {row["metric"]: row for row in first.data["mts_dialog"]["rates"]["f1"]}
@@ -141,8 +141,8 @@ def one_page(first: Card, others: Mapping[str, Card]) -> pd.DataFrame:
         layout = [row["value"] for row in seen.values() if row["kind"] == "changes its layout"]
         rows[name] = {
             "tuned on RadPref": card["metric"]["tuned_on_radpref"],
-            "τ_b by grade": _interval(found["by_grade"][name]),
-            "choices": f"{found['choices'][name]['value']:.0%}",
+            "τ_b by grade": _interval(by_measure["by_grade"][name]),
+            "choices": f"{by_measure['choices'][name]['value']:.0%}",
             "facts, τ_b": _interval(facts[name]),
             "lost “no”": _share(seen["a “no” lost"]["value"]),
             "other words": _share(seen["in other words"]["value"]),

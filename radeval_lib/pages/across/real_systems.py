@@ -94,8 +94,8 @@ def findings(
     rows = {}
     for system in systems:
         studies = table[table["system"] == system].sort_values("study")
-        gold, found = unmasked(studies["gold"]), unmasked(studies["found"])
-        common = gold.astype(np.int16) @ found.T.astype(np.int16)
+        gold, stated = unmasked(studies["gold"]), unmasked(studies["found"])
+        common = gold.astype(np.int16) @ stated.T.astype(np.int16)
         places = np.arange(len(studies))
         drawn = np.array([common[places, rng.permutation(len(studies))].sum() for _ in range(lookups)])
         named, coded_ = int(np.diagonal(common).sum()), int(gold.sum())
@@ -140,8 +140,8 @@ def difference(
     scores = stratum_of(table, stratum).pivot(index=["study", "case"], columns="system", values=metric)
     apart = (scores[pair[0]] - scores[pair[1]]).dropna()
     sums = apart.groupby("case").agg(["sum", "count"]).to_numpy(np.float64)
-    (found,) = sum_estimates(sums, mean_of_sums, resamples=resamples, rng=rng)
-    return found
+    (estimate,) = sum_estimates(sums, mean_of_sums, resamples=resamples, rng=rng)
+    return estimate
 
 
 def first(values: pd.Series[float], metric: str) -> str:
@@ -176,8 +176,8 @@ def gains(recording: Recording, resamples: int, rng: np.random.Generator) -> pd.
             for metric in of_metrics["metric"]
         ]
         of_studies = np.column_stack([*apart, np.ones(len(chosen))]).astype(np.float64)
-        found = sum_estimates(of_studies, mean_of_sums, resamples=resamples, rng=rng)
-        for shuffle, gain in zip(of_metrics.itertuples(), found, strict=True):
+        estimates = sum_estimates(of_studies, mean_of_sums, resamples=resamples, rng=rng)
+        for shuffle, gain in zip(of_metrics.itertuples(), estimates, strict=True):
             given = (system, shuffle.metric, stratum, gain.value, gain.low, gain.high)
             rows[shuffle.Index] = (*given, shuffle.sd, shuffle.p)
     columns = ["system", "metric", "stratum", "gain", "low", "high", "sd", "p"]
@@ -314,7 +314,7 @@ def leads(recording: Recording, named: pd.DataFrame, run: Run) -> pd.DataFrame:
     references, are by the first."""
     table, finder = recording.table, str(named["named"].idxmax())
     chosen = [finder, LAST_IMAGE] if LAST_IMAGE.startswith(finder) else [finder]
-    found = {}
+    by_metric = {}
     for metric in METRICS:
         rival = first(means(table, [metric])[metric].loc[named.index.drop(finder)], metric)
         apart, sides = [], []
@@ -322,8 +322,8 @@ def leads(recording: Recording, named: pd.DataFrame, run: Run) -> pd.DataFrame:
             rng = run.rng(f"lead by {metric}, {one}")
             apart.append(difference(table, metric, (one, rival), "all", run.profile.resamples, rng))
             sides.append(above(*sorted(get(metric).sign() * end for end in (apart[-1].low, apart[-1].high))))
-        found[metric] = {"rival": rival, "difference": apart[0], "leads": under_every(sides)}
-    return pd.DataFrame.from_dict(found, orient="index", dtype=object)
+        by_metric[metric] = {"rival": rival, "difference": apart[0], "leads": under_every(sides)}
+    return pd.DataFrame.from_dict(by_metric, orient="index", dtype=object)
 
 
 def lead_table(led: pd.DataFrame) -> pd.DataFrame:

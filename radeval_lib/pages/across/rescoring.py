@@ -88,14 +88,14 @@ def check(name: str, profile: str, data_root: str = "", metrics: Sequence[str] =
         Where there is no such set, or no data root that holds it.
     """
     require_known(name, recorded.names())
-    known, found = recorded.load(name), []
+    known, comparisons = recorded.load(name), []
     for key in metrics or known.about["columns"]:
         run, root = begin(name, profile, data_root)  # one per metric: it notes the models used
         metric = systems_recording.metric(run, key)
         case = _case(known, metric, run)
         for before, after, ratings in _again(known, metric, run, root):
-            found.append(compare(key, before, after, case, ratings))
-    return found
+            comparisons.append(compare(key, before, after, case, ratings))
+    return comparisons
 
 
 def _case(known: recorded.Recording, metric: Metric, run: Run) -> str:

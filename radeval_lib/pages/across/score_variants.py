@@ -140,7 +140,7 @@ def _sacrebleu(**settings: Any) -> Score:
 
 def bleu() -> list[Variant]:
     """BLEU in percent; those of sacrebleu only where it is installed."""
-    found = [
+    variants = [
         Variant("BLEU", f"BLEU-{order}, COCO, {form}", source, _coco(order, prepare))
         for form, source, prepare in (
             ("cleaned", COCO, _clean_all),
@@ -148,7 +148,7 @@ def bleu() -> list[Variant]:
         )
         for order in (1, 2, 3, 4)
     ]
-    found += [
+    variants += [
         Variant("BLEU", "BLEU-4, COCO, as written", COCO, lambda r, c: 100 * corpus_bleu(c, r, 4)),
         Variant(
             "BLEU",
@@ -167,7 +167,7 @@ def bleu() -> list[Variant]:
         Variant("BLEU", "BLEU-2, mean of sentences, fast-bleu", CXR_METRIC, _bleu2),
     ]
     if find_spec("sacrebleu"):
-        found += [
+        variants += [
             Variant("BLEU", "sacrebleu, cased", SACREBLEU, _sacrebleu()),
             Variant("BLEU", "sacrebleu, lower case", SACREBLEU, _sacrebleu(lowercase=True)),
             Variant(
@@ -177,7 +177,7 @@ def bleu() -> list[Variant]:
                 _sacrebleu(lowercase=True, tokenize="intl"),
             ),
         ]
-    return found
+    return variants
 
 
 def _rouge(prepare: Callable[[str], list[str]], beta: float) -> Score:
@@ -199,11 +199,11 @@ def _rouge(prepare: Callable[[str], list[str]], beta: float) -> Score:
 def _rouge_summary(references: Texts, candidates: Texts) -> float:
     from rouge_score.rouge_scorer import RougeScorer
 
-    scorer, found = RougeScorer(["rougeLsum"], use_stemmer=True), []
+    scorer, values = RougeScorer(["rougeLsum"], use_stemmer=True), []
     for reference, candidate in zip(references, candidates, strict=True):
         lines = (text.replace(". ", ".\n") for text in (reference, candidate))
-        found.append(scorer.score(*lines)["rougeLsum"].fmeasure)
-    return float(np.mean(found))
+        values.append(scorer.score(*lines)["rougeLsum"].fmeasure)
+    return float(np.mean(values))
 
 
 def rouge() -> list[Variant]:
@@ -219,10 +219,10 @@ def rouge() -> list[Variant]:
 
 def meteor(wordnet: str | None) -> list[Variant]:
     """METEOR by NLTK; with synonyms where a folder of WordNet is given. Java METEOR 1.5 is not computed."""
-    found = [_each("METEOR", "NLTK, no synonyms", NLTK_METEOR, create("meteor"))]
+    variants = [_each("METEOR", "NLTK, no synonyms", NLTK_METEOR, create("meteor"))]
     if wordnet:
-        found.append(_each("METEOR", "NLTK with WordNet", NLTK_METEOR, create("meteor", wordnet=wordnet)))
-    return found
+        variants.append(_each("METEOR", "NLTK with WordNet", NLTK_METEOR, create("meteor", wordnet=wordnet)))
+    return variants
 
 
 def chexbert_f1(labels: Sequence[str], average: str, uncertain: bool) -> Score:
@@ -232,10 +232,10 @@ def chexbert_f1(labels: Sequence[str], average: str, uncertain: bool) -> Score:
 
     def score(references: Texts, candidates: Texts) -> float:
         both = [_labels(side, labels, uncertain) for side in (references, candidates)]
-        gold, found = both
+        gold, stated = both
         axis = {"micro": None, "macro": 0, "by report": 1}[average]
-        common = (gold & found).sum(axis=axis)
-        total = gold.sum(axis=axis) + found.sum(axis=axis)
+        common = (gold & stated).sum(axis=axis)
+        total = gold.sum(axis=axis) + stated.sum(axis=axis)
         empty = 1.0 if average == "by report" else 0.0
         return float(np.mean(np.where(total > 0, 2 * common / np.maximum(total, 1), empty)))
 
@@ -254,17 +254,17 @@ _judge = lru_cache(maxsize=8192)(judge_pair)
 def observation_variants() -> list[Variant]:
     """CheXbert-like F1: the averages that are in use, with the observations by rules in CheXbert's place."""
     thirteen = [name for name in observations() if name != NO_FINDING]
-    found = []
+    variants = []
     for count, names in (("5", FIVE), ("14", observations()), ("13", thirteen)):
         for average in ("micro", "macro", "by report"):
             for uncertain in (True, False):
                 treatment = "uncertain as positive" if uncertain else "uncertain as negative"
                 source = BY_REPORT if average == "by report" else F1_5_OR_14 if uncertain else UNCERTAIN_AS
                 name = f"{count} labels, {average}, {treatment}"
-                found.append(
+                variants.append(
                     Variant("CheXbert-like F1", name, source, chexbert_f1(names, average, uncertain))
                 )
-    return found
+    return variants
 
 
 def green() -> list[Variant]:
@@ -300,7 +300,7 @@ def green() -> list[Variant]:
 def of_models(models: Mapping[str, str]) -> list[Variant]:
     """Variants of the scores that need models, by role: ``encoder``, ``graph_model``, ``ner_model``."""
     encoder, graphs = models["encoder"], models["graph_model"]
-    found = [
+    variants = [
         _each(
             "BERTScore",
             f"layer {layer or 'last'}",
@@ -313,8 +313,8 @@ def of_models(models: Mapping[str, str]) -> list[Variant]:
         for case in ("relations", "fold"):
             metric = create("f1_radgraph", graph_model=graphs, level=level, case=case)
             name, source = ("lower case", RADGRAPH_CASE) if case == "fold" else ("case kept", VILMEDIC_LEVELS)
-            found.append(_each("F1-RadGraph", f"{level}, {name}", source, metric))
-    found.append(
+            variants.append(_each("F1-RadGraph", f"{level}, {name}", source, metric))
+    variants.append(
         _each("F1-RadGraph", "combined", CXR_METRIC, create("radgraph_combined", graph_model=graphs))
     )
     components = RadCliQ(graph_model=graphs, encoder=encoder, layer=None)
@@ -326,7 +326,7 @@ def of_models(models: Mapping[str, str]) -> list[Variant]:
     def mean(version: str) -> Callable[[NDArray[np.float64]], float]:
         return lambda table: float(radcliq(table, version).mean())
 
-    found += [
+    variants += [
         _each("RadCliQ", "v0, mean", CXR_METRIC, parts, mean("v0"), lower=True),
         _each("RadCliQ", "v1, mean", CXR_METRIC, parts, mean("v1"), lower=True),
         _each("RadCliQ", "v1, 1 over the mean", RADCLIQ_TURNED, parts, lambda table: 1 / mean("v1")(table)),
@@ -340,11 +340,11 @@ def of_models(models: Mapping[str, str]) -> list[Variant]:
     ]
     filled = {"ner_model": models["ner_model"], "encoder": encoder}
     own: dict[str, Any] = {**filled, **fitting("ratescore", filled)}
-    found += [
+    variants += [
         _each("RaTEScore", f"{weights} weights", RATESCORE_CODE, create("ratescore", weights=weights, **own))
         for weights in ("long", "short")
     ]
-    return found
+    return variants
 
 
 def wordnet_folder() -> str | None:

@@ -27,11 +27,11 @@ def wins(table: pd.DataFrame, systems: Sequence[str]) -> pd.Series[int]:
 
 def undecided(table: pd.DataFrame, systems: Sequence[str]) -> list[str]:
     """The scores whose variants do not agree on who is first."""
-    found = []
+    families = []
     for family, of in table.groupby("family", sort=False):
         winners = {tuple(row == 1) for row in ranks(of, systems).to_numpy()}
-        found += [str(family)] if len(winners) > 1 else []
-    return found
+        families += [str(family)] if len(winners) > 1 else []
+    return families
 
 
 def alike_either_way(table: pd.DataFrame, ranked: pd.DataFrame) -> pd.Series[bool]:

@@ -114,13 +114,13 @@ def timed(metrics: Mapping[str, Metric], pairs: pd.DataFrame, device: str) -> pd
     Every reference is taken once, since no text is read twice and a corpus has one candidate per report.
     """
     once = pairs.drop_duplicates("reference")
-    found = {}
+    milliseconds = {}
     for title, metric in metrics.items():
         texts = [once[column].tolist() for column in ("reference", "candidate")]
         metric.score(*(side[:WARM_UP] for side in texts))
         rest = [side[WARM_UP:] for side in texts]
-        found[title] = 1000 * _seconds(partial(metric.score, *rest), device) / len(rest[0])
-    return pd.Series(found)
+        milliseconds[title] = 1000 * _seconds(partial(metric.score, *rest), device) / len(rest[0])
+    return pd.Series(milliseconds)
 
 
 def operations_a_second(device: str) -> float:

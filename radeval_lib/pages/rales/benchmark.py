@@ -54,9 +54,9 @@ def check_search_settings(startup: int) -> list[Check]:
     sampler = rows.loc["sampler of the search"]
     guided = max(0, max(trials) - startup)
     first = f"Optuna's first {startup} are random, so it guides {guided}"
-    found = f"{max(trials)}, sampler: {sampler['code_has']}; {first}"
+    finding = f"{max(trials)}, sampler: {sampler['code_has']}; {first}"
     name = "trials that the estimator guides"
-    return [*checks, check_statement(name, f"{sampler['paper_says']}, up to 10 trials", found, guided > 0)]
+    return [*checks, check_statement(name, f"{sampler['paper_says']}, up to 10 trials", finding, guided > 0)]
 
 
 def _resamples(run: Run) -> int:
@@ -89,7 +89,7 @@ def optimism_by_trials(
     totals = table.sum(axis=2)
     whole = micro_f1(totals)
     folds = min(_FOLDS, cases)
-    found: dict[int, list[tuple[float, float]]] = {size: [] for size in sizes}
+    by_size: dict[int, list[tuple[float, float]]] = {size: [] for size in sizes}
     for drawn in drawn_rows(np.arange(searches), resamples, rng.spawn(1)[0]):
         order = np.stack([rng.permutation(most) for _ in drawn])
         fold = rng.permutation(np.arange(cases) % folds)
@@ -100,9 +100,9 @@ def optimism_by_trials(
             rows = [(search, order[place, :size]) for place, search in enumerate(drawn)]
             gains = [whole[s, k].max() - whole[s, k[values[s, k].argmax()]] for s, k in rows]
             luck = [whole[s, k].max() - _unseen(inside[s, k], others[s, k]) for s, k in rows]
-            found[size].append((float(np.mean(gains)), float(np.mean(luck))))
+            by_size[size].append((float(np.mean(gains)), float(np.mean(luck))))
     result = []
-    for size, draws in found.items():
+    for size, draws in by_size.items():
         (low, high), mean = np.quantile(draws, (0.025, 0.975), axis=0), np.mean(draws, axis=0)
         result.append((size, *mean, *low, *high))
     ends = [f"{name}_{end}" for end in ("low", "high") for name in _GAINS]
@@ -141,10 +141,10 @@ def _leads(percent: PercentScores) -> list[Estimate]:
     return [percent.lead(a, b) for a, b in combinations(percent.encoders, 2)]
 
 
-def flat(found: Mapping[str, PercentScores], share: float) -> str:
+def flat(by_regime: Mapping[str, PercentScores], share: float) -> str:
     """Encoders whose accuracy for procedures is at most ``share``, in percent, by the share of labels."""
     parts = []
-    for regime, one in found.items():
+    for regime, one in by_regime.items():
         scored = one.observed["Procedure"]
         # "MiniLM, untrained" would read as two entries of a list.
         names = [re.sub(", (.*)", r" (\1)", name) for name in scored.index[scored <= share]]
@@ -179,12 +179,12 @@ def ranges(ranks: pd.DataFrame) -> list[str]:
     return [f"{low:.0f} to {high:.0f}" for low, high in zip(ranks["low"], ranks["high"], strict=True)]
 
 
-def draw_regimes(found: Mapping[str, PercentScores]) -> Figure:
+def draw_regimes(by_regime: Mapping[str, PercentScores]) -> Figure:
     """NLU score with its interval, one panel per share of labels and one row per encoder."""
-    shares = [name for name in ("hundredth", "tenth", "all") if name in found]
+    shares = [name for name in ("hundredth", "tenth", "all") if name in by_regime]
     figure, axes = plots.panels(len(shares), 1, height=1.3, sharex=True, squeeze=False)
     for axis, name in zip(axes[:, 0], shares, strict=True):
-        rows = found[name].intervals()
+        rows = by_regime[name].intervals()
         own = rows[rows["column"] == SCORE].set_index("encoder")
         plots.intervals(axis, own)
         axis.set_title(REGIMES[name])

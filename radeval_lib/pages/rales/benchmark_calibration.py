@@ -64,15 +64,15 @@ def classifiers(run: Run) -> dict[str, Scaled]:
     encoder, regime and, if there are several, draw of records."""
     outputs = joined(run.cells("rales/fitting"), "outputs", plan.settings(run.profile))
     chosen, resamples = outputs.query("regime in ['all', 'probe']"), min(run.profile.resamples, 500)
-    found = {}
+    by_name = {}
     for (encoder, regime), rows in chosen.groupby(["encoder", "regime"], sort=False):
         several = rows["draw"].nunique() > 1
         for draw_, own in rows.groupby("draw"):
             name = f"{encoder}, {REGIMES[regime]}" + f", draw {draw_ + 1}" * several
             # The same test documents in each resample of each classifier.
             documents, refits = run.rng("documents"), run.rng(name)
-            found[name] = scaled(own, resamples=resamples, documents=documents, refits=refits)
-    return found
+            by_name[name] = scaled(own, resamples=resamples, documents=documents, refits=refits)
+    return by_name
 
 
 def scaled(
@@ -107,24 +107,24 @@ def scaled(
     return Scaled(fitted, logits, labels, before.observed, after.observed, change_of, left_out, len(seen))
 
 
-def changes(found: Mapping[str, Scaled]) -> pd.DataFrame:
+def changes(by_name: Mapping[str, Scaled]) -> pd.DataFrame:
     """What scaling changes, by ``classifier`` and ``measure``: ``temperature``, ``before``, ``after``, and
     ``low`` and ``high``, the 95 % interval of the change."""
     rows = [
         (name, measure, one.temperature, one.before[measure], one.after[measure], change.low, change.high)
-        for name, one in found.items()
+        for name, one in by_name.items()
         for measure, change in one.changes.items()
     ]
     keys, columns = ["classifier", "measure"], ["temperature", "before", "after", "low", "high"]
     return pd.DataFrame(rows, columns=[*keys, *columns]).set_index(keys)
 
 
-def by_effect(found: Mapping[str, Scaled]) -> dict[str, list[str]]:
+def by_effect(by_name: Mapping[str, Scaled]) -> dict[str, list[str]]:
     """Classifiers by what scaling does to their ECE, with Holm's correction over them: it ``lowers`` or
     ``raises`` it, or that is ``open``; those that are ``constant`` are distinguished."""
     lists: dict[str, list[str]] = {word: [] for word in ("lowers", "raises", "open", "constant")}
-    lists["constant"] = [name for name, one in found.items() if one.constant]
-    learned = {name: one.changes["ECE"] for name, one in found.items() if not one.constant}
+    lists["constant"] = [name for name, one in by_name.items() if one.constant]
+    learned = {name: one.changes["ECE"] for name, one in by_name.items() if not one.constant}
     corrected = pg.multicomp([change.p or 0.0 for change in learned.values()], method="holm")[1]
     for (name, change), p in zip(learned.items(), corrected, strict=True):
         lists["open" if p >= 0.05 else "lowers" if change.value < 0 else "raises"].append(name)
@@ -143,11 +143,11 @@ def whole_fits(names: Sequence[str], every: Iterable[str]) -> list[str]:
     return named
 
 
-def unlearned_words(found: Mapping[str, Scaled]) -> str:
+def unlearned_words(by_name: Mapping[str, Scaled]) -> str:
     """What classes without a document in training do to these classifiers; empty where they do nothing."""
-    infinite = "; ".join(name for name, one in found.items() if one.infinite)
+    infinite = "; ".join(name for name, one in by_name.items() if one.infinite)
     left_out = "; ".join(
-        f"{name} ({one.left_out} of {one.validation})" for name, one in found.items() if one.left_out
+        f"{name} ({one.left_out} of {one.validation})" for name, one in by_name.items() if one.left_out
     )
     sentences = []
     if infinite:
@@ -162,9 +162,9 @@ def unlearned_words(found: Mapping[str, Scaled]) -> str:
     return " ".join([first, *sentences]) if sentences else ""
 
 
-def most_changed(found: Mapping[str, Scaled]) -> str:
+def most_changed(fits: Mapping[str, Scaled]) -> str:
     """The classifier whose ECE scaling moves most, of those that learned something."""
-    return max(found, key=lambda name: (not found[name].constant, abs(found[name].changes["ECE"].value)))
+    return max(fits, key=lambda name: (not fits[name].constant, abs(fits[name].changes["ECE"].value)))
 
 
 def by_temperature(one: Scaled) -> tuple[dict[str, str], str]:
@@ -203,9 +203,9 @@ def _filled_bins(probabilities: NDArray[np.float64], labels: NDArray[np.int64]) 
     return bins[bins["count"] > 0]
 
 
-def draw_changes(found: Mapping[str, Scaled]) -> Figure:
+def draw_changes(by_name: Mapping[str, Scaled]) -> Figure:
     """What scaling adds to the ECE of each classifier that learned something, with its 95% interval."""
-    changed = {name: one.changes["ECE"] for name, one in found.items() if not one.constant}
+    changed = {name: one.changes["ECE"] for name, one in by_name.items() if not one.constant}
     rows = pd.DataFrame({n: (c.value, c.low, c.high) for n, c in changed.items()}, ["value", "low", "high"]).T
     figure, axes = plots.panels(1, 1, height=0.32 * len(rows) + 0.9)
     plots.intervals(axes, rows)

@@ -48,13 +48,13 @@ _CALLED = {"CT Procedure Selection": "MIMIC-III procedure selection"}
 def sentences_about(quotes: Sequence[str], names: Sequence[str]) -> dict[str, str]:
     """Of the paper's sentences those about each data set of Table 1: from one that begins with its name to
     the next that begins with another's."""
-    found: dict[str, list[str]] = {}
+    by_name: dict[str, list[str]] = {}
     about: list[str] = []
     for quote in quotes:
         named = next((name for name in names if quote.startswith(_CALLED.get(name, name))), None)
-        about = found.setdefault(named, []) if named else about
+        about = by_name.setdefault(named, []) if named else about
         about.append(quote)
-    return {name: " ".join(sentences) for name, sentences in found.items()}
+    return {name: " ".join(sentences) for name, sentences in by_name.items()}
 
 
 def check_sources(table1: pd.DataFrame, quotes: Sequence[str]) -> list[Check]:

@@ -109,11 +109,11 @@ def orders(
 ) -> list[Check]:
     """The order of each pair of models, the one that is claimed to be better first, by a benchmark's
     ``scores``."""
-    found = []
+    checks = []
     for better, worse in pairs:
         key = Key(f"order by {benchmark}", better, worse)
-        found += check_superiority(key, claim, scores, first=better, others=[worse], leads=None)
-    return found
+        checks += check_superiority(key, claim, scores, first=better, others=[worse], leads=None)
+    return checks
 
 
 def behind_smaller(scores: pd.DataFrame) -> pd.Series:
@@ -197,11 +197,11 @@ def check_differences(scores: pd.DataFrame, source: str) -> Check:
         f"three categories, {len(three)} pairs": _of_one_call(three),
         "three categories, each share by itself": tuple(three[["p_bonferroni", "least_p"]].min()),
     }
-    found = [f"{name}: {p:.3f} (least possible {least:.3f})" for name, (p, least) in readings.items()]
+    findings = [f"{name}: {p:.3f} (least possible {least:.3f})" for name, (p, least) in readings.items()]
     return check_statement(
         Key("no pair of categories differs", source),
         "no statistically significant pairwise differences",
-        f"least corrected p by {'; '.join(found)}",
+        f"least corrected p by {'; '.join(findings)}",
         study.under_every([p >= 0.05 for p, _ in readings.values()])
         if any(least < 0.05 for _, least in readings.values())
         else None,
@@ -213,10 +213,10 @@ def merged(scores: pd.DataFrame) -> pd.DataFrame:
     return scores.assign(domain=scores["domain"].replace(SPECIAL, " and ".join(SPECIAL).lower()))
 
 
-def _of_one_call(found: pd.DataFrame) -> tuple[float, float]:
+def _of_one_call(tests: pd.DataFrame) -> tuple[float, float]:
     """The least p-value of :func:`rank_tests`, corrected for all its pairs, and the least possible."""
-    pairs = len(found) // found["labels"].nunique()
-    return min(1.0, found["p"].min() * len(found)), min(1.0, (found["least_p"] / pairs).min() * len(found))
+    pairs = len(tests) // tests["labels"].nunique()
+    return min(1.0, tests["p"].min() * len(tests)), min(1.0, (tests["least_p"] / pairs).min() * len(tests))
 
 
 def draw_size(scores: pd.DataFrame, released: pd.DataFrame) -> Figure:

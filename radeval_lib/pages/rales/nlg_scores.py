@@ -32,17 +32,17 @@ def basis_of(run: Run, trained_system: str | None = None) -> Basis:
     ``trained_system`` names the one system of a comparison in ROUGE alone that is trained; without it all
     systems and all metrics enter.
     """
-    found = run.basis({"summaries": "mediqa2021_mimic_cxr"})
+    basis = run.basis({"summaries": "mediqa2021_mimic_cxr"})
     systems = plan.settings(run.profile).rales_systems
     if set(systems) >= SYSTEMS:
-        return found
+        return basis
     entering = {trained_system: systems[trained_system]} if trained_system else systems
     own = described(entering, run.profile.models["encoder"])
     used = [f"{own}, of this build"]
     if not trained_system:
         graphs = "graphs by this build's model, which learned from generated reports, not RadGraph's"
         used.append(f"observations by rules, not by CheXbert; {graphs}")
-    return found.with_own(*used)
+    return basis.with_own(*used)
 
 
 def column(table4: pd.DataFrame, cell: str, models: Sequence[str]) -> dict[str, Printed]:
@@ -99,8 +99,8 @@ def check_share(table12: pd.DataFrame, whole: pd.DataFrame) -> Check:
     low, high = shares_of_stanford(table12, whole)
     pairs = table12.groupby(["model", "metric"]).ngroups
     fits = low <= high + _SLACK
-    found = f"any from {low:.1%} to {high:.1%}" if fits else "none"
-    return check_statement("share of reports from Stanford", f"one share for all {pairs} means", found, fits)
+    shares = f"any from {low:.1%} to {high:.1%}" if fits else "none"
+    return check_statement("share of reports from Stanford", f"one share for all {pairs} means", shares, fits)
 
 
 def rouge_by_rule(texts: pd.DataFrame) -> pd.DataFrame:

@@ -23,13 +23,13 @@ def cells(profile: Profile) -> list[Cell]:
     task in every regime: in one cell on a laptop, where a kernel's start counts, or in one each."""
     chosen = settings(profile)
     pretraining = Cell.of(PRETRAINING, init_model=chosen.pretraining.init_model)
-    found = [pretraining.with_data(chosen.pretraining.role)]
+    planned = [pretraining.with_data(chosen.pretraining.role)]
     for encoder in chosen.encoders:
         each = work(chosen, EVERY, EVERY) if chosen.split_cells else [(EVERY, EVERY)]
         fitted = [Cell.of(FITTING, encoder=encoder, task=task, regime=regime) for task, regime in each]
-        found += [cell.with_data(*_roles(str(cell.parameters["task"]))) for cell in fitted]
+        planned += [cell.with_data(*_roles(str(cell.parameters["task"]))) for cell in fitted]
     one = chosen.selection
-    return [*found, Cell.of(SELECTION, encoder=one.encoder, task=one.task).with_data(*_roles(one.task))]
+    return [*planned, Cell.of(SELECTION, encoder=one.encoder, task=one.task).with_data(*_roles(one.task))]
 
 
 def _roles(task: str) -> tuple[str, ...]:

@@ -51,12 +51,12 @@ def smallest_class(counts: pd.Series, share: float, least: float, left_out: floa
 def predicted_counts(by_class: pd.DataFrame) -> pd.DataFrame:
     """How often each class with a recall above 0 was predicted, ``low`` and ``high``, by its printed
     precision, recall and ``N``; NaN where no whole numbers print both."""
-    found = {}
+    counts = {}
     for name, row in by_class[by_class["recall"] > 0].iterrows():
         precision = 1.0 if row["precision"] == 1 else row["precision"] / 100  # a printed 1 means 100%
         ways = predictions_that_print(precision, row["recall"] / 100, int(row["N"]), _HALF_DIGIT)
-        found[name] = ways or (np.nan, np.nan)
-    return pd.DataFrame.from_dict(found, orient="index", columns=["low", "high"])
+        counts[name] = ways or (np.nan, np.nan)
+    return pd.DataFrame.from_dict(counts, orient="index", columns=["low", "high"])
 
 
 def whole_shares(by_class: pd.DataFrame) -> pd.DataFrame:
@@ -69,12 +69,12 @@ def whole_shares(by_class: pd.DataFrame) -> pd.DataFrame:
     precision: NaN.
     """
     predictable = predicted_counts(by_class)["low"].notna()
-    found: dict[Hashable, tuple[bool, float, bool, float]] = {}
+    by_class_name: dict[Hashable, tuple[bool, float, bool, float]] = {}
     for name, row in by_class.iterrows():
         n, share = int(row["N"]), row["recall"] / 100
         hits = counts_that_print(share, _HALF_DIGIT, n)
         if not share:
-            found[name] = (True, np.nan, True, np.nan)
+            by_class_name[name] = (True, np.nan, True, np.nan)
             continue
         right = np.array(hits, dtype=np.float64)
         recalls = float(np.mean([bool(counts_that_print(tried, _HALF_DIGIT, n)) for tried in _PERCENTS]))
@@ -82,27 +82,27 @@ def whole_shares(by_class: pd.DataFrame) -> pd.DataFrame:
         most = np.floor(right / (_PERCENTS[:, None] - _HALF_DIGIT) + _SLACK)
         fewest = np.maximum(np.ceil(right / (_PERCENTS[:, None] + _HALF_DIGIT) - _SLACK), right)
         precisions = float((most >= fewest).any(axis=1).mean())
-        found[name] = (bool(hits), recalls, bool(predictable[name]), precisions)
+        by_class_name[name] = (bool(hits), recalls, bool(predictable[name]), precisions)
     columns = ["recall", "recall_accepts", "precision", "precision_accepts"]
-    return pd.DataFrame.from_dict(found, orient="index", columns=columns)
+    return pd.DataFrame.from_dict(by_class_name, orient="index", columns=columns)
 
 
 def check_whole_shares(by_class: pd.DataFrame) -> list[Check]:
     """Whether :func:`whole_shares` are possible. As with bounds, one that is not fails the check, it holds
     by those alone of which each accepts less than a quarter of all values, and those that would accept any
     value are left out."""
-    found = whole_shares(by_class)
+    shares = whole_shares(by_class)
     answers = {
         "recall": "recall is a whole number of reports out of N",
         "precision": "precision is right answers over whole predictions",
     }
     checks = []
     for name, words in answers.items():
-        accepts = found[f"{name}_accepts"]
+        accepts = shares[f"{name}_accepts"]
         accepts = accepts[accepts < 1]
         if accepts.empty:
             continue
-        possible = found.loc[accepts.index, name].astype(bool)
+        possible = shares.loc[accepts.index, name].astype(bool)
         bound = int((accepts < WIDEST).sum())
         checks.append(
             check_statement(

@@ -69,7 +69,7 @@ def search(
     optuna = _optuna()
     study = optuna.create_study(direction="maximize")
     dimensions = {name: _distribution(one) for name, one in space.items()}
-    found: list[Trial] = []
+    trials_done: list[Trial] = []
     for number in range(trials):
         where = folder / f"trial-{number}"
         if (where / _TRIAL).is_file():
@@ -83,8 +83,8 @@ def search(
             _try(objective, tried.params, where)
             trial = _read(where, number)
             study.tell(tried, trial.value)
-        found.append(trial)
-    return found
+        trials_done.append(trial)
+    return trials_done
 
 
 def trials_before_tpe() -> int:

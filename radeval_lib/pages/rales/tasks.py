@@ -119,10 +119,10 @@ class GraphBenchmark(BenchmarkTask):
         known = [replace(row, group=domain) for row in records if (domain := _domain(row))]
         inside, outside = ([row for row in known if row.group == domain] for domain in (IN, OUT))
         generated = any(row.group not in (IN, OUT) for row in records)
-        found = _split(inside, again=generated)
+        split = _split(inside, again=generated)
         # Nobody trains or chooses on the other institution, so all that is generated of it can be tested on.
         away = outside if generated else [row for row in outside if row.split == "test"]
-        return _checked(Parts(found.train, found.dev, [*found.test, *away]), self.name)
+        return _checked(Parts(split.train, split.dev, [*split.test, *away]), self.name)
 
     def start(self, init_model: str | Path, parts: Parts, seed: int) -> GraphModel:
         return new_model(init_model, parts.every(), seed)
@@ -148,8 +148,8 @@ class SpatialBenchmark(GraphBenchmark):
     columns = (Column("RadSpRL", "relation"),)
 
     def parts(self, records: Sequence[AnnotatedSentence]) -> Parts:
-        found = _split([row for row in records if row.relations], again=True)
-        sentences = (unit_records(part, "sentence") for part in found)
+        split = _split([row for row in records if row.relations], again=True)
+        sentences = (unit_records(part, "sentence") for part in split)
         return _checked(Parts(*([row for row in part if row.entities] for part in sentences)), self.name)
 
     def stratum(self, record: AnnotatedSentence) -> str:
@@ -199,10 +199,10 @@ class ProcedureBenchmark(BenchmarkTask):
     def parts(self, records: Sequence[Document]) -> Parts:
         # Generated reports are of every modality; the papers' set is of CT alone, and does not name it.
         ct = [row for row in records if row.group in ("", "CT", "CTA")]
-        found = _split(ct, again=any(row.group for row in records))
-        common = {label for label, n in Counter(row.label for row in found.train).items() if n >= self.rare}
+        split = _split(ct, again=any(row.group for row in records))
+        common = {label for label, n in Counter(row.label for row in split.train).items() if n >= self.rare}
         merged = (
-            [row if row.label in common else replace(row, label=OTHER) for row in part] for part in found
+            [row if row.label in common else replace(row, label=OTHER) for row in part] for part in split
         )
         return _checked(Parts(*merged), self.name)
 
@@ -278,8 +278,8 @@ def _report(record: Any) -> str:
 
 def _rarest(labels: Iterable[str]) -> str:
     """The label that a record has least of; ``none`` where it has none."""
-    found = Counter(labels)
-    return min(found, key=lambda label: (found[label], label), default="none")
+    counts = Counter(labels)
+    return min(counts, key=lambda label: (counts[label], label), default="none")
 
 
 def _checked(parts: Parts, name: str) -> Parts:
@@ -293,13 +293,13 @@ def _checked(parts: Parts, name: str) -> Parts:
 
 def tasks(rare: int = 0) -> dict[str, BenchmarkTask]:
     """Every task by its name."""
-    found: list[BenchmarkTask] = [
+    every: list[BenchmarkTask] = [
         GraphBenchmark(),
         SpatialBenchmark(),
         TaggingBenchmark(),
         ProcedureBenchmark(rare),
     ]
-    return {task.name: task for task in found}
+    return {task.name: task for task in every}
 
 
 def task_of(name: str, rare: int = 0) -> BenchmarkTask:

@@ -167,9 +167,9 @@ def judged(
     rows = []
     for sentence in sentences:
         words = plain_words(sentence)
-        found = annotate(words, sentence.entities)
-        thin = annotated_share(words, found) < cuts["density"]
-        for entity, turned in zip(found, with_polarity(words, found), strict=True):
+        annotated = annotate(words, sentence.entities)
+        thin = annotated_share(words, annotated) < cuts["density"]
+        for entity, turned in zip(annotated, with_polarity(words, annotated), strict=True):
             kinds = [kind_of(one, sentence.entities) for one in (entity, turned)]
             rows.append((sentence.report, _name(words, entity), *kinds, entity.label != "Anatomy", thin))
     table = pd.DataFrame(rows, columns=["report", "name", "kind", "after", "finding", "thin"])
@@ -191,7 +191,7 @@ def taken(table: pd.DataFrame, run: Run) -> pd.DataFrame:
         for kind, words in kinds.items():
             own, rng = entities[entities["kind"] == kind], run.rng(f"{name} {kind}")
             reports = own["report"].tolist()
-            found = share_interval(own[column], reports, resamples=run.profile.resamples, rng=rng)
-            rows[name, words] = (*found, len(own))
+            interval = share_interval(own[column], reports, resamples=run.profile.resamples, rng=rng)
+            rows[name, words] = (*interval, len(own))
     index = pd.MultiIndex.from_tuples(rows, names=["filter", "kind"])
     return pd.DataFrame(rows.values(), index=index, columns=["value", "low", "high", "n"])

@@ -114,10 +114,10 @@ def _parts(letter: str, text: str, entities: Sequence[NamedEntity]) -> tuple[lis
     missing, place = [], 0
     for number, entity in enumerate(entities, start=1):
         name, pieces = f"{letter}{number}", map(re.escape, re.findall(r"\w+|[^\w\s]", entity.text))
-        found = re.compile(r"\s*".join(pieces), re.IGNORECASE).search(text, place)
-        if found and found.group():
-            parts.append((text[place : found.start()], (name, entity, found.group())))
-            place = found.end()
+        match = re.compile(r"\s*".join(pieces), re.IGNORECASE).search(text, place)
+        if match and match.group():
+            parts.append((text[place : match.start()], (name, entity, match.group())))
+            place = match.end()
         else:
             missing.append((name, entity, entity.text))
     return [*parts, (text[place:], None)], missing

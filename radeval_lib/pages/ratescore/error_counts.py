@@ -43,7 +43,7 @@ def measured(run: Run) -> dict[str, pd.DataFrame]:
 
 def links(run: Run, rated: Mapping[str, pd.DataFrame]) -> dict[tuple[str, str], Estimate]:
     """Kendall's correlation of each rating with the words of either text, whole cases drawn."""
-    found = {}
+    correlations = {}
     for value, table in rated.items():
         drawn = resample(
             {length: table[length] for length in LENGTHS},
@@ -54,15 +54,15 @@ def links(run: Run, rated: Mapping[str, pd.DataFrame]) -> dict[tuple[str, str], 
             rng=run.rng(f"length {value}"),
         )
         for row in drawn.intervals().itertuples():
-            found[value, str(row.metric)] = Estimate(row.value, row.low, row.high, n=len(table))
-    return found
+            correlations[value, str(row.metric)] = Estimate(row.value, row.low, row.high, n=len(table))
+    return correlations
 
 
-def _in_words(found: Estimate, form: str) -> str:
+def _in_words(estimate: Estimate, form: str) -> str:
     """A number with its interval, as text; without it where there is none."""
-    if np.isnan(found.low):
-        return "–" if np.isnan(found.value) else f"{found.value:{form}}"
-    return with_interval(found.value, found.low, found.high, form)
+    if np.isnan(estimate.low):
+        return "–" if np.isnan(estimate.value) else f"{estimate.value:{form}}"
+    return with_interval(estimate.value, estimate.low, estimate.high, form)
 
 
 def answer(ties: Mapping[tuple[str, str], Estimate], source: str) -> dict[str, str]:
@@ -113,11 +113,11 @@ def by_length_group(run: Run, counted: pd.DataFrame, rule: Mapping[str, Printed]
         side, groups = length.removeprefix("words, "), counted[length].map(lambda n: length_group(n, rule))
         for group in ("short", "between", "long"):
             errors, cases = (counted.loc[groups == group, name] for name in ("errors", "case"))
-            found = [
+            estimates = [
                 _mean(run, values, cases, f"{name} {side} {group}")
                 for name, values in (("errors", errors), ("none", errors < 0.5))
             ]
-            rows.append((side, group, len(cases), cases.nunique(), *found))
+            rows.append((side, group, len(cases), cases.nunique(), *estimates))
     return pd.DataFrame(rows, columns=["words", "group", "pairs", "cases", "mean errors", "no error"])
 
 
@@ -132,7 +132,7 @@ def groups_in_words(groups: pd.DataFrame) -> pd.DataFrame:
     """What :func:`by_length_group` gives, as text."""
     shown = groups.copy()
     for column, form in (("mean errors", ".2f"), ("no error", ".0%")):
-        shown[column] = [_in_words(found, form) for found in groups[column]]
+        shown[column] = [_in_words(estimate, form) for estimate in groups[column]]
     return shown
 
 
@@ -153,12 +153,12 @@ def check_rule(
 ) -> None:
     """Check that errors rise with length, and the rule; of a group of too few cases it cannot tell."""
     for length in LENGTHS:
-        found = ties["errors", length]
+        link = ties["errors", length]
         claim.states(
             Key("errors rise with the", length.replace(",", " of the")),
             "longer sentences scoring lower",
-            f"Kendall {_in_words(found, '.2f')}",
-            above(found.low, found.high),
+            f"Kendall {_in_words(link, '.2f')}",
+            above(link.low, link.high),
         )
     rules = {
         "short": (

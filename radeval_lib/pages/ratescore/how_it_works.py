@@ -64,13 +64,13 @@ def scores_by_choice(
     """Scores of the pairs by the released rules, by each of :data:`CHOICES`, and with all types alike."""
     references, candidates = zip(*pairs, strict=True)
     base = metric.score(references, candidates)
-    found = {BASE: base.values}
+    scores = {BASE: base.values}
     for label, (_, changes) in CHOICES.items():
         changed = run.metric("ratescore", cache=cache, **changes)
-        found[label] = changed.score(references, candidates).values
+        scores[label] = changed.score(references, candidates).values
     entities = [(one.reference, one.candidate) for one in base.details]
     alike = Scorer(Weights(EQUAL, np.ones((5, 5)), 1.0))
-    return found | {"types": scored(entities, metric.entity_encoder, alike)}
+    return scores | {"types": scored(entities, metric.entity_encoder, alike)}
 
 
 def strongest(

@@ -70,12 +70,12 @@ def settings(run: Run, pairs: Sequence[_Pair]) -> dict[str, NDArray[np.float64]]
         return encoders.Encoder(run.model(role), pooling=pooling, device=run.profile.device)
 
     own = model("encoder", "mean")
-    found = {name: scored(pairs, own, Scorer(key)) for key, name in LEARNED.items()}
-    found[EQUAL] = scored(pairs, own, Scorer(Weights(EQUAL, np.ones((5, 5)), 1.0)))
-    found[FIRST_TOKEN] = scored(pairs, model("encoder", "cls"), Scorer("long"))
+    scores = {name: scored(pairs, own, Scorer(key)) for key, name in LEARNED.items()}
+    scores[EQUAL] = scored(pairs, own, Scorer(Weights(EQUAL, np.ones((5, 5)), 1.0)))
+    scores[FIRST_TOKEN] = scored(pairs, model("encoder", "cls"), Scorer("long"))
     rival = naming.title(run.profile.models["rival_encoder"])
-    found[_ENCODER + rival] = scored(pairs, model("rival_encoder", "mean"), Scorer("long"))
-    return found
+    scores[_ENCODER + rival] = scored(pairs, model("rival_encoder", "mean"), Scorer("long"))
+    return scores
 
 
 def compared(run: Run, metric: RaTEScore) -> tuple[pd.DataFrame, pd.DataFrame]:
@@ -84,14 +84,14 @@ def compared(run: Run, metric: RaTEScore) -> tuple[pd.DataFrame, pd.DataFrame]:
     first = behind(table["candidate"].iloc[0])
     if first:
         about = recorded.load(first.set).about["variants"]
-        found = {
+        scores = {
             str(about[column]["settings"]["differs"]): recorded.column(table["candidate"], column)
             for column in RECORDED
         }
     else:
-        found = settings(run, entities(metric, table["reference"], table["candidate"]))
+        scores = settings(run, entities(metric, table["reference"], table["candidate"]))
     drawn = resample(
-        found,
+        scores,
         table["rating"].to_numpy(),
         groups=table["case"].to_numpy(),
         kind="kendall",

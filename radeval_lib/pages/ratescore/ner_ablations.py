@@ -98,12 +98,12 @@ def undescribed(models: Iterable[str]) -> list[str]:
 
 def basis(run: Run) -> Basis:
     """What a build's own Tables 6 and 7 rest on: evidence, and what stands in for the paper's."""
-    found = run.basis({"ner_corpus": "rate_ner"})
+    data = run.basis({"ner_corpus": "rate_ner"})
     paper, own = (plan.settings(one).initial_models for one in (profiles.profile("full"), run.profile))
     if own == paper:
-        return found
+        return data
     names = dict.fromkeys(title(name) for models in own.values() for name in models)
-    return found.with_own(f"{joined(list(names))}, which the paper does not try")
+    return data.with_own(f"{joined(list(names))}, which the paper does not try")
 
 
 @dataclass(frozen=True)
@@ -148,14 +148,14 @@ class NerModels:
 
     def gap(self, first: Training, second: Training) -> dict[str, Estimate]:
         """Measures of one training minus those of another, on the same test reports."""
-        found = measures.paired_difference(
+        differences = measures.paired_difference(
             self.cells[first].tables["counts"],
             self.cells[second].tables["counts"],
             measures.TAGGING,
             resamples=self.run.profile.resamples,
             rng=self.run.rng("gaps"),
         )
-        return {str(name): Estimate(**row) for name, row in found.iterrows()}
+        return {str(name): Estimate(**row) for name, row in differences.iterrows()}
 
     def table(self) -> pd.DataFrame:
         """The trainings of Table 6, one per row, with their measures as text."""
@@ -207,8 +207,8 @@ class NerModels:
             for measure in MEASURES:
                 row = rows.loc[measure.lower()]
                 where = {column: name, "measure": measure}
-                found = Estimate(row["value"], row["low"], row["high"])
-                exhibit.value(Key(measure, name), cell(printed, **where), found)
+                estimate = Estimate(row["value"], row["low"], row["high"])
+                exhibit.value(Key(measure, name), cell(printed, **where), estimate)
 
 
 def gained(gap: Estimate) -> str:

@@ -66,9 +66,9 @@ def leads_in_words(values: pd.DataFrame, leads: pd.DataFrame, kind: Kind, lead: 
 
     ``values``, ``leads``: by metric, as :class:`~radeval_lib.stats.correlations.Resampled` gives them.
     """
-    found = [with_interval(row.value, row.low, row.high, ".2f") for row in values.itertuples()]
+    coefficients = [with_interval(row.value, row.low, row.high, ".2f") for row in values.itertuples()]
     gaps = [with_interval(row.difference, row.low, row.high, "+.2f") for row in leads.itertuples()]
-    table = pd.DataFrame({kind.capitalize(): found}, index=values.index.rename(None))
+    table = pd.DataFrame({kind.capitalize(): coefficients}, index=values.index.rename(None))
     table[lead] = pd.Series(gaps, index=leads.index)
     table["p, corrected"] = leads["p_holm"].map(p_value)
     return table.fillna("")
@@ -89,8 +89,8 @@ def check_coefficients(exhibit: OpenExhibit, result: Agreement) -> None:
         kind = row.kind.capitalize()
         where = {"metric": row.metric} | ({"measure": kind} if "measure" in cells else {})
         if row.metric in set(cells["metric"]) - VARIANTS:
-            found = Estimate(row.value, row.low, row.high)
-            exhibit.value(Key(kind, row.metric), cell(cells, **where), found)
+            estimate = Estimate(row.value, row.low, row.high)
+            exhibit.value(Key(kind, row.metric), cell(cells, **where), estimate)
 
 
 def answer(results: Mapping[str, Agreement], source: str) -> dict[str, str]:
@@ -99,10 +99,10 @@ def answer(results: Mapping[str, Agreement], source: str) -> dict[str, str]:
     ``results``: by role, those with ratings of this ``source``.
     """
     n = len(next(iter(results.values())).pairs)
-    found = {
+    standings = {
         EXPERIMENTS[role][0]: standing(result, EXPERIMENTS[role][3][0]) for role, result in results.items()
     }
-    (rating, own), *others = found.items()
+    (rating, own), *others = standings.items()
     role, result = next(iter(results.items()))
     measures = [f"Kendall correlation with the {rating} ({own['own']})"]
     measures += [f"{_place(result, kind)} by {kind.capitalize()}" for kind in EXPERIMENTS[role][3][1:]]

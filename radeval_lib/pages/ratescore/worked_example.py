@@ -43,8 +43,8 @@ def score(pairs: pd.DataFrame, weights: Weights, cosine: float, options: Options
 def by_hand(pairs: pd.DataFrame, values: NDArray[np.float64]) -> Explanation:
     """The score from W(Ana, Ana), W(Non-Abn, Abn), W(Abn, Non-Abn), the cosine and the penalty."""
     matrix = np.zeros((5, 5))
-    anatomy, found, normal = (ratescore.TYPES.index(kind) for kind in (ANATOMY, ABNORMALITY, NORMAL))
-    matrix[anatomy, anatomy], matrix[normal, found], matrix[found, normal] = values[:3]
+    anatomy, abnormality, normal = (ratescore.TYPES.index(kind) for kind in (ANATOMY, ABNORMALITY, NORMAL))
+    matrix[anatomy, anatomy], matrix[normal, abnormality], matrix[abnormality, normal] = values[:3]
     rules = ratescore.options("paper", orientation="match_first")
     return score(pairs, Weights("A.1", matrix, values[4]), values[3], rules)
 
@@ -78,12 +78,12 @@ def penalty_checks(formula: pd.DataFrame) -> list[Check]:
     for direction, rows in formula[formula["candidate_type"] != "-"].groupby("direction", sort=False):
         unlike = set(rows.loc[rows["candidate_type"] != rows["reference_type"], "candidate_entity"])
         with_penalty = set(rows.loc[rows["quantity"] == "penalty", "candidate_entity"])
-        found = [joined(sorted(names)) or "none" for names in (with_penalty, unlike)]
+        named = [joined(sorted(names)) or "none" for names in (with_penalty, unlike)]
         checks.append(
             check_statement(
                 Key("entities with a penalty", str(direction)),
                 "p cos(f_i, f̂_j), if t_i ≠ t_j; cos(f_i, f̂_j), if t_i = t_j",
-                "a penalty for {}; unlike types: {}".format(*found),
+                "a penalty for {}; unlike types: {}".format(*named),
                 with_penalty == unlike,
             )
         )
@@ -94,13 +94,13 @@ def only_difference(formula: pd.DataFrame) -> Check:
     """Whether the formulas of A.1 insert the same in both directions, but for the weight of the mismatch."""
     inserted = formula[formula["quantity"].isin(["weight", "cosine", "penalty"])]
     values = inserted.groupby(["quantity", "candidate_entity"])["value"].nunique()
-    found = list(values[values > 1].index)
+    unlike = list(values[values > 1].index)
     return check_statement(
         "inputs that differ by direction",
         "the only difference between the two similarity scores in this case lies in the weight between "
         "(“in situ”, Non-Abnormality) and (“not in place”, Abnormality)",
-        joined([f"the {quantity} of {entity}" for quantity, entity in found]) or "none",
-        found == [("weight", "not in place")],
+        joined([f"the {quantity} of {entity}" for quantity, entity in unlike]) or "none",
+        unlike == [("weight", "not in place")],
     )
 
 

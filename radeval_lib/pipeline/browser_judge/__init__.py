@@ -102,13 +102,13 @@ def runtime() -> dict[str, bytes]:
         raise BrowserJudgeError(
             "its SHA-512 is not the one that is pinned", display_path(path), f"Remove it and run `{fetch}`."
         )
-    found = {}
+    files = {}
     with tarfile.open(fileobj=io.BytesIO(content)) as packed:
         for name in pin["files"]:
             held = packed.extractfile(f"package/{name}")
             assert held is not None, name  # the checksum says that it is there
-            found[name] = held.read()
-    return found
+            files[name] = held.read()
+    return files
 
 
 def sums() -> set[str]:
@@ -169,8 +169,8 @@ def staged() -> tuple[dict[str, bytes], str]:
 
 def examples() -> list[tuple[str, str, str]]:
     """Generated pairs of chest reports: what is wrong, reference and candidate."""
-    found = []
+    cases = []
     for title, (seed, kinds) in EXAMPLES.items():
         (pair,) = error_pairs(1, seed=seed, errors=kinds, modality_anatomy=("X-Ray", "CHEST"))
-        found.append((title, pair.reference.findings.text, pair.candidate.findings.text))
-    return found
+        cases.append((title, pair.reference.findings.text, pair.candidate.findings.text))
+    return cases
