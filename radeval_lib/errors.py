@@ -42,13 +42,13 @@ def listed(names: Iterable[str], longest: int = 120, each: int = 40) -> str:
 
 def complaint(error: ValidationError) -> str:
     """What pydantic finds wrong first, and where; nothing of the input but the names of its keys."""
-    one = error.errors(include_url=False, include_input=False)[0]
-    place = ".".join(map(str, one["loc"]))
-    if one["type"].startswith("missing"):
+    first = error.errors(include_url=False, include_input=False)[0]
+    place = ".".join(map(str, first["loc"]))
+    if first["type"].startswith("missing"):
         return f"missing key {place!r}"
-    if one["type"] in ("extra_forbidden", "unexpected_keyword_argument"):
+    if first["type"] in ("extra_forbidden", "unexpected_keyword_argument"):
         return f"unknown key {place!r}"
-    wrong = one["msg"].removeprefix("Value error, ").removeprefix("Input ")
+    wrong = first["msg"].removeprefix("Value error, ").removeprefix("Input ")
     return f"{place} {wrong[0].lower()}{wrong[1:]}"
 
 
@@ -112,7 +112,7 @@ def check_choice(value: object, choices: Any, where: str, error: type[RadevalErr
     ``where`` names the setting. A type without a Literal refuses nothing.
     """
     kinds = (choices, *get_args(choices))
-    known = [one for kind in kinds if get_origin(kind) is Literal for one in get_args(kind)]
+    known = [choice for kind in kinds if get_origin(kind) is Literal for choice in get_args(kind)]
     if known and value not in known and not (value is None and NoneType in kinds):
         raise error(f"unknown value {value!r}", where, f"Choices: {', '.join(map(str, known))}.")
 

@@ -71,8 +71,8 @@ class Card:
         beside = target.with_suffix(".json")
         if beside == target:
             raise MetricError("the page would stand where the JSON stands", target.name, "Name it *.html.")
-        for one in (target, beside):
-            check_target(one, [])
+        for place in (target, beside):
+            check_target(place, [])
         content = {**self.data, "looks": [*looks_of(beside), *self.data["looks"]]}
         text = json.dumps(content, indent=1, ensure_ascii=False, allow_nan=False)
         from radeval_lib.cards.page import page
@@ -89,7 +89,7 @@ def looks_of(path: Path) -> list[dict[str, Any]]:
         return []
     try:
         looks = json.loads(path.read_text(encoding="utf-8"))["looks"]
-        if not all(isinstance(one, dict) for one in looks):
+        if not all(isinstance(look, dict) for look in looks):
             raise TypeError
     except (ValueError, KeyError, TypeError):
         raise MetricError("not a card's JSON, so its looks cannot be kept", path.name, "Move it.") from None
@@ -217,9 +217,9 @@ def root_of(given: str | Path | None) -> Path | None:
 def _plain(value: Any) -> Any:
     """Numbers as JSON has them: what is not finite is null."""
     if isinstance(value, dict):
-        return {str(key): _plain(one) for key, one in value.items()}
+        return {str(key): _plain(part) for key, part in value.items()}
     if isinstance(value, list | tuple):
-        return [_plain(one) for one in value]
+        return [_plain(part) for part in value]
     if isinstance(value, np.generic):
         value = value.item()
     return None if isinstance(value, float) and not math.isfinite(value) else value

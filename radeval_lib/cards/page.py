@@ -175,7 +175,7 @@ def failures_sentence(card: dict[str, Any]) -> str:
     """How many pairs could not be scored."""
     if not card["behaviour"]:
         return ""
-    failed = sum(one["pairs"] for one in card["behaviour"]["failures"])
+    failed = sum(failure["pairs"] for failure in card["behaviour"]["failures"])
     if not failed:
         return f"All {card['behaviour']['pairs']:,} pairs were scored."
     share = f"{failed:,} of {card['behaviour']['pairs']:,} pairs"

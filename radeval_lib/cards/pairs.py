@@ -81,7 +81,7 @@ def edited_reports(root: Path | None) -> tuple[str, list[list[str]]]:
         from radeval_lib.data import openi, readers
 
         if held := readers.load("openi", root):
-            tested = {one.id for one in readers.load("iu_systems", root)}
+            tested = {report.id for report in readers.load("iu_systems", root)}
             return "Open-i, the half for development", texts(openi.to_develop_on(held, tested))
     return "generated reports", _generated()
 
@@ -89,7 +89,7 @@ def edited_reports(root: Path | None) -> tuple[str, list[list[str]]]:
 @lru_cache(maxsize=1)
 def _generated() -> list[list[str]]:
     made = generate(_POOL, _SEED)
-    return texts([Report(one.report_id, one.findings.text, one.impression.text) for one in made])
+    return texts([Report(report.report_id, report.findings.text, report.impression.text) for report in made])
 
 
 def _digest(reference: str, candidate: str) -> str:

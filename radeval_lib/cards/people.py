@@ -88,7 +88,7 @@ def check_lengths(rated: Mapping[str, FloatArray], recorded: Mapping[str, record
 
 def without_scores(rated: Mapping[str, FloatArray], why: str) -> dict[str, str]:
     """The rated sets that have no scores, as a card names what was not tried, with one reason for all."""
-    return {f"agreement with people, {_NAMES[one]}": why for one in pairs.RATED if one not in rated}
+    return {f"agreement with people, {_NAMES[name]}": why for name in pairs.RATED if name not in rated}
 
 
 def on_rated_sets(

@@ -310,9 +310,9 @@ def _all_failed(count: int, reasons: Mapping[int, str], message: str = "") -> Me
 
 def _source_digest(function: Callable[..., Any]) -> str | None:
     """SHA-256 of the source of a function or of its class; None where that cannot be read."""
-    for one in (function, type(function)):
+    for part in (function, type(function)):
         try:
-            return checksums.of_text(inspect.getsource(one))
+            return checksums.of_text(inspect.getsource(part))
         except (OSError, TypeError):
             continue
     return None

@@ -129,5 +129,5 @@ def _scorer(
         raise MetricError(f"{type(metric).__name__} is not a metric", "metric", "Give a function or a name.")
     if plain(shown, 60) != shown:
         raise MetricError(f"{shown!r} is not a name for a table", "name", "Give a shorter one that prints.")
-    titles = {base.get(one).title or one for one in base.names()}
+    titles = {base.get(key).title or key for key in base.names()}
     return scorer, "", f"{shown} (this card)" if shown in titles else shown, ""

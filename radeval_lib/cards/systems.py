@@ -33,8 +33,8 @@ def rows(root: Path) -> list[Row]:
     if not held:
         return []
     texts: dict[str, dict[str, str]] = {}
-    for one in held:
-        texts.setdefault(one.system, {})[one.id] = reveal(one.text)
+    for record in held:
+        texts.setdefault(record.system, {})[record.id] = reveal(record.text)
     studies = list(texts[iu_systems.REFERENCE])
     outputs = {name: [texts[name][study] for study in studies] for name in FILES}
     others = openi.to_develop_on(readers.load("openi", root), set(studies))

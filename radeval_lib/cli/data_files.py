@@ -28,18 +28,18 @@ def data_status(dataset: str, data_root: str) -> None:
     root = data.data_root(data_root or None)
     statuses = fetch.status(root, dataset)
     if dataset:
-        for one in statuses:
-            click.echo(f"{one.state:10} {one.path}{': ' + one.detail if one.detail else ''}")
-        if any(one.state == "missing" for one in statuses):
+        for file in statuses:
+            click.echo(f"{file.state:10} {file.path}{': ' + file.detail if file.detail else ''}")
+        if any(file.state == "missing" for file in statuses):
             click.echo("\n".join(data.load_manifest(dataset).numbered_steps))
         return
     if root is None:
         click.echo("No data root: give --data-root FOLDER or set RADEVAL_DATA_ROOT to see what is there.")
     click.echo(f"{'data set':22} {'access':12} {'redistributable':16} files")
-    for name in dict.fromkeys(one.dataset for one in statuses):
-        files = [one for one in statuses if one.dataset == name]
-        there = sum(one.state in ("verified", "recorded", "unrecorded") for one in files)
-        bad = sum(one.state == "mismatch" for one in files)
+    for name in dict.fromkeys(file.dataset for file in statuses):
+        files = [file for file in statuses if file.dataset == name]
+        there = sum(file.state in ("verified", "recorded", "unrecorded") for file in files)
+        bad = sum(file.state == "mismatch" for file in files)
         listed = f"{there} of {len(files)} files" + (f", {bad} do not match" if bad else "")
         passed_on = "yes" if data.load_manifest(name).redistributable else "no"
         click.echo(f"{name:22} {files[0].access:12} {passed_on:16} {listed}")
@@ -82,7 +82,7 @@ def data_verify(dataset: str, data_root: str) -> None:
 
     root = data.data_root(data_root or None)
     statuses = fetch.verify(root, dataset, say=click.echo)
-    for name in dict.fromkeys(one.dataset for one in statuses if one.state != "missing"):
+    for name in dict.fromkeys(file.dataset for file in statuses if file.state != "missing"):
         if not data.load_manifest(name).counts and root:  # no paper prints anything of it
             counts = readers.reader(name).count(readers.load(name, root))
             click.echo(f"{name}: " + ", ".join(f"{number:,} {what}" for what, number in counts.items()))
@@ -116,10 +116,9 @@ def data_purge(dry_run: bool) -> None:
     from radeval_lib.pipeline import purging
 
     folders = purging.held()
-    for one in folders:
-        click.echo(
-            f"{one.size / 1e6:9,.1f} MB  {display_path(one.path)}: {one.holds} ({', '.join(one.corpora)})"
-        )
+    for folder in folders:
+        corpora = ", ".join(folder.corpora)
+        click.echo(f"{folder.size / 1e6:9,.1f} MB  {display_path(folder.path)}: {folder.holds} ({corpora})")
     if not folders:
         click.echo("Nothing below build/ says that it had restricted data in reach.")
     elif not dry_run:

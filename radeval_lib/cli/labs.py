@@ -115,14 +115,13 @@ def check(notebook: Path, seconds: int) -> None:
     from radeval_lib.labs import run_checks
 
     outcomes = run_checks.run_checks(notebook, seconds)
-    for one in outcomes:
-        click.echo(
-            f"{'passes' if one.passed else 'FAILS '}  {': '.join(filter(None, (one.task, one.message)))}"
-        )
-    failed = sum(not one.passed for one in outcomes)
+    for outcome in outcomes:
+        words = ": ".join(filter(None, (outcome.task, outcome.message)))
+        click.echo(f"{'passes' if outcome.passed else 'FAILS '}  {words}")
+    failed = sum(not outcome.passed for outcome in outcomes)
     click.echo(f"{len(outcomes) - failed} of {len(outcomes)} pass")
-    for one in outcomes:
-        if one.task == "student_id" and not one.passed:
-            click.echo(f"Mind your id, in the first cell: {one.message}")
+    for outcome in outcomes:
+        if outcome.task == "student_id" and not outcome.passed:
+            click.echo(f"Mind your id, in the first cell: {outcome.message}")
     if failed:
         raise SystemExit(1)

@@ -208,7 +208,7 @@ def _summarize(card: Card, numbers: Path) -> None:
 
     click.echo(paragraph(json.loads(numbers.read_text(encoding="utf-8"))))
     if failed := (card.data["behaviour"] or {}).get("failures"):
-        count = sum(one["pairs"] for one in failed)
+        count = sum(failure["pairs"] for failure in failed)
         why = f" (the first said: {card.message})" if card.message else ""
         click.echo(f"Warning: {count:,} pairs failed{why}.", err=True)
 

@@ -164,7 +164,7 @@ def _identify(grade: Grade, ids: Sequence[Mapping[str, str]]) -> None:
         why = ids[-1]["problem"] if ids else "there is none"
         grade.problem = plain(f"not graded: its id cannot be read ({why}); enter it, and grade it again", 200)
         return
-    own = [plain(one["id"], 80) for one in ids if one.get("id", PLACEHOLDER) != PLACEHOLDER]
+    own = [plain(given["id"], 80) for given in ids if given.get("id", PLACEHOLDER) != PLACEHOLDER]
     notes = []
     if ids[-1]["id"] == PLACEHOLDER:
         notes.append("the id is still the placeholder, whose data it has: its file's name is used")

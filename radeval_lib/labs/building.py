@@ -138,11 +138,11 @@ def versions(lab: Lab) -> dict[str, NotebookNode]:
     made = {"student": student}
     made |= {name: _assembled(parts, solved=True) for name in ("instructor", "grader")}
     begin = f'from radeval_lib.labs.checks import Checks\n\ngrader = Checks("{lab.name}", "{version}")'
-    for one in made.values():
-        one.metadata["kernelspec"] = notebook.metadata["kernelspec"]
-        one.metadata[METADATA] = {"name": lab.name, "version": version}
-        one.cells.insert(1, new_code_cell(begin, id="checks", metadata=dict(_LOCKED)))
-        for number, cell in enumerate(one.cells):
+    for lab_notebook in made.values():
+        lab_notebook.metadata["kernelspec"] = notebook.metadata["kernelspec"]
+        lab_notebook.metadata[METADATA] = {"name": lab.name, "version": version}
+        lab_notebook.cells.insert(1, new_code_cell(begin, id="checks", metadata=dict(_LOCKED)))
+        for number, cell in enumerate(lab_notebook.cells):
             if not cell["id"].startswith(("answer-", "check-", "checks")):
                 cell["id"] = f"cell-{number:03d}"  # the same at every build
     made["grader"].metadata["lab"] = {"title": lab.title, "version": version, "tasks": marked}
@@ -181,7 +181,7 @@ def _answer(cell: NotebookNode, task: str, solved: bool) -> NotebookNode:
         made.source = _SOLUTION.sub(r"\g<code>", cell.source).rstrip("\n")
         made.source = _SOLVED_MARK.sub("", made.source)
     else:
-        emptied = _SOLUTION.sub(lambda one: "" if one["bare"] else f"{one['indent']}...\n", cell.source)
+        emptied = _SOLUTION.sub(lambda match: "" if match["bare"] else f"{match['indent']}...\n", cell.source)
         made.source = _SOLVED_LINE.sub(r"\g<begin> ...", emptied).rstrip("\n")
     return made
 
@@ -191,7 +191,7 @@ def _check_cells(task: LabTask) -> list[NotebookNode]:
     shown = [test for test in task.tests if not test.hidden]
     without = f", {list(task.without)}".replace("'", '"') if task.without else ""
     call = f'@grader.check("{task.name}"{without})\n'
-    sources = [_TEST.sub(lambda one: call + one[0], test.source) for test in shown]
+    sources = [_TEST.sub(lambda match: call + match[0], test.source) for test in shown]
     return [_check_cell(task.name, "\n\n\n".join(sources))] if shown else []
 
 

@@ -63,10 +63,10 @@ def by_hand(packages: Collection[str]) -> Iterator[None]:
 def _named(frame: FrameType, called: str) -> str:
     """What a call is named by: the line of the student's own function that led to it, if that can be read."""
     above: list[FrameType] = []
-    one: FrameType | None = frame
-    while one is not None and one.f_globals.get("__name__") not in _OURS:
-        above.append(one)
-        one = one.f_back
+    caller: FrameType | None = frame
+    while caller is not None and caller.f_globals.get("__name__") not in _OURS:
+        above.append(caller)
+        caller = caller.f_back
     if above:  # the last is the function that was called
         own = next(each for each in above if each.f_globals is above[-1].f_globals)
         line = linecache.getline(own.f_code.co_filename, own.f_lineno).strip()
@@ -81,7 +81,7 @@ def spliced(texts: Sequence[str], rng: np.random.Generator, n: int = 6) -> list[
     made = []
     for number in range(n):
         one, other = (texts[place].split() for place in rng.choice(len(texts), 2, replace=False))
-        begun, rest = one[: rng.integers(3, len(one) - 2)], other[rng.integers(len(other) - 3) :]
-        pair = " ".join(begun + rest), " ".join(one)
+        start, rest = one[: rng.integers(3, len(one) - 2)], other[rng.integers(len(other) - 3) :]
+        pair = " ".join(start + rest), " ".join(one)
         made.append(pair if number % 2 else pair[::-1])
     return made

@@ -58,7 +58,7 @@ def _parts(value: Any) -> list[Any]:
 
 def _paired(mine: list[Any], its: list[Any]) -> list[tuple[Any, Any]]:
     """Parts in the same place; results of different length have none in common."""
-    return list(zip(mine, its, strict=True)) if len(mine) == len(its) else [(None, one) for one in its]
+    return list(zip(mine, its, strict=True)) if len(mine) == len(its) else [(None, part) for part in its]
 
 
 def _correlate(first: list[list[Any]], wanted: list[list[Any]]) -> bool:

@@ -87,8 +87,8 @@ def fact_cases(n: int, seed: int = 0) -> Iterator[tuple[FactSummary, ...]]:
     for source in generate(n, seed, min_findings=1):
         rng = seeded(seed, source.report_id, "fact cases")
         reference = _worded(rng, source, _part(rng, source.plan, REFERENCE_KEEPS))
-        telling = [one for one in source.plan if not isinstance(one.content, Remark)]
-        first = _only(source.plan, {one.uid for one in telling[: max(1, len(telling) // 2)]})
+        telling = [planned for planned in source.plan if not isinstance(planned.content, Remark)]
+        first = _only(source.plan, {planned.uid for planned in telling[: max(1, len(telling) // 2)]})
         candidates = (
             _worded(rng, source, first),
             _worded(rng, source, _part(rng, source.plan, SELECTION_KEEPS)),
@@ -107,17 +107,17 @@ def fact_cases(n: int, seed: int = 0) -> Iterator[tuple[FactSummary, ...]]:
 
 def _part(rng: Random, plan: Plan, keep: float) -> Plan:
     """The statements that stay, each with chance ``keep``, at least one that says something."""
-    telling = [one.uid for one in plan if not isinstance(one.content, Remark)]
+    telling = [planned.uid for planned in plan if not isinstance(planned.content, Remark)]
     kept = {uid for uid in telling if rng.random() < keep}
     return _only(plan, kept or {telling[int(rng.random() * len(telling))]})
 
 
 def _only(plan: Plan, kept: set[int]) -> Plan:
-    for uid in [one.uid for one in plan if one.uid not in kept]:
+    for uid in [planned.uid for planned in plan if planned.uid not in kept]:
         plan = without(plan, uid)
     return plan
 
 
 def _worded(rng: Random, report: SyntheticReport, plan: Plan) -> SyntheticReport:
-    reworded = tuple(replace(one, wording=rng.getrandbits(96), joined=False) for one in plan)
+    reworded = tuple(replace(planned, wording=rng.getrandbits(96), joined=False) for planned in plan)
     return rerender(report, reworded)

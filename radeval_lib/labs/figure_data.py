@@ -135,7 +135,7 @@ def _ends(line: Any) -> list[list[float]]:
 
 def _segments(group: Any) -> list[list[list[float]]]:
     """The lines of a line collection, such as ``vlines`` makes."""
-    return [_finite(one) for one in group.get_segments()] if hasattr(group, "get_segments") else []
+    return [_finite(segment) for segment in group.get_segments()] if hasattr(group, "get_segments") else []
 
 
 def _counts(bars: list[Any], outlines: list[Any], lines: Any) -> list[list[list[float]]]:

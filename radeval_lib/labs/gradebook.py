@@ -82,20 +82,21 @@ def counted(grades: Sequence[Grade], deadline: datetime | None = None) -> list[G
     person sent both, as far as folders and file names say: else anybody could replace another's work. Where
     names that anybody can choose are all that says so, the better one counts.
     """
-    own = [replace(one, notes=list(one.notes)) for one in grades]
+    own = [replace(grade, notes=list(grade.notes)) for grade in grades]
     kept = [_one_that_counts(same, deadline, sure=_is_sure(group)) for group, same in _senders(own).items()]
     groups = defaultdict[tuple[str, str], list[Grade]](list)
-    for one in kept:
-        groups[one.lab, key(one.student)].append(one)
+    for grade in kept:
+        groups[grade.lab, key(grade.student)].append(grade)
     for group in groups.values():
-        for one in group:
-            others = [other.file for other in group if other is not one]
+        for grade in group:
+            others = [other.file for other in group if other is not grade]
             if others:
-                one.notes.append(f"another sender's submission has the same id: {listed(others)}")
-    folders = Counter(one.sender.folder for one in kept)
-    for one in kept:
-        if not one.identified and folders[one.sender.folder] == 1:  # a file is called lab, a folder by a name
-            one.student = one.sender.folder or one.student
+                grade.notes.append(f"another sender's submission has the same id: {listed(others)}")
+    folders = Counter(grade.sender.folder for grade in kept)
+    for grade in kept:
+        folder = grade.sender.folder  # its name tells more than a file's, which is called lab
+        if not grade.identified and folders[folder] == 1:
+            grade.student = folder or grade.student
     return kept
 
 
@@ -104,25 +105,25 @@ def _senders(grades: Sequence[Grade]) -> dict[tuple[Hashable, ...], list[Grade]]
 
     A folder is one person's unless it is the only one or holds several ids.
     """
-    folders = {one.sender.folder for one in grades}
+    folders = {grade.sender.folder for grade in grades}
     ids = defaultdict[tuple[str, str], set[str]](set)
-    for one in grades:
-        if one.identified:
-            ids[one.lab, one.sender.folder].add(key(one.student))
+    for grade in grades:
+        if grade.identified:
+            ids[grade.lab, grade.sender.folder].add(key(grade.student))
     groups = defaultdict[tuple[Hashable, ...], list[Grade]](list)
     named = set[tuple[Hashable, ...]]()  # by an id that ran
-    for one in sorted(grades, key=lambda one: not one.identified):
-        folder, file = one.sender
-        personal = bool(folder) and len(ids[one.lab, folder]) <= 1 and len(folders) > 1
+    for grade in sorted(grades, key=lambda grade: not grade.identified):
+        folder, file = grade.sender
+        personal = bool(folder) and len(ids[grade.lab, folder]) <= 1 and len(folders) > 1
         sender = (folder, "") if personal else (folder, file)
-        if not one.identified:
-            known = {group for group in named if group[:2] == (one.lab, sender)}
+        if not grade.identified:
+            known = {group for group in named if group[:2] == (grade.lab, sender)}
             if len(known) == 1:
-                groups[known.pop()].append(one)
+                groups[known.pop()].append(grade)
                 continue
-        group = one.lab, sender, key(one.student)
-        groups[group].append(one)
-        if one.identified:
+        group = grade.lab, sender, key(grade.student)
+        groups[group].append(grade)
+        if grade.identified:
             named.add(group)
     return groups
 
@@ -135,16 +136,16 @@ def _is_sure(group: tuple[Hashable, ...]) -> bool:
 
 def _one_that_counts(same: Sequence[Grade], deadline: datetime | None, *, sure: bool) -> Grade:
     last = deadline.timestamp() if deadline else float("inf")
-    graded = [one for one in same if one.identified] or list(same)
-    in_time = [one for one in graded if one.time <= last]
-    sure = sure or len(graded) < 2 or all(is_named_by_learning_system(one.file) for one in graded)
-    order = sorted(in_time or graded, key=lambda one: (sure or one.points, one.time, one.file))
+    graded = [grade for grade in same if grade.identified] or list(same)
+    in_time = [grade for grade in graded if grade.time <= last]
+    sure = sure or len(graded) < 2 or all(is_named_by_learning_system(grade.file) for grade in graded)
+    order = sorted(in_time or graded, key=lambda grade: (sure or grade.points, grade.time, grade.file))
     best = order[-1] if in_time or not sure else order[0]
     if best.time > last:
         best.notes.append(f"handed in after the deadline: {_moment(best.time)}")
     if len(same) > 1:
-        marks = {id(one): "not graded" if one.problem else f"{one.points:g} points" for one in same}
-        others = [f"{one.file} ({marks[id(one)]})" for one in same if one is not best]
+        marks = {id(grade): "not graded" if grade.problem else f"{grade.points:g} points" for grade in same}
+        others = [f"{grade.file} ({marks[id(grade)]})" for grade in same if grade is not best]
         rule = "the latest" if sure else "the best, as nothing but their names and ids says who sent them"
         rule += " until the deadline" if deadline and sure else ""
         best.notes.append(
@@ -169,17 +170,17 @@ def table(grades: Sequence[Grade], roster: Roster | None = None) -> pd.DataFrame
         fill in. With a roster a student who handed nothing in has a row without points for each lab.
     """
     rows = []
-    for one in grades:
+    for grade in grades:
         row: dict[str, Any] = {
-            "student": _text(one.student),
+            "student": _text(grade.student),
             "name": "",
-            "lab": one.lab,
-            "file": _text(one.file),
+            "lab": grade.lab,
+            "file": _text(grade.file),
         }
-        marks = {"points": one.points, **{name: mark.points for name, mark in one.tasks.items()}}
-        row |= {name: "" if one.problem else round(mark, 2) for name, mark in marks.items()}
-        row |= {"of": round(one.possible, 2), "notes": list(one.notes)}
-        rows.append(row | dict.fromkeys(one.written, ""))
+        marks = {"points": grade.points, **{name: mark.points for name, mark in grade.tasks.items()}}
+        row |= {name: "" if grade.problem else round(mark, 2) for name, mark in marks.items()}
+        row |= {"of": round(grade.possible, 2), "notes": list(grade.notes)}
+        rows.append(row | dict.fromkeys(grade.written, ""))
     if roster is not None:
         _by_roster(rows, grades, roster)
     for row in rows:
@@ -192,11 +193,11 @@ def table(grades: Sequence[Grade], roster: Roster | None = None) -> pd.DataFrame
 def _by_roster(rows: list[dict[str, Any]], grades: Sequence[Grade], roster: Roster) -> None:
     """Name the students of the rows, by folder or file where no id ran, and add those who handed nothing
     in."""
-    seen = {(key(one.student), one.lab) for one in grades if one.identified}
-    for row, one in zip(rows, grades, strict=True):
+    seen = {(key(grade.student), grade.lab) for grade in grades if grade.identified}
+    for row, grade in zip(rows, grades, strict=True):
         entry = roster.get(key(row["student"]))
-        for sender in () if one.identified or entry else map(key, one.sender):
-            if sender in roster and (sender, one.lab) not in seen:
+        for sender in () if grade.identified or entry else map(key, grade.sender):
+            if sender in roster and (sender, grade.lab) not in seen:
                 entry = roster[sender]
                 row["student"] = _text(entry.student)
         if entry is None:
@@ -204,7 +205,7 @@ def _by_roster(rows: list[dict[str, Any]], grades: Sequence[Grade], roster: Rost
         else:
             row["name"] = _text(entry.name)
             seen.add((key(row["student"]), row["lab"]))
-    possible = {one.lab: round(one.possible, 2) for one in grades if one.lab}
+    possible = {grade.lab: round(grade.possible, 2) for grade in grades if grade.lab}
     for lab, points in possible.items():
         for own, entry in roster.items():
             if (own, lab) not in seen:

@@ -63,8 +63,8 @@ def grade(folder: Path, output: Path, rules: GradingRules, roster: Roster | None
         table = gradebook.with_earlier(table, earlier)
     atomic.write_text(output, table.to_csv(index=False))
     with atomic.new_folder(feedback) as pages:
-        for name, one in grades.page_names(counted).items():
-            (pages / name).write_text(grades.page(one), encoding="utf-8")
+        for name, student_grade in grades.page_names(counted).items():
+            (pages / name).write_text(grades.page(student_grade), encoding="utf-8")
     return table
 
 
@@ -123,9 +123,9 @@ def _try_sandbox(memory: int) -> None:
 def _labs_in_use(every: Sequence[Submission], default_lab: str) -> list[building.Lab]:
     """The labs whose names are in files: no other is built."""
     used, labs = {default_lab}, building.labs()
-    for one in every:
-        if one.path is not None and one.path.stat().st_size <= notebook_files.LARGEST:
-            content = one.path.read_bytes()
+    for submission in every:
+        if submission.path is not None and submission.path.stat().st_size <= notebook_files.LARGEST:
+            content = submission.path.read_bytes()
             used |= {lab.name for lab in labs if lab.name.encode() in content}
     return [lab for lab in labs if lab.name in used]
 

@@ -164,11 +164,11 @@ def _different(messages: Sequence[str | None]) -> list[str]:
 def _ids(message: Mapping[str, Any]) -> list[dict[str, str]]:
     """The ids that a submission's process reports, validated; nothing else in the message is trusted."""
     ids = []
-    for one in message.get("ids", []) if isinstance(message.get("ids"), list) else []:
+    for reported in message.get("ids", []) if isinstance(message.get("ids"), list) else []:
         try:
-            ids.append({"id": known_id(one["id"])})
+            ids.append({"id": known_id(reported["id"])})
         except (ValueError, TypeError, KeyError):
-            problem = one.get("problem") if isinstance(one, dict) else None
+            problem = reported.get("problem") if isinstance(reported, dict) else None
             ids.append({"problem": str(problem or "it cannot be read")[:LONGEST_MESSAGE]})
     return ids[-5:]
 

@@ -66,7 +66,7 @@ def written_id(cells: Sequence[str]) -> str:
     for cell in cells:
         with suppress(SyntaxError, ValueError, RecursionError, MemoryError):
             for node in ast.parse(cell).body:
-                if isinstance(node, ast.Assign) and [ast.unparse(one) for one in node.targets] == [
+                if isinstance(node, ast.Assign) and [ast.unparse(target) for target in node.targets] == [
                     "student_id"
                 ]:
                     ids.add(known_id(ast.literal_eval(node.value)))

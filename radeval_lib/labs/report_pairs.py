@@ -51,10 +51,10 @@ def _pool() -> tuple[tuple[SyntheticReport, ...], tuple[PlannedFinding, ...]]:
     """Reports, and what they state of one of the seven observations."""
     drawn = tuple(generate(_POOL, 0, style="hospital", modality_anatomy=("X-Ray", "CHEST"), min_findings=1))
     findings = [
-        replace(one.content, certainty="present", suggests=None)
+        replace(planned.content, certainty="present", suggests=None)
         for report in drawn
-        for one in report.plan
-        if isinstance(one.content, PlannedFinding) and one.content.concept in WORDS
+        for planned in report.plan
+        if isinstance(planned.content, PlannedFinding) and planned.content.concept in WORDS
     ]
     return drawn, tuple(findings)
 

@@ -68,7 +68,7 @@ def run_checks(path: Path, seconds: int) -> list[CheckOutcome]:
             outcomes += _outcomes(f"code cell {number} (`{plain(first_line, 60)}`)", output)
     if stopped:
         outcomes.append(CheckOutcome("", False, stopped))
-    elif not any(one.task for one in outcomes):
+    elif not any(outcome.task for outcome in outcomes):
         raise LabError("no check ran", path.name, "Check a lab's notebook, with its first cell as it was.")
     return outcomes
 

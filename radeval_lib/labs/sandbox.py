@@ -152,8 +152,8 @@ def _in_use(parent: int) -> int:
                 children[int(above)].append(int(entry.name))
     total, waiting = 0, [parent]
     while waiting:
-        one = waiting.pop()
-        waiting += children[one]
+        process = waiting.pop()
+        waiting += children[process]
         with suppress(OSError, IndexError, ValueError):
-            total += int(Path(f"/proc/{one}/statm").read_text().split()[1]) * resource.getpagesize()
+            total += int(Path(f"/proc/{process}/statm").read_text().split()[1]) * resource.getpagesize()
     return total

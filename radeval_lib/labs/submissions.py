@@ -67,15 +67,15 @@ def collect(folder: Path, scratch: Path, leave_out: Sequence[Path] = ()) -> list
     collector = _Collector(scratch, {path.resolve() for path in leave_out})
     collector.folder(folder, PurePosixPath(), 0)
     collected = collector.found
-    own = [one.name.split("/") for one in collected]
+    own = [submission.name.split("/") for submission in collected]
     while own and len({parts[0] for parts in own}) == 1 and all(len(parts) > 2 for parts in own):
         own = [parts[1:] for parts in own]
     beside = defaultdict[tuple[str, ...], set[str]](set)
     for parts in own:
         beside[tuple(parts[:-1])].add(_stem(parts).lower())
-    for one, parts in zip(collected, own, strict=True):
+    for submission, parts in zip(collected, own, strict=True):
         sender = _file_sender(_stem(parts), beside[tuple(parts[:-1])])
-        one.sender = Sender(parts[0] if len(parts) > 1 else "", sender)
+        submission.sender = Sender(parts[0] if len(parts) > 1 else "", sender)
     return collected
 
 
@@ -165,8 +165,8 @@ class _Collector:
         notes, before = _unpack(path, target), len(self.found)
         self.folder(target, name, depth)
         if notes:
-            for one in self.found[before:]:
-                one.notes = [*notes, *(one.notes if one.path else [])]
+            for submission in self.found[before:]:
+                submission.notes = [*notes, *(submission.notes if submission.path else [])]
 
     def _autosaves(self, folder: Path, name: PurePosixPath, beside: Path) -> None:
         """What Jupyter saved by itself counts only where the notebook itself was not handed in; under
@@ -175,8 +175,8 @@ class _Collector:
         for path in sorted(folder.glob(f"*{NOTEBOOK}")):
             if not (beside / path.name.replace("-checkpoint", "")).exists() and not path.is_symlink():
                 note = "an autosave, as the notebook itself was not handed in"
-                one = self._add(name / plain(path.name, 120), path, note)
-                one.time = min([one.time, *(time - 1 for time in times)])
+                submission = self._add(name / plain(path.name, 120), path, note)
+                submission.time = min([submission.time, *(time - 1 for time in times)])
 
     def _add(self, name: PurePosixPath, path: Path | None, *notes: str) -> Submission:
         """Add a submission: a file to read, or None and why there is nothing to grade."""

@@ -59,9 +59,9 @@ def _in_magics(tree: ast.Module) -> Iterator[str]:
     for node in ast.walk(tree):
         if not (isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute)):
             continue
-        texts = [str(one.value) if isinstance(one, ast.Constant) else "" for one in node.args]
+        texts = [str(argument.value) if isinstance(argument, ast.Constant) else "" for argument in node.args]
         if node.func.attr in SHELL_METHODS:
-            yield from (more for one in texts for more in _braced(one))
+            yield from (more for argument in texts for more in _braced(argument))
         if node.func.attr == "run_line_magic" and len(texts) > 1:
             yield without_options(texts[1])
         elif node.func.attr == "run_cell_magic" and len(texts) > 2:

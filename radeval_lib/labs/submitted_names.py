@@ -67,12 +67,12 @@ class Names:
         imported = defaultdict[str, set[str]](set)
         for node in every:
             if isinstance(node, ast.Import):
-                for one in node.names:
-                    top = one.name.partition(".")[0]
-                    imported[one.asname or top].add(one.name if one.asname else top)
+                for alias in node.names:
+                    top = alias.name.partition(".")[0]
+                    imported[alias.asname or top].add(alias.name if alias.asname else top)
             elif isinstance(node, ast.ImportFrom):
-                for one in node.names:
-                    imported[one.asname or one.name].add(f"{node.module}.{one.name}")
+                for alias in node.names:
+                    imported[alias.asname or alias.name].add(f"{node.module}.{alias.name}")
                 if node.names[0].name == "*":
                     for path in DENIED:
                         home, _, leaf = path.rpartition(".")
@@ -148,7 +148,7 @@ class Names:
 
 
 def _stored(target: ast.AST) -> set[str]:
-    return {one.id for one in ast.walk(target) if isinstance(one, ast.Name)}
+    return {node.id for node in ast.walk(target) if isinstance(node, ast.Name)}
 
 
 def _written_by_magic(node: ast.AST) -> set[str]:
@@ -165,9 +165,9 @@ def _written_by_magic(node: ast.AST) -> set[str]:
 def puts_together(value: ast.AST | None) -> bool:
     """Whether an expression puts a text together from written ones alone, as one that is to be hidden."""
     every = list(ast.walk(value)) if value is not None else []
-    called = {id(one.func) for one in every if isinstance(one, ast.Call)}
-    return any(isinstance(one, ast.BinOp | ast.JoinedStr | ast.Call) for one in every) and not any(
-        isinstance(one, ast.Name) and id(one) not in called for one in every
+    called = {id(node.func) for node in every if isinstance(node, ast.Call)}
+    return any(isinstance(node, ast.BinOp | ast.JoinedStr | ast.Call) for node in every) and not any(
+        isinstance(node, ast.Name) and id(node) not in called for node in every
     )
 
 
@@ -176,7 +176,7 @@ def written_texts(node: ast.AST | None) -> set[str] | None:
     match node:
         case ast.Tuple(elts=parts) | ast.List(elts=parts) | ast.Set(elts=parts):
             texts = {
-                one.value for one in parts if isinstance(one, ast.Constant) and isinstance(one.value, str)
+                part.value for part in parts if isinstance(part, ast.Constant) and isinstance(part.value, str)
             }
             return texts if len(texts) == len(parts) else None
     return None

@@ -62,7 +62,7 @@ def slides(lab: Lab) -> str:
 
 
 def _listed(title: str, points: list[str]) -> str:
-    return "\n".join([f"# {title}", "", *(f"- {one}" for one in points)])
+    return "\n".join([f"# {title}", "", *(f"- {point}" for point in points)])
 
 
 def quiz(lab: Lab) -> tuple[str, str]:

@@ -136,9 +136,10 @@ def _built_in(text: str) -> Iterator[str]:
         table = waiting.pop()
         waiting += table.get_children()
         inside = table.get_type() != "module"
-        for one in table.get_symbols():
-            if one.get_name() in _RUN_TEXTS and one.is_referenced() and (one.is_global() or not inside):
-                yield one.get_name()
+        for symbol in table.get_symbols():
+            is_built_in = symbol.is_referenced() and (symbol.is_global() or not inside)
+            if is_built_in and symbol.get_name() in _RUN_TEXTS:
+                yield symbol.get_name()
 
 
 def _own_names(trees: Sequence[ast.Module]) -> set[str]:
@@ -210,7 +211,7 @@ class _Reader:
                 if isinstance(node.func, ast.Name) and node.func.id == "getattr" and node.args:
                     self._bases.add(id(node.args[0]))
             elif isinstance(node, ast.Try):
-                self._tried |= {id(one) for statement in node.body for one in ast.walk(statement)}
+                self._tried |= {id(inner) for statement in node.body for inner in ast.walk(statement)}
             self._note_namespace(node)
             self._note_keys(node)
         for node in every:
@@ -366,8 +367,8 @@ class _Reader:
             )
             self._found += [] if readable else ["timeit"]
         if "numpy.load" in paths or (isinstance(node.func, ast.Attribute) and node.func.attr == "load"):
-            allowed = [one.value for one in node.keywords if one.arg == "allow_pickle"]
-            if any(not (isinstance(one, ast.Constant) and one.value is False) for one in allowed):
+            allowed = [keyword.value for keyword in node.keywords if keyword.arg == "allow_pickle"]
+            if any(not (isinstance(keyword, ast.Constant) and keyword.value is False) for keyword in allowed):
                 self._found.append("allow_pickle")
         if paths & {"os.system", "os.popen"}:
             self._command(first)
@@ -382,7 +383,7 @@ class _Reader:
         if function in ("system", "getoutput", "getsystem"):
             self._command(given[0] if given else None)
             return
-        texts = [str(one.value) for one in given if isinstance(one, ast.Constant)]
+        texts = [str(argument.value) for argument in given if isinstance(argument, ast.Constant)]
         if len(texts) < len(given):
             self._found.append(function)
             return
@@ -405,7 +406,7 @@ class _Reader:
             case ast.Constant(value=str(command)):
                 pass
             case ast.JoinedStr(values=parts):
-                command = "".join(str(one.value) for one in parts if isinstance(one, ast.Constant))
+                command = "".join(str(part.value) for part in parts if isinstance(part, ast.Constant))
             case _:
                 self._found.append("a command that is not written out")
                 return

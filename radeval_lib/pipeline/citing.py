@@ -39,7 +39,7 @@ def about() -> dict[str, Any]:
 def authors() -> str:
     """The study's authors as one line."""
     people = about()["authors"]
-    named = [one.get("name") or f"{one['given-names']} {one['family-names']}" for one in people]
+    named = [person.get("name") or f"{person['given-names']} {person['family-names']}" for person in people]
     return " and ".join(named)
 
 
@@ -126,7 +126,7 @@ def with_citation(html: str, results: Iterable[Result]) -> str:
 
 def with_examples(source: str, results: Iterable[Result]) -> str:
     """A prose page with each ``<!-- cite: … -->`` replaced by an entry of BibTeX."""
-    example = next((one for one in results if one.exhibit == _EXAMPLE), None)
+    example = next((result for result in results if result.exhibit == _EXAMPLE), None)
 
     def filled(asked: re.Match[str]) -> str:
         if asked[1] == "result":

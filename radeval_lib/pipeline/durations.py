@@ -44,11 +44,11 @@ def _of_those_alike(graph: Graph, name: str) -> float | None:
     if (cell := graph.cells.get(name)) is None:
         return None
     measured: dict[int, list[float]] = {}
-    for other, one in graph.cells.items():
+    for other, other_cell in graph.cells.items():
         path = _file(graph.output_dir, other)
-        if one.notebook == cell.notebook and path.is_file():
+        if other_cell.notebook == cell.notebook and path.is_file():
             with suppress(ValueError):
-                shared = len(set(one.items) & set(cell.items))
+                shared = len(set(other_cell.items) & set(cell.items))
                 measured.setdefault(shared, []).append(float(path.read_text(encoding="utf-8")))
     return fmean(measured[max(measured)]) if measured else None
 

@@ -115,13 +115,13 @@ def build_wheel(folder: Path) -> Path:
 def cells_of(name: str) -> list[Cell]:
     """The cells that a page reads, and those that these read, each after what it reads itself."""
     graph = steps.graph(DEFAULT_PROFILE, (name,))
-    return [graph.cells[one] for one in reversed(graph.names) if one in graph.cells]
+    return [graph.cells[step] for step in reversed(graph.names) if step in graph.cells]
 
 
 def seconds_of(name: str) -> float:
     """About how long it takes to make them, one after another on two cores."""
     graph = steps.graph(DEFAULT_PROFILE, (name,))
-    return sum(durations.listed(one) for one in graph.names if one in graph.cells)
+    return sum(durations.listed(step) for step in graph.names if step in graph.cells)
 
 
 def runs_alone(name: str) -> bool:

@@ -39,9 +39,9 @@ def data_sets(graph: Graph) -> dict[str, list[fetch.FileStatus]]:
 
 
 def _not_there(files: list[fetch.FileStatus]) -> list[fetch.FileStatus]:
-    there = [one.path for one in files if one.state != "missing"]
+    there = [file.path for file in files if file.state != "missing"]
     missing = load_manifest(files[0].dataset).missing(there)
-    return [one for one in files if one.state == "mismatch" or one.path in missing]
+    return [file for file in files if file.state == "mismatch" or file.path in missing]
 
 
 def hub_models(graph: Graph) -> dict[str, bool]:
@@ -57,7 +57,7 @@ def _data(graph: Graph) -> str:
         return "Data: every role is filled by the generator or by recorded scores; no data set is needed."
     missing = [f"{name} ({load_manifest(name).access})" for name, wrong in sets.items() if wrong]
     other = [
-        f"{one.path}: {one.detail}" for wrong in sets.values() for one in wrong if one.state == "mismatch"
+        f"{file.path}: {file.detail}" for wrong in sets.values() for file in wrong if file.state == "mismatch"
     ]
     if not graph.data_root:
         line = "Data: no data root is named, so no data set that the profile names is here; missing: "

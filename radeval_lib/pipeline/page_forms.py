@@ -133,7 +133,7 @@ def _on_dark(colour: str) -> str:
     shares = np.array(to_rgb(f"#{colour}"))
     mixed = (shares + white * (1 - shares) for white in np.arange(0, 1, 0.05))
     enough = _LEAST_CONTRAST * (relative_luminance(f"#{_DARK_GROUND}") + 0.05) - 0.05
-    red, green, blue = next(one for one in mixed if relative_luminance(one) >= enough)
+    red, green, blue = next(lighter for lighter in mixed if relative_luminance(lighter) >= enough)
     return to_hex((red, green, blue))[1:]
 
 
@@ -143,8 +143,8 @@ def _turned(colour: str) -> str:
     wanted = 1.05 * 0.05 / (relative_luminance(f"#{colour}") + 0.05) - 0.05
     hue, _, saturation = colorsys.rgb_to_hls(*to_rgb(f"#{colour}"))
     levels = (colorsys.hls_to_rgb(hue, level, saturation) for level in np.linspace(0, 1, 256))
-    light = (np.clip(one, 0, 1) for one in levels)  # shares just below 0 by Python 3.11.2
-    red, green, blue = min(light, key=lambda one: abs(relative_luminance(one) - wanted))
+    light = (np.clip(shares, 0, 1) for shares in levels)  # shares just below 0 by Python 3.11.2
+    red, green, blue = min(light, key=lambda shares: abs(relative_luminance(shares) - wanted))
     return to_hex((red, green, blue))[1:]
 
 

@@ -59,4 +59,4 @@ def _marked() -> list[Path]:
 
 
 def _size(path: Path) -> int:
-    return sum(one.stat().st_size for one in (path, *path.rglob("*")) if one.is_file())
+    return sum(file.stat().st_size for file in (path, *path.rglob("*")) if file.is_file())

@@ -123,7 +123,7 @@ def _in_reach(profile: Profile, output_dir: Path, data_root: Path | None) -> lis
         what = f"{listed(gone)} was in reach of this build, and cannot be searched for"
         raise ReleaseError(what, "--data-root", "Name the folder that holds it.")
     (smallest, before), now = searched.noted(output_dir), searched.files(data_root)
-    if other := sorted({one.file for one in set(before) ^ set(now)}):
+    if other := sorted({searched_file.file for searched_file in set(before) ^ set(now)}):
         what = f"not the files that were in reach of this build: {listed(other)}"
         remedy = "Name the folder that holds them, or run `radbook build` again."
         raise ReleaseError(what, "--data-root", remedy)

@@ -33,8 +33,8 @@ def sums_of(report: Path) -> Path:
 
 def discard_report(report: Path) -> None:
     """Remove a report with its checksums: what it says does not hold of another book."""
-    for one in (report, sums_of(report)):
-        one.unlink(missing_ok=True)
+    for path in (report, sums_of(report)):
+        path.unlink(missing_ok=True)
 
 
 def note(output_dir: Path) -> None:

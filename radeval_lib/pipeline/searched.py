@@ -41,6 +41,6 @@ def noted(output_dir: Path) -> tuple[int, list[Searched]]:
     """The smallest count and the files of :func:`note`; of a book without a note none."""
     try:
         content = json.loads((output_dir / _NOTE).read_text(encoding="utf-8"))
-        return content["smallest_count"], [Searched(*one) for one in content["files"]]
+        return content["smallest_count"], [Searched(*fields) for fields in content["files"]]
     except (OSError, ValueError, KeyError, TypeError):
         return 0, []

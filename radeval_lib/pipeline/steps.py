@@ -205,7 +205,7 @@ class Graph:
         """Whether the step read the cells and pages that are there now."""
         try:
             noted = json.loads(_inputs_file(self.output_dir, name).read_text(encoding="utf-8"))
-            return all(noted.get(one) == sha256 for one, sha256 in self.inputs(name).items())
+            return all(noted.get(step) == sha256 for step, sha256 in self.inputs(name).items())
         except (OSError, ValueError, AttributeError):
             return False
 
@@ -251,18 +251,18 @@ def chosen_pages(only: Sequence[str]) -> set[str]:
         Where one is none of these.
     """
     chosen, folders = set[str](), sorted({name.partition("/")[0] for name in notebooks()})
-    for one in only:
-        if one in folders:
-            chosen.update(name for name in notebooks() if name.partition("/")[0] in (one, "across"))
-        elif one in notebooks():
-            chosen.add(one)
-        elif one in ledger():
-            chosen.add(ledger()[one].notebook)
+    for given in only:
+        if given in folders:
+            chosen.update(name for name in notebooks() if name.partition("/")[0] in (given, "across"))
+        elif given in notebooks():
+            chosen.add(given)
+        elif given in ledger():
+            chosen.add(ledger()[given].notebook)
         else:
-            near = get_close_matches(one, [*folders, *notebooks(), *ledger()], n=3)
+            near = get_close_matches(given, [*folders, *notebooks(), *ledger()], n=3)
             hint = f" Near it: {listed(near)}." if near else ""
             remedy = f"Folders: {', '.join(folders)}; or give a notebook, or an exhibit.{hint}"
-            raise ParameterError(f"no pages called {one!r}", "--only", remedy)
+            raise ParameterError(f"no pages called {given!r}", "--only", remedy)
     return chosen
 
 

@@ -32,7 +32,7 @@ def _manifests() -> list[Manifest]:
 def catalogue() -> HTML:
     """Every data set, to search: who may have it, what it can show, and how to get it."""
     heads = ["data set", "who may have it", "what it can show, and how to get it"]
-    return search_table(heads, [_row(one) for one in _manifests()], "open to anyone")
+    return search_table(heads, [_row(manifest) for manifest in _manifests()], "open to anyone")
 
 
 def _place(exhibit_id: str) -> str:
@@ -41,24 +41,25 @@ def _place(exhibit_id: str) -> str:
     return link(entry.notebook, entry.anchor, f"{PAPERS[entry.paper]}, {entry.heading}")
 
 
-def _row(one: Manifest) -> list[str]:
-    needed = sorted(exhibits_that_need(one))
+def _row(dataset: Manifest) -> list[str]:
+    needed = sorted(exhibits_that_need(dataset))
     links = "; ".join(map(_place, needed))
     opened = f"<details><summary>{len(needed)} exhibits that need it</summary>{links}</details>"
-    steps = [re.sub(r"(radbook .*?)(\.?)$", r"<code>\1</code>\2", escape(step)) for step in one.steps]
+    steps = [re.sub(r"(radbook .*?)(\.?)$", r"<code>\1</code>\2", escape(step)) for step in dataset.steps]
     listed = "".join(f"<li>{step}</li>" for step in steps)
     files = "".join(
         f"<li><code>{escape(file.path)}</code>, "
         f"SHA-256 {file.sha256[:16] if file.sha256 else UNVERIFIED}</li>"
-        for file in one.files
+        for file in dataset.files
     )
     columns = "".join(
-        f"<li><code>{escape(name)}</code>: {escape(text)}</li>" for name, text in one.schema.items()
+        f"<li><code>{escape(column)}</code>: {escape(text)}</li>" for column, text in dataset.schema.items()
     )
+    name = f"<code>{escape(dataset.name)}</code>"
     return [
-        f"<a href='{escape(one.source)}'>{escape(one.title)}</a> (<code>{escape(one.name)}</code>)",
-        f"{ACCESS_WORDS[one.access]}; {escape(one.licence)}. {escape(one.redistribution)}",
-        f"{escape(one.shows)}<details><summary>Steps</summary><ol>{listed}</ol></details>"
+        f"<a href='{escape(dataset.source)}'>{escape(dataset.title)}</a> ({name})",
+        f"{ACCESS_WORDS[dataset.access]}; {escape(dataset.licence)}. {escape(dataset.redistribution)}",
+        f"{escape(dataset.shows)}<details><summary>Steps</summary><ol>{listed}</ol></details>"
         f"<details><summary>Files and columns</summary><ul>{files}</ul><ul>{columns}</ul></details>"
         f"{opened if needed else ''}",
     ]
@@ -66,15 +67,18 @@ def _row(one: Manifest) -> list[str]:
 
 def withheld() -> tuple[int, int]:
     """How many data sets there are, and of how many the book may show no text."""
-    return len(names()), sum(not one.redistributable for one in _manifests())
+    return len(names()), sum(not manifest.redistributable for manifest in _manifests())
 
 
-def exhibits_that_need(one: Manifest) -> set[str]:
+def exhibits_that_need(dataset: Manifest) -> set[str]:
     """Ids of the exhibits that need a data set, by the ledger."""
     return {
         exhibit.id
         for exhibit in ledger().values()
-        if any(name in one.needed_as or f"{exhibit.paper}/{name}" in one.needed_as for name in exhibit.needs)
+        if any(
+            name in dataset.needed_as or f"{exhibit.paper}/{name}" in dataset.needed_as
+            for name in exhibit.needs
+        )
     }
 
 
@@ -83,14 +87,14 @@ def need() -> pd.DataFrame:
 
     An exhibit that needs a data set with an open and a credentialed part counts for both.
     """
-    short = [one.title.partition(":")[0] for one in _manifests()]
+    short = [manifest.title.partition(":")[0] for manifest in _manifests()]
     rows = [
         {
-            "data set": name if short.count(name) == 1 else f"{name} ({one.access})",
-            "access": ACCESS_WORDS[one.access],
-            "exhibits": len(exhibits_that_need(one)),
+            "data set": name if short.count(name) == 1 else f"{name} ({manifest.access})",
+            "access": ACCESS_WORDS[manifest.access],
+            "exhibits": len(exhibits_that_need(manifest)),
         }
-        for name, one in zip(short, _manifests(), strict=True)
+        for name, manifest in zip(short, _manifests(), strict=True)
     ]
     return pd.DataFrame(rows).sort_values("exhibits", ascending=False, kind="stable", ignore_index=True)
 
@@ -104,10 +108,10 @@ def counts(root: Path | None) -> pd.DataFrame:
     """Printed counts against those of the files of this build, where there are any: ``data set``, ``what``,
     ``exhibit`` (a link), ``printed``, ``loaded`` (empty where nothing was) and ``note``."""
     rows = []
-    for one in _manifests():
-        for check in (check_dataset(one.name, root) if root else []) or printed_counts(one):
+    for dataset in _manifests():
+        for check in (check_dataset(dataset.name, root) if root else []) or printed_counts(dataset):
             loaded = "" if check.loaded is None else f"{check.loaded:,}"
-            rows.append((one.title, check.name, _place(check.exhibit), check.printed, loaded, check.note))
+            rows.append((dataset.title, check.name, _place(check.exhibit), check.printed, loaded, check.note))
     return pd.DataFrame(rows, columns=["data set", "what", "exhibit", "printed", "loaded", "note"])
 
 

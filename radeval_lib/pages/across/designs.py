@@ -76,6 +76,6 @@ def printed_designs(between: float) -> pd.DataFrame:
 def _row(
     values: pd.Series, errors: Mapping[str, float], first: str, others: Sequence[str], n: int, between: float
 ) -> dict[str, object]:
-    rival = max(others, key=lambda one: values[one])
+    rival = max(others, key=lambda metric: values[metric])
     power = design((values[first], errors[first]), (values[rival], errors[rival]), n, between)
     return {"rival": rival, "pairs": n, "lead": values[first] - values[rival], **power}

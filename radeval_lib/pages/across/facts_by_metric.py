@@ -23,9 +23,9 @@ FOUND = "found_in_source"
 def agreement(metrics: Mapping[str, Metric], records: Sequence[FactRating], *, run: Run) -> pd.DataFrame:
     """Agreement (τ_b) of every metric with the F1 of facts that people counted: ``value``, ``low``, ``high``
     by metric."""
-    texts = [(reveal(one.reference), reveal(one.candidate)) for one in records]
+    texts = [(reveal(record.reference), reveal(record.candidate)) for record in records]
     frame = scores(metrics, pd.DataFrame(texts, columns=["reference", "candidate"])).drop(columns=COMPOSITE)
-    rates, cases = [one.f1 for one in records], [one.case for one in records]
+    rates, cases = [record.f1 for record in records], [record.case for record in records]
     intervals = drawn(frame, rates, cases, "kendall", run=run, name="facts").intervals()
     return intervals.set_index("metric")[["value", "low", "high"]]
 

@@ -186,7 +186,7 @@ def gains(recording: Recording, resamples: int, rng: np.random.Generator) -> pd.
 
 def beside_each_other(gained: pd.DataFrame) -> pd.DataFrame:
     """The rows of :func:`gains` in words: one row per metric and group of studies, one column per system."""
-    cells = [with_interval(one.gain, one.low, one.high) for one in gained.itertuples()]
+    cells = [with_interval(row.gain, row.low, row.high) for row in gained.itertuples()]
     named = gained.assign(metric=gained["metric"].map(titles(METRICS)), studies=gained["stratum"], cell=cells)
     return wide(named, ["metric", "studies"], "system", "cell")
 
@@ -318,9 +318,9 @@ def leads(recording: Recording, named: pd.DataFrame, run: Run) -> pd.DataFrame:
     for metric in METRICS:
         rival = first(means(table, [metric])[metric].loc[named.index.drop(finder)], metric)
         apart, sides = [], []
-        for one in chosen:
-            rng = run.rng(f"lead by {metric}, {one}")
-            apart.append(difference(table, metric, (one, rival), "all", run.profile.resamples, rng))
+        for system in chosen:
+            rng = run.rng(f"lead by {metric}, {system}")
+            apart.append(difference(table, metric, (system, rival), "all", run.profile.resamples, rng))
             sides.append(above(*sorted(get(metric).sign() * end for end in (apart[-1].low, apart[-1].high))))
         by_metric[metric] = {"rival": rival, "difference": apart[0], "leads": under_every(sides)}
     return pd.DataFrame.from_dict(by_metric, orient="index", dtype=object)
@@ -380,8 +380,8 @@ def answer(
         return f"{difference(table, metric, (finder, rival), 'finding', run.profile.resamples, rng):.3f}"
 
     def gain(system: str, stratum: str) -> str:
-        one = rouge.loc[(system, stratum)]
-        return with_interval(one["gain"], one["low"], one["high"], ".3f")
+        row = rouge.loc[(system, stratum)]
+        return with_interval(row["gain"], row["low"], row["high"], ".3f")
 
     sides, leading = (False, True, None), led["leads"].to_dict()
     behind, ahead, undecided = ([name[one] for one in name if leading[one] is side] for side in sides)

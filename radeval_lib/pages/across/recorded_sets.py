@@ -103,12 +103,12 @@ def _lengths(name: str, root: Path) -> pd.DataFrame:
     frame = pd.DataFrame(
         {
             "number": range(len(records)),
-            "findings_words": [len(reveal(one.findings).split()) for one in records],
-            "impression_words": [len(reveal(one.impression).split()) for one in records],
+            "findings_words": [len(reveal(record.findings).split()) for record in records],
+            "impression_words": [len(reveal(record.impression).split()) for record in records],
         }
     )
     for word in WORDS.get(name, ()):
-        texts = [f"{reveal(one.findings)} {reveal(one.impression)}".lower() for one in records]
+        texts = [f"{reveal(record.findings)} {reveal(record.impression)}".lower() for record in records]
         frame[datasets.WORD.format(word)] = [int(word in text) for text in texts]
     return frame
 
@@ -139,12 +139,12 @@ def _mtsamples(run: Run, root: Path, metrics: Metrics) -> tuple[pd.DataFrame, Pa
     """A row per transcription: ``case`` (its text), ``specialty``, words of both texts, and how much of the
     description is copied."""
     documents = readers.load("mtsamples", root)
-    texts, summaries = ([reveal(getattr(one, side)) for one in documents] for side in ("text", "summary"))
+    texts, summaries = ([reveal(getattr(note, side)) for note in documents] for side in ("text", "summary"))
     frame = pd.DataFrame(
         {
             "number": range(len(documents)),
             "case": pd.factorize(pd.Series(texts))[0],
-            "specialty": pd.factorize(pd.Series([one.group for one in documents]))[0] + 1,
+            "specialty": pd.factorize(pd.Series([note.group for note in documents]))[0] + 1,
             "text_words": [len(text.split()) for text in texts],
             "description_words": [len(text.split()) for text in summaries],
         }
@@ -178,15 +178,15 @@ def _mts_dialog(root: Path) -> tuple[pd.DataFrame, Parts]:
     frame = pd.DataFrame(
         {
             "number": range(len(records)),
-            "case": pd.factorize(pd.Series([one.case for one in records]))[0],
-            "system": [int(one.group.removeprefix("system ")) for one in records],
+            "case": pd.factorize(pd.Series([record.case for record in records]))[0],
+            "system": [int(record.group.removeprefix("system ")) for record in records],
             **{
-                rate: [getattr(one, rate) for one in records]
+                rate: [getattr(record, rate) for record in records]
                 for rate in ("precision", "recall", "f1", "hallucination", "omission")
             },
             "edit_distance": rates["Edit Distance (Correction)"].to_numpy(),
-            "source_words": [len(one.source.split()) for one in records],
-            FOUND: [round(found_in_source(one.source, one.candidate), DECIMALS) for one in records],
+            "source_words": [len(record.source.split()) for record in records],
+            FOUND: [round(found_in_source(record.source, record.candidate), DECIMALS) for record in records],
         }
     )
     return frame, {}
@@ -198,8 +198,8 @@ def _fingerprints(root: Path) -> tuple[pd.DataFrame, Parts]:
     return pd.DataFrame(
         {
             "number": range(len(pairs)),
-            "case": [int(one.case) for one in pairs],
-            "edit": [one.group for one in pairs],
+            "case": [int(pair.case) for pair in pairs],
+            "edit": [pair.group for pair in pairs],
         }
     ), {}
 

@@ -65,7 +65,7 @@ def compare(
     metric: str, before: ArrayLike, after: ArrayLike, case: str, ratings: ArrayLike | None = None
 ) -> Comparison:
     """A recorded column, ``before``, beside the scores ``after``, of today; both of shape (texts,)."""
-    before, after = (np.asarray(one, dtype=np.float64) for one in (before, after))
+    before, after = (np.asarray(scores, dtype=np.float64) for scores in (before, after))
     tau = None
     if ratings is not None:
         tau = coefficient(after, ratings, "kendall") - coefficient(before, ratings, "kendall")
@@ -146,5 +146,5 @@ def _pairs(name: str, root: Path) -> list[tuple[str, str]]:
 
 def _ratings(name: str, table: pd.DataFrame) -> pd.Series | None:
     """The mean rating of each row; None of a set without ratings."""
-    columns = [one for one in RATINGS.get(name, ()) if one in table]
+    columns = [column for column in RATINGS.get(name, ()) if column in table]
     return table[columns].mean(axis=1) if columns else None

@@ -90,7 +90,7 @@ def cleaned(text: str) -> str:
     within sentences but for hyphens, full stops apart."""
     for old, new in _REPLACED:
         text = text.replace(old, new)
-    sentences = (_SIGNS.sub("", one.strip()) for one in text.strip().lower().split(". "))
+    sentences = (_SIGNS.sub("", sentence.strip()) for sentence in text.strip().lower().split(". "))
     return _SPACES.sub(" ", " . ".join(sentences) + " .")
 
 
@@ -368,14 +368,14 @@ def computed(variants: Sequence[Variant], texts: pd.DataFrame, systems: Sequence
         sides[system] = outputs["reference"].tolist(), outputs["candidate"].tolist()
     every = [[text for pair in sides.values() for text in pair[side]] for side in (0, 1)]
     ends = np.cumsum([len(references) for references, _ in sides.values()])[:-1]
-    for one in variants:
-        if one.of_pairs is None:
-            values = [one.score(*pair) for pair in sides.values()]
+    for way in variants:
+        if way.of_pairs is None:
+            values = [way.score(*pair) for pair in sides.values()]
         else:
-            if one.of_pairs not in known:
-                known[one.of_pairs] = one.of_pairs(*every)
-            values = [one.score(part) for part in np.split(known[one.of_pairs], ends)]
-        row = {"family": one.family, "variant": one.name, "source": one.source, "lower": one.lower}
+            if way.of_pairs not in known:
+                known[way.of_pairs] = way.of_pairs(*every)
+            values = [way.score(part) for part in np.split(known[way.of_pairs], ends)]
+        row = {"family": way.family, "variant": way.name, "source": way.source, "lower": way.lower}
         rows.append(
             row | {system: round(float(value), 6) for system, value in zip(sides, values, strict=True)}
         )

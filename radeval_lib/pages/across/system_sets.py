@@ -182,7 +182,7 @@ def mask(found: frozenset[str], names: Sequence[str] = LABELS) -> int:
 
 def unmasked(masks: Sequence[int] | NDArray[np.int64]) -> NDArray[np.bool_]:
     """Numbers of :func:`mask` as shape (numbers, codes)."""
-    return np.array([[bool(one >> place & 1) for place in range(len(LABELS))] for one in map(int, masks)])
+    return np.array([[bool(code >> place & 1) for place in range(len(LABELS))] for code in map(int, masks)])
 
 
 def table(texts: pd.DataFrame) -> pd.DataFrame:

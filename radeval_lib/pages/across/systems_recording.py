@@ -91,9 +91,9 @@ def description(run: Run) -> dict[str, Any]:
     made = {name: metric(run, name) for name in METRICS}
     return {
         name: {
-            "settings": recordings.settings_of(one),
-            **recordings.behaves(one),
-            "signature": str(one.signature()),
+            "settings": recordings.settings_of(metric_now),
+            **recordings.behaves(metric_now),
+            "signature": str(metric_now.signature()),
         }
-        for name, one in made.items()
+        for name, metric_now in made.items()
     }

@@ -42,8 +42,8 @@ def load(run: Run, metrics: Mapping[str, Metric]) -> Reviews:
         recording = run.recording("mslr")
         return Reviews(recording.table, recording.parts["preferences"])
     return scored(
-        [one for name in mslr.RATERS for one in mslr.load_ratings(paths[name])],
-        [one for name in mslr.JUDGES for one in mslr.load_preferences(paths[name])],
+        [judgement for name in mslr.RATERS for judgement in mslr.load_ratings(paths[name])],
+        [judgement for name in mslr.JUDGES for judgement in mslr.load_preferences(paths[name])],
         metrics,
     )
 
@@ -63,8 +63,8 @@ def scored(
     ]
     by_text = pd.DataFrame(rows, columns=[*keys, "rating"]).groupby(keys, sort=False)["rating"]
     texts = by_text.agg(rating="mean", ratings="size").reset_index()
-    chosen = [one for one in preferences if one.choice != "neither"]
-    of_review = [*texts["review"], *(one.review for one in chosen)]
+    chosen = [preference for preference in preferences if preference.choice != "neither"]
+    of_review = [*texts["review"], *(preference.review for preference in chosen)]
     case = dict(zip(of_review, pd.factorize(pd.Series(of_review))[0], strict=True))
     system = {key: number for number, key in enumerate(texts["system"].unique(), start=1)}
     summaries = pd.DataFrame(
@@ -83,15 +83,15 @@ def scored(
     pairs = pd.DataFrame(
         {
             "number": range(len(chosen)),
-            "case": [case[one.review] for one in chosen],
-            "rater": [mslr.JUDGES.index(one.judge) + 1 for one in chosen],
-            "choice": [1 if one.choice == "A" else 2 for one in chosen],
-            "system_1": [system[one.systems[0]] for one in chosen],
-            "system_2": [system[one.systems[1]] for one in chosen],
+            "case": [case[preference.review] for preference in chosen],
+            "rater": [mslr.JUDGES.index(preference.judge) + 1 for preference in chosen],
+            "choice": [1 if preference.choice == "A" else 2 for preference in chosen],
+            "system_1": [system[preference.systems[0]] for preference in chosen],
+            "system_2": [system[preference.systems[1]] for preference in chosen],
         }
     )
-    references = [one.reference for one in chosen]
-    sides = {1: [one.first for one in chosen], 2: [one.second for one in chosen]}
+    references = [preference.reference for preference in chosen]
+    sides = {1: [preference.first for preference in chosen], 2: [preference.second for preference in chosen]}
     for name, metric in words.items():
         for number, side in sides.items():
             pairs[f"{name}_{number}"] = _nine_digits(metric.score(references, side).values)

@@ -90,7 +90,7 @@ def cost_table(metric: Any, lengths: Sequence[tuple[Sequence[int], Sequence[int]
         RaTEScore with BERT base twice; this build's RaTEScore first, then that.
     """
     models = {
-        f"RaTEScore, {HERE}": [one.model.config for one in (metric.tagger, metric.entity_encoder)],
+        f"RaTEScore, {HERE}": [part.model.config for part in (metric.tagger, metric.entity_encoder)],
         f"RaTEScore, {BASE}": [_bert_base(), _bert_base()],
     }
     rows = {}

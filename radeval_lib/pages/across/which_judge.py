@@ -65,7 +65,7 @@ def rated(records: Sequence[RatedPair]) -> tuple[pd.DataFrame, pd.DataFrame]:
     sign = {"errors": -1}.get(records[0].scale, 1)
     grades = pd.DataFrame({"id": r.id, "rater": r.rater, "grade": sign * r.rating} for r in records)
     wide = grades.pivot_table(index="id", columns="rater", values="grade", sort=False).dropna()
-    texts = {one.id: (reveal(one.reference), reveal(one.candidate)) for one in records}
+    texts = {record.id: (reveal(record.reference), reveal(record.candidate)) for record in records}
     pairs = pd.DataFrame.from_dict(texts, orient="index", columns=["reference", "candidate"]).loc[wide.index]
     if wide.empty or wide.shape[1] < 2:
         wrong = "no candidate of the rated pairs has a grade by every rater, of whom there must be two"
@@ -88,7 +88,7 @@ def scored(
     recorded of RadPref, they have nine decimals: what differs by less is equal, and a tie in rank."""
     sides = list(references), list(candidates)
     return pd.DataFrame(
-        {title: (one.sign() * one.score(*sides).values).round(9) for title, one in metrics.items()}
+        {title: (metric.sign() * metric.score(*sides).values).round(9) for title, metric in metrics.items()}
     )
 
 

@@ -144,8 +144,8 @@ def _leads(percent: PercentScores) -> list[Estimate]:
 def flat(by_regime: Mapping[str, PercentScores], share: float) -> str:
     """Encoders whose accuracy for procedures is at most ``share``, in percent, by the share of labels."""
     parts = []
-    for regime, one in by_regime.items():
-        scored = one.observed["Procedure"]
+    for regime, percent in by_regime.items():
+        scored = percent.observed["Procedure"]
         # "MiniLM, untrained" would read as two entries of a list.
         names = [re.sub(", (.*)", r" (\1)", name) for name in scored.index[scored <= share]]
         every = len(names) == len(scored) > 1

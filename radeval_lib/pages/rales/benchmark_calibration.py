@@ -111,9 +111,9 @@ def changes(by_name: Mapping[str, Scaled]) -> pd.DataFrame:
     """What scaling changes, by ``classifier`` and ``measure``: ``temperature``, ``before``, ``after``, and
     ``low`` and ``high``, the 95 % interval of the change."""
     rows = [
-        (name, measure, one.temperature, one.before[measure], one.after[measure], change.low, change.high)
-        for name, one in by_name.items()
-        for measure, change in one.changes.items()
+        (name, measure, fit.temperature, fit.before[measure], fit.after[measure], change.low, change.high)
+        for name, fit in by_name.items()
+        for measure, change in fit.changes.items()
     ]
     keys, columns = ["classifier", "measure"], ["temperature", "before", "after", "low", "high"]
     return pd.DataFrame(rows, columns=[*keys, *columns]).set_index(keys)
@@ -123,8 +123,8 @@ def by_effect(by_name: Mapping[str, Scaled]) -> dict[str, list[str]]:
     """Classifiers by what scaling does to their ECE, with Holm's correction over them: it ``lowers`` or
     ``raises`` it, or that is ``open``; those that are ``constant`` are distinguished."""
     lists: dict[str, list[str]] = {word: [] for word in ("lowers", "raises", "open", "constant")}
-    lists["constant"] = [name for name, one in by_name.items() if one.constant]
-    learned = {name: one.changes["ECE"] for name, one in by_name.items() if not one.constant}
+    lists["constant"] = [name for name, fit in by_name.items() if fit.constant]
+    learned = {name: fit.changes["ECE"] for name, fit in by_name.items() if not fit.constant}
     corrected = pg.multicomp([change.p or 0.0 for change in learned.values()], method="holm")[1]
     for (name, change), p in zip(learned.items(), corrected, strict=True):
         lists["open" if p >= 0.05 else "lowers" if change.value < 0 else "raises"].append(name)
@@ -145,9 +145,9 @@ def whole_fits(names: Sequence[str], every: Iterable[str]) -> list[str]:
 
 def unlearned_words(by_name: Mapping[str, Scaled]) -> str:
     """What classes without a document in training do to these classifiers; empty where they do nothing."""
-    infinite = "; ".join(name for name, one in by_name.items() if one.infinite)
+    infinite = "; ".join(name for name, fit in by_name.items() if fit.infinite)
     left_out = "; ".join(
-        f"{name} ({one.left_out} of {one.validation})" for name, one in by_name.items() if one.left_out
+        f"{name} ({fit.left_out} of {fit.validation})" for name, fit in by_name.items() if fit.left_out
     )
     sentences = []
     if infinite:
@@ -167,16 +167,16 @@ def most_changed(fits: Mapping[str, Scaled]) -> str:
     return max(fits, key=lambda name: (not fits[name].constant, abs(fits[name].changes["ECE"].value)))
 
 
-def by_temperature(one: Scaled) -> tuple[dict[str, str], str]:
+def by_temperature(fit: Scaled) -> tuple[dict[str, str], str]:
     """A reliability diagram as HTML for each of several temperatures, and the fitted one, which is among
     them."""
     diagrams = {}
-    for value in np.union1d(np.geomspace(0.25, 4, 17), one.temperature):
-        probabilities = temperature.scale(one.logits, float(value))
-        measured = calibration.measures(probabilities, one.labels)
+    for value in np.union1d(np.geomspace(0.25, 4, 17), fit.temperature):
+        probabilities = temperature.scale(fit.logits, float(value))
+        measured = calibration.measures(probabilities, fit.labels)
         caption = f"<p>ECE {measured['ECE']:.3f}, Brier score {measured['Brier']:.3f}</p>"
-        diagrams[f"{value:.3f}"] = caption + _svg(_filled_bins(probabilities, one.labels))
-    return diagrams, f"{one.temperature:.3f}"
+        diagrams[f"{value:.3f}"] = caption + _svg(_filled_bins(probabilities, fit.labels))
+    return diagrams, f"{fit.temperature:.3f}"
 
 
 def _svg(bins: pd.DataFrame) -> str:
@@ -205,7 +205,7 @@ def _filled_bins(probabilities: NDArray[np.float64], labels: NDArray[np.int64]) 
 
 def draw_changes(by_name: Mapping[str, Scaled]) -> Figure:
     """What scaling adds to the ECE of each classifier that learned something, with its 95% interval."""
-    changed = {name: one.changes["ECE"] for name, one in by_name.items() if not one.constant}
+    changed = {name: fit.changes["ECE"] for name, fit in by_name.items() if not fit.constant}
     rows = pd.DataFrame({n: (c.value, c.low, c.high) for n, c in changed.items()}, ["value", "low", "high"]).T
     figure, axes = plots.panels(1, 1, height=0.32 * len(rows) + 0.9)
     plots.intervals(axes, rows)

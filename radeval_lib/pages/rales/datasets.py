@@ -136,10 +136,10 @@ def public(run: Run, dataset: str) -> tuple[list[Any], str]:
 def with_words(reports: Sequence[Report], names: Sequence[str]) -> dict[str, int]:
     """How many reports contain each of these words in findings or impression, whatever the case, and also
     within a longer word."""
-    if any(behind(str(one.findings) or str(one.impression)) for one in reports[:1]):
+    if any(behind(str(report.findings) or str(report.impression)) for report in reports[:1]):
         table = recorded.load("openi").table
         return {name: int(table[WORD.format(name)].sum()) for name in names}
-    texts = [f"{reveal(one.findings)} {reveal(one.impression)}".lower() for one in reports]
+    texts = [f"{reveal(report.findings)} {reveal(report.impression)}".lower() for report in reports]
     return {name: sum(name in text for text in texts) for name in names}
 
 

@@ -64,11 +64,11 @@ def search(
         raise SearchError(
             "nothing to search", display_path(folder), "Name at least one setting and its range."
         )
-    ranges = {key: one.model_dump() for key, one in space.items()}
+    ranges = {key: dimension.model_dump() for key, dimension in space.items()}
     _clear_unless(folder, {**what, "space": ranges, "conditions": origin.conditions()})
     optuna = _optuna()
     study = optuna.create_study(direction="maximize")
-    dimensions = {name: _distribution(one) for name, one in space.items()}
+    dimensions = {name: _distribution(dimension) for name, dimension in space.items()}
     trials_done: list[Trial] = []
     for number in range(trials):
         where = folder / f"trial-{number}"
@@ -102,12 +102,12 @@ def _optuna() -> Any:
     return optuna
 
 
-def _distribution(one: Dimension) -> Any:
+def _distribution(dimension: Dimension) -> Any:
     distributions = _optuna().distributions
-    if one.choices:
-        return distributions.CategoricalDistribution(one.choices)
-    numeric = distributions.IntDistribution if one.whole else distributions.FloatDistribution
-    return numeric(one.low, one.high, log=one.log)
+    if dimension.choices:
+        return distributions.CategoricalDistribution(dimension.choices)
+    numeric = distributions.IntDistribution if dimension.whole else distributions.FloatDistribution
+    return numeric(dimension.low, dimension.high, log=dimension.log)
 
 
 def _clear_unless(folder: Path, what: dict[str, Any]) -> None:

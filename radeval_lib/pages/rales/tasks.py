@@ -313,4 +313,4 @@ def task_of(name: str, rare: int = 0) -> BenchmarkTask:
 def texts_of(parts: Parts) -> list[str]:
     """Everything that a model of the task reads, word by word where records are words."""
     read = ([reveal(row.text)] if isinstance(row, Document) else plain_words(row) for row in parts.every())
-    return sorted({words for one in read for words in one})
+    return sorted({words for texts in read for words in texts})

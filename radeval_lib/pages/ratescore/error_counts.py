@@ -141,7 +141,7 @@ def left_out(groups: pd.DataFrame, rule: Mapping[str, Printed], said: str, sourc
     ends = {"short": f"under {rule['short_words'].text}", "long": f"over {rule['long_words'].text}"}
     cases = groups.groupby("group")["cases"].sum()
     whose = f"{source[:1].upper()}{source[1:]}"
-    absent = [f"{whose} has no report of {ends[one]} words to check." for one in ends if not cases[one]]
+    absent = [f"{whose} has no report of {ends[group]} words to check." for group in ends if not cases[group]]
     return " ".join([said, *absent])
 
 

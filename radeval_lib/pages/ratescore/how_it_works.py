@@ -68,7 +68,7 @@ def scores_by_choice(
     for label, (_, changes) in CHOICES.items():
         changed = run.metric("ratescore", cache=cache, **changes)
         scores[label] = changed.score(references, candidates).values
-    entities = [(one.reference, one.candidate) for one in base.details]
+    entities = [(explanation.reference, explanation.candidate) for explanation in base.details]
     alike = Scorer(Weights(EQUAL, np.ones((5, 5)), 1.0))
     return scores | {"types": scored(entities, metric.entity_encoder, alike)}
 

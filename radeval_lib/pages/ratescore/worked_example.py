@@ -141,9 +141,9 @@ def in_release(weights: pd.DataFrame, released: Mapping[str, Weights]) -> int:
     cells = [(ANATOMY, ANATOMY), (NORMAL, ABNORMALITY), (ABNORMALITY, NORMAL)]
     return max(
         sum(
-            abs(one.weight(*kinds[::order]) - row.value) <= row.half_width
+            abs(released_set.weight(*kinds[::order]) - row.value) <= row.half_width
             for kinds, row in zip(cells, weights.itertuples(), strict=True)
         )
-        for one in released.values()
+        for released_set in released.values()
         for order in (1, -1)
     )
