@@ -24,7 +24,8 @@ def batch_size_for(device: torch.device) -> int:
 
 
 def buckets(lengths: Sequence[int], tokens: int, texts: int = 256) -> Iterator[list[int]]:
-    """Positions of the sequences, shortest first, cut into batches."""
+    """Positions of the sequences, shortest first, cut into batches of at most ``texts`` sequences and
+    ``tokens`` tokens, padding counted; a longer sequence is a batch of its own."""
     batch: list[int] = []
     for position in sorted(range(len(lengths)), key=lambda index: (lengths[index], index)):
         if batch and (len(batch) >= texts or (len(batch) + 1) * lengths[position] > tokens):
@@ -59,7 +60,12 @@ def in_batches(
     texts: int = 256,
     precision: Precision = "auto",
 ) -> list[R]:
-    """Apply ``compute`` to sequences of these lengths; it gets the positions of a batch and the device."""
+    """Apply ``compute`` to sequences of these lengths; it gets the positions of a batch and the device.
+
+    Parameters
+    ----------
+    tokens, texts : the most of a batch, see :func:`buckets`; None: as many tokens as suit the device.
+    """
     result: dict[int, R] = {}
     with evaluating(module, precision) as device:
         for batch in buckets(lengths, tokens or batch_size_for(device), texts):

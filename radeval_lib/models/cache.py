@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from radeval_lib.errors import FileError
 
 _FILE = "cache.sqlite"
-_CHUNK = 500
+_CHUNK = 500  # keys in one question; SQLite may be built to take no more than 999
 _DAMAGED = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
 _OF_BYTES = "typeof(key) = 'blob' AND typeof(value) = 'blob'"
 """What is true of every row, save where the file is damaged."""

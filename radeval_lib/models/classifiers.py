@@ -144,7 +144,8 @@ class Probe:
 
 
 def fit_probe(features: Features, targets: Sequence[str], labels: Sequence[str], penalty: float) -> Probe:
-    """Solve a logistic regression."""
+    """Solve a logistic regression, with ``penalty`` times half of the weights' squared norm in its loss;
+    ``labels`` are all classes, of which ``targets`` may lack some."""
     from sklearn.exceptions import ConvergenceWarning
     from sklearn.linear_model import LogisticRegression
     from sklearn.pipeline import make_pipeline

@@ -17,6 +17,7 @@ PACKAGED = "packaged-minilm"
 downloaded. With ``-N`` after it, its embeddings and first N layers: what tests use, because it is quick."""
 
 _NAME = re.compile(rf"{PACKAGED}(?:-([1-5]))?")
+# The number of the layer that a weight is of.
 _LAYER = re.compile(r"encoder\.layer\.(\d+)\.")
 
 

@@ -45,7 +45,15 @@ _FINE_TUNED = ("classifier.*", "pre_classifier.*", "score.*", "qa_outputs.*")
 
 @dataclass(frozen=True)
 class Use:
-    """What may differ between a checkpoint and the model that is made of it."""
+    """What may differ between a checkpoint and the model that is made of it.
+
+    Attributes
+    ----------
+    new : patterns of weights that a checkpoint may lack, because the model draws them at random.
+    idle : modules that it may lack and that are then taken out, because nothing asks them.
+    unused : patterns of weights that it may have and the model has no place for.
+    pretraining : whether it may also have the heads that it was pretrained with.
+    """
 
     new: tuple[str, ...] = ()
     idle: tuple[str, ...] = ()
@@ -114,6 +122,7 @@ _VOCABULARIES = (
     "tokenizer.json", "vocab.txt", "vocab.json", "spm.model", "spiece.model", "sentencepiece.bpe.model",
     "tokenizer.model",
 )  # fmt: skip
+# A sentence of which any tokenizer of English has words.
 _PROBE = "The lungs are clear and there is no pleural effusion."
 _SAVE = "Save the model with model.save_pretrained(folder), and its tokenizer likewise."
 _WHOLE = "Copy the folder again, whole, or save the model again with model.save_pretrained(folder)."

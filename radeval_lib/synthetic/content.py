@@ -90,7 +90,16 @@ class Weighted(Generic[_T]):
 
 @dataclass(frozen=True, slots=True)
 class Menu:
-    """What can be said in one kind of examination and style; ``counts`` are of findings."""
+    """What can be said in one kind of examination and style.
+
+    Attributes
+    ----------
+    findings, devices, deniable : the concepts that may be found, in place, or denied.
+    normals, remarks : the statements of normality and the remarks that there are.
+    systems : the place of each (region, organ system) in the usual order of reading.
+    counts : how many findings a report has that are not devices.
+    density : what the weight of a statement of normality is multiplied by to be its probability.
+    """
 
     findings: Weighted[Concept]
     devices: Weighted[Concept]

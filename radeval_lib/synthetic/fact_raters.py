@@ -25,7 +25,16 @@ WRONG = 0.005  # probability that a statement of a generated description is wron
 
 @dataclass(frozen=True)
 class Description:
-    """One generated description."""
+    """One generated description.
+
+    Attributes
+    ----------
+    report : the number of its report, whose reference it is compared with.
+    reference : statements of the reference.
+    copied : which of these it says.
+    own : statements that it takes from elsewhere in the report.
+    wrong : for each of its statements, the copied ones first, whether it is wrong.
+    """
 
     report: int
     reference: int
@@ -35,7 +44,8 @@ class Description:
 
 
 def draw_descriptions(rng: np.random.Generator, reports: int, overlaps: Sequence[float]) -> list[Description]:
-    """One description a report and model."""
+    """One description a report and model; ``overlaps`` has for each model the probability that
+    it says a statement of the reference."""
     drawn = []
     for report in range(reports):
         length = int(rng.integers(*REFERENCE_LENGTH, endpoint=True))
@@ -97,6 +107,7 @@ def _counts(
     alike: float,
     slips: float,
 ) -> FactCounts:
+    """A rater's counts for one description, given the fact of each of the reference's statements."""
     size = int(reference[-1]) + 1 if text.reference else 0
     copied = reference[list(text.copied)] if text.copied else np.zeros(0, dtype=np.int64)
     if rng.random() >= alike:

@@ -7,7 +7,7 @@ from dataclasses import replace
 from radeval_lib.lexicon.entries import Lexicon
 from radeval_lib.synthetic.records import Normal, Plan, PlannedFinding, Remark, Statement
 
-_MOST = 4
+_MOST = 4  # findings of an impression
 #: The uid of a statement of the impression that repeats no statement of the findings.
 CONCLUSION, ADVICE = -1, -2
 

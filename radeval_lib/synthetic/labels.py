@@ -5,6 +5,7 @@ from __future__ import annotations
 from radeval_lib.lexicon.entries import CHEXPERT, Lexicon
 from radeval_lib.synthetic.records import Denial, Normal, Plan, PlannedFinding
 
+# Of two mentions of an observation the one of the higher rank wins.
 _RANK = {None: 0, 0: 1, -1: 2, 1: 3}
 
 

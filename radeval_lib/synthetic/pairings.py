@@ -22,6 +22,7 @@ from radeval_lib.synthetic.records import Plan, PlannedFinding, SyntheticError, 
 #: generator would write, simulated; nearest: the most similar other report; permuted: findings, sizes,
 #: severities and places changed one by one.
 HEURISTICS = ("random", "shuffled", "model", "nearest", "permuted")
+#: References of a round, among whose candidates the nearest are found.
 POOL = 64
 #: Of a simulated report generator: chances to keep a finding and a detail, and how many findings it invents.
 _KEEP, _DETAIL, _INVENT = 0.6, 0.6, 0.4

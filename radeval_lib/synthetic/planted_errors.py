@@ -25,8 +25,8 @@ ErrorKind = tuple[str, bool]
 CATEGORY_SHARES = {"a": 0.23, "b": 0.36, "c": 0.13, "d": 0.11, "e": 0.08, "f": 0.09}
 SIGNIFICANT_SHARE = 0.85
 _ORDER = "cdfeba"  # attributes first, then removals, then additions
-_TRIES = 4000
-_ATTEMPTS = 1000
+_TRIES = 4000  # steps of the search for an assignment of errors to findings, before a report is given up
+_ATTEMPTS = 1000  # references tried for one pair
 _PATIENCE = 40  # references tried for a random mix before it loses an error
 
 

@@ -23,6 +23,7 @@ STEPS = (1, 3, 6)
 Edit = Callable[[list[str], str], str | None]
 """The edited text, given the sentences of a text and a sentence of another report; None where nothing in the
 text can be edited so."""
+# Words, and others that say the same.
 _SAME = {
     "no evidence of": "no sign of",
     "within normal limits": "normal",
@@ -34,6 +35,7 @@ _SAME = {
     "is seen": "is visible",
     "is identified": "is visible",
 }
+# A degree, and one that says something else.
 _DEGREES = {
     "mild": "severe",
     "mildly": "severely",
@@ -42,12 +44,14 @@ _DEGREES = {
     "minimally": "markedly",
 }
 _SIDES = {"left": "right", "right": "left"}
+# A denial: "There is no pleural", "No evidence", "without focal".
 _SOME = re.compile(
     r"\b(?:[Tt]here (?:is|are) )?([Nn]o|[Ww]ithout) (?=(?:focal|acute|large|pleural|pneumo|evidence))"
 )
 
 
 def _swapped(words: Mapping[str, str]) -> Edit:
+    """Every one of the words in its place the other, with its capital."""
     both = re.compile(r"\b(" + "|".join(sorted(words, key=len, reverse=True)) + r")\b", re.IGNORECASE)
 
     def other(found: re.Match[str]) -> str:
@@ -63,6 +67,7 @@ def _swapped(words: Mapping[str, str]) -> Edit:
 
 
 def _joined(parts: Sequence[str]) -> str:
+    """Sentences as one text, each with one full stop."""
     return " ".join(f"{part.strip().rstrip('.')}." for part in parts)
 
 

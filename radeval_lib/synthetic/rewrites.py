@@ -22,7 +22,7 @@ from radeval_lib.synthetic.records import (
 )
 
 RewriteKind = Literal["synonym", "order", "style"]
-_TRIES = 25
+_TRIES = 25  # wordings or orders that are drawn before a report counts as having no other
 
 
 @dataclass(frozen=True, slots=True)

@@ -25,8 +25,9 @@ from tenacity import (
 from radeval_lib.models.judges.base import JudgeError, Keep, Pair, prompt
 from radeval_lib.models.judges.green_prompt import is_released, released_chat, released_prompt
 
+# The states of an answer after which it is worth asking again: too busy, too slow, not up yet.
 _AGAIN = frozenset([408, 409, 425, 429, 500, 502, 503, 504])
-_LONGEST_PAUSE = 60.0
+_LONGEST_PAUSE = 60.0  # seconds between two tries
 _MOST_BYTES = 4 * 1024 * 1024  # an answer is a few thousand words
 
 
@@ -44,6 +45,17 @@ class EndpointJudge:
 
     A released GREEN model, known by its name, is asked at ``/completions``: the form of its conversations is
     not one that a server's chat can fill.
+
+    Attributes
+    ----------
+    url : the address up to the version, as ``http://127.0.0.1:8000/v1``.
+    model : the name that the server knows the model by.
+    send_to : the host that reports may be sent to where it is not this machine.
+    concurrency : requests that are on their way at once.
+    timeout : seconds for one answer.
+    tries : how often one answer is asked for.
+    pause : seconds before the second try, twice as many before each further one.
+    max_tokens : the longest answer.
     """
 
     url: str

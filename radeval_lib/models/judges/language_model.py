@@ -15,7 +15,7 @@ from radeval_lib.models.judges.green_prompt import is_released, released_chat, r
 
 _STEP = 25  # words by which reports are shortened until a prompt fits
 _AFTER_PROMPT = "\n\n"  # between prompt and analysis, where there is no chat template
-_ENDED = ("llama", "mistral")
+_ENDED = ("llama", "mistral")  # types of models whose tokenizer ends every text in the released code
 
 
 class CausalJudge:
@@ -26,6 +26,19 @@ class CausalJudge:
 
     Where a prompt would leave no room for the answer, the two reports are shortened, never the end of the
     prompt: the released package cuts the end, and with it the tag after which the model answers.
+
+    Parameters
+    ----------
+    model : folder or hub name.
+    batch_size : prompts that are answered at once.
+    max_new_tokens : the longest answer.
+    length : tokens of prompt and answer together; None, or more than the model has places: as many as it has.
+    device : ``auto``, ``cpu`` or ``cuda``, where it computes in bfloat16.
+
+    Raises
+    ------
+    JudgeError
+        If the longest answer leaves no room for a prompt.
     """
 
     def __init__(
@@ -113,7 +126,15 @@ class CausalJudge:
 
 
 class JudgeTuning:
-    """Teaches a causal language model the analyses of judged pairs."""
+    """Teaches a causal language model the analyses of judged pairs (a
+    :class:`~radeval_lib.models.training.Task`).
+
+    Parameters
+    ----------
+    module, tokenizer : the model.
+    longest : tokens of prompt and analysis; of a longer one the beginning of the prompt is cut.
+    lora : rank of the adapters that are trained in place of the weights; 0 trains the weights.
+    """
 
     new_layers: tuple[str, ...] = ()
 

@@ -12,8 +12,11 @@ from numpy.typing import NDArray
 from radeval_lib.models.pretrained import ModelError
 from radeval_lib.stats import tokens
 
+# A piece that ends with the number of an item: "1." of "1. Clear lungs", "FINDINGS: 2)".
 _NUMBERED = re.compile(r"(^|\s)\d{1,2}[.)]$")
+# Between sentences: the blanks behind a full stop (and a quote or bracket), or an empty line.
 _END = re.compile(r"(?<=[.!?;])[\"')\]]*\s+|\s*\n\s*\n\s*")
+# A piece that ends with a full stop within a sentence: "seen by Dr.".
 _ABBREVIATED = re.compile(r"\b(?:dr|mr|mrs|ms|vs|no|approx|e\.g|i\.e)\.$", re.IGNORECASE)
 
 
@@ -65,10 +68,15 @@ def rouge_l(references: Sequence[str], candidates: Sequence[str]) -> NDArray[np.
     return np.array([tokens.rouge_l(words(ref), words(cand)) for ref, cand in pairs], dtype=np.float64)
 
 
+# "intra - abdominal", "and / or": signs within a word.
 _INNER = re.compile(r"(?<=\w) ?([-/]) ?(?=\w)")
+# "1 . 5": a decimal point.
 _DECIMAL = re.compile(r"(?<=\d)\s*\.\s+(?=\d)")
+# "clear .": signs that have no blank before them.
 _BEFORE = re.compile(r"\s+([.,;:!?%)\]])")
+# "( left": signs that have none behind.
 _AFTER = re.compile(r"([(\[])\s+")
+# The first letter of the text, and of what follows a full stop.
 _START = re.compile(r"(^|[.!?]\s+)([a-z])")
 
 

@@ -99,6 +99,7 @@ def oracle(findings: Sequence[str], impressions: Sequence[str]) -> list[str]:
     ]
 
 
+# Of the probability of a sentence, what is tried on dev.
 _THRESHOLDS = np.round(np.arange(0.15, 0.8, 0.05), 2)
 
 

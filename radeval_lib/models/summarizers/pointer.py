@@ -18,9 +18,10 @@ from radeval_lib.models.encoders import well_formed
 from radeval_lib.models.summarizers.base import checked, rouge_l, sentence_case
 from radeval_lib.models.summarizers.beam_search import BeamSettings, search
 
+# The ids of the special pieces, and the pieces.
 PAD, UNKNOWN, BEGIN, END = 0, 1, 2, 3
 SPECIAL = ("[PAD]", "[UNK]", "[BOS]", "[EOS]")
-EPSILON = 1e-9
+EPSILON = 1e-9  # added to probabilities before their logarithm
 State = tuple[Tensor, Tensor]
 """What the decoder remembers: output and cell, each of shape (1, n, hidden)."""
 
@@ -150,6 +151,7 @@ def _turned(real: Tensor) -> Tensor:
     return torch.where(real, real.sum(1, keepdim=True) - 1 - places, places)
 
 
+# Of a batch to summarize with one beam, the most pieces and texts.
 _BATCH_TOKENS, _BATCH_TEXTS = 32_768, 128
 
 

@@ -28,12 +28,22 @@ from radeval_lib.models.summarizers.base import checked, rouge_l
 if TYPE_CHECKING:
     import torch
 
+# Pieces of the findings that are read at once with one beam, by device.
 _BATCH_TOKENS = {"cpu": 2_048, "cuda": 32_768}
 
 
 @dataclass(frozen=True)
 class Seq2SeqSettings:
-    """How a sequence-to-sequence model reads and writes."""
+    """How a sequence-to-sequence model reads and writes.
+
+    Attributes
+    ----------
+    prefix : what stands before the findings, such as T5's name of the task.
+    longest_source, longest_target : pieces of findings and impression; what is longer is cut.
+    beams : hypotheses kept for each text; 1 decodes greedily.
+    length_penalty : exponent of the length by which a hypothesis' log-probability is divided.
+    no_repeat : length of the n-grams of pieces that may not occur twice; 0 allows all.
+    """
 
     prefix: str = ""
     longest_source: int = 512
