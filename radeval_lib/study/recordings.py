@@ -9,20 +9,15 @@ shown in place of new ones until it is frozen and recorded again. Where a record
 
 from __future__ import annotations
 
-import hashlib
-import json
-import tempfile
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from functools import lru_cache
 from pathlib import Path
 from typing import Any, cast
 
 import numpy as np
 import pandas as pd
 
-from radeval_lib import atomic, checksums, origin, registry
+from radeval_lib import registry
 from radeval_lib.data import radpref, readers, recorded
 from radeval_lib.data.errors import DataError
 from radeval_lib.data.manifests import find, sha256
@@ -31,20 +26,17 @@ from radeval_lib.data.records import TextPair
 from radeval_lib.data.restricted import reveal
 from radeval_lib.metrics.base import Metric, Scores, create, get
 from radeval_lib.origin import RECORDED_SCORES, Reading
-from radeval_lib.paths import BUILD, RECORDED, ROOT
+from radeval_lib.paths import RECORDED, ROOT
 from radeval_lib.placeholders import Placeholder, behind, refuse
 from radeval_lib.roles import filling
 from radeval_lib.study import code
+from radeval_lib.study.behaviours import behaviour, has_moved, probe_scores
 from radeval_lib.wording import joined, long_date
 
-PROBE = "probe.csv"
 SYSTEMS = "iu_systems"
 """The set with committed outputs of systems, which every edition shows as recorded."""
 FROZEN_SETS = ("radpref", "mts_dialog")
 """Sets that metrics by rules met frozen."""
-_PROBED = 20  # pairs that metrics with models score
-_NEAR, _TURNED = 1e-3, 1
-_CACHE = BUILD / "cache" / "behaviours.json"
 
 
 def texts(name: str, root: Path) -> list[tuple[str, str]]:
@@ -65,101 +57,13 @@ def edited_reports(root: Path) -> list[TextPair]:
     return filling.load("edited_reports", "openi/odd", size=0, seed=0, root=root)
 
 
-@lru_cache(maxsize=1)
-def probe() -> tuple[list[str], list[str]]:
-    """Generated references and candidates, kept as texts, by which the behaviour of a metric is known."""
-    frame = pd.read_csv(RECORDED / PROBE, keep_default_na=False)
-    return frame["reference"].tolist(), frame["candidate"].tolist()
-
-
-def behaviour(metric: Metric) -> str:
-    """SHA-256 of a metric's scores of :func:`probe`, to six decimals.
-
-    What needs no model is scored once for the same code: the digest is kept in ``build/cache``.
-    """
-    if metric.needs:
-        return _behaviour(metric)
-    return _once(f"{metric.signature()} {_code_of(_WITHOUT_MODELS)}", lambda: _behaviour(metric))
-
-
-def behaves(metric: Metric) -> dict[str, str]:
-    """What a recording keeps of how a metric behaves: ``behaviour``, and where it needs models ``probe``,
-    its :func:`probe_scores`."""
-    found = {"behaviour": behaviour(metric)}
-    if metric.needs:
-        found["probe"] = " ".join(f"{score:.4f}" for score in probe_scores(metric.name))
-    return found
-
-
-def probe_scores(key: str) -> list[float]:
-    """Scores of the first pairs of :func:`probe`, to four decimals, by a metric that needs models, over
-    models that never change: they depend on the code and the libraries, not on what a build has trained.
-
-    The models are the packaged encoder, and on it an NER and a graph model whose heads are drawn at random
-    and not trained: the scores mean nothing, but a change of the code that would move others moves them. They
-    are kept in ``build/cache``.
-    """
-    what = f"{key} of {_PROBED}, over drawn models {_code_of(_WITH_MODELS)} {origin.package_versions()}"
-    found = _once(what, lambda: json.dumps([round(float(one), 4) for one in _over_probe_models(key)]))
-    return list(map(float, json.loads(found)))
-
-
-def _over_probe_models(key: str) -> np.ndarray:
-    with tempfile.TemporaryDirectory() as folder:
-        fill = registry.find("radeval_lib.models.drawn:drawn")
-        made = registry.module(registry.FILLING["metrics"]).metric(
-            key, lambda role: fill(role, Path(folder)), "cpu", {}
-        )
-        references, candidates = probe()
-        return made.score(references[:_PROBED], candidates[:_PROBED]).values + 0.0
-
-
-def _once(what: str, value: Callable[[], str]) -> str:
-    """A value that the code decides, computed once for the same code and kept in ``build/cache``."""
-    key = checksums.of_text(f"{what} {checksums.of_file(RECORDED / PROBE)}")
-    known = _behaviours(_CACHE)
-    if key not in known:
-        known[key] = value()
-        with suppress(OSError):  # where nothing can be written, it is computed again
-            atomic.write_text(_CACHE, json.dumps(known) + "\n")
-    return known[key]
-
-
-def _behaviour(metric: Metric) -> str:
-    values = metric.score(*probe()).values
-    return hashlib.sha256(" ".join(f"{value:.6f}" for value in values + 0.0).encode()).hexdigest()
-
-
-_behaviours = lru_cache(maxsize=1)(atomic.read_mapping)
-_WITHOUT_MODELS = ("report_text", "findings", "lexicon", "models/judges", "metrics", "stats", "data")
-_WITH_MODELS = ("report_text", "models", "metrics", "stats", "data")
-
-
-@lru_cache(maxsize=2)
-def _code_of(folders: tuple[str, ...]) -> str:
-    """SHA-256 of all files from which metrics without models, or with them, take their scores."""
-    library = Path(__file__).parents[1]
-    files = [
-        path for name in folders for path in (library / name).rglob("*") if path.suffix in (".py", ".yml")
-    ]
-    named = sorted(f"{path.relative_to(library)} {checksums.of_file(path)}" for path in files)
-    return checksums.of_text("\n".join(named))
-
-
 def is_out_of_date(name: str, metric: Metric) -> bool:
     """Whether a metric, apart from the weights of its models, no longer behaves as when the set was
     recorded."""
     known = recorded.load(name)
     if not metric.needs:
         return known.digest(metric.name) != behaviour(metric)
-    return _moved(known.probe_scores(metric.name), probe_scores(metric.name))
-
-
-def _moved(before: Sequence[float], now: Sequence[float]) -> bool:
-    """Whether more scores of the probe moved than sums in another order move: a label that stands on the
-    edge may turn with the last digit, so that a few may differ, by whatever."""
-    apart = np.abs(np.asarray(before) - np.asarray(now))
-    return int((apart > _NEAR).sum()) > _TURNED
+    return has_moved(known.probe_scores(metric.name), probe_scores(metric.name))
 
 
 def out_of_date(name: str, metrics: Sequence[str] | None = None) -> list[str]:

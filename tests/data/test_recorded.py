@@ -24,7 +24,7 @@ from radeval_lib.pages.across import (
     trial_reviews,
 )
 from radeval_lib.pages.facts.mtsamples import MEASURES
-from radeval_lib.pages.green import rules_judge
+from radeval_lib.pages.green import labelled_sentences
 from radeval_lib.pages.rales import datasets
 from radeval_lib.pages.ratescore import learned_weights
 from radeval_lib.papers.printed_numbers import quotations
@@ -63,7 +63,7 @@ CATEGORIES: dict[str, set[str]] = {
     "variant": {one.name for one in _VARIANTS} | {"NLTK with WordNet"},
     "source": {one.source for one in _VARIANTS},
     "lower": {"True", "False"},
-    "draw": set(rules_judge.labels()["draw"]),
+    "draw": set(labelled_sentences.labels()["draw"]),
     "measure": {"presence", "location"},
 }
 """The words that a column of categories may hold; every other column holds numbers."""

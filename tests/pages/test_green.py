@@ -11,7 +11,7 @@ from radeval_lib.data.radpref import Case, MarkedError, RadPrefRating
 from radeval_lib.errors import RadevalError
 from radeval_lib.metrics.error_profile import FOUND
 from radeval_lib.models.judges.rules import RulesJudge
-from radeval_lib.pages.green import ceilings, rules_judge, summary
+from radeval_lib.pages.green import ceilings, freeze, rules_judge, summary
 
 
 def case(number: int) -> Case:
@@ -133,22 +133,22 @@ def test_the_built_in_fault_is_in_its_share_of_reports():
 
 
 def test_the_judges_behaviour_has_a_digest_as_that_which_is_kept():
-    frozen = rules_judge.freeze()
+    frozen = freeze.freeze()
     assert frozen["scored"] >= 1
-    assert len(frozen["digest"]) == len(rules_judge.behaviour()) == 64
+    assert len(frozen["digest"]) == len(freeze.behaviour()) == 64
 
 
 def test_a_use_of_radpref_is_counted_and_needs_a_frozen_judge(tmp_path, monkeypatch):
     path = tmp_path / "freeze.yml"
     path.write_text('# kept\ndate: "2026-11-25"\ndigest: abc\nscored: 6\nnote: once\n', encoding="utf-8")
-    monkeypatch.setattr(rules_judge, "FREEZE", path)
-    monkeypatch.setattr(rules_judge, "behaviour", lambda: "abc")
-    rules_judge.require_frozen()
-    assert rules_judge.count_use() == rules_judge.freeze()["scored"] == 7
+    monkeypatch.setattr(freeze, "FREEZE", path)
+    monkeypatch.setattr(freeze, "behaviour", lambda: "abc")
+    freeze.require_frozen()
+    assert freeze.count_use() == freeze.freeze()["scored"] == 7
     assert path.read_text(encoding="utf-8").startswith("# kept\n")
-    monkeypatch.setattr(rules_judge, "behaviour", lambda: "def")
+    monkeypatch.setattr(freeze, "behaviour", lambda: "def")
     with pytest.raises(RadevalError, match="not frozen"):
-        rules_judge.require_frozen()
+        freeze.require_frozen()
 
 
 def test_checks_by_hand_have_wilsons_intervals():

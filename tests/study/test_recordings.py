@@ -24,7 +24,7 @@ from radeval_lib.pipeline import staging
 from radeval_lib.pipeline.release import ReleaseError, refuse_out_of_date
 from radeval_lib.placeholders import PlaceholderError
 from radeval_lib.registry import FROZEN_METRICS
-from radeval_lib.study import display, recordings
+from radeval_lib.study import behaviours, display, recordings
 from radeval_lib.study.beginning import begin_cell
 from radeval_lib.study.profiles import profile
 from radeval_lib.wording import long_date
@@ -115,9 +115,9 @@ def test_fillers_and_data_sets_name_their_recordings() -> None:
 
 def test_a_probe_tells_metrics_that_differ_in_the_sixth_decimal() -> None:
     first, second = create("rouge_l"), create("rouge_1")
-    assert recordings.behaviour(first) == recordings.behaviour(create("rouge_l"))
-    assert recordings.behaviour(first) != recordings.behaviour(second)
-    assert len(pd.read_csv(recordings.RECORDED / recordings.PROBE)) == 60
+    assert behaviours.behaviour(first) == behaviours.behaviour(create("rouge_l"))
+    assert behaviours.behaviour(first) != behaviours.behaviour(second)
+    assert len(pd.read_csv(behaviours.RECORDED / behaviours.PROBE)) == 60
 
 
 def test_placeholders_get_recorded_scores_and_texts_the_metrics_own() -> None:
@@ -157,14 +157,14 @@ def test_a_recording_says_when_and_with_which_version_it_was_made(monkeypatch: p
 
 def test_the_probe_is_scored_once_for_the_same_code(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     scored: list[str] = []
-    monkeypatch.setattr(recordings, "_CACHE", tmp_path / "behaviours.json")
-    monkeypatch.setattr(recordings, "_behaviour", lambda metric: scored.append(metric.name) or metric.name)
+    monkeypatch.setattr(behaviours, "_CACHE", tmp_path / "behaviours.json")
+    monkeypatch.setattr(behaviours, "_behaviour", lambda metric: scored.append(metric.name) or metric.name)
     for code, times in (("one", 1), ("one", 1), ("other", 2)):
-        recordings._behaviours.cache_clear()  # as another process begins
-        monkeypatch.setattr(recordings, "_code_of", lambda folders, code=code: code)
-        assert recordings.behaviour(create("rouge_l")) == "rouge_l"
+        behaviours._behaviours.cache_clear()  # as another process begins
+        monkeypatch.setattr(behaviours, "_code_of", lambda folders, code=code: code)
+        assert behaviours.behaviour(create("rouge_l")) == "rouge_l"
         assert len(scored) == times
-    recordings._behaviours.cache_clear()
+    behaviours._behaviours.cache_clear()
 
 
 def test_a_result_says_when_its_scores_were_made() -> None:
@@ -252,16 +252,16 @@ def test_a_column_of_models_is_out_of_date_where_the_code_behaves_otherwise(
 
 
 def test_scores_over_drawn_models_follow_the_code(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setattr(recordings, "_CACHE", tmp_path / "behaviours.json")
-    recordings._behaviours.cache_clear()
-    first = recordings.probe_scores("bertscore")
+    monkeypatch.setattr(behaviours, "_CACHE", tmp_path / "behaviours.json")
+    behaviours._behaviours.cache_clear()
+    first = behaviours.probe_scores("bertscore")
     assert first == pytest.approx(recorded.load("radpref").probe_scores("bertscore"), abs=1e-3)
-    recordings._behaviours.cache_clear()
-    monkeypatch.setattr(recordings, "_code_of", lambda folders: "other code")
+    behaviours._behaviours.cache_clear()
+    monkeypatch.setattr(behaviours, "_code_of", lambda folders: "other code")
     whole = BertScore.score
     monkeypatch.setattr(BertScore, "score", lambda self, a, b: whole(self, [text[:40] for text in a], b))
-    assert recordings.probe_scores("bertscore") != first
-    recordings._behaviours.cache_clear()
+    assert behaviours.probe_scores("bertscore") != first
+    behaviours._behaviours.cache_clear()
 
 
 def test_an_edition_shows_what_its_roles_and_pages_read() -> None:

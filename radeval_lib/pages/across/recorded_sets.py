@@ -20,7 +20,7 @@ from radeval_lib.metrics.base import Metric
 from radeval_lib.pages.across import trial_reviews
 from radeval_lib.pages.across.facts_by_metric import FOUND, found_in_source
 from radeval_lib.pages.facts import mtsamples
-from radeval_lib.pages.green import rules_judge
+from radeval_lib.pages.green import labelled_sentences
 from radeval_lib.pages.rales import datasets, nlg_metric_limits
 from radeval_lib.paths import ROOT
 from radeval_lib.study import recordings
@@ -131,7 +131,7 @@ def _mediqa(run: Run, root: Path, metrics: Metrics) -> tuple[pd.DataFrame, Parts
 
 def _openi(run: Run, root: Path, metrics: Metrics) -> tuple[pd.DataFrame, Parts]:
     """Lengths and words of reports; what the rules answer of labelled sentences, and of pairs of them."""
-    sentences, pairs = rules_judge.answers(run)
+    sentences, pairs = labelled_sentences.answers(run)
     return _lengths("openi", root), {"sentences": sentences, "pairs": pairs}
 
 

@@ -35,9 +35,10 @@ from radeval_lib.pages.across.recorded_sets import (
     require_texts,
     run_of,
 )
-from radeval_lib.pages.green import rules_judge
+from radeval_lib.pages.green import freeze
 from radeval_lib.pages.ratescore import learned_weights
 from radeval_lib.study import code, recordings
+from radeval_lib.study.behaviours import recorded_behaviour
 from radeval_lib.study.runs import Run
 
 SCHEMA = 2
@@ -85,7 +86,7 @@ def record(
         raise ParameterError(f"no scores of {name!r} are recorded", "record", "Leave out --keep-scores.")
     counted = unfreeze and name == _COUNTED
     if counted:
-        rules_judge.require_frozen()
+        freeze.require_frozen()
     frame, parts = SETS[name](root)
     for side, texts in zip(("reference", "candidate"), zip(*pairs, strict=True), strict=True):
         frame[f"{side}_words"] = [len(text.split()) for text in texts]
@@ -98,7 +99,7 @@ def record(
     about = {**_about(name, root, run), "columns": columns, "variants": variants}
     path = _write(name, _Content(frame, parts, about))
     if counted:
-        rules_judge.count_use()
+        freeze.count_use()
     return path
 
 
@@ -200,7 +201,7 @@ def _kept(name: str, metrics: Mapping[str, Metric]) -> dict[str, pd.Series]:
 
 def _column(metric: Metric) -> dict[str, Any]:
     """With what a metric's column is made."""
-    return {"settings": recordings.settings_of(metric), **recordings.behaves(metric), **_made()}
+    return {"settings": recordings.settings_of(metric), **recorded_behaviour(metric), **_made()}
 
 
 def _made() -> dict[str, str]:

@@ -14,6 +14,7 @@ from radeval_lib.pages.across import coded_findings, score_variants, system_sets
 from radeval_lib.pages.across.recorded_sets import absent
 from radeval_lib.pages.across.system_sets import METRICS
 from radeval_lib.study import recordings
+from radeval_lib.study.behaviours import recorded_behaviour
 from radeval_lib.study.runs import Run
 
 NAME = recordings.SYSTEMS
@@ -92,7 +93,7 @@ def description(run: Run) -> dict[str, Any]:
     return {
         name: {
             "settings": recordings.settings_of(metric_now),
-            **recordings.behaves(metric_now),
+            **recorded_behaviour(metric_now),
             "signature": str(metric_now.signature()),
         }
         for name, metric_now in made.items()

@@ -1,107 +1,48 @@
-"""The rules judge: whether it is as it was when it last met RadPref's grades, how it reads and how it grades.
+"""The rules judge: how it grades beside radiologists, metrics and generated errors.
 
-What is frozen is behaviour: a digest of the judge's analyses and weighted errors on generated pairs, so that
-code may be moved and renamed, and a changed word, rule or weight shows.
+Beside it, what it was when it last met RadPref's grades (:mod:`.freeze`), how it reads labelled sentences
+(:mod:`.labelled_sentences`), and what must hold whatever a report says (:mod:`.metamorphic`).
 """
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable, Mapping
 from contextlib import suppress
-from hashlib import sha256
-from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pandas as pd
-from matplotlib.axes import Axes
 
-import radeval_lib.findings as findings
-from radeval_lib import atomic, own_yaml, plots
-from radeval_lib.data import openi
 from radeval_lib.data.radpref import MARKS
-from radeval_lib.data.restricted import reveal
 from radeval_lib.errors import RadevalError
-from radeval_lib.findings import read
 from radeval_lib.metrics.error_profile import ErrorCounts
 from radeval_lib.metrics.error_profile import error_counts as judge_counts
 from radeval_lib.models.judges.rules import Judgement, judge_pair
 from radeval_lib.pages.green.ceilings import joint_ceilings, marked, with_marks
+from radeval_lib.pages.green.freeze import behaviour as behaviour
+from radeval_lib.pages.green.freeze import freeze as freeze
 from radeval_lib.pages.green.judging import CHEST, oriented, seed_of
+from radeval_lib.pages.green.labelled_sentences import answers as answers
+from radeval_lib.pages.green.labelled_sentences import draw_reading as draw_reading
+from radeval_lib.pages.green.labelled_sentences import hand_checks as hand_checks
+from radeval_lib.pages.green.labelled_sentences import labels as labels
+from radeval_lib.pages.green.labelled_sentences import reading as reading
 from radeval_lib.pages.green.metamorphic import violations_on as violations_on
 from radeval_lib.placeholders import behind
 from radeval_lib.stats.agreement import mean_of_others
 from radeval_lib.stats.correlations import Resampled, resample
 from radeval_lib.stats.inputs import FloatArray
-from radeval_lib.stats.measures import f1
-from radeval_lib.stats.proportions import wilson
-from radeval_lib.stats.resampling import sum_estimates
 from radeval_lib.study import recordings
 from radeval_lib.study.runs import Run
 from radeval_lib.synthetic import SyntheticError, error_pairs, rewrite
 
-FREEZE = Path(__file__).with_name("freeze.yml")
-_LABELS = Path(findings.__file__).parent / "labels" / "openi_sentences.csv"
-
-
-def freeze() -> dict[str, Any]:
-    """When the judge was frozen (``date``), its ``digest`` then, and how often RadPref was ``scored``."""
-    return own_yaml.read(FREEZE)
-
-
-def require_frozen() -> None:
-    """Refuse to score RadPref with a judge that was not frozen first.
-
-    Raises
-    ------
-    RadevalError
-        Where the judge's behaviour is not that of ``freeze.yml``.
-    """
-    if freeze()["digest"] != (now := behaviour()):
-        raise RadevalError(
-            "the judge is not frozen", FREEZE.name, f"Write its digest there first, with the date: {now}."
-        )
-
-
-def count_use() -> int:
-    """Count in ``freeze.yml`` that RadPref was scored once more; how often that is now."""
-    times = freeze()["scored"] + 1
-    text = re.sub(r"(?m)^scored: \d+$", f"scored: {times}", FREEZE.read_text(encoding="utf-8"))
-    atomic.write_text(FREEZE, text)
-    return times
-
-
-def behaviour() -> str:
-    """SHA-256 over what the judge says of 300 generated pairs, half of them of the chest."""
-    digest = sha256()
-    for anatomy in (CHEST, None):
-        for pair in error_pairs(150, seed=20240917, modality_anatomy=anatomy):
-            judgement = judge_pair(pair.reference.findings.text, pair.candidate.findings.text)
-            digest.update(f"{judgement.analysis()}\n{judgement.weighted_errors:.9f}\n".encode())
-    return digest.hexdigest()
-
-
-def labels() -> pd.DataFrame:
-    """The labels, with columns report, section, start, end, draw, presence, key and locations.
-
-    One row per finding or normal statement; a sentence without any has one row with an empty key.
-    """
-    return pd.read_csv(_LABELS, dtype={"report": str}, keep_default_na=False)
-
-
-def hand_checks() -> pd.DataFrame:
-    """What was decided by hand before the rules met it: ``drawn`` from where with which ``seed``, and of how
-    many (``number``) the rules were ``right`` at that first meeting, with Wilson's 95% interval of the share.
-
-    Of pairs the letters of significant errors count, of sentences presence, side, degree and change of every
-    finding. The rules were corrected after each row, so that the next one is a first meeting again.
-    """
-    checks = pd.read_csv(_LABELS.with_name("hand_checks.csv"), dtype={"seed": "Int64"})
-    ends = [wilson(right, number) for right, number in zip(checks["right"], checks["number"], strict=True)]
-    return checks.assign(
-        share=checks["right"] / checks["number"], low=[a for a, _ in ends], high=[b for _, b in ends]
-    )
+LEXICAL = {
+    "ROUGE-1": "rouge_1",
+    "ROUGE-2": "rouge_2",
+    "ROUGE-L": "rouge_l",
+    "BLEU": "bleu",
+    "METEOR": "meteor",
+}
+OURS, SCORE, OBSERVATIONS = "weighted errors by rules", "GREEN by rules", "fourteen observations"
+_PANEL = {OURS: "green_rules_errors", SCORE: "green_rules", **LEXICAL, OBSERVATIONS: "observations"}
 
 
 def profiles(run: Run, pairs: int = 150) -> pd.DataFrame:
@@ -117,136 +58,6 @@ def profiles(run: Run, pairs: int = 150) -> pd.DataFrame:
             judgement = judge_pair(reference, candidate)
             found.add(system, str(case), judge_counts(reference, candidate, judgement))
     return found.profile(resamples=run.profile.resamples, seed=seed)
-
-
-def _open_i(path: Path) -> Callable[[str, str, int, int], str]:
-    """What gives the words of Open-i's file by report, section, start and end."""
-    by_id = {report.id: report for report in openi.load(path)}
-
-    def words(report: str, section: str, start: int, end: int) -> str:
-        if report not in by_id:
-            raise RadevalError(
-                f"report {report} has labels and is not there", "Open-i", "Fetch the set again."
-            )
-        return reveal(getattr(by_id[report], section))[start:end]
-
-    return words
-
-
-def counts(path: Path) -> pd.DataFrame:
-    """What the reader finds in each labelled sentence of Open-i.
-
-    One row per sentence and measure (``presence``, ``location``): ``sentence``, ``draw``, ``measure``,
-    ``hit``, ``gold``, ``found``.
-    """
-    words, keys = _open_i(path), ["report", "section", "start", "end", "draw"]
-    rows = []
-    for number, ((*where, draw), part) in enumerate(labels().groupby(keys, sort=False)):
-        for measure, (gold, found) in _sets(words(*where), part).items():
-            rows.append((number, draw, measure, len(gold & found), len(gold), len(found)))
-    return pd.DataFrame(rows, columns=["sentence", "draw", "measure", "hit", "gold", "found"])
-
-
-def pair_answers(path: Path) -> pd.DataFrame:
-    """Whether the judge says of pairs of Open-i's sentences what was said of them by hand.
-
-    A pair is a sentence of a report's findings, the reference, and one of its impression. One row per pair:
-    ``draw``, and 1 or 0 for whether both agree that there is a ``false`` and a ``missing`` finding.
-    """
-    words, pairs = _open_i(path), pd.read_csv(_LABELS.with_name("openi_pairs.csv"), dtype={"report": str})
-    rows = []
-    for row in pairs.itertuples():
-        reference = words(row.report, "findings", row.findings_start, row.findings_end)
-        candidate = words(row.report, "impression", row.impression_start, row.impression_end)
-        named = {error.category for error in judge_pair(reference, candidate).errors}
-        same = ("a" in named) == bool(row.false), ("b" in named) == bool(row.missing)
-        rows.append((row.draw, *map(int, same)))
-    return pd.DataFrame(rows, columns=["draw", "false", "missing"])
-
-
-def answers(run: Run) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """:func:`counts` and :func:`pair_answers`: of Open-i's file, or as they are recorded."""
-    if (path := run.find("openi")) is not None:
-        return counts(path), pair_answers(path)
-    parts = run.recording("openi").parts
-    return parts["sentences"], parts["pairs"]
-
-
-def _sets(text: str, part: pd.DataFrame) -> Mapping[str, tuple[set[tuple[str, str]], set[tuple[str, str]]]]:
-    """By measure, what the labels of a sentence say and what the reader finds."""
-    found = read(text).findings
-    stated = part[(part["key"] != "") & (part["presence"] != "normal")]
-    places = [
-        (
-            one.observation,
-            f"{where.side or ''} {_place(where.place)}".strip(),
-        )
-        for one in found
-        for where in one.locations
-    ]
-    return {
-        "presence": (
-            set(zip(stated["key"], stated["presence"], strict=True)),
-            {(one.observation, one.presence) for one in found},
-        ),
-        "location": (
-            {
-                (row.key, place.removesuffix(" lung"))
-                for row in stated.itertuples()
-                for place in row.locations.split(";")
-                if place
-            },
-            {(observation, place) for observation, place in places if place},
-        ),
-    }
-
-
-def _place(key: str | None) -> str:
-    """A place as the labels have it, which number no ribs and name no lung."""
-    return "ribs" if key is not None and key.startswith("rib_") else "" if key in (None, "lung") else str(key)
-
-
-def reading(run: Run, found: pd.DataFrame) -> pd.DataFrame:
-    """Micro-F1 of presence and location by draw of labelled sentences, of which ``found`` are the
-    :func:`counts`.
-
-    Columns ``draw``, ``measure`` and ``first``, when the reader first met the draw; ``sentences``, ``value``
-    as the reader is, and ``low`` and ``high``, its 95% interval from drawing sentences.
-    """
-    scores = pd.read_csv(_LABELS.with_name("first_scores.csv"))
-    right = 2 * scores.pop("hit")
-    scores["first"] = right / (right + scores.pop("missed") + scores.pop("added"))
-    rows = []
-    for (draw, measure), part in found.groupby(["draw", "measure"], sort=False):
-        values = part[["hit", "found", "gold"]].to_numpy(float)
-        rng, n = run.rng(f"reading {draw} {measure}"), run.profile.resamples
-        (found_f1,) = sum_estimates(values, lambda sums: f1(sums)[..., None], resamples=n, rng=rng)
-        rows.append({"draw": draw, "measure": measure, "sentences": len(part), **vars(found_f1)})
-    return scores.merge(pd.DataFrame(rows), on=["draw", "measure"])
-
-
-def draw_reading(axis: Axes, scores: pd.DataFrame) -> None:
-    """:func:`reading`: hollow when first met, filled with its interval as the reader is."""
-    draws = list(scores["draw"].unique())
-    for number, (measure, part) in enumerate(scores.groupby("measure", sort=False)):
-        places = np.array([draws.index(draw) for draw in part["draw"]]) + (-0.13, 0.13)[number]
-        marker, colour = plots.MARKERS[number], plots.PALETTE[number]
-        axis.scatter(part["first"], places, marker=marker, facecolors="none", edgecolors=colour, s=55)
-        plots.series(axis, part, places, number, str(measure))
-    plots.lines(axis, draws)
-    axis.set(xlabel="Micro-F1", ylabel="Draw of sentences")
-    axis.legend(loc="lower center", bbox_to_anchor=(0.5, 1), ncols=2)
-
-
-LEXICAL = {
-    "ROUGE-1": "rouge_1",
-    "ROUGE-2": "rouge_2",
-    "ROUGE-L": "rouge_l",
-    "BLEU": "bleu",
-    "METEOR": "meteor",
-}
-OURS, SCORE, OBSERVATIONS = "weighted errors by rules", "GREEN by rules", "fourteen observations"
-_PANEL = {OURS: "green_rules_errors", SCORE: "green_rules", **LEXICAL, OBSERVATIONS: "observations"}
 
 
 def example(run: Run) -> tuple[str, str, Judgement, list[str]]:
