@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 SECONDS = "RADEVAL_CHECKPOINT_SECONDS"
 """Environment variable: so much work, in seconds, may be lost; what is done sooner is never kept."""
-_DEFAULT = 300.0
+_DEFAULT = 300.0  # seconds, where the variable is not set
 _SHARE = 0.04  # of the time, which writing may take at most
 _ABOUT, _STATE = "about.json", "state.pt"
 _LOG = logging.getLogger(__name__)

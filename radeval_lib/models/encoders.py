@@ -78,6 +78,7 @@ class Encoder:
         return np.stack(of_distinct(texts, self._vectors)) if texts else np.empty((0, self.dimension), "f4")
 
     def _vectors(self, texts: list[str]) -> list[NDArray[np.float32]]:
+        """The vectors of distinct texts, from the cache where they are there."""
         if self._cache is None:
             return self._computed(texts)
         keys = [caching.text_key(text) for text in texts]
@@ -90,6 +91,7 @@ class Encoder:
         return [known[key] for key in keys]
 
     def _computed(self, texts: list[str]) -> list[NDArray[np.float32]]:
+        """The vectors of texts by the model."""
         readable = [well_formed(text) for text in texts]
         encoded = self.tokenizer(readable, truncation=True, max_length=self.max_tokens)
         lengths = [len(ids) for ids in encoded["input_ids"]]

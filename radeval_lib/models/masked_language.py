@@ -112,6 +112,8 @@ class MaskedLanguageModel:
 
 
 def _module(encoder: Any) -> torch.nn.Module:
+    """The encoder with its head; ``forward`` returns ``loss``, the mean over guessed pieces of their negative
+    log-likelihood, and ``right``, how many were guessed right."""
     import torch
     from torch import nn
 

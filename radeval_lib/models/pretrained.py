@@ -43,6 +43,7 @@ RULES = "rules"
 ADDRESSES = ("http://", "https://")
 """How the name of a model begins that a server on one's own machine has, as ``http://127.0.0.1:8000/v1#name``."""
 
+# "name", "owner/name", "owner/name@revision".
 _HUB_NAME = re.compile(r"\w[\w.-]*(/\w[\w.-]*)?(@[\w.-]+)?")
 _PATIENCE = (3, 5)  # seconds to reach the hub, and for its answer
 

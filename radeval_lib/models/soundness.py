@@ -146,6 +146,7 @@ def check_folder(folder: Path) -> None:
 
 
 def _check_shards(folder: Path, where: str) -> None:
+    """Check that the index names the files that are there, and each weight in the file that holds it."""
     from safetensors import SafetensorError, safe_open
 
     named = _json(folder / INDEX, where).get("weight_map")
@@ -176,6 +177,7 @@ def unmerged(name: str) -> ModelError:
 
 
 def _json(path: Path, where: str) -> dict[str, Any]:
+    """The mapping that a file of the model holds."""
     if not path.is_file():
         raise ModelError(f"no {path.name} in the folder", where, _SAVE)
     try:

@@ -81,6 +81,7 @@ class FindingClause(Clause):
         self.size_inside = byte(wording, Byte.SIZE) & 1 == 0
 
     def _choose_name(self) -> None:
+        """Set the name and what follows from it; if possible, it repeats no word of appearance and place."""
         finding, names = self.finding, self.concept.names
         looks = frozenset[str]().union(*(self.lexicon.looks[look].words for look in finding.looks))
         if looks:
@@ -203,6 +204,7 @@ class FindingClause(Clause):
             self._say_size()
 
     def _say_place(self) -> tuple[Span, int]:
+        """Say the place; returns its span and the id of its anatomy."""
         place, side, builder = self.place, self.finding.side, self.builder
         assert place is not None
         if place.article and side != "bilateral":
@@ -213,6 +215,7 @@ class FindingClause(Clause):
         return (start, builder.end), anatomy
 
     def _locate(self) -> None:
+        """Say preposition and place, and note the spatial relation."""
         assert self.place is not None
         prepositions = self.place.prepositions
         if self.concept.device:  # a tip is in the stomach, never of it

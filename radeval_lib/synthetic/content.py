@@ -271,6 +271,7 @@ def _draw_concepts(rng: Random, card: Menu, style: Style, lexicon: Lexicon, leas
 
 
 def _draw_denials(rng: Random, card: Menu, blocked: set[str], style: Style) -> list[Denial]:
+    """Denials of concepts that are not ``blocked``, organ system by organ system."""
     if not card.deniable.options:
         return []
     wanted = int(rng.random() * CHANCES[style].most_denials)

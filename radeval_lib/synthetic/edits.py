@@ -139,6 +139,7 @@ def with_finding(lexicon: Lexicon, plan: Plan, finding: PlannedFinding, wording:
 
 
 def _system(lexicon: Lexicon, content: Meaning) -> tuple[str, str] | None:
+    """Region and organ system of a statement, by its first concept; None for a remark."""
     if isinstance(content, Remark):
         return None
     entry: Concept | NormalEntry

@@ -12,6 +12,7 @@ from radeval_lib.lexicon.entries import Lexicon
 from radeval_lib.lexicon.loading import load_lexicon
 from radeval_lib.lexicon.markup import Phrase, parse_name
 
+# "{np}", "[increased]", "[!not changed]".
 _SLOT = re.compile(r"\{(\w+)\}|\[(!?)([^\]]+)\]")
 _T = TypeVar("_T")
 

@@ -54,6 +54,7 @@ class _Speaker:
         self.lexicon, self.words = load_lexicon(), load_words()
 
     def say(self, plan: Plan) -> AnnotatedText:
+        """The section, sentence by sentence."""
         builder = self.builder
         at, size = 0, len(plan)
         while at < size:
@@ -96,6 +97,7 @@ class _Speaker:
     # --- findings ---
 
     def _finding(self, finding: PlannedFinding, wording: int, alone: bool) -> FindingClause | None:
+        """Say a finding as a sentence; returns its clause where the appearance is still to be said."""
         clause = FindingClause(self.builder, self.style, wording, finding)
         if finding.change:  # before the noun in a quarter of all wordings
             clause.change_form = "pre" if byte(wording, Byte.SINCE) & 3 == 0 else "post"
@@ -157,6 +159,7 @@ class _Speaker:
     # --- denials ---
 
     def _denial(self, denial: Denial, wording: int) -> None:
+        """Say a denial as a sentence."""
         only = self.lexicon.concepts[denial.concepts[0]] if len(denial.concepts) == 1 else None
         states = [s for s in only.states if s.place is None and None in s.subjects] if only else []
         # A finding that can be denied by its name and as a state is denied as a state once in four.

@@ -56,6 +56,7 @@ def rewrite(report: SyntheticReport, kind: RewriteKind = "synonym", seed: int = 
 
 
 def _reordered(report: SyntheticReport, rng: Random) -> SyntheticReport:
+    """The report with its sentences in a drawn order; statements that are joined stay together."""
     groups: list[list[Statement]] = []
     for statement in report.plan:
         if statement.joined and groups:

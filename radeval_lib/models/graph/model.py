@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 SETTINGS = "graph_model.json"
 _HEAD = "graph_head.safetensors"
-_DISTANCES = 12
+_DISTANCES = 12  # words; spans further apart count as so far
 
 
 @dataclass(frozen=True)

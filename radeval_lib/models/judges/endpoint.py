@@ -120,6 +120,8 @@ class EndpointJudge:
         return [answers[place] for place in range(len(pairs))]
 
     def _answer(self, text: str, stop: Event) -> str:
+        """The server's answer, asked for again after failures that may pass, until ``stop`` is set."""
+
         def pause(state: RetryCallState) -> float:
             wait: float | None = getattr(_failure(state), "pause", None)
             return min(_LONGEST_PAUSE, self.pause * 2 ** (state.attempt_number - 1) if wait is None else wait)
@@ -140,6 +142,7 @@ class EndpointJudge:
         raise JudgeError(wrong, self.url, "See that the server runs.")
 
     def _ask_once(self, text: str) -> str:
+        """One request; a :class:`_PassingError` where another may succeed."""
         parts = urlsplit(self.url)
         kind = http.client.HTTPSConnection if parts.scheme == "https" else http.client.HTTPConnection
         raw = is_released(self.model)
@@ -198,6 +201,7 @@ def _retry_after(response: http.client.HTTPResponse) -> float | None:
 
 
 def _content(body: bytes, raw: bool) -> str:
+    """The text of an answer; ``raw``: of ``/completions`` rather than of a chat."""
     try:
         choice = json.loads(body)["choices"][0]
         answer = choice["text"] if raw else choice["message"]["content"]

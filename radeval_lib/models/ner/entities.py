@@ -11,6 +11,7 @@ from radeval_lib.data import iob_tags
 from radeval_lib.data.iob_tags import WordSpan
 from radeval_lib.data.records import AnnotatedSentence
 
+# A run of letters and digits, or one other sign: "a2", ".", "5", "cm", "_".
 _WORD = re.compile(r"[^\W_]+|[^\w\s]|_")
 
 

@@ -120,6 +120,7 @@ class IobNerModel:
         return [len(ids) > self.max_tokens for ids in encoded["input_ids"]]
 
     def _entities(self, ids: tuple[int, ...], row: NDArray[np.uint8]) -> list[tuple[str, str]]:
+        """(text, type) of each entity, given the pieces of a sentence and the index of each one's label."""
         if not row.any() and self.labels[0] == "O":
             return []
         tokens = self.tokenizer.convert_ids_to_tokens(list(ids))
@@ -128,6 +129,7 @@ class IobNerModel:
         return [(self._text(ids[start:end]), kind) for start, end, kind in spans]
 
     def _text(self, ids: tuple[int, ...]) -> str:
+        """What pieces decode to; up to 200,000 answers are kept, for most entities occur again and again."""
         if ids not in self._words:
             if len(self._words) > 200_000:
                 self._words.clear()

@@ -169,6 +169,7 @@ class SpanScheme(Scheme):
         return [next(results) if len(sentence) else [] for sentence in sentences]
 
     def _found(self, example: dict[str, Any], row: Sequence[int]) -> list[WordSpan]:
+        """The entities of a sentence, given the likeliest class of each of its candidate spans."""
         # Not strict: ``row`` is padded to the longest example of its batch.
         candidates = zip(example["words"], example["widths"], row, strict=False)
         kinds = self.settings.types

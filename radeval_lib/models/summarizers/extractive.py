@@ -56,6 +56,7 @@ class ClusterExtractor:
         ]
 
     def _central(self, vectors: NDArray[np.floating[Any]]) -> list[int]:
+        """Positions of the sentences nearest to the centres; of no more vectors than clusters, all."""
         from sklearn.cluster import KMeans
 
         distinct = len(np.unique(vectors.round(5), axis=0))
@@ -145,6 +146,7 @@ class SentenceSelector:
         return self._summaries(*self._probabilities(texts), self.threshold)
 
     def _described(self, texts: Sequence[str]) -> tuple[list[list[str]], NDArray[np.float64]]:
+        """The sentences of each text, and the features of all sentences, shape (sentences, features)."""
         split = [sentences(text) for text in texts]
         vectors = np.asarray(self.encode([one for row in split for one in row]), dtype=np.float64)
         rows = []
@@ -158,6 +160,7 @@ class SentenceSelector:
         return split, np.concatenate(rows) if rows else np.zeros((0, 0))
 
     def _probabilities(self, texts: Sequence[str]) -> tuple[list[list[str]], list[NDArray[np.float64]]]:
+        """The sentences of each text, and how likely each is to be kept."""
         if not self.coefficients.size:
             raise ModelError("it has learned nothing yet", self.name, "Call fit.")
         split, features = self._described(texts)
@@ -175,6 +178,7 @@ class SentenceSelector:
         return result
 
     def _best_threshold(self, dev: Sequence[ReportPair]) -> float:
+        """The threshold with the highest mean ROUGE-L on dev, the lowest of equals."""
         split, shares = self._probabilities([reveal(pair.findings) for pair in dev])
         impressions = [reveal(pair.impression) for pair in dev]
         written = (self._summaries(split, shares, threshold) for threshold in _THRESHOLDS)

@@ -215,6 +215,8 @@ class PointerSummarizer:
         return self._ids(text, self.settings.longest_source) or [UNKNOWN]
 
     def _written(self, findings: Sequence[str], decoding: BeamSettings) -> list[str]:
+        """The impression of each text; equal texts are decoded once."""
+
         def written(texts: list[str]) -> list[str]:
             sources = [self._source(text) for text in texts]
 
@@ -230,6 +232,7 @@ class PointerSummarizer:
     def _decoded(
         self, sources: list[list[int]], decoding: BeamSettings, device: torch.device
     ) -> list[list[int]]:
+        """The pieces of the impressions of a batch, given those of the findings."""
         memory, state = self.module.encode(stacked(sources).to(device))
 
         def step(tokens: Tensor, held: Any) -> tuple[Tensor, Any]:

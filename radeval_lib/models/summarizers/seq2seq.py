@@ -198,6 +198,8 @@ class Seq2SeqSummarizer:
         }
 
     def _written(self, findings: Sequence[str], *, beams: int) -> list[str]:
+        """The impression of each text; equal texts are decoded once."""
+
         def written(texts: list[str]) -> list[str]:
             sources = [self._source(text) for text in texts]
 
