@@ -30,7 +30,8 @@ PERSON = "one radiologist"
 RATES = {"f1": 1, "precision": 1, "recall": 1, "hallucination": -1, "omission": -1}
 """Rates of MTS-Dialog, and the sign that makes more of them better."""
 PERMUTED = 2_000
-_CHOICES_PERMUTED = 200
+"""Permutations of the scores for what chance would reach."""
+_CHOICES_PERMUTED = 200  # of these, also for choices, whose ties are decided in each
 
 
 def rivals(recording: Recording, without: str) -> dict[str, FloatArray]:
@@ -47,7 +48,7 @@ def oriented(recording: Recording, name: str) -> FloatArray:
     return recording.table[name].to_numpy(np.float64) * base.get(name).sign()
 
 
-class RadPref:
+class RadPrefAgreement:
     """A metric on the rated candidates of RadPref, beside the recorded metrics.
 
     Each method makes a part of the card's JSON. A list has a row per metric with ``metric``, ``value``, and

@@ -111,7 +111,7 @@ def metric_card(
     known: Mapping[str, FloatArray] | None = None,
     seed: int = 0,
     command: str = "",
-    progress: Callable[[int, int], None] = lambda done, of: None,
+    progress: Callable[[int, int], None] = lambda done, total: None,
 ) -> Card:
     """Make the card of a metric.
 

@@ -123,7 +123,7 @@ def on_radpref(
     if not varies(oriented[keep], cases):
         why = "nearly all candidates have the same score, so no correlation is defined"
         return Part(None, {"agreement with people, RadPref": why})
-    agreed = agreement.RadPref(
+    agreed = agreement.RadPrefAgreement(
         table,
         {subject.name: oriented[keep], **others},
         subject.name,

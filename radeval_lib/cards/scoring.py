@@ -11,12 +11,14 @@ import inspect
 import io
 import json
 import math
+import re
 import shlex
 import subprocess
 import sys
 import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -26,13 +28,16 @@ import pandas as pd
 
 from radeval_lib import checksums
 from radeval_lib.cards.pairs import as_lines
+from radeval_lib.data.reading import line_of_bad_byte
 from radeval_lib.errors import listed
 from radeval_lib.metrics.base import Metric, MetricError
 from radeval_lib.stats.inputs import FloatArray
 
 BATCH = 64
-_GIVE_UP = 20  # a metric that fails on so many pairs and on no fewer is not a metric
+"""Pairs that a function of lists is given at once."""
+_GIVE_UP = 20  # a function that fails on all of the first so many pairs is not a metric
 MISSING = "not a finite number"
+_PAIR_ID = re.compile(r"(?P<part>\w+)/(?P<place>\d+)/[0-9a-f]+")  # radpref/17/0a1b2c3d
 
 
 @dataclass
@@ -180,13 +185,12 @@ class CommandScorer(Scorer):
             raise MetricError(
                 "it writes what is not UTF-8", self._words[0], "Have it write JSON lines in UTF-8."
             ) from None
-        lines = [line for line in ran.stdout.split("\n") if line.strip()]
         if ran.returncode:
             ending = f"signal {-ran.returncode}" if ran.returncode < 0 else f"status {ran.returncode}"
-            what = f"it ended with {ending} after {len(lines):,} of {len(frame):,} scores"
+            written = sum(bool(line.strip()) for line in ran.stdout.split("\n"))
+            what = f"it ended with {ending} after {written:,} of {len(frame):,} scores"
             raise MetricError(what, self._words[0], "Try it on a few lines of the file that --pairs writes.")
-        rows = ((f"line {number}", _line(text, number)) for number, text in enumerate(lines, 1))
-        scored = _by_id(frame, rows, self._words[0])
+        scored = _by_id(frame, _json_rows(ran.stdout, self._words[0]), self._words[0])
         scored.seconds = (time.perf_counter() - started) / len(frame)
         progress(len(frame))
         return scored
@@ -202,25 +206,44 @@ class FileScorer(Scorer):
         self.about = {"kind": "file", "version": None, "sha256": checksums.of_file(path)}
 
     def score(self, frame: pd.DataFrame, progress: Callable[[int], None]) -> Scored:
-        scored = _by_id(frame, self._rows(), self._path.name)
+        scored = _by_id(frame, _file_rows(self._path), self._path.name)
         progress(len(frame))
         return scored
 
-    def _rows(self) -> Iterator[tuple[str, Mapping[str, Any]]]:
+
+_Rows = Iterator[tuple[str, Mapping[str, Any]]]  # each with its place in the file, for messages
+
+
+def _file_rows(path: Path) -> _Rows:
+    try:
+        text = path.read_text(encoding="utf-8-sig")
+    except UnicodeDecodeError:
+        where = f"{path.name}, line {line_of_bad_byte(path)}"
+        raise MetricError("not UTF-8 text", where, "Write CSV or JSON lines in UTF-8.") from None
+    if path.suffix == ".jsonl":
+        yield from _json_rows(text, path.name)
+        return
+    table = csv.DictReader(io.StringIO(text))
+    columns = table.fieldnames or ()
+    for name in ("id", "score"):
+        if name not in columns:
+            raise MetricError(f"no column {name!r}", path.name, f"Columns: {listed(columns)}.")
+    for row in table:
+        yield f"line {table.line_num}", row
+
+
+def _json_rows(text: str, source: str) -> _Rows:
+    for number, line in enumerate(text.split("\n"), start=1):
+        if not line.strip():
+            continue
         try:
-            text = self._path.read_text(encoding="utf-8-sig")
-        except UnicodeDecodeError:
-            raise MetricError("not UTF-8", self._path.name, "Write CSV or JSON lines in UTF-8.") from None
-        if self._path.suffix == ".jsonl":
-            lines = ((number, line) for number, line in enumerate(text.split("\n"), 1) if line.strip())
-            yield from ((f"row {number}", _line(line, number)) for number, line in lines)
-            return
-        table = csv.DictReader(io.StringIO(text))
-        columns = set(table.fieldnames or ())
-        if missing := {"id", "score"} - columns:
-            what = f"no column {min(missing)!r}"
-            raise MetricError(what, self._path.name, f"Columns: {listed(columns)}.")
-        yield from ((f"row {number}", row) for number, row in enumerate(table, 2))
+            row = json.loads(line)
+        except (ValueError, RecursionError):
+            row = None
+        if not isinstance(row, dict):
+            where, remedy = f"{source}, line {number}", 'Write {"id": ..., "score": ...} a line.'
+            raise MetricError("not a JSON object", where, remedy)
+        yield f"line {number}", row
 
 
 def known_rows(path: Path, names: Iterable[str]) -> dict[str, FloatArray]:
@@ -229,36 +252,39 @@ def known_rows(path: Path, names: Iterable[str]) -> dict[str, FloatArray]:
     Raises
     ------
     MetricError
-        Where a rated set is there in part.
+        Where a rated set is there in part, or an id is not one of :func:`radeval_lib.cards.pairs.build`.
     """
     by_part: dict[str, dict[int, float]] = {}
-    for where, row in FileScorer(path)._rows():
-        part, number, _ = str(row.get("id")).split("/")
-        if part in names:
-            by_part.setdefault(part, {})[int(number)] = _value(row.get("score"), f"{path.name}, {where}")
+    for line, row in _file_rows(path):
+        where = f"{path.name}, {line}"
+        match = _PAIR_ID.fullmatch(str(row.get("id")))
+        if match is None:
+            raise MetricError("not the id of a pair", where, "Keep the ids that --pairs writes.")
+        if match["part"] in names:
+            by_part.setdefault(match["part"], {})[int(match["place"])] = _value(row.get("score"), where)
     result = {}
-    for part, rows in by_part.items():
-        first = min(rows)
-        if sorted(rows) != list(range(first, first + len(rows))):
+    for part, scores in by_part.items():
+        first = min(scores)
+        if sorted(scores) != list(range(first, first + len(scores))):
             raise MetricError(f"rows of {part} are missing", path.name, "Score all of its pairs, or none.")
-        result[part] = np.array([rows[row_number] for row_number in sorted(rows)])
+        result[part] = np.array([scores[place] for place in sorted(scores)])
     return result
 
 
 def _by_id(frame: pd.DataFrame, rows: Iterable[tuple[str, Mapping[str, Any]]], source: str) -> Scored:
     """Scores that come with ids, in the order of the pairs."""
     known = set(frame["id"])
-    scores: dict[Any, float] = {}
-    for where, row in rows:
-        pair_id = row.get("id")
-        if pair_id not in known:
+    scores: dict[str, float] = {}
+    for line, row in rows:
+        pair_id, where = row.get("id"), f"{source}, {line}"
+        if not isinstance(pair_id, str) or pair_id not in known:
             remedy = "Score the pairs that --pairs writes with the same data root and --quick."
-            raise MetricError(f"{where}: no pair has the id {pair_id!r}", source, remedy)
+            raise MetricError(f"no pair has the id {pair_id!r}", where, remedy)
         if pair_id in scores:
-            raise MetricError(f"{where}: a second score of {pair_id}", source, "Give each pair one row.")
+            raise MetricError(f"a second score of {pair_id}", where, "Give each pair one row.")
         if "score" not in row:
-            raise MetricError(f"{where}: no score", source, 'Write {"id": ..., "score": ...}.')
-        scores[pair_id] = _value(row["score"], f"{source}, {where}")
+            raise MetricError("no score", where, 'Write {"id": ..., "score": ...}.')
+        scores[pair_id] = _value(row["score"], where)
     if missing := [pair_id for pair_id in frame["id"] if pair_id not in scores]:
         what = f"{len(missing):,} of {len(known):,} pairs have no row: {listed(missing, 90)}"
         raise MetricError(what, source, "Give each pair a row, with an empty score where the metric fails.")
@@ -273,24 +299,10 @@ def _value(given: Any, where: str) -> float:
     """A score from a file; NaN where it says that there is none."""
     if given is None or (isinstance(given, str) and given.strip().lower() in ("", "nan", "null", "none")):
         return math.nan
-    try:
-        if isinstance(given, bool):
-            raise ValueError
-        return float(given)
-    except (TypeError, ValueError):
-        raise MetricError(
-            f"{given!r} is not a number", where, "Leave it empty where the metric fails."
-        ) from None
-
-
-def _line(text: str, number: int) -> Mapping[str, Any]:
-    try:
-        row = json.loads(text)
-    except ValueError:
-        row = None
-    if not isinstance(row, dict):
-        raise MetricError("not a JSON object", f"line {number}", 'Write {"id": ..., "score": ...} a line.')
-    return row
+    if isinstance(given, str | int | float) and not isinstance(given, bool):
+        with suppress(ValueError, OverflowError):
+            return float(given)
+    raise MetricError(f"{given!r:.60} is not a number", where, "Leave it empty where the metric fails.")
 
 
 def _number(value: Any) -> tuple[float, str]:

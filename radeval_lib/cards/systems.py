@@ -46,8 +46,8 @@ def rows(root: Path) -> list[Row]:
     references = [texts[iu_systems.REFERENCE][study] for study in studies]
     return [
         ("systems", reference, output, place, name)
-        for name, texts in outputs.items()
-        for place, (reference, output) in enumerate(zip(references, texts, strict=True))
+        for name, of_studies in outputs.items()
+        for place, (reference, output) in enumerate(zip(references, of_studies, strict=True))
     ]
 
 

@@ -9,16 +9,16 @@ import pytest
 from scipy.stats import norm, rankdata
 
 from radeval_lib.cards import agreement
-from radeval_lib.cards.agreement import RadPref, _length_fixed, detectable
+from radeval_lib.cards.agreement import RadPrefAgreement, _length_fixed, detectable
 from radeval_lib.data import recorded as recordings
 
 RECORDED = recordings.load("radpref")
 RIVALS = agreement.rivals(RECORDED, "")
 
 
-def card_of(values: np.ndarray, resamples: int = 600, seed: int = 0, **more: bool) -> RadPref:
+def card_of(values: np.ndarray, resamples: int = 600, seed: int = 0, **more: bool) -> RadPrefAgreement:
     scores = {"mine": np.asarray(values, dtype=float), **RIVALS}
-    return RadPref(RECORDED.table, scores, "mine", resamples=resamples, seed=seed, **more)
+    return RadPrefAgreement(RECORDED.table, scores, "mine", resamples=resamples, seed=seed, **more)
 
 
 def outcomes(draws: int) -> tuple[int, int]:
@@ -83,7 +83,7 @@ def test_a_half_gives_intervals_and_no_test() -> None:
 def test_few_cases_give_intervals_and_no_test() -> None:
     keep = RECORDED.table["case"].to_numpy() < 49
     scores = {name: of[keep] for name, of in RIVALS.items()}
-    made = RadPref(RECORDED.table[keep], scores, "BLEU", resamples=200, seed=0)
+    made = RadPrefAgreement(RECORDED.table[keep], scores, "BLEU", resamples=200, seed=0)
     assert not made.tested
 
 

@@ -238,8 +238,8 @@ def test_a_file_of_scores_gives_the_card_of_the_function(
     [
         (lambda rows: rows[1:], "scores.csv: 1 of"),
         (lambda rows: rows + rows[:1], "a second score of"),
-        (lambda rows: [("nowhere/1", "1"), *rows], "row 2: no pair has the id 'nowhere/1'"),
-        (lambda rows: [(rows[0][0], "high"), *rows[1:]], "scores.csv, row 2: 'high' is not a number"),
+        (lambda rows: [("nowhere/1", "1"), *rows], "scores.csv, line 2: no pair has the id 'nowhere/1'"),
+        (lambda rows: [(rows[0][0], "high"), *rows[1:]], "scores.csv, line 2: 'high' is not a number"),
         (lambda rows: [(one, "") for one, _ in rows], "could be scored (not a finite number)"),
     ],
 )
@@ -254,6 +254,32 @@ def test_a_spoiled_file_is_refused_in_one_line(
     assert says in told.output
     assert told.output.splitlines()[-1].startswith("radbook: ")
     assert told.output.count("\n") <= 2
+
+
+@pytest.mark.parametrize(
+    ("content", "says"),
+    [
+        ("id,score\nradpref,0.5\n", "s.csv, line 2: not the id of a pair"),
+        ("id,score\nradpref/1/0a1b2c3d,0.5\nradpref/3/0a1b2c3d,0.5\n", "rows of radpref are missing"),
+        ("name,score\n", "no column 'id'"),
+        (b"id,score\nradpref/1/0a1b2c3d,\xe9\n", "s.csv, line 2: not UTF-8"),
+    ],
+)
+def test_scores_of_rated_sets_are_whole_and_have_ids_of_pairs(
+    tmp_path: Path, content: str | bytes, says: str
+) -> None:
+    path = tmp_path / "s.csv"
+    path.write_bytes(content if isinstance(content, bytes) else content.encode())
+    with pytest.raises(MetricError, match=says):
+        scoring.known_rows(path, pairs.RATED)
+
+
+@pytest.mark.parametrize("score", ["true", "[1]", "1" + "0" * 400, '"high"'])
+def test_what_is_no_number_in_json_lines_is_refused(tmp_path: Path, score: str) -> None:
+    path = tmp_path / "s.jsonl"
+    path.write_text(f'\n{{"id": "radpref/1/0a1b2c3d", "score": {score}}}\n')
+    with pytest.raises(MetricError, match=r"s.jsonl, line 2: .* is not a number"):
+        scoring.known_rows(path, pairs.RATED)
 
 
 COMMAND = """
