@@ -23,7 +23,7 @@ RATED = ("radpref", "mts_dialog")
 """Recorded sets with people's ratings, which are scored where a data root holds their texts."""
 AGAIN = 40
 """Pairs that are scored twice, the second time last and in reverse order."""
-_QUICK_REPORTS = 30
+_QUICK_REPORTS = 30  # that a quick card edits
 _SEED = 0  # of the generated reports: the same for every card
 _POOL = 320  # generated reports, of which those with six sentences are edited
 COLUMNS = ("id", "part", "reference", "candidate", "row", "kind")

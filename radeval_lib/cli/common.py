@@ -12,7 +12,7 @@ import click
 from radeval_lib.errors import ParameterError, RadevalError, of_system
 from radeval_lib.paths import DEFAULT_PROFILE
 
-EXIT_BAD_INPUT = 2
+EXIT_BAD_INPUT = 2  # as click leaves on a wrong option
 
 profile_option = click.option(
     "--profile", default=DEFAULT_PROFILE, show_default=True, help="Settings of the run."

@@ -23,6 +23,7 @@ ERROR_LINE = re.compile(r"\(([a-f1-6])\) ([^:]*): (\d+)\.(?!\d)")
 """How a line of errors begins: ``(a) False report of a finding in the candidate: 2.``"""
 COUNT = re.compile(r"(\d+)\.(?!\d)")
 """How matched findings begin, and a finding on a line of its own: ``3.``"""
+# "[Matched Findings]:" and "(b) Missing a finding present in the reference:", the letter optional.
 _LAYOUT = re.compile(
     rf"\[(?:{'|'.join(SECTIONS)})\]:|(?:\([a-f]\) )?(?:{'|'.join(map(re.escape, GREEN_NAMES))})[:.]"
 )

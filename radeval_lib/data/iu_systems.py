@@ -32,7 +32,7 @@ ORDERED_REFERENCES = "r2gen_test590_gts.csv"
 SCORES = "moerad_report_scores.csv"
 RELEASED = ("bleu_score", "bertscore", "semb_score", "radgraph_combined", "RadCliQ-v0", "RadCliQ-v1")
 """Scores of each report that the MoERad repository commits."""
-_UID = re.compile(r"\bCXR([1-9]\d{0,5})_")
+_UID = re.compile(r"\bCXR([1-9]\d{0,5})_")  # CXR12_IM-0345: study 12
 _WORDS = re.compile(r"[a-z]+")
 _BEGINNING = 5  # words
 

@@ -44,10 +44,11 @@ _SIDES = tuple(re.compile(one, re.DOTALL) for one in (
 ))  # fmt: skip
 _NOT_ASCII = re.compile(r"[^\x00-\x7f]+")
 _PICTURE_KIND = r"(?:image/(?!svg\+xml)[\w.+-]+|video/[\w.+-]+|application/pdf)"
+# A picture, or anything in base64, within a text: "data:image/png;base64,iVBORw0KGgo=".
 _DATA_URL = re.compile(
     rf"data:\s*(?:{_PICTURE_KIND}[^,<>\n]{{,99}}|[^,<>\n]{{,99}};\s*base64),\s*[\w+/%=-]{{8,}}", re.IGNORECASE
 )
-_PICTURE_KEY = re.compile(_PICTURE_KIND, re.IGNORECASE)
+_PICTURE_KEY = re.compile(_PICTURE_KIND, re.IGNORECASE)  # of a notebook's outputs: "image/png"
 _BLANKS = dict.fromkeys(map(ord, "ĠĊ▁"), " ")  # of tokenizers
 _VOID = {"area", "base", "br", "col", "embed", "hr", "img", "input", "link", "meta", "source", "track", "wbr"}
 

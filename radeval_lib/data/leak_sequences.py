@@ -29,7 +29,8 @@ NUMBERS = 0  # a number that the corpus names, or an identifier of letters and d
 NAMED = 1  # and a shorter number behind the name of an identifier
 _LENGTHS = range(FEWEST_WORDS, WORDS + 1)
 KINDS = (PHRASE, NUMBERS, NAMED, *_LENGTHS, LETTERS)
-_WORD = re.compile(r"[a-z]{2,}")
+_WORD = re.compile(r"[a-z]{2,}")  # of lower-case text: "an", not "a" or "t1"
+# What phrases are made of: words and numbers; and signs that end a sentence or a clause, which none spans.
 _PART = re.compile(r"[a-z]+|[0-9]+|[.:;?!](?=\s|$)")
 _FEWEST_NAMES = 3  # words of a phrase that have three letters and more
 # Where tables and cells join texts, a phrase seems to end with the first word of the next, such as these.
@@ -40,13 +41,17 @@ FUNCTION_WORDS = frozenset(
 )
 # Standing alone, but for a word before it (s50414267) and .0 behind it: no decimals, no part of a hash.
 _NUMBER = re.compile(r"([0-9]{8,14})(?:\.0+)?(?![0-9a-z]|\.[0-9])")
+# What may stand before such a number: a blank, a sign, or one word ("patient10000032"), not "0." or "3f".
 _BEFORE = re.compile(r"(?:^|[^0-9a-z.]|[a-z]\.)[a-z]{0,10}$")
+# With commas, as a table shows it: 10,000,032.
 _GROUPED = re.compile(r"(?<![0-9.,])[0-9]{1,3}(?:,[0-9]{3}){2,4}(?:\.0+)?(?![0-9a-z]|[.,][0-9])")
 _POWERED = re.compile(r"(?<![0-9a-z.])[1-9]\.[0-9]{4,13}e\+?[01][0-9](?![0-9])")  # 1.0000032e+07
 _DIGIT = re.compile("[0-9]")
+# A patient with a study, as MIMIC-CXR names files: p10000032_s50414267.
 _PATIENT_STUDY = re.compile(r"(?<![0-9a-z])p([0-9]{8})[-_]?s([0-9]{8})(?![0-9a-z])")
 _PICTURE = re.compile(r"(?<![0-9a-z])[0-9a-f]{8}(?:-[0-9a-f]{8}){4}(?![0-9a-z])")  # dicom_id of MIMIC-CXR
-# Days of the years to which de-identification moves them, in three orders: 2131-5-2, 5/2/2131, May 2, 2131.
+# Days of the years to which de-identification moves them: 2131-5-2; 5/2/2131 or 2/5/2131; May 2, 2131, or
+# "May 2 10:15:00 2131"; and 2nd of May 2131.
 _MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
 _YEAR, _MONTH = "(2[1-9][0-9]{2})(?![0-9])", f"({'|'.join(_MONTHS)})[a-z]*"
 _DAY = re.compile(rf"{_YEAR}[-/._]([0-9]{{1,2}})[-/._]([0-9]{{1,2}})(?![0-9])")
@@ -59,6 +64,7 @@ _DAY_MONTH = re.compile(
 )
 # An accession number, such as CR19-0045123 or A1234567.
 _CODE = re.compile(r"(?<![a-z0-9])[a-z]{1,4}[-_]?[0-9][0-9-]{3,14}[0-9](?![a-z0-9]|\.[0-9])")
+# Shorter numbers behind the name of an identifier: "subject_id: 12345, 12346", "MRN 1234567".
 _NAMED = re.compile(
     r"(?<![a-z])(?:subject|patient|study|hadm|stay|row|accession|mrn|id)"
     r"[ _-]?(?:ids?|no|number)?[^a-z0-9]{1,4}"
@@ -66,6 +72,7 @@ _NAMED = re.compile(
 )
 LABELS = frozenset(_WORD.findall(" ".join((*RATE_TYPES, *ENTITY_LABELS)).lower()))
 _NO_LETTERS = bytes(set(range(256)) - set(b"abcdefghijklmnopqrstuvwxyz"))
+# The base of the rolling hashes, odd so that no power of it is 0; another in each process.
 _BASE = random.SystemRandom().getrandbits(64) | 1
 _POWER = {length: np.uint64(pow(_BASE, length, 1 << 64)) for length in (1, 2, 4, 8, 16, 32)}
 _PIECE = 1 << 20  # letters that are hashed at once

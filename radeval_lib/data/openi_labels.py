@@ -31,7 +31,7 @@ LABELS = (
 )
 """The findings, without ``Hernia``."""
 FILE = "openi_gld_std14.csv"
-_ID = re.compile(r"CXR([1-9]\d{0,5})")
+_ID = re.compile(r"CXR([1-9]\d{0,5})")  # CXR12: report 12
 
 
 def load(path: Path) -> list[CodedStudy]:

@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from radeval_lib.lexicon.significance import Context
     from radeval_lib.stats.inputs import FloatArray, OfSums
 
-RESAMPLES = 10_000
+RESAMPLES = 10_000  # of the bootstrap, and of randomization tests
 
 
 def compare(

@@ -14,7 +14,9 @@ if TYPE_CHECKING:
     import pandas as pd
 
 AGE, INDICATION = "age", "indication"
+# What stands for nothing: an empty cell, "___" and "XXXX" of de-identified texts, "nan", "None".
 _NONE = re.compile(r"(?i)|_+|x{3,}|nan|none|unknown")
+# 45, 045Y, ">89", "90+", "6 months", "2.5 y".
 _AGE = re.compile(r"(?i)>?\s*(\d{1,3}(?:\.\d+)?)\s*(y|yo|years?|m|months?|w|weeks?|d|days?)?\+?")
 _PER_YEAR = {"y": 1.0, "m": 12.0, "w": 365.25 / 7, "d": 365.25}
 

@@ -30,9 +30,10 @@ Counts = tuple[int, int, int, int, int, int]
 
 _ZERO: Counts = (0, 0, 0, 0, 0, 0)
 
+# "[Matched Findings]:" at the beginning of a line.
 _HEADER = re.compile(rf"^[ \t]*\[({'|'.join(SECTIONS)})\]:", re.MULTILINE)
-_MARK = re.compile(r"\(([a-f1-6])\)")
-_NONE = re.compile(r"No(?:ne)?\b")
+_MARK = re.compile(r"\(([a-f1-6])\)")  # (a), or (1) as some answers have it
+_NONE = re.compile(r"No(?:ne)?\b")  # "None.", "No errors"
 
 
 class Analysis(NamedTuple):

@@ -12,6 +12,7 @@ from typing import Any
 from radeval_lib.metrics.base import Metric, MetricError, register
 from radeval_lib.stats import tokens
 
+# "t1", "patient's", "x-ray" and "2.5" are one word each; an underscore is none.
 _WORD = re.compile(r"[^\W_]+(?:[-'.][^\W_]+)*")
 
 

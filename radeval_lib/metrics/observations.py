@@ -29,6 +29,7 @@ FIVE = ("Cardiomegaly", "Edema", "Consolidation", "Atelectasis", "Pleural Effusi
 """The five observations that are most often reported apart."""
 
 _RULES = Path(__file__).with_name("observations.yml")
+# What follows a heading: "pneumothorax: none", "effusion: not seen, ...".
 _NONE = re.compile(r"\s*:\s*(?:none|no|nil|negative|absent|not seen)\s*(?:$|,)")
 _STRENGTH = {None: 0, NEGATIVE: 1, UNCERTAIN: 2, _PROBABLE: 3, POSITIVE: 4}
 

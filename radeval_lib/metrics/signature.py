@@ -43,7 +43,7 @@ _MODEL = "model."
 UNKNOWN = "unknown"
 FRONT_DOOR = ("plain-characters", "sections", "statements")
 """What :mod:`radeval_lib.report_text` does to a text, for the signature of what reads through it."""
-_DIGITS = 12
+_DIGITS = 12  # of the SHA-256, or commit, of a model
 
 
 class SignatureError(RadevalError):

@@ -40,6 +40,7 @@ _ANATOMIES = {
 }
 # Interventions have reports of another kind.
 _INTERVENTION = re.compile(r"\b(GUID\w*|BIOPSY|DRAIN\w*|NEEDLE|ABLATION|ASPIR\w*|INJ\w*|STEREOTA\w*)\b")
+# A heading with one of these words holds no findings: "chest ct technique".
 _OTHER_SECTION = re.compile(r"technique|indication|history|comparison|reason|impression|protocol|conclusion")
 
 

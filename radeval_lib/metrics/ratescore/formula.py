@@ -91,7 +91,7 @@ def options(preset: Preset = "released", **changes: Any) -> Options:
     return replace(PRESETS[preset], **{key: value for key, value in changes.items() if value is not None})
 
 
-_RUN = re.compile(r"\S+|\s+")
+_RUN = re.compile(r"\S+|\s+")  # each word with its signs, each stretch of white space
 _OPENING = re.compile(r"""[(\[{<"'`*#$&%+=~,.:;!?/_|«»“”‘’-]""")
 _CLOSING = re.compile(r"""(?:[)\]}>"'`*#,:;!?_|«»“”‘’]|(?<=[a-z0-9%)\]"'])\.|(?<=[A-Z][A-Z])\.|'s)$""")
 _INNER = re.compile(r"(?<=[a-z])(\.)(?=[A-Z])|(?<=[A-Za-z])([,:<>=/-])(?=[A-Za-z])|(\.{2,}|…)")

@@ -27,7 +27,7 @@ MIN_CHARACTERS = 5
 """A stretch between two sentences becomes one itself only if it is longer than this; else it joins the one
 before."""
 
-_MOST_CHARACTERS = 1_000
+_MOST_CHARACTERS = 1_000  # that each state of the filter remembers
 _RULES = Path(__file__).with_name("rush_rules.tsv")
 
 
