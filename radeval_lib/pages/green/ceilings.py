@@ -93,7 +93,7 @@ def joint_ceilings(frame: pd.DataFrame, *, resamples: int, rng: np.random.Genera
 def listing(frame: pd.DataFrame) -> pd.DataFrame:
     """The rows of :func:`marked` whose candidate lists a finding.
 
-    RadPref lists abnormal findings alone, so a candidate that calls everything normal has nothing that could
+    RadPref lists abnormal findings alone, so a candidate that names nothing abnormal has nothing that could
     match. GREEN's judge also counts as matched what both reports call normal or absent.
     """
     return frame[frame["stated"] > 0]

@@ -176,7 +176,7 @@ def check_domains(plotted: pd.DataFrame) -> Check:
     in_text = models().set_index("model")["domain"].reindex(in_figure.index)
     same = int((in_figure == in_text).sum())
     return check_statement(
-        "domains of the models behind Figure 2",
+        "domains of the models in the figure notebook",
         "values are averaged across model domain",
         f"{out_of(same, len(in_text), str)} averaged models have the domain that Section 4.2.1 gives them",
         same == len(in_text),

@@ -241,10 +241,10 @@ def check_lists(lists: PairLists) -> list[Check]:
             covered,
         ),
         (
-            "one pair images the sinus",
+            "one pair images the sinus, and is not trained",
             "CT Sinus is the only “sinus” dataset",
-            ", ".join(sinus),
-            sinus == ["CT Sinus"],
+            f"{', '.join(sinus)}; not trained: {', '.join(sorted({*sinus} & {*lists.unseen})) or 'none'}",
+            sinus == ["CT Sinus"] and "CT Sinus" in lists.unseen,
         ),
     ]
     return [check_statement(*row) for row in rows]
