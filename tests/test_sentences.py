@@ -26,8 +26,9 @@ from radeval_lib.paths import ROOT
 from radeval_lib.stats.estimates import Estimate
 from radeval_lib.study import display, profiles, recordings
 from radeval_lib.study.checks import Check, Key
+from radeval_lib.study.judging import Cause, judge
 from radeval_lib.study.metric_agreement import Agreement
-from radeval_lib.study.results import Cause, Result, judge
+from radeval_lib.study.results import Result
 from radeval_lib.study.verdicts import OURS, PAPERS_OWN, kind
 
 READ = Path(__file__).with_name("sentences.txt")

@@ -21,9 +21,10 @@ from radeval_lib.papers.printed_numbers import AS_PRINTED, has_numbers, origin_o
 from radeval_lib.paths import RECORDED, ROOT
 from radeval_lib.study import code, verdicts
 from radeval_lib.study.checks import Check
+from radeval_lib.study.judging import counted_outcome
 from radeval_lib.study.printed_tables import causes_in_cells, cell_by_cell, is_shown_by_cells, place_of
 from radeval_lib.study.profiles import command
-from radeval_lib.study.results import Result, counted_outcome
+from radeval_lib.study.results import Result
 from radeval_lib.study.runs import Run
 from radeval_lib.study.superiority import superiority_words
 from radeval_lib.tables import table_html

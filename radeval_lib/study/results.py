@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
 from math import isfinite
 from pathlib import Path
 from typing import Any
@@ -15,28 +15,17 @@ from radeval_lib import atomic, checksums
 from radeval_lib.errors import RadevalError, ResultError
 from radeval_lib.origin import RECORDED_SCORES, RELEASED
 from radeval_lib.papers.exhibits import exhibit, file_of, level_of
-from radeval_lib.papers.printed_numbers import cells_of, paper
 from radeval_lib.paths import display_path
 from radeval_lib.study import verdicts
-from radeval_lib.study.checks import ABSENT, Check, Key
+from radeval_lib.study.checks import Check, Key
 from radeval_lib.study.declarations import ALL
+from radeval_lib.study.judging import CAUSES, Cause, coverage, judge, with_causes
 from radeval_lib.study.runs import Run
 from radeval_lib.study.tracing import of_cells, reached
 from radeval_lib.study.verdicts import Coverage
 
-OPEN_CONVENTION = "definition"
-CAUSES = ("paper", "text", OPEN_CONVENTION, "rounding")
-_CONTRADICT_NOTHING = (OPEN_CONVENTION, "text")
 _FORMAT = 6
 _PAPERS = "papers/"
-
-
-@dataclass(frozen=True)
-class Cause:
-    """Why checks fail: its kind, one of :data:`CAUSES`, and the reason in a sentence or two."""
-
-    kind: str
-    explanation: str
 
 
 @dataclass(frozen=True)
@@ -114,104 +103,6 @@ class Result:
     def with_outcome(self, outcome: str) -> list[Check]:
         """The checks with one of :data:`~radeval_lib.study.verdicts.CHECK_OUTCOMES`."""
         return [check for check in self.checks if check.outcome == outcome]
-
-
-def judge(kind: str, checks: Sequence[Check], causes: Mapping[str, Cause], *, as_source: bool = True) -> str:
-    """The verdict that checks earn (CONTRIBUTING.md, The words).
-
-    A check that fails by a convention that the paper leaves open, or by noise in our copy of it, contradicts
-    nothing: for the verdict it cannot tell.
-
-    Parameters
-    ----------
-    kind : of the result, one of :data:`radeval_lib.study.verdicts.KINDS`.
-    causes : the known causes of failing checks, by the names that the checks have for them.
-    as_source : whether the notebook's cells are those of its source.
-    """
-    if kind in (verdicts.EXPERIMENT, verdicts.IMPLEMENTED):
-        if checks:
-            raise ResultError(f"what is {kind} checks nothing that a paper states")
-        return kind
-    if not checks:
-        raise ResultError(
-            "a result without a check earns no verdict", remedy="Leave the exhibit unrecorded instead."
-        )
-    keys = [check.key for check in checks]
-    if doubled := sorted({str(key) for key in keys if keys.count(key) > 1}):
-        raise ResultError(f"two checks are called {doubled[0]!r}", remedy="Give each check a key of its own.")
-    if not as_source:  # whatever its cells checked, it is not what the source checks
-        return verdicts.EDITED
-    counted = [(counted_outcome(check, causes), check.needed) for check in checks]
-    return verdicts.verdict(kind, verdicts.outcome(counted))
-
-
-def counted_outcome(check: Check, causes: Mapping[str, Cause]) -> str:
-    """A check's outcome as it counts towards a verdict: what fails by an open convention, or by noise in our
-    copy of the paper, cannot tell."""
-    contradicts_nothing = check.cause and causes[check.cause].kind in _CONTRADICT_NOTHING
-    return verdicts.CANNOT_TELL if contradicts_nothing else check.outcome
-
-
-def _discrepancies(exhibit_id: str) -> dict[str, dict[str, Any]]:
-    return paper(exhibit_id.partition(".")[0]).get("discrepancies") or {}
-
-
-def explains(entry: Mapping[str, Any], exhibit_id: str, evidence: str, check: Check) -> bool:
-    """Whether a discrepancy of ``paper.yml`` explains a check: each of its places names an exhibit, the level
-    of evidence, ``print`` unless it names another, and the keys that are meant, field by field."""
-    return any(
-        place["exhibit"] == exhibit_id
-        and place.get("evidence", "print") == level_of(evidence)
-        and all(
-            getattr(check.key, field) in place[field] for field in ("what", "row", "column") if field in place
-        )
-        for place in entry["checks"]
-    )
-
-
-def with_causes(
-    exhibit_id: str, evidence: str, checks: Sequence[Check]
-) -> tuple[tuple[Check, ...], dict[str, Cause]]:
-    """The checks, those that fail with their cause where it is known, and these causes by their name:
-    ``discrepancies`` in the paper's ``paper.yml``."""
-    known = _discrepancies(exhibit_id)
-    named = []
-    for check in checks:
-        found = [name for name, entry in known.items() if explains(entry, exhibit_id, evidence, check)]
-        if len(found) > 1:
-            raise ResultError(
-                f"{check.name!r} has the causes {' and '.join(found)}",
-                display_path(file_of(exhibit_id.partition(".")[0])),
-                "Let one of them alone name the check.",
-            )
-        named.append(replace(check, cause=found[0] if found and check.outcome == verdicts.FAILS else ""))
-    causes = {
-        name: Cause(known[name]["cause"], " ".join(known[name]["explanation"].split()))
-        for name in dict.fromkeys(check.cause for check in named if check.cause)
-    }
-    return tuple(named), causes
-
-
-def coverage(exhibit_id: str, evidence: str, checks: Sequence[Check]) -> Coverage | None:
-    """How much of an exhibit checks compare: of a transcribed table its legible cells; of anything else what
-    it states or sets, those that were checked, those that the ledger counts as ``unchecked``, and those of
-    which the data have nothing."""
-    if not checks:
-        return None
-    entry = exhibit(exhibit_id)
-    leads = sum(not check.needed and check.outcome == verdicts.CANNOT_TELL for check in checks)
-    if cells := set(cells_of(exhibit_id) if entry.kind in ("table", "figure") else ()):
-        met = [{cell for cell in cells if check.compares(cell)} for check in checks]
-        beside = sum(not one for one in met)
-        return Coverage(len(set[Any]().union(*met)), len(cells), "cells", leads, beside)
-    # Order and lead are two sides of one statement; the same words about several things are one.
-    bearing = [check for check in checks if check.aspect != "lead"] or checks
-    stated, tried = (
-        {check.key.what if check.stated is not None else check.printed for check in some}
-        for some in (bearing, [check for check in bearing if check.aspect != ABSENT])
-    )
-    total = len(stated) + entry.unchecked_on(evidence)
-    return Coverage(len(tried), total, "settings" if entry.kind == "guideline" else "statements", leads)
 
 
 def check_owner(run: Run, exhibit_id: str) -> None:

@@ -10,8 +10,9 @@ import pandas as pd
 
 from radeval_lib.papers.exhibits import PAPERS, exhibit, ledger
 from radeval_lib.study import verdicts
+from radeval_lib.study.judging import OPEN_CONVENTION, Cause, counted_outcome
 from radeval_lib.study.printed_tables import is_shown_by_cells, place_of
-from radeval_lib.study.results import OPEN_CONVENTION, Cause, Result, counted_outcome
+from radeval_lib.study.results import Result
 from radeval_lib.study.superiority import superiority_words
 
 

@@ -13,8 +13,8 @@ from radeval_lib.pages.green import judge_models, judging
 from radeval_lib.pages.summarization.dataset import check_openi
 from radeval_lib.papers.printed_numbers import paper
 from radeval_lib.study import PAPERS, Key, begin, check_value, ledger
+from radeval_lib.study.judging import CAUSES, judge, with_causes
 from radeval_lib.study.pages import CHANGES
-from radeval_lib.study.results import CAUSES, judge, with_causes
 
 ENTRIES = [
     (key, name, entry) for key in PAPERS for name, entry in (paper(key).get("discrepancies") or {}).items()
@@ -84,6 +84,6 @@ def test_two_causes_of_one_check_are_refused(monkeypatch: pytest.MonkeyPatch) ->
     twice = {
         name: {"cause": "paper", "explanation": "x", "checks": [{"exhibit": "rales.table9"}]} for name in "ab"
     }
-    monkeypatch.setattr("radeval_lib.study.results.paper", lambda key: {"discrepancies": twice})
+    monkeypatch.setattr("radeval_lib.study.judging.paper", lambda key: {"discrepancies": twice})
     with pytest.raises(ResultError, match="has the causes a and b"):
         with_causes("rales.table9", "print", [check_value("mean", "2", 3)])

@@ -35,8 +35,9 @@ from radeval_lib.study import (
 )
 from radeval_lib.study.checks import Check
 from radeval_lib.study.display import _as_printed, exhibit_html, in_quotes, verdict_sentence
+from radeval_lib.study.judging import Cause, coverage, judge
 from radeval_lib.study.profiles import profile
-from radeval_lib.study.results import Cause, coverage, judge, read, read_all
+from radeval_lib.study.results import read, read_all
 from radeval_lib.study.runs import Run
 from radeval_lib.study.verdicts import OURS, PAPERS_OWN
 from tests.sampling import rests_on_cases
