@@ -24,7 +24,7 @@ from radeval_lib.papers.demonstrations import Contrast
 from radeval_lib.papers.printed_numbers import parse
 from radeval_lib.paths import ROOT
 from radeval_lib.stats.estimates import Estimate
-from radeval_lib.study import display, profiles, recordings
+from radeval_lib.study import exhibit_html, profiles, recordings
 from radeval_lib.study.checks import Check, Key
 from radeval_lib.study.judging import Cause, judge
 from radeval_lib.study.metric_agreement import Agreement
@@ -72,7 +72,7 @@ def _result(
         *("facts.table2", "facts/agreement", evidence, ours, word, None, checks, remaining, causes, []),
         *({}, stand_in),
     )
-    return display.verdict_sentence(result)
+    return exhibit_html.verdict_sentence(result)
 
 
 def _verdict_sentences() -> dict[str, str]:
@@ -162,7 +162,7 @@ def _told(stale: list[str]) -> str:
 def made() -> dict[str, dict[str, str]]:
     """Every sentence by maker and branch."""
     return {
-        "study.display.verdict_sentence": _verdict_sentences(),
+        "study.exhibit_html.verdict_sentence": _verdict_sentences(),
         "study.recordings.sentence": {
             "one": _told([]),
             "one is out of date": _told(["rouge_l"]),

@@ -18,7 +18,7 @@ from radeval_lib.papers.exhibits import PAPERS, exhibit
 from radeval_lib.paths import ROOT
 from radeval_lib.pipeline import launching
 from radeval_lib.study import code
-from radeval_lib.study.display import citation_mark
+from radeval_lib.study.exhibit_html import citation_mark
 from radeval_lib.study.printed_tables import place_of
 from radeval_lib.study.results import Result
 

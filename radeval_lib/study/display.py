@@ -1,14 +1,10 @@
-"""What notebooks show of the ledger, the papers' words, checks, verdicts and provenance."""
+"""What notebooks show beside exhibits: the paper's words, checks, what a page lacks, and its provenance."""
 
 from __future__ import annotations
 
 import re
-from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
-from functools import cache
+from collections.abc import Iterable, Sequence
 from html import escape
-from pathlib import Path
-from string import ascii_lowercase
 
 import pandas as pd
 from IPython.core.getipython import get_ipython
@@ -16,28 +12,18 @@ from IPython.display import HTML, display
 
 from radeval_lib import origin, registry
 from radeval_lib.data.manifests import load_manifest
-from radeval_lib.papers.exhibits import PAPERS, Exhibit, exhibit, of_notebook
-from radeval_lib.papers.printed_numbers import AS_PRINTED, has_numbers, origin_of, paper, quotations
+from radeval_lib.papers.exhibits import exhibit
+from radeval_lib.papers.printed_numbers import quotations
 from radeval_lib.paths import RECORDED, ROOT
-from radeval_lib.study import code, verdicts
+from radeval_lib.study import code
 from radeval_lib.study.checks import Check
-from radeval_lib.study.judging import counted_outcome
-from radeval_lib.study.printed_tables import causes_in_cells, cell_by_cell, is_shown_by_cells, place_of
+from radeval_lib.study.exhibit_html import CAUSE_WORDS as CAUSE_WORDS
+from radeval_lib.study.exhibit_html import checks_frame, paper_prefix
 from radeval_lib.study.profiles import command
-from radeval_lib.study.results import Result
 from radeval_lib.study.runs import Run
-from radeval_lib.study.superiority import superiority_words
 from radeval_lib.tables import table_html
-from radeval_lib.wording import in_words, joined, long_date
+from radeval_lib.wording import joined
 
-MOST_CHECKS = 1
-"""The most that a page shows of an exhibit, folded; the audit has all."""
-MOST_LISTED = 2
-"""The most failing checks with one cause that a page names."""
-MOST_FILES = 4
-"""The most data files of a result that a page names; its JSON has all."""
-RECORD = "Details"
-"""What the folded line beside every exhibit is called."""
 ENDS_HERE = "radeval_page_ends_here"
 """Key of an output's metadata, after which a page has nothing more to show in this build: the reason."""
 _NEEDS = {
@@ -52,227 +38,6 @@ _NEEDS_TEXTS = (
     "its answer"
 )
 _CODE = re.compile(r"`([^`]+)`")
-CAUSE_WORDS = {
-    "paper": "paper",
-    "text": "in our text of the paper, not in the paper",
-    "definition": "an open convention",
-    "rounding": "the last digit",
-    "": "not known",
-}
-"""Kinds of cause as a reader sees them; no kind is that of what nothing explains."""
-
-
-def _counted(total: int, part: int, singular: str, plural: str) -> str:
-    """``2 of 5 checks fail``, ``the check fails``, ``both checks fail``, ``all 5 checks fail``."""
-    if part < total:
-        return f"{part} of {total} checks {singular if part == 1 else plural}"
-    if singular == verdicts.CANNOT_TELL and total > 1:
-        return f"{'neither check' if total == 2 else f'none of the {total} checks'} can tell"
-    each = {1: "the check", 2: "both checks"}.get(total, f"all {total} checks")
-    return f"{each} {singular if total == 1 else plural}"
-
-
-def rests_on(result: Result) -> str:
-    """What a result rests on, in words; of recorded scores, with the day on which they were made."""
-    words = verdicts.RESTS_ON[result.evidence]
-    if result.evidence != "recorded":
-        return words
-    recorded = registry.module("radeval_lib.data.recorded")
-    read = {Path(name).name for name in result.provenance.get("data", {})}
-    days = [
-        recorded.load(name).scored_on
-        for name in recorded.names()
-        if read & {path.name for path in recorded.files(name)}
-    ]
-    return words.replace("before", f"on {long_date(max(days))}") if days else words
-
-
-def verdict_sentence(result: Result) -> str:
-    """One plain sentence: what the checks come to, and what they rest on."""
-    entry = exhibit(result.exhibit)
-    if result.kind == verdicts.IMPLEMENTED:
-        return "The library has it, and a test checks it."
-    if result.kind == verdicts.EXPERIMENT:
-        if entry.legible == "full":
-            return f"No verdict: that needs {entry.would_need}."
-        part = "it is not" if entry.legible == "no" else "only part of it is"
-        return f"No verdict: {part} legible in our copy of the paper; it would need {entry.would_need}."
-    if result.outcome == verdicts.EDITED:
-        return "No verdict: the cells that ran are not those of the notebook's source."
-    total = len(result.checks)
-    counts = Counter(counted_outcome(check, result.causes) for check in result.checks)
-    fails = _counted(total, counts[verdicts.FAILS], "fails", "fail")
-    undetermined = _counted(total, counts[verdicts.CANNOT_TELL], verdicts.CANNOT_TELL, verdicts.CANNOT_TELL)
-    holds = _counted(total, counts[verdicts.HOLDS], "holds", "hold")
-    found = fails if counts[verdicts.FAILS] else holds if counts[verdicts.HOLDS] else ""
-    body = found or undetermined
-    if found and counts[verdicts.CANNOT_TELL]:
-        body += f" and {counts[verdicts.CANNOT_TELL]} cannot tell"
-    claimed = superiority_words(result.checks)
-    used = f" Used here: {result.stand_in}." if result.stand_in else ""
-    rests = rests_on(result)
-    return f"{rests[0].upper()}{rests[1:]}, {body}{'; ' if claimed else ''}{claimed}.{used}"
-
-
-def css_class(words: str) -> str:
-    """The CSS class of an outcome, e.g. ``not-rebuilt``."""
-    return words.replace(" ", "-")
-
-
-def verdict_badge(verdict: str, outcome: str, coverage: str = "") -> str:
-    """A verdict as a small label, a mark, words and a colour, and beside it how much was checked."""
-    label = f'<span class="verdict {css_class(outcome)}">{verdicts.MARKS[outcome]} {verdict}</span>'
-    return f'{label} <span class="coverage">{escape(coverage)}</span>' if coverage else label
-
-
-def in_quotes(text: str, exhibit_id: str) -> str:
-    """A statement of several words in quotation marks where the exhibit's paper is quoted with them; our own
-    words, a number, a name or a quotation as it is. What we ask for stays outside."""
-    said, *ours = re.split(r"(?= \((?:we ask|read as) )", text, maxsplit=1)
-    words = [word for word in said.split() if word[:1].isalpha()]
-    if len(words) < 2 or "“" in text or not _is_quoted(said, exhibit_id.partition(".")[0]):
-        return text
-    return f"“{said}”{''.join(ours)}"
-
-
-def _is_quoted(words: str, key: str) -> bool:
-    return all(_plain(part) in _quoted(key) for part in words.split("…"))
-
-
-@cache
-def _quoted(key: str) -> str:
-    """All that a paper's ledger quotes from it."""
-    return "\n".join(_plain(words) for one in paper(key)["prose"] for _, words in quotations(one))
-
-
-def _plain(text: str) -> str:
-    return " ".join(re.findall(r"[a-z0-9]+", text.lower()))
-
-
-def _listed(result: Result, checks: Sequence[Check], reason: str) -> str:
-    """The first checks with the same reason as an item of a list, and how many more there are."""
-    lines = [
-        f"{escape(check.name)}: printed {escape(in_quotes(check.printed, result.exhibit))}; "
-        f"found {escape(check.computed)}"
-        for check in checks[:MOST_LISTED]
-    ]
-    if len(checks) > MOST_LISTED:
-        lines[-1] += f", and {in_words(len(checks) - MOST_LISTED)} more"
-    return f"<li>{'<br>'.join([*lines, reason] if reason else lines)}</li>"
-
-
-def _failing(result: Result) -> dict[str, list[Check]]:
-    """The checks that fail, by the name of their cause."""
-    groups: dict[str, list[Check]] = {}
-    for check in result.with_outcome(verdicts.FAILS):
-        groups.setdefault(check.cause, []).append(check)
-    return groups
-
-
-def _differences(result: Result, letters: Mapping[str, str]) -> str:
-    """The checks that fail, by cause: first those with ``letters``, which are notes to cells of a table."""
-    reasons = {
-        name: f"<em>{CAUSE_WORDS[cause.kind].capitalize()}:</em> {escape(cause.explanation)}"
-        for name, cause in result.causes.items()
-    }
-    unknown = "" if result.kind == "other data" else "<em>Cause not known.</em>"
-    noted, others = list[str](), list[str]()
-    for cause, checks in _failing(result).items():
-        (noted if cause in letters else others).append(_listed(result, checks, reasons.get(cause, unknown)))
-    return "".join(
-        f"{opening}{''.join(listed)}{closing}"
-        for opening, listed, closing in (('<ol type="a">', noted, "</ol>"), ("<ul>", others, "</ul>"))
-        if listed
-    )
-
-
-def exhibit_html(result: Result) -> str:
-    """A result as a page shows it: the verdict in a line and failing checks with their causes; the table as
-    printed and recomputed, where there is one; all else folded."""
-    entry = exhibit(result.exhibit)
-    covered = result.coverage.words if result.coverage else ""
-    box = verdict_badge(result.verdict, result.outcome, covered)
-    box += f" <strong>{_paper(entry)}{escape(entry.heading)}.</strong> "
-    by_cells = is_shown_by_cells(result)
-    in_cells = causes_in_cells(result) if by_cells else set()
-    noted = [cause for cause in _failing(result) if cause in in_cells]
-    letters = dict(zip(noted, ascii_lowercase, strict=False))
-    cells = cell_by_cell(result, letters) if by_cells else ""
-    box += f"{escape(verdict_sentence(result))}{_differences(result, letters)}"
-    folded = f"<details><summary>{RECORD}</summary>{_record(result)}</details>"
-    place = f'class="verdict-box {css_class(result.outcome)}" id="{place_of(result)}"'
-    return f"<div {place}>{box}{cells}{folded}</div>"
-
-
-def _emphasised(text: str) -> str:
-    """A note as HTML, with the words between single asterisks emphasised."""
-    return re.sub(r"(?<!\w)\*(\w[^*]*)(?<=\w)\*(?!\w)", r"<em>\1</em>", escape(text))
-
-
-def _record(result: Result) -> str:
-    """What stands folded beside every exhibit: checks, numbers to download, the command that makes them, the
-    data with checksums, the sample, the seed, and, which the book adds, how to cite it."""
-    made, experiment = result.provenance, result.kind == verdicts.EXPERIMENT
-    rows: dict[str, str] = {}
-    if result.checks:
-        rows["Checks"] = _side_by_side(result)
-    if experiment:
-        rows["Made"] = f"{rests_on(result)}, with {escape(result.stand_in)}"
-    if result.remaining:
-        rows["Left open" if experiment else "Not checked"] = _emphasised(result.remaining)
-    if made_here := exhibit(result.exhibit).implemented if result.kind == verdicts.IMPLEMENTED else None:
-        rows["In the library"] = "<br>".join(f"<code>{escape(name)}</code>" for name in made_here.functions)
-        rows["Test"] = f"<code>{escape(made_here.test)}</code>"
-    rows["Numbers"] = _files(result)
-    with_data = " (needs <code>RADEVAL_DATA_ROOT</code>)"
-    by_data = with_data if result.evidence in ("open", "credentialed") else ""
-    rows["Command"] = f"<code>{command(result.notebook, made['profile']['name'])}</code>{by_data}"
-    rows["Data"] = _data_files(made["data"])
-    if result.samples:
-        rows["Sample"] = "<br>".join(escape(sample.words) for sample in result.samples)
-    else:
-        rows["Sample"] = "none: no interval and no lead here rests on sampling"
-    rows["Seed"] = str(made["seed"])
-    listed = "".join(f"<dt>{name}</dt><dd>{body}</dd>" for name, body in rows.items())
-    return f'<dl class="exhibit-record">{listed}{citation_mark(result.name)}</dl>'
-
-
-def citation_mark(name: str) -> str:
-    """Where the book puts how to cite a result: its version, address and date are not the run's to know."""
-    return f"<!-- citation: {name} -->"
-
-
-def _data_files(files: Mapping[str, str]) -> str:
-    """Names and SHA-256 of the files that a result rests on."""
-    if not files:
-        return "none"
-    named = [f"{escape(name)} <code>{digest}</code>" for name, digest in [*files.items()][:MOST_FILES]]
-    if len(files) > MOST_FILES:
-        named.append(f"and {len(files) - MOST_FILES} more, which the JSON names")
-    return "<br>".join(named)
-
-
-def _side_by_side(result: Result) -> str:
-    """A result's checks as a table, or where it would be long, a link to them in the audit."""
-    # What fails stands open above, with what is printed and what follows.
-    shown = [check for check in result.checks if check.outcome != verdicts.FAILS]
-    if len(shown) <= MOST_CHECKS and len(result.checks) - len(shown) <= MOST_LISTED:
-        return table_html(checks_frame(shown), index=False) if shown else "all above"
-    address = f"../across/audit.html?q=[{result.exhibit}.{result.evidence}]"
-    return f'<a href="{address}">All {len(result.checks)} checks</a> (audit)'
-
-
-def _files(result: Result) -> str:
-    """Links to a result's numbers, and to those that the paper, or its repository, has of the exhibit."""
-    folder = "../../results"  # pages stand in notebooks/<folder>/
-    shown = f"{_links(f'{folder}/{result.name}')} of what is shown"
-    printed = f"; {_links(f'{folder}/{result.exhibit}.printed')} of what "
-    printed += "is printed" if origin_of(result.exhibit) == AS_PRINTED else "the repository has"
-    return f"{shown}{printed if has_numbers(result.exhibit) else ''}"
-
-
-def _links(address: str) -> str:
-    return f'<a href="{address}.csv">CSV</a> and <a href="{address}.json">JSON</a>'
 
 
 def _as_printed(words: str) -> str:
@@ -280,20 +45,14 @@ def _as_printed(words: str) -> str:
     formulas by ``$`` and indices by ``_{}``."""
     single = re.sub(r'["“]\s*([^"“”]+?)\s*["”]', r"‘\1’", words)
     shown = escape(single).replace(r"\rightarrow", "→")
-    shown = re.sub(r"\*\*(.+?)\*\*", r"<strong>\1</strong>", shown)
-    shown = re.sub(r"\*(\S.*?)\*", r"<em>\1</em>", shown)
-    shown = re.sub(r"\$([^$\\]+)\$", r"\1", shown)
-    return re.sub(r"_\{([\w,]+)\}", r"<sub>\1</sub>", shown)
-
-
-def _paper(entry: Exhibit) -> str:
-    """An exhibit's paper and a comma; nothing on a page of one paper, which names it below its title."""
-    alone = all(other.paper == entry.paper for other in of_notebook(entry.notebook))
-    return "" if alone else f"{PAPERS[entry.paper]}, "
+    shown = re.sub(r"\*\*(.+?)\*\*", r"<strong>\1</strong>", shown)  # **best**
+    shown = re.sub(r"\*(\S.*?)\*", r"<em>\1</em>", shown)  # *only*
+    shown = re.sub(r"\$([^$\\]+)\$", r"\1", shown)  # $n = 200$
+    return re.sub(r"_\{([\w,]+)\}", r"<sub>\1</sub>", shown)  # W_{i,j}
 
 
 def _quotes(exhibit_id: str, quoted: Iterable[tuple[str, str]]) -> HTML:
-    paper = _paper(exhibit(exhibit_id))
+    paper = paper_prefix(exhibit(exhibit_id))
     items = [
         f"<blockquote>“{_as_printed(words)}” <footer>{paper}{escape(where)}</footer></blockquote>"
         for where, words in quoted
@@ -314,28 +73,6 @@ def said(exhibit_id: str) -> HTML:
     return _quotes(exhibit_id, ((where, " … ".join(pieces)) for where, pieces in places.items()))
 
 
-def unbroken(words: str) -> str:
-    """A number with its range on one line; words are left as they are."""
-    return words.replace(" ", "\u00a0") if words[:1] in "-.0123456789" and len(words) < 40 else words
-
-
-def marked(outcome: str) -> str:
-    """An outcome with its mark, on one line."""
-    return f"{verdicts.MARKS[outcome]} {outcome}".replace(" ", "\u00a0")
-
-
-def checks_frame(checks: Sequence[Check]) -> pd.DataFrame:
-    """Checks as a frame of text: name, printed, follows, outcome with its mark."""
-    return pd.DataFrame(
-        {
-            "check": [check.name for check in checks],
-            "printed": [unbroken(check.printed) for check in checks],
-            "what follows": [unbroken(check.computed) for check in checks],
-            "outcome": [marked(check.outcome) for check in checks],
-        }
-    )
-
-
 def show_checks(checks: Sequence[Check], caption: str = "") -> HTML:
     """Show checks as a table; a range in brackets is what the rounding of the inputs allows."""
     return HTML(table_html(checks_frame(checks), caption, index=False))
@@ -349,26 +86,26 @@ def only_with_data(run: Run, *roles: str, one_set: bool = False, dataset: str = 
     its own form, also where another fills the first role and the data root lacks this one. Later cells of the
     notebook then do nothing, and the book leaves them out.
     """
-    lacking = [role for role in roles if run.evidence(role) in ("synthetic", registry.ABSENT)]
+    unreal = [role for role in roles if run.evidence(role) in ("synthetic", registry.ABSENT)]
     missing = "; ".join(filter(None, map(run.lacks, roles)))
     sources = {role: registry.datasets_of(run.filler("data", role)) for role in roles}
     if one_set and not missing and len(set(map(tuple, sources.values()))) > 1:
         fillers = joined([f"{role!r} by {run.source(role)}" for role in roles])
         missing = f"it needs one data set in several roles, and here these are filled differently, {fillers}"
-    by_another = dataset and not lacking and not missing and dataset not in sources[roles[0]]
-    if by_another and run.find(dataset) is None:
+    is_other_set = dataset and not unreal and not missing and dataset not in sources[roles[0]]
+    if is_other_set and run.find(dataset) is None:
         named = load_manifest(dataset).title.partition(":")[0]
         missing = f"{named}, which it reads, is not in the data root. "
         missing += f"`radbook data status {dataset}` says how to get it"
-    if not lacking and not missing:
+    if not unreal and not missing:
         return
-    needs = _NEEDS.get(lacking[0], _NEEDS_TEXTS) if lacking else ""
-    told = _CODE.sub(r"<code>\1</code>", needs) or f"is left out: {escape(missing)}"
+    needs = _NEEDS.get(unreal[0], _NEEDS_TEXTS) if unreal else ""
+    words = _CODE.sub(r"<code>\1</code>", needs) or f"is left out: {escape(missing)}"
     reason = f"it {needs}" if needs else missing
-    display(HTML(f"<p>The rest of this page {told}.</p>"), metadata={ENDS_HERE: reason})
+    display(HTML(f"<p>The rest of this page {words}.</p>"), metadata={ENDS_HERE: reason})
     display(provenance(run))
     if (shell := get_ipython()) is not None:
-        shell.input_transformers_cleanup.append(lambda lines: [])
+        shell.input_transformers_cleanup.append(lambda lines: [])  # later cells run as empty ones
 
 
 def _identity(model: dict[str, str]) -> list[str]:

@@ -21,7 +21,7 @@ from radeval_lib.paths import display_path
 from radeval_lib.stats.estimates import Estimate
 from radeval_lib.study import beginning, checks, headlines, results, runs, superiority, verdicts
 from radeval_lib.study.checks import Check, Key
-from radeval_lib.study.display import exhibit_html
+from radeval_lib.study.exhibit_html import exhibit_html
 from radeval_lib.study.results import Result, Sample
 from radeval_lib.study.tracing import TracedReading
 

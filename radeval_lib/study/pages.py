@@ -18,7 +18,7 @@ from radeval_lib.interactive import search_table
 from radeval_lib.papers.exhibits import PAPERS
 from radeval_lib.papers.printed_numbers import paper as described
 from radeval_lib.study import verdicts
-from radeval_lib.study.display import CAUSE_WORDS, css_class, in_quotes, marked, verdict_badge
+from radeval_lib.study.exhibit_html import CAUSE_WORDS, css_class, in_quotes, marked, verdict_badge
 from radeval_lib.study.scorecards import failing
 from radeval_lib.tables import table_html
 from radeval_lib.wording import in_words, joined

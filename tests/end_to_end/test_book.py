@@ -19,7 +19,7 @@ from radeval_lib.paths import BOOK
 from radeval_lib.pipeline.staging import pages_of
 from radeval_lib.pipeline.typesetting import characters, symbols
 from radeval_lib.study import PAPERS, ledger, read_all
-from radeval_lib.study.display import RECORD
+from radeval_lib.study.exhibit_html import RECORD
 from radeval_lib.study.judging import explains
 from radeval_lib.study.superiority import claims_a_lead
 from radeval_lib.study.verdicts import FAILS, HOLDS

@@ -9,7 +9,7 @@ import pytest
 from radeval_lib.papers.exhibits import of_notebook
 from radeval_lib.pipeline import citing, launching
 from radeval_lib.study import begin, check_value, record
-from radeval_lib.study.display import exhibit_html
+from radeval_lib.study.exhibit_html import exhibit_html
 from radeval_lib.study.results import Result
 
 

@@ -13,7 +13,7 @@ from radeval_lib.errors import LedgerError
 from radeval_lib.papers.exhibits import Exhibit, _read, description, ledger
 from radeval_lib.paths import ROOT
 from radeval_lib.study import begin, read_all
-from radeval_lib.study.display import exhibit_html
+from radeval_lib.study.exhibit_html import exhibit_html
 
 IMPLEMENTED = [entry for entry in ledger().values() if entry.implemented]
 

@@ -21,7 +21,7 @@ from radeval_lib.papers.printed_numbers import (
     transcribed,
 )
 from radeval_lib.study import Estimate, Key, begin, check_statement, check_value, record
-from radeval_lib.study.display import RECORD, exhibit_html
+from radeval_lib.study.exhibit_html import RECORD, exhibit_html
 from radeval_lib.study.printed_tables import cell_by_cell, compared_cells, is_shown_by_cells, shown_numbers
 from radeval_lib.study.results import Result, Sample, read
 

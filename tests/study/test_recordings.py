@@ -24,7 +24,7 @@ from radeval_lib.pipeline import staging
 from radeval_lib.pipeline.release import ReleaseError, refuse_out_of_date
 from radeval_lib.placeholders import PlaceholderError
 from radeval_lib.registry import FROZEN_METRICS
-from radeval_lib.study import behaviours, display, recordings
+from radeval_lib.study import behaviours, exhibit_html, recordings
 from radeval_lib.study.beginning import begin_cell
 from radeval_lib.study.profiles import profile
 from radeval_lib.wording import long_date
@@ -171,8 +171,8 @@ def test_a_result_says_when_its_scores_were_made() -> None:
     read = {"data_manifests/recorded/radpref_ratings.csv": "sha256"}
     found = SimpleNamespace(evidence="recorded", provenance={"data": read})
     day = long_date(recorded.load("radpref").scored_on)
-    assert display.rests_on(found) == f"on public data, scored on {day}"  # type: ignore[arg-type]
-    assert display.rests_on(SimpleNamespace(evidence="open")) == "on public data"  # type: ignore[arg-type]
+    assert exhibit_html.rests_on(found) == f"on public data, scored on {day}"  # type: ignore[arg-type]
+    assert exhibit_html.rests_on(SimpleNamespace(evidence="open")) == "on public data"  # type: ignore[arg-type]
 
 
 DEPARTS = {("radpref", "ratescore")}

@@ -34,7 +34,8 @@ from radeval_lib.study import (
     verdicts,
 )
 from radeval_lib.study.checks import Check
-from radeval_lib.study.display import _as_printed, exhibit_html, in_quotes, verdict_sentence
+from radeval_lib.study.display import _as_printed
+from radeval_lib.study.exhibit_html import exhibit_html, in_quotes, verdict_sentence
 from radeval_lib.study.judging import Cause, coverage, judge
 from radeval_lib.study.profiles import profile
 from radeval_lib.study.results import read, read_all

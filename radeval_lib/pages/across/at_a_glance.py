@@ -12,7 +12,7 @@ from radeval_lib.data import recorded
 from radeval_lib.models import title
 from radeval_lib.pages.ratescore.released_models import PAPER_MODELS
 from radeval_lib.study import headlines
-from radeval_lib.study.display import verdict_badge
+from radeval_lib.study.exhibit_html import verdict_badge
 from radeval_lib.study.pages import link
 from radeval_lib.study.runs import Run
 from radeval_lib.study.scorecards import by_word
