@@ -277,7 +277,7 @@ def facts(
     for rate, sign in RATES.items():
         known = table[rate].notna().to_numpy()
         cases = table["case"].to_numpy()[known]
-        kept = {name: of[known] for name, of in scores.items() if varies(of[known], cases)}
+        kept = {name: own[known] for name, own in scores.items() if varies(own[known], cases)}
         drawn = resample(
             kept,
             sign * table.loc[known, rate].to_numpy(np.float64),

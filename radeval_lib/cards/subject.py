@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 from radeval_lib.cards.scoring import CommandScorer, FileScorer, FunctionScorer, MetricScorer, Scorer
 from radeval_lib.errors import RadevalError, check_choice, plain
@@ -89,7 +89,7 @@ def subject_of(
         If it is not a metric, its name does not print, a range is empty, or ``tuned`` is none of the choices.
     """
     check_choice(tuned, Tuned, "tuned", MetricError)
-    scorer, own, name, note = _scorer(metric, name, batched)
+    scorer, own, name, note = _identified(metric, name, batched)
     if own:
         kind = base.get(own)
         higher_is_better, value_range, tuned = kind.higher_is_better, kind.range, OWN_TUNING.get(own, "no")
@@ -102,32 +102,40 @@ def subject_of(
     return Subject(name, scorer, own, note, batched, higher_is_better, value_range, tuned)
 
 
-def _scorer(
-    metric: Callable[..., Any] | str | Scorer, name: str, batched: bool
-) -> tuple[Scorer | None, str, str, str]:
-    """Who scores; the name in this library; what the card calls it; and why nobody can score, or what
-    stands in for its models."""
+class _Identified(NamedTuple):
+    """The fields of a :class:`Subject` that its author does not declare."""
+
+    scorer: Scorer | None
+    own: str
+    name: str
+    note: str
+
+
+def _identified(metric: Callable[..., Any] | str | Scorer, name: str, batched: bool) -> _Identified:
     if isinstance(metric, str):
-        kind = base.get(metric)
+        title = _title(metric)
         try:
             chosen = choose(metric)
         except RadevalError as error:
-            return None, metric, kind.title or metric, str(error)
-        note = chosen.stand_ins.get(metric, "")
-        return MetricScorer(chosen.metrics[metric]), metric, kind.title or metric, note
+            return _Identified(None, metric, title, str(error))
+        scorer = MetricScorer(chosen.metrics[metric])
+        return _Identified(scorer, metric, title, chosen.stand_ins.get(metric, ""))
     if isinstance(metric, MetricScorer):
-        kind = base.get(metric.name)
-        return metric, metric.name, kind.title or metric.name, ""
+        return _Identified(metric, metric.name, _title(metric.name), "")
     if isinstance(metric, Scorer):
-        shown, scorer = name or "the metric", metric
-    elif callable(metric):
-        shown, scorer = (
-            name or getattr(metric, "__name__", type(metric).__name__),
-            FunctionScorer(metric, batched),
-        )
-    else:
+        return _Identified(metric, "", _distinct_name(name or "the metric"), "")
+    if not callable(metric):
         raise MetricError(f"{type(metric).__name__} is not a metric", "metric", "Give a function or a name.")
-    if plain(shown, 60) != shown:
-        raise MetricError(f"{shown!r} is not a name for a table", "name", "Give a shorter one that prints.")
-    titles = {base.get(key).title or key for key in base.names()}
-    return scorer, "", f"{shown} (this card)" if shown in titles else shown, ""
+    name = name or getattr(metric, "__name__", type(metric).__name__)
+    return _Identified(FunctionScorer(metric, batched), "", _distinct_name(name), "")
+
+
+def _title(own: str) -> str:
+    return base.get(own).title or own
+
+
+def _distinct_name(name: str) -> str:
+    """The name, which must print; with an addition where a metric of this library has it."""
+    if plain(name, 60) != name:
+        raise MetricError(f"{name!r} is not a name for a table", "name", "Give a shorter one that prints.")
+    return f"{name} (this card)" if name in map(_title, base.names()) else name
