@@ -28,6 +28,7 @@ PHRASE = -4  # so are so many adjoining words as rare, unless the study itself o
 NUMBERS = 0  # a number that the corpus names, or an identifier of letters and digits,
 NAMED = 1  # and a shorter number behind the name of an identifier
 _LENGTHS = range(FEWEST_WORDS, WORDS + 1)
+# Kinds of sequences: by how many words, or one of those above, which are no such lengths.
 KINDS = (PHRASE, NUMBERS, NAMED, *_LENGTHS, LETTERS)
 _WORD = re.compile(r"[a-z]{2,}")  # of lower-case text: "an", not "a" or "t1"
 # What phrases are made of: words and numbers; and signs that end a sentence or a clause, which none spans.

@@ -31,7 +31,7 @@ SILENT = frozenset([EMPTY_CANDIDATE, UNREAD_CANDIDATE])
 MOST = 0.05
 """From this share of pairs with a caution on, a system is not called better without it."""
 _ALIKE, _FEWEST = 0.9, 10  # one text for so large a share of candidates, where there are so many
-_SHOWN = 5
+_SHOWN = 5  # rows that a caution names
 _LATIN = "\u024f"  # the last letter of Latin Extended-B
 
 

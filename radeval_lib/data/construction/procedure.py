@@ -24,7 +24,7 @@ from radeval_lib.data.restricted import mark
 NAME = "mimic3_procedure"
 RARE = 100  # codes with fewer reports become OTHER (Appendix A; not in the released code)
 OTHER = "Other"
-SEED = 28102022
+SEED = 28102022  # of both draws of the split, so that it is the same wherever it is made
 _FEWEST = 5  # one document each for development and testing, and three for training
 
 # Sections that hold the reason, in order of preference, with what follows each.
