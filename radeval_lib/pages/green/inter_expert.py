@@ -206,7 +206,7 @@ def check_upper_bound(tau: Estimate) -> list[Check]:
     model, low, high = (cell(row, statistic=name) for name in ("estimate", "ci_low", "ci_high"))
     by_tau: dict[str, Printed | float] = {"experts": tau.value, "GREEN": model}
     lead = lead_of_intervals((tau.value, tau.low, tau.high), (model, low, high))
-    name = "Tau: experts with the mean of all six above GREEN's error count"
+    name = "Tau of all errors: experts with the mean of all six above GREEN's error count"
     return check_superiority(name, "upper bound", by_tau, first="experts", leads=lead)
 
 
