@@ -20,6 +20,7 @@ from radeval_lib.errors import ResultError
 from radeval_lib.origin import RECORDED_SCORES
 from radeval_lib.paths import MANIFESTS, display_path
 from radeval_lib.study.declarations import ALL
+from radeval_lib.study.profiles import CELL_MODEL
 from radeval_lib.study.runs import Run
 from radeval_lib.study.tracing import of_cells, reached
 
@@ -54,13 +55,13 @@ def headlines() -> dict[str, Headline]:
     return {
         key: Headline(
             key,
-            one["notebook"],
-            one["anchor"],
-            " ".join(one["text"].split()),
-            tuple(one["needs"]),
-            " ".join(one.get("line", "").split()),
+            entry["notebook"],
+            entry["anchor"],
+            " ".join(entry["text"].split()),
+            tuple(entry["needs"]),
+            " ".join(entry.get("line", "").split()),
         )
-        for key, one in own_yaml.read(_FILE).items()
+        for key, entry in own_yaml.read(_FILE).items()
     }
 
 
@@ -111,7 +112,7 @@ def hand_over(
     provenance = run.provenance(None if roles is None else (*roles, RECORDED_SCORES, *of_cells(run.reading)))
     if roles is None and (here := reached(run.reading)):
         for kind in ("data", "models"):
-            provenance[kind] = {name: one for name, one in provenance[kind].items() if name in here}
+            provenance[kind] = {name: value for name, value in provenance[kind].items() if name in here}
     if models is not None:
         _keep_models(provenance, models)
     content = {
@@ -126,9 +127,9 @@ def hand_over(
 
 
 def _keep_models(provenance: dict[str, Any], roles: Sequence[str]) -> None:
-    """Leave of a provenance the models of some roles, and of the cells those that made these."""
-    kept = {role: one for role, one in provenance["models"].items() if role in roles}
-    made = tuple(f"cells/{one['name'].removeprefix('cell:')}/" for one in kept.values())
+    """Change a provenance: leave of its models those of some roles, and of its cells those that made them."""
+    kept = {role: model for role, model in provenance["models"].items() if role in roles}
+    made = tuple(f"cells/{model['name'].removeprefix(CELL_MODEL)}/" for model in kept.values())
     provenance["models"] = kept
     provenance["data"] = {
         name: digest

@@ -33,19 +33,24 @@ _EDGE = 1e-9  # of binary floating point: ends of rounding that touch are equal
 
 def _rounded(numbers: Sequence[Number]) -> list[list[float]]:
     """The numbers, and all combinations of the ends of what rounds to them."""
-    values = [one.value if isinstance(one, Printed) else one for one in numbers]
-    return corners(values, [one.half_width if isinstance(one, Printed) else 0.0 for one in numbers]).tolist()
+    exact = [number if isinstance(number, Printed) else Printed("", number, 0.0) for number in numbers]
+    return corners([number.value for number in exact], [number.half_width for number in exact]).tolist()
 
 
-def _lead(found: Iterable[tuple[float, float]], between: str) -> Lead:
-    """The lead from a difference and the correlation that it needs: as printed, then as rounding allows."""
-    (gap, at_print), *rounded = ((0.0, math.nan) if abs(gap) < _EDGE else (gap, need) for gap, need in found)
+def _lead(needs_of_gaps: Iterable[tuple[float, float]], between: str) -> Lead:
+    """The lead from a difference and the correlation that it needs: as printed, then as rounding allows.
+
+    ``between``: whose correlation that is, in words.
+    """
+    (gap, at_print), *rounded = (
+        (0.0, math.nan) if abs(gap) < _EDGE else (gap, need) for gap, need in needs_of_gaps
+    )
     ahead = (gap > 0) - (gap < 0)
     # A difference that rounding turns round establishes nothing in the direction of the printed one.
-    needs = [at_print] + [need if ahead * other > 0 else math.nan for other, need in rounded]
+    needs = [at_print] + [need if ahead * other_gap > 0 else math.nan for other_gap, need in rounded]
     known = [need for need in needs if not math.isnan(need)]
     if not ahead:  # equal as printed: the lead that rounding hides may be either's
-        known = [need for other, need in rounded if other and not math.isnan(need)]
+        known = [need for other_gap, need in rounded if other_gap and not math.isnan(need)]
     if not known:
         return Lead(0, f"however strongly {between} correlate")
     if len(known) == len(needs) and max(known) <= 0:
@@ -78,16 +83,14 @@ def lead_of_correlations(first: Number, second: Number, n: int, kind: Kind) -> L
     """
     pairs = _rounded([first, second])
     if kind == "pearson":
-        found = [(one - other, needed_between(one, other, n)) for one, other in pairs]
-        return _lead(found, "the two metrics")
+        needs = [(ours - theirs, needed_between(ours, theirs, n)) for ours, theirs in pairs]
+        return _lead(needs, "the two metrics")
+
+    def with_interval(value: float) -> tuple[float, float, float]:
+        return value, *correlation_interval(value, n, kind)
+
     return _lead(
-        [
-            _needed(
-                (one, *correlation_interval(one, n, kind)), (other, *correlation_interval(other, n, kind))
-            )
-            for one, other in pairs
-        ],
-        "their errors",
+        (_needed(with_interval(ours), with_interval(theirs)) for ours, theirs in pairs), "their errors"
     )
 
 
@@ -114,21 +117,21 @@ def lead_of_means(first: Sequence[Number], second: Sequence[Number], n: int, low
     lower mean leads.
     """
     wider = float(t.ppf(1 - LEVEL / 2, n - 1) / norm.ppf(1 - LEVEL / 2)) / math.sqrt(n)
-    found = []
-    for one, sd, other, spread in _rounded([*first, *second]):
-        gap = other - one if lower else one - other
-        found.append((gap, needed_correlation(gap, wider * sd, wider * spread)))
-    return _lead(found, "their errors")
+    needs = []
+    for mean, sd, other_mean, other_sd in _rounded([*first, *second]):
+        gap = other_mean - mean if lower else mean - other_mean
+        needs.append((gap, needed_correlation(gap, wider * sd, wider * other_sd)))
+    return _lead(needs, "their errors")
 
 
 def lead_of_shares(first: int | Sequence[int], second: int | Sequence[int], n: int) -> Lead:
     """The lead of one number of right cases over another on the same ``n`` cases, by McNemar's test; of
     several numbers that each may be, whichever they are."""
-    ours, theirs = ([each] if isinstance(each, int) else each for each in (first, second))
-    either = list(product(ours, theirs))
-    found = [mcnemar_range(one, other, n) for one, other in either]
-    smallest, largest = min(low for low, _ in found), max(high for _, high in found)
-    signs = {(one > other) - (one < other) for one, other in either}
+    ours, theirs = ([right] if isinstance(right, int) else right for right in (first, second))
+    possible = list(product(ours, theirs))
+    ranges = [mcnemar_range(right, other_right, n) for right, other_right in possible]
+    smallest, largest = min(low for low, _ in ranges), max(high for _, high in ranges)
+    signs = {(right > other_right) - (right < other_right) for right, other_right in possible}
     sign = signs.pop() if largest < LEVEL and len(signs) == 1 else 0
     if math.isclose(smallest, largest) or p_words(smallest) == p_words(largest):
         return Lead(sign, f"{p_words(largest)} however the right cases overlap")

@@ -47,7 +47,7 @@ def texts(name: str, root: Path) -> list[tuple[str, str]]:
         cases = radpref.load_cases(path) if path else []
         return [(case.reference, case.candidates[key]) for case in cases for key in radpref.CANDIDATES]
     found = edited_reports(root) if name == "fingerprints" else readers.load(name, root)
-    return [(reveal(one.reference), reveal(one.candidate)) for one in found]
+    return [(reveal(pair.reference), reveal(pair.candidate)) for pair in found]
 
 
 def edited_reports(root: Path) -> list[TextPair]:
@@ -84,13 +84,13 @@ def of_edition(fillers: Iterable[str], needs_data_root: bool) -> dict[str, list[
     Fillers of its roles; systems' outputs; where the edition needs no data root, all others, which pages read
     in place of files; and of sets whose texts it has, the metrics that met them frozen.
     """
-    given = list(fillers)
-    found: dict[str, list[str] | None] = {
-        name: list(registry.FROZEN_METRICS) for name in sets_of(given) if name in FROZEN_SETS
+    listed = list(fillers)
+    met_frozen: dict[str, list[str] | None] = {
+        name: list(registry.FROZEN_METRICS) for name in sets_of(listed) if name in FROZEN_SETS
     }
-    shown = [registry.dataset_of(one) for one in given if registry.is_recorded(one)]
+    as_recorded = [registry.dataset_of(filler) for filler in listed if registry.is_recorded(filler)]
     others = recorded.names() if not needs_data_root else [SYSTEMS]
-    return found | dict.fromkeys([*shown, *others])
+    return met_frozen | dict.fromkeys([*as_recorded, *others])
 
 
 def of_run(files: Iterable[str], fillers: Iterable[str]) -> dict[str, list[str] | None]:
@@ -102,9 +102,9 @@ def of_run(files: Iterable[str], fillers: Iterable[str]) -> dict[str, list[str] 
     fillers : of its roles; of a set whose texts fill one, metrics that met it frozen are shown as recorded.
     """
     tables = {path.name for path in map(Path, files) if (ROOT / path).parent == RECORDED}
-    texts = {registry.dataset_of(one) for one in fillers if not registry.is_recorded(one)}
+    with_texts = {registry.dataset_of(filler) for filler in fillers if not registry.is_recorded(filler)}
     return {
-        name: list(registry.FROZEN_METRICS) if name in texts else None
+        name: list(registry.FROZEN_METRICS) if name in with_texts else None
         for name in (recorded.names() if tables else ())
         if tables & set(recorded.load(name).about["tables"])
     }
@@ -113,14 +113,14 @@ def of_run(files: Iterable[str], fillers: Iterable[str]) -> dict[str, list[str] 
 def sentences(sets: Mapping[str, Sequence[str] | None]) -> list[str]:
     """A sentence for each recorded set (:func:`sentence`), of these metrics (None: all)."""
     now = (code.commit()["commit"] or "")[:7]
-    return [sentence(recorded.load(name), out_of_date(name, of), now) for name, of in sets.items()]
+    return [sentence(recorded.load(name), out_of_date(name, metrics), now) for name, metrics in sets.items()]
 
 
-def sentence(found: Recording, stale: Sequence[str], now: str) -> str:
+def sentence(recording: Recording, stale: Sequence[str], now: str) -> str:
     """When a set was scored; and where metrics, ``stale``, would score it otherwise with the code at the
     commit ``now``, by which version."""
-    day, columns = long_date(found.scored_on), found.about["columns"]
-    title = str(found.about["title"]).partition(":")[0]
+    day, columns = long_date(recording.scored_on), recording.about["columns"]
+    title = str(recording.about["title"]).partition(":")[0]
     if not stale:
         return f"{title} was {'scored' if columns else 'counted'} on {day}."
     versions = joined(sorted({columns[key]["commit"][:7] for key in stale}))
@@ -147,7 +147,7 @@ def frozen(metric: Metric, sets: Sequence[str], root: Path, reading: Reading) ->
             continue
         if metric.name in recorded.load(name).table and is_out_of_date(name, metric):
             values = recorded.load(name).table[metric.name].tolist()
-            known |= zip(map(_key, texts(name, root)), values, strict=True)
+            known |= zip(map(_on_one_line, texts(name, root)), values, strict=True)
             reading.note_file(RECORDED_SCORES, RECORDED / f"{name}.csv")
     return cast(Metric, _WithRecorded(metric, known)) if known else metric
 
@@ -159,18 +159,21 @@ def columns(name: str, root: Path | None, pairs: Sequence[tuple[str, str]]) -> p
         return recorded.load(name).table.iloc[numbers].reset_index(drop=True)
     if root is None:
         raise DataError("its texts are not here", name, "Name a data root.")
-    place = {_key(pair): number for number, pair in enumerate(texts(name, root))}
-    return recorded.load(name).table.iloc[[place[_key(pair)] for pair in pairs]].reset_index(drop=True)
+    number_of = {_on_one_line(pair): number for number, pair in enumerate(texts(name, root))}
+    numbers = [number_of.get(_on_one_line(pair), -1) for pair in pairs]
+    if -1 in numbers:
+        raise DataError("a pair that is not recorded", name, "Give pairs of the files that were scored.")
+    return recorded.load(name).table.iloc[numbers].reset_index(drop=True)
 
 
 def sets_of(fillers: Iterable[str]) -> list[str]:
     """The recorded sets among what fills roles, or among data sets."""
-    found = (name for filler in fillers for name in registry.datasets_of(filler))
+    named = (name for filler in fillers for name in registry.datasets_of(filler))
     known = [name for name in recorded.names() if name in registry.RECORDINGS]
-    return [name for name in dict.fromkeys(found) if name in known]
+    return [name for name in dict.fromkeys(named) if name in known]
 
 
-def _key(pair: tuple[str, str]) -> tuple[str, str]:
+def _on_one_line(pair: tuple[str, str]) -> tuple[str, str]:
     """A pair whatever its white space, since metrics may be given texts on one line."""
     reference, candidate = (" ".join(text.split()) for text in pair)
     return reference, candidate
@@ -206,14 +209,15 @@ class _OfPlaceholders:
         self._metric, self._given = metric, tuple(given)
 
     def __getattr__(self, name: str) -> Any:
-        found = getattr(self._metric, name)
-        if not callable(found):
-            return found
+        attribute = getattr(self._metric, name)
+        if not callable(attribute):
+            return attribute
 
-        def of_texts(*given: Any, **more: Any) -> Any:
-            for one in given:
-                refuse([one] if isinstance(one, str) else _flat(one), f"{self._metric.name}.{name}")
-            return found(*given, **more)
+        def of_texts(*arguments: Any, **settings: Any) -> Any:
+            for argument in arguments:
+                texts = [argument] if isinstance(argument, str) else _flat(argument)
+                refuse(texts, f"{self._metric.name}.{name}")
+            return attribute(*arguments, **settings)
 
         return of_texts
 
@@ -226,21 +230,21 @@ class _OfPlaceholders:
             Where a pair is not recorded, or was recorded with other settings.
         """
         pairs = list(zip(references, candidates, strict=True))
-        places = [at for at, pair in enumerate(pairs) if any(map(behind, pair))]
+        places = [place for place, pair in enumerate(pairs) if any(map(behind, pair))]
         if not places:
             return self._metric.score(references, candidates, *more)
-        for name in {_candidate(*pairs[at]).set for at in places}:
+        for name in {_candidate(*pairs[place]).set for place in places}:
             self._require_same_settings(name)
-        known = recorded.column((pairs[at][1] for at in places), self._metric.name)
+        known = recorded.column((pairs[place][1] for place in places), self._metric.name)
         return _beside(dict(zip(places, known.tolist(), strict=True)), self._metric, pairs, *more)
 
     def _require_same_settings(self, name: str) -> None:
         columns, key = recorded.load(name).about["columns"], self._metric.name
         if key not in columns:
             raise DataError(f"no {key} is recorded", name, f"`radbook record {name}` scores it.")
-        found, kept = settings_of(self._metric), columns[key]["settings"]
-        if any(found[name] != kept.get(name) for name in self._given if name in found):
-            known = ", ".join(f"{one} {value}" for one, value in columns[key]["settings"].items())
+        own, kept = settings_of(self._metric), columns[key]["settings"]
+        if any(own[setting] != kept.get(setting) for setting in self._given if setting in own):
+            known = ", ".join(f"{setting} {value}" for setting, value in kept.items())
             raise DataError(
                 f"{key} is recorded with other settings", name, f"These are recorded: {known or 'none'}."
             )
@@ -251,11 +255,11 @@ def settings_of(metric: Metric) -> dict[str, str]:
     return {key: str(value) for key, value in metric.settings().items() if key not in metric.models()}
 
 
-def _flat(given: Any) -> list[Any]:
+def _flat(argument: Any) -> list[Any]:
     """What a sequence holds, one level deep in pairs; nothing of what is not a sequence."""
-    if not isinstance(given, (list, tuple)):
+    if not isinstance(argument, (list, tuple)):
         return []
-    return [part for one in given for part in (one if isinstance(one, (list, tuple)) else [one])]
+    return [part for item in argument for part in (item if isinstance(item, (list, tuple)) else [item])]
 
 
 class _WithRecorded:
@@ -270,15 +274,15 @@ class _WithRecorded:
     def score(self, references: Sequence[str], candidates: Sequence[str], *more: Any) -> Scores:
         """As :meth:`Metric.score`; a recorded score has no detail."""
         pairs = list(zip(references, candidates, strict=True))
-        keys = enumerate(map(_key, pairs))
-        known = {at: self._known[key] for at, key in keys if key in self._known}
+        keys = enumerate(map(_on_one_line, pairs))
+        known = {place: self._known[key] for place, key in keys if key in self._known}
         return _beside(known, self._metric, pairs, *more)
 
 
 def _beside(known: Mapping[int, float], metric: Metric, pairs: list[tuple[str, str]], *more: Any) -> Scores:
     """The ``known`` scores of pairs by their place, without detail, beside the metric's own of the others."""
-    fresh = [at for at in range(len(pairs)) if at not in known]
-    own = metric.score([pairs[at][0] for at in fresh], [pairs[at][1] for at in fresh], *more)
+    fresh = [place for place in range(len(pairs)) if place not in known]
+    own = metric.score([pairs[place][0] for place in fresh], [pairs[place][1] for place in fresh], *more)
     values, details = np.zeros(len(pairs)), dict(zip(fresh, own.details, strict=True))
     values[[*known, *fresh]] = [*known.values(), *own.values]
-    return replace(own, values=values, details=[details.get(at) for at in range(len(pairs))])
+    return replace(own, values=values, details=[details.get(place) for place in range(len(pairs))])

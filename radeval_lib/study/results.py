@@ -212,8 +212,9 @@ def _narrow(
     evidence: str,
     roles: Sequence[str] | None,
 ) -> None:
-    """Leave of what a page has read what one exhibit rests on: of papers and released numbers, models, and
-    data that the page did not choose by ``roles``. What the paper says of the exhibit is always kept."""
+    """Change a provenance: leave of what a page has read what one exhibit rests on: of papers and released
+    numbers, models, and data that the page did not choose by ``roles``. What the paper says of the exhibit is
+    always kept."""
     printed = {
         name
         for source, files in run.reading.files.items()

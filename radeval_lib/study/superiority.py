@@ -98,26 +98,25 @@ def check_superiority(
     ahead = [first] if isinstance(first, str) else list(first)
     rivals = list(others) if others is not None else [other for other in values if other not in ahead]
     better = -1 if lower_is_better else 1
-    numbers = {one: better * _number(value) for one, value in values.items()}
-    weakest = min(ahead, key=lambda one: numbers[one])
-    strongest = max(rivals, key=lambda one: numbers[one])
+    numbers = {system: better * _number(value) for system, value in values.items()}
+    weakest, strongest = min(ahead, key=numbers.__getitem__), max(rivals, key=numbers.__getitem__)
     pair = (values[weakest], values[strongest])
     by_rival = dict.fromkeys(rivals, UNKNOWN)
     if leads is not None:
         by_rival = {rival: leads if isinstance(leads, Lead) else leads[rival] for rival in rivals}
     key = Key.of(name)
-    compared = [values[one] for one in [*ahead, *rivals]]
+    compared = [values[system] for system in [*ahead, *rivals]]
     order = Check(
         replace(key, what=f"{key.what}: order"),
         claim,
         f"{weakest} {_shown(pair[0], decimals)}, {strongest} {_shown(pair[1], decimals)}",
         _order(
             numbers[weakest] - numbers[strongest],
-            all(isinstance(one, Printed) for one in pair),
+            all(isinstance(value, Printed) for value in pair),
             by_rival[strongest],
         ),
         aspect="order",
-        cells=tuple(one.at for one in compared if isinstance(one, Printed) and one.at),
+        cells=tuple(value.at for value in compared if isinstance(value, Printed) and value.at),
     )
     if leads is None:
         return [order]

@@ -42,34 +42,34 @@ def fragments(source: Sequence[str], summary: Sequence[str]) -> list[int]:
     places: dict[str, list[int]] = {}
     for place, word in enumerate(source):
         places.setdefault(word, []).append(place)
-    found, at = [], 0
-    while at < len(summary):
+    lengths, begin = [], 0
+    while begin < len(summary):
         longest = 0
-        for start in places.get(summary[at], ()):
+        for start in places.get(summary[begin], ()):
             length = 1
             while (
-                at + length < len(summary)
+                begin + length < len(summary)
                 and start + length < len(source)
-                and summary[at + length] == source[start + length]
+                and summary[begin + length] == source[start + length]
             ):
                 length += 1
             longest = max(longest, length)
         if longest:
-            found.append(longest)
-        at += max(1, longest)
-    return found
+            lengths.append(longest)
+        begin += max(1, longest)
+    return lengths
 
 
 def in_one_run(source: str, summary: str) -> bool:
     """Whether all words of a summary stand in its source in one run."""
-    said = words(summary)
-    return fragments(words(source), said) == [len(said)]
+    tokens = words(summary)
+    return fragments(words(source), tokens) == [len(tokens)]
 
 
 def in_runs(source: str, summary: str) -> float:
     """Share of a summary's words in runs of at least three words of its source; 0 if it has no words."""
-    said = words(summary)
-    return sum(run for run in fragments(words(source), said) if run >= 3) / max(1, len(said))
+    tokens = words(summary)
+    return sum(run for run in fragments(words(source), tokens) if run >= 3) / max(1, len(tokens))
 
 
 def rouge_precision(sources: Sequence[str], summaries: Sequence[str], *, stem: bool) -> pd.DataFrame:
@@ -77,8 +77,10 @@ def rouge_precision(sources: Sequence[str], summaries: Sequence[str], *, stem: b
 
     Columns ``rouge_1`` and ``rouge_l``, 0 to 1; one row per summary.
     """
-    found = {name: create(name, stem=stem).score(sources, summaries) for name in ("rouge_1", "rouge_l")}
-    return pd.DataFrame({name: [one["precision"] for one in of.details] for name, of in found.items()})
+    scores = {name: create(name, stem=stem).score(sources, summaries) for name in ("rouge_1", "rouge_l")}
+    return pd.DataFrame(
+        {name: [detail["precision"] for detail in scored.details] for name, scored in scores.items()}
+    )
 
 
 @dataclass(frozen=True)
@@ -93,7 +95,8 @@ class BuildDocuments:
     @property
     def kept(self) -> list[Document]:
         """The documents with a text whose description has the paper's least number of words."""
-        return [one for one in mtsamples.with_long_descriptions(self.documents) if reveal(one.text)]
+        long = mtsamples.with_long_descriptions(self.documents)
+        return [document for document in long if reveal(document.text)]
 
     @property
     def stand_in(self) -> str:
@@ -106,8 +109,9 @@ class BuildDocuments:
     @property
     def mostly(self) -> str:
         """How many of the compared documents are of the two largest specialties."""
-        count = sum(number for _, number in Counter(one.group for one in self.kept).most_common(2))
-        return f"{count} of {len(self.kept)} are of two specialties"
+        specialties = Counter(document.group for document in self.kept)
+        largest = sum(number for _, number in specialties.most_common(2))
+        return f"{largest} of {len(self.kept)} are of two specialties"
 
     @property
     def source(self) -> str:
@@ -122,9 +126,9 @@ def load(run: Run) -> BuildDocuments:
         return BuildDocuments(mtsamples.load(whole), whole=True)
     if part is not None:
         return BuildDocuments(mtsamples.load(part, partial=True), whole=False)
-    found = run.recording(NAME)
-    from_whole = "mtsamples/mtsamples.csv" in found.about["files"]
-    return BuildDocuments(list(mtsamples.recorded_documents(found)), from_whole, evidence="recorded")
+    recording = run.recording(NAME)
+    from_whole = "mtsamples/mtsamples.csv" in recording.about["files"]
+    return BuildDocuments(list(mtsamples.recorded_documents(recording)), from_whole, evidence="recorded")
 
 
 def printed_report() -> tuple[str, str]:
@@ -134,31 +138,31 @@ def printed_report() -> tuple[str, str]:
     return " ".join(parts.values()), description
 
 
-def shares(said: Mapping[str, Printed]) -> dict[str, float]:
+def shares(stated: Mapping[str, Printed]) -> dict[str, float]:
     """The share of the kept reports that each printed part is, in percent."""
-    kept = sum(said[part].value for part in PARTS)
-    return {part: 100 * said[part].value / kept for part in PARTS}
+    kept = sum(stated[part].value for part in PARTS)
+    return {part: 100 * stated[part].value / kept for part in PARTS}
 
 
-def size_checks(said: Mapping[str, Printed]) -> list[Check]:
+def size_checks(stated: Mapping[str, Printed]) -> list[Check]:
     """What the printed sizes must fulfil, whatever the reports are.
 
     A printed share may be that of all reports, or, since each specialty is split by itself, be kept in each
     specialty up to a whole report, rounded either way; where the two readings differ the check cannot tell.
 
-    ``said``: the printed numbers of ``facts.claim_dataset`` by name.
+    ``stated``: the printed numbers of ``facts.claim_dataset`` by name.
     """
-    specialties, found = said["specialties"].value, shares(said)
-    kept = sum(said[part].value for part in PARTS)
-    checks = [check_value("reports kept = train + development + test", said["kept"], kept)]
-    for part, share in found.items():
-        printed = said[f"{part}_share"]
-        more = said[part].value - printed.value * kept / 100
+    specialties = stated["specialties"].value
+    kept = sum(stated[part].value for part in PARTS)
+    checks = [check_value("reports kept = train + development + test", stated["kept"], kept)]
+    for part, share in shares(stated).items():
+        printed = stated[f"{part}_share"]
+        more = stated[part].value - printed.value * kept / 100
         fits = [printed.low <= share <= printed.high, abs(more) < specialties]
         checks.append(
             check_statement(
                 Key("share", part),
-                f"{said[part].text} for {part} ({printed.text}), separately for each medical specialty",
+                f"{stated[part].text} for {part} ({printed.text}), separately for each medical specialty",
                 f"{share:.2f}% of all; {more:+.1f} reports, where rounding {specialties:.0f} specialties "
                 f"allows less than {specialties:.0f} either way",
                 under_every(fits),
@@ -167,11 +171,11 @@ def size_checks(said: Mapping[str, Printed]) -> list[Check]:
     return checks
 
 
-def file_checks(found: BuildDocuments, said: Mapping[str, Printed]) -> list[Check]:
+def file_checks(loaded: BuildDocuments, stated: Mapping[str, Printed]) -> list[Check]:
     """The printed counts and lengths against the whole file; none where it is not there."""
-    if not found.whole:
+    if not loaded.whole:
         return []
-    counted, texts = mtsamples.counts(found.documents), found.documents
+    counted, texts = mtsamples.counts(loaded.documents), loaded.documents
     exact = {
         "specialties": "specialties",
         "reports of the smallest specialty": "smallest_specialty",
@@ -182,31 +186,32 @@ def file_checks(found: BuildDocuments, said: Mapping[str, Printed]) -> list[Chec
         "test": "test",
     }
     lengths = {
-        "body_words": ("mean words of a report", [one.text for one in texts]),
-        "description_words": ("mean words of a description", [one.summary for one in texts]),
+        "body_words": ("mean words of a report", [document.text for document in texts]),
+        "description_words": ("mean words of a description", [document.summary for document in texts]),
     }
     return [
-        *(check_value(name, said[quoted], counted[name]) for name, quoted in exact.items()),
+        *(check_value(name, stated[quoted], counted[name]) for name, quoted in exact.items()),
         check_statement(
             "reports",
-            said["reports"].text,
+            stated["reports"].text,
             f"{counted['reports']:,}",
-            round(counted["reports"], -2) == said["reports"].value,
+            round(counted["reports"], -2) == stated["reports"].value,
         ),
         *(
-            check_value(name, said[quoted], float(np.mean([len(reveal(one).split()) for one in sides])))
+            check_value(name, stated[quoted], float(np.mean([len(reveal(text).split()) for text in sides])))
             for quoted, (name, sides) in lengths.items()
         ),
     ]
 
 
-def repeated(found: BuildDocuments, rng: np.random.Generator) -> tuple[int, int, int]:
+def repeated(loaded: BuildDocuments, rng: np.random.Generator) -> tuple[int, int, int]:
     """How many different texts the reports kept are, how many of them test in a split of this build, and how
     many of these are in the training part too."""
-    parted = mtsamples.split(found.kept, rng)
-    train = {reveal(one.text) for one in parted if one.split == "train"}
-    test = [reveal(one.text) for one in parted if one.split == "test"]
-    return len({reveal(one.text) for one in parted}), len(test), sum(text in train for text in test)
+    parted = mtsamples.split(loaded.kept, rng)
+    train = {reveal(document.text) for document in parted if document.split == "train"}
+    test = [reveal(document.text) for document in parted if document.split == "test"]
+    distinct = len({reveal(document.text) for document in parted})
+    return distinct, len(test), sum(text in train for text in test)
 
 
 def measured(texts: Sequence[str], summaries: Sequence[str]) -> pd.DataFrame:
@@ -219,13 +224,15 @@ def measured(texts: Sequence[str], summaries: Sequence[str]) -> pd.DataFrame:
     )
 
 
-def copying(found: BuildDocuments, resamples: int, rng: np.random.Generator) -> pd.DataFrame:
+def copying(loaded: BuildDocuments, resamples: int, rng: np.random.Generator) -> pd.DataFrame:
     """Copying of the descriptions that the paper would keep, with intervals that draw whole texts.
 
     Index: the measure. ``mean``, ``low``, ``high``, ``median``.
     """
-    texts, summaries = zip(*((reveal(one.text), reveal(one.summary)) for one in found.kept), strict=True)
-    if found.evidence == "recorded":
+    texts, summaries = zip(
+        *((reveal(document.text), reveal(document.summary)) for document in loaded.kept), strict=True
+    )
+    if loaded.evidence == "recorded":
         values = pd.DataFrame({key: recorded.column(summaries, key) for key in MEASURES})
     else:
         values = measured(texts, summaries)
@@ -237,13 +244,13 @@ def copying(found: BuildDocuments, resamples: int, rng: np.random.Generator) -> 
     return pd.DataFrame.from_dict(rows, orient="index", columns=["mean", "low", "high", "median"])
 
 
-def extractive_checks(measured: pd.DataFrame, said: Mapping[str, Printed]) -> list[Check]:
+def extractive_checks(measured: pd.DataFrame, stated: Mapping[str, Printed]) -> list[Check]:
     """The printed precisions against the file's, whose words may have been stemmed or not: the paper does not
     say, so that a precision holds if it does both ways."""
     found = {name: Estimate(*measured.loc[name, ["mean", "low", "high"]]) for name in measured.index}
     runs = found[MEASURES["in_runs"]]
     precisions = []
-    for name, printed in (("ROUGE-1 precision", said["rouge_1"]), ("ROUGE-L precision", said["rouge_l"])):
+    for name, printed in (("ROUGE-1 precision", stated["rouge_1"]), ("ROUGE-L precision", stated["rouge_l"])):
         plain, stemmed = (
             check_value(name, printed, found[key], possible=(0.0, 1.0)) for key in (name, f"{name}, stemmed")
         )
