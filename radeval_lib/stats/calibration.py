@@ -26,6 +26,7 @@ from scipy.special import entr, rel_entr
 from radeval_lib.stats.inputs import FloatArray, classes_of, places
 from radeval_lib.stats.resampling import sum_draws
 
+_BINS = 10  # of confidence, as RaLEs has them
 _SUM_TOLERANCE = 1e-4  # rows of float32 softmax output with thousands of classes miss 1 by less
 
 
@@ -57,8 +58,8 @@ def bin_of(values: FloatArray, bins: int) -> NDArray[np.int64]:
 def _binned_sums(values: FloatArray, hits: FloatArray, bins: int) -> tuple[FloatArray, ...]:
     """Per bin: how many values, sum of hits, sum of values."""
     place = bin_of(values, bins)
-    each = (np.ones_like(values), hits, values)
-    return tuple(np.bincount(place, weights=one, minlength=bins).astype(np.float64) for one in each)
+    summed = (np.ones_like(values), hits, values)
+    return tuple(np.bincount(place, weights=part, minlength=bins).astype(np.float64) for part in summed)
 
 
 def _confidence(probabilities: ArrayLike, labels: ArrayLike) -> tuple[FloatArray, FloatArray]:
@@ -67,7 +68,7 @@ def _confidence(probabilities: ArrayLike, labels: ArrayLike) -> tuple[FloatArray
     return array.max(axis=1), (array.argmax(axis=1) == truth).astype(np.float64)
 
 
-def reliability(probabilities: ArrayLike, labels: ArrayLike, *, bins: int = 10) -> pd.DataFrame:
+def reliability(probabilities: ArrayLike, labels: ArrayLike, *, bins: int = _BINS) -> pd.DataFrame:
     """Accuracy and mean confidence by bin of confidence: what a reliability diagram shows.
 
     Returns
@@ -84,7 +85,7 @@ def reliability(probabilities: ArrayLike, labels: ArrayLike, *, bins: int = 10) 
     return frame.assign(accuracy=accurate, confidence=confident, gap=np.abs(accurate - confident))
 
 
-def expected_calibration_error(probabilities: ArrayLike, labels: ArrayLike, *, bins: int = 10) -> float:
+def expected_calibration_error(probabilities: ArrayLike, labels: ArrayLike, *, bins: int = _BINS) -> float:
     """ECE: calibration gap averaged over bins of confidence, each weighted by its share of samples; 0 to 1.
 
     Source: RaLEs, Appendix D, first formula; Guo et al. 2017.
@@ -112,7 +113,7 @@ def static_calibration_error(
     probabilities: ArrayLike,
     labels: ArrayLike,
     *,
-    bins: int = 10,
+    bins: int = _BINS,
     zeros: Literal["first bin", "dropped"] = "first bin",
 ) -> float:
     """SCE: the calibration gap of every class's probability, averaged over classes; 0 to 1.
@@ -249,8 +250,8 @@ def draw(
     drawn = sum_draws(table.reshape(len(table), -1), values, resamples=resamples, rng=rng)
     observed = values(table.sum(axis=0))[0]
     return [
-        CalibrationDraws(pd.DataFrame(drawn[:, at], columns=DRAWN), pd.Series(row, index=DRAWN))
-        for at, row in enumerate(observed)
+        CalibrationDraws(pd.DataFrame(drawn[:, number], columns=DRAWN), pd.Series(row, index=DRAWN))
+        for number, row in enumerate(observed)
     ]
 
 
@@ -262,7 +263,7 @@ def _terms(array: FloatArray, labels: NDArray[np.int64]) -> FloatArray:
     # A document with an infinite term makes only those resamples infinite that it is drawn for.
     infinite = np.isinf(loss)
     distance = np.square(array - np.eye(array.shape[1])[labels]).sum(axis=1)
-    gaps = np.eye(10)[bin_of(confidence, 10)] * (correct - confidence)[:, None]
+    gaps = np.eye(_BINS)[bin_of(confidence, _BINS)] * (correct - confidence)[:, None]
     ones = np.ones(len(array))
     return np.column_stack([ones, np.where(infinite, 0.0, loss), infinite, distance, gaps])
 

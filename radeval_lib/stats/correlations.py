@@ -100,8 +100,8 @@ def beside_one_rater(left_out: Sequence[Resampled]) -> pd.DataFrame:
         Index: the names. ``value``, ``low``, ``high``: the mean correlation; ``below``, ``below_low``,
         ``below_high``: the raters' minus the metric's.
     """
-    values = np.mean([one.values for one in left_out], axis=0)
-    draws = np.mean([one.draws for one in left_out], axis=0).T
+    values = np.mean([resampled.values for resampled in left_out], axis=0)
+    draws = np.mean([resampled.draws for resampled in left_out], axis=0).T
     (low, high), (below_low, below_high) = ends(draws), ends(draws[:, -1:] - draws)
     found = {"value": values, "low": low, "high": high, "below": values[-1] - values}
     found |= {"below_low": below_low, "below_high": below_high}
@@ -137,7 +137,7 @@ def resample(
     if not scores:
         raise ValueError("scores holds no metric")
     y = finite("ratings", ratings, None)
-    table = np.array([finite(name, of, len(y)) for name, of in scores.items()])
+    table = np.array([finite(name, own, len(y)) for name, own in scores.items()])
     values = [coefficient(row, y, kind) for row in table]
     place = places("groups", np.arange(len(y)) if groups is None else groups, len(y), sort=True)
     count = int(place.max()) + 1

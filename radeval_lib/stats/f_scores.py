@@ -1,4 +1,4 @@
-"""F1 of precision and recall; of counts it is in :mod:`radeval_lib.stats.resampling`."""
+"""F1 of precision and recall; of counts it is in :mod:`radeval_lib.stats.measures`."""
 
 from __future__ import annotations
 

@@ -153,7 +153,7 @@ def _changed_outcomes(old: dict[str, Any], new: dict[str, Any]) -> Iterator[tupl
     for check in new["checks"]:
         earlier = before.get(named(check))
         if earlier is not None and earlier["outcome"] != check["outcome"]:
-            outcomes = [f"{one['outcome']} ({one['computed']})" for one in (earlier, check)]
+            outcomes = [f"{side['outcome']} ({side['computed']})" for side in (earlier, check)]
             yield (_exhibit(new), named(check), *outcomes)
 
 
@@ -170,7 +170,7 @@ def _changed_findings(old: Path, new: Path) -> list[tuple[str, ...]]:
 def _only_in(results: Results, others: Results) -> list[tuple[str, ...]]:
     """Exhibit, evidence and verdict of the results that others lack, sorted."""
     missing = (results[name] for name in results.keys() - others)
-    return sorted((_exhibit(one), str(one["evidence"]), str(one["verdict"])) for one in missing)
+    return sorted((_exhibit(result), str(result["evidence"]), str(result["verdict"])) for result in missing)
 
 
 def _silent(edition: Path, headline: str) -> str:

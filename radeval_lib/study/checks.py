@@ -90,7 +90,7 @@ class Check:
     def compares(self, cell: tuple[str, ...]) -> bool:
         """Whether it compares a printed cell, named by its values in the table's key columns: a page's
         name for it has these in their order, and may have others between."""
-        return any(_follow_one_another(cell, at) for at in self.cells)
+        return any(_follow_one_another(cell, compared) for compared in self.cells)
 
     @property
     def agrees(self) -> bool:
@@ -257,9 +257,9 @@ def check_readings(
     It holds where all readings give it, fails where it fails under all, and cannot tell otherwise; ``note``
     ends what was found.
     """
-    each = {reading: check_value(name, cell, value) for reading, value in computed.items()}
-    words = "; ".join(f"{one.computed} ({reading})" for reading, one in each.items())
-    holds = under_every(one.holds for one in each.values())
+    checks = {reading: check_value(name, cell, value) for reading, value in computed.items()}
+    words = "; ".join(f"{check.computed} ({reading})" for reading, check in checks.items())
+    holds = under_every(check.holds for check in checks.values())
     return check_statement(name, cell.text, words + note, holds, cells=[cell])
 
 

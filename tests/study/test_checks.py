@@ -165,7 +165,7 @@ def test_groups_are_checked_one_by_one(printed: str, agrees: bool) -> None:
         by="model",
         target={"metric": "F"},
         inputs={"metric": ["P", "R"]},
-        function=f1,
+        function=lambda pair: f1(*pair),
         what="F1",
     )
     assert [check.name for check in checks] == ["F1, a", "F1, b"]

@@ -10,7 +10,8 @@ from IPython.core.interactiveshell import InteractiveShell
 from traitlets.config import Config
 
 from radeval_lib.study import tracing
-from radeval_lib.study.tracing import TracedReading, rests_on, statements
+from radeval_lib.study.notebook_statements import rests_on, statements
+from radeval_lib.study.tracing import TracedReading
 
 
 def _lines(*cells: str) -> list[tuple[int, int]]:

@@ -159,10 +159,11 @@ def quoted_texts() -> list[Check]:
         check_statement(
             Key("quoted text", what),
             claim,
-            f"{len(said.split())} words, {'in' if stands_in(said, printed) else 'not in'} Figure {figure}",
-            stands_in(said, printed),
+            f"{len(quoted.split())} words, {'in' if inside else 'not in'} Figure {figure}",
+            inside,
         )
-        for what, claim, said, printed, figure in sides
+        for what, claim, quoted, printed, figure in sides
+        for inside in [stands_in(quoted, printed)]
     ]
 
 
@@ -181,7 +182,9 @@ def two_descriptions(
         for first, second in combinations(lost, 2)
     )
     triples = one[:, :, None] & two[:, None, :] & three[None, :, :]
-    losses = np.stack([of[at] for of, at in zip(kept.values(), triples.nonzero(), strict=True)], axis=-2)
+    losses = np.stack(
+        [of_rater[places] for of_rater, places in zip(kept.values(), triples.nonzero(), strict=True)], axis=-2
+    )
     whole = np.ones((*losses.shape[:-1], descriptions - losses.shape[-1]))
     together = interval_alpha(np.concatenate([1 - losses, whole], axis=-1))
     return triples.size, int((np.abs(together - float(printed[ALL])) <= _HALF).sum())

@@ -108,21 +108,23 @@ def project(
         if len({reveal(record.reference) for record in case}) > 1:
             raise ParameterError("its summaries have different references", f"case {name}")
         shuffled = [case[place] for place in rng.permutation(len(case))]
-        texts = {f"description_{place}": reveal(one.candidate) for place, one in enumerate(shuffled, start=1)}
+        texts = {
+            f"description_{number}": reveal(record.candidate)
+            for number, record in enumerate(shuffled, start=1)
+        }
         shared = {"reference": reveal(case[0].reference)}
         if reported:
             shared["report"] = reveal(case[0].source)
         tasks.append({"data": {"case": name, **shared, **texts}})
-        key[name] = [one.group for one in shuffled]
+        key[name] = [record.group for record in shuffled]
     return layout(sizes.pop(), report=reported), tasks, key
 
 
 def passed_on(records: Sequence[TextPair], cases: int, seed: int) -> tuple[list[TextPair], bool]:
     """The records, and whether they are generated: where their text is restricted, which a build may not
     leave in a file, as many cases of the generator stand in."""
-    if not any(
-        isinstance(text, RestrictedText) for one in records for text in (one.reference, one.candidate)
-    ):
+    texts = (text for record in records for text in (record.reference, record.candidate))
+    if not any(isinstance(text, RestrictedText) for text in texts):
         return list(records), False
     return load("text_pairs", SYNTHETIC, size=CANDIDATES * cases, seed=seed, root=None), True
 
@@ -133,8 +135,8 @@ def write_project(folder: Path, records: Sequence[TextPair], cases: int, rng: np
     ``labelling.xml`` goes into the project's labelling settings, ``tasks.json`` is imported; ``key.json``
     stays with the person who analyses.
     """
-    chosen = list(dict.fromkeys(one.case for one in records))[:cases]
-    described, tasks, key = project([one for one in records if one.case in chosen], rng)
+    chosen = list(dict.fromkeys(record.case for record in records))[:cases]
+    described, tasks, key = project([record for record in records if record.case in chosen], rng)
     with atomic.new_folder(folder) as part:
         (part / LAYOUT).write_text(described, encoding="utf-8")
         (part / TASKS).write_text(json.dumps(tasks, indent=1, ensure_ascii=False), encoding="utf-8")

@@ -38,7 +38,7 @@ def count_alphas(counted: Sequence[Sequence[FactCounts]]) -> dict[str, float]:
     texts.
     """
     return {
-        name: float(interval_alpha([[getattr(one, field) for one in rater] for rater in counted]))
+        name: float(interval_alpha([[getattr(counts, field) for counts in rater] for rater in counted]))
         for name, field in (RAW | DERIVED).items()
     }
 

@@ -32,16 +32,16 @@ def table(ratings: Sequence[FactRating]) -> pd.DataFrame:
     """
     frame = pd.DataFrame(
         {
-            "id": one.id,
-            "case": one.case,
-            "group": one.group,
-            "reference": reveal(one.reference),
-            "candidate": reveal(one.candidate),
-            "f1": one.f1,
-            "recall": one.recall,
-            "precision": one.precision,
+            "id": rating.id,
+            "case": rating.case,
+            "group": rating.group,
+            "reference": reveal(rating.reference),
+            "candidate": reveal(rating.candidate),
+            "f1": rating.f1,
+            "recall": rating.recall,
+            "precision": rating.precision,
         }
-        for one in ratings
+        for rating in ratings
     ).set_index("id")
     for text in ("reference", "candidate"):
         frame[f"{text}_words"] = frame[text].str.split().str.len()
@@ -105,16 +105,16 @@ def counts(ratings: Sequence[FactRating]) -> pd.DataFrame:
     """
     return pd.DataFrame(
         {
-            "id": one.id,
-            "possible": len(found),
-            "reference": found[0].reference,
-            "empty": found[0].generated == 0,
-            "counted_twice": found[0].counted_twice,
-            "neither": found[0].neither,
-            "no_rate": bool(one.fault),
+            "id": rating.id,
+            "possible": len(possible),
+            "reference": possible[0].reference,
+            "empty": possible[0].generated == 0,
+            "counted_twice": possible[0].counted_twice,
+            "neither": possible[0].neither,
+            "no_rate": bool(rating.fault),
         }
-        for one in ratings
-        for found in [counts_of(one)]
+        for rating in ratings
+        for possible in [counts_of(rating)]
     ).set_index("id")
 
 
@@ -141,7 +141,7 @@ def shared(ratings: Sequence[FactRating], rng: np.random.Generator) -> dict[str,
     """
     by_case = _by_case(ratings)
     sizes = [len(shared_reference_counts(case)) for case in by_case]
-    possible = [[{one.reference for one in counts_of(rating)} for rating in case] for case in by_case]
+    possible = [[{fitting.reference for fitting in counts_of(rating)} for rating in case] for case in by_case]
     systems, fitting = min(len(case) for case in possible), []
     for _ in range(20):
         orders = [rng.permutation(len(possible)) for _ in range(systems)]

@@ -119,16 +119,16 @@ class PrintedTaus:
     ) -> list[Check]:
         """Whether metrics are above others, and the lead of the lowest of them more than chance."""
         ahead = [first] if isinstance(first, str) else list(first)
-        lowest = min(ahead, key=lambda one: self.taus[one].value)
+        lowest = min(ahead, key=lambda metric: self.taus[metric].value)
         leads = {other: self.lead(lowest, other) for other in others}
         return check_superiority(name, claim, self.taus, first=ahead, others=others, leads=leads)
 
     def check_reached(self, name: Key | str, first: str, second: str) -> Check:
         """Whether a metric is not below another, and what can be said of a deficit."""
-        one, other = self.taus[first], self.taus[second]
-        found = f"{one.text} v {other.text}; {self._tested(first, second)}"
+        tau, other_tau = self.taus[first], self.taus[second]
+        found = f"{tau.text} v {other_tau.text}; {self._tested(first, second)}"
         claim = "reaches the performance"
-        return check_no_deficit(name, claim, found, one.value - other.value, self.lead(first, second))
+        return check_no_deficit(name, claim, found, tau.value - other_tau.value, self.lead(first, second))
 
     def check_indistinguishable(self, first: str, second: str) -> Check:
         """Whether two metrics cannot be distinguished: no, if they differ even with independent errors."""
@@ -139,8 +139,9 @@ class PrintedTaus:
 
     def _tested(self, first: str, second: str) -> str:
         test, lead = self.test(first, second), self.lead(first, second)
-        p, so = _p_range(test["least"], test["most"]), "" if lead.sign else "not "
-        return f"p {p} with independent errors, by the rounding; {so}significant {lead.wording}"
+        p = _p_range(test["least"], test["most"])
+        significant = "significant" if lead.sign else "not significant"
+        return f"p {p} with independent errors, by the rounding; {significant} {lead.wording}"
 
 
 def _p_range(least: float, most: float) -> str:
@@ -179,16 +180,16 @@ class PrintedShares:
         self, name: Key | str, claim: str, first: Sequence[str], others: Sequence[str]
     ) -> list[Check]:
         """Whether methods are above others, and their lead more than chance (McNemar's test)."""
-        weakest = min(self.right[one] for one in first)
+        weakest = min(self.right[method] for method in first)
         leads = {other: lead_of_shares(weakest, self.right[other], self.cases) for other in others}
         return check_superiority(name, claim, self.shares, first=first, others=others, leads=leads)
 
     def check_reached(self, name: Key | str, first: str, second: str) -> Check:
         """Whether a method is not below another, and what can be said of a deficit."""
-        one, other = self.right[first], self.right[second]
-        lead = lead_of_shares(one, other, self.cases)
-        found = f"{one} v {other} of {self.cases}; {lead.wording}"
-        return check_no_deficit(name, "reaches the performance", found, one - other, lead)
+        right, other_right = self.right[first], self.right[second]
+        lead = lead_of_shares(right, other_right, self.cases)
+        found = f"{right} v {other_right} of {self.cases}; {lead.wording}"
+        return check_no_deficit(name, "reaches the performance", found, right - other_right, lead)
 
     def rebuilt(self) -> pd.DataFrame:
         """The table as printed, beside what the cases and the method give, and p against a coin."""
@@ -218,9 +219,9 @@ class PrintedShares:
         return pd.DataFrame(rows, columns=["methods", "right", "smallest", "largest"])
 
 
-def without_sign(one: Printed) -> Printed:
+def without_sign(number: Printed) -> Printed:
     """A printed number read without its sign, which stays among what is shown as printed."""
-    return replace(one, value=abs(one.value))
+    return replace(number, value=abs(number.value))
 
 
 def check_interval(

@@ -44,7 +44,7 @@ def check_counts(records: Sequence[ErrorCount]) -> list[Check]:
     Six raters, six categories and two levels of significance are taken for granted where the file is read.
     """
     stated = quoted("green.def_rexval")
-    pairs = {(one.study, one.origin) for one in records}
+    pairs = {(count.study, count.origin) for count in records}
     return [
         check_value("Pairs of reports", stated["pairs"], len(pairs)),
         check_value("Cases", stated["cases"], len({study for study, _ in pairs})),
@@ -164,35 +164,37 @@ def largest_of(table: pd.DataFrame, rater: str, half_steps: pd.DataFrame) -> set
     return lists
 
 
-def check_largest(found: Mapping[str, set[str]]) -> Check:
+def check_largest(by_reading: Mapping[str, set[str]]) -> Check:
     """Whether GREEN deviates most in (c) alone by every reading of the experts' rows; a reading of which
-    rounding decides leaves it open. ``found``: what :func:`largest_of` lists, by reading."""
-    each: list[bool | None] = []
-    for lists in found.values():
-        columns = [set(one.split(", ")) - {"none"} for one in lists]
+    rounding decides leaves it open. ``by_reading``: what :func:`largest_of` lists, by reading."""
+    holds: list[bool | None] = []
+    for lists in by_reading.values():
+        columns = [set(listed.split(", ")) - {"none"} for listed in lists]
         always, ever = set.intersection(*columns), set.union(*columns)
         possible = always <= {"(c)"} <= ever
-        each.append(None if possible and len(lists) > 1 else possible)
+        holds.append(None if possible and len(lists) > 1 else possible)
     return check_statement(
         "Categories in which GREEN deviates most of all eight",
         "only has one shaded cell for category C",
-        "; ".join(f"{' or '.join(sorted(lists))} against {name}" for name, lists in found.items()),
-        under_every(each),
+        "; ".join(f"{' or '.join(sorted(lists))} against {name}" for name, lists in by_reading.items()),
+        under_every(holds),
     )
 
 
 def by_category(counts: FloatArray) -> dict[str, pd.DataFrame]:
     """Mean absolute difference by category, one row per expert, by what an expert is compared with."""
     ways: dict[str, Callable[[FloatArray], FloatArray]] = {
-        "mean of all six": lambda one: np.abs(one - one.mean(axis=1, keepdims=True)).mean(axis=0),
-        "mean of the other five": lambda one: np.abs(one - agreement.mean_of_others(one)).mean(axis=0),
-        "each of the other five": lambda one: agreement.means_of_pairs(
-            agreement.mean_absolute_differences(one)
+        "mean of all six": lambda counted: np.abs(counted - counted.mean(axis=1, keepdims=True)).mean(axis=0),
+        "mean of the other five": lambda counted: np.abs(counted - agreement.mean_of_others(counted)).mean(
+            axis=0
+        ),
+        "each of the other five": lambda counted: agreement.means_of_pairs(
+            agreement.mean_absolute_differences(counted)
         ),
     }
-    columns = dict(zip(LETTERS, np.moveaxis(counts, 1, 0), strict=True))
+    categories = dict(zip(LETTERS, np.moveaxis(counts, 1, 0), strict=True))
     return {
-        name: pd.DataFrame({letter: way(one) for letter, one in columns.items()}, RATERS)
+        name: pd.DataFrame({letter: way(counted) for letter, counted in categories.items()}, RATERS)
         for name, way in ways.items()
     }
 
@@ -216,12 +218,12 @@ def mean_tau(counts: FloatArray, references: FloatArray, run: Run) -> Estimate:
     ``counts``: shape (pairs, raters), four pairs per case; ``references``: likewise, or (pairs, 1) for all.
     """
     cases, n = cases_of(counts), run.profile.resamples
-    found = [
-        resample({"": own}, reference, groups=cases, kind="kendall", resamples=n, rng=run.rng("taus"))
-        for own, reference in zip(counts.T, np.broadcast_to(references, counts.shape).T, strict=True)
+    by_expert = [
+        resample({"": counted}, reference, groups=cases, kind="kendall", resamples=n, rng=run.rng("taus"))
+        for counted, reference in zip(counts.T, np.broadcast_to(references, counts.shape).T, strict=True)
     ]
     value = float(agreement.kendall_with(counts, references).mean())
-    return Estimate(value, *ends(np.mean([one.draws[0] for one in found], axis=0)))
+    return Estimate(value, *ends(np.mean([resampled.draws[0] for resampled in by_expert], axis=0)))
 
 
 def wilcoxon_tests(counts: FloatArray) -> pd.DataFrame:
@@ -240,12 +242,12 @@ def wilcoxon_tests(counts: FloatArray) -> pd.DataFrame:
         pairs, a tie being half).
     """
     whole, total = counts * counts.shape[1], counts.sum(axis=1)
-    tests = [pg.wilcoxon(one, total, method="approx", correction=False).iloc[0] for one in whole.T]
-    found = np.array([test[["W_val", "p_val", "RBC", "CLES"]].tolist() for test in tests])
+    tests = [pg.wilcoxon(rater, total, method="approx", correction=False).iloc[0] for rater in whole.T]
+    statistics = np.array([test[["W_val", "p_val", "RBC", "CLES"]].tolist() for test in tests])
     gaps = whole - total[:, None]
     moved = {"difference": gaps.mean(axis=0) / len(tests), "n": np.count_nonzero(gaps, axis=0)}
     table = pd.DataFrame({"rater": RATERS[: len(tests)]} | moved)
-    return table.join(pd.DataFrame(found, columns=["w", "p", "rbc", "cles"]))
+    return table.join(pd.DataFrame(statistics, columns=["w", "p", "rbc", "cles"]))
 
 
 def check_experts_differ(totals: Counts) -> list[Check]:
@@ -267,16 +269,18 @@ def check_experts_differ(totals: Counts) -> list[Check]:
         experts[kind] = pg.multicomp(wilcoxon_tests(counts)["p"], method="bonf")[0]
         pairs[kind] = pg.multicomp(ps, method="bonf")[0]
 
-    def said(of: str, apart: Mapping[str, NDArray[np.bool_]]) -> str:
-        found = "; ".join(f"{each.sum()} of {each.size} {of}, {kind} errors" for kind, each in apart.items())
-        return f"{found}, with p < 0.05 after Bonferroni's correction"
+    def in_words(what: str, differ: Mapping[str, NDArray[np.bool_]]) -> str:
+        counted = [
+            f"{differs.sum()} of {differs.size} {what}, {kind} errors" for kind, differs in differ.items()
+        ]
+        return f"{'; '.join(counted)}, with p < 0.05 after Bonferroni's correction"
 
-    every, some = np.concatenate([*experts.values()]), [bool(each.any()) for each in pairs.values()]
+    every, some = np.concatenate([*experts.values()]), [bool(differs.any()) for differs in pairs.values()]
     return [
         check_statement(
-            "Experts differ from the mean of six", claim, said("experts", experts), under_every(every)
+            "Experts differ from the mean of six", claim, in_words("experts", experts), under_every(every)
         ),
-        check_statement("Some pairs of experts differ", claim, said("pairs", pairs), under_every(some)),
+        check_statement("Some pairs of experts differ", claim, in_words("pairs", pairs), under_every(some)),
     ]
 
 
@@ -299,12 +303,13 @@ def check_wilcoxon(totals: Counts, kind: str, tens: pd.DataFrame) -> list[Check]
     checks = [
         check_statement(
             Key(f"W of {kind} errors against the mean of six", rater),
-            one.text,
+            printed_w.text,
             f"{w:,.1f} exactly, {least:,.1f} to {most:,.1f} by how the mean is added up",
-            bool(one.low <= w <= one.high) or (None if least <= one.high and most >= one.low else False),
-            cells=[one],
+            bool(printed_w.low <= w <= printed_w.high)
+            or (None if least <= printed_w.high and most >= printed_w.low else False),
+            cells=[printed_w],
         )
-        for (rater, one), w, least, most in ranges
+        for (rater, printed_w), w, least, most in ranges
     ]
     most = int((np.abs(found - tens["value"].to_numpy()) < 0.05).sum(axis=1).max())
     name, outcome = f"all W from one order of adding up {kind} errors", f"in any of {len(found)} computations"

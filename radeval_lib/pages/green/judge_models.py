@@ -56,7 +56,7 @@ def check_spreads(frame: pd.DataFrame) -> list[Check]:
     below by; without the floor, a standard deviation is taken to lie between 0 and twice what is printed.
     """
     found = []
-    for what, of, quantities in (
+    for what, numbers, quantities in (
         ("counts and their differences", "whole counts", COUNTS),
         ("GREEN scores", "numbers from 0 to 1", ["GREEN"]),
         ("similarities", "numbers from 0 to 1", LEXICAL),
@@ -78,7 +78,7 @@ def check_spreads(frame: pd.DataFrame) -> list[Check]:
         else:
             bounds = [(sd, 0.0, top) for sd, top in zip(printed, spreads.max(axis=0), strict=True)]
             possible = [(0.0, 0.5)] * len(printed)
-        name, claim = f"standard deviations of {what}", f"means ± standard deviations of {of}"
+        name, claim = f"standard deviations of {what}", f"means ± standard deviations of {numbers}"
         found.append(check_bounds(name, claim, bounds, possible))
     return found
 
@@ -109,10 +109,12 @@ def _check_best(
 ) -> list[Check]:
     """Whether printed means of ``n`` pairs, named by the column ``key``, are better than all the others."""
     means, spreads = (by_name(cells[cells["statistic"] == statistic], key) for statistic in ("mean", "sd"))
-    pairs = {one: (mean, spreads[one]) for one, mean in means.items()}
-    weakest = min(first, key=lambda one: -means[one].value if lower else means[one].value)
+    pairs = {model: (mean, spreads[model]) for model, mean in means.items()}
+    weakest = min(first, key=lambda model: -means[model].value if lower else means[model].value)
     leads = {
-        one: lead_of_means(pairs[weakest], pair, n, lower) for one, pair in pairs.items() if one not in first
+        model: lead_of_means(pairs[weakest], pair, n, lower)
+        for model, pair in pairs.items()
+        if model not in first
     }
     return check_superiority(name, claim, means, first=first, leads=leads, lower_is_better=lower)
 
@@ -177,8 +179,8 @@ def check_selected(fours: pd.DataFrame, ones: pd.DataFrame) -> list[Check]:
     for reading, (low, high) in {
         "Within the experts' mean ± one standard deviation": span,
         "Within the span of the six experts' means (Table 1)": (
-            min(experts, key=lambda one: one.value),
-            max(experts, key=lambda one: one.value),
+            min(experts, key=lambda mean: mean.value),
+            max(experts, key=lambda mean: mean.value),
         ),
     }.items():
         claim = "within the boundaries of the average inter-expert difference"
@@ -236,11 +238,11 @@ def check_head(fours: pd.DataFrame, counts: Mapping[str, FloatArray]) -> list[Ch
     for kind in KINDS:
         totals = counts[kind].mean(axis=2).sum(axis=1)
         for statistic, value in (("mean", float(totals.mean())), ("sd", float(totals.std()))):
-            one = cell(head, quantity=f"{kind} errors", statistic=statistic)
+            printed = cell(head, quantity=f"{kind} errors", statistic=statistic)
             key = Key("head of the table as mean of six radiologists", f"{kind} errors", statistic)
-            means.append(check_value(key, one, value))
+            means.append(check_value(key, printed, value))
             fits["mean"] += means[-1].agrees
-            fits["sum"] += check_value(key, one, len(RATERS) * value).agrees
+            fits["sum"] += check_value(key, printed, len(RATERS) * value).agrees
     found = f"{fits['mean']} fit the mean of six radiologists, {fits['sum']} their sum"
     together = check_statement(
         "numbers in the head of the table by one reading",
@@ -308,7 +310,7 @@ def differences_beside_silence(fours: pd.DataFrame, counts: Mapping[str, FloatAr
         models = cells.loc[cells["statistic"] == "mean", "value"]
         silent = counts[kind].mean(axis=2).sum(axis=1).mean()
         by_category = np.moveaxis(counts[kind], 1, 0)
-        experts = sum(np.abs(of - agreement.mean_of_others(of)) for of in by_category).mean(axis=0)
+        experts = sum(np.abs(own - agreement.mean_of_others(own)) for own in by_category).mean(axis=0)
         rows[f"{kind} errors"] = {
             "silence": f"{silent:.2f}",
             "models": f"{models.min():.2f} to {models.max():.2f}",

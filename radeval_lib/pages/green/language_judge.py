@@ -41,13 +41,13 @@ def start_of(chosen: GreenSettings) -> str:
 def examples(n: int, seed: int) -> tuple[list[Pair], list[JudgedPair]]:
     """GREEN's path on ``n`` generated pairs of each heuristic: the pairs' texts, and prompts with analyses by
     who knows the errors."""
-    texts = [(one.reference.findings.text, one.candidate.findings.text) for one in green_pairs(n, seed)]
+    texts = [(pair.reference.findings.text, pair.candidate.findings.text) for pair in green_pairs(n, seed)]
     return texts, list(generated.judged_pairs(n, seed))
 
 
 def readable(analyses: Sequence[Text]) -> int:
     """How many analyses a strict reading makes something of."""
-    return sum(parse(reveal(one), "strict").score is not None for one in analyses)
+    return sum(parse(reveal(analysis), "strict").score is not None for analysis in analyses)
 
 
 def settings_in_words(name: str) -> dict[str, object]:
@@ -90,10 +90,10 @@ def fine_tune(
     module, tokenizer = (
         pretrained_model(chosen.start)
         if chosen.start
-        else small_model([reveal(one.prompt) + reveal(one.analysis) for one in teach], **chosen.small)
+        else small_model([reveal(pair.prompt) + reveal(pair.analysis) for pair in teach], **chosen.small)
     )
     task = JudgeTuning(module, tokenizer, longest=chosen.longest, lora=rank)
-    weights = sum(one.numel() for one in task.module.parameters() if one.requires_grad)
+    weights = sum(weight.numel() for weight in task.module.parameters() if weight.requires_grad)
     before = _likelihood(task, held)
     tuning = chosen.tuning(seed, run.profile.device)
     trained = train(task, teach, choosing, tuning, folder=run.unfinished("rank", rank)).task
@@ -115,15 +115,15 @@ def fine_tune(
 
 def _likelihood(task: JudgeTuning, held: Sequence[JudgedPair]) -> float:
     """The mean log-probability of a token, mean over analyses."""
-    return pd.Series([task.measure([one])["likelihood"] for one in held]).mean()
+    return pd.Series([task.measure([pair])["likelihood"] for pair in held]).mean()
 
 
 def _by_frequency(task: JudgeTuning, teach: Sequence[JudgedPair], held: Sequence[JudgedPair]) -> float:
     """As :func:`_likelihood`, of one who has learned how often each token occurs (plus one) and no more."""
     taught, asked = (
-        [[token for token in task.example(one)["labels"] if token != IGNORED] for one in records]
+        [[token for token in task.example(pair)["labels"] if token != IGNORED] for pair in records]
         for records in (teach, held)
     )
     counts = Counter(chain.from_iterable(taught))
-    of = log(counts.total() + len(task.tokenizer))
-    return fmean(fmean(log(counts[token] + 1) - of for token in tokens) for tokens in asked)
+    total = log(counts.total() + len(task.tokenizer))
+    return fmean(fmean(log(counts[token] + 1) - total for token in tokens) for tokens in asked)

@@ -31,6 +31,7 @@ from radeval_lib.synthetic.records import Denial, Meaning, Statement, SyntheticR
 
 Encode = Callable[[Sequence[str]], NDArray[np.float32]]
 _NEAREST = 3
+# "(b) Missing a finding present in the reference: 2. effusion; nodule"
 _LINE = re.compile(r"^\(([a-f])\) [^:]*: \d+\. ?(.*)$", re.MULTILINE)
 
 
@@ -51,7 +52,7 @@ def error_sentences(analysis: str) -> dict[str, list[str]]:
     body = analysis.partition(f"[{SIGNIFICANT}]:")[2].partition("\n[")[0]
     found: dict[str, list[str]] = {letter: [] for letter in LETTERS}
     for letter, listed in _LINE.findall(body):
-        found[letter] += [said.strip() for said in listed.split(";") if said.strip()]
+        found[letter] += [error.strip() for error in listed.split(";") if error.strip()]
     return found
 
 
@@ -83,7 +84,8 @@ def summarize(run: Run, analyses: Sequence[str]) -> dict[str, Clusters]:
     encode, seed = Encoder(run.model("encoder")).encode, seed_of(run, "clusters")
     named = [error_sentences(analysis) for analysis in analyses]
     return {
-        letter: cluster([one for said in named for one in said[letter]], encode, seed) for letter in LETTERS
+        letter: cluster([sentence for by_letter in named for sentence in by_letter[letter]], encode, seed)
+        for letter in LETTERS
     }
 
 
