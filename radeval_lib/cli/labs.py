@@ -75,12 +75,13 @@ def grade(
 
     Written marks in a table that is there stay. Of several submissions of a student the latest counts.
     """
-    from radeval_lib.labs import gradebook, grading
+    from radeval_lib.labs import grading
     from radeval_lib.labs.grading_rules import GradingRules, SubmissionLimits
+    from radeval_lib.labs.roster import read_roster
 
     limits = SubmissionLimits(seconds, int(memory * 1e9), jobs)
     rules = GradingRules(limits, lab, trust_submissions, accept_version, deadline)
-    table = grading.grade(submissions, output, rules, gradebook.read_roster(roster) if roster else None)
+    table = grading.grade(submissions, output, rules, read_roster(roster) if roster else None)
     noted = sum(bool(notes) for notes in table["notes"])
     click.echo(f"{len(table)} rows, {noted} with notes to read: {display_path(output)}")
 
@@ -95,13 +96,14 @@ def totals(grades: Path, output: Path, canvas: Path | None, roster: Path | None)
     """Add the written marks that you entered into GRADES to the points of the tests."""
     from radeval_lib import atomic
     from radeval_lib.labs import gradebook
+    from radeval_lib.labs.roster import read_roster, read_table
 
     if canvas and not roster:
         raise click.UsageError("--canvas needs --roster, which has the students as Canvas knows them.")
-    table = gradebook.totals(gradebook.read_table(grades), grades.name)
+    table = gradebook.totals(read_table(grades), grades.name)
     atomic.write_text(output, table.to_csv(index=False))
     if canvas and roster:
-        made = gradebook.canvas(table, gradebook.read_roster(roster))
+        made = gradebook.canvas(table, read_roster(roster))
         atomic.write_text(canvas, made.to_csv(index=False))
     click.echo(f"{len(table)} rows, {(table['total'] != '').sum()} with a total: {display_path(output)}")
 

@@ -31,16 +31,17 @@ WORK = ROOT / "my_labs"
 METADATA = "radeval_lab"
 """The key of a notebook's metadata that names the lab and what made it."""
 _FOLDER = f"notebooks/{LABS.name}/"
-_ROLE = re.compile(r"\{ref\}`(?:(?P<words>[^`<]+?)\s*<)?(?P<label>[\w-]+)>?`")
+_LINK = re.compile(r"\{ref\}`(?:(?P<words>[^`<]+?)\s*<)?(?P<label>[\w-]+)>?`")  # {ref}`words <label>`
 _HEADING = re.compile(r"^(#+ .+)$", re.MULTILINE)
-_LABEL = re.compile(r"^\([\w-]+\)=\n", re.MULTILINE)
-_TESTS = {"test", "hidden-test"}
+_LABEL = re.compile(r"^\([\w-]+\)=\n", re.MULTILINE)  # (label)=
+_TEST_TAGS = {"test", "hidden-test"}
 _TEST = re.compile(r"^def (test_\w+)\(", re.MULTILINE)
 _SOLUTION = re.compile(
     r"^(?P<indent> *)# BEGIN SOLUTION(?P<bare> NO PROMPT)?\n(?P<code>.*?)^ *# END SOLUTION(?:\n|$)",
     re.MULTILINE | re.DOTALL,
 )
-_SOLVED_LINE = re.compile(r"^(?P<begin>[^\n=]*=) .*  # SOLUTION$", re.MULTILINE)
+"""Lines that students do not get: ``...`` stands for them, or with ``NO PROMPT`` nothing."""
+_SOLVED_LINE = re.compile(r"^(?P<begin>[^\n=]*=) .*  # SOLUTION$", re.MULTILINE)  # answer = 3  # SOLUTION
 _SOLVED_MARK = re.compile(r" +# SOLUTION$", re.MULTILINE)
 _ID = re.compile(r"^student_id = ", re.MULTILINE)
 _UNANSWERED = "_Type your answer here, replacing this text._"
@@ -233,7 +234,7 @@ def as_file(notebook: NotebookNode) -> str:
     notebook = copy.deepcopy(notebook)
     for cell in notebook.cells:
         if cell.cell_type == "markdown":
-            cell.source = _LABEL.sub("", _ROLE.sub(_page, cell.source))
+            cell.source = _LABEL.sub("", _LINK.sub(_page, cell.source))
     return f"{nbformat.writes(notebook)}\n"
 
 
@@ -268,7 +269,7 @@ def _parts(cells: Sequence[NotebookNode], lab: Lab) -> list[_Part]:
         cell = waiting.pop(0)
         name = cell.metadata.get("task")
         if name is None:
-            if _TESTS & set(cell.metadata.get("tags", [])):
+            if _TEST_TAGS & set(cell.metadata.get("tags", [])):
                 raise NotebookError(
                     "a test that follows no task",
                     display_path(lab.source),
@@ -278,7 +279,7 @@ def _parts(cells: Sequence[NotebookNode], lab: Lab) -> list[_Part]:
             if _ID.search(cell.source) and cell.cell_type == "code":
                 made.append(_Part())
             continue
-        tests = list(takewhile(lambda one: _TESTS & set(one.metadata.get("tags", [])), waiting))
+        tests = list(takewhile(lambda one: _TEST_TAGS & set(one.metadata.get("tags", [])), waiting))
         del waiting[: len(tests)]
         task = _task(cell, tests, lab)
         if name in names:

@@ -19,10 +19,10 @@ def same_numbers(found: Any, wanted: Any, within: float = 1e-6) -> bool:
     NumPy's ``allclose`` stretches the smaller of two arrays, and finds an empty one equal to any.
     """
     try:
-        one, other = np.asarray(found, dtype=float), np.asarray(wanted, dtype=float)
+        given, right = np.asarray(found, dtype=float), np.asarray(wanted, dtype=float)
     except (TypeError, ValueError):  # rows of different lengths, or texts
         return False
-    return one.shape == other.shape and bool((np.abs(one - other) <= within + 1e-5 * np.abs(other)).all())
+    return given.shape == right.shape and bool((np.abs(given - right) <= within + 1e-5 * np.abs(right)).all())
 
 
 def goes_with(values: Any, right: Iterable[Any]) -> bool:

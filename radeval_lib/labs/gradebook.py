@@ -1,15 +1,10 @@
-"""Grades of a class: which submission counts, tables, written marks, totals, and what Canvas imports."""
+"""Grades of a class: tables, written marks, totals, and what Canvas imports."""
 
 from __future__ import annotations
 
-import csv
-import io
 import re
-from collections import Counter, defaultdict
-from collections.abc import Hashable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from datetime import datetime
-from pathlib import Path
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import pandas as pd
@@ -17,146 +12,11 @@ import pandas as pd
 from radeval_lib.errors import LabError, listed
 from radeval_lib.labs import building
 from radeval_lib.labs.grades import Grade
-from radeval_lib.labs.submissions import is_named_by_learning_system
+from radeval_lib.labs.roster import CANVAS_COLUMNS, Roster, key
 
 _FIXED = ("student", "name", "lab", "file", "points", "of", "notes")
-_CANVAS = ("Student", "ID", "SIS User ID", "SIS Login ID", "Section")
-_ID_COLUMNS = ("student", "student_id", "id", "SIS Login ID", "SIS User ID")
-_NAME_COLUMNS = ("name", "Student")
 _GONE = "no longer among the submissions"
-_NUMBER = re.compile(r"\d+([.,]\d+)?")
-
-
-@dataclass(frozen=True)
-class RosterEntry:
-    """A student of a class: the id as it is in notebooks, a name, and what Canvas knows the student by."""
-
-    student: str
-    name: str
-    canvas: Mapping[str, str] = field(default_factory=dict)
-
-
-Roster = dict[str, RosterEntry]
-"""The students of a class, by :func:`key` of their ids."""
-
-
-def key(student: str) -> str:
-    """What two spellings of an id have in common."""
-    return student.strip().removeprefix("'").lower()
-
-
-def read_roster(path: Path) -> Roster:
-    """A class's list: a CSV with a column of ids (``student``, ``student_id`` or ``id``; in Canvas's export
-    ``SIS Login ID`` or ``SIS User ID``), and one of names (``name`` or ``Student``)."""
-    rows = read_table(path)
-    own = next((name for name in _ID_COLUMNS if name in rows), None)
-    named = next((name for name in _NAME_COLUMNS if name in rows and name != own), None)
-    if own is None:
-        raise LabError("a class list without ids", path.name, f"Name a column {listed(_ID_COLUMNS)}.")
-    roster: Roster = {}
-    for number, row in enumerate(rows.to_dict("records"), start=2):
-        if not row[own].strip():
-            continue  # Canvas's row of points possible, and its test student
-        if key(row[own]) in roster:
-            raise LabError(f"{row[own]!r} is there twice", f"{path.name}, row {number}", "Leave one row.")
-        in_canvas = {column: row[column] for column in _CANVAS if column in rows}
-        roster[key(row[own])] = RosterEntry(row[own].strip(), row[named] if named else "", in_canvas)
-    return roster
-
-
-def read_table(path: Path) -> pd.DataFrame:
-    """A CSV as texts, whether a spreadsheet wrote it with commas, semicolons or tabs."""
-    try:
-        text = path.read_text(encoding="utf-8-sig")
-        separator = max(",;\t", key=text.partition("\n")[0].count)
-        found = pd.read_csv(io.StringIO(text), sep=separator, dtype=str, keep_default_na=False)
-    except (UnicodeDecodeError, ValueError, csv.Error) as error:
-        raise LabError(f"not a table ({error})", path.name, "Save it as CSV, in UTF-8.") from None
-    return found.rename(columns=str.strip)
-
-
-def counted(grades: Sequence[Grade], deadline: datetime | None = None) -> list[Grade]:
-    """The submissions that count, of each student and lab: the latest, or the latest until the deadline.
-
-    What does not count is named in the notes of what does. A submission replaces another only if the same
-    person sent both, as far as folders and file names say: else anybody could replace another's work. Where
-    names that anybody can choose are all that says so, the better one counts.
-    """
-    own = [replace(grade, notes=list(grade.notes)) for grade in grades]
-    kept = [_one_that_counts(same, deadline, sure=_is_sure(group)) for group, same in _senders(own).items()]
-    groups = defaultdict[tuple[str, str], list[Grade]](list)
-    for grade in kept:
-        groups[grade.lab, key(grade.student)].append(grade)
-    for group in groups.values():
-        for grade in group:
-            others = [other.file for other in group if other is not grade]
-            if others:
-                grade.notes.append(f"another sender's submission has the same id: {listed(others)}")
-    folders = Counter(grade.sender.folder for grade in kept)
-    for grade in kept:
-        folder = grade.sender.folder  # its name tells more than a file's, which is called lab
-        if not grade.identified and folders[folder] == 1:
-            grade.student = folder or grade.student
-    return kept
-
-
-def _senders(grades: Sequence[Grade]) -> dict[tuple[Hashable, ...], list[Grade]]:
-    """The submissions of a lab that one person sent under one id; what has no id goes with what has one.
-
-    A folder is one person's unless it is the only one or holds several ids.
-    """
-    folders = {grade.sender.folder for grade in grades}
-    ids = defaultdict[tuple[str, str], set[str]](set)
-    for grade in grades:
-        if grade.identified:
-            ids[grade.lab, grade.sender.folder].add(key(grade.student))
-    groups = defaultdict[tuple[Hashable, ...], list[Grade]](list)
-    named = set[tuple[Hashable, ...]]()  # by an id that ran
-    for grade in sorted(grades, key=lambda grade: not grade.identified):
-        folder, file = grade.sender
-        personal = bool(folder) and len(ids[grade.lab, folder]) <= 1 and len(folders) > 1
-        sender = (folder, "") if personal else (folder, file)
-        if not grade.identified:
-            known = {group for group in named if group[:2] == (grade.lab, sender)}
-            if len(known) == 1:
-                groups[known.pop()].append(grade)
-                continue
-        group = grade.lab, sender, key(grade.student)
-        groups[group].append(grade)
-        if grade.identified:
-            named.add(group)
-    return groups
-
-
-def _is_sure(group: tuple[Hashable, ...]) -> bool:
-    """Whether more than a name that a student chose says who sent a group of :func:`_senders`: a folder of
-    one's own."""
-    return isinstance(group[1], tuple) and not group[1][1]
-
-
-def _one_that_counts(same: Sequence[Grade], deadline: datetime | None, *, sure: bool) -> Grade:
-    last = deadline.timestamp() if deadline else float("inf")
-    graded = [grade for grade in same if grade.identified] or list(same)
-    in_time = [grade for grade in graded if grade.time <= last]
-    sure = sure or len(graded) < 2 or all(is_named_by_learning_system(grade.file) for grade in graded)
-    order = sorted(in_time or graded, key=lambda grade: (sure or grade.points, grade.time, grade.file))
-    best = order[-1] if in_time or not sure else order[0]
-    if best.time > last:
-        best.notes.append(f"handed in after the deadline: {_moment(best.time)}")
-    if len(same) > 1:
-        marks = {id(grade): "not graded" if grade.problem else f"{grade.points:g} points" for grade in same}
-        others = [f"{grade.file} ({marks[id(grade)]})" for grade in same if grade is not best]
-        rule = "the latest" if sure else "the best, as nothing but their names and ids says who sent them"
-        rule += " until the deadline" if deadline and sure else ""
-        best.notes.append(
-            f"of {len(same)} submissions {rule}, {best.file}, {_moment(best.time)}; "
-            f"not counted: {listed(others)}"
-        )
-    return best
-
-
-def _moment(seconds: float) -> str:
-    return f"{datetime.fromtimestamp(seconds):%Y-%m-%d %H:%M}"
+_NUMBER = re.compile(r"\d+([.,]\d+)?")  # 2, 2.5 or 2,5
 
 
 def table(grades: Sequence[Grade], roster: Roster | None = None) -> pd.DataFrame:
@@ -301,6 +161,7 @@ def totals(grades: pd.DataFrame, where: str) -> pd.DataFrame:
 
 
 def _total(row: Mapping[str, str], tasks: Sequence[building.LabTask], where: str) -> dict[str, Any]:
+    """A row of :func:`totals` from one of a table of grades, which stands at ``where``."""
     written = {task.name: task.points for task in tasks if task.written}
     marks = {name: _mark(row.get(name, ""), most, f"{where}, {name}") for name, most in written.items()}
     possible = sum(task.points for task in tasks)
@@ -343,4 +204,4 @@ def canvas(table: pd.DataFrame, roster: Roster) -> pd.DataFrame:
         known = {"Student": entry.name, "SIS Login ID": entry.student, **entry.canvas}
         rows_of_student = [row for row in table.to_dict("records") if key(row["student"]) == own]
         rows.append(known | {labs[row["lab"]]: row["total"] for row in rows_of_student})
-    return pd.DataFrame(rows, columns=[*_CANVAS, *possible]).astype(object).fillna("")
+    return pd.DataFrame(rows, columns=[*CANVAS_COLUMNS, *possible]).astype(object).fillna("")

@@ -19,12 +19,12 @@ import pandas as pd
 
 from radeval_lib import atomic
 from radeval_lib.errors import FileError, LabError, NotebookError, listed, plain
-from radeval_lib.labs import building, gradebook, grades, notebook_files, sandbox, submissions
-from radeval_lib.labs.gradebook import Roster
+from radeval_lib.labs import building, gradebook, grades, notebook_files, resubmissions, sandbox, submissions
 from radeval_lib.labs.grader_processes import ENVIRONMENT, STUDENT_ENVIRONMENT, run_in_processes
 from radeval_lib.labs.grades import Grade
 from radeval_lib.labs.grading_one import grade_submission, new_grade
 from radeval_lib.labs.grading_rules import GradingRules
+from radeval_lib.labs.roster import Roster, read_table
 from radeval_lib.labs.submissions import Submission
 
 _LOADED_ONCE = ("ipykernel.inprocess.ipkernel", "radeval_lib.findings")
@@ -53,11 +53,11 @@ def grade(folder: Path, output: Path, rules: GradingRules, roster: Roster | None
     """
     if not rules.trusted:
         _try_sandbox(rules.limits.memory)
-    earlier = gradebook.read_table(output) if output.exists() else None
+    earlier = read_table(output) if output.exists() else None
     feedback = output.with_name(f"{output.stem}_feedback")
     with _environment(ENVIRONMENT | {"MPLBACKEND": "Agg"}):
         every = _grades(folder, [output, feedback], rules)
-    counted = gradebook.counted(every, rules.deadline)
+    counted = resubmissions.counted(every, rules.deadline)
     table = gradebook.table(counted, roster)
     if earlier is not None:
         table = gradebook.with_earlier(table, earlier)

@@ -9,28 +9,29 @@ import json
 import os
 import re
 import shutil
-import stat
-import zipfile
 from collections import defaultdict
 from collections.abc import Collection, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
-from datetime import datetime
 from pathlib import Path, PurePosixPath
 from typing import NamedTuple
 
 from radeval_lib.errors import plain
+from radeval_lib.labs.archives import MOST_FILES, unpack
 from radeval_lib.labs.notebook_files import LARGEST, NOTEBOOK, SCRIPTS, refusal
 
-_RENAMED = re.compile(r"(\.txt|\.json|\.ipynb ?\(\d+\))?", re.IGNORECASE)
+_RENAMED = re.compile(r"(\.txt|\.json|\.ipynb ?\(\d+\))?", re.IGNORECASE)  # endings: .txt, .ipynb (1), none
 _IGNORED = {"__MACOSX", "__pycache__", "Thumbs.db", "desktop.ini", "node_modules"}
 _WRITTEN_BY_LABS = {"leaderboard.csv", "leaderboard-check.csv"}  # beside the notebook that was run
 _CHECKPOINTS = ".ipynb_checkpoints"
-_MEMBERS, _DEPTH = 5_000, 3
+_DEPTH = 3
+"""How many folders of students, and archives, an archive may lie in to be opened."""
 _ACCOMPANYING = 100_000_000
-_ZIP_ERRORS = (OSError, ValueError, RuntimeError, NotImplementedError, zipfile.BadZipFile, EOFError)
-_LEARNING_SYSTEM = re.compile(r"^(?P<who>[^_]+)_(?:LATE_)?\d+_\d+_")
-_AGAIN = re.compile(r"(?:[-_ ]*\(\d+\)|[-_ ]+(?:v?\d+|final|copy|new|late))$", re.IGNORECASE)
+"""The most bytes that may come with a notebook."""
+_LEARNING_SYSTEM = re.compile(r"^(?P<who>[^_]+)_(?:LATE_)?\d+_\d+_")  # lovelaceada_LATE_12_345_lab-1
+_AGAIN = re.compile(
+    r"(?:[-_ ]*\(\d+\)|[-_ ]+(?:v?\d+|final|copy|new|late))$", re.IGNORECASE
+)  # ada (1), ada_v2
 
 
 class Sender(NamedTuple):
@@ -162,7 +163,7 @@ class _Collector:
     def _archive(self, path: Path, name: PurePosixPath, depth: int) -> None:
         """Collect what an archive holds, with what there is to say of it on each submission."""
         target = self._scratch / f"archive-{sum(1 for _ in self._scratch.glob('archive-*'))}"
-        notes, before = _unpack(path, target), len(self.found)
+        notes, before = unpack(path, target), len(self.found)
         self.folder(target, name, depth)
         if notes:
             for submission in self.found[before:]:
@@ -240,8 +241,8 @@ def _accompany(own: Sequence[Submission], folder: Path, beside: Sequence[Path], 
         return
     (one,) = gradable
     files = [file for path in beside for file in (_files(path) if path.is_dir() else [path])]
-    if sum(path.stat().st_size for path in files) > _ACCOMPANYING or len(files) > _MEMBERS:
-        note = f"its files are larger than {_ACCOMPANYING // 10**6} MB together, or more than {_MEMBERS}"
+    if sum(path.stat().st_size for path in files) > _ACCOMPANYING or len(files) > MOST_FILES:
+        note = f"its files are larger than {_ACCOMPANYING // 10**6} MB together, or more than {MOST_FILES}"
         one.notes.append(f"{note}, and were left out")
         return
     one.files = scratch / f"files-{sum(1 for _ in scratch.glob('files-*'))}"
@@ -254,72 +255,3 @@ def _accompany(own: Sequence[Submission], folder: Path, beside: Sequence[Path], 
             target.chmod(0o644)
     for above, *_ in os.walk(one.files):
         os.chmod(above, 0o755)
-
-
-def _unpack(path: Path, target: Path) -> list[str]:
-    """Unpack an archive into a new folder, whatever it holds, notebooks first; what was left out, and why."""
-    target.mkdir(parents=True)
-    notes: list[str] = []
-    left_out: list[str] = []
-    closed: list[str] = []
-    too_large: list[str] = []
-    try:
-        with zipfile.ZipFile(path) as archive:
-            left = LARGEST
-            members = sorted(archive.infolist(), key=_place_in_turn)
-            if len(members) > _MEMBERS:
-                notes.append(f"of the zip's {len(members)} files only {_MEMBERS} were looked at")
-            for member in members[:_MEMBERS]:
-                if (place := _place(member, target)) is None:
-                    left_out.append(member.filename)
-                    continue
-                if member.file_size > left:
-                    too_large.append(member.filename)
-                    continue
-                try:
-                    left -= _unpack_member(archive, member, place)
-                except (*_ZIP_ERRORS, KeyError) as error:
-                    what = plain(str(error).replace(f"{target}/", ""), 80)
-                    closed.append(f"{plain(member.filename, 60)} ({what})")
-    except _ZIP_ERRORS as error:
-        notes.append(f"a zip that cannot be opened ({plain(str(error), 80)}): ask for the .ipynb")
-    if too_large:
-        notes.append(f"a zip of more than {LARGEST // 10**6} MB: left out of it {_first(too_large)}")
-    if left_out:
-        notes.append(f"left out of the zip, as they lead out of it: {_first(left_out)}")
-    if closed:
-        notes.append(f"in the zip cannot be opened: {_first(closed)}; ask for the .ipynb")
-    return notes
-
-
-def _first(names: Sequence[str]) -> str:
-    """The first three of some names, and how many more there are."""
-    more = f", and {len(names) - 3} more" if len(names) > 3 else ""
-    return ", ".join(plain(name, 150) for name in names[:3]) + more
-
-
-def _place_in_turn(member: zipfile.ZipInfo) -> bool:
-    """What of an archive goes first: notebooks, and what tells an environment."""
-    return not member.filename.lower().endswith((NOTEBOOK, "pyvenv.cfg"))
-
-
-def _place(member: zipfile.ZipInfo, target: Path) -> Path | None:
-    """Where a member of an archive belongs; None for a link, and for what would lie elsewhere."""
-    name = PurePosixPath(member.filename.replace("\\", "/"))
-    outside = not name.parts or name.is_absolute() or ".." in name.parts or ":" in name.parts[0]
-    return None if outside or stat.S_ISLNK(member.external_attr >> 16) else target.joinpath(*name.parts)
-
-
-def _unpack_member(archive: zipfile.ZipFile, member: zipfile.ZipInfo, place: Path) -> int:
-    """Write a member of an archive; how many bytes it has, which are at most those that it states. Of two
-    with one name the later is kept, as by other programs."""
-    if member.is_dir():
-        place.mkdir(parents=True, exist_ok=True)
-        return 0
-    place.parent.mkdir(parents=True, exist_ok=True)
-    with archive.open(member) as source, place.open("wb") as file:
-        shutil.copyfileobj(source, file, 1 << 20)
-    with suppress(OverflowError, ValueError, OSError):
-        moment = datetime(*member.date_time).timestamp()
-        os.utime(place, (moment, moment))
-    return member.file_size

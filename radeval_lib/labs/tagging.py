@@ -1,4 +1,4 @@
-"""A tagger that trains in a second: a linear model over words, their ends and their neighbours."""
+"""An NER model that trains in a second: a linear one over words, their ends and their neighbours."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def _without_articles(words: Sequence[str], tags: Sequence[str]) -> list[str]:
 
 
 def features(words: Sequence[str], place: int) -> dict[str, str]:
-    """What the tagger sees of a word: itself, its end, and two words on either side."""
+    """What the model sees of a word: itself, its end, and two words on either side."""
     padded = ["<", "<", *(word.lower() for word in words), ">", ">"]
     here = place + 2
     near = {f"word{gap:+d}": padded[here + gap] for gap in (-2, -1, 0, 1, 2)}
@@ -42,7 +42,7 @@ def features(words: Sequence[str], place: int) -> dict[str, str]:
 
 
 def train(examples: Sequence[Sentence]) -> Any:
-    """A tagger fitted to sentences; the same sentences give the same tagger."""
+    """A model fitted to sentences; the same sentences give the same model."""
     from sklearn.feature_extraction import DictVectorizer
     from sklearn.pipeline import make_pipeline
     from sklearn.svm import LinearSVC

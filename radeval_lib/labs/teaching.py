@@ -21,26 +21,13 @@ from radeval_lib.paths import BUILD, LABS, display_path
 SOURCES = LABS / "teaching"
 OUTPUT = BUILD / "labs" / "teaching"
 _QUIZ = re.compile(r"^# Quiz\n", re.MULTILINE)
-_OBJECTIVES = re.compile(r"^\| \*\*Objectives\*\* \| (.*) \|$", re.MULTILINE)
-_TASK = re.compile(r"^## (Task \d+: .*)$", re.MULTILINE)
-_PAGE = """<!doctype html>
-<html lang="en"><meta charset="utf-8"><meta name="viewport" content="width=device-width">
-<title>Lab {{ lab.number }}: {{ lab.title }}</title>
-<style>
-html{scroll-snap-type:y mandatory;font:clamp(1rem,2.6vw,2rem)/1.45 system-ui,sans-serif}
-body{margin:0}
-section{scroll-snap-align:start;min-height:100vh;box-sizing:border-box;padding:8vh 10vw;break-after:page}
-h1{font-size:1.5em;margin-top:0}
-table{border-collapse:collapse}
-td,th{padding:.3em .8em;border-bottom:1px solid #999;text-align:left}
-</style>
-{% for slide in slides %}<section>
-{{ slide }}</section>
-{% endfor %}</html>
-"""
+_OBJECTIVES = re.compile(r"^\| \*\*Objectives\*\* \| (.*) \|$", re.MULTILINE)  # | **Objectives** | one; two |
+_TASK = re.compile(r"^## (Task \d+: .*)$", re.MULTILINE)  # ## Task 1: clipped precision
+_PAGE = Path(__file__).with_name("teaching.html.j2")
 
 
 def source(lab: Lab) -> Path:
+    """Where a lab's slides and quiz are written."""
     return SOURCES / f"{lab.name}.md"
 
 
@@ -49,16 +36,14 @@ def slides(lab: Lab) -> str:
     text = lab.source.read_text(encoding="utf-8")
     objectives = _OBJECTIVES.search(text)
     if objectives is None:
-        raise NotebookError("a lab without objectives", display_path(lab.source))
+        remedy = "Give it a row `| **Objectives** | ... |`."
+        raise NotebookError("a lab without objectives", display_path(lab.source), remedy)
     first = _listed(f"Lab {lab.number}: {lab.title}", objectives[1].split("; "))
     last = _listed("Your tasks", _TASK.findall(text))
     own = _parts(lab)[0].split("\n---\n")
     render = MarkdownIt("commonmark").enable("table").render
-    return (
-        Environment(autoescape=False)
-        .from_string(_PAGE)
-        .render(lab=lab, slides=[render(one) for one in (first, *own, last)])
-    )
+    page = Environment(autoescape=True).from_string(_PAGE.read_text(encoding="utf-8"))
+    return page.render(lab=lab, slides=[render(text) for text in (first, *own, last)])
 
 
 def _listed(title: str, points: list[str]) -> str:
@@ -74,6 +59,7 @@ def quiz(lab: Lab) -> tuple[str, str]:
 
 
 def _parts(lab: Lab) -> tuple[str, str]:
+    """The slides of a source, and its quiz."""
     text = source(lab).read_text(encoding="utf-8")
     parts = _QUIZ.split(text)
     if len(parts) != 2:
@@ -84,7 +70,9 @@ def _parts(lab: Lab) -> tuple[str, str]:
 def build(output: Path = OUTPUT) -> list[Path]:
     """Write slides and quizzes of each lab that has a source; the places of what was written."""
     written = []
-    for lab in (one for one in labs() if source(one).is_file()):
+    for lab in labs():
+        if not source(lab).is_file():
+            continue
         questions, answers = quiz(lab)
         for name, text in (("slides.html", slides(lab)), ("quiz.md", questions), ("answers.md", answers)):
             written.append(output / f"{lab.name}_{name}")

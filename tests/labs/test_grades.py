@@ -16,6 +16,8 @@ from radeval_lib.labs.attempts import Attempts
 from radeval_lib.labs.grades import Grade, TaskMark
 from radeval_lib.labs.grading_rules import SubmissionLimits
 from radeval_lib.labs.judge_messages import CellRemark, ProcessKilled
+from radeval_lib.labs.resubmissions import counted
+from radeval_lib.labs.roster import read_roster, read_table
 from radeval_lib.labs.submissions import Sender
 from radeval_lib.paths import ROOT
 
@@ -42,7 +44,7 @@ def saved(table: pd.DataFrame, path: Path, **entered: str) -> pd.DataFrame:
     for name, mark in entered.items():
         table.loc[0, name] = mark
     table.to_csv(path, index=False)
-    return gradebook.read_table(path)
+    return read_table(path)
 
 
 def test_a_table_has_points_by_task_and_room_for_written_ones() -> None:
@@ -101,7 +103,7 @@ def test_a_remark_names_no_place_of_the_graders() -> None:
 
 def test_what_was_not_graded_has_neither_marks_nor_totals(tmp_path: Path) -> None:
     (tmp_path / "class.csv").write_text("id,name\nada,Ada L\n", encoding="utf-8")
-    roster = gradebook.read_roster(tmp_path / "class.csv")
+    roster = read_roster(tmp_path / "class.csv")
     table = gradebook.table([graded("ada", "a.ipynb", 0, problem="its process could not begin")], roster)
     assert set(table.loc[0, ["points", *(task.name for task in MARKED)]]) == {""}
     rows = saved(table, tmp_path / "g.csv", **{task.name: "1" for task in WRITTEN})
@@ -126,10 +128,10 @@ def test_of_one_senders_submissions_the_latest_counts(names: tuple[str, str]) ->
     first = graded("ada", names[0], 3, sender=senders[0], time=DAY)
     second = graded("ADA", names[1], 1, sender=senders[1], time=DAY + 60)
     other = graded("bob", "bob/lab.ipynb", sender=Sender("bob", "lab"), time=DAY - 60)
-    one, _ = gradebook.counted([second, first, other])
+    one, _ = counted([second, first, other])
     assert one.file == names[1]
     assert f"not counted: {names[0]} (3 points)" in one.notes[-1]
-    one, _ = gradebook.counted([second, first, other], datetime.fromtimestamp(DAY + 30))
+    one, _ = counted([second, first, other], datetime.fromtimestamp(DAY + 30))
     assert one.file == names[0]
 
 
@@ -137,20 +139,20 @@ def test_a_strangers_file_with_anothers_name_and_id_costs_nothing() -> None:
     hers = graded("ada", "ada.ipynb", 3, sender=Sender("", "ada"), time=DAY)
     thief = graded("ADA", "ada-2.ipynb", 1, sender=Sender("", "ada"), time=DAY + 60)
     better = graded("ada", "ada-3.ipynb", 3, sender=Sender("", "ada"), time=DAY + 90)
-    (one,) = gradebook.counted([thief, hers])
+    (one,) = counted([thief, hers])
     assert one.file == "ada.ipynb"
     assert "nothing but their names and ids says who sent them, ada.ipynb" in one.notes[-1]
     assert "not counted: ada-2.ipynb (1 points)" in one.notes[-1]
-    (one,) = gradebook.counted([thief, hers, better])
+    (one,) = counted([thief, hers, better])
     assert one.file == "ada-3.ipynb"  # of equals the latest
 
 
 def test_a_deadline_counts_before_points() -> None:
     first = graded("ada", "ada.ipynb", 1, sender=Sender("", "ada"), time=DAY)
     second = graded("ADA", "ada-2.ipynb", 3, sender=Sender("", "ada"), time=DAY + 60)
-    (one,) = gradebook.counted([second, first], datetime.fromtimestamp(DAY + 30))
+    (one,) = counted([second, first], datetime.fromtimestamp(DAY + 30))
     assert one.file == "ada.ipynb"
-    (one,) = gradebook.counted([second, first], datetime.fromtimestamp(DAY - 30))
+    (one,) = counted([second, first], datetime.fromtimestamp(DAY - 30))
     assert one.file == "ada-2.ipynb"
     assert "after the deadline" in one.notes[0]
 
@@ -158,16 +160,16 @@ def test_a_deadline_counts_before_points() -> None:
 def test_nobody_replaces_anothers_work() -> None:
     hers = graded("ada", "ada.ipynb", 3, sender=Sender("", "ada"), time=DAY)
     thief = graded("ada", "bob.ipynb", 0, sender=Sender("", "bob"), time=DAY + 60)
-    kept = gradebook.counted([hers, thief])
+    kept = counted([hers, thief])
     assert {one.file for one in kept} == {"ada.ipynb", "bob.ipynb"}
     assert all("another sender's submission has the same id" in one.notes[-1] for one in kept)
     folders = [
         graded("ada", f"{who}/lab.ipynb", sender=Sender(who, "lab"), time=DAY) for who in ("ada", "bob")
     ]
-    assert len(gradebook.counted(folders)) == 2
+    assert len(counted(folders)) == 2
     shared = [graded(who, f"lab1/{who}.ipynb", sender=Sender("lab1", who)) for who in ("ada", "bob", "eve")]
     shared[2].student = "ada"
-    assert len(gradebook.counted(shared)) == 3
+    assert len(counted(shared)) == 3
 
 
 def test_what_has_no_id_goes_with_what_the_same_sender_sent() -> None:
@@ -175,7 +177,7 @@ def test_what_has_no_id_goes_with_what_the_same_sender_sent() -> None:
     notebook = graded("4711", "ada/lab.ipynb", sender=ada, time=DAY)
     broken = graded("lab-2", "ada/lab-2.ipynb", 0, sender=ada, time=DAY + 60, identified=False)
     other = graded("bob", "bob/lab.ipynb", sender=Sender("bob", "lab"))
-    one, _ = gradebook.counted([broken, notebook, other])
+    one, _ = counted([broken, notebook, other])
     assert one.student == "4711"
     assert "ada/lab-2.ipynb" in one.notes[-1]
 
@@ -192,7 +194,7 @@ def test_what_has_no_id_is_named_by_folder_or_by_the_class_list(tmp_path: Path) 
         graded("7", "kim.ipynb", sender=Sender("", "kim")),
         graded("7-old", "7-old.pdf", 0, sender=Sender("", "7"), **without),
     ]
-    kept = gradebook.counted(handed_in)
+    kept = counted(handed_in)
     assert {one.file: one.student for one in kept} == {
         "ada/lab.pdf": "ada",
         "zoe/lab.pdf": "zoe",
@@ -201,7 +203,7 @@ def test_what_has_no_id_is_named_by_folder_or_by_the_class_list(tmp_path: Path) 
         "kim.ipynb": "7",
         "7-old.pdf": "7-old",
     }
-    rows = gradebook.table(kept, gradebook.read_roster(path)).set_index("file")
+    rows = gradebook.table(kept, read_roster(path)).set_index("file")
     assert rows["student"].to_dict() == {one.file: one.student for one in kept} | {"all/bob-2.pdf": "bob"}
     assert rows.loc[["ada/lab.pdf", "all/bob-2.pdf"], "name"].tolist() == ["Ada L", "Bob B"]
     assert "nothing handed in" not in "".join(rows["notes"])
@@ -248,16 +250,16 @@ def test_a_class_list_names_students_and_those_who_are_missing(tmp_path: Path) -
     (tmp_path / "class.csv").write_text(
         "\ufeffid;name\n0017;Ada Lovelace\n18;Grace Hopper\n", encoding="utf-8"
     )
-    roster = gradebook.read_roster(tmp_path / "class.csv")
+    roster = read_roster(tmp_path / "class.csv")
     found = gradebook.table([graded("0017", "a"), graded("eve", "e")], roster).set_index("student")
     assert found["name"].to_dict() == {"0017": "Ada Lovelace", "18": "Grace Hopper", "eve": ""}
     assert found["notes"].to_dict() == {"0017": "", "18": "nothing handed in", "eve": "not on the class list"}
     (tmp_path / "twice.csv").write_text("id,name\na,A\nA,B\n", encoding="utf-8")
     with pytest.raises(LabError, match=r"twice.csv, row 3: 'A' is there twice"):
-        gradebook.read_roster(tmp_path / "twice.csv")
+        read_roster(tmp_path / "twice.csv")
     (tmp_path / "none.csv").write_text("who\na\n", encoding="utf-8")
     with pytest.raises(LabError, match="without ids"):
-        gradebook.read_roster(tmp_path / "none.csv")
+        read_roster(tmp_path / "none.csv")
 
 
 def test_canvas_gets_its_own_columns_and_points_possible(tmp_path: Path) -> None:
@@ -267,7 +269,7 @@ def test_canvas_gets_its_own_columns_and_points_possible(tmp_path: Path) -> None
         '"Lovelace, Ada",901,S1,ada,One,\n"Hopper, Grace",902,S2,grace,One,\n'
     )
     (tmp_path / "class.csv").write_text(exported, encoding="utf-8")
-    roster = gradebook.read_roster(tmp_path / "class.csv")
+    roster = read_roster(tmp_path / "class.csv")
     table = gradebook.table([graded("ada", "a"), graded("grace", "g")], roster)
     rows = saved(table, tmp_path / "g.csv", **{task.name: "1" for task in WRITTEN})
     found = gradebook.canvas(gradebook.totals(rows, "g.csv"), roster)
