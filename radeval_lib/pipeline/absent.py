@@ -13,10 +13,15 @@ from radeval_lib.study.display import ENDS_HERE
 
 OMISSION_KEY = "radeval_lacks"
 """In the metadata of an executed notebook that was omitted from the build: why, in one line."""
-_PLACE = re.compile(r"^\((?P<target>[\w-]+)\)=$|^(?:    |:)name: (?P<figure>[\w-]+)$", re.MULTILINE)
+_PLACE = re.compile(
+    r"^\((?P<target>[\w-]+)\)=$"  # (how-to-cite)=
+    r"|^(?:    |:)name: (?P<figure>[\w-]+)$",  # of a figure, in a cell's metadata or as an option
+    re.MULTILINE,
+)
 _HEADING = re.compile(r"^#+ (.*)$", re.MULTILINE)
 _REFERENCE = re.compile(r"\{ref\}`(?:(?P<text>[^`<]+?)\s+<(?P<named>[\w-]+)>|(?P<plain>[\w-]+))`")
-_LISTED = re.compile(r"^\d+\. \{ref\}`(?P<label>[\w-]+)`\n", re.MULTILINE)
+"""``{ref}`label` `` or ``{ref}`words <label>` ``."""
+_LISTED = re.compile(r"^\d+\. \{ref\}`(?P<label>[\w-]+)`\n", re.MULTILINE)  # 2. {ref}`label`
 _LIST = re.compile(r"(?:^\d+\. .*\n)+", re.MULTILINE)
 _ORPHAN = "---\norphan: true\nnosearch: true\n---\n\n"
 """Front matter of a page outside the table of contents, made for links in tables and not searched."""
@@ -92,11 +97,11 @@ def listed_apart(source: str, left_out: Mapping[str, str]) -> str:
     """Markdown whose numbered lists of pages lack those left out, by their labels with what a line below the
     list says of them."""
 
-    def parted(found: re.Match[str]) -> str:
-        gone = [one["label"] for one in _LISTED.finditer(found.group()) if one["label"] in left_out]
+    def parted(pages: re.Match[str]) -> str:
+        gone = [item["label"] for item in _LISTED.finditer(pages[0]) if item["label"] in left_out]
         if not gone:
-            return found.group()
-        kept = _LISTED.sub(lambda one: "" if one["label"] in gone else one.group(), found.group())
+            return pages[0]
+        kept = _LISTED.sub(lambda item: "" if item["label"] in gone else item[0], pages[0])
         return f"{kept}\n**Left out.** {' '.join(left_out[label] for label in gone)}\n"
 
     return _LIST.sub(parted, source)
@@ -106,8 +111,8 @@ def contents_without(contents: dict[str, Any], pages: Collection[str]) -> dict[s
     """A table of contents as its file has it, without these pages, and without parts that held no other."""
     kept = dict(contents)
     for key in {"parts", "chapters", "sections", "subtrees", "entries"} & contents.keys():
-        entries = [contents_without(one, pages) for one in contents[key] if one.get("file") not in pages]
-        kept[key] = [one for one in entries if one.keys() - {"caption"}]
+        entries = [contents_without(item, pages) for item in contents[key] if item.get("file") not in pages]
+        kept[key] = [item for item in entries if item.keys() - {"caption"}]
         if not kept[key]:
             del kept[key]
     return kept

@@ -16,7 +16,7 @@ from radeval_lib import atomic, checksums
 from radeval_lib.data import guard, guarded_texts
 from radeval_lib.errors import RadevalError
 from radeval_lib.paths import BOOK, MANIFESTS, NOTEBOOKS, display_path
-from radeval_lib.pipeline import browser_judge, processes, rendered, searched
+from radeval_lib.pipeline import browser_judge, logs, processes, rendered, searched
 from radeval_lib.pipeline.execute import ANSI
 from radeval_lib.pipeline.staging import stage
 from radeval_lib.study import cells
@@ -56,7 +56,7 @@ def render(output_dir: Path, data_root: Path | None = None, *, judge: bool | Non
             if warnings
             else "The log has the whole error. If a package is broken, remove .venv: `make` installs again."
         )
-        problems = " | ".join((warnings or processes.last_words(lines))[:5])
+        problems = " | ".join((warnings or logs.last_words(lines))[:5])
         problems = problems.replace(str(output_dir.resolve()), display_path(output_dir))
         raise BookError(f"Jupyter Book stopped: {problems}", display_path(log), remedy)
     search(output_dir, data_root)

@@ -10,5 +10,5 @@ def prose_digest() -> str:
     """Names prose pages, labs, settings and styles, by their content, and whether one gets its judge."""
     prose = [paths.REFERENCES, *(path for path in paths.BOOK.rglob("*") if path.is_file())]
     files = sorted([paths.ROOT / "_config.yml", *prose, *paths.LABS.glob("*.md")])
-    named = [f"{paths.display_path(one)} {checksums.of_file(one)}" for one in files]
+    named = [f"{paths.display_path(file)} {checksums.of_file(file)}" for file in files]
     return checksums.of_text("\n".join([*named, f"judge {browser_judge.in_reach()}"]))

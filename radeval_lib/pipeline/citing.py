@@ -98,14 +98,14 @@ def of_result(result: Result) -> str:
     commit = made["commit"] or ""
     came_out = f"{result.verdict} ({result.evidence})" if result.evidence != "none" else result.verdict
     title = f"{PAPERS[entry.paper]}, {entry.heading}: {came_out}. In: {about()['title']}"
-    found = bibtex(
+    citation = bibtex(
         place_of(result).replace("result-", "radeval-", 1),
         title,
         commit,
         _day_of(commit) if commit else "",
         f"notebooks/{result.notebook}.md",
     )
-    return found.replace("note = {commit", "note = {changed after commit") if made["dirty"] else found
+    return citation.replace("note = {commit", "note = {changed after commit") if made["dirty"] else citation
 
 
 def of_lab() -> str:

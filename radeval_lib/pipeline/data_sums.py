@@ -19,6 +19,7 @@ from radeval_lib.paths import BUILD
 
 _CACHE = BUILD / "cache" / "data.json"
 _SETTLED_NS = 2_000_000_000
+"""Nanoseconds: more than the resolution of any file system's clock."""
 
 
 def digest(data_sets: Iterable[str], root: Path | None) -> str:

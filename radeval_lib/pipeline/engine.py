@@ -16,7 +16,7 @@ from radeval_lib import atomic
 from radeval_lib.errors import RadevalError, ResultError, listed
 from radeval_lib.metrics import blocks
 from radeval_lib.paths import ROOT, THREAD_VARIABLES, display_path, notebooks
-from radeval_lib.pipeline import durations, forkserver, outlook, processes, rendered, steps
+from radeval_lib.pipeline import durations, forkserver, logs, outlook, processes, rendered, steps
 from radeval_lib.pipeline.steps import Graph
 from radeval_lib.study import headlines, results
 
@@ -124,7 +124,7 @@ def planned(graph: Graph, again: Iterable[str] = ()) -> list[str]:
 
 def _no_plan(lines: list[str]) -> RadevalError:
     """What Snakemake says in these lines of why it could not make the graph."""
-    return RadevalError(processes.last_words(lines)[0], "the plan of the build")
+    return RadevalError(logs.last_words(lines)[0], "the plan of the build")
 
 
 def _command(graph: Graph, cores: int, again: Iterable[str]) -> list[str]:
@@ -210,7 +210,7 @@ def _run(graph: Graph, cores: int, say: Say, again: Mapping[str, str], environme
     if snakemake.returncode:
         what, where = "the build did not finish", "The lines above name the notebook and cell; the"
         if not progress.named:  # no RadevalError: a fault of the code, or a kill
-            raised = processes.exceptions(log.read_text(encoding="utf-8").splitlines())
+            raised = logs.exceptions(log.read_text(encoding="utf-8").splitlines())
             what, where = ": ".join([what, *raised[:1]]), "The"
         raise RadevalError(what, "radbook build", f"{where} whole log is in {display_path(log)}.")
     return progress.expected is not None

@@ -15,7 +15,9 @@ from radeval_lib.study.pages import exhibit_entries
 _FRONT_MATTER = re.compile(r"\A---\n.*?^---\n", re.MULTILINE | re.DOTALL)
 _GLUED = re.compile(r"\{glue:text\}`([\w-]+)`")
 _FENCED = re.compile(r"^(`{3,}).*?^\1`*$", re.MULTILINE | re.DOTALL)
+# A heading with the first label before it, as ``(how-to-cite)=`` and ``# How to cite``.
 _HEADING = re.compile(r"(?:^\(([\w-]+)\)=\n)?(?:^\([\w-]+\)=\n)*^#{1,6} (.+)$", re.MULTILINE)
+# Citations, tags, labels, fences, options, and of roles and emphasis all but the words.
 _MARKUP = re.compile(
     r"\{cite[:a-z]*\}`[^`]*`|<[^>]+>|^\([\w-]+\)=$|^(?:```|:::)[^\n]*$|^:[\w-]+:[^\n]*$"
     r"|\{[a-z:]+\}(?=`)| <[\w-]+>(?=`)|[`*#$]",
@@ -64,7 +66,5 @@ def search_script(pages: Sequence[str], staged: Mapping[str, bytes], card: pd.Da
         "pageHeadings": {page: headings_of(content, notebook=is_one) for page, content, is_one in contents},
         "exhibits": exhibit_entries(card),
     }
-    lines = (
-        f"window.{key} = {json.dumps(one, ensure_ascii=False, indent=0)};\n" for key, one in searched.items()
-    )
-    return "".join(lines).encode()
+    texts = {key: json.dumps(value, ensure_ascii=False, indent=0) for key, value in searched.items()}
+    return "".join(f"window.{key} = {text};\n" for key, text in texts.items()).encode()

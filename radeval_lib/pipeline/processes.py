@@ -8,12 +8,11 @@ A notebook that is run without a build shares that lock with others and holds on
 from __future__ import annotations
 
 import os
-import re
 import secrets
 import signal
 import threading
 import time
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TextIO
@@ -26,23 +25,11 @@ from radeval_lib.study import cells
 
 OWNER = "RADEVAL_OWNER"
 """Environment variable of a build's steps: the lock's file, a colon, and what the build wrote into it."""
-_RAISED = re.compile(r"[\w.]*(Error|Exception|Exit|Interrupt): \S")
 _WAIT = 0.5  # seconds between two looks
 
 
 class BusyError(RadevalError):
     """An output folder, or a place in it, that another process is writing."""
-
-
-def exceptions(lines: Iterable[str]) -> list[str]:
-    """The lines of a log that name an exception, the cause first."""
-    return [line.strip() for line in lines if _RAISED.match(line.strip())]
-
-
-def last_words(lines: Sequence[str]) -> list[str]:
-    """The :func:`exceptions` of a log; without any its last line with text."""
-    printed = [line.strip() for line in lines if line.strip()]
-    return exceptions(printed) or printed[-1:] or ["it printed nothing"]
 
 
 @contextmanager
@@ -70,6 +57,7 @@ def only_run(output_dir: Path, executed: Path) -> Iterator[None]:
 
 @contextmanager
 def _locked(path: Path, what: Path, *, shared: bool = False) -> Iterator[TextIO]:
+    """Hold a lock; a BusyError, which names what is being written, where another process holds it."""
     if (stream := atomic.lock(path, shared=shared)) is None:
         who = path.read_text(encoding="utf-8").partition(" ")[0]
         named = f" (process {who})" if _runs(who) else ""
@@ -113,12 +101,14 @@ def is_owned() -> bool:
 
 
 def _watch(path: Path, token: str) -> None:
+    """Wait until no build holds the lock, and end this process."""
     while _held(path, token):
         time.sleep(_WAIT)
     os._exit(128 + signal.SIGTERM)  # kernels notice that their parent is gone
 
 
 def _held(path: Path, token: str) -> bool:
+    """Whether the build that wrote a token into a lock's file still holds it."""
     with suppress(OSError):
         if path.read_text(encoding="utf-8") == token:
             if not (free := atomic.lock(path, shared=True)):
