@@ -6,7 +6,7 @@ import ctypes
 import signal
 import sys
 
-_PR_SET_PDEATHSIG = 1
+_PR_SET_PDEATHSIG = 1  # prctl's number of the request
 
 
 def kill_on_parent_exit() -> None:

@@ -13,7 +13,7 @@ from typing import NamedTuple
 from radeval_lib.errors import RadevalError
 
 _OPEN, _CLOSE = "⟦", "⟧"
-_FIRST = re.compile(rf"{_OPEN}(\w+):([a-z]+):(\d+){_CLOSE}")
+_FIRST = re.compile(rf"{_OPEN}(\w+):([a-z]+):(\d+){_CLOSE}")  # ⟦radpref:reference:12⟧
 _WORD = f"{_OPEN}_{_CLOSE}"
 
 

@@ -254,6 +254,7 @@ def page(card: dict[str, Any]) -> str:
 
 
 def _environment() -> Any:
+    """Jinja with filters that write numbers and intervals."""
     environment = report.environment(Path(__file__).parent)
     environment.filters["interval"] = lambda row, form=".2f": (
         "–" if not row or row.get("value") is None

@@ -111,6 +111,7 @@ def effects(
     texts = part.groupby("kind")["candidate"].nunique()
 
     def means(members: pd.Series, flip: int) -> dict[str, Any]:
+        """Means by kind of study, with intervals; ``flip`` is -1 where scores are to be turned back."""
         by_kind = {}
         for kind, mask in masks.items():
             rng = np.random.default_rng(seed)

@@ -11,7 +11,7 @@ import numpy as np
 
 PLACEHOLDER = "your id"
 """What a lab's first cell says until a student puts an id there."""
-_LONGEST = 80
+_LONGEST = 80  # characters of an id
 
 
 def known_id(value: object) -> str:

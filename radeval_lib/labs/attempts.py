@@ -98,6 +98,7 @@ class Attempts:
                 self.grade.notes.append(f"code cell {cell + 1} stopped the notebook and was left out")
 
     def _why_not_begun(self) -> str:
+        """Why nothing of the submission ran, by what its process printed."""
         size = os.fstat(self.printed.fileno()).st_size if self.printed else 0
         end = os.pread(self.printed.fileno(), 2000, max(0, size - 2000)) if self.printed else b""
         failure = sandbox.start_failure(end.decode(errors="replace"))

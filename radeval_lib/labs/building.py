@@ -35,7 +35,7 @@ _LINK = re.compile(r"\{ref\}`(?:(?P<words>[^`<]+?)\s*<)?(?P<label>[\w-]+)>?`")  
 _HEADING = re.compile(r"^(#+ .+)$", re.MULTILINE)
 _LABEL = re.compile(r"^\([\w-]+\)=\n", re.MULTILINE)  # (label)=
 _TEST_TAGS = {"test", "hidden-test"}
-_TEST = re.compile(r"^def (test_\w+)\(", re.MULTILINE)
+_TEST = re.compile(r"^def (test_\w+)\(", re.MULTILINE)  # def test_counts(
 _SOLUTION = re.compile(
     r"^(?P<indent> *)# BEGIN SOLUTION(?P<bare> NO PROMPT)?\n(?P<code>.*?)^ *# END SOLUTION(?:\n|$)",
     re.MULTILINE | re.DOTALL,
@@ -293,6 +293,7 @@ def _parts(cells: Sequence[NotebookNode], lab: Lab) -> list[_Part]:
 
 
 def _task(cell: NotebookNode, tests: Sequence[NotebookNode], lab: Lab) -> LabTask:
+    """A task from the cell of its answer and those of its tests."""
     name, points = cell.metadata["task"], float(cell.metadata.get("points", 0))
     lab_tests = []
     for test in tests:

@@ -126,6 +126,7 @@ def _own_message(test: Callable[..., None]) -> str:
 
 
 def _show(task: str, message: str | None, passed: str = "this check passes") -> None:
+    """Show what a check says: as an output of the notebook, or as a line where there is none."""
     text = f"{task}: {passed if message is None else message}"
     try:
         from IPython import get_ipython

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from radeval_lib import labs
 from radeval_lib.pages.rales.calibration import known_classifier
 
-_TEMPERATURES = (0.35, 0.45, 0.55, 1.8, 2.2, 2.6)
+_TEMPERATURES = (0.35, 0.45, 0.55, 1.8, 2.2, 2.6)  # too sure below 1, not sure enough above
 
 
 def classifier(

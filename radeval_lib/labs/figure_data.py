@@ -98,6 +98,7 @@ def _title(axes: Any) -> str:
 
 
 def _axes_facts(axes: Any, figure: Any) -> dict[str, Any]:
+    """What one of a figure's axes shows, see :func:`figure_facts`."""
     legends = [one for one in (axes.get_legend(), *figure.legends) if one]
     bars = [patch for group in axes.containers if hasattr(group, "patches") for patch in group.patches]
     flat = any(getattr(group, "orientation", "") == "horizontal" for group in axes.containers)

@@ -17,7 +17,7 @@ from radeval_lib.synthetic import ErrorPair
 from radeval_lib.synthetic.difference import CATEGORIES, ReportDifference
 from radeval_lib.synthetic.generator import seeded
 
-_RATERS = 6
+_RATERS = 6  # as many as ReXVal has
 _LETTERS = tuple(CATEGORIES)
 _SPREAD, _ALARMS = 0.15, 1.2  # over raters: of sensitivities, and of the logarithm of false alarms
 _MISJUDGED, _MISNAMED = 0.1, 0.03  # shares of the noted errors whose significance or category is wrong

@@ -20,7 +20,7 @@ from radeval_lib.labs.checks import StudentError, outcome
 from radeval_lib.labs.judge_messages import CellRemark, Message, ProcessKilled, StudentIds, TaskMarked
 from radeval_lib.labs.student import LONGEST_MESSAGE, WAITING
 
-_MOST_BYTES = 20_000_000
+_MOST_BYTES = 20_000_000  # of one message from a student's process
 _GRACE = 60  # seconds beyond a student's own limit: on a busy machine it takes long to begin
 
 
@@ -65,6 +65,7 @@ class StudentChannel:
         return message
 
     def _ask(self, name: str, **more: Any) -> Any:
+        """What the student's process answers; a StudentError where it raised, or gives no answers."""
         if self.failed:
             raise StudentError(self.failed)
         try:

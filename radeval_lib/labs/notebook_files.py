@@ -27,6 +27,7 @@ _BEGINNINGS = {
     b"7z\xbc\xaf": "an archive that is not opened here",
     b"\x1f\x8b": "an archive that is not opened here",
 }
+# Checks("lab", "0.1.0-1a2b3c4d")
 _BEGUN = re.compile(r"""Checks\(\s*["']([\w-]+)["']\s*,\s*["']([\w.+-]+)["']""")
 
 
@@ -75,6 +76,7 @@ def written_id(cells: Sequence[str]) -> str:
 
 
 def _text(data: bytes, notes: list[str]) -> str:
+    """A file's bytes as a text; a note where it is not UTF-8."""
     encoding = "utf-16" if data[:2] in (b"\xff\xfe", b"\xfe\xff") else "utf-8-sig"
     try:
         return data.decode(encoding)

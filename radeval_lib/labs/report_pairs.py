@@ -65,6 +65,7 @@ def pairs(n: int, seed: int) -> list[Pair]:
 
 
 def _pair(rng: Random) -> Pair:
+    """A pair: what a candidate says of findings is right, left out, on the other side, or invented."""
     reports, findings = _pool()
     base = rng.choice(reports)
     order = sorted(WORDS, key=lambda _: rng.random())

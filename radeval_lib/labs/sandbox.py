@@ -24,8 +24,8 @@ from radeval_lib.paths import MANIFESTS, ROOT
 HOME = "/home/student"
 HANDED_IN = "/handed-in"
 """Where a submission finds the files that came with it."""
-_DISK, _SHARED = 300_000_000, 64_000_000
-_FILE, _PROCESSES, _OPEN_FILES = 50_000_000, 128, 256
+_DISK, _SHARED = 300_000_000, 64_000_000  # bytes of HOME and of /tmp each; of shared memory
+_FILE, _PROCESSES, _OPEN_FILES = 50_000_000, 128, 256  # bytes of a file; numbers
 _SYSTEM = (
     *("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64"),
     *("/etc/alternatives", "/etc/fonts", "/etc/ld.so.cache", "/etc/localtime"),

@@ -147,6 +147,7 @@ def _id(names: Mapping[str, Any]) -> dict[str, str] | None:
 
 
 def _answer(names: Mapping[str, Any], asked: Mapping[str, Any]) -> Any:
+    """What the judge asked for: a value, that it is a function, or what it returns."""
     if asked["name"] not in names:
         raise TypeError(f"there is no {asked['name']!r}")
     value = names[asked["name"]]

@@ -64,6 +64,7 @@ class Names:
 
     @staticmethod
     def _imports(every: Sequence[ast.AST]) -> defaultdict[str, set[str]]:
+        """The dotted names that imports give to names, those of ``from ... import *`` as far as known."""
         imported = defaultdict[str, set[str]](set)
         for node in every:
             if isinstance(node, ast.Import):

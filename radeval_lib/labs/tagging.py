@@ -24,6 +24,7 @@ def sentences(style: Style, reports: int, seed: int) -> list[Sentence]:
 
 
 def _without_articles(words: Sequence[str], tags: Sequence[str]) -> list[str]:
+    """The tags where an entity begins behind its article."""
     shortened = list(tags)
     for place, (word, tag) in enumerate(zip(words, tags, strict=True)):
         if tag.startswith("B-") and word.lower() in ("a", "an", "the"):

@@ -121,6 +121,7 @@ def find_workarounds(
 
 
 def _in_sources(parsed: Sequence[Parsed], names: Names) -> list[Workaround]:
+    """The workarounds in parsed sources, not yet what the lab's own cells use."""
     own = _own_names([tree for _, _, tree in parsed])
     workarounds = []
     for where, text, tree in parsed:
@@ -265,6 +266,7 @@ class _Reader:
         return puts_together(key) or (isinstance(key, ast.Name) and key.id in self._names.computed)
 
     def _look(self, node: ast.AST) -> None:
+        """Note what a node of the tree names that is a workaround."""
         found = self._found
         match node:
             case ast.Import(names=names):
@@ -291,6 +293,7 @@ class _Reader:
                 self._call(node)
 
     def _text(self, text: str) -> None:
+        """Note a text that names what only a workaround needs."""
         own = text in self._names.given  # a lab may call a number of its own so
         if (text in AS_TEXTS and not own) or text.startswith(("radeval_lib.labs", "radeval_lib.cli")):
             self._found.append(text[:60])
@@ -306,6 +309,7 @@ class _Reader:
         return top != "radeval_lib" and not _is_installed(top)
 
     def _attribute(self, node: ast.Attribute, attr: str) -> None:
+        """Note an attribute that leads to a workaround, or is set where it should not be."""
         paths = self._names.paths(node)
         self._found += filter(None, map(_in_path, sorted(paths)))
         if attr in ON_ANYTHING or (attr.startswith("_") and attr.lstrip("_") in HELD - IMPORTED):
@@ -321,6 +325,7 @@ class _Reader:
             self._found.append(f"get_ipython().{attr}")
 
     def _name(self, node: ast.Name, name: str) -> None:
+        """Note a name that stands for a workaround, or hands on what should only be used."""
         if not isinstance(node.ctx, ast.Load):
             return
         paths = self._names.paths(node)
@@ -333,6 +338,7 @@ class _Reader:
             self._found.append(f"{path} as a value")
 
     def _call(self, node: ast.Call) -> None:
+        """Note calls that ask for attributes by name, for namespaces, or run texts."""
         match node.func, node.args:
             case ast.Name(id=name), [what, key, *_] if name in _BY_NAME:
                 if isinstance(key, ast.Constant) and isinstance(key.value, str):
@@ -380,6 +386,7 @@ class _Reader:
             self._magic(node.func.attr, node.args)
 
     def _magic(self, function: str, given: Sequence[ast.expr]) -> None:
+        """Note a magic or command that runs what nobody reads."""
         if function in ("system", "getoutput", "getsystem"):
             self._command(given[0] if given else None)
             return
@@ -419,6 +426,7 @@ class _Reader:
                 self._found.append(f"!{match[0].strip()}"[:60])
 
     def _named(self, function: str, what: ast.AST, attr: str) -> None:
+        """Note an attribute that a function such as ``getattr`` names by a text."""
         paths = {f"{path}.{attr}" for path in self._names.paths(what)}
         self._found += filter(None, map(_in_path, sorted(paths)))
         if attr in ON_ANYTHING and attr not in self._names.given:

@@ -22,7 +22,7 @@ _HEADING = re.compile(r"^#+ (.*)$", re.MULTILINE)
 _REFERENCE = re.compile(r"\{ref\}`(?:(?P<text>[^`<]+?)\s+<(?P<named>[\w-]+)>|(?P<plain>[\w-]+))`")
 """``{ref}`label` `` or ``{ref}`words <label>` ``."""
 _LISTED = re.compile(r"^\d+\. \{ref\}`(?P<label>[\w-]+)`\n", re.MULTILINE)  # 2. {ref}`label`
-_LIST = re.compile(r"(?:^\d+\. .*\n)+", re.MULTILINE)
+_LIST = re.compile(r"(?:^\d+\. .*\n)+", re.MULTILINE)  # a numbered list, an item a line
 _ORPHAN = "---\norphan: true\nnosearch: true\n---\n\n"
 """Front matter of a page outside the table of contents, made for links in tables and not searched."""
 

@@ -24,6 +24,7 @@ from radeval_lib.synthetic.generator import generate
 
 _PICTURES = (".png", ".jpg", ".ico")
 _GENERATED = 20_000  # reports, for the phrases that the generator makes
+# The lines of a code block
 _LISTING = re.compile(r"^```\{code-block\}[^\n]*\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
 

@@ -34,6 +34,7 @@ def digest(data_sets: Iterable[str], root: Path | None) -> str:
 
 
 def _checksum(path: Path) -> str:
+    """The SHA-256 of a file, from the cache where the file did not change."""
     known, state = _known(_CACHE), checksums.state(path)
     noted = known.get(str(path))
     if noted is not None and noted[:-1] == list(state):

@@ -20,8 +20,9 @@ from radeval_lib.pipeline import durations, forkserver, logs, outlook, processes
 from radeval_lib.pipeline.steps import Graph
 from radeval_lib.study import headlines, results
 
+# radbook: ...; MissingInputException in rule page
 _SHOWN = re.compile(r"^radbook: |^(MissingInput|Syntax|Ambiguous)\w*(Exception|Error)")
-_DONE = re.compile(r"^(\d+) of (\d+) steps")
+_DONE = re.compile(r"^(\d+) of (\d+) steps")  # 12 of 60 steps (20%) done
 _GIB_A_KERNEL = 3  # memory of the largest notebook, with its models
 _REASONS = {
     "output files have to be generated": "",

@@ -39,7 +39,7 @@ COMMON = ("profile", "seed", "output_dir", "data_root")
 """Parameters that every notebook has; what a notebook has beyond them makes it a cell."""
 
 INJECTED = "injected-parameters"
-ANSI = re.compile(r"\x1b\[[0-9;]*m")
+ANSI = re.compile(r"\x1b\[[0-9;]*m")  # a change of colour in a terminal
 
 
 def notebook_name(given: str) -> str:

@@ -210,6 +210,7 @@ def _become(request: dict[str, Any]) -> None:
 
 
 def _main() -> None:
+    """Load the libraries, serve, and become in each fork what was asked for."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # of the terminal; the build ends this process itself
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # nobody waits for forks: they leave nothing behind
     # Model libraries ask for a progress bar of widgets, which no page could show.

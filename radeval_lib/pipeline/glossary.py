@@ -59,6 +59,7 @@ class Linker:
         return "".join(self._link(part) if prose else part for prose, part in _parts(source))
 
     def _link(self, prose: str) -> str:
+        """Running text with the first use of each entry that is left as a role."""
         starts: list[tuple[int, int]] = []
         for entry in list(self._left):
             words = "|".join(re.escape(word) for word in sorted(entry, key=len, reverse=True))

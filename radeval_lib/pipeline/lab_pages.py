@@ -12,7 +12,7 @@ from radeval_lib.pipeline import citing, launching
 
 # The rows of a lab's first table that name pages: | **Read first** | {ref}`label` |
 _READ = re.compile(r"^\| \*\*Read (?:first|afterwards)\*\* \|(.*)\|$", re.MULTILINE)
-LABEL = re.compile(r"\{ref\}`(?:[^`<]*<)?([\w-]+)>?`")
+LABEL = re.compile(r"\{ref\}`(?:[^`<]*<)?([\w-]+)>?`")  # {ref}`label`, {ref}`words <label>`
 _SOLUTIONS = "Solutions are not on this site: {ref}`an instructor makes them <labs-instructors>`."
 
 

@@ -44,7 +44,7 @@ from radeval_lib.pipeline import launching
 
 launching.make_cells("{name}")
 """
-_COMMIT = re.compile(r"<td>commit</td>\s*<td>([0-9a-f]{40})\b")
+_COMMIT = re.compile(r"<td>commit</td>\s*<td>([0-9a-f]{40})\b")  # in a table of provenance
 
 
 @cache

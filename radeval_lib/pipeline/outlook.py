@@ -52,6 +52,7 @@ def hub_models(graph: Graph) -> dict[str, bool]:
 
 
 def _data(graph: Graph) -> str:
+    """The line on data sets."""
     sets = data_sets(graph)
     if not sets:
         return "Data: every role is filled by the generator or by recorded scores; no data set is needed."
@@ -93,6 +94,7 @@ def _roles_of(graph: Graph, page: str) -> set[str]:
 
 
 def _lacking(graph: Graph) -> Iterator[str]:
+    """The lines on roles whose data are not here, or in part."""
     for role, pages in lacking(graph).items():
         named = joined(list(registry.datasets_of(graph.settings.roles[role])))
         yield f"Without {named} ({role}), left out as a whole or from where they need it: {joined(pages)}."
@@ -103,6 +105,7 @@ def _lacking(graph: Graph) -> Iterator[str]:
 
 
 def _models(is_here: dict[str, bool]) -> str:
+    """The line on models of a hub."""
     if not is_here:
         return "Models: the profile names none of a hub."
     missing = [name for name, here in is_here.items() if not here]
@@ -135,6 +138,7 @@ def _waiting(graph: Graph) -> Counter[str]:
 
 
 def _cells(graph: Graph) -> str:
+    """The line on planned cells."""
     total = len(graph.cells)
     if not total:
         return "Cells: the profile plans none."

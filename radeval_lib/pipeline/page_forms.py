@@ -24,8 +24,8 @@ from radeval_lib.study.pages import claims_table, not_rebuilt
 from radeval_lib.study.results import Result
 
 _PAINT = re.compile(r"(fill|stroke): #([0-9a-f]{6})\b")
-_OPACITY = re.compile(r"\b((?:fill-|stroke-)?opacity): (0\.\d+)")
-_CELLS = re.compile(r'<g id="QuadMesh_\d+">.*?</g>', re.DOTALL)
+_OPACITY = re.compile(r"\b((?:fill-|stroke-)?opacity): (0\.\d+)")  # fill-opacity: 0.5
+_CELLS = re.compile(r'<g id="QuadMesh_\d+">.*?</g>', re.DOTALL)  # a heat map's cells
 _WHOLE = (("^=", "", ";"), ("*=", "; ", ";"), ("$=", "; ", ""))  # a declaration in a style, and its ends
 _DARK_GROUND = "121212"  # the page of sphinx-book-theme
 _LEAST_CONTRAST = 6  # of a colour with it: Okabe and Ito's blue has 3.6

@@ -13,8 +13,8 @@ import pandas as pd
 from radeval_lib.study.pages import exhibit_entries
 
 _FRONT_MATTER = re.compile(r"\A---\n.*?^---\n", re.MULTILINE | re.DOTALL)
-_GLUED = re.compile(r"\{glue:text\}`([\w-]+)`")
-_FENCED = re.compile(r"^(`{3,}).*?^\1`*$", re.MULTILINE | re.DOTALL)
+_GLUED = re.compile(r"\{glue:text\}`([\w-]+)`")  # {glue:text}`name`
+_FENCED = re.compile(r"^(`{3,}).*?^\1`*$", re.MULTILINE | re.DOTALL)  # from ``` to ```
 # A heading with the first label before it, as ``(how-to-cite)=`` and ``# How to cite``.
 _HEADING = re.compile(r"(?:^\(([\w-]+)\)=\n)?(?:^\([\w-]+\)=\n)*^#{1,6} (.+)$", re.MULTILINE)
 # Citations, tags, labels, fences, options, and of roles and emphasis all but the words.

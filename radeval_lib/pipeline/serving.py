@@ -30,6 +30,8 @@ class ServeError(RadevalError):
 
 
 class _Handler(SimpleHTTPRequestHandler):
+    """Serves the book's files, to be asked for again at each visit."""
+
     extensions_map: dict[str, str] = {**SimpleHTTPRequestHandler.extensions_map, **_TYPES}  # noqa: RUF012
 
     def end_headers(self) -> None:

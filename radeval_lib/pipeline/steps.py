@@ -25,7 +25,7 @@ from radeval_lib.study.profiles import CELL_MODEL, Profile, profile
 BOOK = "the book"
 """The step that renders."""
 _WAITING = "waiting: "
-_MESSAGE = re.compile(r"(?:Job \d+: )?(running|rendering) (.+)")
+_MESSAGE = re.compile(r"(?:Job \d+: )?(running|rendering) (.+)")  # Job 3: running rales/benchmark
 RECORD = "run.json"
 """In a page's results: the parameters that it ran with, and the checksums of what it recorded."""
 

@@ -33,9 +33,9 @@ CLAIMS = (
     "facts.claim_objective",
 )
 """What each paper is cited for."""
-FIRST = 5
+FIRST = 5  # findings that are not folded
 MORE = "More\u00a0→"
-_BOLD = re.compile(r"\*\*(.+?)\*\*")
+_BOLD = re.compile(r"\*\*(.+?)\*\*")  # **bold**
 
 
 def findings(run: Run) -> HTML:

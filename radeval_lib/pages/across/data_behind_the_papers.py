@@ -42,6 +42,7 @@ def _place(exhibit_id: str) -> str:
 
 
 def _row(dataset: Manifest) -> list[str]:
+    """A data set's row of the table to search, as HTML."""
     needed = sorted(exhibits_that_need(dataset))
     links = "; ".join(map(_place, needed))
     opened = f"<details><summary>{len(needed)} exhibits that need it</summary>{links}</details>"

@@ -17,7 +17,7 @@ from radeval_lib.papers.printed_numbers import printed
 from radeval_lib.stats.printed import Kind, correlation_interval, standard_error
 from radeval_lib.study.runs import Run
 
-POWER, ALPHA = 0.8, 0.05
+POWER, ALPHA = 0.8, 0.05  # of two-sided tests
 Correlation = tuple[float, float]  # as printed, and its standard error on Fisher's scale
 
 

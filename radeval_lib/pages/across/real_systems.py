@@ -32,7 +32,7 @@ from radeval_lib.wording import in_words, joined, long_date, p_words, percent, w
 NAME = "iu_systems"
 WORDS = ("bleu", "rouge_l", "meteor", "bertscore")
 """Metrics of words, or of words in context."""
-_LOOKUPS = 20_000
+_LOOKUPS = 20_000  # random permutations of outputs
 _ROUNDING = 2e-5  # of recorded scores
 _CLAIMS = Path(__file__).with_name("real_systems.yml")
 

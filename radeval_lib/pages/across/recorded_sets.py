@@ -27,7 +27,7 @@ from radeval_lib.study import recordings
 from radeval_lib.study.beginning import begin_cell
 from radeval_lib.study.runs import Run
 
-DECIMALS = 9
+DECIMALS = 9  # of recorded scores
 _OUTPUTS = "build/runs/recording"
 NOTEBOOKS = {
     "fingerprints": "across/fingerprints",

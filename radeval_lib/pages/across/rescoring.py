@@ -31,7 +31,7 @@ OUT_OF_DATE = "out of date, scored by another version of the code"
 EXACT = "no model"
 SAME_MODELS = "the recorded models"
 OTHER_MODELS = "other models than those recorded"
-_SAME, _NEARLY_SAME, _NEAR_MEAN, _NEAR_TAU = 1.1e-9, 1e-6, 0.02, 0.03
+_SAME, _NEARLY_SAME, _NEAR_MEAN, _NEAR_TAU = 1.1e-9, 1e-6, 0.02, 0.03  # most differences: scores, means, τ_b
 
 
 class Comparison(NamedTuple):

@@ -53,7 +53,7 @@ _REPLACED = (
     *((f". {number}. ", ". ") for number in range(2, 6)),
     *((f" {number}. ", ". ") for number in range(2, 6)),
 )
-_SIGNS = re.compile(r"[\"/\\'.,?;*!%^&_+():<=>@\[\]{}]")
+_SIGNS = re.compile(r"[\"/\\'.,?;*!%^&_+():<=>@\[\]{}]")  # that R2Gen takes out of a sentence
 _SPACES = re.compile(r"\s+")
 
 
@@ -81,6 +81,7 @@ def _each(
     score: Callable[..., float] = np.mean,
     lower: bool = False,
 ) -> Variant:
+    """A variant that scores pairs one by one, and the set by ``score`` of their values."""
     values = of_pairs.values if isinstance(of_pairs, Metric) else of_pairs
     return Variant(family, name, source, score, lower, values)
 
@@ -130,6 +131,8 @@ def _bleu2(references: Texts, candidates: Texts) -> float:
 
 
 def _sacrebleu(**settings: Any) -> Score:
+    """The BLEU that sacrebleu computes with these settings."""
+
     def score(references: Texts, candidates: Texts) -> float:
         from sacrebleu.metrics import BLEU
 
@@ -197,6 +200,7 @@ def _rouge(prepare: Callable[[str], list[str]], beta: float) -> Score:
 
 
 def _rouge_summary(references: Texts, candidates: Texts) -> float:
+    """ROUGE-Lsum of Google's package: sentence by sentence."""
     from rouge_score.rouge_scorer import RougeScorer
 
     scorer, values = RougeScorer(["rougeLsum"], use_stemmer=True), []

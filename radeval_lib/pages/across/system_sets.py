@@ -76,7 +76,7 @@ LANDMARKS = (
 )
 SAME = "the reference itself"
 STRATA = ("normal", "finding", "other", "uncoded")
-LOOKUPS = 10_000
+LOOKUPS = 10_000  # random permutations of outputs
 _TRIED, _AGAINST = 100, 100  # texts among which the constant is chosen, and studies on which
 _CHOOSERS = ("bleu", "rouge_l", "meteor")
 _LOST = "a “no” lost"

@@ -18,7 +18,7 @@ from radeval_lib.study.behaviours import recorded_behaviour
 from radeval_lib.study.runs import Run
 
 NAME = recordings.SYSTEMS
-DECIMALS = 5
+DECIMALS = 5  # of recorded scores
 
 
 def tables(run: Run, root: Path, wordnet: str | None = None) -> tuple[pd.DataFrame, dict[str, pd.DataFrame]]:

@@ -26,7 +26,7 @@ PRICES = {"cpu": 0.05, "cuda": 3.0}
 PEER = {"bleu": 0.09, "rouge_l": 0.16, "bertscore": 0.64, "f1_radgraph": 157.79, "ratescore": 52.98}
 """Milliseconds per pair that RadEval 2.2 publishes: an A100, reports of 8 to 15 tokens, twenty at once
 (docs/trl_rewards_benchmarks.md at commit 0783f83)."""
-PEER_GREEN = 2210.0
+PEER_GREEN = 2210.0  # GREEN's milliseconds there
 WARM_UP = 4  # pairs that are scored before the clock starts
 
 

@@ -21,7 +21,7 @@ from radeval_lib.stats.estimates import Estimate
 from radeval_lib.stats.resampling import estimate
 from radeval_lib.study.runs import Run
 
-_DRAW = re.compile(r", draw \d+$")
+_DRAW = re.compile(r", draw \d+$")  # stanza, draw 2
 REFITS = 100
 """Resamples of the validation documents, in each of which a temperature is fitted."""
 

@@ -36,7 +36,7 @@ SHARES = ("100%", "10%", "1%")
 TABLES = {labels: f"Table {table.removeprefix('rales.table')}" for labels, (table, _) in SETTINGS.items()}
 """The table of each share of labels, as the paper numbers it."""
 
-_ABOVE: dict[str, Any] = {"loc": "lower center", "bbox_to_anchor": (0.5, 1)}
+_ABOVE: dict[str, Any] = {"loc": "lower center", "bbox_to_anchor": (0.5, 1)}  # of a legend
 
 FRIEDMAN = ("Kendall's W", "p, tasks", "p, data sets", "smallest p of a pair", "smallest p, Holm")
 """Columns of the page's table of Friedman's tests and of what Wilcoxon's find pair by pair."""

@@ -283,6 +283,7 @@ def _rarest(labels: Iterable[str]) -> str:
 
 
 def _checked(parts: Parts, name: str) -> Parts:
+    """The parts, or a TaskError where one has nothing to find."""
     for part, rows in zip(Parts._fields, parts, strict=True):
         if not rows:
             raise TaskError(f"no record in the {part} part", name, "Give data with all three splits.")

@@ -88,6 +88,7 @@ class PrintedAgreement:
         return right_of(self._cells(column)[metric], self.pairs[column.split(", ")[0]])
 
     def _lead(self, column: str, first: str, second: str) -> Lead:
+        """The lead of one metric over another in a column, as far as the print decides it."""
         part, kind = column.split(", ")
         if kind == "accuracy":
             ours, theirs = (self._right(column, metric) for metric in (first, second))

@@ -139,6 +139,7 @@ class NerModels:
         return {training: self._measured(output) for training, output in self.cells.items()}
 
     def _measured(self, output: CellOutput) -> pd.DataFrame:
+        """Measures of a training's counts, with intervals."""
         return measures.intervals(
             output.tables["counts"],
             measures.TAGGING,
