@@ -162,7 +162,7 @@ def test_files_that_describe_the_study_are_of_their_formats(
 def test_notebooks_to_launch_have_their_parameters_and_their_addresses(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    assert launching.buttons("rales/nlu_scores") == ""  # no public home is named here
+    assert launching.buttons("rales/nlu_scores", "HEAD") == ""  # no public home is named here
     monkeypatch.setattr(launching, "home", lambda: "owner/study")
     written = launching.export(tmp_path / "build" / "launch", "owner/study", "abc123")
     assert len(written) == len(notebooks())

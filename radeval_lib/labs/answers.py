@@ -110,7 +110,7 @@ def _in_order(items: list[Any]) -> list[Any]:
         return sorted(items, key=repr)
 
 
-def callable_answer(value: Any, without: Collection[str] = ()) -> Callable[..., Any]:
+def callable_answer(value: Any, without: Collection[str]) -> Callable[..., Any]:
     """A function as tests call it: it gets copies of its arguments, and gives its result in normal form.
 
     ``without`` names packages that it must not call, see :func:`radeval_lib.labs.by_hand.by_hand`.

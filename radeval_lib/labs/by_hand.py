@@ -75,11 +75,11 @@ def _named(frame: FrameType, called: str) -> str:
     return called
 
 
-def spliced(texts: Sequence[str], rng: np.random.Generator, n: int = 6) -> list[tuple[str, str]]:
-    """Candidates and references that no notebook held: one of the two is one of ``texts``, the other begins
+def spliced(texts: Sequence[str], rng: np.random.Generator) -> list[tuple[str, str]]:
+    """Six pairs of a candidate and a reference that no notebook held: one is of ``texts``, the other begins
     like it and goes on like another."""
     made = []
-    for number in range(n):
+    for number in range(6):
         one, other = (texts[place].split() for place in rng.choice(len(texts), 2, replace=False))
         start, rest = one[: rng.integers(3, len(one) - 2)], other[rng.integers(len(other) - 3) :]
         pair = " ".join(start + rest), " ".join(one)

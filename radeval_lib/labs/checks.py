@@ -74,7 +74,7 @@ class Checks:
             _show("student_id", own, f"your id is {known!r}")
 
 
-def local(names: Mapping[str, Any], name: str, without: Collection[str] = ()) -> Any:
+def local(names: Mapping[str, Any], name: str, without: Collection[str]) -> Any:
     """What a test in the student's own process gets for a name."""
     if name not in names:
         raise AnswerError(f"there is no {name!r}")

@@ -79,7 +79,7 @@ def wordings(plans: Iterable[Plan]) -> list[list[str]]:
     return [one for one in names if len(one) > 1]
 
 
-def fact_cases(n: int, seed: int = 0) -> Iterator[tuple[FactSummary, ...]]:
+def fact_cases(n: int, seed: int) -> Iterator[tuple[FactSummary, ...]]:
     """``n`` sources, each with one reference and a summary by each of :data:`SYSTEMS`.
 
     Case i depends on ``seed`` and i alone.

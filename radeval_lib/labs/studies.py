@@ -13,12 +13,12 @@ from radeval_lib.labs.comparing import goes_with
 
 EQUAL = 0.5
 """Kendall's τ of either metric with the ratings."""
+PAIRS = 200
+"""Of candidate and reference in a study."""
 _LOOKED_AT = 300  # resamples
 
 
-def equal_metrics(
-    rng: np.random.Generator, between: float, studies: int, pairs: int = 200
-) -> NDArray[np.float64]:
+def equal_metrics(rng: np.random.Generator, between: float, studies: int) -> NDArray[np.float64]:
     """Kendall's τ of two metrics with the same ratings in simulated studies; both are truly :data:`EQUAL`.
 
     Ratings and scores are normal and the pairs of a study independent. For normal variables Pearson's
@@ -27,7 +27,6 @@ def equal_metrics(
     Parameters
     ----------
     between : Kendall's τ of the two metrics with each other.
-    pairs : of each study.
 
     Returns
     -------
@@ -37,7 +36,7 @@ def equal_metrics(
     correlations = np.full((3, 3), with_ratings)
     correlations[1:, 1:] = with_each_other
     np.fill_diagonal(correlations, 1)
-    drawn = rng.multivariate_normal(np.zeros(3), correlations, size=(studies, pairs), method="cholesky")
+    drawn = rng.multivariate_normal(np.zeros(3), correlations, size=(studies, PAIRS), method="cholesky")
     return np.array([[kendalltau(one[:, 0], one[:, k]).statistic for k in (1, 2)] for one in drawn])
 
 

@@ -63,7 +63,7 @@ class Submission:
     notes: list[str] = field(default_factory=list)
 
 
-def collect(folder: Path, scratch: Path, leave_out: Sequence[Path] = ()) -> list[Submission]:
+def collect(folder: Path, scratch: Path, leave_out: Sequence[Path]) -> list[Submission]:
     """Every submission below a folder, with private copies in ``scratch``; some places are left out."""
     collector = _Collector(scratch, {path.resolve() for path in leave_out})
     collector.folder(folder, PurePosixPath(), 0)

@@ -53,7 +53,7 @@ def references(source: str) -> set[str]:
     return {reference["named"] or reference["plain"] for reference in _REFERENCE.finditer(source)}
 
 
-def unlink_missing(source: str, missing: Mapping[str, str], word: str = "follows") -> str:
+def unlink_missing(source: str, missing: Mapping[str, str], word: str) -> str:
     """Markdown whose references to ``missing`` labels are the text that a reader would have clicked, or else
     the title, followed by ``word`` in parentheses."""
 
@@ -123,9 +123,9 @@ def is_outside_contents(page: Path) -> bool:
     return page.is_file() and page.read_text(encoding="utf-8").startswith(_ORPHAN)
 
 
-def placeholder(source: str, reason: str = "") -> str:
-    """The page that takes the place of one that is not made yet, or was left out for a ``reason``, so that
-    links in tables lead somewhere; the table of contents lacks the latter."""
+def placeholder(source: str, reason: str) -> str:
+    """The page that takes the place of one that is not made yet (no ``reason``), or was left out for one, so
+    that links in tables lead somewhere; the table of contents lacks the latter."""
     heading = _HEADING.search(source)
     title = heading[1] if heading else "A page"
     if reason:

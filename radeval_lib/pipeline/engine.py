@@ -77,7 +77,9 @@ def build(graph: Graph, cores: int, say: Say) -> None:
             if not something or not (stale_steps := graph.stale_steps()):
                 return
         raise ResultError(
-            f"the results of {', '.join(stale_steps)} are not whole", display_path(graph.output_dir)
+            f"the results of {', '.join(stale_steps)} are not whole",
+            display_path(graph.output_dir),
+            "Run `radbook build` again: something else may have written there.",
         )
 
 

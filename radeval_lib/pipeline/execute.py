@@ -174,7 +174,7 @@ def place_of(notebook: str, parameters: Mapping[str, Any]) -> RunFolders:
     return RunFolders(output_dir, name, is_cell=cell is not None)
 
 
-def run_notebook(name: str, parameters: Mapping[str, Any], place: RunFolders, progress: bool = True) -> None:
+def run_notebook(name: str, parameters: Mapping[str, Any], place: RunFolders, progress: bool) -> None:
     """Execute a notebook; what it leaves takes its place whole when it has succeeded, or not at all.
 
     Parameters

@@ -151,7 +151,7 @@ def built_from(notebook: nbformat.NotebookNode) -> str:
     return next((match[1] for html in shown if (match := _COMMIT.search(html))), "HEAD")
 
 
-def buttons(name: str, commit: str = "HEAD") -> str:
+def buttons(name: str, commit: str) -> str:
     """Links that open a page's notebook elsewhere, at the commit that it was built from; empty without a
     public repository, and where :func:`runs_alone` says that a reader would see nothing."""
     if not (repository := home()) or not runs_alone(name):

@@ -37,8 +37,8 @@ _CLAIMS = re.compile(r"^<!-- claims: (\w+) -->$", re.MULTILINE)
 def for_readers(
     executed: Path,
     card: pd.DataFrame,
-    exercises: Mapping[str, str] | None = None,
-    recorded: Sequence[Result] = (),
+    exercises: Mapping[str, str],
+    recorded: Sequence[Result],
 ) -> str:
     """An executed notebook as the book shows it: parameters hidden (its provenance lists them), code folded
     unless it is tagged ``show-input``, its papers below the title, how to cite each result of ``recorded``
@@ -59,7 +59,7 @@ def for_readers(
         label = re.match(r"\(([\w-]+)\)=", first.source)
         closing = {
             "exhibits": not_rebuilt(card, page),
-            "exercise": (exercises or {}).get(label[1], "") if label else "",
+            "exercise": exercises.get(label[1], "") if label else "",
             "source": citing.source_line(f"notebooks/{page}.md"),
         }
         notebook.cells += [

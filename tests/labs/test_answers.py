@@ -157,7 +157,7 @@ def test_functions_get_arrays_and_tuples_and_give_the_one_form() -> None:
     def tell(one: Any, *, other: Any) -> Any:
         return {"one": type(one).__name__, "other": type(other).__name__, "mean": np.mean(one)}
 
-    assert callable_answer(tell)(np.array([1, 3]), other=(1, 2)) == {
+    assert callable_answer(tell, ())(np.array([1, 3]), other=(1, 2)) == {
         "one": "ndarray",
         "other": "tuple",
         "mean": 2.0,
@@ -166,7 +166,7 @@ def test_functions_get_arrays_and_tuples_and_give_the_one_form() -> None:
 
 def test_functions_cannot_change_what_a_test_holds() -> None:
     held = [1, 2]
-    assert callable_answer(lambda items: items.pop())(held) == 2
+    assert callable_answer(lambda items: items.pop(), ())(held) == 2
     assert held == [1, 2]
 
 
@@ -192,7 +192,7 @@ def test_a_check_says_its_own_message_and_a_hidden_test_no_more() -> None:
 
     def said(test: Any, value: Any, hidden: bool) -> str:
         names = {"answer": value, "function": value}
-        return checks.outcome(test, lambda name: checks.local(names, name), hidden=hidden) or "passes"
+        return checks.outcome(test, lambda name: checks.local(names, name, ()), hidden=hidden) or "passes"
 
     for hidden in (False, True):
         assert said(too_small, 4, hidden) == "passes"
@@ -241,7 +241,7 @@ def test_a_function_that_calls_a_package_is_found_however_it_does() -> None:
         in_a_process,
         lambda _: Late(),
     ):
-        assert callable_answer(borrowed)([1]) is not None
+        assert callable_answer(borrowed, ())([1]) is not None
         with pytest.raises(BorrowedError, match="write this one yourself"):
             callable_answer(borrowed, without)([1])
     assert callable_answer(lambda values: sum(values), without)([1, 2]) == 3
@@ -283,10 +283,13 @@ def test_a_function_without_a_body_has_no_answer() -> None:
 
     for function in (empty, lambda _: None):
         for hidden in (False, True):
-            get = partial(checks.local, {"function": function})
+            get = partial(checks.local, {"function": function}, without=())
             assert checks.outcome(test, get, hidden=hidden) == "it has no answer yet"
     for function in (lambda text: None if text else 1, lambda text: print(end="")):
-        assert checks.outcome(test, partial(checks.local, {"function": function}), hidden=False) is None
+        assert (
+            checks.outcome(test, partial(checks.local, {"function": function}, without=()), hidden=False)
+            is None
+        )
 
 
 def test_ids_are_texts_or_whole_numbers() -> None:

@@ -11,7 +11,7 @@ import jupytext
 import nbformat
 import pytest
 
-from radeval_lib.labs import submissions
+from radeval_lib.labs import archives
 from radeval_lib.labs.notebook_files import read, written_id
 from radeval_lib.labs.submissions import Submission, collect
 
@@ -31,7 +31,7 @@ CELLS = [cell.source for cell in NOTEBOOK.cells if cell.cell_type == "code"]
 def found(folder: Path, tmp_path: Path) -> dict[str, Submission]:
     scratch = tmp_path / "scratch"
     scratch.mkdir()
-    return {one.name: one for one in collect(folder, scratch)}
+    return {one.name: one for one in collect(folder, scratch, [])}
 
 
 def put(path: Path, content: str | bytes = TEXT) -> Path:
@@ -235,7 +235,7 @@ def test_zips_that_cannot_be_opened_or_burst(tmp_path: Path, monkeypatch: pytest
     zipped(base / "bomb.zip", **{"zeros.bin": zeros, "bomb.ipynb": zeros, "z_lab.ipynb": TEXT})
     liar = zipped(tmp_path / "liar.zip", **{"a.ipynb": zeros}).read_bytes()
     put(base / "liar.zip", liar.replace(len(zeros).to_bytes(4, "little"), (9).to_bytes(4, "little")))
-    monkeypatch.setattr(submissions, "LARGEST", 1_000_000)
+    monkeypatch.setattr(archives, "LARGEST", 1_000_000)
     every = found(base, tmp_path)
     assert "cannot be opened" in every["broken.zip"].notes[0]
     bomb = every["bomb.zip/z_lab.ipynb"]
@@ -257,7 +257,7 @@ def test_zips_lose_what_is_at_fault_alone(tmp_path: Path, monkeypatch: pytest.Mo
     zipped(base / "clash.zip", **{"a": "", "a/b.txt": "", "lab.ipynb": TEXT})
     locked = path.read_bytes().replace(b"PK\x03\x04\x14\0\0", b"PK\x03\x04\x14\0\1")
     put(base / "locked.zip", locked.replace(b"PK\1\2\x14\3\x14\0\0", b"PK\1\2\x14\3\x14\0\1"))
-    monkeypatch.setattr(submissions, "_MEMBERS", 20)
+    monkeypatch.setattr(archives, "MOST_FILES", 20)
     every = found(base, tmp_path)
     assert every["many.zip/lab.ipynb"].notes == ["of the zip's 31 files only 20 were looked at"]
     for name in ("twice", "clash"):

@@ -53,7 +53,7 @@ def test_labels_of_a_page_have_titles() -> None:
     ],
 )
 def test_references_into_an_absent_page_become_its_title(source: str, told: str) -> None:
-    assert absent.unlink_missing(source, absent.labels(PAGE)) == told
+    assert absent.unlink_missing(source, absent.labels(PAGE), "follows") == told
     page = nbformat.v4.new_notebook(cells=[nbformat.v4.new_markdown_cell(source)])
     changed = absent.unlink_in_file(nbformat.writes(page).encode(), absent.labels(PAGE), notebook=True)
     assert nbformat.reads(changed.decode(), 4).cells[0].source == told
@@ -74,7 +74,7 @@ def test_only_the_prose_of_a_notebook_changes() -> None:
 
 
 def test_a_placeholder_says_that_its_page_follows_and_has_no_label() -> None:
-    told = absent.placeholder(PAGE)
+    told = absent.placeholder(PAGE, "")
     assert told.startswith("# What it costs (follows)\n\nThis page is not made yet.")
     assert absent.labels(told) == {}
 
@@ -105,7 +105,7 @@ def test_every_reference_of_the_first_edition_leads_somewhere_or_follows(name: s
             told[page] = source
     assert missing
     assert all(missing.values()), "a label without a title"
-    softened = {page: absent.unlink_missing(source, missing) for page, source in told.items()}
+    softened = {page: absent.unlink_missing(source, missing, "follows") for page, source in told.items()}
     assert any(softened[page] != told[page] for page in told)
     lost = {page: absent.references(source) - there for page, source in softened.items()}
     assert not {page: labels for page, labels in lost.items() if labels}

@@ -112,12 +112,12 @@ def test_only_a_build_leaves_out_a_page_that_lacks_data(
     place = execute.RunFolders(tmp_path, "rales/datasets", is_cell=False)
     parameters = {"profile": "embedded", "seed": 0, "output_dir": "", "data_root": ""}
     if owned and error is AbsentDataError:
-        execute.run_notebook("rales/datasets", parameters, place)
+        execute.run_notebook("rales/datasets", parameters, place, progress=False)
         assert absent.omission_reason(place.executed) == "RadPref is missing"
         assert [path.name for path in place.left.iterdir()] == [steps.RECORD]
     else:
         with pytest.raises(NotebookError, match="RadPref is missing"):
-            execute.run_notebook("rales/datasets", parameters, place)
+            execute.run_notebook("rales/datasets", parameters, place, progress=False)
         assert not place.executed.exists()
         assert not place.left.exists()
         assert place.executed.with_suffix(".failed.ipynb").exists()
