@@ -1,6 +1,6 @@
-"""Agreement of raters who counted the same items.
+"""Agreement of raters who counted or rated the same items.
 
-Every function takes ``counts`` of shape (items, raters), float, without missing values.
+``counts`` have shape (items, raters), float, without missing values.
 """
 
 from __future__ import annotations

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 
 COHERENCE = {"Coherent": 1.0, "Minor Errors": 0.5, "Major Errors": 0.0}
+"""The code of each answer on a description's coherence."""
 
 
 @dataclass(frozen=True)

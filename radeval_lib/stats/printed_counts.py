@@ -1,4 +1,4 @@
-"""Whole numbers behind printed shares and means: which counts, cases and ratings a paper's digits allow.
+"""Whole numbers behind printed shares and means: which counts and cases a paper's digits allow.
 
 Source of the intervals of shares: Brown, Cai and DasGupta 2001, Statistical Science 16(2).
 """
@@ -8,7 +8,6 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from functools import cache
-from itertools import permutations, product
 
 import numpy as np
 import pandas as pd
@@ -134,65 +133,3 @@ def predictions_that_print(
         if hits in counts_that_print(precision, half_width, predictions)
     ]
     return (min(fitting), max(fitting)) if fitting else None
-
-
-Losses = tuple[float, ...]  # points lost on one unit, one per rater
-Placement = tuple[Losses, ...]  # the units of a group on which some rater takes points off
-
-
-def losses_of(mean: float, units: int, steps: Sequence[float] = (0.5, 1.0)) -> list[Losses]:
-    """The sets of points lost, sorted, that leave ``units`` ratings of at most 1 with this exact mean."""
-    goal = round((1 - mean) * units, 6)
-
-    def fill(rest: float, allowed: Sequence[float], room: int) -> list[Losses]:
-        if abs(rest) < 1e-6:
-            return [()]
-        if rest < 0 or not room or not allowed:
-            return []
-        return [(*tail, allowed[-1]) for tail in fill(rest - allowed[-1], allowed, room - 1)] + fill(
-            rest, allowed[:-1], room
-        )
-
-    return fill(goal, tuple(steps), units)
-
-
-def placements(losses: Sequence[Losses], units: int) -> set[Placement]:
-    """All ways to assign each rater's losses to ``units`` units, where the order of units does not matter."""
-    slots = min(units, sum(map(len, losses)))
-    found = {tuple((0.0,) * len(losses) for _ in range(slots))}
-    for rater, lost in enumerate(losses):
-        laid = set()
-        for placed in found:
-            for chosen in set(permutations(range(slots), len(lost))):
-                rows = [list(unit) for unit in placed]
-                for slot, loss in zip(chosen, lost, strict=True):
-                    rows[slot][rater] = loss
-                laid.add(tuple(sorted(map(tuple, rows))))
-        found = laid
-    return {tuple(unit for unit in placed if any(unit)) for placed in found}
-
-
-def tables_with(
-    means: Sequence[Sequence[float]], units: int, shares: dict[float, int], touched: int
-) -> list[NDArray[np.float64]]:
-    """Every table of ratings (1 minus a loss) with the given means (groups x raters, exact), number of each
-    loss, and units on which a rater takes points off; shape (raters, groups x units), distinct up to the
-    units' order."""
-    steps = sorted(shares)
-    choices = [[losses_of(mean, units, steps) for mean in row] for row in means]
-    seen: dict[Placement, None] = {}
-    for picked in product(*(product(*row) for row in choices)):
-        every = [loss for group in picked for lost in group for loss in lost]
-        if any(every.count(loss) != number for loss, number in shares.items()):
-            continue
-        for parts in product(*(sorted(placements(group, units)) for group in picked)):
-            rows = tuple(sorted(unit for part in parts for unit in part))
-            if len(rows) == touched:
-                seen.setdefault(rows)
-    raters, total = len(means[0]), len(means) * units
-    return [
-        np.pad(
-            1 - np.array(rows).reshape(-1, raters).T, ((0, 0), (0, total - len(rows))), constant_values=1.0
-        )
-        for rows in seen
-    ]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from itertools import combinations
 from math import ceil, log2, sqrt
 
@@ -11,6 +12,7 @@ import numpy as np
 import pandas as pd
 from scipy import stats
 
+from radeval_lib.stats.estimates import Estimate
 from radeval_lib.stats.inputs import FloatArray, OfSums
 from radeval_lib.stats.p_values import holm, randomization_p
 from radeval_lib.stats.resampling import estimate, sum_draws, widened
@@ -48,7 +50,70 @@ def compare_systems(
         level 0.05 divided by the number of rows, which is enough for Holm's correction; missing where no
         number would.
     """
+    joint = _joint(tables, values, resamples, seed)
+    level = widened(joint.cases)
+    systems, pairs = [], []
+    for (metric, system), number in joint.column.items():
+        interval = estimate(joint.observed[number], joint.drawn[:, number], level)
+        systems.append((metric, system, interval.value, interval.low, interval.high, joint.cases))
     comparisons = sum(len(by_system) * (len(by_system) - 1) // 2 for by_system in tables.values())
+    for metric, by_system in tables.items():
+        for first, second in combinations(by_system, 2):
+            gap = joint.gap((metric, first), (metric, second), level)
+            (p,) = randomization_p(
+                by_system[first],
+                by_system[second],
+                values[metric],
+                resamples=resamples,
+                rng=np.random.default_rng(seed),
+            )
+            effect = joint.effect((metric, first), (metric, second))
+            more = np.maximum(0.0, cases_needed(effect, LEVEL / comparisons) - joint.cases)
+            pairs.append((metric, first, second, gap.value, gap.low, gap.high, p, effect, more))
+    columns = ["metric", "first", "second", "difference", "low", "high", "p", "standardised", "more_cases"]
+    compared = pd.DataFrame(pairs, columns=columns)
+    compared.insert(columns.index("p") + 1, "p_holm", holm(compared["p"]))
+    compared["more_cases"] = compared["more_cases"].astype("Int64")
+    return pd.DataFrame(systems, columns=["metric", "system", "value", "low", "high", "cases"]), compared
+
+
+@dataclass(frozen=True)
+class _Joint:
+    """The values of every metric and system, a ``column`` each, on the same draws of cases.
+
+    ``observed``: at the data, shape (values,). ``drawn``: in each resample, shape (resamples, values).
+    ``pseudo``: the jackknife's pseudo-values, shape (cases, values); of a mean, the values of the cases
+    themselves.
+    """
+
+    column: Mapping[tuple[str, str], int]
+    observed: FloatArray
+    drawn: FloatArray
+    pseudo: FloatArray
+
+    @property
+    def cases(self) -> int:
+        return len(self.pseudo)
+
+    def gap(self, first: tuple[str, str], second: tuple[str, str], level: float) -> Estimate:
+        """The first value minus the second, with its percentile interval."""
+        one, other = self.column[first], self.column[second]
+        drawn = self.drawn[:, one] - self.drawn[:, other]
+        return estimate(self.observed[one] - self.observed[other], drawn, level)
+
+    def effect(self, first: tuple[str, str], second: tuple[str, str]) -> float:
+        """The difference over the standard deviation of its pseudo-values; NaN where these do not vary."""
+        both = [self.column[first], self.column[second]]
+        gaps = self.pseudo[:, both[0]] - self.pseudo[:, both[1]]
+        spread = float(gaps.std(ddof=1))
+        if not spread > 1e-12 * abs(self.pseudo[:, both]).max():  # by rounding alone
+            return float("nan")
+        return float(self.observed[both[0]] - self.observed[both[1]]) / spread
+
+
+def _joint(
+    tables: Mapping[str, Mapping[str, FloatArray]], values: Mapping[str, OfSums], resamples: int, seed: int
+) -> _Joint:
     # Each metric's statistics, shape (cases, systems, statistics), and all of them side by side.
     stacked = {metric: np.stack(list(by_system.values()), axis=1) for metric, by_system in tables.items()}
     flat = np.concatenate([table.reshape(len(table), -1) for table in stacked.values()], axis=1)
@@ -66,38 +131,14 @@ def compare_systems(
         )
 
     cases, total = len(flat), flat.sum(axis=0)
-    level = widened(cases)
-    drawn = sum_draws(flat, all_values, resamples=resamples, rng=np.random.default_rng(seed))
-    (observed,) = all_values(total)
-    # The jackknife's pseudo-values; of a mean, the values of the cases themselves.
-    pseudo = cases * observed - (cases - 1) * all_values(total - flat)
     names = [(metric, system) for metric, by_system in tables.items() for system in by_system]
-    column = {name: number for number, name in enumerate(names)}
-    systems, pairs = [], []
-    for (metric, system), number in column.items():
-        interval = estimate(observed[number], drawn[:, number], level)
-        systems.append((metric, system, interval.value, interval.low, interval.high, cases))
-    for metric, by_system in tables.items():
-        for first, second in combinations(by_system, 2):
-            one, other = column[metric, first], column[metric, second]
-            gap = estimate(observed[one] - observed[other], drawn[:, one] - drawn[:, other], level)
-            (p,) = randomization_p(
-                by_system[first],
-                by_system[second],
-                values[metric],
-                resamples=resamples,
-                rng=np.random.default_rng(seed),
-            )
-            spread = float((pseudo[:, one] - pseudo[:, other]).std(ddof=1))
-            varies = spread > 1e-12 * abs(pseudo[:, [one, other]]).max()  # and not by rounding alone
-            effect = gap.value / spread if varies else np.nan
-            more = np.maximum(0.0, cases_needed(effect, LEVEL / comparisons) - cases)
-            pairs.append((metric, first, second, gap.value, gap.low, gap.high, p, effect, more))
-    columns = ["metric", "first", "second", "difference", "low", "high", "p", "standardised", "more_cases"]
-    compared = pd.DataFrame(pairs, columns=columns)
-    compared.insert(columns.index("p") + 1, "p_holm", holm(compared["p"]))
-    compared["more_cases"] = compared["more_cases"].astype("Int64")
-    return pd.DataFrame(systems, columns=["metric", "system", "value", "low", "high", "cases"]), compared
+    (observed,) = all_values(total)
+    return _Joint(
+        column={name: number for number, name in enumerate(names)},
+        observed=observed,
+        drawn=sum_draws(flat, all_values, resamples=resamples, rng=np.random.default_rng(seed)),
+        pseudo=cases * observed - (cases - 1) * all_values(total - flat),
+    )
 
 
 def significance_clusters(systems: Sequence[str], differ: Callable[[str, str], bool]) -> list[int]:

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from radeval_lib.stats.agreement import interval_alpha
-from radeval_lib.stats.printed_counts import losses_of, placements, tables_with
+from radeval_lib.stats.reconstruction import losses_of, placements, tables_with
 
 
 @given(

@@ -16,7 +16,7 @@ from radeval_lib.papers.printed_numbers import printed_in, quotations
 from radeval_lib.stats.agreement import interval_alpha
 from radeval_lib.stats.estimates import Estimate
 from radeval_lib.stats.inputs import FloatArray
-from radeval_lib.stats.printed_counts import tables_with
+from radeval_lib.stats.reconstruction import tables_with
 from radeval_lib.study.checks import Check, Key, check_statement, check_value, under_every
 
 ALL = "E1-E2-E3"

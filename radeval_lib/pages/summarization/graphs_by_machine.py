@@ -151,22 +151,22 @@ def draw(axes: Axes, annotation: Annotation) -> None:
     gaps = np.array([6.0 if word[0].isalnum() else -2.0 for word in words])  # a full stop stands by its word
     places = np.cumsum(widths + gaps) - widths / 2
     boxes = {
-        at: {"boxstyle": "square,pad=0.3", "fc": "white", "ec": colour_of(one["label"]), "lw": 1.8}
-        for one in entities.values()
-        for at in range(one["start_ix"], one["end_ix"] + 1)
+        number: {"boxstyle": "square,pad=0.3", "fc": "white", "ec": colour_of(entity["label"]), "lw": 1.8}
+        for entity in entities.values()
+        for number in range(entity["start_ix"], entity["end_ix"] + 1)
     }
     for number, (word, place) in enumerate(zip(words, places, strict=True)):
         axes.text(place, 0, word, ha="center", va="center", fontsize=10, bbox=boxes.get(number), zorder=3)
     arcs = [
-        (one["start_ix"], entities[tail]["start_ix"], kind.replace("_", " "))
-        for one in entities.values()
-        for kind, tail in one["relations"]
+        (head["start_ix"], entities[tail]["start_ix"], kind.replace("_", " "))
+        for head in entities.values()
+        for kind, tail in head["relations"]
     ]
-    levels: dict[tuple[int, int], int] = {}
+    levels: dict[tuple[int, int], int] = {}  # of the bridges over words, from 0, by their ends
     for start, end, kind in sorted(arcs, key=lambda arc: abs(arc[0] - arc[1])):
         low, high = sorted((start, end))
-        level = 1 + max((at for one, at in levels.items() if one[0] < high and low < one[1]), default=-1)
-        levels[low, high] = level
+        below = [under for (left, right), under in levels.items() if left < high and low < right]
+        level = levels[low, high] = 1 + max(below, default=-1)
         height, inwards = 14 + 18 * level, np.sign(end - start) * (7 - 9 * min(level, 2))
         ends = places[start] + inwards, places[end] - inwards
         bridge = f"arc,angleA=90,angleB=90,armA={height},armB={height},rad=5"
