@@ -18,6 +18,7 @@ from radeval_lib.stats.p_values import holm, randomization_p
 from radeval_lib.stats.resampling import estimate, sum_draws, widened
 
 LEVEL, POWER = 0.05, 0.8
+"""Of tests: the two-sided level, and the wanted chance to find a difference that is there."""
 _MOST = 10**9  # cases beyond which no number is given
 
 

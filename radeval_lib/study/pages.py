@@ -59,9 +59,11 @@ def ranked_findings(checks: pd.DataFrame) -> list[PaperFinding]:
         first = rows.iloc[0]
         changes = _changes(str(paper), first["cause"])
         found.append(PaperFinding(str(paper), first["explanation"], first["kind"], changes, rows))
-    return sorted(
-        found, key=lambda one: (list(CHANGES).index(one.changes), one.cause != "paper", -len(one.checks))
-    )
+
+    def rank(finding: PaperFinding) -> tuple[int, bool, int]:
+        return list(CHANGES).index(finding.changes), finding.cause != "paper", -len(finding.checks)
+
+    return sorted(found, key=rank)
 
 
 def _address(row: Any) -> str:
@@ -230,10 +232,10 @@ def findings(checks: pd.DataFrame, changes: str) -> HTML:
     checks : see :func:`radeval_lib.study.audit`.
     """
     items = [
-        f"<li><strong>{escape(one.paper)}, {_where(one)}.</strong> {escape(one.explanation)} "
-        f'<div class="muted">{_instance(one)}</div></li>'
-        for one in ranked_findings(checks)
-        if one.changes == changes
+        f"<li><strong>{escape(finding.paper)}, {_where(finding)}.</strong> {escape(finding.explanation)} "
+        f'<div class="muted">{_instance(finding)}</div></li>'
+        for finding in ranked_findings(checks)
+        if finding.changes == changes
     ]
     return HTML(f'<ul class="findings">{"".join(items)}</ul>' if items else "<p>None in this build.</p>")
 
@@ -242,11 +244,11 @@ def findings_table(checks: pd.DataFrame) -> HTML:
     """Every finding, to search: where it is, its cause, what it changes, and the first of its numbers."""
     rows = [
         [
-            f"{escape(one.paper)}, {_where(one)}",
-            escape(one.explanation) + _muted(_instance(one)),
-            CAUSE_WORDS[one.cause],
-            CHANGES[one.changes] if one.explanation else "",
+            f"{escape(finding.paper)}, {_where(finding)}",
+            escape(finding.explanation) + _muted(_instance(finding)),
+            CAUSE_WORDS[finding.cause],
+            CHANGES[finding.changes] if finding.explanation else "",
         ]
-        for one in ranked_findings(checks)
+        for finding in ranked_findings(checks)
     ]
     return search_table(["where", "what fails, and why", "cause", "changes"], rows, "a result")

@@ -34,7 +34,7 @@ def _by_weight(results: Sequence[Result]) -> list[Result]:
     released ones do not settle, nor the reverse: each must hold."""
     made = sorted(results, key=_rank)
     if made and made[0].kind == "numbers" and made[0].outcome == verdicts.HOLDS:
-        made.sort(key=lambda one: (one.kind, one.outcome) != ("numbers", verdicts.UNDECIDED))
+        made.sort(key=lambda result: (result.kind, result.outcome) != ("numbers", verdicts.UNDECIDED))
     return made
 
 
@@ -52,14 +52,16 @@ def scorecard(results: Sequence[Result]) -> pd.DataFrame:
         ``undetermined`` (how many checks cannot tell), as they count for verdicts, over all evidence, and
         ``failures``, the reasons to fail; ``finding``, what came out in a sentence.
     """
-    found: dict[str, list[Result]] = {}
+    by_exhibit: dict[str, list[Result]] = {}
     for result in results:
-        found.setdefault(result.exhibit, []).append(result)
+        by_exhibit.setdefault(result.exhibit, []).append(result)
     rows = []
     for entry in ledger().values():
-        made = _by_weight(found.get(entry.id, []))
+        made = _by_weight(by_exhibit.get(entry.id, []))
         best = made[0] if made else None
-        outcomes = Counter(counted_outcome(one, result.causes) for result in made for one in result.checks)
+        outcomes = Counter(
+            counted_outcome(check, result.causes) for result in made for check in result.checks
+        )
         levels = {result.evidence: _with_coverage(result) for result in reversed(made)}
         rows.append(
             {
@@ -107,13 +109,13 @@ def _finding(result: Result) -> str:
     causes = sorted(result.causes.values(), key=lambda cause: cause.kind == OPEN_CONVENTION)
     found = superiority_words(result.checks)
     if causes:
-        stands = found and all(one.outcome == verdicts.HOLDS for one in result.checks if one.aspect)
+        stands = found and all(check.outcome == verdicts.HOLDS for check in result.checks if check.aspect)
         return f"{causes[0].explanation} Otherwise {found}." if stands else causes[0].explanation
     order = next((check for check in result.checks if check.aspect == "order"), None)
     if found and order is not None:
         found = f"{order.computed}; {found}"
     if not found:
-        deciding = result.with_outcome(verdicts.FAILS) or [one for one in result.checks if one.needed]
+        deciding = result.with_outcome(verdicts.FAILS) or [check for check in result.checks if check.needed]
         found = "; ".join(f"{check.name}: {check.computed}" for check in deciding[:2])
     return f"{found[:1].upper()}{found[1:]}." if found else ""
 

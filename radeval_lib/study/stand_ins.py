@@ -64,8 +64,8 @@ def labels(metrics: Mapping[str, Metric], filled: Mapping[str, str]) -> dict[str
     named = {}
     for title, metric in metrics.items():
         used = [filled[role] for role in metric.needs if role in filled]
-        packaged = [naming.title(one) for one in used if is_packaged(one)]
-        ours = any(one.startswith(CELL_MODEL) for one in used)
+        packaged = [naming.title(filler) for filler in used if is_packaged(filler)]
+        ours = any(filler.startswith(CELL_MODEL) for filler in used)
         word = "our models" if ours else "".join(packaged[:1])
         named[title] = f"{title} ({word})" if word else title
     return named

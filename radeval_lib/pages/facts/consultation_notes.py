@@ -23,16 +23,16 @@ def listed(judgements: Sequence[NoteJudgement]) -> pd.DataFrame:
     """
     return pd.DataFrame(
         {
-            "case": one.case,
-            "group": one.group,
-            "clinician": one.rater,
-            "candidate": reveal(one.candidate),
-            "incorrect statements": len(one.incorrect),
-            "omissions": len(one.omissions),
-            "critical errors": sum(error.critical for error in (*one.incorrect, *one.omissions)),
-            "seconds": np.nan if one.seconds is None else one.seconds,
+            "case": judged.case,
+            "group": judged.group,
+            "clinician": judged.rater,
+            "candidate": reveal(judged.candidate),
+            "incorrect statements": len(judged.incorrect),
+            "omissions": len(judged.omissions),
+            "critical errors": sum(error.critical for error in (*judged.incorrect, *judged.omissions)),
+            "seconds": np.nan if judged.seconds is None else judged.seconds,
         }
-        for one in judgements
+        for judged in judgements
     ).set_index(["case", "group", "clinician"])
 
 

@@ -71,13 +71,13 @@ def accuracies(run: Run, right: pd.DataFrame) -> pd.DataFrame:
     Index: the scores. ``accuracy`` by the paper's words, where a tie is not a match; ``low`` and ``high`` of
     it; ``ties`` (share of the cases); ``ties by a coin``, the accuracy where a tie counts one half.
     """
-    found = sum_estimates(
+    estimates = sum_estimates(
         right.eq(1).to_numpy(float),
         lambda sums: sums / len(right),
         resamples=run.profile.resamples,
         rng=run.rng("radpref"),
     )
-    table = pd.DataFrame([(one.value, one.low, one.high) for one in found], right.columns)
+    table = pd.DataFrame([(share.value, share.low, share.high) for share in estimates], right.columns)
     table.columns = pd.Index(["accuracy", "low", "high"])
     return table.assign(ties=right.eq(0.5).mean(), **{"ties by a coin": right.mean()})
 
@@ -105,13 +105,13 @@ def lead(run: Run, right: pd.DataFrame, stream: str, tie: float) -> Estimate:
 def counted(analyses: Sequence[str]) -> pd.DataFrame:
     """What analyses come to, by the rules of the released parser, which scores malformed ones too: ``GREEN``,
     and minus the number of errors (``error count``) and of ``significant errors``."""
-    read = [parse(clean(one)) for one in analyses]
+    read = [parse(clean(analysis)) for analysis in analyses]
     grave, minor = (
-        [sum(getattr(one, kind) or ()) for one in read] for kind in ("significant", "insignificant")
+        [sum(getattr(parsed, kind) or ()) for parsed in read] for kind in ("significant", "insignificant")
     )
     return pd.DataFrame(
         {
-            "GREEN": [one.score for one in read],
+            "GREEN": [parsed.score for parsed in read],
             "error count": -np.add(grave, minor),
             "significant errors": np.negative(grave),
         }
@@ -149,12 +149,12 @@ def scores(run: Run, judge: Judge, references: Sequence[str], candidates: Sequen
     """What a judge's analyses of candidates come to, by :func:`counted`, and the scores of :data:`OTHERS`;
     higher is better."""
     pairs = list(zip(references, candidates, strict=True))
-    if (kept := _recorded(run, pairs)) is None:
+    if (recorded := _recorded(run, pairs)) is None:
         refuse([*references, *candidates], "the judge")
-        found = counted(judge.judge(pairs))
+        judged = counted(judge.judge(pairs))
     else:
-        grave, minor = kept["rules_significant"], kept["rules_insignificant"]
-        found = pd.DataFrame(
-            {"GREEN": kept["green_rules"], "error count": -(grave + minor), "significant errors": -grave}
+        grave, minor = recorded["rules_significant"], recorded["rules_insignificant"]
+        judged = pd.DataFrame(
+            {"GREEN": recorded["green_rules"], "error count": -(grave + minor), "significant errors": -grave}
         )
-    return found.assign(**{name: oriented(run, key, references, candidates) for name, key in OTHERS.items()})
+    return judged.assign(**{name: oriented(run, key, references, candidates) for name, key in OTHERS.items()})
