@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
 
 from radeval_lib.papers.printed_numbers import Printed
 from radeval_lib.stats.estimates import Estimate
-from radeval_lib.stats.inputs import FloatArray
+
+if TYPE_CHECKING:
+    from radeval_lib.stats.inputs import FloatArray
 
 
 def rounding_range(

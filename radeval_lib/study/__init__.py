@@ -15,12 +15,11 @@ _HOMES = {
     "radeval_lib.study.beginning": "begin_cell",
     "radeval_lib.study.checks": "Check Key above at_most below check_bounds check_groups"
     " check_setting check_statement check_value under_every",
-    "radeval_lib.study.display": "CAUSE_WORDS only_with_data provenance quote said show_checks",
+    "radeval_lib.study.display": "CAUSE_WORDS glue only_with_data phrase provenance quote said show_checks",
     "radeval_lib.study.headlines": "hand_over_table handed_over",
     "radeval_lib.study.metric_agreement": "agreement",
     "radeval_lib.study.page_runs": "OpenExhibit PageRun begin",
     "radeval_lib.study.pages": "audit_table findings findings_table index_table tiles",
-    "radeval_lib.study.phrases": "glue phrase",
     "radeval_lib.study.results": "Result Sample read_all record recorded",
     "radeval_lib.study.runs": "Run",
     "radeval_lib.study.scorecards": "audit by_word distinct_failures scorecard",

@@ -6,6 +6,7 @@ import math
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import compress
+from typing import TYPE_CHECKING
 
 import pandas as pd
 
@@ -13,9 +14,11 @@ from radeval_lib.errors import PrintedError
 from radeval_lib.papers.printed_numbers import Printed, parse, printed_in, released
 from radeval_lib.papers.rounding import rounding_range
 from radeval_lib.stats.estimates import Estimate
-from radeval_lib.stats.inputs import FloatArray
 from radeval_lib.study.verdicts import CANNOT_TELL, FAILS, HOLDS
 from radeval_lib.wording import in_words
+
+if TYPE_CHECKING:
+    from radeval_lib.stats.inputs import FloatArray
 
 # Slack for binary floating point at the very edge of a rounding interval.
 _EDGE = 1e-9

@@ -12,7 +12,7 @@ from IPython.core.getipython import get_ipython
 from radeval_lib import checksums
 from radeval_lib.paths import NOTEBOOKS, ROOT, display_path
 from radeval_lib.study import dependencies
-from radeval_lib.study.imports import code_cells
+from radeval_lib.study.parsed import code_cells
 from radeval_lib.study.profiles import Profile
 
 INJECTED = "# Parameters"

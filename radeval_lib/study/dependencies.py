@@ -16,7 +16,7 @@ from radeval_lib.errors import NotebookError
 from radeval_lib.papers.exhibits import PAPERS, ledger
 from radeval_lib.study import parsed
 from radeval_lib.study.declarations import ALL, Declared, declared
-from radeval_lib.study.imports import code_of
+from radeval_lib.study.parsed import code_of
 from radeval_lib.study.profiles import CELL_MODEL, Profile, profile
 
 PACKAGE = "radeval_lib"

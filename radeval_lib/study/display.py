@@ -1,4 +1,5 @@
-"""What notebooks show beside exhibits: the paper's words, checks, what a page lacks, and its provenance."""
+"""What notebooks show beside exhibits: the paper's words, checks, what a page lacks, its provenance, and the
+texts that its Markdown takes from the code by MyST's ``glue``."""
 
 from __future__ import annotations
 
@@ -6,6 +7,7 @@ import re
 from collections.abc import Iterable, Sequence
 from html import escape
 
+import myst_nb
 import pandas as pd
 from IPython.core.getipython import get_ipython
 from IPython.display import HTML, display
@@ -15,8 +17,9 @@ from radeval_lib.data.manifests import load_manifest
 from radeval_lib.papers.exhibits import exhibit
 from radeval_lib.papers.printed_numbers import quotations
 from radeval_lib.paths import RECORDED, ROOT
+from radeval_lib.stats.estimates import Estimate
 from radeval_lib.study import code
-from radeval_lib.study.checks import Check
+from radeval_lib.study.checks import Check, above
 from radeval_lib.study.exhibit_html import CAUSE_WORDS as CAUSE_WORDS
 from radeval_lib.study.exhibit_html import checks_frame, paper_prefix
 from radeval_lib.study.profiles import command
@@ -138,3 +141,29 @@ def provenance(run: Run) -> HTML:
     scored = "".join(f'<p class="scored">{escape(line)}</p>' for line in sentences)
     summary = "<summary>Provenance</summary>"
     return HTML(f'{scored}<details class="provenance">{summary}{body}</details>')
+
+
+def glue(**values: str) -> None:
+    """Give names to texts, which the Markdown of the page puts in by ``{glue:text}`name```.
+
+    Parameters
+    ----------
+    values : texts, formatted as the page shows them; hyphens of a name are written as underscores there.
+
+    Raises
+    ------
+    TypeError
+        Where a value is not text: a number without a format would show all its digits.
+    """
+    for name, value in values.items():
+        if not isinstance(value, str):
+            raise TypeError(f"glue({name}=...): format the {type(value).__name__} as a text first")
+        myst_nb.glue(name, value, display=False)
+
+
+def phrase(estimate: Estimate, *, more: str, less: str, open: str) -> str:
+    """The words that an interval decides: ``more`` above 0, ``less`` below, ``open`` where it holds 0.
+
+    No other function writes words of a result.
+    """
+    return {True: more, False: less, None: open}[above(estimate.low, estimate.high)]

@@ -1,4 +1,4 @@
-"""One parsed source file: the names that it uses, and a digest that ignores comments.
+"""A parsed source file: its imports, the names that it uses, and a digest that ignores comments.
 
 Each file is parsed once for its content: what was found is kept in ``build/cache`` under the SHA-256 of the
 source, so that a wrong entry is impossible and a lost one costs time alone.
@@ -14,16 +14,14 @@ from collections.abc import Iterator
 from contextlib import suppress
 from functools import cache
 from pathlib import Path
-from typing import NamedTuple
+from typing import NamedTuple, TypeGuard
 
 from radeval_lib import atomic, checksums, own_yaml
 from radeval_lib.paths import BUILD
-from radeval_lib.study.imports import imports_of, is_for_type_checkers
 
 _CACHE = BUILD / "cache" / "sources.json"
 # What is found in a source depends on the code that looks, and on Python's grammar.
-_SEEKERS = "".join(checksums.of_file(Path(__file__).with_name(name)) for name in ("parsed.py", "imports.py"))
-_VERSION = f"{_SEEKERS} Python {sys.version_info[0]}.{sys.version_info[1]}"
+_VERSION = f"{checksums.of_file(Path(__file__))} Python {sys.version_info[0]}.{sys.version_info[1]}"
 
 
 class Parsed(NamedTuple):
@@ -113,3 +111,47 @@ def _without_docstrings(tree: ast.Module) -> ast.Module:
             if isinstance(first, ast.Expr) and isinstance(first.value, ast.Constant):
                 node.body = node.body[1:]
     return tree
+
+
+def code_cells(lines: list[str]) -> Iterator[slice]:
+    """The lines of a MyST notebook that are the code of each cell, without its options."""
+    start: int | None = None
+    for number, line in enumerate(lines):
+        if start is None and line.startswith("```{code-cell}"):
+            start = number + 1
+        elif start is not None and line == "```":
+            yield slice(_after_options(lines, start, number), number)
+            start = None
+
+
+def _after_options(lines: list[str], first: int, last: int) -> int:
+    if first < last and lines[first] == "---":
+        first = lines.index("---", first + 1) + 1
+    while first < last and (lines[first].startswith(":") or not lines[first].strip()):
+        first += 1
+    return first
+
+
+def code_of(text: str) -> str:
+    """The code cells of a MyST notebook as one program, without their options."""
+    lines = text.splitlines()
+    return "".join(f"{line}\n" for cell in code_cells(lines) for line in lines[cell])
+
+
+def is_for_type_checkers(node: ast.AST) -> TypeGuard[ast.If]:
+    """Whether a statement is ``if TYPE_CHECKING``."""
+    return isinstance(node, ast.If) and "TYPE_CHECKING" in ast.unparse(node.test)
+
+
+def imports_of(tree: ast.AST) -> Iterator[str]:
+    """Dotted names of everything that a program may import, modules and what is in them alike."""
+    for node in ast.iter_child_nodes(tree):
+        if is_for_type_checkers(node):
+            yield from imports_of(ast.Module(node.orelse, []))
+            continue
+        if isinstance(node, ast.Import):
+            yield from (name.name for name in node.names)
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            yield from (f"{node.module}.{name.name}" for name in node.names)
+        elif not isinstance(node, ast.expr):  # which holds no statement
+            yield from imports_of(node)

@@ -20,7 +20,7 @@ from radeval_lib.pages.rales.domain_and_size import (
     tasks_needed,
     tasks_of,
 )
-from radeval_lib.pages.rales.printed_scores import mann_whitney
+from radeval_lib.pages.rales.rank_tests import mann_whitney
 
 
 @pytest.fixture

@@ -12,7 +12,7 @@ import pytest
 
 from radeval_lib import registry
 from radeval_lib.paths import NOTEBOOKS
-from radeval_lib.study.imports import code_of, imports_of
+from radeval_lib.study.parsed import code_of, imports_of
 from tests.pipeline.edits import Copy
 
 TRAINING, RATED, METHOD = "ratescore/ner_training", "ratescore/rated_pairs", "ratescore/correlations"

@@ -27,7 +27,7 @@ from radeval_lib.study import (
     under_every,
 )
 from radeval_lib.study.checks import check_readings
-from radeval_lib.study.imports import code_of
+from radeval_lib.study.parsed import code_of
 from radeval_lib.study.verdicts import FAILS, HOLDS
 
 

@@ -25,7 +25,7 @@ from radeval_lib.stats.estimates import Estimate
 from radeval_lib.stats.proportions import wilson
 from radeval_lib.stats.resampling import mean_of_sums, sum_estimates
 from radeval_lib.study.checks import above, under_every
-from radeval_lib.study.phrases import phrase
+from radeval_lib.study.display import phrase
 from radeval_lib.study.runs import Run
 from radeval_lib.wording import in_words, joined, long_date, p_words, percent, with_interval
 

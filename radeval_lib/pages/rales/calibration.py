@@ -16,7 +16,8 @@ from scipy.special import softmax
 from scipy.stats import rankdata
 
 from radeval_lib import plots, study
-from radeval_lib.pages.rales.printed_scores import GENERAL, mann_whitney, models
+from radeval_lib.pages.rales.printed_scores import GENERAL, models
+from radeval_lib.pages.rales.rank_tests import mann_whitney
 from radeval_lib.papers.printed_numbers import Printed, wide
 from radeval_lib.stats import calibration
 from radeval_lib.stats.printed import rank_range

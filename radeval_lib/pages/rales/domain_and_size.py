@@ -21,9 +21,9 @@ from radeval_lib.pages.rales.printed_scores import (
     SPECIAL,
     colours,
     domains,
-    mann_whitney,
     models,
 )
+from radeval_lib.pages.rales.rank_tests import mann_whitney
 from radeval_lib.papers.printed_numbers import Printed
 from radeval_lib.papers.rounding import rounding_range
 from radeval_lib.stats.estimates import Estimate
@@ -136,7 +136,7 @@ def rank_tests(scores: pd.DataFrame) -> pd.DataFrame:
     -------
     DataFrame
         One row per pair, domains in order of appearance: ``labels``, ``first``, ``second``, ``n_first``,
-        ``n_second``, what :func:`~radeval_lib.pages.rales.printed_scores.mann_whitney` finds, and
+        ``n_second``, what :func:`~radeval_lib.pages.rales.rank_tests.mann_whitney` finds, and
         ``p_bonferroni``. ``least_p`` is corrected too: where it exceeds the level, no data could be
         significant.
     """

@@ -13,8 +13,8 @@ from radeval_lib.stats.correlations import LEAST_GROUPS, resample
 from radeval_lib.stats.estimates import Estimate
 from radeval_lib.stats.resampling import share_interval
 from radeval_lib.study.checks import Key, above
+from radeval_lib.study.display import phrase
 from radeval_lib.study.page_runs import OpenExhibit
-from radeval_lib.study.phrases import phrase
 from radeval_lib.study.runs import Run
 from radeval_lib.wording import with_interval
 

@@ -18,7 +18,7 @@ from radeval_lib.pages.ratescore.rated_pairs import leads_in_words as leads_in_w
 from radeval_lib.placeholders import behind
 from radeval_lib.stats.correlations import resample
 from radeval_lib.stats.estimates import Estimate
-from radeval_lib.study.phrases import phrase
+from radeval_lib.study.display import phrase
 from radeval_lib.study.printed_leads import lead_of_correlations as lead_of_correlations
 from radeval_lib.study.runs import Run
 from radeval_lib.study.superiority import LEVEL

@@ -20,8 +20,8 @@ from radeval_lib.stats.proportions import wilson
 from radeval_lib.study import profiles
 from radeval_lib.study.cells import Cell, CellOutput
 from radeval_lib.study.checks import Check, Key, above, check_readings, check_statement, under_every
+from radeval_lib.study.display import phrase
 from radeval_lib.study.page_runs import OpenExhibit
-from radeval_lib.study.phrases import phrase
 from radeval_lib.study.runs import Basis, Run
 from radeval_lib.wording import joined, with_interval
 
