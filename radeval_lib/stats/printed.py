@@ -18,12 +18,10 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import optimize, special, stats
 
 Kind = Literal["pearson", "spearman", "kendall"]
-
-
 _REACH = float(stats.norm.ppf(0.975))  # of a 95 % interval, in standard errors
 
 
-def correlation_interval(value: float, n: int, kind: Kind = "pearson") -> tuple[float, float]:
+def correlation_interval(value: float, n: int, kind: Kind) -> tuple[float, float]:
     """95 % confidence interval of a correlation of ``n`` independent pairs, by Fisher's z.
 
     Pearson's is pingouin's ``compute_esci``, which gives rank correlations Pearson's standard error.
@@ -139,7 +137,7 @@ def p_of_intervals(
     return float(ps[0]), float(ps.min()), 1.0 if touch else float(ps.max())
 
 
-def pairwise_tests(frame: pd.DataFrame, *, name: str, half_width: float = 0.0) -> pd.DataFrame:
+def pairwise_tests(frame: pd.DataFrame, *, name: str, half_width: float) -> pd.DataFrame:
     """z-test of every two printed correlations on Fisher's z scale, their errors taken as independent.
 
     Takes the column ``name`` and ``estimate``, ``ci_low``, ``ci_high`` (95%), one row per estimate, each
@@ -149,13 +147,8 @@ def pairwise_tests(frame: pd.DataFrame, *, name: str, half_width: float = 0.0) -
     printed = frame[["estimate", "ci_low", "ci_high"]].to_numpy(dtype=np.float64)
     names = frame[name].tolist()
     rows = [
-        (
-            names[i],
-            names[j],
-            printed[i, 0] - printed[j, 0],
-            *p_of_intervals(printed[i], printed[j], half_width),
-        )
-        for i, j in combinations(range(len(frame)), 2)
+        (first, second, one[0] - other[0], *p_of_intervals(one, other, half_width))
+        for (first, one), (second, other) in combinations(zip(names, printed, strict=True), 2)
     ]
     return pd.DataFrame(rows, columns=["first", "second", "difference", "p", "least", "most"])
 

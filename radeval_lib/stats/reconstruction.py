@@ -12,8 +12,9 @@ Losses = tuple[float, ...]  # points lost on one unit, one per rater
 Placement = tuple[Losses, ...]  # the units of a group on which some rater takes points off
 
 
-def losses_of(mean: float, units: int, steps: Sequence[float] = (0.5, 1.0)) -> list[Losses]:
-    """The sets of points lost, sorted, that leave ``units`` ratings of at most 1 with this exact mean."""
+def losses_of(mean: float, units: int, steps: Sequence[float]) -> list[Losses]:
+    """The sets of points lost, sorted, that leave ``units`` ratings of at most 1 with this exact mean;
+    ``steps``: what a rating can lose."""
     goal = round((1 - mean) * units, 6)
 
     def fill(rest: float, allowed: Sequence[float], room: int) -> list[Losses]:
@@ -21,9 +22,8 @@ def losses_of(mean: float, units: int, steps: Sequence[float] = (0.5, 1.0)) -> l
             return [()]
         if rest < 0 or not room or not allowed:
             return []
-        return [(*tail, allowed[-1]) for tail in fill(rest - allowed[-1], allowed, room - 1)] + fill(
-            rest, allowed[:-1], room
-        )
+        with_largest = fill(rest - allowed[-1], allowed, room - 1)
+        return [(*tail, allowed[-1]) for tail in with_largest] + fill(rest, allowed[:-1], room)
 
     return fill(goal, tuple(steps), units)
 
@@ -31,17 +31,17 @@ def losses_of(mean: float, units: int, steps: Sequence[float] = (0.5, 1.0)) -> l
 def placements(losses: Sequence[Losses], units: int) -> set[Placement]:
     """All ways to assign each rater's losses to ``units`` units, where the order of units does not matter."""
     slots = min(units, sum(map(len, losses)))
-    found = {tuple((0.0,) * len(losses) for _ in range(slots))}
+    placed = {tuple((0.0,) * len(losses) for _ in range(slots))}
     for rater, lost in enumerate(losses):
-        laid = set()
-        for placed in found:
+        with_rater = set()
+        for units_so_far in placed:
             for chosen in set(permutations(range(slots), len(lost))):
-                rows = [list(unit) for unit in placed]
+                rows = [list(unit) for unit in units_so_far]
                 for slot, loss in zip(chosen, lost, strict=True):
                     rows[slot][rater] = loss
-                laid.add(tuple(sorted(map(tuple, rows))))
-        found = laid
-    return {tuple(unit for unit in placed if any(unit)) for placed in found}
+                with_rater.add(tuple(sorted(map(tuple, rows))))
+        placed = with_rater
+    return {tuple(unit for unit in placement if any(unit)) for placement in placed}
 
 
 def tables_with(

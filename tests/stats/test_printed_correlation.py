@@ -22,7 +22,7 @@ def test_williams_test_of_steigers_example() -> None:
 @given(st.floats(-0.95, 0.95), st.integers(10, 3000))
 def test_pearson_interval_is_pingouins(value: float, n: int) -> None:
     expected = pingouin.compute_esci(value, n, n, eftype="r", decimals=10)
-    assert correlation_interval(value, n) == pytest.approx(tuple(expected), abs=1e-8)
+    assert correlation_interval(value, n, "pearson") == pytest.approx(tuple(expected), abs=1e-8)
 
 
 @pytest.mark.parametrize(
@@ -68,7 +68,7 @@ def test_needed_between_at_the_ends() -> None:
 @pytest.mark.parametrize(("value", "n"), [(1.0, 50), (0.5, 4), (math.nan, 50)])
 def test_interval_rejects_what_has_none(value: float, n: int) -> None:
     with pytest.raises(ValueError, match=r"needs \|value\| < 1"):
-        correlation_interval(value, n)
+        correlation_interval(value, n, "pearson")
 
 
 def test_impossible_correlations_are_refused() -> None:

@@ -52,7 +52,7 @@ def test_pairwise_tests_with_holm() -> None:
             "ci_high": [0.4, 0.6, 0.64],
         }
     )
-    result = pi.pairwise_tests(frame, name="metric")
+    result = pi.pairwise_tests(frame, name="metric", half_width=0.0)
     assert list(zip(result["first"], result["second"], strict=True)) == [("a", "b"), ("a", "c"), ("b", "c")]
     assert result["difference"].tolist() == pytest.approx([-0.2, -0.25, -0.05])
     gap = (math.atanh(0.5) - math.atanh(0.3)) / math.hypot(

@@ -33,10 +33,12 @@ def test_alpha_by_hand_and_in_bulk() -> None:
 
 def test_losses() -> None:
     # A mean of .75 over ten units loses 2.5 points: 2 x 1 + .5, 1 + 3 x .5, 5 x .5.
-    assert sorted(losses_of(0.75, 10)) == [(0.5, 0.5, 0.5, 0.5, 0.5), (0.5, 0.5, 0.5, 1.0), (0.5, 1.0, 1.0)]
-    assert losses_of(1.0, 10) == [()]
-    assert losses_of(0.5, 2) == [(1.0,), (0.5, 0.5)]
-    assert losses_of(0.97, 10) == []  # .3 points cannot be lost in halves
+    halves = (0.5, 1.0)
+    found = sorted(losses_of(0.75, 10, halves))
+    assert found == [(0.5, 0.5, 0.5, 0.5, 0.5), (0.5, 0.5, 0.5, 1.0), (0.5, 1.0, 1.0)]
+    assert losses_of(1.0, 10, halves) == [()]
+    assert losses_of(0.5, 2, halves) == [(1.0,), (0.5, 0.5)]
+    assert losses_of(0.97, 10, halves) == []  # .3 points cannot be lost in halves
 
 
 def test_placements_ignore_the_order_of_units() -> None:
