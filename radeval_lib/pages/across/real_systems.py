@@ -356,37 +356,43 @@ def answer(
     run: Run,
 ) -> dict[str, str]:
     """What the page says in its sentences, by name; ``led`` is from :func:`leads`."""
-    table, name = recording.table, titles(METRICS)
-    finder = str(named["named"].idxmax())
-    finds = named.loc[finder]
-    files = means(table, list(name)).loc[named.index]
-    winner = {metric: first(files[metric], metric) for metric in name}
-    rival, overall = led.loc["rouge_l", ["rival", "difference"]]
-    constant = means(table, list(name)).loc[CONSTANT]
-    reaches = [
-        metric
-        for metric in name
-        if (constant[metric] - files.loc[winner[metric], metric]) * get(metric).sign() >= 0
-    ]
-    same, released = table[table["system"] == SAME], recording.parts["released"]["RadCliQ-v1"]
-    counts = same["stratum"].value_counts()
-    half = recording.parts["codes"].set_index(["half", "code"]).loc[("even", "all")]
-    rouge = gained[gained["metric"] == "rouge_l"].set_index(["system", "stratum"])
-    stylist = str(rouge.xs("all", level="stratum")["gain"].idxmax())
+    table = recording.table
     last = findings(table, [LAST_IMAGE], run.rng("last image"), lookups=100).iloc[0]
+    half = recording.parts["codes"].set_index(["half", "code"]).loc[("even", "all")]
+    released = recording.parts["released"]["RadCliQ-v1"]
+    return {
+        "studies": f"{(table['system'] == SAME).sum()}",
+        **_finder_in_words(table, named, led, run),
+        **_studies_in_words(table),
+        "last_named": f"{last['named']:.0f}",
+        "last_rouge": f"{means(table, ['rouge_l']).loc[LAST_IMAGE, 'rouge_l']:.3f}",
+        "even_f1": with_interval(half["f1"], half["low"], half["high"], ".2f"),
+        "even_reports": f"{half['reports']:,.0f}",
+        "even_texts": f"{half['texts']:,.0f}",
+        "constant_reaches": joined(_reached_by_constant(table, list(named.index))) or "no metric",
+        "drawn": f"{recording.parts['shuffles']['lookups'].iloc[0]:,}",
+        "turned": f"{1 / released.mean():.2f}",
+        "turned_each": f"{(1 / released).mean():.2f}",
+        **_gains_in_words(named, gained),
+    }
+
+
+def _finder_in_words(table: pd.DataFrame, named: pd.DataFrame, led: pd.DataFrame, run: Run) -> dict[str, str]:
+    """What the file that names most findings names, and whether metrics prefer it; see :func:`answer`."""
+    finder, name = str(named["named"].idxmax()), titles(METRICS)
+    finds = named.loc[finder]
+    rouge = means(table, ["rouge_l"])["rouge_l"]
+    rival, overall = led.loc["rouge_l", ["rival", "difference"]]
 
     def lead(metric: str) -> str:
         rng = run.rng(f"{metric} finding")
         return f"{difference(table, metric, (finder, rival), 'finding', run.profile.resamples, rng):.3f}"
 
-    def gain(system: str, stratum: str) -> str:
-        row = rouge.loc[(system, stratum)]
-        return with_interval(row["gain"], row["low"], row["high"], ".3f")
-
     sides, leading = (False, True, None), led["leads"].to_dict()
-    behind, ahead, undecided = ([name[one] for one in name if leading[one] is side] for side in sides)
+    behind, ahead, undecided = (
+        [title for metric, title in name.items() if leading[metric] is side] for side in sides
+    )
     return {
-        "studies": f"{len(same)}",
         "finder": finder,
         "named": f"{finds['named']:.0f}",
         "coded": f"{finds['coded']:.0f}",
@@ -401,27 +407,51 @@ def answer(
         "most": f"{finds['most']:.0f}",
         "lookups": f"{_LOOKUPS:,}",
         "rivals": rival,
-        "rouge": f"{files.loc[finder, 'rouge_l']:.3f}",
-        "rival_rouge": f"{files.loc[rival, 'rouge_l']:.3f}",
+        "rouge": f"{rouge[finder]:.3f}",
+        "rival_rouge": f"{rouge[rival]:.3f}",
         "rouge_apart": f"{overall:.3f}",
         "over_all": phrase(overall, more="leads", less="trails", open="neither leads nor trails"),
         "finding_rouge": lead("rouge_l"),
         "finding_meteor": lead("meteor"),
-        "masked": f"{int(same['masked'].sum())}",
-        "normal_share": percent(counts["normal"] / len(same)),
+    }
+
+
+def _studies_in_words(table: pd.DataFrame) -> dict[str, str]:
+    """How many studies are of which kind; see :func:`answer`."""
+    studies = table[table["system"] == SAME]
+    counts = studies["stratum"].value_counts()
+    return {
+        "masked": f"{int(studies['masked'].sum())}",
+        "normal_share": percent(counts["normal"] / len(studies)),
         "normal_of_two": percent(counts["normal"] / (counts["normal"] + counts["finding"])),
         "with_finding": f"{counts['finding']}",
         "normal": f"{counts['normal']}",
         "uncoded": f"{counts['uncoded']}",
-        "last_named": f"{last['named']:.0f}",
-        "last_rouge": f"{means(table, ['rouge_l']).loc[LAST_IMAGE, 'rouge_l']:.3f}",
-        "even_f1": with_interval(half["f1"], half["low"], half["high"], ".2f"),
-        "even_reports": f"{half['reports']:,.0f}",
-        "even_texts": f"{half['texts']:,.0f}",
-        "constant_reaches": joined([name[metric] for metric in reaches]) or "no metric",
-        "drawn": f"{recording.parts['shuffles']['lookups'].iloc[0]:,}",
-        "turned": f"{1 / released.mean():.2f}",
-        "turned_each": f"{(1 / released).mean():.2f}",
+    }
+
+
+def _reached_by_constant(table: pd.DataFrame, systems: Sequence[str]) -> list[str]:
+    """The titles of the metrics by which the constant is as good as the best of the files, or better."""
+    reached = []
+    for metric, title in titles(METRICS).items():
+        mean = means(table, [metric])[metric]
+        best = mean[first(mean.loc[systems], metric)]
+        if (mean[CONSTANT] - best) * get(metric).sign() >= 0:
+            reached.append(title)
+    return reached
+
+
+def _gains_in_words(named: pd.DataFrame, gained: pd.DataFrame) -> dict[str, str]:
+    """What outputs gain over shuffled ones by ROUGE-L: of the file that gains most, and of the one that names
+    most findings; see :func:`answer`."""
+    rouge = gained[gained["metric"] == "rouge_l"].set_index(["system", "stratum"])
+    stylist, finder = str(rouge.xs("all", level="stratum")["gain"].idxmax()), str(named["named"].idxmax())
+
+    def gain(system: str, stratum: str) -> str:
+        row = rouge.loc[(system, stratum)]
+        return with_interval(row["gain"], row["low"], row["high"], ".3f")
+
+    return {
         "stylist": stylist,
         "stylist_gain": gain(stylist, "all"),
         "stylist_normal": gain(stylist, "normal"),
