@@ -194,14 +194,14 @@ def _mark(text: object, most: float, where: str) -> float | None:
     return mark
 
 
-def canvas(table: pd.DataFrame, roster: Roster) -> pd.DataFrame:
+def canvas(with_totals: pd.DataFrame, roster: Roster) -> pd.DataFrame:
     """The totals as Canvas imports them: a row per student, a column per lab, and a first row with the points
     possible. What has no total is empty, which changes nothing there."""
-    labs = {name: f"Lab {lab.number}: {lab.title}" for name, lab in _labs_of(table).items()}
-    possible = {labs[row["lab"]]: row["of"] for row in table.to_dict("records")}
+    labs = {name: f"Lab {lab.number}: {lab.title}" for name, lab in _labs_of(with_totals).items()}
+    possible = {labs[row["lab"]]: row["of"] for row in with_totals.to_dict("records")}
     rows: list[dict[str, Any]] = [{"Student": "    Points Possible", **possible}]
     for own, entry in roster.items():
         known = {"Student": entry.name, "SIS Login ID": entry.student, **entry.canvas}
-        rows_of_student = [row for row in table.to_dict("records") if key(row["student"]) == own]
+        rows_of_student = [row for row in with_totals.to_dict("records") if key(row["student"]) == own]
         rows.append(known | {labs[row["lab"]]: row["total"] for row in rows_of_student})
     return pd.DataFrame(rows, columns=[*CANVAS_COLUMNS, *possible]).astype(object).fillna("")

@@ -34,7 +34,7 @@ class PercentScores:
     @property
     def observed(self) -> pd.DataFrame:
         """The scores themselves, one row per encoder."""
-        values = {name: [drawn.value[0] for drawn in draws] for name, draws in self.drawn.items()}
+        values = {column: [one.value[0] for one in drawn] for column, drawn in self.drawn.items()}
         return pd.DataFrame(values, index=pd.Index(self.encoders, name="encoder"))
 
     def intervals(self) -> pd.DataFrame:
