@@ -57,14 +57,14 @@ def readers(run: Run) -> str:
     """Whose models read for RaTEScore and RadGraph F1, in words."""
     papers = {**PAPER_MODELS, "graph_model": "radgraph:radgraph"}
     ours = any(run.whole_profile.models[role] != paper for role, paper in papers.items())
-    return "models trained here on generated reports, not the papers'" if ours else "the papers' own models"
+    return "models trained here on generated reports" if ours else "the papers' own models"
 
 
 def stand_ins(readers: str, encoder: str) -> str:
     """What the metrics read with in place of the papers' models and resources, in a sentence."""
     return (
-        f"RaTEScore and RadGraph F1 read with {readers}, BERTScore with {encoder}, METEOR without synonyms, "
-        "and rules stand in for GREEN's language model."
+        f"RaTEScore and RadGraph F1 read with {readers}, BERTScore with {encoder}, METEOR without synonyms; "
+        "rules replace GREEN's language model."
     )
 
 
