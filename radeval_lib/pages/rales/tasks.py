@@ -230,7 +230,8 @@ class ProcedureBenchmark(BenchmarkTask):
         for split, rows in (("dev", parts.dev), ("test", parts.test)):
             scores = fitted.logits(rows)
             truth = [labels.index(row.label) for row in rows]
-            about = pd.DataFrame({"split": split, "case": [row.id for row in rows], "label": truth})
+            about = pd.DataFrame({"split": split, "case": [row.id for row in rows]})
+            about["label"] = [str(label) for label in truth]  # as what an interrupted search kept
             scored = pd.DataFrame(np.round(scores, 6), columns=[f"c{k}" for k in range(len(labels))])
             tables.append(pd.concat([about, scored], axis=1))
         counts = about[["case"]].assign(domain="", part="document")
