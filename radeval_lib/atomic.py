@@ -55,10 +55,16 @@ def new_folder(target: Path, *, replace: bool = True) -> Iterator[Path]:
         path = part / target.name
         path.mkdir()
         yield path
-        if replace and target.exists():
-            os.replace(target, part / _DISPLACED)
-        with nullcontext() if replace else suppress(OSError):  # it is there: nothing replaces a filled folder
-            os.rename(path, target)
+        displaced = part / _DISPLACED
+        try:
+            if replace and target.exists():
+                os.replace(target, displaced)
+            with nullcontext() if replace else suppress(OSError):  # nothing replaces a filled folder
+                os.rename(path, target)
+        except BaseException:
+            if displaced.exists() and not target.exists():
+                os.replace(displaced, target)
+            raise
 
 
 @contextmanager

@@ -283,6 +283,9 @@ class _Collector:
         self.cautions.add(system, number, pair, {name: one.cautions for name, one in scores.items()})
         if self.explained and self.counting in self.metrics:
             case = next((row[name] for name in table_files.CASES if name in row), number)
+            if case is None or not str(case).strip():
+                remedy = "Name the case of every row, or leave the column out."
+                raise MetricError("no case", f"row {number}", remedy)
             self.errors.add(system, str(case), scores[self.counting].errors)
 
     def _explain(

@@ -142,7 +142,7 @@ def train(
     work = _fingerprint(task, examples, dev, chosen)
     checkpoint = None if folder is None else Checkpoint(Path(folder), work)
     history = _run(task, examples, dev, chosen, checkpoint)
-    best = max(history, key=lambda epoch: epoch[chosen.measure])
+    best = history[len(history) - 1 - _since_best(history, chosen.measure)]
     kept = {name: value for name, value in best.items() if name not in ("epoch", "loss")}
     return Trained(task, kept, history)
 

@@ -232,5 +232,6 @@ def _table(path: Path, types: Mapping[str, str]) -> pd.DataFrame:
         path,
         dtype=dict(types),
         keep_default_na=False,
+        lineterminator="\n",
         na_values={column: [""] for column in numbers},
     )

@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 import pandas as pd
@@ -29,9 +29,13 @@ from radeval_lib.origin import RECORDED_SCORES, Reading
 from radeval_lib.paths import RECORDED, ROOT
 from radeval_lib.placeholders import Placeholder, behind, refuse
 from radeval_lib.roles import filling
+from radeval_lib.stats.inputs import FloatArray
 from radeval_lib.study import code
 from radeval_lib.study.behaviours import behaviour, has_moved, probe_scores
 from radeval_lib.wording import joined, long_date
+
+if TYPE_CHECKING:
+    from radeval_lib.lexicon.significance import Context
 
 SYSTEMS = "iu_systems"
 """The set with committed outputs of systems, which every edition shows as recorded."""
@@ -214,14 +218,23 @@ class _OfPlaceholders:
             return attribute
 
         def of_texts(*arguments: Any, **settings: Any) -> Any:
-            for argument in arguments:
+            for argument in (*arguments, *settings.values()):
                 texts = [argument] if isinstance(argument, str) else _flat(argument)
                 refuse(texts, f"{self._metric.name}.{name}")
             return attribute(*arguments, **settings)
 
         return of_texts
 
-    def score(self, references: Sequence[str], candidates: Sequence[str], *more: Any) -> Scores:
+    def values(self, references: Sequence[str], candidates: Sequence[str]) -> FloatArray:
+        """As :meth:`Metric.values`."""
+        return self.score(references, candidates).values
+
+    def score(
+        self,
+        references: Sequence[str],
+        candidates: Sequence[str],
+        contexts: Sequence[Context | None] | None = None,
+    ) -> Scores:
         """As :meth:`Metric.score`; a recorded score has no detail.
 
         Raises
@@ -232,11 +245,11 @@ class _OfPlaceholders:
         pairs = list(zip(references, candidates, strict=True))
         places = [place for place, pair in enumerate(pairs) if any(map(behind, pair))]
         if not places:
-            return self._metric.score(references, candidates, *more)
+            return self._metric.score(references, candidates, contexts)
         for name in {_candidate(*pairs[place]).set for place in places}:
             self._require_same_settings(name)
         known = recorded.column((pairs[place][1] for place in places), self._metric.name)
-        return _beside(dict(zip(places, known.tolist(), strict=True)), self._metric, pairs, *more)
+        return _beside(dict(zip(places, known.tolist(), strict=True)), self._metric, pairs, contexts)
 
     def _require_same_settings(self, name: str) -> None:
         columns, key = recorded.load(name).about["columns"], self._metric.name
@@ -271,18 +284,34 @@ class _WithRecorded:
     def __getattr__(self, name: str) -> Any:
         return getattr(self._metric, name)
 
-    def score(self, references: Sequence[str], candidates: Sequence[str], *more: Any) -> Scores:
+    def values(self, references: Sequence[str], candidates: Sequence[str]) -> FloatArray:
+        """As :meth:`Metric.values`."""
+        return self.score(references, candidates).values
+
+    def score(
+        self,
+        references: Sequence[str],
+        candidates: Sequence[str],
+        contexts: Sequence[Context | None] | None = None,
+    ) -> Scores:
         """As :meth:`Metric.score`; a recorded score has no detail."""
         pairs = list(zip(references, candidates, strict=True))
         keys = enumerate(map(_on_one_line, pairs))
         known = {place: self._known[key] for place, key in keys if key in self._known}
-        return _beside(known, self._metric, pairs, *more)
+        return _beside(known, self._metric, pairs, contexts)
 
 
-def _beside(known: Mapping[int, float], metric: Metric, pairs: list[tuple[str, str]], *more: Any) -> Scores:
+def _beside(
+    known: Mapping[int, float],
+    metric: Metric,
+    pairs: list[tuple[str, str]],
+    contexts: Sequence[Context | None] | None,
+) -> Scores:
     """The ``known`` scores of pairs by their place, without detail, beside the metric's own of the others."""
     fresh = [place for place in range(len(pairs)) if place not in known]
-    own = metric.score([pairs[place][0] for place in fresh], [pairs[place][1] for place in fresh], *more)
+    references, candidates = ([pairs[place][side] for place in fresh] for side in (0, 1))
+    own = metric.score(references, candidates, contexts and [contexts[place] for place in fresh])
     values, details = np.zeros(len(pairs)), dict(zip(fresh, own.details, strict=True))
     values[[*known, *fresh]] = [*known.values(), *own.values]
-    return replace(own, values=values, details=[details.get(place) for place in range(len(pairs))])
+    every = [details.get(place) for place in range(len(pairs))]
+    return replace(own, values=values, details=every, contexts=contexts or ())

@@ -19,8 +19,8 @@ from radeval_lib.synthetic.planted_errors import ErrorKind, inject
 from radeval_lib.synthetic.records import Plan, PlannedFinding, SyntheticError, SyntheticReport
 
 #: random: a candidate about somebody else; shuffled: sentences removed and reordered; model: what a report
-#: generator would write, simulated; nearest: the most similar other report; permuted: findings, sizes,
-#: severities and places changed one by one.
+#: generator would write, simulated; nearest: the most similar report not taken yet, of as many as references;
+#: permuted: findings, sizes, severities and places changed one by one.
 HEURISTICS = ("random", "shuffled", "model", "nearest", "permuted")
 #: References of a round, among whose candidates the nearest are found.
 POOL = 64

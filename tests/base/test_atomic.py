@@ -59,6 +59,22 @@ def test_a_folder_is_replaced_whole(tmp_path):
     assert names(tmp_path) == ["target"]
 
 
+@pytest.mark.parametrize("error", [OSError, KeyboardInterrupt])
+def test_an_error_between_the_moves_leaves_the_old_folder(error, tmp_path, monkeypatch):
+    target = tmp_path / "target"
+    with atomic.new_folder(target) as folder:
+        (folder / "old").write_text("")
+
+    def failing(*_):
+        raise error
+
+    monkeypatch.setattr(atomic.os, "rename", failing)
+    with pytest.raises(error), atomic.new_folder(target) as folder:
+        (folder / "new").write_text("")
+    assert names(target) == ["old"]
+    assert names(tmp_path) == ["target"]
+
+
 def test_a_folder_that_is_not_to_be_replaced_stays(tmp_path):
     for content in "ab":
         with atomic.new_folder(tmp_path / "target", replace=False) as folder:

@@ -382,6 +382,14 @@ def test_rows_without_a_group_are_named(tmp_path) -> None:
     }
 
 
+def test_a_row_without_a_case_is_named_where_errors_are_counted_by_case(tmp_path) -> None:
+    (tmp_path / "in.csv").write_text("case,reference,candidate\n1,No effusion.,Effusion.\n,Clear.,Clear.\n")
+    with pytest.raises(MetricError, match="no case") as refused:
+        score_file({"green_rules_errors": {}}, tmp_path / "in.csv", tmp_path / "out.csv", explain=True)
+    assert "row 2" in str(refused.value)
+    assert not (tmp_path / "out.csv").exists()
+
+
 def test_a_misspelt_metric_is_guessed() -> None:
     with pytest.raises(MetricError, match="Did you mean 'green_rules_errors'"):
         create("green_rule_error")

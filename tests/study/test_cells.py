@@ -44,6 +44,12 @@ def test_a_column_that_would_be_read_back_as_another_is_refused(tmp_path: Path, 
         cells.write(tmp_path, ONE, {"counts": pd.DataFrame({"mixed": values})}, {})
 
 
+def test_a_carriage_return_ends_no_row(tmp_path: Path) -> None:
+    table = pd.DataFrame({"text": ["a\rb", "c\nd"], "n": [1, 2]})
+    cells.write(tmp_path, ONE, {"counts": table}, {})
+    pd.testing.assert_frame_equal(cells.read(tmp_path, ONE, "smoke").tables["counts"], table)
+
+
 @pytest.mark.parametrize("name", ["tables", "seed"])
 def test_a_fact_with_a_name_that_is_taken_is_refused(tmp_path: Path, name: str) -> None:
     with pytest.raises(ParameterError, match=f"may not be called '{name}'"):

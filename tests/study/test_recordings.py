@@ -128,6 +128,9 @@ def test_placeholders_get_recorded_scores_and_texts_the_metrics_own() -> None:
     own = metric.score([other[0]], [other[1]]).values[0]
     assert found.tolist() == [recorded.load("radpref").table["rouge_l"][7], own]
     assert (known.title, known.higher_is_better) == (metric.title, True)
+    beside = known.score([texts["reference"][7], other[0]], [texts["candidate"][7], other[1]], [None, None])
+    assert (beside.values.tolist(), len(beside.contexts)) == (found.tolist(), 2)
+    assert known.values([texts["reference"][7]], [texts["candidate"][7]]).tolist() == [found[0]]
 
 
 def test_only_recorded_pairs_and_settings_have_a_score() -> None:
@@ -142,6 +145,8 @@ def test_only_recorded_pairs_and_settings_have_a_score() -> None:
         unstemmed.score([texts["reference"][7]], [texts["candidate"][7]])
     with pytest.raises(PlaceholderError, match="cannot read reference"):
         known.explain(texts["reference"][7], texts["candidate"][7], None)
+    with pytest.raises(PlaceholderError, match="cannot read reference"):
+        known.explain(reference=texts["reference"][7], candidate=texts["candidate"][7], detail=None)
 
 
 def test_a_recording_says_when_and_with_which_version_it_was_made(monkeypatch: pytest.MonkeyPatch) -> None:
