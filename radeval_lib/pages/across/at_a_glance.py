@@ -101,7 +101,7 @@ def claims(card: pd.DataFrame) -> HTML:
                 for row in rows.itertuples()
             ],
             "rests on": [
-                "–" if row.verdict == NOT_REBUILT else RESTS_ON[str(row.evidence)]
+                "–" if row.verdict == NOT_REBUILT else RESTS_ON[str(row.evidence)].removeprefix("on ")
                 for row in rows.itertuples()
             ],
         }
