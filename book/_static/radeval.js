@@ -48,7 +48,10 @@
           for (const end = column + head.colSpan; column < end; column += 1) (names[column] ||= []).push(said.trim());
         });
       });
-      return names.map((said) => said.filter((one) => one && one !== "value").join(", ")); // "value" tells nothing
+      return names.map((said) => { // "value" tells nothing below another head, or beside a name alone
+        const heads = said.filter(Boolean);
+        return heads.filter((one) => one !== "value" || (heads.length === 1 && names.length > 2)).join(", ");
+      });
     };
     const asCards = (table, ofNumbers = false) => {
       if (table.matches(".cards") || !table.tHead) return;
