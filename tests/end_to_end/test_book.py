@@ -420,10 +420,11 @@ _MISLABELLED = """() => [...document.querySelectorAll("table.cards")].flatMap(ta
       for (const end = column + head.colSpan; column < end; column += 1)
         (said[column] ||= []).push([...head.childNodes].map(text).join("").trim());
   }
-  const names = said.map(heads => heads.filter(Boolean).join(", "));
+  const tells = (head, _, heads) => head !== "value" || (heads.length === 1 && said.length > 2);
+  const names = said.map(heads => heads.filter(Boolean).filter(tells).join(", "));
   return [...table.querySelectorAll("tbody tr")].filter(row => {
     let column = 0;
-    const wrong = [...row.children].some(cell => {
+    const wrong = [...row.children].filter(cell => !cell.matches(".new-line")).some(cell => {
       const shown = cell.querySelector(":scope > .label"); // of a head with a subscript
       const label = shown ? text(shown).replace(/: $/, "") : cell.dataset.label || "";
       const first = column === 0;
@@ -434,7 +435,8 @@ _MISLABELLED = """() => [...document.querySelectorAll("table.cards")].flatMap(ta
   });
 }).map(row => row.textContent.trim())"""
 _EMPTY_LINE = """() => [...document.querySelectorAll("table.cards tbody > tr > *")]
-  .filter(cell => cell.getClientRects().length && !cell.textContent.trim() && !cell.querySelector("img, svg"))
+  .filter(cell => cell.getClientRects().length && !cell.matches(".new-line"))
+  .filter(cell => !cell.textContent.trim() && !cell.querySelector("img, svg"))
   .map(cell => cell.dataset.label || "")"""
 _IN_PIECES = """() => [...document.querySelectorAll(".whole, code.short .pre")]
   .filter(word => word.getClientRects().length > 1).map(word => word.textContent)"""
