@@ -31,7 +31,7 @@ import numpy as np
 import pandas as pd
 
 from radeval_lib import atomic, tables
-from radeval_lib.data import guard
+from radeval_lib.data import guard, leak_sequences
 from radeval_lib.data.restricted import RestrictedText
 from radeval_lib.metrics.ratescore.formula import Explanation, NamedEntity
 from radeval_lib.pages.ratescore import entity_display
@@ -484,7 +484,7 @@ def _holders() -> Counter[tuple[str, ...]]:
 
 def _says_much(part: tuple[str, ...]) -> bool:
     long = sum(len(word) > 2 and word.isalpha() for word in part) >= 3
-    return long and part[-1] not in guard.FUNCTION_WORDS and _holders()[part] <= guard.RARE
+    return long and part[-1] not in leak_sequences.FUNCTION_WORDS and _holders()[part] <= leak_sequences.RARE
 
 
 def _phrase(text: AnnotatedText, length: int) -> Files:
