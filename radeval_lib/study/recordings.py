@@ -206,24 +206,18 @@ def _case_of(place: Placeholder) -> int:
     return int(recorded.load(place.set).table.at[place.number, "case"])
 
 
-class _OfPlaceholders:
-    """A metric with recorded scores of placeholders; all else is the metric's own, of texts alone."""
+class _BesideRecorded:
+    """A metric with recorded scores for some pairs; all else is the metric's own."""
 
-    def __init__(self, metric: Metric, given: Iterable[str]) -> None:
-        self._metric, self._given = metric, tuple(given)
+    def __init__(self, metric: Metric) -> None:
+        self._metric = metric
 
     def __getattr__(self, name: str) -> Any:
-        attribute = getattr(self._metric, name)
-        if not callable(attribute):
-            return attribute
+        return getattr(self._metric, name)
 
-        def of_texts(*arguments: Any, **settings: Any) -> Any:
-            for argument in (*arguments, *settings.values()):
-                texts = [argument] if isinstance(argument, str) else _flat(argument)
-                refuse(texts, f"{self._metric.name}.{name}")
-            return attribute(*arguments, **settings)
-
-        return of_texts
+    def _known(self, pairs: list[tuple[str, str]]) -> dict[int, float]:
+        """The recorded scores of pairs, by their place."""
+        raise NotImplementedError
 
     def values(self, references: Sequence[str], candidates: Sequence[str]) -> FloatArray:
         """As :meth:`Metric.values`."""
@@ -240,16 +234,59 @@ class _OfPlaceholders:
         Raises
         ------
         DataError
-            Where a pair is not recorded, or was recorded with other settings.
+            Where a pair of placeholders is not recorded, or was recorded with other settings.
         """
         pairs = list(zip(references, candidates, strict=True))
+        known = self._known(pairs)
+        fresh = [place for place in range(len(pairs)) if place not in known]
+        references, candidates = ([pairs[place][side] for place in fresh] for side in (0, 1))
+        own = self._metric.score(references, candidates, contexts and [contexts[place] for place in fresh])
+        values, details = np.zeros(len(pairs)), dict(zip(fresh, own.details, strict=True))
+        values[[*known, *fresh]] = [*known.values(), *own.values]
+        every = [details.get(place) for place in range(len(pairs))]
+        return replace(own, values=values, details=every, contexts=contexts or ())
+
+
+class _WithRecorded(_BesideRecorded):
+    """A metric with recorded scores for some pairs of texts."""
+
+    def __init__(self, metric: Metric, recorded_scores: Mapping[tuple[str, str], float]) -> None:
+        super().__init__(metric)
+        self._scores = recorded_scores
+
+    def _known(self, pairs: list[tuple[str, str]]) -> dict[int, float]:
+        keys = enumerate(map(_on_one_line, pairs))
+        return {place: self._scores[key] for place, key in keys if key in self._scores}
+
+
+class _OfPlaceholders(_BesideRecorded):
+    """A metric with recorded scores of placeholders; all else is the metric's own, of texts alone."""
+
+    def __init__(self, metric: Metric, given: Iterable[str]) -> None:
+        super().__init__(metric)
+        self._given = tuple(given)
+
+    def __getattr__(self, name: str) -> Any:
+        attribute = getattr(self._metric, name)
+        if not callable(attribute):
+            return attribute
+
+        def of_texts(*arguments: Any, **settings: Any) -> Any:
+            for argument in (*arguments, *settings.values()):
+                texts = [argument] if isinstance(argument, str) else _flat(argument)
+                refuse(texts, f"{self._metric.name}.{name}")
+            return attribute(*arguments, **settings)
+
+        return of_texts
+
+    def _known(self, pairs: list[tuple[str, str]]) -> dict[int, float]:
         places = [place for place, pair in enumerate(pairs) if any(map(behind, pair))]
         if not places:
-            return self._metric.score(references, candidates, contexts)
+            return {}
         for name in {_candidate(*pairs[place]).set for place in places}:
             self._require_same_settings(name)
         known = recorded.column((pairs[place][1] for place in places), self._metric.name)
-        return _beside(dict(zip(places, known.tolist(), strict=True)), self._metric, pairs, contexts)
+        return dict(zip(places, known.tolist(), strict=True))
 
     def _require_same_settings(self, name: str) -> None:
         columns, key = recorded.load(name).about["columns"], self._metric.name
@@ -273,45 +310,3 @@ def _flat(argument: Any) -> list[Any]:
     if not isinstance(argument, (list, tuple)):
         return []
     return [part for item in argument for part in (item if isinstance(item, (list, tuple)) else [item])]
-
-
-class _WithRecorded:
-    """A metric with recorded scores for some pairs; all else is the metric's own."""
-
-    def __init__(self, metric: Metric, known: Mapping[tuple[str, str], float]) -> None:
-        self._metric, self._known = metric, known
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._metric, name)
-
-    def values(self, references: Sequence[str], candidates: Sequence[str]) -> FloatArray:
-        """As :meth:`Metric.values`."""
-        return self.score(references, candidates).values
-
-    def score(
-        self,
-        references: Sequence[str],
-        candidates: Sequence[str],
-        contexts: Sequence[Context | None] | None = None,
-    ) -> Scores:
-        """As :meth:`Metric.score`; a recorded score has no detail."""
-        pairs = list(zip(references, candidates, strict=True))
-        keys = enumerate(map(_on_one_line, pairs))
-        known = {place: self._known[key] for place, key in keys if key in self._known}
-        return _beside(known, self._metric, pairs, contexts)
-
-
-def _beside(
-    known: Mapping[int, float],
-    metric: Metric,
-    pairs: list[tuple[str, str]],
-    contexts: Sequence[Context | None] | None,
-) -> Scores:
-    """The ``known`` scores of pairs by their place, without detail, beside the metric's own of the others."""
-    fresh = [place for place in range(len(pairs)) if place not in known]
-    references, candidates = ([pairs[place][side] for place in fresh] for side in (0, 1))
-    own = metric.score(references, candidates, contexts and [contexts[place] for place in fresh])
-    values, details = np.zeros(len(pairs)), dict(zip(fresh, own.details, strict=True))
-    values[[*known, *fresh]] = [*known.values(), *own.values]
-    every = [details.get(place) for place in range(len(pairs))]
-    return replace(own, values=values, details=every, contexts=contexts or ())
