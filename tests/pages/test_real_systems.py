@@ -8,8 +8,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from radeval_lib.data import recorded
+from radeval_lib.data import iu_systems, recorded
 from radeval_lib.data.errors import DataError
+from radeval_lib.data.manifests import find
 from radeval_lib.data.records import CodedStudy, Report
 from radeval_lib.metrics import create
 from radeval_lib.metrics.base import get
@@ -188,6 +189,17 @@ def test_reports_are_cleaned_and_cut_as_the_field_does():
     )
     (cut, *_) = score_variants.cut(["a b. a b. a b. rare."] * 1 + ["a b"] * 2)
     assert cut == "a b . a b . a b . unk ."
+    (cut,) = score_variants.cut(["a " * 70])
+    assert cut == " ".join(["a"] * 59)  # R2Gen's 60 tokens, without the one that marks the start
+
+
+def test_references_are_cut_as_those_that_r2gen_released(data_root: Path):
+    texts = system_sets.outputs(data_root)
+    references = texts[texts["system"] == SAME].sort_values("study")["reference"]
+    lines = find("iu_systems", data_root, iu_systems.ORDERED_REFERENCES).read_text().splitlines()
+    for own, theirs in zip(score_variants.cut(references), lines, strict=True):
+        words = zip(own.split(), theirs.split(), strict=True)
+        assert all(word in (other, "unk") or other == "<unk>" for word, other in words)
 
 
 def test_sacrebleu_agrees():

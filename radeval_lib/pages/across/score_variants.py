@@ -46,7 +46,7 @@ RATESCORE_CODE = "https://github.com/MAGIC-AI4Med/RaTEScore"
 BERT_SCORE = "https://github.com/Tiiiger/bert_score"
 NLTK_METEOR = "https://github.com/nltk/nltk/blob/develop/nltk/translate/meteor_score.py"
 DEBIAN_WORDNET = Path("/usr/share/wordnet")
-_MOST, _RARE = 60, 3  # words of a reference that R2Gen keeps; a rarer word becomes <unk>
+_MOST, _RARE = 59, 3  # words of a reference that R2Gen keeps; a rarer word becomes <unk>
 _REPLACED = (
     *[("..", ".")] * 3,
     ("1. ", ""),
@@ -96,9 +96,10 @@ def cleaned(text: str) -> str:
 
 
 def cut(references: Texts) -> list[str]:
-    """Cleaned references as R2Gen decodes them: 60 words, and ``unk`` for what is rare in the set.
+    """Cleaned references as R2Gen decodes them: 59 words, and ``unk`` for what is rare in the set.
 
-    R2Gen counts rare words in its training reports; here they are counted in the references themselves.
+    R2Gen's 60 tokens begin with one that marks the start, which is not decoded. It counts rare words in its
+    training reports; here they are counted in the references themselves.
     """
     rows = [cleaned(text).split() for text in references]
     counts = pd.Series([word for row in rows for word in row]).value_counts()
@@ -147,7 +148,7 @@ def bleu() -> list[Variant]:
         Variant("BLEU", f"BLEU-{order}, COCO, {form}", source, _coco(order, prepare))
         for form, source, prepare in (
             ("cleaned", COCO, _clean_all),
-            ("references cut at 60, unk", R2GEN, cut),
+            ("references cut at 59, unk", R2GEN, cut),
         )
         for order in (1, 2, 3, 4)
     ]
