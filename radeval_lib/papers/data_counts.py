@@ -10,7 +10,7 @@ from typing import Any
 from radeval_lib.data.errors import ManifestError
 from radeval_lib.data.manifests import Manifest, PrintedCount, load_manifest
 from radeval_lib.data.readers import load, reader
-from radeval_lib.papers.printed_numbers import printed, quoted
+from radeval_lib.papers.printed_numbers import parse, printed, quoted
 
 _REMEDY = "Correct `counts` in the manifest."
 
@@ -31,20 +31,29 @@ class CountCheck:
     @property
     def agrees(self) -> bool | None:
         """Whether both are the same; None where nothing was counted."""
-        return None if self.loaded is None else int(self.printed.replace(",", "")) == self.loaded
+        return None if self.loaded is None else parse(self.printed).value == self.loaded
 
 
 def printed_counts(manifest: Manifest) -> list[CountCheck]:
-    """Every count that papers print about a data set, with nothing loaded yet, in the manifest's order."""
+    """Every count that papers print about a data set, with nothing loaded yet, in the manifest's order.
+
+    Raises
+    ------
+    ManifestError
+        Where the manifest names a column, a value or a number that the paper's transcription lacks, a number
+        that is not a count, or two counts alike.
+    """
     found = []
     for count in manifest.counts:
         try:
-            found += [
-                CountCheck(count.name.format(**row), count.exhibit, row["printed"], count.note)
-                for row in _printed_rows(count)
-            ]
+            rows = _printed_rows(count)
+            names = [count.name.format(**row) for row in rows]
         except KeyError as error:
             raise ManifestError(f"{count.exhibit} has no {error}", manifest.name, _REMEDY) from None
+        for name, row in zip(names, rows, strict=True):
+            if parse(row["printed"]).half_width != 0:  # NaN where nothing legible is printed
+                raise ManifestError(f"{row['printed']} ({name}) is not a count", manifest.name, _REMEDY)
+            found.append(CountCheck(name, count.exhibit, row["printed"], count.note))
     names = [check.name for check in found]
     if doubled := sorted({name for name in names if names.count(name) > 1}):
         raise ManifestError(f"two printed counts are called {doubled[0]!r}", manifest.name, _REMEDY)
@@ -52,11 +61,19 @@ def printed_counts(manifest: Manifest) -> list[CountCheck]:
 
 
 def _printed_rows(count: PrintedCount) -> list[dict[str, Any]]:
-    """What a count of a manifest names in print: a number of a quotation, or rows of a table."""
+    """What a count of a manifest names in print: a number of a quotation, or rows of a table.
+
+    Raises
+    ------
+    KeyError
+        Of a name, a column or a value that the exhibit's transcription lacks.
+    """
     if count.quoted:
         return [{"printed": quoted(count.exhibit)[count.quoted].text}]
     table = printed(count.exhibit)
     for column, allowed in count.where.items():
+        if unknown := sorted(set(allowed) - set(table[column])):
+            raise KeyError(unknown[0])
         table = table[table[column].isin(allowed)]
     return table[table["value"].notna()].to_dict("records")
 
@@ -65,6 +82,11 @@ def check_counts(manifest: Manifest, loaded: Mapping[str, int]) -> list[CountChe
     """Compare the printed counts of a data set with ``loaded``, counts of the data by the same names.
 
     Counts that are printed but were not loaded stay, with ``agrees`` None.
+
+    Raises
+    ------
+    ManifestError
+        Where ``loaded`` has a count that no paper prints; see also :func:`printed_counts`.
     """
     checks = printed_counts(manifest)
     names = [check.name for check in checks]

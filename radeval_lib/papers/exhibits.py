@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from difflib import get_close_matches
-from functools import cache, lru_cache
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +19,9 @@ from radeval_lib.paths import display_path
 
 KINDS = ("table", "figure", "worked_example", "definition", "claim", "guideline")
 IMPLEMENTABLE = ("worked_example", "definition", "guideline")
+LEGIBLE = ("full", "partial", "no")
+LEVELS = ("print", "released", "data", "implementation")
+"""What an exhibit may leave unchecked something on."""
 
 
 @dataclass(frozen=True)
@@ -72,7 +75,8 @@ PAPERS: dict[str, str] = _names()
 
 
 def level_of(evidence: str) -> str:
-    """What the ledger and the papers' discrepancies distinguish: ``print``, ``released`` or ``data``."""
+    """What the ledger and the papers' discrepancies distinguish: ``print``, ``released`` or, of any other
+    evidence, ``data``."""
     return evidence if evidence in ("print", "released") else "data"
 
 
@@ -85,7 +89,7 @@ class Exhibit:
     id : ``<paper>.<name>``.
     kind : one of :data:`KINDS`; a printed table or figure that is really an example or an instruction sheet
         has that kind, and its label says what the paper calls it.
-    legible : ``full``, ``partial`` or ``no``: whether our text copy of the paper shows its content.
+    legible : one of :data:`LEGIBLE`: whether our text copy of the paper shows its content.
     needs : what rebuilding it takes. ``published_numbers``: the printed numbers alone allow checking it;
         ``synthetic_ok``: the computation can be exercised on made-up text, which does not return the printed
         values; the rest are data sets, models or people.
@@ -148,7 +152,10 @@ class Exhibit:
 def _read(paper: str, rows: Sequence[Mapping[str, Any]]) -> dict[str, Exhibit]:
     exhibits: dict[str, Exhibit] = {}
     for number, row in enumerate(rows, start=1):
-        where = f"{display_path(file_of(paper))}, exhibit {number} ({row.get('id', 'no id')})"
+        where = f"{display_path(file_of(paper))}, exhibit {number}"
+        if not isinstance(row, Mapping):
+            raise LedgerError(f"not a mapping: {row!r}", where)
+        where += f" ({row.get('id', 'no id')})"
         try:
             made = Implementation(**row["implemented"]) if "implemented" in row else None
             exhibit = Exhibit(**{**row, "paper": paper, "needs": tuple(row["needs"]), "implemented": made})
@@ -160,6 +167,14 @@ def _read(paper: str, rows: Sequence[Mapping[str, Any]]) -> dict[str, Exhibit]:
             raise LedgerError("the id names another paper", where, f"Begin it with `{paper}.`")
         if exhibit.kind not in KINDS:
             raise LedgerError(f"unknown kind {exhibit.kind!r}", where, f"Kinds: {', '.join(KINDS)}.")
+        if exhibit.legible not in LEGIBLE:
+            raise LedgerError(
+                f"unknown `legible` {exhibit.legible!r}", where, f"Known: {', '.join(LEGIBLE)}."
+            )
+        if isinstance(row["needs"], str):
+            raise LedgerError("`needs` is a text", where, "Give a list.")
+        if unknown := (exhibit.remaining.keys() | exhibit.unchecked.keys()) - set(LEVELS):
+            raise LedgerError(f"unknown level {min(unknown)!r}", where, f"Levels: {', '.join(LEVELS)}.")
         if made and (exhibit.kind not in IMPLEMENTABLE or exhibit.legible == "no"):
             raise LedgerError(
                 "a table, figure or claim is not implemented, nor what our copy lacks",
@@ -170,7 +185,7 @@ def _read(paper: str, rows: Sequence[Mapping[str, Any]]) -> dict[str, Exhibit]:
     return exhibits
 
 
-@lru_cache(maxsize=1)
+@cache
 def ledger() -> dict[str, Exhibit]:
     """Every exhibit by id, in the ledger's order."""
     every = [_read(paper, description(paper).get("exhibits") or []) for paper in PAPERS]

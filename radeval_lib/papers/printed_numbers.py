@@ -8,6 +8,7 @@ every value that rounds to it, so each cell carries its half-unit of rounding.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -18,7 +19,8 @@ import pandas as pd
 from radeval_lib import origin
 from radeval_lib.errors import PrintedError
 from radeval_lib.papers.exhibits import description, exhibit, file_of
-from radeval_lib.paths import MANIFESTS, PAPERS, display_path
+from radeval_lib.paths import MANIFESTS, display_path
+from radeval_lib.paths import PAPERS as _FOLDER
 
 NOT_LEGIBLE = "not legible"
 NOT_PRINTED = "-"
@@ -46,14 +48,17 @@ class Printed:
 
     @property
     def low(self) -> float:
+        """The smallest number that rounds to it."""
         return self.value - self.half_width
 
     @property
     def high(self) -> float:
+        """The largest number that rounds to it."""
         return self.value + self.half_width
 
     @property
     def decimals(self) -> int:
+        """How many decimals are printed."""
         return len(self.text.rstrip("%").partition(".")[2])
 
 
@@ -83,10 +88,16 @@ def paper(key: str) -> dict[str, Any]:
     return description(key)
 
 
-def table_path(exhibit_id: str) -> Path:
-    """The CSV that holds a printed table."""
+def _table(exhibit_id: str) -> dict[str, Any]:
+    """What ``paper.yml`` says of the transcription of a printed table.
+
+    Raises
+    ------
+    PrintedError
+        Where it names no transcription of the exhibit.
+    """
     key = exhibit_id.partition(".")[0]
-    tables = paper(key).get("tables") or {}
+    tables: dict[str, dict[str, Any]] = paper(key).get("tables") or {}
     if exhibit_id not in tables:
         exhibit(exhibit_id)  # an id that the ledger lacks gets the ledger's own error
         raise PrintedError(
@@ -94,7 +105,12 @@ def table_path(exhibit_id: str) -> Path:
             display_path(file_of(key)),
             f"Tables: {', '.join(tables)}.",
         )
-    return PAPERS / key / str(tables[exhibit_id]["file"])
+    return tables[exhibit_id]
+
+
+def table_path(exhibit_id: str) -> Path:
+    """The CSV that holds a printed table; a PrintedError where the exhibit was not transcribed."""
+    return _FOLDER / exhibit_id.partition(".")[0] / str(_table(exhibit_id)["file"])
 
 
 def printed(exhibit_id: str) -> pd.DataFrame:
@@ -105,6 +121,12 @@ def printed(exhibit_id: str) -> pd.DataFrame:
     DataFrame
         The table's key columns (str), ``printed`` (str, the digits), ``value`` (float64, NaN where nothing
         legible is printed) and ``half_width`` (float64, half a unit of the last printed digit; 0 for counts).
+
+    Raises
+    ------
+    PrintedError
+        Where the exhibit was not transcribed, or its file has another last column or a cell that is not a
+        number.
     """
     path = table_path(exhibit_id)
     origin.note_printed(exhibit_id.partition(".")[0], path)
@@ -123,14 +145,21 @@ def printed(exhibit_id: str) -> pd.DataFrame:
     return frame.join(pd.DataFrame(numbers, columns=["value", "half_width"], dtype=np.float64))
 
 
+def _require_columns(frame: pd.DataFrame, names: Iterable[str]) -> None:
+    """Refuse, as :class:`PrintedError`, columns that a printed table does not have."""
+    if unknown := [name for name in names if name not in frame]:
+        raise PrintedError(f"no column {unknown[0]!r}", remedy=f"Columns: {', '.join(map(str, frame))}.")
+
+
 def cell(frame: pd.DataFrame, **keys: str) -> Printed:
     """The one cell of a printed table that ``keys`` (column = value) single out.
 
     Raises
     ------
     PrintedError
-        Where no cell or more than one has those keys.
+        Where the table has no such column, or no cell or more than one has those keys.
     """
+    _require_columns(frame, keys)
     chosen = frame
     for column, wanted in keys.items():
         chosen = chosen[chosen[column] == wanted]
@@ -160,13 +189,13 @@ def transcribed(exhibit_id: str) -> bool:
 def layout_of(exhibit_id: str) -> list[str]:
     """The key columns of a printed table whose values head its columns where the paper prints it: ``columns``
     in ``paper.yml``, by default the last key. Empty where each row has one number."""
-    described = paper(exhibit_id.partition(".")[0])["tables"][exhibit_id]
+    described = _table(exhibit_id)
     return [str(key) for key in described.get("columns", list(described["keys"])[-1:])]
 
 
 def unit_of(exhibit_id: str) -> str:
     """The unit of a printed table's numbers, in words."""
-    return str(paper(exhibit_id.partition(".")[0])["tables"][exhibit_id]["unit"])
+    return str(_table(exhibit_id)["unit"])
 
 
 def origin_of(exhibit_id: str) -> str:
@@ -192,8 +221,9 @@ def by_name(frame: pd.DataFrame, name: str) -> dict[str, Printed]:
     Raises
     ------
     PrintedError
-        Where two cells have the same value of the column.
+        Where there is no such column, or two cells have the same value of it.
     """
+    _require_columns(frame, [name])
     if frame[name].duplicated().any():
         twice = frame.loc[frame[name].duplicated(), name].iloc[0]
         raise PrintedError(f"two printed cells have {name} {twice!r}", remedy="Choose one column first.")
@@ -206,7 +236,26 @@ def wide(
     """A tidy printed table laid out as the paper prints it, rows and columns in the paper's order.
 
     Columns with the names of the rows, such as raters among each other, follow the rows.
+
+    Parameters
+    ----------
+    rows, columns : key columns whose values head the rows and the columns.
+    values : the column that fills the cells; a cell that the table lacks is NaN.
+
+    Raises
+    ------
+    PrintedError
+        Where the table has no such column, or two numbers for one cell.
     """
+    keys = [
+        *([rows] if isinstance(rows, str) else rows),
+        *([columns] if isinstance(columns, str) else columns),
+    ]
+    _require_columns(frame, [*keys, values])
+    if frame.duplicated(keys).any():
+        raise PrintedError(
+            f"two printed cells have the same {', '.join(keys)}", remedy="Choose some rows first."
+        )
     pivoted = frame.pivot(index=rows, columns=columns, values=values)
     row_order = frame[rows].drop_duplicates()
     column_order = frame[columns].drop_duplicates()
@@ -228,13 +277,35 @@ def _prose(exhibit_id: str) -> list[dict[str, Any]]:
     return quotes
 
 
+def _quoted_digits(exhibit_id: str) -> dict[str, tuple[str, str]]:
+    """Where the prose about an exhibit prints each number, and its digits, by its name in ``paper.yml``.
+
+    Raises
+    ------
+    PrintedError
+        Where nothing is quoted, a name stands twice, or digits are not a text: YAML reads 0.50 as 0.5.
+    """
+    found: dict[str, tuple[str, str]] = {}
+    for quote in _prose(exhibit_id):
+        for name, digits in (quote.get("values") or {}).items():
+            place = f"{display_path(file_of(exhibit_id.partition('.')[0]))}, prose of {exhibit_id}"
+            if name in found:
+                raise PrintedError(f"two numbers are called {name!r}", place, "Give each a name of its own.")
+            if not isinstance(digits, str):
+                raise PrintedError(f"{name} is not a text: {digits!r}", place, "Put the digits in quotes.")
+            found[name] = quote["where"], digits
+    return found
+
+
 def quoted(exhibit_id: str) -> dict[str, Printed]:
-    """The numbers that a paper prints in its prose about an exhibit, by their name in ``paper.yml``."""
-    return {
-        name: parse(str(text))
-        for quote in _prose(exhibit_id)
-        for name, text in (quote.get("values") or {}).items()
-    }
+    """The numbers that a paper prints in its prose about an exhibit, by their name in ``paper.yml``.
+
+    Raises
+    ------
+    PrintedError
+        Where nothing is quoted, a name stands twice, or what it names is not a number.
+    """
+    return {name: parse(digits) for name, (_, digits) in _quoted_digits(exhibit_id).items()}
 
 
 def has_numbers(exhibit_id: str) -> bool:
@@ -248,11 +319,7 @@ def numbers_of(exhibit_id: str) -> pd.DataFrame:
     ``printed``, str), or else those quoted from the prose (``name``, ``where`` and ``printed``, str)."""
     if transcribed(exhibit_id):
         return printed(exhibit_id).drop(columns=["value", "half_width"])
-    rows = [
-        (name, quote["where"], str(text))
-        for quote in _prose(exhibit_id)
-        for name, text in (quote.get("values") or {}).items()
-    ]
+    rows = [(name, *found) for name, found in _quoted_digits(exhibit_id).items()]
     return pd.DataFrame(rows, columns=["name", "where", "printed"], dtype=str)
 
 
@@ -283,7 +350,7 @@ def texts(name: str) -> pd.DataFrame:
     if name not in known:
         remedy = f"Texts: {', '.join(known) or 'none'}."
         raise PrintedError(f"no text {name!r}", display_path(file_of(key)), remedy)
-    path = PAPERS / key / str(known[name]["file"])
+    path = _FOLDER / key / str(known[name]["file"])
     origin.note_printed(key, path)
     frame = pd.read_csv(path, dtype=str, keep_default_na=False, encoding="utf-8")
     if list(frame.columns) != list(known[name]["columns"]):

@@ -23,13 +23,19 @@ def rounding_range(
     Parameters
     ----------
     function : maps a float64 array of shape (n,) to a number.
-    inputs : n printed cells, in a frame (columns ``value`` and ``half_width``) or a list.
+    inputs : n printed cells, one at least, in a frame (columns ``value`` and ``half_width``) or a list.
+
+    Raises
+    ------
+    ValueError
+        Where there is no input, one is not legible, or the function has no value at the inputs.
 
     Notes
     -----
     Each input moves to the end of its rounding interval that raises (or lowers) the function, by the sign of
     its slope at the printed values. This is exact where the function is monotone in every input within the
-    interval, as sums, means, differences and F1 are, and first order otherwise.
+    interval, as sums, means, differences and F1 are, and first order otherwise: where the slope changes its
+    sign at the printed values, as that of |a - b| does at a = b, part of the range is missed.
     """
     values, steps = _cells(inputs)
     centre = float(function(values))
@@ -38,13 +44,17 @@ def rounding_range(
         nudged = values.copy()
         nudged[position] += steps[position] * 1e-3
         signs[position] = np.sign(float(function(nudged)) - centre)
-    ends = sorted((float(function(values - signs * steps)), float(function(values + signs * steps)), centre))
-    return Estimate(centre, ends[0], ends[-1])
+    ends = [float(function(values - signs * steps)), float(function(values + signs * steps)), centre]
+    if np.isnan(ends).any():
+        raise ValueError("the function has no value at numbers that round to the printed ones")
+    return Estimate(centre, min(ends), max(ends))
 
 
 def _cells(inputs: pd.DataFrame | Sequence[Printed]) -> tuple[FloatArray, FloatArray]:
     """Printed values and their half-units of rounding, see :func:`rounding_range`."""
     cells = pd.DataFrame(inputs)
+    if cells.empty:
+        raise ValueError("there is no printed input to compute with")
     values, steps = (cells[name].to_numpy(dtype=np.float64) for name in ("value", "half_width"))
     if np.isnan(values).any():
         raise ValueError("an input is not legible or not printed; leave it out before computing with it")
@@ -57,7 +67,12 @@ def correlation_range(first: pd.DataFrame, second: pd.DataFrame) -> Estimate:
     Parameters
     ----------
     first, second : frames of printed cells (columns ``value`` and ``half_width``), with the same rows in the
-        same order.
+        same order, two at least.
+
+    Raises
+    ------
+    ValueError
+        Where the frames differ in length, a cell is not legible, or a column is constant as printed.
 
     Notes
     -----
@@ -66,7 +81,11 @@ def correlation_range(first: pd.DataFrame, second: pd.DataFrame) -> Estimate:
     """
     from scipy.optimize import minimize  # here, since every command loads this module
 
+    if len(first) != len(second):
+        raise ValueError(f"columns of {len(first)} and of {len(second)} cells have no correlation")
     values, steps = map(np.stack, zip(_cells(first), _cells(second), strict=True))
+    if (np.ptp(values, axis=1) == 0).any():
+        raise ValueError("a column is constant as printed, so that no correlation is defined")
 
     def moved(shifts: FloatArray, side: int) -> tuple[float, FloatArray]:
         columns = values + shifts.reshape(values.shape) * steps

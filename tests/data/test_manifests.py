@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +17,7 @@ from radeval_lib.data.manifests import (
     UNVERIFIED,
     DataFile,
     Manifest,
+    PrintedCount,
     load_manifest,
     parse_manifest,
     restricted_in,
@@ -68,6 +70,19 @@ def test_radsum_total_is_the_sum_of_its_printed_pairs() -> None:
         if name.endswith(", total"):
             pair = name.removesuffix(", total")
             assert total == sum(printed[f"{pair}, {split}"] for split in ("train", "dev", "test"))
+
+
+@pytest.mark.parametrize(
+    ("count", "fault"),
+    [
+        (PrintedCount("ratescore.table3", "pairs", where={"part": ["whole", "hole"]}), "has no 'hole'"),
+        (PrintedCount("ratescore.table3", "pairs", where={"prt": ["whole"]}), "has no 'prt'"),
+        (PrintedCount("green.claim_count", "tau", quoted="tau"), r"0\.79 \(tau\) is not a count"),
+    ],
+)
+def test_counts_that_no_paper_prints_are_refused(count: PrintedCount, fault: str) -> None:
+    with pytest.raises(ManifestError, match=fault):
+        printed_counts(replace(load_manifest("rexval"), counts=(count,)))
 
 
 def test_check_counts_compares_and_refuses_unknown_names() -> None:

@@ -81,3 +81,14 @@ def test_contrast_shows_both_values_and_its_share_of_the_scale() -> None:
     count = demo.Contrast("RaTEScore", "pairs", "pairs", stated=5, released=4, basis="given", scale=None)
     assert math.isnan(count.share)
     assert count._repr_markdown_() == "**pairs:** 5 given, 4 by the code (−1)."
+
+
+def test_what_no_released_code_met_is_refused() -> None:
+    with pytest.raises(ValueError, match="unknown rule 'intended'"):
+        demo.indication("INDICATION: fall.", "intended")  # type: ignore[arg-type]
+    with pytest.raises(ValueError, match="no heading 'impression' among findings"):
+        demo.findings_section(["findings"], ["no bleed"], "released")
+    with pytest.raises(ValueError, match="no silhouette of 4 clusters"):
+        demo.search_clusters_released({2: 0.5}, 9)
+    with pytest.raises(ValueError, match="does not lie within 2 words"):
+        demo.labels_by_string("left effusion", [(1, 2, "OBS-DP")], "meant")

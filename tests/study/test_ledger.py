@@ -60,6 +60,23 @@ def test_an_exhibit_stands_with_its_own_paper() -> None:
         _read("green", [row])
 
 
+@pytest.mark.parametrize(
+    ("change", "fault"),
+    [
+        ({"legible": "fully"}, "unknown `legible` 'fully'"),
+        ({"needs": "RadGraph"}, "`needs` is a text"),
+        ({"remaining": {"prnt": "The rest."}}, "unknown level 'prnt'"),
+        ({"unchecked": {"prnt": ["one"]}}, "unknown level 'prnt'"),
+    ],
+)
+def test_a_misspelt_ledger_is_refused(change: dict[str, object], fault: str) -> None:
+    row = description("rales")["exhibits"][0]
+    with pytest.raises(LedgerError, match=fault):
+        _read("rales", [row | change])
+    with pytest.raises(LedgerError, match="exhibit 2: not a mapping"):
+        _read("rales", [row, "rales.table1"])  # type: ignore[list-item]
+
+
 def test_the_box_names_both(tmp_path: Path) -> None:
     run = begin("facts/fact_counting", profile="smoke", seed=0, output_dir=str(tmp_path))
     run.implemented("facts.def_recall")

@@ -8,10 +8,12 @@ from functools import cache
 from itertools import pairwise
 from pathlib import Path
 
+import pandas as pd
 import pytest
 
 from radeval_lib.errors import LedgerError, PrintedError
-from radeval_lib.papers.printed_numbers import NOT_LEGIBLE, NOT_PRINTED, paper, table_path
+from radeval_lib.papers import printed_numbers
+from radeval_lib.papers.printed_numbers import NOT_LEGIBLE, NOT_PRINTED, by_name, layout_of, paper, table_path
 from radeval_lib.paths import PAPERS
 from radeval_lib.study import PAPERS as PAPER_NAMES
 from radeval_lib.study import cell, ledger, parse, printed, quoted, wide
@@ -66,6 +68,37 @@ def test_unknown_exhibits_and_cells_are_refused() -> None:
         printed("rales.def_domain")
     with pytest.raises(PrintedError, match="0 printed cells"):
         cell(printed("facts.table1"), model="No such model")
+    with pytest.raises(PrintedError, match="no printed table"):
+        layout_of("rales.def_domain")
+
+
+def test_columns_that_a_table_lacks_and_numbers_that_stand_twice_are_refused() -> None:
+    frame = printed("rales.table3")
+    for read in (
+        lambda: cell(frame, modle="BERT"),
+        lambda: by_name(frame, "modle"),
+        lambda: wide(frame, "modle", "task"),
+    ):
+        with pytest.raises(PrintedError, match=r"no column 'modle'\. Columns: "):
+            read()
+    with pytest.raises(PrintedError, match="the same model, task"):
+        wide(pd.concat([frame, frame]), "model", "task")
+
+
+@pytest.mark.parametrize(
+    ("values", "fault"),
+    [
+        ([{"tau": "0.5"}, {"tau": "0.6"}], "two numbers are called 'tau'"),
+        ([{"tau": 0.50}], "not a text: 0.5"),
+    ],
+)
+def test_quoted_digits_are_texts_of_one_name_each(
+    values: list[dict[str, object]], fault: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    quotes = [{"where": "Section 1", "quote": "tau", "values": of_quote} for of_quote in values]
+    monkeypatch.setattr(printed_numbers, "_prose", lambda exhibit_id: quotes)
+    with pytest.raises(PrintedError, match=fault):
+        quoted("green.claim_count")
 
 
 def test_wide_keeps_the_papers_order() -> None:
