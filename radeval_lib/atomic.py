@@ -36,7 +36,15 @@ def new_file(target: Path) -> Iterator[Path]:
 @contextmanager
 def new_files(*targets: Path) -> Iterator[list[Path]]:
     """Paths to write, which become ``targets``, all in one folder, when the block ends without an error;
-    none is moved before all are on the disk."""
+    none is moved before all are on the disk.
+
+    Raises
+    ------
+    ValueError
+        If there is no target, or they are not distinct files of one folder.
+    """
+    if len({target.parent for target in targets}) != 1 or len(set(targets)) < len(targets):
+        raise ValueError("distinct files of one folder are written together")
     with _part(targets[0].parent) as part:
         paths = [part / target.name for target in targets]
         yield paths
@@ -49,7 +57,8 @@ def new_files(*targets: Path) -> Iterator[list[Path]]:
 
 @contextmanager
 def new_folder(target: Path, *, replace: bool = True) -> Iterator[Path]:
-    """An empty folder to fill, which becomes ``target`` when the block ends without an error."""
+    """An empty folder to fill, which becomes ``target`` when the block ends without an error; without
+    ``replace``, a filled folder that another process has put there meanwhile stays instead."""
     target.parent.mkdir(parents=True, exist_ok=True)
     with _part(target.parent) as part:
         path = part / target.name
@@ -112,9 +121,9 @@ def clear(folder: Path) -> None:
 
 
 def discard(*places: Path) -> None:
-    """Remove files and folders, as far as they are there."""
+    """Remove files, folders and links, as far as they are there; not what a link leads to."""
     for path in places:
-        if path.is_dir():
+        if path.is_dir() and not path.is_symlink():
             shutil.rmtree(path)
         else:
             path.unlink(missing_ok=True)
@@ -122,12 +131,12 @@ def discard(*places: Path) -> None:
 
 def lock(path: Path, *, shared: bool = False) -> TextIO | None:
     """A file, made if needed, that this process holds alone, or with others that share it, until it closes it
-    or ends; None where another process holds it."""
+    or ends; None where another process holds it. An OSError where the file system has no locks."""
     path.parent.mkdir(parents=True, exist_ok=True)
     stream = path.open("a+", encoding="utf-8")
     try:
         fcntl.flock(stream, (fcntl.LOCK_SH if shared else fcntl.LOCK_EX) | fcntl.LOCK_NB)
-    except OSError:
+    except BlockingIOError:
         stream.close()
         return None
     return stream

@@ -10,6 +10,7 @@ _PR_SET_PDEATHSIG = 1  # prctl's number of the request
 
 
 def kill_on_parent_exit() -> None:
-    """Ask the system to kill this process when its parent dies; for ``preexec_fn``, where the system can."""
+    """Ask Linux to kill this process when the thread that started it ends; for ``preexec_fn``. On other
+    systems nothing is asked."""
     if sys.platform == "linux":
         ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)

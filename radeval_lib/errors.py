@@ -5,19 +5,21 @@ from __future__ import annotations
 import errno
 from collections.abc import Iterable
 from pathlib import Path
-from types import NoneType
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, get_args, get_origin
+from types import UnionType
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Union, get_args, get_origin
 
 if TYPE_CHECKING:
     from pydantic import ValidationError
 
 
 def plain(text: str, longest: int) -> str:
-    """``text`` on one line of at most ``longest`` characters, its middle left out where it is longer.
+    """``text`` on one line of at most ``longest`` characters, from 9, its middle left out where it is longer.
 
     Control characters and what else does not print (line breaks, escape sequences of terminals, signs that
     turn the direction of writing) are written as escapes.
     """
+    if longest < 9:
+        raise ValueError(f"a line of {longest} characters is too short for a text without its middle")
     if len(text) > longest:
         text = f"{text[: longest // 2]} ... {text[len(text) - (longest - longest // 2 - 5) :]}"
     shown = "".join(
@@ -49,7 +51,7 @@ def complaint(error: ValidationError) -> str:
     if first["type"] in ("extra_forbidden", "unexpected_keyword_argument"):
         return f"unknown key {place!r}"
     wrong = first["msg"].removeprefix("Value error, ").removeprefix("Input ")
-    return f"{place} {wrong[0].lower()}{wrong[1:]}"
+    return f"{place} {wrong[0].lower()}{wrong[1:]}".lstrip()  # no place: all of the input
 
 
 class RadevalError(Exception):
@@ -107,13 +109,15 @@ def of_system(error: OSError) -> FileError:
 
 
 def check_choice(value: object, choices: Any, where: str, error: type[RadevalError]) -> None:
-    """Refuse, as ``error``, a value that a Literal type, or one of the types of a union, does not list.
+    """Refuse, as ``error``, a value that a Literal type does not list; of a union with one, also where the
+    value is of none of its other types.
 
     ``where`` names the setting. A type without a Literal refuses nothing.
     """
-    kinds = (choices, *get_args(choices))
+    kinds = get_args(choices) if get_origin(choices) in (Union, UnionType) else (choices,)
     known = [choice for kind in kinds if get_origin(kind) is Literal for choice in get_args(kind)]
-    if known and value not in known and not (value is None and NoneType in kinds):
+    others = tuple(get_origin(kind) or kind for kind in kinds if get_origin(kind) is not Literal)
+    if known and value not in known and not isinstance(value, others):
         raise error(f"unknown value {value!r}", where, f"Choices: {', '.join(map(str, known))}.")
 
 

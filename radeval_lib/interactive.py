@@ -11,14 +11,24 @@ from IPython.display import HTML
 
 
 def as_data(content: Any) -> str:
-    """Content that a script of the page reads, as an element of HTML."""
-    text = json.dumps(content, ensure_ascii=False).replace("</", "<\\/")
+    """Content that a script of the page reads, as an element of HTML.
+
+    Raises
+    ------
+    ValueError
+        Where it holds NaN or an infinite number, which JSON in a browser does not have.
+    """
+    text = json.dumps(content, ensure_ascii=False, allow_nan=False)
+    text = text.replace("</", "<\\/").replace(
+        "<!--", "\\u003c!--"
+    )  # either would change where the element ends
     return f'<script type="application/json">{text}</script>'
 
 
 def slider(label: str, contents: Mapping[str, str], start: str) -> HTML:
     """A slider labelled ``label`` that shows one of several contents, HTML by value in the slider's order, at
-    first that of ``start``; without scripts the first one stands alone."""
+    first that of ``start``, which stands alone without scripts; a ValueError where ``start`` is not among
+    them."""
     values = list(contents)
     if start not in contents:
         raise ValueError(f"the slider cannot start at {start!r}; its values: {', '.join(values)}")

@@ -15,12 +15,22 @@ from typing import Any
 
 import yaml
 
-_LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 _COMPILED = "# compiled\n"
 
 
+class _Loader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):  # type: ignore[misc]
+    """Refuses a key that stands twice in a mapping, of which PyYAML would take the last."""
+
+    def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Any, Any]:
+        content: dict[Any, Any] = super().construct_mapping(node, deep)
+        if len(content) < len(node.value):
+            raise yaml.constructor.ConstructorError(None, None, "a key stands twice", node.start_mark)
+        return content
+
+
 def read(path: Path) -> Any:
-    """The content of one of the repository's files, of plain types only."""
+    """The content of one of the repository's files, of plain types only; a :class:`yaml.YAMLError` where it
+    is not YAML, or has a key twice."""
     return parse(path.read_text(encoding="utf-8"))
 
 
@@ -29,7 +39,7 @@ def parse(text: str) -> Any:
     :func:`compiled`."""
     if text.startswith(_COMPILED):
         return json.loads(text.removeprefix(_COMPILED), object_hook=_with_numbers)
-    return yaml.load(text, Loader=_LOADER)
+    return yaml.load(text, Loader=_Loader)
 
 
 def compiled(path: Path) -> str:

@@ -30,8 +30,17 @@ class Placeholder(NamedTuple):
 
 
 def placeholder(name: str, side: str, number: int, words: int) -> str:
-    """The placeholder of a recorded text, which stands for ``words`` words, at least one."""
-    return " ".join([f"{_OPEN}{name}:{side}:{number}{_CLOSE}", *[_WORD] * (words - 1)])
+    """The placeholder of a recorded text, which stands for ``words`` words.
+
+    Raises
+    ------
+    ValueError
+        Where it has no word, or :func:`behind` would not read the set's name, the side and the number.
+    """
+    first = f"{_OPEN}{name}:{side}:{number}{_CLOSE}"
+    if words < 1 or not _FIRST.fullmatch(first):
+        raise ValueError(f"{name}:{side}:{number} cannot stand for {words} words")
+    return " ".join([first, *[_WORD] * (words - 1)])
 
 
 def behind(text: str) -> Placeholder | None:

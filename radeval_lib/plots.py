@@ -74,7 +74,7 @@ def heat_map(axes: Axes, table: Any, *, slant: float = 0, **settings: Any) -> No
     :func:`seaborn.heatmap`.
     """
     sns.heatmap(table, cbar=False, ax=axes, **{"annot": True, **settings})
-    cells = axes.collections[0].get_facecolor()
+    cells = axes.collections[-1].get_facecolor()
     for text in axes.texts:
         column, row = map(int, text.get_position())
         luminance = relative_luminance(cells[row * np.shape(table)[1] + column])
@@ -124,6 +124,7 @@ def series(
     ----------
     rows : ``value``, ``low``, ``high``.
     places : of each row on the other axis.
+    number : from 0, below the length of :data:`PALETTE`; an IndexError beyond.
     upright : whether values go up, not to the right.
     """
     reach = np.abs(rows[["low", "high"]].to_numpy().T - rows["value"].to_numpy())
@@ -144,9 +145,12 @@ def dodged(
     hollow: Container[str] = (),
 ) -> None:
     """One marker per row of ``rows`` at its value in column ``x``: the lines from top to bottom, the kinds of
-    a line below each other, with a colour and a marker each, open for the kinds in ``hollow``.
+    a line below each other, with a colour and a marker each, open for the kinds in ``hollow``; a ValueError
+    where there are more kinds than colours.
     """
     names, kinds = list(dict.fromkeys(rows[line])), list(dict.fromkeys(rows[kind]))
+    if len(kinds) > (most := min(len(palette), len(MARKERS))):
+        raise ValueError(f"{len(kinds)} kinds, where {most} can be distinguished")
     for number, name in enumerate(kinds):
         shown = rows[rows[kind] == name]
         places = shown[line].map(names.index) + 0.76 * ((number + 0.5) / len(kinds) - 0.5)
@@ -173,8 +177,9 @@ def forest(axes: Axes, rows: pd.DataFrame, order: Sequence[str], first: str) -> 
     Parameters
     ----------
     rows : index of names; ``value``, ``low``, ``high``. Names of ``order`` that it lacks stay empty.
+    first : one of its names, and of ``order``; a KeyError of any other.
     """
     placed = rows.reindex(list(order))
     colours = [PALETTE[1] if name == first else PALETTE[0] for name in order]
-    axes.axvspan(*placed.loc[first, ["low", "high"]], color=PALETTE[1], alpha=0.12, linewidth=0)
+    axes.axvspan(*rows.loc[first, ["low", "high"]], color=PALETTE[1], alpha=0.12, linewidth=0)
     intervals(axes, placed, colours)

@@ -1,4 +1,4 @@
-"""What is found by name rather than imported: readers of data sets, roles of data, plans of cells.
+"""What is found by name rather than imported: readers of data sets, roles of data, plans of cells, metrics.
 
 A module that looks something up here depends on this table alone; what a step of a build depends on follows
 from the names that it declares (:mod:`radeval_lib.study.dependencies`).
@@ -166,6 +166,6 @@ def module(name: str) -> Any:
 
 
 def find(place: str) -> Any:
-    """What ``module:name`` names."""
-    home, _, name = place.partition(":")
+    """What ``module:name`` names; a ValueError where there is no colon."""
+    home, name = place.split(":")
     return getattr(import_module(home), name)

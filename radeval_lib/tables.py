@@ -22,7 +22,9 @@ def table_html(
 ) -> str:
     """``frame`` as an HTML table that scrolls sideways on a narrow screen.
 
-    ``label``: what a screen reader calls a table whose caption stands elsewhere.
+    Missing values are written as Python has them (:func:`show` writes a dash); a name in ``raw`` is that of a
+    column whose cells are HTML already. ``label``: what a screen reader calls a table whose caption stands
+    elsewhere.
     """
     shown = frame.copy()
     for position, column in enumerate(shown.columns):
@@ -76,7 +78,8 @@ def show(
 
     Parameters
     ----------
-    formats : a format string such as ``"{:.1f}"`` or a function, for all numeric columns or by column.
+    formats : a format string such as ``"{:.1f}"`` or a function, for all numeric columns or by column. Names
+        in it, in ``raw`` or in ``exact`` that the table lacks are passed over: one set serves several tables.
     missing : what stands for a missing value.
     """
     shown = frame.copy().astype(object)
@@ -107,12 +110,16 @@ def _written(value: Any, write: Callable[[Any], str], exact: bool) -> str:
 
 
 def p_value(p: float) -> str:
-    """A p value for a column of them, all with three decimals; ``< 0.001`` below a thousandth."""
+    """A p value for a column of them, all with three decimals; ``< 0.001`` below a thousandth. A ValueError
+    outside of 0 to 1."""
+    if not 0 <= p <= 1:
+        raise ValueError(f"{p} is not a p value")
     return "< 0.001" if p < 0.001 else f"{p:.3f}"
 
 
 def folded(table: HTML) -> HTML:
-    """A long table of :func:`show` that opens on a click on its caption, which moves out of it."""
+    """A long table of :func:`show` that opens on a click on its caption, which moves out of it; a ValueError
+    where it has none."""
     caption = re.search(r"<caption><span>(.*?)</span></caption>", table.data, re.DOTALL)
     if caption is None:
         raise ValueError("a table without a caption cannot be folded: nothing would be left to click on")

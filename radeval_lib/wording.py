@@ -11,14 +11,16 @@ _PLACES = ("first", "second", "third", "fourth", "fifth", "sixth", "seventh", "e
 
 
 def in_words(number: int) -> str:
-    """A count as running text has it: in letters up to ten, ``none`` for nothing."""
+    """A whole number as running text has it: in letters from 0, ``none``, to ten, else in digits."""
     return _COUNTS[number] if 0 <= number < len(_COUNTS) else f"{number:,}"
 
 
 def ordinal(number: int) -> str:
-    """A place in a ranking, in letters up to the tenth."""
+    """A place in a ranking, from 1, in letters up to the tenth; a ValueError below 1."""
+    if number < 1:
+        raise ValueError(f"{number} is not a place in a ranking")
     last = {1: "st", 2: "nd", 3: "rd"}.get(number % 10 if number // 10 % 10 != 1 else 0, "th")
-    return _PLACES[number - 1] if 0 < number <= len(_PLACES) else f"{number}{last}"
+    return _PLACES[number - 1] if number <= len(_PLACES) else f"{number}{last}"
 
 
 def with_interval(value: float, low: float, high: float, form: str = ".3f", ends: str = "") -> str:
@@ -37,8 +39,10 @@ def long_date(day: date) -> str:
 
 
 def p_digits(p: float, below: str = "<") -> str:
-    """A p value in two digits, ``0.012``; below a thousandth, ``< 0.001``, with another word for ``<`` in a
-    sentence."""
+    """A p value in at most two digits, ``0.012`` or ``0.2``; below a thousandth, ``< 0.001``, with another
+    word for ``<`` in a sentence. A ValueError outside of 0 to 1."""
+    if not 0 <= p <= 1:
+        raise ValueError(f"{p} is not a p value")
     return f"{below} 0.001" if p < 0.001 else f"{p:.2g}"
 
 
@@ -48,7 +52,10 @@ def p_words(p: float) -> str:
 
 
 def percent(share: float) -> str:
-    """A share as whole percent, where 0% and 100% are said of none and of all alone."""
+    """A share as whole percent, where 0% and 100% are said of none and of all alone; a ValueError outside of
+    0 to 1."""
+    if not 0 <= share <= 1:
+        raise ValueError(f"{share} is not a share")
     if 0 < share < 0.01:
         return "under 1%"
     return "over 99%" if 0.99 < share < 1 else f"{share:.0%}"

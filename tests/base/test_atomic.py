@@ -1,5 +1,6 @@
 """Whole or not at all: under errors, under kill -9, and beside one another."""
 
+import errno
 import os
 import signal
 import subprocess
@@ -156,3 +157,39 @@ def test_notes_that_are_lost_or_damaged_are_empty(tmp_path: Path, content: str |
     assert atomic.read_mapping(path) == {}
     path.write_text('{"a": 1}', encoding="utf-8")
     assert atomic.read_mapping(path) == {"a": 1}
+
+
+def test_files_of_two_folders_or_of_one_name_are_refused_before_any_is_replaced(tmp_path: Path) -> None:
+    one = tmp_path / "one"
+    one.write_text("old")
+    (tmp_path / "b").mkdir()
+    for targets in ((), (one, one), (one, tmp_path / "b" / "one")):
+        with pytest.raises(ValueError, match="distinct files of one folder"), atomic.new_files(*targets):
+            pass
+    assert one.read_text() == "old"
+
+
+def test_a_link_is_discarded_and_not_what_it_leads_to(tmp_path: Path) -> None:
+    (tmp_path / "folder").mkdir()
+    (tmp_path / "link").symlink_to(tmp_path / "folder")
+    atomic.discard(tmp_path / "link", tmp_path / "nowhere")
+    assert names(tmp_path) == ["folder"]
+    atomic.discard(tmp_path / "folder")
+    assert names(tmp_path) == []
+
+
+def test_a_lock_that_the_file_system_lacks_is_not_one_that_another_process_holds(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with atomic.lock(tmp_path / "lock"):
+        assert atomic.lock(tmp_path / "lock") is None
+
+    def without(*_: object) -> None:
+        raise OSError(errno.ENOLCK, "No locks available")
+
+    monkeypatch.setattr(atomic.fcntl, "flock", without)
+    with pytest.raises(OSError, match="No locks available"):
+        atomic.lock(tmp_path / "lock")
+    with atomic.new_folder(tmp_path / "written"), atomic.alone(tmp_path / "alone"):
+        pass
+    assert (tmp_path / "written").is_dir()

@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import errno
 import pickle
+from contextlib import nullcontext
+from typing import Literal
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from pydantic import ValidationError, create_model
 
-from radeval_lib.errors import RadevalError, listed, of_system, plain
+from radeval_lib.errors import RadevalError, check_choice, complaint, listed, of_system, plain
 
 
 def test_the_parts_make_a_sentence() -> None:
@@ -33,7 +37,7 @@ def test_every_message_is_one_short_line_that_prints(what: str, where: str) -> N
     message.encode()
 
 
-@given(st.text(), st.integers(20, 60))
+@given(st.text(), st.integers(9, 60))
 def test_plain_keeps_its_length(text: str, longest: int) -> None:
     assert len(plain(text, longest)) <= longest
 
@@ -48,3 +52,34 @@ def test_what_the_system_refuses_names_the_file_and_a_remedy() -> None:
     told = str(of_system(OSError(errno.ENOSPC, "No space left on device", "/a/b/scores.csv")))
     assert told == "scores.csv: no space left on device. Free some space on that disk, or write to another."
     assert str(of_system(OSError("odd"))) == "odd"
+
+
+def test_a_line_too_short_for_a_text_without_its_middle_is_refused() -> None:
+    assert plain("abcdefghij", 9) == "abcd ... "
+    with pytest.raises(ValueError, match="a line of 8 characters"):
+        plain("abc", 8)
+
+
+def test_what_is_wrong_with_the_whole_input_has_no_place() -> None:
+    with pytest.raises(ValidationError) as caught:
+        create_model("Settings", size=(int, 1)).model_validate([1])
+    assert complaint(caught.value).startswith("should be a valid dictionary")
+
+
+@pytest.mark.parametrize(
+    ("value", "choices", "refused"),
+    [
+        ("left", Literal["left", "right"], False),
+        ("up", Literal["left", "right"], True),
+        (None, Literal["left"] | None, False),
+        (5, Literal["auto"] | int, False),
+        ("five", Literal["auto"] | int, True),
+        (["up"], list[Literal["left"]], False),
+        ("any", str, False),
+    ],
+)
+def test_a_value_that_neither_a_literal_nor_another_type_of_a_union_has_is_refused(
+    value: object, choices: object, refused: bool
+) -> None:
+    with pytest.raises(RadevalError, match="where: unknown value") if refused else nullcontext():
+        check_choice(value, choices, "where", RadevalError)

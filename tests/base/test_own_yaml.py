@@ -43,3 +43,9 @@ def test_what_json_would_change_is_refused(text: str, tmp_path: Path) -> None:
     path.write_text(text, encoding="utf-8")
     with pytest.raises(ValueError, match=r"file\.yml has keys or values"):
         own_yaml.compiled(path)
+
+
+@pytest.mark.parametrize("text", ["a: 1\na: 2", "- {b: {a: 1, a: 1}}"])
+def test_a_key_that_stands_twice_is_refused(text: str) -> None:
+    with pytest.raises(own_yaml.yaml.YAMLError, match="a key stands twice"):
+        own_yaml.parse(text)

@@ -127,3 +127,22 @@ def test_lines_of_a_text_meet_where_they_did_in_any_font(side: str, anchor: str)
     assert float(lines[0][1]) == pytest.approx(float(lines[1][1]), abs=0.01)
     ends = [drawing.count("text-anchor: end") for drawing in (drawn.getvalue(), told)]
     assert ends[1] - ends[0] == 2 * (side == "right")
+
+
+def test_more_kinds_than_can_be_distinguished_and_a_band_of_nothing_are_refused() -> None:
+    figure, axes = plots.panels(1, 1)
+    many = pd.DataFrame({"value": range(8), "line": "one", "kind": list("abcdefgh")})
+    with pytest.raises(ValueError, match="8 kinds, where 7 can be distinguished"):
+        plots.dodged(axes, many, "value", "line", "kind")
+    rows = pd.DataFrame({"value": [0.5], "low": [0.4], "high": [0.6]}, index=["metric"])
+    with pytest.raises(KeyError, match="other"):
+        plots.forest(axes, rows, ["metric", "other"], "other")
+    plt.close(figure)
+
+
+def test_cells_of_a_heat_map_choose_their_ink_whatever_stood_on_the_axes() -> None:
+    figure, axes = plots.panels(1, 1)
+    axes.scatter([0], [0], color="black")
+    plots.heat_map(axes, pd.DataFrame([[0.0, 1.0]]), cmap="Greys", vmin=0, vmax=1)
+    assert [text.get_color() for text in axes.texts] == ["black", "white"]
+    plt.close(figure)
