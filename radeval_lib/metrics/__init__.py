@@ -3,7 +3,7 @@
 from radeval_lib.lazy import names_of
 
 _HOMES = {
-    "radeval_lib.metrics.base": "Metric MetricError Scores create get names register settings_of typed",
+    "radeval_lib.metrics.base": "Metric MetricError Scores create get names register settings_of",
     "radeval_lib.metrics.score_files": "score_file",
 }
 __getattr__ = names_of(__name__, _HOMES)

@@ -22,9 +22,12 @@ import inspect
 import math
 import typing
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, fields
 from importlib import import_module
+from numbers import Integral, Real
+from os import PathLike
+from types import NoneType
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, TypeVar
 
 import numpy as np
@@ -150,7 +153,9 @@ class Metric(ABC):
     def __post_init__(self) -> None:
         hints = typing.get_type_hints(type(self))
         for one in fields(self):  # type: ignore[arg-type]
-            check_choice(getattr(self, one.name), hints[one.name], f"{self.name}.{one.name}", MetricError)
+            value, hint, where = getattr(self, one.name), hints[one.name], f"{self.name}.{one.name}"
+            check_choice(value, hint, where, MetricError)
+            _check_type(value, hint, where)
 
     def score(
         self,
@@ -171,18 +176,20 @@ class Metric(ABC):
         Raises
         ------
         MetricError
-            If an argument is a single string, holds something that is not a string, or the lengths differ;
-            or if the metric's own ``_score_pairs`` returns something other than one finite value per pair.
+            If an argument is no sequence of texts, or the lengths differ; or if the metric's own
+            ``_score_pairs`` returns something other than one finite value per pair.
+        PlaceholderError
+            If a text is recorded as numbers alone.
         """
         pairs = checked_pairs(references, candidates)
         for pair in pairs:
             refuse(pair, self.name)
         if not self.reads_lines:
             pairs = [(one_line(reference), one_line(candidate)) for reference, candidate in pairs]
+        if contexts is not None and len(contexts) != len(pairs):
+            raise MetricError(f"{len(contexts)} contexts for {len(pairs)} pairs", "contexts")
         if contexts is None or not self.reads_context():
             contexts = [None] * len(pairs)
-        if len(contexts) != len(pairs):
-            raise MetricError(f"{len(contexts)} contexts for {len(pairs)} pairs", "contexts")
         cases = list(zip(pairs, contexts, strict=True))
         distinct = sorted(set(cases), key=lambda case: (case[0], str(case[1])))
         place = {case: position for position, case in enumerate(distinct)}
@@ -330,7 +337,9 @@ def checked_pairs(references: Sequence[str], candidates: Sequence[str]) -> list[
     for label, texts in (("references", references), ("candidates", candidates)):
         if isinstance(texts, str | bytes):
             raise MetricError(f"{label} is a single text", label, "Pass a list of texts, one per pair.")
-        if not hasattr(texts, "__len__") or not hasattr(texts, "__iter__"):
+        # A set has no order; the items of a mapping or table would be its keys or the names of its columns.
+        unordered = isinstance(texts, Mapping | Set) or hasattr(texts, "columns")
+        if unordered or not hasattr(texts, "__len__") or not hasattr(texts, "__iter__"):
             raise MetricError(f"{type(texts).__name__} is not a sequence of texts", label)
         for position, text in enumerate(texts):
             if not isinstance(text, str):  # a text itself is never shown: it may be restricted
@@ -416,6 +425,24 @@ _READERS: dict[type, Callable[[str], Any]] = {
 }
 
 
+_NUMBERS: dict[type, type] = {int: Integral, float: Real}
+
+
+def _check_type(value: Any, hint: Any, where: str) -> None:
+    """Refuse a value that is not of the annotated type; a text may be a path, and what is a Literal has been
+    checked."""
+    options = typing.get_args(hint) or (hint,)
+    kinds = [kind for kind in (bool, int, float, str) if kind in options]
+    if not kinds or (value is None and NoneType in options):
+        return
+    if isinstance(value, bool):
+        fits = bool in kinds
+    else:
+        fits = isinstance(value, tuple(_NUMBERS.get(kind, kind) for kind in kinds if kind is not bool))
+    if not fits and not (str in kinds and isinstance(value, PathLike)):
+        raise MetricError(f"{value!r} is not of type {kinds[0].__name__}", where)
+
+
 def _coerced(value: Any, hint: Any, where: str) -> Any:
     """Text converted to the annotated type if that is bool, int, float or None; any other value unchanged."""
     options = typing.get_args(hint) or (hint,)
@@ -430,9 +457,3 @@ def _coerced(value: Any, hint: Any, where: str) -> Any:
             except (KeyError, ValueError):
                 raise MetricError(f"{value!r} is not of type {kind.__name__}", where) from None
     return value
-
-
-def typed(settings: Mapping[str, str], prefix: str) -> dict[str, str]:
-    """The settings of one metric, by its name ``prefix``, from ``{"ratescore.preset": "released", ...}``."""
-    head = f"{prefix}."
-    return {key.removeprefix(head): value for key, value in settings.items() if key.startswith(head)}

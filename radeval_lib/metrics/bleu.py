@@ -1,4 +1,9 @@
-"""BLEU as the COCO caption scorer computes it, which RaLEs, vilmedic and RadEval bundle."""
+"""BLEU (Papineni et al. 2002) by the COCO caption scorer, which RaLEs, vilmedic and RadEval bundle.
+
+Functions take candidates first, as the scorer does. They raise a
+:class:`~radeval_lib.metrics.base.MetricError` if these are not as many texts as the references, if a corpus
+has none, or if a number is below 1.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from radeval_lib.metrics.base import Metric, MetricError, Scores, register
+from radeval_lib.metrics.base import Metric, MetricError, Scores, checked_pairs, register
 
 if TYPE_CHECKING:
     from radeval_lib.stats.inputs import FloatArray, OfSums
@@ -42,13 +47,29 @@ def _bleu(counts: NDArray[np.float64], order: int) -> NDArray[np.float64]:
 
 
 def _all_counts(candidates: Sequence[str], references: Sequence[str], order: int) -> NDArray[np.float64]:
-    pairs = zip(candidates, references, strict=True)
-    return np.stack([_counts(candidate, reference, order) for candidate, reference in pairs])
+    """The counts of each pair, shape (n, counts)."""
+    _check_positive("order", order)
+    counts = [
+        _counts(candidate, reference, order) for reference, candidate in checked_pairs(references, candidates)
+    ]
+    return np.array(counts).reshape(len(counts), 2 * order + 2)
+
+
+def _corpus_counts(candidates: Sequence[str], references: Sequence[str], order: int) -> NDArray[np.float64]:
+    counts = _all_counts(candidates, references, order)
+    if not len(counts):
+        raise MetricError("a corpus without texts has no BLEU", "bleu")
+    return counts
+
+
+def _check_positive(name: str, value: int) -> None:
+    if value < 1:
+        raise MetricError(f"{name} must be 1 or more, not {value}", "bleu")
 
 
 def corpus_bleu(candidates: Sequence[str], references: Sequence[str], order: int = 4) -> float:
     """BLEU of the whole corpus, from 0 to 1: n-gram counts are summed before precisions are formed."""
-    return float(_bleu(_all_counts(candidates, references, order).sum(axis=0), order))
+    return float(_bleu(_corpus_counts(candidates, references, order).sum(axis=0), order))
 
 
 def sentence_bleu(
@@ -59,17 +80,17 @@ def sentence_bleu(
 
 
 def chunked_bleu(candidates: Sequence[str], references: Sequence[str], chunk: int, order: int = 4) -> float:
-    """Corpus BLEU of consecutive chunks, averaged by size, as the RaLEs evaluator reports above 1,000."""
-    counts = _all_counts(candidates, references, order)
-    starts = range(0, len(counts), chunk)
-    values = [float(_bleu(counts[start : start + chunk].sum(axis=0), order)) for start in starts]
-    sizes = [len(counts[start : start + chunk]) for start in starts]
-    return float(np.average(values, weights=sizes))
+    """Corpus BLEU of each ``chunk`` pairs, averaged by size, as the RaLEs evaluator reports above 1,000."""
+    _check_positive("chunk", chunk)
+    counts = _corpus_counts(candidates, references, order)
+    chunks = [counts[start : start + chunk] for start in range(0, len(counts), chunk)]
+    values = [float(_bleu(part.sum(axis=0), order)) for part in chunks]
+    return float(np.average(values, weights=[len(part) for part in chunks]))
 
 
 @register
 class Bleu(Metric):
-    """Sentence BLEU; the corpus value is not the mean of these (see :mod:`radeval_lib.metrics.bleu`).
+    """BLEU of each pair; the value of a corpus is :func:`corpus_bleu`, not the mean of these.
 
     A text without words scores 0. Even identical texts shorter than ``order`` words score below 1.
 
@@ -88,8 +109,7 @@ class Bleu(Metric):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if self.order < 1:
-            raise MetricError(f"order must be 1 or more, not {self.order}", "bleu")
+        _check_positive("order", self.order)
 
     def _score_pairs(self, pairs: Sequence[tuple[str, str]]) -> Iterable[tuple[float, Any]]:
         for reference, candidate in pairs:

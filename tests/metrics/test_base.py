@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -67,6 +68,9 @@ def test_line_breaks_change_no_score(name: str) -> None:
         (["a", None], ["b", "c"], "item 1 is of type NoneType"),
         (["a"], [float("nan")], "item 0 is of type float"),
         (["a"], 3, "int is not a sequence"),
+        ({"a", "b"}, ["a", "b"], "set is not a sequence"),
+        ({"a": "b"}, ["a"], "dict is not a sequence"),
+        (pd.DataFrame({"a": ["b"]}), ["a"], "DataFrame is not a sequence"),
     ],
 )
 def test_bad_input_is_named(references, candidates, said) -> None:
@@ -119,6 +123,29 @@ def test_every_metric_says_what_it_is() -> None:
         assert metric.__doc__
 
 
-def test_prefixed_settings() -> None:
-    given_ = {"ratescore.preset": "paper", "bleu.order": "2"}
-    assert metrics.typed(given_, "ratescore") == {"preset": "paper"}
+@pytest.mark.parametrize(
+    ("name", "setting", "value", "kind"),
+    [
+        ("bleu", "order", 2.5, "int"),
+        ("bleu", "order", True, "int"),
+        ("rouge_1", "stem", None, "bool"),
+        ("rouge_1", "stem", 3, "bool"),
+        ("bertscore", "layer", 2.0, "int"),
+        ("bertscore", "encoder", 3, "str"),
+        ("radcliq", "baseline", True, "float"),
+    ],
+)
+def test_a_value_of_another_type_is_named(name: str, setting: str, value: object, kind: str) -> None:
+    with pytest.raises(MetricError, match=rf"^{name}\.{setting}: {value} is not of type {kind}$"):
+        metrics.create(name, **{setting: value})
+
+
+def test_values_of_a_wider_type_are_taken(tmp_path) -> None:
+    assert metrics.create("radcliq", baseline=0).baseline == 0
+    assert metrics.create("bleu", order=np.int64(2)).order == 2
+    assert metrics.create("bertscore", encoder=tmp_path, layer=None).layer is None
+
+
+def test_contexts_are_counted_by_every_metric() -> None:
+    with pytest.raises(MetricError, match=r"^contexts: 2 contexts for 1 pairs"):
+        metrics.create("rouge_1").score(["a"], ["a"], contexts=[None, None])

@@ -6,6 +6,7 @@ import math
 
 import pytest
 
+from radeval_lib.metrics.base import MetricError
 from radeval_lib.metrics.bleu import chunked_bleu, corpus_bleu, sentence_bleu
 
 
@@ -35,3 +36,23 @@ def test_one_chunk_is_the_corpus() -> None:
     # Chunks of one are the sentences' own values.
     expected = sentence_bleu(candidates, references).mean()
     assert chunked_bleu(candidates, references, 1) == pytest.approx(expected)
+
+
+@pytest.mark.parametrize(
+    ("call", "said"),
+    [
+        (lambda: corpus_bleu("abcd", "abcd"), "references is a single text"),
+        (lambda: corpus_bleu(["a"], ["a", "b"]), "2 references but 1 candidates"),
+        (lambda: sentence_bleu(["a"], [None]), "item 0 is of type NoneType"),
+        (lambda: sentence_bleu(["a"], ["a"], 0), "order must be 1 or more, not 0"),
+        (lambda: chunked_bleu(["a"], ["a"], 0), "chunk must be 1 or more, not 0"),
+        (lambda: corpus_bleu([], []), "a corpus without texts"),
+    ],
+)
+def test_bad_input_is_named(call, said: str) -> None:
+    with pytest.raises(MetricError, match=said):
+        call()
+
+
+def test_no_texts_have_no_scores() -> None:
+    assert sentence_bleu([], []).shape == (0,)
