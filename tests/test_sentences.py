@@ -106,7 +106,7 @@ def _verdict_sentences() -> dict[str, str]:
 def _of_rated_pairs(p: float) -> dict[str, str]:
     rows = pd.DataFrame({"metric": ["BLEU", "RaTEScore"], "value": [0.4, 0.3], "low": 0.2, "high": 0.5})
     leads = pd.DataFrame({"rival": ["BLEU"], "difference": -0.1, "low": -0.2, "high": 0.1, "p_holm": p})
-    kinds = rated_pairs.EXPERIMENTS["rated_paragraphs"][3]
+    kinds = rated_pairs.EXPERIMENTS["rated_paragraphs"].kinds
     found = [pd.concat(table.assign(kind=kind) for kind in kinds) for table in (rows, leads)]
     one = Agreement(rows, rows, *found)
     told = rated_pairs.answer({"rated_paragraphs": one, "rated_errors": one}, "RadPref")

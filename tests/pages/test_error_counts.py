@@ -1,6 +1,7 @@
 """The rule of Appendix A.7 on lengths and errors."""
 
 import pandas as pd
+import pytest
 
 from radeval_lib.pages.ratescore.error_counts import (
     against_rule,
@@ -20,6 +21,8 @@ RULE = {"short_words": parse("10"), "long_words": parse("25"), "long_errors": pa
 
 def test_groups_leave_both_edges_between() -> None:
     assert [length_group(n, RULE) for n in (9, 10, 25, 26)] == ["short", "between", "between", "long"]
+    with pytest.raises(ValueError, match="without a length"):
+        length_group(float("nan"), RULE)
 
 
 def test_the_printed_cases_stand_against_the_rule() -> None:

@@ -27,3 +27,9 @@ def test_names_that_are_alike_leave_only_the_penalty() -> None:
 def test_unlike_names_score_lower() -> None:
     for frame in ranges().values():
         assert (frame.loc["unlike"] < frame.loc["alike"]).all()
+
+
+@pytest.mark.parametrize("cosine", [-0.5, 1.5])
+def test_cosines_that_matched_names_cannot_have_are_refused(cosine: float) -> None:
+    with pytest.raises(ValueError, match="from 0 to 1"):
+        by_entities("long", cosine)

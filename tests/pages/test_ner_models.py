@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 
 from radeval_lib.data.records import AnnotatedSentence, Entity
-from radeval_lib.errors import ParameterError
+from radeval_lib.errors import ParameterError, ProfileError
 from radeval_lib.pages.ratescore import ner_models
 from radeval_lib.pages.ratescore import plan as ratescore
 from radeval_lib.pages.ratescore.ner_models import Training
@@ -87,3 +89,24 @@ def test_tallies_by_hand() -> None:
         ["Radiopaedia/r2", "Radiopaedia", 1, 2, 1, 1, 2],
     ]
     assert (cases["seed"] == 3).all()
+
+
+def test_nothing_to_count_on_is_refused() -> None:
+    with pytest.raises(ValueError, match="no sentence to count on"):
+        ner_models.tally(OneTooMany(), [], seed=3)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("change", "fault"),
+    [
+        ({"initial_models": {"span": ["packaged-minilm"]}}, "needs a model under iob"),
+        ({"initial_models": {"iob": []}}, "initial_models.iob .*at least 1 item"),
+        ({"training": {"span": {}}}, "training has no settings of iob"),
+    ],
+)
+def test_a_profile_that_cannot_train_what_it_names_is_refused(change: dict[str, Any], fault: str) -> None:
+    settings = profile("smoke")
+    section = settings.experiments["ratescore"] | change
+    wrong = settings.model_copy(update={"experiments": {**settings.experiments, "ratescore": section}})
+    with pytest.raises(ProfileError, match=fault):
+        ratescore.settings(wrong)

@@ -19,7 +19,7 @@ def _agreement() -> Agreement:
     scores = pd.DataFrame(SCORES | {"flat": np.zeros(40)})
     drawn = {
         kind: resample(SCORES, RATINGS, kind=kind, resamples=200, rng=np.random.default_rng(0))
-        for kind in EXPERIMENTS["rated_paragraphs"][3]
+        for kind in EXPERIMENTS["rated_paragraphs"].kinds
     }
     correlations = pd.concat(found.intervals().assign(kind=kind) for kind, found in drawn.items())
     contrasts = pd.concat(found.compare("RaTEScore").assign(kind=kind) for kind, found in drawn.items())

@@ -7,9 +7,9 @@ import pytest
 from radeval_lib.pages.ratescore.correlations import (
     PrintedAgreement,
     by_measure,
+    needed_in_words,
     not_among,
     right_of,
-    told_edge,
 )
 from radeval_lib.papers.printed_numbers import parse, printed
 from radeval_lib.stats.printed import correlation_interval
@@ -39,7 +39,7 @@ def test_the_first_is_put_above_all_others(column: str) -> None:
 
 
 def test_an_edge_is_reported_in_words() -> None:
-    assert [told_edge(edge) for edge in (np.nan, -0.1, 0.5)] == ["none", "any", "0.50 or more"]
+    assert [needed_in_words(edge) for edge in (np.nan, -0.1, 0.5)] == ["none", "any", "0.50 or more"]
 
 
 def test_leads_are_counted_and_margins_reported_in_cases() -> None:
@@ -101,3 +101,25 @@ def test_a_table_alone_says_what_all_together_say() -> None:
 def test_baselines_that_a_table_lacks_are_named() -> None:
     assert not_among(["BLEU", "ROUGE", "SPICE"], printed("ratescore.table5")) == []
     assert not_among(["BLEU", "ROUGE", "SPICE"], printed("ratescore.table4")) == ["ROUGE", "SPICE"]
+
+
+@pytest.mark.parametrize(
+    ("change", "pairs", "fault"),
+    [
+        ({"column": "Sentences"}, {}, "a benchmark and a measure"),
+        ({"value": np.nan}, {}, "not legible"),
+        ({}, {"Rewrites": 9}, "no number of pairs .* 'Sentences'"),
+    ],
+)
+def test_what_gives_no_interval_is_refused(
+    change: dict[str, object], pairs: dict[str, int], fault: str
+) -> None:
+    with pytest.raises(ValueError, match=fault):
+        PrintedAgreement(PRINTED.assign(**change), pairs).with_intervals()
+
+
+def test_columns_and_metrics_that_are_not_printed_are_refused() -> None:
+    with pytest.raises(ValueError, match="no column 'Sentences, Kendall' among Sentences, Pearson; Rewrites"):
+        AGREEMENT.established("Sentences, Kendall")
+    with pytest.raises(ValueError, match="no metric 'BLUE'"):
+        AGREEMENT.check_above("it leads", "the best", "Sentences, Pearson", ["BLUE"])

@@ -123,3 +123,14 @@ def test_the_library_takes_inventions_before_truths(tmp_path) -> None:
         shares.loc[CUE_WORDS, "n"].sum()
         == (table["finding"] & table["kind"].isin(["right", "polarity"])).sum()
     )
+
+
+def test_nothing_to_annotate_and_nothing_to_compare_with() -> None:
+    assert proposed([], (), seed=1, invent=1) == []
+    with pytest.raises(ValueError, match="the library holds no name"):
+        nearest(["edema"], [], _Letters())
+
+
+def test_a_border_moves_only_where_the_sentence_goes_on() -> None:
+    only = [Entity(0, 1, "Anatomy")]
+    assert proposed(["heart"], only, seed=1, miss=0, shift=1, invent=0, confuse=1) == only

@@ -71,3 +71,8 @@ def test_one_model_is_asked_for_where_one_is_read(role: str) -> None:
     assert asked == [role]
     assert metric.models()[role] == "packaged-minilm"
     assert metric.options.pooling == ("mean" if role == "encoder" else "cls")
+
+
+def test_no_pair_has_no_form() -> None:
+    with pytest.raises(ValueError, match="there is no pair"):
+        changed_by_form(RaTEScore(), [])

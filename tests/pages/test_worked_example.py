@@ -7,12 +7,12 @@ import pytest
 from radeval_lib.metrics.ratescore import TYPES, Weights
 from radeval_lib.pages.ratescore.worked_example import (
     by_hand,
-    ends,
+    check_only_difference,
+    check_penalties,
+    check_repeated,
     in_release,
-    only_difference,
-    penalty_checks,
     printed_inputs,
-    repeated,
+    range_in_words,
 )
 from radeval_lib.papers.printed_numbers import printed
 from radeval_lib.papers.rounding import rounding_range
@@ -44,8 +44,8 @@ def test_the_inputs_are_in_their_order() -> None:
 def test_a_score_is_given_by_both_ends_of_what_it_may_be() -> None:
     directions = printed("ratescore.example_a1").query("place == 'formula' and quantity == 'score'")
     found = rounding_range(lambda pair: f1(*pair), directions)
-    assert ends(found.low, found.high) == "0.654 or 0.655"
-    assert ends(0.6541, 0.6542) == "0.654"
+    assert range_in_words(found.low, found.high) == "0.654 or 0.655"
+    assert range_in_words(0.6541, 0.6542) == "0.654"
 
 
 def test_the_weights_must_stand_in_one_set_and_one_order() -> None:
@@ -63,23 +63,23 @@ def test_the_weights_must_stand_in_one_set_and_one_order() -> None:
 
 def test_a_penalty_stands_where_types_differ_alone() -> None:
     formula = printed("ratescore.example_a1").query("place == 'formula'")
-    assert [check.agrees for check in penalty_checks(formula)] == [True, True]
+    assert [check.agrees for check in check_penalties(formula)] == [True, True]
     formula.loc[formula["candidate_entity"] == "Foley catheter", "reference_type"] = "Disease"
-    assert [check.agrees for check in penalty_checks(formula)] == [False, False]
+    assert [check.agrees for check in check_penalties(formula)] == [False, False]
 
 
 def test_the_directions_of_a1_differ_in_one_weight_alone() -> None:
     formula = printed("ratescore.example_a1").query("place == 'formula' and quantity != 'weight in sum'")
-    assert only_difference(formula).outcome == "holds"
+    assert check_only_difference(formula).outcome == "holds"
     formula.loc[(formula["quantity"] == "penalty") & (formula["direction"] == "S(x, x_hat)"), "value"] = 0.4
-    assert only_difference(formula).outcome == "fails"
+    assert check_only_difference(formula).outcome == "fails"
 
 
 def test_what_a1_prints_twice_is_compared() -> None:
     numbers = printed("ratescore.example_a1")
-    found = repeated(numbers)
+    found = check_repeated(numbers)
     assert [check.outcome for check in found] == ["holds"] * 8
     assert len({check.name for check in found}) == 8
     numbers.loc[(numbers["place"] == "text") & (numbers["quantity"] == "cosine"), "value"] = 0.5
     numbers.loc[numbers["quantity"] == "weight in sum", "value"] = 0.7
-    assert [check.outcome for check in repeated(numbers)].count("fails") == 6
+    assert [check.outcome for check in check_repeated(numbers)].count("fails") == 6

@@ -166,7 +166,9 @@ def _score_variants(frame: pd.DataFrame, pairs: list[tuple[str, str]], run: Run)
     """Add RaTEScore's scores by other weights and encoders to ``frame``, and what is known of each."""
     references, candidates = zip(*pairs, strict=True)
     metric = cast(RaTEScore, run.metric("ratescore"))
-    by_setting = learned_weights.settings(run, learned_weights.entities(metric, references, candidates))
+    by_setting = learned_weights.scores_by_setting(
+        run, learned_weights.entities(metric, references, candidates)
+    )
     for column, values in zip(learned_weights.RECORDED, by_setting.values(), strict=True):
         frame[column] = values.round(DECIMALS)
     made = {**_column(metric), "models": run.reading.used_models()}

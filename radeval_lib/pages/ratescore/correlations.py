@@ -6,7 +6,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
-from typing import cast
+from typing import Literal, cast, get_args
 
 import numpy as np
 import pandas as pd
@@ -51,12 +51,22 @@ class PrintedAgreement:
 
     Attributes
     ----------
-    printed : ``column`` (benchmark and measure, as ``Paragraphs, Kendall``), ``metric`` and a printed cell.
+    printed : ``column`` (benchmark and measure, as ``Paragraphs, Kendall``), ``metric`` and a printed cell,
+        which must be legible. The measures are Pearson, Kendall, Spearman and accuracy.
     pairs : pairs assumed for each benchmark.
+
+    A column that is not among the printed ones, a benchmark without pairs or another measure is a ValueError.
     """
 
     printed: pd.DataFrame
     pairs: Mapping[str, int]
+
+    def __post_init__(self) -> None:
+        for column in self.printed["column"].unique():
+            if column.partition(", ")[2].lower() not in (*get_args(Kind), "accuracy"):
+                raise ValueError(f"{column!r} does not name a benchmark and a measure, as 'ReXVal, Kendall'")
+        if self.printed["value"].isna().any():
+            raise ValueError("a coefficient is not legible; leave its row out")
 
     @classmethod
     def of(cls, columns: Mapping[str, pd.DataFrame], pairs: Mapping[str, int]) -> PrintedAgreement:
@@ -68,33 +78,41 @@ class PrintedAgreement:
         """The cells with 95% intervals ``low`` and ``high``: Wilson's for shares, Fisher's z for the rest."""
         ends = []
         for row in self.printed.itertuples():
-            part, kind = row.column.split(", ")
-            n = self.pairs[part]
+            n, kind = self._taken(row.column)
             if kind == "accuracy":
                 ends.append(wilson(round(row.value * n), n))
-            elif kind == "Pearson":
+            elif kind == "pearson":
                 ends.append(pg.compute_esci(row.value, n, eftype="pearson", decimals=6))
             else:  # for which pingouin would take Pearson's standard error
-                ends.append(correlation_interval(row.value, n, cast(Kind, kind.lower())))
+                ends.append(correlation_interval(row.value, n, kind))
         low, high = zip(*ends, strict=True)
         return self.printed.assign(low=low, high=high)
 
+    def _taken(self, column: str) -> tuple[int, Kind | Literal["accuracy"]]:
+        """On how many pairs a column was taken, and its measure."""
+        part, _, measure = column.partition(", ")
+        if part not in self.pairs:
+            raise ValueError(f"no number of pairs is given for {part!r}, only for {', '.join(self.pairs)}")
+        return self.pairs[part], cast('Kind | Literal["accuracy"]', measure.lower())
+
     def _cells(self, column: str) -> dict[str, Printed]:
         """The cells of one benchmark and measure by metric."""
+        if column not in (known := list(self.printed["column"].unique())):
+            raise ValueError(f"no column {column!r} among {'; '.join(known)}")
         return by_name(self.printed[self.printed["column"] == column], "metric")
 
     def _right(self, column: str, metric: str) -> list[int]:
         """The numbers of pairs that a metric may be right about."""
-        return right_of(self._cells(column)[metric], self.pairs[column.split(", ")[0]])
+        return right_of(self._cells(column)[metric], self._taken(column)[0])
 
     def _lead(self, column: str, first: str, second: str) -> Lead:
         """The lead of one metric over another in a column, as far as the print decides it."""
-        part, kind = column.split(", ")
+        n, kind = self._taken(column)
         if kind == "accuracy":
             ours, theirs = (self._right(column, metric) for metric in (first, second))
-            return lead_of_shares(ours, theirs, self.pairs[part])
+            return lead_of_shares(ours, theirs, n)
         cells = self._cells(column)
-        return lead_of_correlations(cells[first], cells[second], self.pairs[part], cast(Kind, kind.lower()))
+        return lead_of_correlations(cells[first], cells[second], n, kind)
 
     def check_above(
         self,
@@ -106,9 +124,12 @@ class PrintedAgreement:
     ) -> list[Check]:
         """Whether each of some metrics is above each of others in a column, and its lead established.
 
-        ``lower``: the others; default: all other metrics of the column.
+        ``lower``: the others; default: all other metrics of the column. A metric that the column does not
+        have is a ValueError.
         """
         cells = self._cells(column)
+        if absent := [metric for metric in (*higher, *(lower or ())) if metric not in cells]:
+            raise ValueError(f"no metric {absent[0]!r} in {column!r}; it has {', '.join(cells)}")
         rivals = list(lower) if lower is not None else [metric for metric in cells if metric not in higher]
         weakest = min(higher, key=lambda metric: cells[metric].value)
         leads = {rival: self._lead(column, weakest, rival) for rival in rivals}
@@ -122,7 +143,7 @@ class PrintedAgreement:
 
     def margin(self, column: str, rival: str) -> tuple[list[int], float]:
         """By how many cases RaTEScore may lead a rival in an accuracy, and the smallest McNemar p of that."""
-        n = self.pairs[column.split(", ")[0]]
+        n, _ = self._taken(column)
         either = list(product(self._right(column, RATESCORE), self._right(column, rival)))
         margins = sorted({ours - theirs for ours, theirs in either})
         return margins, min(mcnemar_range(ours, theirs, n)[0] for ours, theirs in either)
@@ -150,8 +171,9 @@ def right_of(share: Printed, n: int) -> list[int]:
     return counts_that_print(share.value, share.half_width, n) or [math.floor(near), math.ceil(near)]
 
 
-def told_edge(edge: float) -> str:
-    """What :meth:`PrintedAgreement.needed` gives, as ``0.50 or more``, ``any`` or ``none``."""
-    if np.isnan(edge):
+def needed_in_words(needed: float) -> str:
+    """What :meth:`PrintedAgreement.needed` gives, as ``0.50 or more``, ``none``, or ``any`` where the lead is
+    significant even if the metrics do not correlate."""
+    if np.isnan(needed):
         return "none"
-    return "any" if edge < 0 else f"{edge:.2f} or more"
+    return "any" if needed < 0 else f"{needed:.2f} or more"

@@ -49,8 +49,11 @@ _FUNCTION = frozenset(
 )
 
 
-def nearest(wanted: Sequence[str], library: Iterable[str], encoder: Encoder) -> dict[str, float]:
-    """The cosine of each name with the nearest name of the library, of which capitals are not part."""
+def nearest(wanted: Sequence[str], library: Sequence[str], encoder: Encoder) -> dict[str, float]:
+    """The cosine of each name with the nearest name of the library, by the name in lower case; capitals are
+    not compared. An empty library is a ValueError."""
+    if not library:
+        raise ValueError("the library holds no name to be near to")
     asked, known = (sorted({name.lower() for name in side}) for side in (wanted, library))
     table = unit(encoder.encode(asked)) @ unit(encoder.encode(known)).T
     return dict(zip(asked, table.max(axis=1).tolist(), strict=True))
@@ -114,10 +117,12 @@ def proposed(
     ----------
     seed : of the errors; a sentence's errors depend on the seed and its words alone.
     miss : share of entities left out.
-    shift : share whose border is one word off.
-    invent : entities of random words, a sentence, on average.
-    confuse : share whose polarity is wrong.
+    shift : share one of whose borders is moved outwards by a word, if the sentence goes on there.
+    invent : entities of one random word per sentence on average, but for words that are in an entity already.
+    confuse : share whose polarity is wrong; an Anatomy has none.
     """
+    if not words:
+        return []
     rng = random.Random(f"{seed} {' '.join(words)}")
     found = []
     for entity in entities:

@@ -25,6 +25,7 @@ LOOK = {
     "NON-ABNORMALITY": ("no ABN", "#dcecd2", "dashed"),
     "NON-DISEASE": ("no DIS", "#ece4c8", "dashed"),
 }
+_LETTER = r"[^\W\d_]"
 _PAGE = """\
 {% macro mark(name, entity, words) -%}
 {% set short, colour, border = look[entity.type] -%}
@@ -108,13 +109,15 @@ def html(
 def _parts(letter: str, text: str, entities: Sequence[NamedEntity]) -> tuple[list[Any], list[Any]]:
     """The text in parts, each with the entity that follows it, and the entities that it does not have.
 
-    The words of an entity are the tokenizer's, so case and spaces may differ from the text's.
+    The words of an entity are the tokenizer's, so case and spaces may differ from the text's; it begins and
+    ends where words do, not within one.
     """
     parts: list[Any] = []
     missing, place = [], 0
     for number, entity in enumerate(entities, start=1):
         name, pieces = f"{letter}{number}", map(re.escape, re.findall(r"\w+|[^\w\s]", entity.text))
-        match = re.compile(r"\s*".join(pieces), re.IGNORECASE).search(text, place)
+        words = r"\s*".join(pieces)
+        match = re.compile(rf"(?<!{_LETTER}){words}(?!{_LETTER})", re.IGNORECASE).search(text, place)
         if match and match.group():
             parts.append((text[place : match.start()], (name, entity, match.group())))
             place = match.end()

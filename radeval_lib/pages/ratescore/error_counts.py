@@ -31,8 +31,8 @@ def printed_pairs() -> pd.DataFrame:
 
 
 def measured(run: Run) -> dict[str, pd.DataFrame]:
-    """The pairs with counted errors and with their share of possible ones, in the column of that name, with
-    the words of both texts."""
+    """The pairs with counted ``errors`` and with their ``share`` of possible ones, each a table with the
+    column of its name and, by :data:`LENGTHS`, the numbers of words of both texts."""
     errors, share = (rating_table(run.load(role)) for role in ("rated_errors", "rated_sentences"))
     errors["errors"], share["share"] = -errors["rating"], 1 - share["rating"]
     for table in (errors, share):
@@ -41,8 +41,12 @@ def measured(run: Run) -> dict[str, pd.DataFrame]:
     return {"errors": errors, "share": share}
 
 
-def links(run: Run, rated: Mapping[str, pd.DataFrame]) -> dict[tuple[str, str], Estimate]:
-    """Kendall's correlation of each rating with the words of either text, whole cases drawn."""
+def length_correlations(run: Run, rated: Mapping[str, pd.DataFrame]) -> dict[tuple[str, str], Estimate]:
+    """Kendall's correlation of each rating with the words of either text, whole cases drawn, by the rating
+    (of :data:`TITLES`) and the length (of :data:`LENGTHS`).
+
+    ``rated``: of :func:`measured`.
+    """
     correlations = {}
     for value, table in rated.items():
         drawn = resample(
@@ -65,9 +69,9 @@ def _in_words(estimate: Estimate, form: str) -> str:
     return with_interval(estimate.value, estimate.low, estimate.high, form)
 
 
-def answer(ties: Mapping[tuple[str, str], Estimate], source: str) -> dict[str, str]:
-    """What the page answers, in its bold sentence and what follows on it."""
-    errors, share = (ties[value, LENGTHS[0]] for value in TITLES)
+def answer(correlations: Mapping[tuple[str, str], Estimate], source: str) -> dict[str, str]:
+    """What the page answers by :func:`length_correlations`, in its bold sentence and what follows on it."""
+    errors, share = (correlations[value, LENGTHS[0]] for value in TITLES)
     way = {"more": "rises", "less": "falls", "open": "has no clear relation"}
     return {
         "answer": f"On {errors.n} pairs of {source} the number of errors {phrase(errors, **way)} with the "
@@ -77,8 +81,10 @@ def answer(ties: Mapping[tuple[str, str], Estimate], source: str) -> dict[str, s
     }
 
 
-def length_group(length: int, rule: Mapping[str, Printed]) -> str:
-    """``short``, ``long`` or ``between``, by the rule of A.7."""
+def length_group(length: float, rule: Mapping[str, Printed]) -> str:
+    """``short``, ``long`` or ``between``, by the rule of A.7; a length that is missing is a ValueError."""
+    if np.isnan(length):
+        raise ValueError("a report without a length is in no group")
     if length < rule["short_words"].value:
         return "short"
     return "long" if length > rule["long_words"].value else "between"
@@ -147,18 +153,21 @@ def left_out(groups: pd.DataFrame, rule: Mapping[str, Printed], said: str, sourc
 
 def check_rule(
     claim: OpenExhibit,
-    ties: Mapping[tuple[str, str], Estimate],
+    correlations: Mapping[tuple[str, str], Estimate],
     groups: pd.DataFrame,
     rule: Mapping[str, Printed],
 ) -> None:
-    """Check that errors rise with length, and the rule; of a group of too few cases it cannot tell."""
+    """Check that errors rise with length, and the rule; of a group of too few cases it cannot tell.
+
+    ``correlations``: of :func:`length_correlations`; ``groups``: of :func:`by_length_group`.
+    """
     for length in LENGTHS:
-        link = ties["errors", length]
+        rise = correlations["errors", length]
         claim.states(
             Key("errors rise with the", length.replace(",", " of the")),
             "longer sentences scoring lower",
-            f"Kendall {_in_words(link, '.2f')}",
-            above(link.low, link.high),
+            f"Kendall {_in_words(rise, '.2f')}",
+            above(rise.low, rise.high),
         )
     rules = {
         "short": (

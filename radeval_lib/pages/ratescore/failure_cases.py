@@ -42,8 +42,15 @@ def by_words(three: pd.Series, meteor: Metric) -> pd.DataFrame:
 
 
 def by_entities(weights: str, cosine: float) -> pd.Series:
-    """RaTEScore of both rewrites with :data:`ENTITIES`, where matched names that differ have that cosine."""
-    similarity = np.diag([1.0, max(cosine, 1e-9), max(cosine, 1e-9)])
+    """RaTEScore of both rewrites with :data:`ENTITIES`, where matched names that differ have that cosine,
+    from 0 to 1, and all other names 0. Any other cosine is a ValueError.
+
+    ``weights``: ``long`` or ``short``.
+    """
+    if not 0 <= cosine <= 1:
+        raise ValueError(f"the cosine must lie from 0 to 1, not {cosine}")
+    least = max(cosine, 1e-9)  # above those of unmatched names, so that the names of like place still match
+    similarity = np.diag([1.0, least, least])
     scorer = Scorer(weights)
     return pd.Series(
         {

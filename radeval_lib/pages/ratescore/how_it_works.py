@@ -37,8 +37,13 @@ def telling_pair(
 ) -> tuple[synthetic.ErrorPair, Explanation]:
     """The first short pair in whose candidate an entity meets the penalty, and its score by true entities.
 
-    A pair is short if both sides have two or three sentences, each about a finding, with three to five
-    entities in all of them.
+    A pair is short if both sides have at most three sentences with three to five entities in all, and the
+    reference makes no remark beside its findings.
+
+    Raises
+    ------
+    SyntheticError
+        Where no pair is such.
     """
     for pair in filter(_short, pairs):
         ours, theirs = (
@@ -100,12 +105,15 @@ def strongest(
 def choice_table(scores: Mapping[str, NDArray[np.float64]], changes: Mapping[str, str]) -> pd.DataFrame:
     """What each choice does to the level and the order of scores.
 
-    ``scores``: of the same pairs by choice; the baseline first. ``changes``: what each choice changes.
+    ``scores``: of the same pairs by choice; the baseline first. ``changes``: what each other choice changes.
+    Returns one row per choice: ``what is changed``, ``mean score``, ``pairs that change``, ``largest change``
+    and ``tau with the baseline``.
     """
-    base = next(iter(scores.values()))
+    (baseline, base), *_ = scores.items()
+    changes = {baseline: "–", **changes}
     rows = {
         label: {
-            "what is changed": changes.get(label, "–"),
+            "what is changed": changes[label],
             "mean score": values.mean(),
             "pairs that change": f"{(np.abs(values - base) > 1e-9).sum()} of {len(base)}",
             "largest change": np.abs(values - base).max(),

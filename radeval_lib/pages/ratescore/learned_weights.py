@@ -35,7 +35,7 @@ RECORDED = (
     "ratescore_first_token",
     "ratescore_rival",
 )
-"""The recorded columns of :func:`settings`, in its order."""
+"""The recorded columns of :func:`scores_by_setting`, in its order."""
 
 _Pair = tuple[Sequence[NamedEntity], Sequence[NamedEntity]]
 
@@ -60,8 +60,9 @@ def entities(metric: RaTEScore, references: Iterable[str], candidates: Iterable[
     return list(zip(ours, theirs, strict=True))
 
 
-def settings(run: Run, pairs: Sequence[_Pair]) -> dict[str, NDArray[np.float64]]:
-    """Scores by the released weights, by equal ones without a penalty, and by other encoders.
+def scores_by_setting(run: Run, pairs: Sequence[_Pair]) -> dict[str, NDArray[np.float64]]:
+    """Scores by the released weights, by equal ones without a penalty, and by other encoders; each of shape
+    (pairs,), by the setting's title.
 
     The encoders differ from the first setting in nothing else.
     """
@@ -79,7 +80,11 @@ def settings(run: Run, pairs: Sequence[_Pair]) -> dict[str, NDArray[np.float64]]
 
 
 def compared(run: Run, metric: RaTEScore) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """Kendall's correlation of each setting with the grades, and the first one's lead over each other."""
+    """Kendall's correlation of each setting with the grades, and the first one's lead over each other, as
+    :class:`~radeval_lib.stats.correlations.Resampled` gives them, by setting.
+
+    The scores are those that are recorded where the texts are placeholders.
+    """
     table = rating_table(run.load("rated_paragraphs"))
     first = behind(table["candidate"].iloc[0])
     if first:
@@ -89,7 +94,7 @@ def compared(run: Run, metric: RaTEScore) -> tuple[pd.DataFrame, pd.DataFrame]:
             for column in RECORDED
         }
     else:
-        scores = settings(run, entities(metric, table["reference"], table["candidate"]))
+        scores = scores_by_setting(run, entities(metric, table["reference"], table["candidate"]))
     drawn = resample(
         scores,
         table["rating"].to_numpy(),

@@ -20,14 +20,14 @@ CORPORA = ("both", *SOURCES)
 
 @dataclass(frozen=True)
 class Training:
-    """One training.
+    """What distinguishes one training from the others; anything else is a ParameterError.
 
     Attributes
     ----------
     scheme : ``iob`` or ``span``.
     init_model : see :mod:`radeval_lib.models.ner.initial`.
     corpus : one of :data:`CORPORA`.
-    sentences : training sentences of each source; 0: all that there are.
+    sentences : training sentences of each source, or all where there are fewer; 0: all.
     """
 
     scheme: str
@@ -48,8 +48,8 @@ def starting_graphs(
 ) -> list[AnnotatedSentence]:
     """What a tagger of graphs learns from where a training starts from one.
 
-    ``records``: the corpus of graphs. ``reports``: annotated reports drawn from its training part, all of its
-    dev part beside them; 0: all.
+    ``records``: the corpus of graphs, one record per report. ``reports``: how many are drawn from its
+    training part, or all where there are fewer, beside all of its dev part; 0: all.
     """
     train_set = [row for row in records if row.split == "train"]
     return [*_drawn(train_set, reports, rng), *(row for row in records if row.split == "dev")]
@@ -67,13 +67,16 @@ def choose(
 
 
 def _drawn(rows: Sequence[AnnotatedSentence], size: int, rng: np.random.Generator) -> list[AnnotatedSentence]:
-    """So many of them, in their order; 0: all."""
+    """So many of them, or all where there are fewer, in their order; 0: all."""
     return [rows[index] for index in sorted(rng.permutation(len(rows))[: size or None])]
 
 
 def tally(scheme: Scheme, sentences: Sequence[AnnotatedSentence], seed: int) -> pd.DataFrame:
     """Counts of strict spans, one row per test case, which is the report that sentences are from: ``seed``,
-    ``case``, ``source``, ``matched``, ``predicted``, ``gold``, ``correct_words``, ``words``."""
+    ``case``, ``source``, ``matched``, ``predicted``, ``gold``, ``correct_words``, ``words``. No sentence is
+    a ValueError."""
+    if not sentences:
+        raise ValueError("the test part has no sentence to count on")
     rows = []
     for sentence, spans in zip(sentences, scheme.predict(list(map(plain_words, sentences))), strict=True):
         scores = span_scores([gold_spans(sentence)], [spans], [len(sentence.tokens)])

@@ -3,28 +3,46 @@
 from __future__ import annotations
 
 from dataclasses import asdict
-from typing import Any, Literal
+from typing import Annotated, Any, Literal, Self
 
-from pydantic import BaseModel
+from pydantic import BaseModel, Field, model_validator
 
 from radeval_lib.pages.ratescore.ner_models import NOTEBOOK, SOURCES, Training
 from radeval_lib.registry import SYNTHETIC
 from radeval_lib.study.cells import Cell
 from radeval_lib.study.profiles import Profile, Size
 
-Scheme = Literal["iob", "span"]
+SchemeName = Literal["iob", "span"]
 
 
 class RatescoreSettings(BaseModel, extra="forbid", frozen=True):
-    """The section ``ratescore`` of a profile's ``experiments``."""
+    """The section ``ratescore`` of a profile's ``experiments``.
+
+    Attributes
+    ----------
+    recogniser_sentences : training sentences of each source for the NER model that other notebooks use.
+    training_sentences, training_seeds : the same for each training of a comparison, and its seeds.
+    starting_graphs : reports that a training learns from first where it starts from a tagger of graphs.
+    initial_models : by scheme; the first of ``iob`` is that of the NER model that other notebooks use.
+    trim : whether the trainings of a comparison keep only the vocabulary that occurs.
+    training : by scheme, the trainer's settings and those of the scheme.
+    """
 
     recogniser_sentences: Size
     training_sentences: Size
     training_seeds: Size
     starting_graphs: Size
-    initial_models: dict[Scheme, list[str]]
+    initial_models: dict[SchemeName, Annotated[list[str], Field(min_length=1)]]
     trim: bool
-    training: dict[Scheme, dict[str, Any]]
+    training: dict[SchemeName, dict[str, Any]]
+
+    @model_validator(mode="after")
+    def _has_what_is_trained(self) -> Self:
+        if "iob" not in self.initial_models:
+            raise ValueError("needs a model under iob, from which the NER model of other notebooks starts")
+        if missing := self.initial_models.keys() - self.training.keys():
+            raise ValueError(f"training has no settings of {min(missing)}, which initial_models names")
+        return self
 
 
 def settings(profile: Profile) -> RatescoreSettings:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import NamedTuple
 
 import pandas as pd
 
@@ -17,33 +18,42 @@ from radeval_lib.study.superiority import LEVEL
 from radeval_lib.tables import p_value
 from radeval_lib.wording import in_words, joined, ordinal, with_interval
 
-EXPERIMENTS: dict[str, tuple[str, str, str, list[Kind]]] = {
-    "rated_paragraphs": (
-        "grade",
-        "ratescore.table5",
-        "rate_eval/paragraph",
-        ["kendall", "pearson", "spearman"],
+
+class Experiment(NamedTuple):
+    """One benchmark of the paper: what a ``rating`` is, its ``exhibit`` and ``data``, and the ``kinds`` of
+    correlation that it prints, the one compared first."""
+
+    rating: str
+    exhibit: str
+    data: str
+    kinds: tuple[Kind, ...]
+
+
+EXPERIMENTS = {
+    "rated_paragraphs": Experiment(
+        "grade", "ratescore.table5", "rate_eval/paragraph", ("kendall", "pearson", "spearman")
     ),
-    "rated_errors": ("number of errors, its sign turned", "ratescore.table4", "rexval/errors", ["kendall"]),
-    "rated_sentences": (
-        "share of possible errors, taken from 1",
-        "ratescore.fig3",
-        "rate_eval/sentence",
-        ["pearson"],
+    "rated_errors": Experiment(
+        "number of errors, its sign turned", "ratescore.table4", "rexval/errors", ("kendall",)
+    ),
+    "rated_sentences": Experiment(
+        "share of possible errors, taken from 1", "ratescore.fig3", "rate_eval/sentence", ("pearson",)
     ),
 }
-"""By role: what a rating is, the paper's exhibit, its data, and its correlations, the one compared first."""
+"""By the role of the ratings."""
 
-OURS = "METEOR without synonyms; BERTScore through the same encoder; observations by rules, not by CheXbert"
+STAND_INS = (
+    "METEOR without synonyms; BERTScore through the same encoder; observations by rules, not by CheXbert"
+)
 """What else stands in for the paper's metrics where its models are not there."""
 
-VARIANTS = {"METEOR", "BERTScore"}  # without synonyms, and with RaTEScore's encoder: not the paper's
+_OTHER_THAN_PRINTED = {"METEOR", "BERTScore"}  # without synonyms, and with RaTEScore's encoder
 
 
 def standing(result: Agreement, kind: Kind) -> dict[str, str]:
     """RaTEScore's ``place`` among the metrics, its ``own`` coefficient, and its ``leads`` over rivals.
 
-    A lead is beyond chance where p is below 0.05, corrected for the number of rivals.
+    A lead is beyond chance where p is below :data:`LEVEL`, corrected for the number of rivals.
     """
     rivals = result.against(kind)
     sure = rivals.loc[rivals["p_holm"] < LEVEL, "difference"]
@@ -88,7 +98,7 @@ def check_coefficients(exhibit: OpenExhibit, result: Agreement) -> None:
     for row in result.correlations.itertuples():
         kind = row.kind.capitalize()
         where = {"metric": row.metric} | ({"measure": kind} if "measure" in cells else {})
-        if row.metric in set(cells["metric"]) - VARIANTS:
+        if row.metric in set(cells["metric"]) - _OTHER_THAN_PRINTED:
             estimate = Estimate(row.value, row.low, row.high)
             exhibit.value(Key(kind, row.metric), cell(cells, **where), estimate)
 
@@ -100,12 +110,13 @@ def answer(results: Mapping[str, Agreement], source: str) -> dict[str, str]:
     """
     n = len(next(iter(results.values())).pairs)
     standings = {
-        EXPERIMENTS[role][0]: standing(result, EXPERIMENTS[role][3][0]) for role, result in results.items()
+        EXPERIMENTS[role].rating: standing(result, EXPERIMENTS[role].kinds[0])
+        for role, result in results.items()
     }
     (rating, own), *others = standings.items()
     role, result = next(iter(results.items()))
     measures = [f"Kendall correlation with the {rating} ({own['own']})"]
-    measures += [f"{_place(result, kind)} by {kind.capitalize()}" for kind in EXPERIMENTS[role][3][1:]]
+    measures += [f"{_place(result, kind)} by {kind.capitalize()}" for kind in EXPERIMENTS[role].kinds[1:]]
     return {
         "answer": f"On {n} rated pairs of {source}, RaTEScore ranks {own['place']} metrics by "
         f"{joined(measures)}.",

@@ -1,4 +1,4 @@
-"""What the paper itself used: the models of the released metric, and baselines that need more than Python."""
+"""The models of the released RaTEScore, and a warning where a run has others."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from radeval_lib.models.packaged import is_packaged
 from radeval_lib.study.runs import Run
 
 RATESCORE = "RaTEScore"
+"""The metric's name, as the paper's tables and the library have it."""
 
 PAPER_MODELS = {"ner_model": "Angelakeke/RaTE-NER-Deberta", "encoder": "FremyCompany/BioLORD-2023-C"}
 """The models of the released metric, by role."""

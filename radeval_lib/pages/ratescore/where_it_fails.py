@@ -54,7 +54,8 @@ def least_score(scorer: Scorer, reference: _Entities, candidate: _Entities) -> f
     """The least score where names that differ have the cosine 0.
 
     The match of a name without an identical one is then a tie between all names of the other side, and
-    decides by its type which weight counts: the least over all ways to break such ties.
+    decides by its type which weight counts: the least over all ways to break such ties. With n pairs of
+    unlike names the metric runs 2^n times, so it is for a handful of entities.
     """
     same = np.array([[ours == theirs for theirs, _ in candidate] for ours, _ in reference], dtype=bool)
     same = same.reshape(len(reference), len(candidate))
@@ -97,10 +98,17 @@ def changed_by_form(metric: Metric, pairs: Sequence[tuple[str, str]]) -> pd.Data
     Returns
     -------
     DataFrame
-        A row a form of :data:`FORMS`; ``changed``: pairs whose score changes; ``recut``: those among them
+        One row per form of :data:`FORMS`; ``changed``: pairs whose score changes; ``recut``: those among them
         whose candidate is cut into other sentences, white space and case apart; ``largest``: the largest
         change.
+
+    Raises
+    ------
+    ValueError
+        Where there is no pair.
     """
+    if not pairs:
+        raise ValueError("there is no pair whose score could change")
     references, candidates = (list(side) for side in zip(*pairs, strict=True))
     before = metric.score(references, candidates).values
     rows = {}

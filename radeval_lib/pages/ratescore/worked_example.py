@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from scipy import optimize
 
 from radeval_lib import origin
+from radeval_lib.data.categories import RATE_TYPES
 from radeval_lib.metrics import ratescore
 from radeval_lib.metrics.ratescore import Explanation, Options, Weights
 from radeval_lib.papers.printed_numbers import Printed, printed_in
@@ -19,7 +20,7 @@ from radeval_lib.study.checks import Check, Key, check_statement, check_value
 from radeval_lib.wording import joined
 
 ANATOMY, ABNORMALITY, DISEASE, NORMAL, NO_DISEASE = ratescore.TYPES
-_KINDS = {"Anatomy": ANATOMY, "Abnormality": ABNORMALITY, "Non-Abnormality": NORMAL}
+_KINDS = dict(zip(RATE_TYPES, ratescore.TYPES, strict=True))
 
 
 def released_weights() -> dict[str, Weights]:
@@ -62,23 +63,31 @@ def printed_inputs(formula: pd.DataFrame) -> pd.DataFrame:
     return formula.set_index(["direction", "candidate_entity", "quantity"], drop=False).loc[wanted]
 
 
+def _penalised_and_unlike(formula: pd.DataFrame) -> tuple[list[str], list[str]]:
+    """The candidate's entities for which the formulas insert a penalty, and those whose types differ."""
+    unlike = (formula["candidate_type"] != "-") & (formula["candidate_type"] != formula["reference_type"])
+    first, second = (
+        sorted(set(formula.loc[chosen, "candidate_entity"]))
+        for chosen in (formula["quantity"] == "penalty", unlike)
+    )
+    return first, second
+
+
 def penalties(formula: pd.DataFrame) -> tuple[str, str]:
     """The entities for which the formulas of A.1 insert a penalty, and those whose types differ, as text."""
-    with_penalty = formula.loc[formula["quantity"] == "penalty", "candidate_entity"]
-    typed = formula[formula["candidate_type"] != "-"]
-    unlike = typed.loc[typed["candidate_type"] != typed["reference_type"], "candidate_entity"]
-    first, second = (joined([f"“{name}”" for name in sorted(set(names))]) for names in (with_penalty, unlike))
-    return first or "none", second or "none"
+    first, second = (
+        joined([f"“{name}”" for name in names]) or "none" for names in _penalised_and_unlike(formula)
+    )
+    return first, second
 
 
-def penalty_checks(formula: pd.DataFrame) -> list[Check]:
+def check_penalties(formula: pd.DataFrame) -> list[Check]:
     """Whether the formulas of A.1 insert a penalty where types differ, one direction at a time, and nowhere
     else."""
     checks = []
     for direction, rows in formula[formula["candidate_type"] != "-"].groupby("direction", sort=False):
-        unlike = set(rows.loc[rows["candidate_type"] != rows["reference_type"], "candidate_entity"])
-        with_penalty = set(rows.loc[rows["quantity"] == "penalty", "candidate_entity"])
-        named = [joined(sorted(names)) or "none" for names in (with_penalty, unlike)]
+        with_penalty, unlike = _penalised_and_unlike(rows)
+        named = [joined(names) or "none" for names in (with_penalty, unlike)]
         checks.append(
             check_statement(
                 Key("entities with a penalty", str(direction)),
@@ -90,7 +99,7 @@ def penalty_checks(formula: pd.DataFrame) -> list[Check]:
     return checks
 
 
-def only_difference(formula: pd.DataFrame) -> Check:
+def check_only_difference(formula: pd.DataFrame) -> Check:
     """Whether the formulas of A.1 insert the same in both directions, but for the weight of the mismatch."""
     inserted = formula[formula["quantity"].isin(["weight", "cosine", "penalty"])]
     values = inserted.groupby(["quantity", "candidate_entity"])["value"].nunique()
@@ -104,7 +113,7 @@ def only_difference(formula: pd.DataFrame) -> Check:
     )
 
 
-def repeated(numbers: pd.DataFrame) -> list[Check]:
+def check_repeated(numbers: pd.DataFrame) -> list[Check]:
     """Whether the formulas of A.1 insert the cosines and weights of its walk-through, and whether the weights
     of each numerator stand in its denominator."""
     place = ["direction", "candidate_entity", "quantity"]
@@ -121,7 +130,9 @@ def repeated(numbers: pd.DataFrame) -> list[Check]:
     return checks
 
 
-def reach_of(pairs: pd.DataFrame, inputs: pd.DataFrame, penalty: Printed, final: Printed) -> dict[str, float]:
+def reach_of_penalty(
+    pairs: pd.DataFrame, inputs: pd.DataFrame, penalty: Printed, final: Printed
+) -> dict[str, float]:
     """What the other printed penalty can give at most (``high``), and the one ``needed`` for the result."""
     other = inputs.copy()
     other.iloc[-1, other.columns.get_indexer(["value", "half_width"])] = penalty.value, penalty.half_width
@@ -131,7 +142,7 @@ def reach_of(pairs: pd.DataFrame, inputs: pd.DataFrame, penalty: Printed, final:
     return {"high": float(high), "needed": float(needed)}
 
 
-def ends(low: float, high: float) -> str:
+def range_in_words(low: float, high: float) -> str:
     """The ends of what a score may be to three decimals, as ``0.654 or 0.655``; one where they agree."""
     return joined(list(dict.fromkeys(f"{end:.3f}" for end in (low, high))), last="or")
 
