@@ -34,6 +34,11 @@ def choose(wanted: Wanted) -> Chosen:
     A model that no setting names is the metric's default, if that is on this machine or, for a metric that is
     asked for by name, can be fetched. Otherwise something stands in for it: the encoder that the installation
     brings, or a model that a build on this machine has trained.
+
+    Raises
+    ------
+    MetricError
+        If a metric or setting is unknown, or no metric is left that can score.
     """
     settings = settings_by_name(wanted)
     everything = [name for name in names() if name not in settings] if ALL in settings else []
@@ -61,9 +66,24 @@ def choose(wanted: Wanted) -> Chosen:
 
 
 def settings_by_name(wanted: Wanted) -> dict[str, Mapping[str, Any]]:
-    """Settings by name of what is wanted, in that order."""
-    by_name = {wanted: {}} if isinstance(wanted, str) else wanted
-    return dict(by_name) if isinstance(by_name, Mapping) else {name: {} for name in by_name}
+    """Settings by name of what is wanted, in that order.
+
+    Raises
+    ------
+    MetricError
+        If it is neither a name, nor names, nor settings by name, or ``all`` has settings.
+    """
+    listed = [*wanted] if isinstance(wanted, Iterable) and not isinstance(wanted, str) else [wanted]
+    settings = [*wanted.values()] if isinstance(wanted, Mapping) else [{} for _ in listed]
+    if not all(isinstance(name, str) for name in listed) or not all(
+        isinstance(own, Mapping) for own in settings
+    ):
+        remedy = "Give a name, names, or settings by name."
+        raise MetricError(f"{wanted!r} names no metrics", "metrics", remedy)
+    by_name = dict(zip(listed, settings, strict=True))
+    if by_name.get(ALL):
+        raise MetricError("settings for all metrics", ALL, "Name each metric that they are for.")
+    return by_name
 
 
 def fitting(name: str, models: Mapping[str, str]) -> dict[str, Any]:

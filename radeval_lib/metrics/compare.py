@@ -6,6 +6,7 @@ import math
 from collections.abc import Hashable, Mapping, Sequence
 from contextlib import suppress
 from itertools import chain
+from numbers import Integral
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -20,10 +21,10 @@ from radeval_lib.metrics.choosing import Chosen, Wanted, choose, settings_by_nam
 from radeval_lib.metrics.comparison import Comparison
 from radeval_lib.metrics.comparison_inputs import (
     Inputs,
-    check_cases,
+    case_numbers,
     inputs_of,
     numbers_of,
-    places,
+    rows_of,
     table_of_files,
 )
 from radeval_lib.metrics.error_profile import ErrorCounts
@@ -58,7 +59,8 @@ def compare(
 
     Parameters
     ----------
-    references : texts; or a pandas table with a column ``reference``.
+    references : texts, of which there may be none where ``scores`` are given; or a pandas table with a column
+        ``reference``.
     systems : by the name of each system, its candidates, one per reference; of a table, the name of a column
         of candidates. Default, for a table: every column ``candidate:<system>``.
     metrics : a name, names, or settings by name, as for :func:`radeval_lib.score`; default, unless ``scores``
@@ -79,7 +81,7 @@ def compare(
     Raises
     ------
     MetricError
-        If there are fewer than two systems or cases, numbers of cases differ, a score is not a finite number,
+        If there are fewer than two systems or cases, numbers of rows differ, a score is not a finite number,
         a column is not there, a metric or setting is unknown, no metric can score, or ``resamples`` or
         ``seed`` is too small.
 
@@ -93,17 +95,16 @@ def compare(
     from radeval_lib.stats.system_comparison import compare_systems
 
     for name, value, least in (("resamples", resamples, 100), ("seed", seed, 0)):
-        if value < least:
-            raise MetricError(f"{name} is {value}", name, f"Give {least} or more.")
+        if not isinstance(value, Integral) or value < least:
+            raise MetricError(f"{name} is {value}", name, f"Give a whole number, {least} or more.")
     settings = settings_by_name(metrics or (() if scores else DEFAULT))
     given = inputs_of(references, systems, scores or {}, cases, contexts, settings)
     measured, pairs, left_out = _measure(given, settings)
-    rows = len(next(iter(next(iter(measured.values())).tables.values())))
+    rows = rows_of({name: one.tables for name, one in measured.items()}, given.references)
+    numbers = case_numbers(given.cases, rows)
     if given.cases is not None:
-        place = places(given.cases, rows)
-        measured = {name: one.by_case(place) for name, one in measured.items()}
+        measured = {name: one.by_case(numbers) for name, one in measured.items()}
     tables = {name: one.tables for name, one in measured.items()}
-    check_cases(tables)
     values = {name: one.values for name, one in measured.items()}
     of_systems, of_pairs = compare_systems(tables, values, resamples=resamples, seed=seed)
     about = {name: one.about for name, one in measured.items()}
@@ -113,7 +114,7 @@ def compare(
     cautions = [*of_texts.lines(), *of_findings]
     for name, by_system in tables.items():
         cautions += of_intervals(name, by_system, mean=about[name]["value"] == "mean")
-    profile = _errors(measured, given, rows).profile(resamples=resamples, seed=seed)
+    profile = _errors(measured, given.systems, numbers).profile(resamples=resamples, seed=seed)
     return Comparison(
         of_systems, of_pairs, about, left_out, cautions, verdicts, profile, diversity, rows, resamples, seed
     )
@@ -151,13 +152,14 @@ def _cautions(
     return cautions
 
 
-def _errors(measured: Mapping[str, _Measured], given: Inputs, rows: int) -> ErrorCounts:
-    """The errors that the first metric which names errors finds; none where no metric does."""
+def _errors(measured: Mapping[str, _Measured], systems: list[str], numbers: NDArray[np.intp]) -> ErrorCounts:
+    """The errors that the first metric which names errors finds, by the number of each row's case; none where
+    no metric does."""
     errors = ErrorCounts()
     counted = [one.pairs for one in measured.values() if one.pairs and one.pairs[0].errors]
     for at, score in enumerate(counted[0] if counted else ()):
-        case = str(at % rows if given.cases is None else given.cases[at % rows])
-        errors.add(given.systems[at // rows], case, score.errors)
+        system, row = divmod(at, len(numbers))
+        errors.add(systems[system], int(numbers[row]), score.errors)
     return errors
 
 

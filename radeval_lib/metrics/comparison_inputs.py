@@ -14,6 +14,7 @@ from radeval_lib.errors import listed, plain
 from radeval_lib.metrics.base import MetricError, checked_pairs
 from radeval_lib.metrics.context import contexts_of
 from radeval_lib.metrics.table_files import CANDIDATE, CASES, REFERENCE, table
+from radeval_lib.stats.inputs import places
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -146,19 +147,27 @@ def numbers_of(given: ArrayLike, where: str) -> FloatArray:
     return numbers
 
 
-def check_cases(tables: Mapping[str, Mapping[str, FloatArray]]) -> None:
-    """Whether all tables, by metric and system, have the same cases, and more than one."""
-    (_, first, expected), *rest = (
+def rows_of(tables: Mapping[str, Mapping[str, FloatArray]], references: Sequence[str] | None) -> int:
+    """How many rows the tables have, by metric and system.
+
+    Raises
+    ------
+    MetricError
+        If one has another number than the first, or than there are references; only scores may have none.
+    """
+    (metric, first, expected), *rest = (
         (metric, system, len(statistics))
         for metric, by_system in tables.items()
         for system, statistics in by_system.items()
     )
-    for metric, system, cases in rest:
-        if cases != expected:
-            what = f"{cases} scores of {system!r}, but {expected} of {first!r}"
+    if references is not None and len(references) not in (0, expected):
+        what = f"{expected} scores of {first!r}, but {len(references)} references"
+        raise MetricError(what, metric, "Give one per reference, in the same order.")
+    for metric, system, rows in rest:
+        if rows != expected:
+            what = f"{rows} scores of {system!r}, but {expected} of {first!r}"
             raise MetricError(what, metric, "Give one per case, in the same order.")
-    if expected < 2:
-        raise MetricError(f"{expected} case(s)", "references", "Give at least two, better more.")
+    return expected
 
 
 def _cases_of(frame: pd.DataFrame) -> list[Hashable] | None:
@@ -167,17 +176,29 @@ def _cases_of(frame: pd.DataFrame) -> list[Hashable] | None:
     return None if column is None else list(frame[column])
 
 
-def places(cases: Sequence[Hashable], rows: int) -> NDArray[np.intp]:
-    """The number of each row's case, shape (rows,); MetricError where a row has none."""
+def case_numbers(cases: Sequence[Hashable] | None, rows: int) -> NDArray[np.intp]:
+    """The number of each row's case, from 0 in order of appearance, shape (rows,); where ``cases`` is None,
+    each row is one.
+
+    Raises
+    ------
+    MetricError
+        If there are not as many as rows, a row has none, or there are fewer than two.
+    """
     import pandas as pd
 
+    if cases is None:
+        cases = range(rows)
     if len(cases) != rows:
         raise MetricError(f"{len(cases)} cases for {rows} rows", "cases", "Give one for each row.")
     blank = pd.isna(pd.Series(cases, dtype=object)) | pd.Series(map(str, cases)).str.strip().eq("")
     if blank.any():
         remedy = "Name the case of every row, or leave the column out."
         raise MetricError("no case", f"cases, row {int(blank.to_numpy().argmax()) + 1}", remedy)
-    return np.asarray(pd.factorize(pd.Series(cases, dtype=object))[0], dtype=np.intp)
+    numbers = places("cases", cases, rows)
+    if (count := len(np.unique(numbers))) < 2:
+        raise MetricError(f"{count} case(s)", "references", "Give at least two, better more.")
+    return numbers
 
 
 def table_of_files(
@@ -197,16 +218,21 @@ def table_of_files(
     import pandas as pd
 
     wanted = [*metrics]
-    frame = pd.DataFrame(table(Path(path)))
+    rows = table(Path(path))
+    frame = pd.DataFrame(rows)
     for name, other in candidates.items():
-        theirs, where = pd.DataFrame(table(Path(other))), Path(other).name
+        other_rows, where = table(Path(other)), Path(other).name
+        theirs = pd.DataFrame(other_rows)
         if len(theirs) != len(frame):
             remedy = "Rows are matched by position, so there must be as many."
             raise MetricError(f"{len(theirs)} rows, but {Path(path).name} has {len(frame)}", where, remedy)
         for key in ("id", REFERENCE):
-            if key in frame and key in theirs and (odd := np.flatnonzero(frame[key] != theirs[key])).size:
-                what = f"{key!r} is not that of {Path(path).name}"
-                raise MetricError(what, f"{where}, row {odd[0] + 1}", "Put the rows in the same order.")
+            both = zip(rows, other_rows, strict=True) if key in frame and key in theirs else ()
+            for row, (own, its) in enumerate(both, start=1):
+                # As texts: a number of JSON lines is one of CSV too.
+                if str(own.get(key)) != str(its.get(key)):
+                    what = f"{key!r} is not that of {Path(path).name}"
+                    raise MetricError(what, f"{where}, row {row}", "Put the rows in the same order.")
         kept = {CANDIDATE: f"{CANDIDATE}:{name}"}
         kept |= {metric: f"{metric}:{name}" for metric in wanted}
         found = {new: theirs[column] for column, new in kept.items() if column in theirs}

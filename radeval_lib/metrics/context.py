@@ -14,8 +14,8 @@ if TYPE_CHECKING:
     import pandas as pd
 
 AGE, INDICATION = "age", "indication"
-# What stands for nothing: an empty cell, "___" and "XXXX" of de-identified texts, "nan", "None".
-_NONE = re.compile(r"(?i)|_+|x{3,}|nan|none|unknown")
+# What stands for nothing: an empty cell, "___" and "XXXX" of de-identified texts, "NaT", "n/a".
+_NONE = re.compile(r"(?i)|_+|-+|x{3,}|nan|nat|<na>|n/a|none|null|unknown")
 # 45, 045Y, ">89", "90+", "6 months", "2.5 y".
 _AGE = re.compile(r"(?i)>?\s*(\d{1,3}(?:\.\d+)?)\s*(y|yo|years?|m|months?|w|weeks?|d|days?)?\+?")
 _PER_YEAR = {"y": 1.0, "m": 12.0, "w": 365.25 / 7, "d": 365.25}
@@ -31,6 +31,11 @@ def context_of(row: Mapping[str, Any], where: str) -> Context | None:
 
     An age is a number of years, or a number with a unit (``045Y`` as DICOM has it, ``6 months``), or
     the least of a range without an end (``90+``, ``>89``).
+
+    Raises
+    ------
+    MetricError
+        If the age is something else, or not from 0 to 130 years; ``where`` names the row.
     """
     age, indication = (_text(row.get(name)) for name in (AGE, INDICATION))
     if not age and not indication:

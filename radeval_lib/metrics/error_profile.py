@@ -108,8 +108,8 @@ def profile(counts: Mapping[str, FloatArray], *, resamples: int, seed: int) -> p
 
     Parameters
     ----------
-    counts : by system, shape (cases, statistics): sums over the pairs of each case of what
-        :func:`error_counts` gives, and last their number.
+    counts : by system, float64 of shape (cases, statistics), one case at least: sums over the pairs of each
+        case of what :func:`error_counts` gives, and last their number.
     resamples, seed : of the bootstrap over cases.
 
     Returns
@@ -117,8 +117,7 @@ def profile(counts: Mapping[str, FloatArray], *, resamples: int, seed: int) -> p
     DataFrame
         ``system``, ``kind`` (:data:`KINDS`, then :data:`FOUND`), ``count``, ``value``, ``low`` and ``high``
         (95 %, percentile; of what did not occur up to 3 per number of cases; Wilson's where the share is 0
-        or 1). A value that has no meaning, because a
-        reference states nothing urgent, is NaN. With a single case there are no intervals.
+        or 1). The share is NaN where no reference states anything urgent; with a single case, every end is.
     """
     import pandas as pd
 
@@ -134,9 +133,9 @@ def profile(counts: Mapping[str, FloatArray], *, resamples: int, seed: int) -> p
             known = np.isfinite(values)
             drawn = sum_draws(table, _values, resamples=resamples, rng=np.random.default_rng(seed))
             intervals[:, known] = ends(drawn[:, known], widened(cases))
-        intervals[1, :-1][total[: len(KINDS)] == 0] = 100 * 3 / cases  # the rule of three, for counts
-        if values[-1] in (0.0, 1.0):
-            intervals[:, -1] = wilson(int(total[-3]), int(total[-2]))
+            intervals[1, :-1][total[: len(KINDS)] == 0] = 100 * 3 / cases  # the rule of three, for counts
+            if values[-1] in (0.0, 1.0):
+                intervals[:, -1] = wilson(int(total[-3]), int(total[-2]))
         for at, kind in enumerate((*KINDS, FOUND)):
             rows.append((system, kind, int(total[at]), float(values[at]), *map(float, intervals[:, at])))
     return pd.DataFrame(rows, columns=["system", "kind", "count", "value", "low", "high"])

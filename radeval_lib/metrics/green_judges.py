@@ -74,8 +74,7 @@ class Green(Metric):
     def _score_in_context(
         self, pairs: list[tuple[str, str]], contexts: list[Context | None]
     ) -> Iterable[tuple[float, Any]]:
-        judged = zip(pairs, contexts, strict=True)
-        return self._parsed([judge_pair(*pair, context).analysis() for pair, context in judged])
+        return self._parsed([judgement.analysis() for judgement in _judged(pairs, contexts)])
 
     def _parsed(self, answers: list[str]) -> Iterator[tuple[float, Any]]:
         for place, answer in enumerate(answers):
@@ -94,6 +93,15 @@ class Green(Metric):
                 yield Reason("error", CATEGORIES[letter], quoted=finding, significant=section == SIGNIFICANT)
             else:
                 yield Reason("matched", "", quoted=finding)
+
+
+def _judged(pairs: Sequence[tuple[str, str]], contexts: Sequence[Context | None]) -> Iterator[Judgement]:
+    """The rules' judgement of each pair, for the patient whose context is known."""
+    for pair, context in zip(pairs, contexts, strict=True):
+        if not isinstance(context, Context | None):
+            what = f"{type(context).__name__} is no context of a patient"
+            raise MetricError(what, "contexts", "Give a radeval_lib.Context for each pair, or None.")
+        yield judge_pair(*pair, context)
 
 
 class _ByRules(Metric):
@@ -124,9 +132,7 @@ class _ByRules(Metric):
     def _score_in_context(
         self, pairs: list[tuple[str, str]], contexts: list[Context | None]
     ) -> Iterable[tuple[float, Any]]:
-        for pair, context in zip(pairs, contexts, strict=True):
-            judgement = judge_pair(*pair, context)
-            yield self._value(judgement), judgement
+        return ((self._value(judgement), judgement) for judgement in _judged(pairs, contexts))
 
     @abstractmethod
     def _value(self, judgement: Judgement) -> float:

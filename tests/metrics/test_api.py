@@ -143,6 +143,21 @@ def test_all_takes_what_can_score_and_says_what_cannot() -> None:
         choosing.choose("ratescore")
 
 
+@pytest.mark.parametrize(
+    ("wanted", "said"),
+    [
+        (None, "metrics: None names no metrics. Give a name, names, or settings by name."),
+        ([3], r"metrics: \[3\] names no metrics"),
+        ({"rouge_1": None}, "metrics: {'rouge_1': None} names no metrics"),
+        ({"all": {"stem": "no"}}, "all: settings for all metrics. Name each metric that they are for."),
+        ({}, "no metric. Metrics: bertscore, "),
+    ],
+)
+def test_what_names_no_metrics_is_refused(wanted, said: str) -> None:
+    with pytest.raises(MetricError, match=f"^{said}"):
+        choosing.choose(wanted)
+
+
 @pytest.mark.usefixtures("nothing_available")
 def test_models_of_a_build_stand_in(tmp_path) -> None:
     for profile in ("smoke", "open"):

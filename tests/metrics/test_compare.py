@@ -14,6 +14,7 @@ from click.testing import CliRunner, Result
 from radeval_lib import compare, score
 from radeval_lib.cli import main
 from radeval_lib.metrics import MetricError, create
+from radeval_lib.metrics.compare import compare_files
 from radeval_lib.paths import REFERENCES as BIBLIOGRAPHY
 
 RECORDED = Path(__file__).resolve().parents[1] / "reference" / "sacrebleu" / "package.json"
@@ -220,11 +221,23 @@ def test_a_metric_that_fails_is_left_out_and_reported(monkeypatch) -> None:
         ),
         ({"references": TABLE.drop(columns="reference")}, "references: no column 'reference'"),
         ({"references": TABLE, "metrics": "rouge_9"}, "unknown metric 'rouge_9'"),
-        ({"references": TABLE, "resamples": 99}, "resamples: resamples is 99. Give 100 or more."),
-        ({"references": TABLE, "seed": -1}, "seed: seed is -1. Give 0 or more."),
+        (
+            {"references": TABLE, "resamples": 99},
+            "resamples: resamples is 99. Give a whole number, 100 or more.",
+        ),
+        ({"references": TABLE, "seed": -1}, "seed: seed is -1. Give a whole number, 0 or more."),
+        ({"references": TABLE, "resamples": 100.5}, "resamples: resamples is 100.5. Give a whole number"),
         ({"references": REFERENCES, "systems": {"a": REFERENCES, "b\x1b[1m": REFERENCES}}, "is not a name"),
         (
             {"references": [], "scores": {"m": {"a": [1, 2], "b": [1, 2, 3]}}},
+            "m: 3 scores of 'b', but 2 of 'a'",
+        ),
+        (
+            {"references": REFERENCES, "scores": {"m": {"a": [1, 2], "b": [1, 2]}}},
+            "m: 2 scores of 'a', but 3 references",
+        ),
+        (
+            {"references": [], "cases": "xy", "scores": {"m": {"a": [1, 2], "b": [1, 2, 3]}}},
             "m: 3 scores of 'b', but 2 of 'a'",
         ),
         (
@@ -261,6 +274,18 @@ def test_the_command_takes_columns_or_files(tmp_path) -> None:
         assert done.exit_code == 0, done.stderr
         assert done.stdout == f"{expected}\n"
         assert json.loads(output.read_text(encoding="utf-8")) == expected.as_dict()
+
+
+def test_rows_of_files_are_matched_by_what_their_ids_say(tmp_path) -> None:
+    first = tmp_path / "references.jsonl"
+    first.write_text('{"id": 1, "reference": "a"}\n{"id": null, "reference": "b"}\n', encoding="utf-8")
+    same, other = tmp_path / "same.jsonl", tmp_path / "other.csv"
+    same.write_text('{"id": "1", "candidate": "a"}\n{"id": null, "candidate": "b"}\n', encoding="utf-8")
+    other.write_text("id,candidate\n2,a\n1,b\n", encoding="utf-8")
+    kept = {"a": same, "b": same}
+    assert compare_files(first, candidates=kept, metrics="rouge_l", resamples=100).rows == 2
+    with pytest.raises(MetricError, match=r"other.csv, row 1: 'id' is not that of references.jsonl"):
+        compare_files(first, candidates={"a": same, "b": other}, metrics="rouge_l")
 
 
 def test_the_command_takes_scores_of_an_earlier_run(tmp_path) -> None:

@@ -37,6 +37,9 @@ RIB, NONE = "Healed rib fracture.", "No rib fracture."
         (0, "", Context(0)),
         ("90+", "", Context(90)),
         ("> 89", "", Context(89)),
+        (None, pd.NaT, None),
+        (pd.NA, "n/a", None),
+        ("-", "NULL", None),
     ],
 )
 def test_context_of_a_row(age, indication, expected) -> None:
@@ -192,3 +195,21 @@ def test_the_profile_is_in_the_comparison_and_on_the_page(tmp_path) -> None:
     assert "<h2>Errors by kind</h2>" in page.read_text(encoding="utf-8")
     about = json.loads((tmp_path / "out.csv.about.json").read_text(encoding="utf-8"))
     assert len(about["error profile"]) == 2 * (len(KINDS) + 1)
+
+
+def test_a_single_case_has_no_intervals() -> None:
+    errors = ErrorCounts()
+    errors.add("a", "case", _counts(1, 1, side=1))
+    errors.add("a", "case", _counts(0, 0))
+    table = errors.profile(resamples=100, seed=0).set_index("kind")
+    assert table["value"].to_dict() == {**dict.fromkeys(KINDS, 0.0), "side": 50.0, FOUND: 1.0}
+    assert table[["low", "high"]].isna().all(axis=None)
+
+
+@pytest.mark.parametrize("metric", [RULES, "green"])
+def test_what_is_no_context_is_refused(metric: str) -> None:
+    settings = {metric: {"judge": "rules"} if metric == "green" else {}}
+    with pytest.raises(
+        MetricError, match=r"^contexts: str is no context of a patient. Give a radeval_lib.Context"
+    ):
+        radeval_lib.score([RIB], [RIB], metrics=settings, contexts=["70 y"])
