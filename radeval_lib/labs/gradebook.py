@@ -15,6 +15,7 @@ from radeval_lib.labs.grades import Grade
 from radeval_lib.labs.roster import CANVAS_COLUMNS, Roster, key
 
 _FIXED = ("student", "name", "lab", "file", "points", "of", "notes")
+_TOTALS = ["student", "name", "lab", "points", "written", "total", "of", "notes"]
 _GONE = "no longer among the submissions"
 _NUMBER = re.compile(r"\d+([.,]\d+)?")  # 2, 2.5 or 2,5
 
@@ -156,8 +157,8 @@ def totals(grades: pd.DataFrame, where: str) -> pd.DataFrame:
             )
         seen.add(own)
         rows.append(_total(row, building.tasks(labs[row["lab"]]), place))
-    made = pd.DataFrame(rows)
-    return made if "name" in grades or made.empty else made.drop(columns="name")
+    made = pd.DataFrame(rows, columns=_TOTALS)
+    return made if "name" in grades else made.drop(columns="name")
 
 
 def _total(row: Mapping[str, str], tasks: Sequence[building.LabTask], where: str) -> dict[str, Any]:
@@ -196,7 +197,8 @@ def _mark(text: object, most: float, where: str) -> float | None:
 
 def canvas(with_totals: pd.DataFrame, roster: Roster) -> pd.DataFrame:
     """The totals as Canvas imports them: a row per student, a column per lab, and a first row with the points
-    possible. What has no total is empty, which changes nothing there."""
+    possible. What has no total is empty, which changes nothing there; whom the class list lacks is left out,
+    as Canvas does not know them."""
     labs = {name: f"Lab {lab.number}: {lab.title}" for name, lab in _labs_of(with_totals).items()}
     possible = {labs[row["lab"]]: row["of"] for row in with_totals.to_dict("records")}
     rows: list[dict[str, Any]] = [{"Student": "    Points Possible", **possible}]

@@ -86,9 +86,14 @@ def _text(data: bytes, notes: list[str]) -> str:
 
 
 def _by_jupytext(text: str, suffix: str) -> dict[str, object]:
+    """A text as a notebook; a ValueError where jupytext, or what it calls for a format, cannot read it."""
     import jupytext
 
-    return dict(jupytext.reads(text, fmt={"extension": suffix.replace(".rmd", ".Rmd")}))
+    try:
+        return dict(jupytext.reads(text, fmt={"extension": suffix.replace(".rmd", ".Rmd")}))
+    except Exception as error:  # of its parsers of YAML and Markdown, or of quarto, which may be missing
+        why = f"a text that jupytext cannot read ({type(error).__name__}): ask for the .ipynb"
+        raise ValueError(why) from None
 
 
 def _sources(notebook: object, notes: list[str]) -> SubmittedNotebook:

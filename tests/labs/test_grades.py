@@ -17,7 +17,7 @@ from radeval_lib.labs.grades import Grade, TaskMark
 from radeval_lib.labs.grading_rules import SubmissionLimits
 from radeval_lib.labs.judge_messages import CellRemark, ProcessKilled
 from radeval_lib.labs.resubmissions import counted
-from radeval_lib.labs.roster import read_roster, read_table
+from radeval_lib.labs.roster import key, read_roster, read_table
 from radeval_lib.labs.submissions import Sender
 from radeval_lib.paths import ROOT
 
@@ -238,6 +238,46 @@ def test_what_is_no_mark_is_refused_with_its_row(wrong: str, tmp_path: Path) -> 
     table = saved(gradebook.table([graded("ada", "a.ipynb")]), tmp_path / "g.csv", **{JUDGEMENT: wrong})
     with pytest.raises(LabError, match=rf"g.csv, row 2, {JUDGEMENT}: '{wrong}' is no mark"):
         gradebook.totals(table, "g.csv")
+
+
+def test_a_table_without_rows_has_no_totals() -> None:
+    empty = pd.DataFrame(columns=["student", "lab", "points"])
+    totals = gradebook.totals(empty, "grades.csv")
+    assert (len(totals), "total" in totals) == (0, True)
+    assert gradebook.canvas(totals, {})["Student"].tolist() == ["    Points Possible"]
+
+
+@pytest.mark.parametrize(
+    ("text", "points"),
+    [
+        ("student,lab,points\nada,one,3,\nbob,two,4,\n", ["3", "4"]),  # a separator at the end of each row
+        ("student,lab,points,,\nada,one\n", [""]),
+        ('"student";"points, raw";points\nada;1,5;"2,5"\n', ["2,5"]),
+    ],
+)
+def test_a_table_keeps_its_columns(text: str, points: list[str], tmp_path: Path) -> None:
+    (tmp_path / "a.csv").write_text(text)
+    table = read_table(tmp_path / "a.csv")
+    assert table["student"].iloc[0] == "ada"
+    assert table["points"].tolist() == points
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("student,lab,lab\n", "two columns are called 'lab'"),
+        ("student,lab\nada,one\nbob,Doe, Bob\n", "a.csv, row 3: a cell in a column without a name"),
+        ("\n", "an empty table"),
+    ],
+)
+def test_a_table_with_cells_of_no_column_is_refused(text: str, said: str, tmp_path: Path) -> None:
+    (tmp_path / "a.csv").write_text(text)
+    with pytest.raises(LabError, match=said):
+        read_table(tmp_path / "a.csv")
+
+
+def test_ids_are_alike_however_their_letters_are_composed() -> None:
+    assert key("Ju\u0308rgen") == key(" jürgen") == key("'JÜRGEN")
 
 
 def test_two_rows_of_a_student_have_no_total(tmp_path: Path) -> None:

@@ -62,6 +62,18 @@ def test_texts_of_jupytext(tmp_path: Path) -> None:
         assert (notebook.lab, notebook.version) == ("a_lab", "0.1.0-abc")
 
 
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("a.md", "---\njupyter: [\n---\nstudent_id = 1\n"),  # damaged YAML
+        ("a.qmd", "---\ntitle: a\n---\n```{python}\nstudent_id = 1\n```\n"),  # quarto is not installed
+    ],
+)
+def test_a_text_that_jupytext_cannot_read_is_refused(name: str, text: str, tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match="jupytext cannot read"):
+        read(put(tmp_path / name, text.encode()))
+
+
 def test_an_old_format_and_stripped_metadata(tmp_path: Path) -> None:
     old = {
         "nbformat": 3,
