@@ -2,7 +2,8 @@
 
 Tests get numbers, texts, lists and dictionaries, whatever library they come from, so that a check which a
 student can run and a hidden test see the same value. :func:`encode` and :func:`decode` carry values between
-processes as JSON, and lose neither tuples, sets and arrays nor keys that are no texts.
+processes as JSON, and lose neither tuples, sets and arrays of plain values nor keys that are no texts; of an
+empty array they keep the axes up to the one of length 0.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ from __future__ import annotations
 import dis
 import sys
 from collections import deque
-from collections.abc import Callable, Collection, Mapping, Set
+from collections.abc import Callable, Collection, Iterable, Mapping, Set
 from dataclasses import fields, is_dataclass
 from decimal import Decimal
 from numbers import Integral, Real
@@ -50,7 +51,8 @@ def normal(value: Any) -> Any:
     Raises
     ------
     AnswerError
-        For anything else, with a remedy.
+        For anything else, and where two values have one label (a repeated index or column), of which a
+        dictionary would keep one.
     """
     if value is ...:
         raise AnswerError(NO_ANSWER)
@@ -63,7 +65,7 @@ def normal(value: Any) -> Any:
     if isinstance(value, Real | Decimal):
         return float(value)
     if isinstance(value, Mapping | MappingProxyType):
-        return {_key(key): normal(item) for key, item in value.items()}
+        return _labelled(value.items())
     if isinstance(value, _SEQUENCES):
         return list(map(normal, value))
     if isinstance(value, Set):
@@ -79,10 +81,10 @@ def _of_library(value: Any) -> Any:
     if pandas is not None:
         if isinstance(value, pandas.DataFrame):
             named = [level for level in value.index.names if level is not None]
-            table = value.reset_index(level=named) if named else value
-            return {_key(name): normal(table[name].tolist()) for name in table.columns}
+            table = value.reset_index(level=named, allow_duplicates=True) if named else value
+            return _labelled((name, column.tolist()) for name, column in table.items())
         if isinstance(value, pandas.Series) and not pandas.api.types.is_numeric_dtype(value.index):
-            return {_key(key): normal(item) for key, item in value.items()}
+            return _labelled(value.items())
         if value is pandas.NA:
             return None
     if hasattr(getattr(value, "figure", None), "savefig"):  # axes know their figure, and a figure itself
@@ -93,6 +95,16 @@ def _of_library(value: Any) -> Any:
             return normal(listed)
     kind = type(value).__name__
     raise AnswerError(f"a {kind} is not a number, text, list, dictionary, table or figure")
+
+
+def _labelled(items: Iterable[tuple[Any, Any]]) -> dict[Any, Any]:
+    """A dictionary of what has labels, each of which stands there once."""
+    made: dict[Any, Any] = {}
+    for key, item in items:
+        if (label := _key(key)) in made:
+            raise AnswerError(f"two of its values have the label {label!r}")
+        made[label] = normal(item)
+    return made
 
 
 def _key(key: Any) -> Any:

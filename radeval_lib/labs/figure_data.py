@@ -11,6 +11,8 @@ _OTHERS = 5
 """How many points axes may show for each that is wanted."""
 _HISTOGRAMS = 10
 """How many histograms axes may show."""
+_LEAST_BINS = 3
+"""Of a histogram that shows something."""
 _MOST_IN_A_BIN = 0.95  # of all values: more, and the bins show nothing of them
 
 
@@ -32,8 +34,9 @@ def figure_facts(figure: Any) -> dict[str, Any]:
           ``hlines`` and line collections;
         - ``points``: lists of [x, y] pairs, one list for each ``scatter``;
         - ``bars``: heights of bars, or widths if horizontal;
-        - ``counts``: heights of the bins of ``hist`` (any ``histtype``), ``stairs`` or ``step`` with their
-          edges, as [left, right, height], one list for each; empty bins are left out.
+        - ``counts``: heights of the bins of ``hist`` (any ``histtype`` or orientation), ``stairs`` or ``step``
+          with their edges, as [left, right, height], one list for each; empty bins are left out. Where
+          several calls drew bars, those of all are a list, too, and those of one only if there are three.
     """
     if isinstance(figure, dict):
         return figure
@@ -79,12 +82,12 @@ def shows_histogram(axes: dict[str, Any], values: Any) -> bool:
     values = np.asarray(values, dtype=float)
     for bins in axes["counts"] if len(axes["counts"]) <= _HISTOGRAMS else ():
         left, right, height = np.array(bins, dtype=float).reshape(-1, 3).T
-        if len(height) < 3:
+        if len(height) < _LEAST_BINS:
             continue
         slack = 1e-9 * np.ptp(values)  # edges are sums of widths
         inside = (values >= left[:, None] - slack) & (values < right[:, None] + slack)
         shares = inside.sum(axis=1) / len(values)
-        if (shares > 0).sum() < 3 or shares.max() > _MOST_IN_A_BIN:
+        if (shares > 0).sum() < _LEAST_BINS or shares.max() > _MOST_IN_A_BIN:
             continue
         if any(np.abs(one / one.sum() - shares).max() < 0.02 for one in (height, height * (right - left))):
             return bool(shares.sum() > 0.98)
@@ -100,10 +103,7 @@ def _title(axes: Any) -> str:
 def _axes_facts(axes: Any, figure: Any) -> dict[str, Any]:
     """What one of a figure's axes shows, see :func:`figure_facts`."""
     legends = [one for one in (axes.get_legend(), *figure.legends) if one]
-    bars = [patch for group in axes.containers if hasattr(group, "patches") for patch in group.patches]
-    flat = any(getattr(group, "orientation", "") == "horizontal" for group in axes.containers)
-    known = set(map(id, bars))
-    bars += [one for one in axes.patches if id(one) not in known and type(one).__name__ == "Rectangle"]
+    drawn_bars = _bars(axes)
     outlines = [one for one in axes.patches if type(one).__name__ in ("Polygon", "StepPatch")]
     drawn = [_ends(line) for line in axes.lines]
     return {
@@ -115,8 +115,8 @@ def _axes_facts(axes: Any, figure: Any) -> dict[str, Any]:
         "points": [
             _finite(one.get_offsets()) for one in axes.collections if type(one).__name__ == "PathCollection"
         ],
-        "bars": [float(patch.get_width() if flat else patch.get_height()) for patch in bars],
-        "counts": _counts(bars, outlines, axes.lines),
+        "bars": [height for group in drawn_bars for _, _, height in group],
+        "counts": _counts(drawn_bars, outlines, axes.lines),
     }
 
 
@@ -139,11 +139,30 @@ def _segments(group: Any) -> list[list[list[float]]]:
     return [_finite(segment) for segment in group.get_segments()] if hasattr(group, "get_segments") else []
 
 
-def _counts(bars: list[Any], outlines: list[Any], lines: Any) -> list[list[list[float]]]:
-    """Bins of histograms, from bars, from outlines (``histtype="step"``, ``stairs``) and from ``step``."""
+def _bars(axes: Any) -> list[list[list[float]]]:
+    """Bars as [left, right, height], along their own axis if horizontal: a list for each call that drew some,
+    and one of all other rectangles."""
+    groups = [group for group in axes.containers if hasattr(group, "patches")]
+    known = {id(patch) for group in groups for patch in group.patches}
     drawn = [
-        [[float(one.get_x()), float(one.get_x() + one.get_width()), float(one.get_height())] for one in bars]
+        [_bar(patch, flat=group.orientation == "horizontal") for patch in group.patches] for group in groups
     ]
+    others = [one for one in axes.patches if id(one) not in known and type(one).__name__ == "Rectangle"]
+    return [*drawn, [_bar(patch, flat=False) for patch in others]]
+
+
+def _bar(patch: Any, *, flat: bool) -> list[float]:
+    place, width, height = patch.get_x(), patch.get_width(), patch.get_height()
+    if flat:
+        place, width, height = patch.get_y(), height, width
+    return [float(place), float(place + width), float(height)]
+
+
+def _counts(bars: list[list[list[float]]], outlines: list[Any], lines: Any) -> list[list[list[float]]]:
+    """Bins of histograms, from bars, from outlines (``histtype="step"``, ``stairs``) and from ``step``."""
+    drawn = [[one for group in bars for one in group]]
+    if len(list(filter(None, bars))) > 1:
+        drawn += [group for group in bars if len(group) >= _LEAST_BINS]
     for one in outlines:
         if type(one).__name__ == "StepPatch":
             heights, edges, _ = one.get_data()
@@ -155,10 +174,14 @@ def _counts(bars: list[Any], outlines: list[Any], lines: Any) -> list[list[list[
 
 
 def _steps(corners: Any) -> list[list[float]]:
-    """The bins under an outline of horizontal and vertical lines; what lies on the axis is none."""
+    """The bins under an outline of horizontal and vertical lines, which begins on the axis that it stands on;
+    what lies on the axis is none."""
+    corners = np.asarray(corners, float)
+    if corners[0, 1] != 0:  # of a horizontal histogram
+        corners = corners[:, ::-1]
     return [
         [min(a[0], b[0]), max(a[0], b[0]), float(a[1])]
-        for a, b in pairwise(np.asarray(corners, float))
+        for a, b in pairwise(corners)
         if a[1] == b[1] != 0 and a[0] != b[0]
     ]
 

@@ -93,6 +93,20 @@ def test_what_is_no_answer_is_refused(answer: Any) -> None:
         normal(answer)
 
 
+@pytest.mark.parametrize(
+    "answer",
+    [
+        pd.Series([1, 2], index=["a", "a"]),
+        pd.DataFrame([[1, 2]], columns=["a", "a"]),
+        pd.DataFrame({"a": [1]}, index=pd.Index([2], name="a")),
+        {frozenset([1]): 2, (1,): 3},
+    ],
+)
+def test_of_two_values_with_one_label_none_is_lost(answer: Any) -> None:
+    with pytest.raises(AnswerError, match="two of its values have the label"):
+        normal(answer)
+
+
 def test_axes_are_their_figure() -> None:
     axes = Figure().subplots()
     axes.plot([0, 1], [2, 3])

@@ -27,6 +27,10 @@ from radeval_lib.labs.comparing import goes_with, same_numbers
         ([float("inf")], [1], False),
         ([[1], [1, 2]], [[1], [1]], False),
         (["a"], [1], False),
+        (["1"], [1], False),
+        ("0.5", 0.5, False),
+        ([float("inf")], [float("inf")], False),
+        ([], [], True),
         (None, [1], False),
     ],
 )

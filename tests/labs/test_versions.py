@@ -118,6 +118,15 @@ def test_a_figure_tells_what_it_shows() -> None:
     assert figure_data.figure_facts({"axes": []}) == {"axes": []}
 
 
+def test_bars_lie_and_stand_each_in_their_own_call() -> None:
+    figure = Figure()
+    axes = figure.subplots()
+    axes.barh([1, 2], [3, 4])
+    axes.bar([1, 2], [5, 6])
+    (told,) = figure_data.figure_facts(figure)["axes"]
+    assert told["bars"] == [3, 4, 5, 6]
+
+
 @pytest.mark.parametrize("place", ["left", "center", "right"])
 def test_a_title_counts_wherever_it_stands(place: str) -> None:
     with mpl.rc_context({"axes.titlelocation": place}):
@@ -139,6 +148,11 @@ VALUES = rng("ada", "histogram").normal(size=300)
         lambda axes: axes.hist(VALUES, bins=15, histtype="step"),
         lambda axes: axes.hist(VALUES, bins=15, histtype="stepfilled", density=True),
         lambda axes: axes.hist(VALUES, bins=[-4, -2, -1, 0, 0.5, 1, 4], density=True),
+        lambda axes: axes.hist(VALUES, bins=15, orientation="horizontal"),
+        lambda axes: axes.hist(VALUES, bins=15, orientation="horizontal", histtype="step"),
+        lambda axes: [axes.hist(VALUES + shift, bins=15) for shift in (2, 0, 1)],
+        lambda axes: [axes.barh(["a", "b"], [1, 2]), axes.hist(VALUES, bins=15)],
+        lambda axes: [axes.hist(VALUES, bins=np.linspace(*ends, 9)) for ends in ((-4, 0), (0, 4))],
         lambda axes: axes.stairs(*np.histogram(VALUES, bins=15)),
         lambda axes: axes.step(np.histogram(VALUES, 15)[1][:-1], np.histogram(VALUES, 15)[0], where="post"),
         lambda axes: axes.bar(
