@@ -12,6 +12,7 @@ from click.testing import CliRunner, Result
 
 from radeval_lib.cli import main
 from radeval_lib.data import load_manifest, names
+from radeval_lib.paths import BUILD
 from radeval_lib.study import ledger
 
 
@@ -49,6 +50,7 @@ def test_score_adds_a_column_and_keeps_the_rest(pairs: Path, tmp_path: Path) -> 
         (["--metric", "rouge_l", "--set", "rouge_l.colour=red"], "unknown setting 'colour'"),
         (["--metric", "rouge_l", "--set", "bleu.order=4"], "setting of 'bleu'"),
         (["--metric", "rouge_l", "--set", "nonsense"], "is not a setting"),
+        (["--metric", "bleu", "--set", "bleu.order=4", "--set", "bleu.order=2"], "set twice"),
     ],
 )
 def test_bad_metrics_and_settings_are_refused(
@@ -60,6 +62,32 @@ def test_bad_metrics_and_settings_are_refused(
     assert says in told.stderr
     assert told.stderr.count("\n") == 1
     assert not output.exists()
+
+
+def test_a_metric_that_ends_python_while_it_is_imported_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "script.py").write_text("import sys\nsys.exit(0)\n")
+    for metric, says in ((f"{tmp_path}/script.py:f", "SystemExit"), (":f", "not named"), ("f:", "not named")):
+        told = _run("metric-card", metric, "--output", str(tmp_path / "card.html"))
+        assert (told.exit_code, told.stderr.count("\n")) == (2, 1)
+        assert says in told.stderr
+
+
+def test_options_that_exclude_each_other_are_refused() -> None:
+    told = _run("record", "radpref", "--check", "--keep-scores")
+    assert told.exit_code == 2
+    assert "exclude each other" in told.stderr
+
+
+def test_an_unknown_profile_leaves_no_folder() -> None:
+    told = _run("render", "--profile", "nope")
+    assert (told.exit_code, (BUILD / "nope").exists()) == (2, False)
+
+
+def test_a_table_of_grades_without_rows_has_no_totals(tmp_path: Path) -> None:
+    (tmp_path / "grades.csv").write_text("student,lab,points\n")
+    told = _run("labs", "totals", str(tmp_path / "grades.csv"), "--output", str(tmp_path / "totals.csv"))
+    assert told.exit_code == 0, told.output
+    assert "0 rows, 0 with a total" in told.stdout
 
 
 def test_scoring_onto_a_full_disk_is_reported_in_one_line(

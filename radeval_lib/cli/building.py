@@ -10,6 +10,7 @@ from pathlib import Path
 import click
 
 from radeval_lib.cli.common import data_root_option, one_line_errors, profile_option
+from radeval_lib.errors import ParameterError
 from radeval_lib.paths import BUILD, display_path
 
 
@@ -99,9 +100,10 @@ def render(profile: str, data_root: str, judge: bool | None) -> None:
     """Render the book from executed notebooks, as the last step of `build` does."""
     from radeval_lib import data
     from radeval_lib.pipeline import book, processes
+    from radeval_lib.study import profiles
 
     processes.end_with_owner()
-    book.render(BUILD / profile, data.data_root(data_root or None), judge=judge)
+    book.render(BUILD / profiles.profile(profile).name, data.data_root(data_root or None), judge=judge)
 
 
 @click.command()
@@ -138,10 +140,13 @@ def run(notebook: str, data_root: str, parameters: tuple[tuple[str, str], ...], 
     bytecode.compare_contents()  # before the rest is imported
     from radeval_lib import data
     from radeval_lib.pipeline import execute, processes
+    from radeval_lib.pipeline.parameters import notebook_name, parse_parameters
 
     processes.end_with_owner()
-    name = execute.notebook_name(notebook)
-    values = execute.parse_parameters(name, {"data_root": data_root, **dict(parameters)})
+    name, given = notebook_name(notebook), dict(parameters)
+    if len(given) < len(parameters):
+        raise ParameterError("a parameter is given twice", "-p", "Give one value.")
+    values = parse_parameters(name, {"data_root": data_root, **given})
     values["data_root"] = str(data.data_root(values["data_root"] or None) or "")
     place = execute.place_of(name, values)
     if processes.is_owned():

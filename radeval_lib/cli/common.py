@@ -12,7 +12,8 @@ import click
 from radeval_lib.errors import ParameterError, RadevalError, of_system
 from radeval_lib.paths import DEFAULT_PROFILE
 
-EXIT_BAD_INPUT = 2  # as click leaves on a wrong option
+EXIT_BAD_INPUT = 2
+"""The exit status of click, too, on a wrong option."""
 
 profile_option = click.option(
     "--profile", default=DEFAULT_PROFILE, show_default=True, help="Settings of the run."
@@ -29,7 +30,13 @@ settings_option = click.option(
 
 
 def metric_settings(given: tuple[str, ...], metrics: tuple[str, ...]) -> dict[str, dict[str, str]]:
-    """``--set metric.name=value`` options as a mapping from name to value for each metric."""
+    """``--set metric.name=value`` options as a mapping from name to value for each metric.
+
+    Raises
+    ------
+    ParameterError
+        For an option of another form, of a metric that was not asked for, or given twice.
+    """
     settings: dict[str, dict[str, str]] = {name: {} for name in metrics}
     for text in given:
         name, sign, value = text.partition("=")
@@ -40,12 +47,14 @@ def metric_settings(given: tuple[str, ...], metrics: tuple[str, ...]) -> dict[st
             raise ParameterError(
                 f"{text!r} is a setting of {owner!r}", "--set", f"Metrics asked for: {', '.join(metrics)}."
             )
+        if key in settings[owner]:
+            raise ParameterError(f"{name!r} is set twice", "--set", "Give one value.")
         settings[owner][key] = value
     return settings
 
 
 def one_line_errors(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Tell a RadevalError, or what the system refuses, as one line on stderr and leave with status 2."""
+    """Report a RadevalError, or what the system refuses, in one line on stderr and exit with status 2."""
 
     @wraps(command)
     def guarded(*args: Any, **kwargs: Any) -> Any:

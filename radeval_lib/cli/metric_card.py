@@ -58,11 +58,13 @@ def _restored_path() -> Iterator[None]:
 def _function(place: str) -> Callable[..., Any]:
     """The function that ``FILE.py:NAME`` or ``MODULE:NAME`` names."""
     home, _, name = place.rpartition(":")
+    if not home or not name:
+        raise ParameterError("a file or a function is not named", place, _REMEDY)
     try:
         module = _imported(home)
     except ParameterError:
         raise
-    except Exception as error:
+    except (Exception, SystemExit) as error:  # a script may end Python, where it has no `if __name__ == ...`
         what = f"{type(error).__name__} while it was imported: {error}"
         raise ParameterError(what, Path(home).name, "Import it in Python to see where.") from None
     function = getattr(module, name, None)

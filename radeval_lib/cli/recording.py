@@ -24,6 +24,8 @@ def record(
     """Record what every metric says of public SETS (default: all), as data_manifests/recorded has it."""
     from radeval_lib.pages.across import recorded_sets, recording, rescoring
 
+    if check + unfreeze + keep_scores > 1:
+        raise click.UsageError("--check, --unfreeze and --keep-scores exclude each other.")
     chosen = sets or recorded_sets.names()
     if check:
         failed = 0

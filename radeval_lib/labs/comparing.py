@@ -28,7 +28,7 @@ def same_numbers(found: Any, wanted: Any, within: float = 1e-6) -> bool:
 
 
 def _numbers(values: Any) -> NDArray[np.float64] | None:
-    """An array of numbers or truth values; None for rows of different lengths, texts, and what else is none."""
+    """An array of numbers or truth values; None for texts, rows of different lengths and anything else."""
     try:
         array = np.asarray(values)
     except ValueError:

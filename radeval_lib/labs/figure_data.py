@@ -34,9 +34,9 @@ def figure_facts(figure: Any) -> dict[str, Any]:
           ``hlines`` and line collections;
         - ``points``: lists of [x, y] pairs, one list for each ``scatter``;
         - ``bars``: heights of bars, or widths if horizontal;
-        - ``counts``: heights of the bins of ``hist`` (any ``histtype`` or orientation), ``stairs`` or ``step``
-          with their edges, as [left, right, height], one list for each; empty bins are left out. Where
-          several calls drew bars, those of all are a list, too, and those of one only if there are three.
+        - ``counts``: heights of the bins of ``hist`` (of any ``histtype`` and orientation), ``stairs`` or
+          ``step`` with their edges, as [left, right, height], one list for each; empty bins are left out.
+          Where several calls drew bars, all together are a list, and those of one only if there are three.
     """
     if isinstance(figure, dict):
         return figure

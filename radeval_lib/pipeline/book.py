@@ -17,7 +17,6 @@ from radeval_lib.data import guard, guarded_texts
 from radeval_lib.errors import RadevalError
 from radeval_lib.paths import BOOK, MANIFESTS, NOTEBOOKS, display_path
 from radeval_lib.pipeline import browser_judge, logs, processes, rendered, searched
-from radeval_lib.pipeline.execute import ANSI
 from radeval_lib.pipeline.staging import stage
 from radeval_lib.study import cells
 from radeval_lib.synthetic.generator import generate
@@ -36,7 +35,15 @@ class BookError(RadevalError):
 
 def render(output_dir: Path, data_root: Path | None = None, *, judge: bool | None = None) -> Path:
     """Stage and render the book of one profile, with ``judge`` also the judge for a reader's browser (None:
-    where its package is in reach), and search it for restricted text; its first page."""
+    where its package is in reach), and search it for restricted text; its first page.
+
+    Raises
+    ------
+    BookError
+        If Jupyter Book fails or warns of anything; ``book.log`` has all of it.
+    LeakError
+        If restricted text is in the book, see :func:`guard.scan_build`.
+    """
     judge = browser_judge.in_reach() if judge is None else judge
     made, unfinished = output_dir / "_build", output_dir / "book.unfinished"
     if unfinished.exists() or rendered.changed(output_dir, but_index=True):
@@ -49,8 +56,8 @@ def render(output_dir: Path, data_root: Path | None = None, *, judge: bool | Non
     if stage(output_dir / "executed", output_dir / "book", judge=judge):
         atomic.discard(made)  # else Sphinx would leave the page of a source that is gone, and old titles
     log = output_dir / "book.log"
-    if not is_built(output_dir, log):
-        lines = ANSI.sub("", log.read_text(encoding="utf-8")).splitlines()
+    if not run_jupyter_book(output_dir, log):
+        lines = logs.without_colours(log.read_text(encoding="utf-8")).splitlines()
         warnings = [line for line in lines if "WARNING" in line or "ERROR" in line]
         remedy = (
             "Correct the page that it names and run `radbook build` again."
@@ -111,8 +118,8 @@ def own_texts(output_dir: Path) -> Iterator[str]:
         yield report.impression.text
 
 
-def is_built(output_dir: Path, log: Path) -> bool:
-    """Whether Jupyter Book rendered the staged book without a warning; what it says goes to ``log``."""
+def run_jupyter_book(output_dir: Path, log: Path) -> bool:
+    """Render the staged book, and return whether that gave no warning; what is printed goes to ``log``."""
     command = [
         sys.executable, "-c", "from jupyter_book.cli.main import main; main()",
         "build", str(output_dir / "book"), "--path-output", str(output_dir),

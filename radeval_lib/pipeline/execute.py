@@ -1,23 +1,19 @@
-"""Run one notebook with papermill: parameters checked first, output whole or absent, failures in one line."""
+"""Run one notebook with papermill: output whole or absent, failures in one line."""
 
 from __future__ import annotations
 
-import ast
 import logging
 import os
-import re
 import shutil
 import tempfile
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass
-from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
 import nbformat
 import papermill as pm
-import yaml
 from jupyter_client.manager import AsyncKernelManager
 from papermill.exceptions import PapermillExecutionError
 from traitlets import Bool
@@ -27,70 +23,16 @@ from radeval_lib import atomic, data
 from radeval_lib.data import withholding
 from radeval_lib.data.errors import AbsentDataError
 from radeval_lib.data.manifests import restricted_in
-from radeval_lib.errors import NotebookError, ParameterError, listed, plain
-from radeval_lib.paths import BUILD, NOTEBOOKS, ROOT, STAGE, THREAD_VARIABLES, display_path, notebooks
-from radeval_lib.pipeline import absent, durations, forkserver, limited, processes, steps
+from radeval_lib.errors import NotebookError, ParameterError
+from radeval_lib.paths import BUILD, NOTEBOOKS, ROOT, STAGE, THREAD_VARIABLES, display_path
+from radeval_lib.pipeline import absent, durations, forkserver, limited, logs, processes, steps
+from radeval_lib.pipeline.parameters import COMMON
 from radeval_lib.study import beginning, cells, profiles
 from radeval_lib.study.cells import Cell
 from radeval_lib.study.declarations import declared
 from radeval_lib.study.sources import read_source
 
-COMMON = ("profile", "seed", "output_dir", "data_root")
-"""Parameters that every notebook has; what a notebook has beyond them makes it a cell."""
-
 INJECTED = "injected-parameters"
-ANSI = re.compile(r"\x1b\[[0-9;]*m")  # a change of colour in a terminal
-
-
-def notebook_name(given: str) -> str:
-    """The notebook that ``given`` names: ``rales/datasets``, or a path to its source."""
-    bare = given.removesuffix(".md").removeprefix(f"{NOTEBOOKS}/")
-    bare = bare.removeprefix("./").removeprefix("notebooks/")
-    if bare not in notebooks():
-        close = get_close_matches(bare, notebooks(), n=5, cutoff=0.4) or list(notebooks())
-        raise NotebookError(
-            f"unknown notebook {plain(given, 60)!r}", display_path(NOTEBOOKS), f"Notebooks: {listed(close)}."
-        )
-    return bare
-
-
-def _same_type(default: Any, value: Any) -> bool:
-    if isinstance(default, bool) or isinstance(value, bool):
-        return isinstance(default, bool) and isinstance(value, bool)
-    if isinstance(default, float):
-        return isinstance(value, (int, float))
-    return isinstance(value, type(default))
-
-
-def parse_parameters(notebook: str, given: Mapping[str, str]) -> dict[str, Any]:
-    """Every parameter of a notebook: its own defaults, and the values of ``given`` in the same types."""
-    every = read_source(NOTEBOOKS / f"{notebook}.md").cells
-    source = "\n".join(cell.source for cell in every if "parameters" in cell.metadata.get("tags", []))
-    try:
-        assigned = [node for node in ast.parse(source).body if isinstance(node, ast.Assign)]
-        values = {ast.unparse(node.targets[0]): ast.literal_eval(node.value) for node in assigned}
-    except (SyntaxError, ValueError):
-        raise ParameterError(
-            "its parameters are not given as plain values", notebook, "Assign a number, text or bool to each."
-        ) from None
-    for name, text in given.items():
-        if name not in values:
-            raise ParameterError(f"unknown parameter {name!r}", notebook, f"Parameters: {', '.join(values)}.")
-        value = text if isinstance(values[name], str) else _plain(text)
-        if not _same_type(values[name], value):
-            wanted = type(values[name]).__name__
-            remedy = f"Its default is {values[name]!r}."
-            raise ParameterError(f"parameter {name} must be of type {wanted}, not {text!r}", notebook, remedy)
-        values[name] = value
-    return values
-
-
-def _plain(text: str) -> Any:
-    """A value as YAML has it; a text that is no YAML as it is."""
-    try:
-        return yaml.safe_load(text)
-    except yaml.YAMLError:
-        return text
 
 
 def _without_traces(notebook: nbformat.NotebookNode) -> nbformat.NotebookNode:
@@ -110,7 +52,7 @@ def _failure(notebook: str, error: PapermillExecutionError, kept: Path, secret: 
     # Counted as in the source: without the cell that papermill puts in.
     own = [c for c in code if INJECTED not in c.metadata.get("tags", [])]
     number = 1 + next((n for n, c in enumerate(own) if c.execution_count == error.exec_count), 0)
-    message = ANSI.sub("", error.evalue).strip().splitlines() or ["no message"]
+    message = logs.without_colours(error.evalue).strip().splitlines() or ["no message"]
     what = withholding.message(error.ename, message[0]) if secret else message[0]
     # One of our errors has its remedy behind what is wrong, as a sentence of its own.
     says_what_to_do = withholding.is_ours(error.ename) and ". " in what
@@ -150,16 +92,24 @@ class RunFolders:
 
     @property
     def left(self) -> Path:
+        """The folder of its results, or of what a cell leaves."""
         return self.output_dir / ("cells" if self.is_cell else "results") / self.name
 
     @property
     def executed(self) -> Path:
+        """The executed notebook."""
         return cells.executed_path(self.output_dir, self.name, is_cell=self.is_cell)
 
 
 def place_of(notebook: str, parameters: Mapping[str, Any]) -> RunFolders:
     """Where a run with these parameters, every one of its notebook, belongs: among a build's outputs if a
-    build runs it just so, else below ``build/runs``."""
+    build runs it just so, else below ``build/runs``.
+
+    Raises
+    ------
+    ParameterError
+        For an ``output_dir`` that is not below ``build/``.
+    """
     settings = profiles.profile(str(parameters["profile"]))
     own = {key: value for key, value in parameters.items() if key not in COMMON}
     cell = Cell(notebook, tuple(own.items())) if own else None
@@ -179,7 +129,7 @@ def run_notebook(name: str, parameters: Mapping[str, Any], place: RunFolders, pr
 
     Parameters
     ----------
-    parameters : every one of the notebook, see :func:`parse_parameters`.
+    parameters : every one of the notebook, see :func:`radeval_lib.pipeline.parameters.parse_parameters`.
     progress : whether papermill's bar is shown, one step per cell.
 
     Raises

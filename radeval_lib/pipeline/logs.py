@@ -1,11 +1,17 @@
-"""What the log of another program says of its failure."""
+"""What another program, or its log, says of its failure."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
 
+_COLOUR = re.compile(r"\x1b\[[0-9;]*m")  # a change of colour in a terminal
 _RAISED = re.compile(r"[\w.]*(Error|Exception|Exit|Interrupt): \S")  # builtins.KeyError: 'name'
+
+
+def without_colours(text: str) -> str:
+    """A text for a terminal without its changes of colour."""
+    return _COLOUR.sub("", text)
 
 
 def exceptions(lines: Iterable[str]) -> list[str]:

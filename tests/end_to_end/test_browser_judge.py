@@ -94,7 +94,7 @@ def output(package: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(content)
     log = output / "book.log"
-    assert book.is_built(output, log), log.read_text(encoding="utf-8")[-2000:]
+    assert book.run_jupyter_book(output, log), log.read_text(encoding="utf-8")[-2000:]
     return output
 
 

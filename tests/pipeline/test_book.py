@@ -30,11 +30,11 @@ WARNING = "build/smoke/book/one.md:59: WARNING: undefined label: 'fig-one'\n" + 
 
 
 def writes(text: str) -> Callable[[Path, Path], bool]:
-    def is_built(output_dir: Path, log: Path) -> bool:
+    def run_jupyter_book(output_dir: Path, log: Path) -> bool:
         log.write_text(text, encoding="utf-8")
         return False
 
-    return is_built
+    return run_jupyter_book
 
 
 @pytest.mark.parametrize(
@@ -50,7 +50,7 @@ def test_what_stopped_the_book_is_named(
     log: str, cause: str, remedy: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(book, "stage", lambda *_, **__: False)
-    monkeypatch.setattr(book, "is_built", writes(log))
+    monkeypatch.setattr(book, "run_jupyter_book", writes(log))
     with pytest.raises(book.BookError) as raised:
         book.render(tmp_path, judge=False)
     assert cause in str(raised.value)

@@ -24,6 +24,7 @@ from radeval_lib.data.restricted import reveal
 from radeval_lib.models import checkpoints
 from radeval_lib.paths import RUNS
 from radeval_lib.pipeline import execute
+from radeval_lib.pipeline.parameters import parse_parameters
 from radeval_lib.roles import generated
 from radeval_lib.study import cells
 
@@ -172,7 +173,7 @@ def cell(folder: Path) -> None:
     """A whole cell by the command, whose kernel ends with it."""
     name, own = "summarization/graph_training", {"init_model": MODEL, "reports": "32"}
     output_dir = RUNS / f"resuming-{folder.name}"
-    parameters = execute.parse_parameters(name, {"profile": "smoke", "output_dir": str(output_dir), **own})
+    parameters = parse_parameters(name, {"profile": "smoke", "output_dir": str(output_dir), **own})
     place = execute.place_of(name, parameters)
     begun = cells.unfinished(output_dir, cells.Cell.of(name, **own))
     if list(begun.glob("*/about.json")):
