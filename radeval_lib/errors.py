@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import errno
+import math
 from collections.abc import Iterable
+from numbers import Integral
 from pathlib import Path
 from types import UnionType
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, Union, get_args, get_origin
@@ -119,6 +121,16 @@ def check_choice(value: object, choices: Any, where: str, error: type[RadevalErr
     others = tuple(get_origin(kind) or kind for kind in kinds if get_origin(kind) is not Literal)
     if known and value not in known and not isinstance(value, others):
         raise error(f"unknown value {value!r}", where, f"Choices: {', '.join(map(str, known))}.")
+
+
+def check_at_least(least: float, where: str, error: type[RadevalError], **values: float) -> None:
+    """Refuse, as ``error``, a value that is below ``least`` or not finite; where ``least`` is a whole number,
+    also one that is not. ``where`` names whose settings they are."""
+    for name, value in values.items():
+        whole = isinstance(least, int)
+        if not least <= value < math.inf or (whole and not isinstance(value, Integral)):
+            remedy = f"Give a {'whole ' if whole else ''}number of at least {least:g}."
+            raise error(f"{name} is {value!r}", where, remedy)
 
 
 def is_refusal(error: Exception) -> bool:

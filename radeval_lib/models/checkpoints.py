@@ -10,14 +10,11 @@ from __future__ import annotations
 import json
 import logging
 import os
-import random
 import shutil
 import time
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
-
-import numpy as np
 
 from radeval_lib import atomic, checksums
 
@@ -88,27 +85,3 @@ def load_trainable_state(module: torch.nn.Module, held: Mapping[str, torch.Tenso
     """Restore a module from a state; names and shapes are those of :func:`trainable_state`."""
     for name, one in trainable_state(module).items():
         one.copy_(held[name])
-
-
-def rng_state() -> dict[str, Any]:
-    """The states of the random number generators of Python, numpy and torch."""
-    import torch
-
-    numpy: Any = np.random.get_state()
-    return {
-        "python": random.getstate(),
-        "numpy": (numpy[0], numpy[1].tolist(), *numpy[2:]),
-        "torch": torch.get_rng_state(),
-        "cuda": torch.cuda.get_rng_state_all() if torch.cuda.is_available() else [],
-    }
-
-
-def set_rng_state(held: Mapping[str, Any]) -> None:
-    """Restore the random number generators."""
-    import torch
-
-    random.setstate(held["python"])
-    np.random.set_state(held["numpy"])
-    torch.set_rng_state(held["torch"])
-    if held["cuda"]:
-        torch.cuda.set_rng_state_all(held["cuda"])

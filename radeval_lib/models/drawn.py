@@ -11,6 +11,7 @@ from radeval_lib.models.graph.model import GraphModel, GraphSettings
 from radeval_lib.models.ner.training import scheme_of
 from radeval_lib.models.packaged import PACKAGED
 from radeval_lib.models.pretrained import ModelError
+from radeval_lib.models.randomness import seeded
 
 _GRAPH = GraphSettings(
     entity_types=("ANAT-DP", "OBS-DA", "OBS-DP", "OBS-U"),
@@ -30,16 +31,14 @@ def drawn(role: str, folder: Path) -> str:
     ModelError
         For another role.
     """
-    import torch
-
     target = folder / role
     if role == "encoder":
         return PACKAGED
     if role == "ner_model":
         scheme_of("iob", PACKAGED).save(target)
     elif role == "graph_model":
-        torch.manual_seed(0)
-        GraphModel(PACKAGED, _GRAPH).save(target)
+        with seeded(0):
+            GraphModel(PACKAGED, _GRAPH).save(target)
     else:
         raise ModelError(f"no model of the role {role!r} is drawn at random", role)
     return str(target)

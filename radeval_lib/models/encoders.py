@@ -126,8 +126,10 @@ MAX_PIECES = 512
 def encode_words(
     tokenizer: Any, sentences: Sequence[Sequence[str]]
 ) -> list[tuple[list[int], list[tuple[int, int]]]]:
-    """For each sentence, its piece ids, and the first and last piece of each word within the model's
-    reach."""
+    """For each sentence, its piece ids, and the first and last piece of each word within the first
+    :data:`MAX_PIECES`."""
+    if not sentences:  # of which a tokenizer would make one
+        return []
     words = [[well_formed(word) or " " for word in sentence] for sentence in sentences]
     encoded = tokenizer(words, is_split_into_words=True, truncation=True, max_length=MAX_PIECES)
     result = []

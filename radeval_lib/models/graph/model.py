@@ -257,7 +257,7 @@ class GraphModel:
         """For each unit ``input_ids``, and of all its candidate spans ``starts``, ``ends``, ``widths`` and
         ``words``; see :func:`graph_module`."""
         rows = []
-        for ids, places in encode_words(self.tokenizer, texts) if texts else []:
+        for ids, places in encode_words(self.tokenizer, texts):
             spans = candidate_spans(len(places), self.settings.max_width)
             words = [start for start, _ in spans]
             rows.append({"input_ids": ids, **places_of_spans(places, spans), "words": words})

@@ -11,6 +11,7 @@ from radeval_lib.data.records import AnnotatedSentence, Entity, Relation, plain_
 from radeval_lib.models.graph.model import GraphModel, GraphSettings
 from radeval_lib.models.graph.word_graphs import Unit, gold_graph, units, within
 from radeval_lib.models.pretrained import ModelError
+from radeval_lib.models.randomness import seeded
 
 
 def new_model(
@@ -25,15 +26,13 @@ def new_model(
     seed : what the head is drawn from.
     head : fields of :class:`~radeval_lib.models.graph.model.GraphSettings` other than the labels.
     """
-    import torch
-
     rows = list(corpus)
     entities = tuple(sorted({entity.label for row in rows for entity in row.entities}))
     relations = tuple(sorted({relation.label for row in rows for relation in row.relations}))
     if not entities:
         raise ModelError("no entity in the corpus", "graph model", "Give records with entities.")
-    torch.manual_seed(seed)
-    return GraphModel(init_model, GraphSettings(entities, relations, **head))
+    with seeded(seed):
+        return GraphModel(init_model, GraphSettings(entities, relations, **head))
 
 
 def unit_records(records: Iterable[AnnotatedSentence], unit: Unit) -> list[AnnotatedSentence]:

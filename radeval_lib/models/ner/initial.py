@@ -9,6 +9,7 @@ from radeval_lib.data.records import AnnotatedSentence
 from radeval_lib.models.derived import trimmed, untrained
 from radeval_lib.models.naming import AFTER_GRAPHS, UNTRAINED
 from radeval_lib.models.pretrained import ModelError
+from radeval_lib.models.randomness import seeded
 
 
 def prepare(
@@ -47,13 +48,11 @@ def prepare(
         return start
     if not graphs:
         raise ModelError(f"{AFTER_GRAPHS}{start} needs sentences with graphs", "initial model")
-    import torch
-
     from radeval_lib.models.ner.iob import IobScheme
     from radeval_lib.models.training import TrainingSettings, train
 
-    torch.manual_seed(seed)
-    scheme = IobScheme(start, sorted({entity.label.upper() for row in graphs for entity in row.entities}))
+    with seeded(seed):
+        scheme = IobScheme(start, sorted({entity.label.upper() for row in graphs for entity in row.entities}))
     dev = [row for row in graphs if row.split == "dev"]
     settings = TrainingSettings(
         learning_rate=3e-4, head_learning_rate=2e-3, batch_size=8, epochs=2, seed=seed, device=device

@@ -224,6 +224,8 @@ class IobScheme(Scheme):
         return list(spans.values())
 
     def _encoded(self, sentences: Sequence[Sequence[str]]) -> list[Any]:
+        if not sentences:  # of which a tokenizer would make one
+            return []
         words = [[well_formed(word) or " " for word in sentence] for sentence in sentences]
         encoded = self.tokenizer(words, is_split_into_words=True, truncation=True, max_length=MAX_TOKENS)
         return list(encoded.encodings)

@@ -5,23 +5,22 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any, Literal
 
+from radeval_lib.errors import check_choice
 from radeval_lib.models.ner.iob import IobNerModel, IobScheme, Scheme
 from radeval_lib.models.ner.span_scheme import SETTINGS, SpanNerModel, SpanScheme, SpanSettings
 from radeval_lib.models.pretrained import ModelError, Precision
+from radeval_lib.models.randomness import seeded
 
 SchemeName = Literal["iob", "span"]
 
 
 def scheme_of(name: SchemeName, init_model: str | Path, seed: int = 0, **head: Any) -> Scheme:
     """A scheme to train, its new layers drawn from ``seed``; ``head`` are fields of :class:`SpanSettings`."""
-    import torch
-
-    torch.manual_seed(seed)
-    if name == "iob":
-        return IobScheme(init_model)
-    if name == "span":
-        return SpanScheme(init_model, SpanSettings(**head))
-    raise ModelError(f"unknown scheme {name!r}", "scheme", "Choices: iob, span.")
+    check_choice(name, SchemeName, "scheme", ModelError)
+    if name == "iob" and head:
+        raise ModelError(f"the IOB scheme has no setting {next(iter(head))!r}", "scheme")
+    with seeded(seed):
+        return IobScheme(init_model) if name == "iob" else SpanScheme(init_model, SpanSettings(**head))
 
 
 def open_ner_model(model: str | Path, *, decoding: str, device: str, precision: Precision = "auto") -> Any:

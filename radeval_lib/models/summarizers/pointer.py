@@ -15,6 +15,7 @@ from radeval_lib.data.records import ReportPair
 from radeval_lib.data.restricted import reveal
 from radeval_lib.models.batching import in_batches, of_distinct, stacked
 from radeval_lib.models.encoders import well_formed
+from radeval_lib.models.randomness import seeded
 from radeval_lib.models.summarizers.base import checked, rouge_l, sentence_case
 from radeval_lib.models.summarizers.beam_search import BeamSettings, search
 
@@ -189,8 +190,8 @@ class PointerSummarizer:
         texts = (reveal(text) for pair in pairs for text in (pair.findings, pair.impression))
         self.pieces, self.settings = learn_pieces(texts, settings.vocabulary), settings
         self.decoding = BeamSettings(longest=settings.longest_target)
-        torch.manual_seed(seed)
-        self.module = PointerGenerator(self.pieces.get_vocab_size(), settings)
+        with seeded(seed):
+            self.module = PointerGenerator(self.pieces.get_vocab_size(), settings)
 
     def example(self, record: ReportPair) -> dict[str, Any]:
         target = self._ids(reveal(record.impression), self.settings.longest_target)

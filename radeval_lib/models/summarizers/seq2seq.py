@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any
 from radeval_lib.data.records import ReportPair
 from radeval_lib.data.restricted import reveal
 from radeval_lib.models.batching import IGNORED, in_batches, of_distinct, stacked
-from radeval_lib.models.derived import keep_rows, trimmed_tokenizer
 from radeval_lib.models.encoders import well_formed
 from radeval_lib.models.pretrained import (
     ModelError,
@@ -22,8 +21,10 @@ from radeval_lib.models.pretrained import (
     quiet,
     weights,
 )
+from radeval_lib.models.randomness import seeded
 from radeval_lib.models.soundness import ENCODER, NEW_DECODER, SEQ2SEQ
 from radeval_lib.models.summarizers.base import checked, rouge_l
+from radeval_lib.models.vocabularies import keep_rows, trimmed_tokenizer
 
 if TYPE_CHECKING:
     import torch
@@ -60,8 +61,19 @@ def encoder_decoder(
 
     The decoder's cross-attention is drawn at random, and its output layer where the checkpoint has none; all
     else is the checkpoint's. Source: RaLEs, section 4.2.3, after Rothe et al. 2020.
+
+    Parameters
+    ----------
+    checkpoint : folder or hub name of the encoder.
+    layers : how many of its layers both sides take, from the bottom; None: all.
+    keep : texts whose pieces are all that is kept of the vocabulary; None keeps it whole.
+    seed : what new weights are drawn from.
+
+    Raises
+    ------
+    ModelError
+        If the checkpoint cannot be loaded, has not so many layers, or is of a kind that cannot decode.
     """
-    import torch
     from transformers import (
         AutoConfig,
         AutoModel,
@@ -71,26 +83,28 @@ def encoder_decoder(
         EncoderDecoderModel,
     )
 
-    torch.manual_seed(seed)
     tokenizer: Any = pretrained(AutoTokenizer, checkpoint)
     count = pretrained(AutoConfig, checkpoint).num_hidden_layers
     kept = count if layers is None else layers
+    if not 0 < kept <= count:
+        raise ModelError(f"{kept} layers of a model with {count}", "encoder-decoder")
     first, second = (pretrained(AutoConfig, checkpoint, num_hidden_layers=kept) for _ in range(2))
     second.is_decoder = second.add_cross_attention = True
     reading, writing = (use.without_layers(kept, count) for use in (ENCODER, NEW_DECODER))
-    encoder = weights(AutoModel, checkpoint, reading, config=first)
-    decoder = weights(AutoModelForCausalLM, checkpoint, writing, config=second)
-    if not any("crossattention" in name for name, _ in decoder.named_parameters()):
-        wrong = f"{Path(locate(checkpoint)).name!r} has no decoder with cross-attention in transformers"
-        raise ModelError(wrong, "encoder-decoder", "Take a BERT, RoBERTa or ELECTRA checkpoint.")
-    if keep is not None:
-        tokenizer, rows = trimmed_tokenizer(tokenizer, keep)
-        for side in (encoder, decoder):
-            keep_rows(side, rows)
-        first, second = encoder.config, decoder.config
-    both = EncoderDecoderConfig.from_encoder_decoder_configs(first, second)
-    with quiet():
-        model: Any = EncoderDecoderModel(encoder=encoder, decoder=decoder, config=both)
+    with seeded(seed):
+        encoder = weights(AutoModel, checkpoint, reading, config=first)
+        decoder = weights(AutoModelForCausalLM, checkpoint, writing, config=second)
+        if not any("crossattention" in name for name, _ in decoder.named_parameters()):
+            wrong = f"{Path(locate(checkpoint)).name!r} has no decoder with cross-attention in transformers"
+            raise ModelError(wrong, "encoder-decoder", "Take a BERT, RoBERTa or ELECTRA checkpoint.")
+        if keep is not None:
+            tokenizer, rows = trimmed_tokenizer(tokenizer, keep)
+            for side in (encoder, decoder):
+                keep_rows(side, rows)
+            first, second = encoder.config, decoder.config
+        both = EncoderDecoderConfig.from_encoder_decoder_configs(first, second)
+        with quiet():
+            model: Any = EncoderDecoderModel(encoder=encoder, decoder=decoder, config=both)
     begin = tokenizer.cls_token_id if tokenizer.cls_token_id is not None else tokenizer.bos_token_id
     end = tokenizer.sep_token_id if tokenizer.sep_token_id is not None else tokenizer.eos_token_id
     for config in (model.config, model.generation_config):

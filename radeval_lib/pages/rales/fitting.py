@@ -20,7 +20,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from radeval_lib.models.derived import frozen, trimmed
+from radeval_lib.models.derived import trimmed
+from radeval_lib.models.frozen import frozen
 from radeval_lib.models.pretrained import checksum
 from radeval_lib.models.training import TrainingSettings, train
 from radeval_lib.pages.rales.benchmark_encoders import IN_DOMAIN, resolve
