@@ -15,6 +15,7 @@ CHEXPERT = (
     "Support Devices", "No Finding",
 )  # fmt: skip
 
+SEXES = ("female", "male")
 MODALITIES = ("CT", "CTA", "Fluoroscopy", "Mammography", "MRA", "MRI", "MRV", "Ultrasound", "X-Ray")
 
 
@@ -41,7 +42,7 @@ class Scope:
     def of(cls, tags: Iterable[str]) -> Scope:
         """Sort tags: modalities, "female" and "male", anatomies (in capitals), parts of a region."""
         tags = frozenset(tags)
-        modalities, sexes = tags & set(MODALITIES), tags & {"female", "male"}
+        modalities, sexes = tags & set(MODALITIES), tags & set(SEXES)
         anatomies = frozenset(tag for tag in tags - modalities if tag.isupper())
         return cls(modalities, anatomies, sexes, tags - modalities - sexes - anatomies)
 

@@ -1,23 +1,22 @@
 """The lexicon of ``lexicon/*.yml``, read once, checked and compiled.
 
-``lexicon/README.md`` describes the files. Every reference between entries is checked on loading; a mistake
-raises :class:`LexiconError` naming the file and the key.
+``lexicon/README.md`` describes the files. Every key of an entry, and every name by which it refers to another
+entry, is checked on loading; a mistake raises :class:`LexiconError` naming the file and the entry.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-import yaml
-
-from radeval_lib import own_yaml
 from radeval_lib.errors import LexiconError
 from radeval_lib.lexicon.entries import (
     CHEXPERT,
+    MODALITIES,
+    SEXES,
     Concept,
     Indication,
     Lexicon,
@@ -31,18 +30,34 @@ from radeval_lib.lexicon.entries import (
     Scope,
     State,
 )
+from radeval_lib.lexicon.entry import Entry, read_entry
 from radeval_lib.lexicon.markup import Phrase, parse_name, parse_sentence
 from radeval_lib.lexicon.plurals import plural_markup
 
 FOLDER = Path(__file__).parent
 _SIDE_WORDS = {"left": ("left", "L"), "right": ("right", "R")}
-
-
-def _texts(value: Any) -> tuple[str, ...]:
-    """A string or a list of strings as a tuple."""
-    if value is None:
-        return ()
-    return (str(value),) if isinstance(value, str) else tuple(str(v) for v in value)
+_STYLES = ("hospital", "encyclopaedic")
+_CHANGES = "new unchanged increased decreased"
+_WORDING_KEYS = "hospital encyclopaedic both"
+_GRAMMAR = {
+    **dict.fromkeys(("finding", "disease", "changed", "uncertain", "device", "denial"), " ".join(_STYLES)),
+    "state": "hospital encyclopaedic denied uncertain",
+    "again": _CHANGES,
+    "impression_hospital": "plain uncertain",
+    "impression_encyclopaedic": "plain uncertain",
+    "joined": "finding denial_after_normal denial_after_finding",
+    "comparison": "none prior recent",
+    "indication": " ".join(_STYLES),
+    "lists": "seen show show_normal since many measure cause due tip",
+    "change": "pre post verb state sized",
+}
+"""The parts of ``grammar.yml`` whose keys are fixed, with these."""
+_PLACE_KEYS = "short pre both both_pre prep the plural near distance part"
+_NORMAL_KEYS = "allow excludes chexpert weight only prior"
+_CONCEPT_KEYS = (
+    "name short deny state number disease device tip minor rare scale steps side place vague size looks many "
+    "change uncertain hint advice chexpert common deny_weight only clash system"
+)
 
 
 def _by_side(forms: Iterable[str], both: Iterable[str]) -> dict[str | None, tuple[Phrase, ...]]:
@@ -56,30 +71,18 @@ def _by_side(forms: Iterable[str], both: Iterable[str]) -> dict[str | None, tupl
     return {side: tuple(parse_name(form, anatomy=True) for form in own) for side, own in said.items() if own}
 
 
-def _known(raw: Mapping[str, Any], entry: str, where: str, keys: str) -> None:
-    if unknown := set(raw) - set(keys.split()):
-        raise LexiconError(f"{entry} has unknown keys {sorted(unknown)}", where)
-
-
-def _range(value: Any) -> tuple[int, int] | None:
-    return (int(value[0]), int(value[1])) if value else None
-
-
-def _place(key: str, raw: Mapping[str, Any]) -> Place:
-    _known(
-        raw, f"place {key!r}", "lexicon", "name short pre both both_pre prep the plural near distance part"
-    )
+def _place(key: str, entry: Entry) -> Place:
     return Place(
         key,
-        _by_side(_texts(raw["name"]), _texts(raw.get("both"))),
-        _by_side(_texts(raw.get("short")), ()),
-        _by_side(_texts(raw.get("pre")), _texts(raw.get("both_pre"))),
-        _texts(raw.get("prep", "in")),
-        bool(raw.get("the", True)),
-        bool(raw.get("plural", False)),
-        frozenset(_texts(raw.get("near"))),
-        _range(raw.get("distance")),
-        raw.get("part"),
+        _by_side(entry.texts("name"), entry.texts("both")),
+        _by_side(entry.texts("short"), ()),
+        _by_side(entry.texts("pre"), entry.texts("both_pre")),
+        entry.texts("prep", "in"),
+        entry.flag("the", True),
+        entry.flag("plural"),
+        frozenset(entry.texts("near")),
+        entry.range("distance"),
+        entry.text("part"),
     )
 
 
@@ -106,61 +109,58 @@ def _state(markup: str) -> State:
     subject, _, adjective = (rest if bar else markup).partition(":")
     match = re.fullmatch(r"<([^>]+)>(\+?)", subject.strip())
     if match is None or not adjective:
-        raise LexiconError(f"state {markup!r} is not of the form '<subject>: adjective'", "lexicon")
+        raise LexiconError(f"state {markup!r} is not of the form '<subject>: adjective'")
     subjects = {side: phrases[0] for side, phrases in _by_side([match[1]], []).items()}
-    adjectives: dict[str | None, Phrase] = {None: parse_name(adjective.strip())}
+    forms: dict[str | None, str] = {None: adjective.strip()}
     if "@" in adjective:
-        said = {side: adjective.strip().replace("@", word) for side, (word, _) in _SIDE_WORDS.items()}
-        adjectives = {side: parse_name(form) for side, form in said.items()}
+        forms = {side: adjective.strip().replace("@", word) for side, (word, _) in _SIDE_WORDS.items()}
+    adjectives = {side: parse_name(form) for side, form in forms.items()}
     return State(place if bar else None, subjects, adjectives, match[2] == "+")
 
 
-_CONCEPT_KEYS = (
-    "name short deny state number disease device tip minor rare scale steps side place vague size looks many "
-    "change uncertain hint advice chexpert common deny_weight only clash system"
-)
+def _looks(entry: Entry) -> dict[str, tuple[tuple[str, ...], ...]]:
+    """Descriptors by modality, or for any; "solid/part-solid" is a choice of which only one can be true."""
+    raw = entry.raw.get("looks") or {}
+    raw = {"any": raw} if isinstance(raw, list) else raw
+    looks = Entry(raw, f"{entry.name}, looks", entry.where, may=" ".join(("any", *MODALITIES)))
+    return {key: tuple(tuple(words.split("/")) for words in looks.texts(key)) for key in looks.raw}
 
 
-def _concept(key: str, raw: Mapping[str, Any], region: str, system: str) -> Concept:
-    _known(raw, f"finding {key!r}", f"lexicon/{region}.yml", _CONCEPT_KEYS)
-    number = str(raw.get("number", "count"))
-    names = _texts(raw.get("name"))
-    denied = _texts(raw["deny"]) if "deny" in raw else names
-    looks = raw.get("looks") or {}
-    looks = {"any": looks} if isinstance(looks, list) else looks
-    # "solid/part-solid" is a choice: the two never describe the same finding
-    choices = {
-        modality: tuple(tuple(words.split("/")) for words in _texts(raw)) for modality, raw in looks.items()
-    }
-    chexpert = raw.get("chexpert")
-    if chexpert is not None and chexpert not in CHEXPERT:
-        raise LexiconError(f"finding {key!r}: {chexpert!r} is not one of the 14", f"lexicon/{region}.yml")
-    return Concept(
+def _concept(key: str, entry: Entry, region: str, system: str) -> Concept:
+    number = entry.one_of("number", ("count", "mass", "plural"), "count")
+    names = entry.texts("name")
+    denied = entry.texts("deny") if "deny" in entry.raw else names
+    concept = Concept(
         key=key,
         region=region,
-        system=str(raw.get("system", system)),
+        system=entry.text("system") or system,
         names=tuple(_name(name, number) for name in names),
-        shorts=tuple(_name(name, number) for name in _texts(raw.get("short"))),
+        shorts=tuple(_name(name, number) for name in entry.texts("short")),
         denied=tuple(_denied(name, number) for name in denied or names),
-        states=tuple(_state(state) for state in _texts(raw.get("state"))),
-        major=not raw.get("minor", False),
-        scale=raw.get("scale"),
-        steps=_range(raw.get("steps")) or (0, 3),
-        sided=bool(raw.get("side", False)),
-        places=_texts(raw.get("place")),
-        size=_range(raw.get("size")),
-        looks=choices,
-        **{key: bool(raw.get(key, False)) for key in ("disease", "device", "tip", "rare", "vague", "many")},
-        changes=bool(raw.get("change", True)),
-        uncertain=bool(raw.get("uncertain", True)),
-        hints=_texts(raw.get("hint")),
-        advice=_texts(raw.get("advice")),
-        chexpert=chexpert,
-        common=float(raw.get("common", 1)),
-        denials=float(raw.get("deny_weight", 1)) if denied else 0.0,
-        scope=Scope.of(_texts(raw.get("only"))),
-        clash=frozenset(_texts(raw.get("clash"))),
+        states=tuple(_state(state) for state in entry.texts("state")),
+        major=not entry.flag("minor"),
+        scale=entry.text("scale"),
+        steps=entry.range("steps") or (0, 3),
+        sided=entry.flag("side"),
+        places=entry.texts("place"),
+        size=entry.range("size"),
+        looks=_looks(entry),
+        **{key: entry.flag(key) for key in ("disease", "device", "tip", "rare", "vague", "many")},
+        changes=entry.flag("change", True),
+        uncertain=entry.flag("uncertain", True),
+        hints=entry.texts("hint"),
+        advice=entry.texts("advice"),
+        chexpert=entry.one_of("chexpert", CHEXPERT),
+        common=entry.number("common"),
+        denials=entry.number("deny_weight") if denied else 0.0,
+        scope=Scope.of(entry.texts("only")),
+        clash=frozenset(entry.texts("clash")),
     )
+    if not (concept.names or concept.states):
+        entry.fail("neither a name nor a state")
+    if concept.scale and concept.size:
+        entry.fail("both a scale and a size")
+    return concept
 
 
 def _opposite(markup: str, antonyms: Mapping[str, str]) -> str:
@@ -173,133 +173,176 @@ def _opposite(markup: str, antonyms: Mapping[str, str]) -> str:
     return re.sub(r"\ba (\[[aeiou])", r"an \1", re.sub(r"\(([^)]*)\)", turn, markup))
 
 
-def _wordings(raw: Any) -> dict[str, tuple[str, ...]]:
-    """Sentences by style: a list serves both."""
-    given = raw if isinstance(raw, Mapping) else {"both": raw}
-    return {
-        style: _texts(given.get(style)) + _texts(given.get("both")) for style in ("hospital", "encyclopaedic")
-    }
+def _wordings(entry: Entry, raw: Any) -> dict[str, tuple[str, ...]]:
+    """Sentences by style; a list, or what stands under ``both``, serves both styles."""
+    given = raw if isinstance(raw, dict) else {"both": raw}
+    by_style = Entry(given, entry.name, entry.where, may=_WORDING_KEYS)
+    found = {style: by_style.texts(style) + by_style.texts("both") for style in _STYLES}
+    if not all(found.values()):
+        entry.fail("no wording for one of the styles")
+    return found
 
 
 def _compiled(wordings: Mapping[str, tuple[str, ...]]) -> dict[str, tuple[Phrase, ...]]:
     return {style: tuple(parse_sentence(s) for s in sentences) for style, sentences in wordings.items()}
 
 
-def _read(path: Path) -> dict[str, Any]:
-    try:
-        content = own_yaml.read(path)
-    except yaml.YAMLError as error:
-        raise LexiconError(f"not valid YAML: {error}", f"lexicon/{path.name}") from error
-    if not isinstance(content, dict):
-        raise LexiconError("is not a mapping", f"lexicon/{path.name}")
-    return content
-
-
 class _Loader:
-    """Collects the files, then checks what they say of each other."""
+    """Collects the entries of the files, then checks what they say of each other."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
-        self.grammar = _read(folder / "grammar.yml")
         self.concepts: dict[str, Concept] = {}
         self.places: dict[str, Place] = {}
         self.normals: dict[str, NormalEntry] = {}
-        self.remarks: dict[str, RemarkEntry] = {
-            key: RemarkEntry(key, _compiled(_wordings(raw))) for key, raw in self.grammar["remarks"].items()
-        }
+        self.remarks: dict[str, RemarkEntry] = {}
         self.regions: dict[str, Region] = {}
+        self.protocols: dict[tuple[str, str], Protocol] = {}
+        self.procedures: dict[str, Procedure] = {}
+        self.tags = {*MODALITIES, *SEXES}  # what "only" may say: also anatomies, and parts of regions
+        self.parts: set[str] = set()
+        # An entry, what it refers to, by which names, and the names that there are when all is read.
+        self.references: list[tuple[Entry, str, Iterable[str], Collection[str]]] = []
+        needs = " ".join((*_GRAMMAR, "scales", "antonyms", "remarks"))
+        grammar = read_entry(folder / "grammar.yml", "lexicon/grammar.yml", needs)
+        self.grammar = grammar.raw
+        for part, keys in _GRAMMAR.items():
+            Entry(grammar.raw[part], part, grammar.where, keys)
+        for key, raw in grammar.inner("scales").items():
+            scale = Entry(raw, f"scale {key!r}", grammar.where, "adjectives adverbs")
+            if len(raw["adjectives"]) != len(raw["adverbs"]):
+                scale.fail("adjectives and adverbs have different numbers of steps")
+        for key, raw in grammar.inner("remarks").items():
+            entry = Entry(raw, f"remark {key!r}", grammar.where, may=_WORDING_KEYS)
+            self._remark(key, entry, raw, 0.0)
 
     def load(self) -> Lexicon:
+        """The lexicon of the folder's files."""
         for path in sorted((self.folder / "regions").glob("*.yml")):
             self._region(path)
-        self._check()
+        protocols = read_entry(self.folder / "protocols.yml", "lexicon/protocols.yml", "protocols")
+        needs, may = "modality anatomy regions procedures", "weight sex ages findings normals earlier"
+        for entry in protocols.each("protocols", needs, may):
+            self._protocol(entry)
+        for entry, kind, names, known in self.references:
+            for name in names:
+                if name not in known:
+                    entry.fail(f"unknown {kind} {name!r}")
         self._close_clashes()
         choices = (words for c in self.concepts.values() for groups in c.looks.values() for words in groups)
         looks = {word: parse_name(word) for words in choices for word in words}
-        protocols = self._protocols(_read(self.folder / "protocols.yml"))
-        procedures = {procedure.code: procedure for p in protocols.values() for procedure in p.procedures}
         own = self.concepts, self.places, self.normals, self.remarks
-        return Lexicon(*own, looks, protocols, procedures, self.grammar)
+        return Lexicon(*own, looks, self.protocols, self.procedures, self.grammar)
 
     def _region(self, path: Path) -> None:
-        raw, name = _read(path), path.stem
-        where = f"lexicon/regions/{path.name}"
-        for key, entry in (raw.get("places") or {}).items():
-            if key in self.places:
-                raise LexiconError(f"place {key!r} is defined twice", where)
-            self.places[key] = _place(key, entry)
-        concepts = []
-        for system, entries in raw["findings"].items():
-            for key, entry in entries.items():
-                if key in self.concepts:
-                    raise LexiconError(f"finding {key!r} is defined twice", where)
-                self.concepts[key] = _concept(key, entry, name, system)
-                concepts.append(self.concepts[key])
-        normals = [self._normal(key, entry, name, concepts, where) for key, entry in raw["normals"].items()]
+        where, name = f"lexicon/regions/{path.name}", path.stem
+        region = read_entry(path, where, "findings normals conclusions", "chest bodies places remarks")
+        systems = Entry(region.raw["findings"], "findings", where, may=" ".join(region.inner("findings")))
+        for key, raw in region.inner("places").items():
+            self._new_place(key, Entry(raw, f"place {key!r}", where, "name", _PLACE_KEYS))
+        concepts = tuple(
+            self._finding(
+                key, Entry(raw, f"finding {key!r}", where, may=_CONCEPT_KEYS), name, system, systems.raw
+            )
+            for system in systems.raw
+            for key, raw in systems.inner(system).items()
+        )
+        normals = tuple(
+            self._normal(
+                key, Entry(raw, f"normal {key!r}", where, "system say", _NORMAL_KEYS), name, concepts
+            )
+            for key, raw in region.inner("normals").items()
+        )
         remarks = []
-        for key, entry in (raw.get("remarks") or {}).items():
-            scope, prior = Scope.of(_texts(entry.get("only"))), bool(entry.get("prior", False))
-            said, weight = _compiled(_wordings(entry["say"])), float(entry.get("weight", 1))
-            self.remarks[key] = RemarkEntry(key, said, weight, scope, prior)
-            remarks.append(self.remarks[key])
+        for key, raw in region.inner("remarks").items():
+            entry = Entry(raw, f"remark {key!r}", where, "say", "weight only prior")
+            remarks.append(self._remark(key, entry, raw["say"], entry.number("weight")))
+        conclusions = Entry(region.raw["conclusions"], "conclusions", where, "clear acute")
         for kind in ("clear", "acute"):
-            said = _compiled(_wordings(raw["conclusions"][kind]))
-            self.remarks[f"{name}.{kind}"] = RemarkEntry(f"{name}.{kind}", said)
-        bodies = {
-            system: (parse_name(body.removesuffix("+"), anatomy=True), body.endswith("+"))
-            for system, body in (raw.get("bodies") or {}).items()
-        }
-        entries_of = tuple(concepts), tuple(normals), tuple(remarks)
-        chest = bool(raw.get("chest", False))
-        self.regions[name] = Region(name, tuple(raw["findings"]), bodies, *entries_of, chest)
+            self._remark(f"{name}.{kind}", conclusions, conclusions.raw[kind], 0.0)
+        bodies = Entry(region.inner("bodies"), "bodies", where, may=" ".join(systems.raw))
+        with bodies.naming():
+            names = {system: bodies.text(system) for system in bodies.raw}
+            said = {
+                system: (parse_name(body.removesuffix("+"), anatomy=True), body.endswith("+"))
+                for system, body in names.items()
+            }
+        entries_of = concepts, normals, tuple(remarks)
+        self.regions[name] = Region(name, tuple(systems.raw), said, *entries_of, region.flag("chest"))
 
-    def _normal(
-        self, key: str, raw: Mapping[str, Any], region: str, concepts: list[Concept], where: str
-    ) -> NormalEntry:
+    def _new_place(self, key: str, entry: Entry) -> None:
+        if key in self.places:
+            entry.fail("defined twice")
+        with entry.naming():
+            self.places[key] = place = _place(key, entry)
+        self.references += [
+            (entry, "near place", place.near, self.places),
+            (entry, "part", entry.texts("part"), self.parts),
+        ]
+
+    def _finding(self, key: str, entry: Entry, region: str, system: str, systems: Collection[str]) -> Concept:
+        if key in self.concepts:
+            entry.fail("defined twice")
+        with entry.naming():
+            self.concepts[key] = concept = _concept(key, entry, region, system)
+        scales = self.grammar["scales"]
+        self.references += [
+            (entry, "system", [concept.system], systems),
+            (entry, "place", concept.places, self.places),
+            (entry, "place of a state", filter(None, (one.place for one in concept.states)), concept.places),
+            (entry, "hint", concept.hints, self.concepts),
+            (entry, "clash", concept.clash, self.concepts),
+            (entry, "advice", concept.advice, self.remarks),
+            (entry, "scale", entry.texts("scale"), scales),
+            (entry, "tag", entry.texts("only"), self.tags),
+        ]
+        if concept.scale in scales and concept.steps[1] >= len(scales[concept.scale]["adjectives"]):
+            entry.fail(f"steps go beyond the scale {concept.scale!r}")
+        return concept
+
+    def _remark(self, key: str, entry: Entry, said: Any, weight: float) -> RemarkEntry:
+        if key in self.remarks:
+            entry.fail("defined twice")
+        with entry.naming():
+            wordings = _compiled(_wordings(entry, said))
+        tags = entry.texts("only")
+        self.references.append((entry, "tag", tags, self.tags))
+        self.remarks[key] = RemarkEntry(key, wordings, weight, Scope.of(tags), entry.flag("prior"))
+        return self.remarks[key]
+
+    def _normal(self, key: str, entry: Entry, region: str, concepts: Iterable[Concept]) -> NormalEntry:
         if key in self.normals:
-            raise LexiconError(f"normal {key!r} is defined twice", where)
-        systems = _texts(raw["system"])
-        allowed = set(_texts(raw.get("allow")))
-        excluded = {c.key for c in concepts if c.system in systems and not c.device} - allowed
-        said = _wordings(raw["say"])
+            entry.fail("defined twice")
+        systems, tags, chexpert = entry.texts("system"), entry.texts("only"), entry.texts("chexpert")
+        excluded = {c.key for c in concepts if c.system in systems and not c.device}
+        said = _wordings(entry, entry.raw["say"])
         turned = {
             style: tuple(_opposite(sentence, self.grammar["antonyms"]) for sentence in sentences)
             for style, sentences in said.items()
         }
-        self.normals[key] = NormalEntry(
-            key,
-            region,
-            systems[0],
-            _compiled(said),
-            _compiled(turned),
-            frozenset(_texts(raw["excludes"]) if "excludes" in raw else excluded),
-            _texts(raw.get("chexpert")),
-            float(raw.get("weight", 1)),
-            Scope.of(_texts(raw.get("only"))),
-            bool(raw.get("prior", False)),
-        )
+        self.references += [
+            (entry, "system", systems, {concept.system for concept in concepts}),
+            (entry, "allowed finding", entry.texts("allow"), set() if "excludes" in entry.raw else excluded),
+            (entry, "excluded finding", entry.texts("excludes"), self.concepts),
+            (entry, "observation of CheXpert", chexpert, CHEXPERT),
+            (entry, "tag", tags, self.tags),
+        ]
+        with entry.naming():
+            self.normals[key] = NormalEntry(
+                key,
+                region,
+                systems[0],
+                _compiled(said),
+                _compiled(turned),
+                frozenset(
+                    entry.texts("excludes") if "excludes" in entry.raw else excluded - {*entry.texts("allow")}
+                ),
+                chexpert,
+                entry.number("weight"),
+                Scope.of(tags),
+                entry.flag("prior"),
+            )
         return self.normals[key]
-
-    def _references(self) -> Iterator[tuple[str, str, str, Iterable[str], Collection[str]]]:
-        """(file, entry, kind, keys, what they may be) of every key by which an entry names another."""
-        for concept in self.concepts.values():
-            where, named = f"lexicon/regions/{concept.region}.yml", f"finding {concept.key!r}"
-            yield where, named, "place", concept.places, self.places
-            yield where, named, "hint", concept.hints, self.concepts
-            yield where, named, "clash", concept.clash, self.concepts
-            yield where, named, "advice", concept.advice, self.remarks
-            yield where, named, "scale", filter(None, [concept.scale]), self.grammar["scales"]
-        for place in self.places.values():
-            yield "lexicon", f"place {place.key!r}", "near place", place.near, self.places
-        for normal in self.normals.values():
-            yield "lexicon", f"normal {normal.key!r}", "excluded", normal.excludes, self.concepts
-
-    def _check(self) -> None:
-        """Every key that an entry names must exist."""
-        for where, named, kind, keys, known in self._references():
-            for key in keys:
-                if key not in known:
-                    raise LexiconError(f"{named}: unknown {kind} {key!r}", where)
 
     def _close_clashes(self) -> None:
         """Make "clash" mutual, so that either side may declare it."""
@@ -308,36 +351,65 @@ class _Loader:
             others = {other for other, clash in declared.items() if key in clash}
             object.__setattr__(concept, "clash", concept.clash | others)
 
-    def _protocols(self, raw: Mapping[str, Any]) -> dict[tuple[str, str], Protocol]:
-        protocols = {}
-        for entry in raw["protocols"]:
-            pair = (str(entry["modality"]), str(entry["anatomy"]))
-            procedures = []
-            for code, procedure in entry["procedures"].items():
-                reasons = tuple(
-                    Indication(_texts(r["complaint"]), _texts(r["question"])) for r in procedure["reasons"]
-                )
-                title, technique = str(procedure["title"]), _wordings(procedure["technique"])
-                weight, sex = float(procedure.get("weight", 1)), procedure.get("sex", entry.get("sex"))
-                parts = frozenset(_texts(procedure.get("parts")))
-                procedures.append(Procedure(code, title, technique, reasons, weight, sex, parts))
-            for name in entry["regions"]:
-                if name not in self.regions:
-                    raise LexiconError(f"{pair}: unknown region {name!r}", "lexicon/protocols.yml")
-            protocols[pair] = Protocol(
-                *pair,
-                tuple(self.regions[name] for name in entry["regions"]),
-                tuple(procedures),
-                float(entry.get("weight", 1)),
-                _range(entry.get("ages")) or (18, 92),
-                float(entry.get("findings", 1)),
-                float(entry.get("normals", 1)),
-                str(entry.get("earlier", "prior")),
-            )
-        return protocols
+    def _protocol(self, entry: Entry) -> None:
+        modality, anatomy = entry.one_of("modality", MODALITIES), entry.text("anatomy")
+        entry.name = f"protocol {modality} {anatomy}"
+        if (modality, anatomy) in self.protocols:
+            entry.fail("defined twice")
+        if not anatomy.isupper():
+            entry.fail(f"anatomy {anatomy!r} is not in capitals")
+        self.tags.add(anatomy)
+        for name in entry.texts("regions"):
+            if name not in self.regions:
+                entry.fail(f"unknown region {name!r}")
+        procedures = []
+        for code, raw in entry.inner("procedures").items():
+            needs, may = "title technique reasons", "weight sex parts"
+            of_code = Entry(raw, f"procedure {code!r}", entry.where, needs, may)
+            procedures.append(self._procedure(code, of_code, entry.one_of("sex", SEXES)))
+        self.protocols[modality, anatomy] = Protocol(
+            modality,
+            anatomy,
+            tuple(self.regions[name] for name in entry.texts("regions")),
+            tuple(procedures),
+            entry.number("weight"),
+            entry.range("ages") or (18, 92),
+            entry.number("findings"),
+            entry.number("normals"),
+            entry.one_of("earlier", self.grammar["comparison"], "prior"),
+        )
+
+    def _procedure(self, code: str, entry: Entry, sex: str | None) -> Procedure:
+        if code in self.procedures:
+            entry.fail("defined twice")
+        reasons = entry.each("reasons", "complaint question")
+        parts = frozenset(entry.texts("parts"))
+        self.parts |= parts
+        self.tags |= parts
+        self.procedures[code] = Procedure(
+            code,
+            entry.text("title"),
+            _wordings(entry, entry.raw["technique"]),
+            tuple(Indication(one.texts("complaint"), one.texts("question")) for one in reasons),
+            entry.number("weight"),
+            entry.one_of("sex", SEXES, sex),
+            parts,
+        )
+        return self.procedures[code]
+
+
+def read_lexicon(folder: Path) -> Lexicon:
+    """The lexicon of a folder with ``grammar.yml``, ``protocols.yml`` and ``regions/*.yml``.
+
+    Raises
+    ------
+    LexiconError
+        If an entry has an unknown key, lacks one, holds broken markup or refers to what there is not.
+    """
+    return _Loader(folder).load()
 
 
 @lru_cache(maxsize=1)
 def load_lexicon() -> Lexicon:
     """The packaged lexicon."""
-    return _Loader(FOLDER).load()
+    return read_lexicon(FOLDER)

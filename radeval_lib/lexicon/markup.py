@@ -32,6 +32,7 @@ FUNCTION_WORDS = frozenset([
     "into", "not", "as", "its",
 ])  # fmt: skip
 _GROUP = re.compile(r"<([^>]*)>|\(([^)]*)\)|\[([^\]]*)\]|~([^~]*)~")
+_SIGNS = re.compile(r"[{}*<>()\[\]~|@&]")  # that must not be left when markup is compiled
 
 
 @lru_cache(maxsize=65536)
@@ -89,26 +90,30 @@ def parse_name(markup: str, *, anatomy: bool = False, observation: str = "") -> 
     Raises
     ------
     LexiconError
-        If a brace is not closed, or no word is a content word.
+        If a brace is not closed, or closed or opened where it must not be, a kind of word has two stars, a
+        sign of other markup is left, or no word is a content word.
     """
     marks: list[Mark] = []
     pieces: list[str] = []
     heads: dict[bool, int] = {}
     starred: dict[bool, int] = {}
-    inside, position, token = False, 0, 0
+    inside, broken, position, token = False, False, 0, 0
     for raw in markup.split():
         word, star = raw.removeprefix("*"), raw.startswith("*")
         if word.startswith("{"):
+            broken = broken or inside
             inside, word = True, word[1:]
             star = star or word.startswith("*")
             word = word.removeprefix("*")
         closes = word.endswith("}")
-        word = word.rstrip("}").replace("_", " ")
+        broken = broken or (closes and not inside)
+        word = word.removesuffix("}").replace("_", " ")
         count = len(tokenize(word))
         if word not in FUNCTION_WORDS:
             kind = inside or anatomy
             heads[kind] = len(marks)
             if star:
+                broken = broken or kind in starred
                 starred[kind] = len(marks)
             label = "ANAT-DP" if kind else observation
             tokens = " ".join(tokenize(word))
@@ -117,8 +122,8 @@ def parse_name(markup: str, *, anatomy: bool = False, observation: str = "") -> 
         position, token = position + len(word) + 1, token + count
         if closes:
             inside = False
-    if inside or not marks:
-        raise LexiconError(f"phrase {markup!r} has an unclosed brace or no content word", "lexicon")
+    if broken or inside or not marks or _SIGNS.search("".join(pieces)):
+        raise LexiconError(f"phrase {markup!r} has broken markup or no content word")
     heads.update(starred)
     governed = ((index, heads[mark.label == "ANAT-DP"]) for index, mark in enumerate(marks))
     relations = [(index, "modify", head) for index, head in governed if index != head]
@@ -143,6 +148,11 @@ def parse_sentence(markup: str) -> Phrase:
 
     One pass over the groups: ``places`` are the anatomy heads since the last state, ``waiting`` the states
     that found none before them, and ``fresh`` says that a state has just ended the list of places.
+
+    Raises
+    ------
+    LexiconError
+        If it is empty, or a group is not closed or not opened.
     """
     text, token, at = "", 0, 0
     marks: list[Mark] = []
@@ -151,6 +161,8 @@ def parse_sentence(markup: str) -> Phrase:
     places: list[int] = []  # anatomy heads since the last state
     waiting: list[int] = []  # states that found no anatomy before them
     fresh = True
+    if not markup.strip() or _SIGNS.search(_GROUP.sub("", markup)):
+        raise LexiconError(f"sentence {markup!r} is empty or has broken markup")
     for match in _GROUP.finditer(markup):
         before = markup[at : match.start()]
         text, token, at = text + before, token + len(tokenize(before)), match.end()

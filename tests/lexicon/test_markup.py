@@ -42,10 +42,24 @@ def test_joined_words_are_one_entity() -> None:
     assert [(m.tokens, m.first, m.last) for m in phrase.marks] == [("within normal limits", 0, 2)]
 
 
-@pytest.mark.parametrize("bad", ["{pleural effusion", "of the", ""])
+@pytest.mark.parametrize(
+    "bad",
+    [
+        *("{pleural effusion", "pleural} effusion", "{pleural {space} effusion}", "{pleural}} effusion"),
+        *("*loss of disc *height", "<pleural> effusion", "@ effusion", "of the", ""),
+    ],
+)
 def test_broken_markup_is_refused(bad: str) -> None:
     with pytest.raises(LexiconError, match="phrase"):
         parse_name(bad)
+
+
+@pytest.mark.parametrize(
+    "bad", ["the <lungs are (clear)", "the <lungs> are (clear", "the lungs> are (clear)", "no ~effusion", ""]
+)
+def test_a_sentence_with_broken_markup_is_refused(bad: str) -> None:
+    with pytest.raises(LexiconError, match="sentence"):
+        parse_sentence(bad)
 
 
 def test_sentence_of_normality() -> None:
