@@ -3,6 +3,11 @@
 
 from __future__ import annotations
 
+import site
+import sys
+from functools import cache
+from importlib.machinery import PathFinder
+
 
 def _words(text: str) -> frozenset[str]:
     return frozenset(text.split())
@@ -73,3 +78,48 @@ WITHIN_TEXTS = _words("""
     module://
 """)
 """What no text holds."""
+_GRADING_MODULES = _words("""
+    answers attempts by_hand checks grader_processes grading grading_one judge judge_messages sandbox student
+    submitted_code submitted_commands submitted_constructs submitted_names time_limits workarounds
+""")
+"""Modules of the labs of which a given cell's use of one name is no leave to use another."""
+_FOR_STUDENTS = _words("rng seed known_id PLACEHOLDER")
+"""What :mod:`radeval_lib.labs` itself has for students."""
+
+
+def unusual(path: str) -> str:
+    """The part of a dotted name, from its beginning, that ordinary answers have no use for; empty where they
+    may use it all. Of a module that holds another, as ``collections._sys``, the other's rules count too."""
+    parts = path.split(".")
+    top = parts[0]
+    if parts[:2] == ["radeval_lib", "labs"]:
+        if len(parts) == 2 or parts[2] in _FOR_STUDENTS:
+            return ""
+        return ".".join(parts[: 4 if parts[2] in _GRADING_MODULES else 3])
+    if path == "radeval_lib.*":
+        return path
+    for place in range(1, len(parts)):
+        only = ONLY.get(".".join(parts[:place]))
+        if only is not None and parts[place] not in only:
+            return ".".join(parts[: place + 1])
+    for denied in sorted(DENIED):
+        if path.startswith(denied):
+            return ".".join(parts[: denied.count(".") + 1])
+    if top not in IMPORTED and top not in ONLY and is_installed(top):
+        return ".".join(parts[:2])
+    for place, part in enumerate(parts[1:], start=1):
+        held = part.lstrip("_")
+        if held in HELD and (part != held or held not in IMPORTED | ONLY.keys()):
+            return ".".join(parts[: place + 1])
+        if held in HELD and (within := unusual(".".join([held, *parts[place + 1 :]]))):
+            return ".".join([*parts[:place], within])
+    return ""
+
+
+@cache
+def is_installed(module: str) -> bool:
+    """Whether Python or an installed package has this name; what this process imported from elsewhere does
+    not count."""
+    return (
+        module in sys.stdlib_module_names or PathFinder.find_spec(module, site.getsitepackages()) is not None
+    )
