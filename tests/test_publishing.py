@@ -19,7 +19,7 @@ from bs4 import BeautifulSoup
 from radeval_lib.labs import building
 from radeval_lib.paths import ROOT, notebooks
 from radeval_lib.pipeline import launching, steps
-from radeval_lib.study import cells
+from radeval_lib.study import cell_outputs, cells
 from radeval_lib.study.profiles import names
 from radeval_lib.tables import table_html
 from workflow import describing, readme
@@ -207,7 +207,7 @@ def test_cells_that_a_page_reads_are_made_in_order_and_once(
     ran: list[list[str]] = []
     monkeypatch.setattr(launching.subprocess, "run", lambda command, check: ran.append(command))
     (there := cells.folder(tmp_path / "embedded", made[0])).mkdir(parents=True)
-    (there / cells.FACTS).write_text("{}")
+    (there / cell_outputs.FACTS).write_text("{}")
     launching.make_cells("ratescore/ner_ablations")
     assert len(ran) == len(made) - 1
 

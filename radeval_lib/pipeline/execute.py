@@ -27,7 +27,7 @@ from radeval_lib.errors import NotebookError, ParameterError
 from radeval_lib.paths import BUILD, NOTEBOOKS, ROOT, STAGE, THREAD_VARIABLES, display_path
 from radeval_lib.pipeline import absent, durations, forkserver, limited, logs, processes, steps
 from radeval_lib.pipeline.parameters import COMMON
-from radeval_lib.study import beginning, cells, profiles
+from radeval_lib.study import beginning, cell_outputs, cells, profiles
 from radeval_lib.study.cells import Cell
 from radeval_lib.study.declarations import declared
 from radeval_lib.study.sources import read_source
@@ -154,7 +154,7 @@ def run_notebook(name: str, parameters: Mapping[str, Any], place: RunFolders, pr
                 print(f"radbook: {place.name} is left out: {error.evalue}", flush=True)
                 _leave_out(name, parameters, stage, executed, error.evalue)
             else:
-                if place.is_cell and not (stage / cells.FACTS).is_file():
+                if place.is_cell and not (stage / cell_outputs.FACTS).is_file():
                     raise NotebookError(
                         "this cell ended without `run.save(...)`",
                         f"notebooks/{name}.md",
@@ -239,7 +239,7 @@ def _leave_out(name: str, parameters: Mapping[str, Any], stage: Path, executed: 
     notebook = nbformat.v4.new_notebook(metadata={absent.OMISSION_KEY: lack})
     nbformat.write(notebook, executed)
     if own := {key: value for key, value in parameters.items() if key not in COMMON}:
-        cells.write_omission(stage, Cell(name, tuple(own.items())), lack)
+        cell_outputs.write_omission(stage, Cell(name, tuple(own.items())), lack)
 
 
 def _lasting(parameters: Mapping[str, Any]) -> dict[str, Any]:

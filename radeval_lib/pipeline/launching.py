@@ -21,7 +21,7 @@ from radeval_lib import atomic, own_yaml
 from radeval_lib.labs import building
 from radeval_lib.paths import BUILD, DEFAULT_PROFILE, MANIFESTS, ROOT, display_path, notebooks
 from radeval_lib.pipeline import durations, steps
-from radeval_lib.study import cells
+from radeval_lib.study import cell_outputs, cells
 from radeval_lib.study.cells import Cell
 from radeval_lib.study.declarations import ALL, declared
 from radeval_lib.study.profiles import command
@@ -133,7 +133,7 @@ def runs_alone(name: str) -> bool:
 def make_cells(name: str) -> None:
     """Make what a page reads where it was not made yet, one after another."""
     for cell in cells_of(name):
-        if not (cells.folder(BUILD / DEFAULT_PROFILE, cell) / cells.FACTS).is_file():
+        if not (cells.folder(BUILD / DEFAULT_PROFILE, cell) / cell_outputs.FACTS).is_file():
             own = [text for key, value in cell.items for text in ("-p", key, str(value))]
             print(command(cell.notebook, DEFAULT_PROFILE, cell.items), flush=True)
             subprocess.run(

@@ -17,7 +17,7 @@ from radeval_lib.errors import NotebookError, ParameterError, ResultError, liste
 from radeval_lib.papers.exhibits import ledger
 from radeval_lib.paths import BUILD, notebooks
 from radeval_lib.pipeline import data_sums, rendered
-from radeval_lib.study import cells, dependencies
+from radeval_lib.study import cell_outputs, cells, dependencies
 from radeval_lib.study.cells import Cell
 from radeval_lib.study.declarations import ALL, declared
 from radeval_lib.study.profiles import CELL_MODEL, Profile, profile
@@ -197,7 +197,9 @@ class Graph:
         notebook = self.cells[name].notebook if name in self.cells else name
         if notebook not in notebooks():
             return {}
-        before = {one: self.output_dir / "cells" / one / cells.FACTS for one in self.cells_before(notebook)}
+        before = {
+            one: self.output_dir / "cells" / one / cell_outputs.FACTS for one in self.cells_before(notebook)
+        }
         before |= {one: self.results(one) / RECORD for one in self.pages_before(notebook)}
         return {one: checksums.of_file(path) if path.is_file() else "" for one, path in before.items()}
 
@@ -229,7 +231,7 @@ class Graph:
         cell = self.cells[name]
         folder = cells.folder(self.output_dir, cell)
         try:
-            cells.check(folder, cell, self.settings.name)
+            cell_outputs.check(folder, cell, self.settings.name)
         except ResultError as error:
             return error.what if folder.exists() else ""
         return None

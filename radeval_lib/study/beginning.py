@@ -27,7 +27,7 @@ from radeval_lib.paths import (
     THREAD_VARIABLES,
     display_path,
 )
-from radeval_lib.study import cells, code, dependencies, profiles, write_guard
+from radeval_lib.study import cells, code, dependencies, profiles
 from radeval_lib.study.cells import Cell
 from radeval_lib.study.profiles import Profile
 from radeval_lib.study.runs import Run
@@ -102,7 +102,9 @@ def begin_cell(
         # What outlives a run, below its outputs.
         own = ("annotation_task", "cache", "models", cells.UNFINISHED)
         kept = [BUILD / "models", BUILD / "cache", *(run.output_dir / name for name in own)]
-        write_guard.refuse_writes_outside(notebook, [Path(stage), *kept])
+        # By its name, since no number depends on it.
+        refuse = registry.find("radeval_lib.study.write_guard:refuse_writes_outside")
+        refuse(notebook, [Path(stage), *kept])
     else:
         _hold_place(run)
     for path in run.results_dir.glob("*.json"):  # of an earlier run by hand, which may have recorded more

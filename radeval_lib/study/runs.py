@@ -23,8 +23,9 @@ from radeval_lib import atomic, origin, registry
 from radeval_lib.errors import NotebookError, ProfileError
 from radeval_lib.origin import Reading
 from radeval_lib.paths import BUILD, PROFILES, STAGE, display_path
-from radeval_lib.study import cells, code, verdicts
-from radeval_lib.study.cells import Cell, CellOutput
+from radeval_lib.study import cell_outputs, cells, code, verdicts
+from radeval_lib.study.cell_outputs import CellOutput
+from radeval_lib.study.cells import Cell
 from radeval_lib.study.declarations import Declared
 from radeval_lib.study.profiles import CELL_MODEL, Profile
 
@@ -235,16 +236,19 @@ class Run:
 
         Parameters
         ----------
-        tables : by name; read back with the same columns and types, without the index.
-        facts : settings, sizes and the like, as JSON can hold them.
-        model : saves a model into the folder that it is given.
+        tables, facts, model : see :func:`radeval_lib.study.cell_outputs.write`.
+
+        Raises
+        ------
+        ParameterError
+            Where a table or a fact could not be read back as it is.
         """
         cell, provenance = Cell(self.notebook, self.parameters), self.provenance()
         if stage := os.environ.get(STAGE):  # it moves into its place when the run has ended
-            cells.write(Path(stage), cell, tables, facts or {}, model, provenance)
+            cell_outputs.write(Path(stage), cell, tables, facts or {}, model, provenance)
             return
         with atomic.new_folder(cells.folder(self.output_dir, cell)) as new:
-            cells.write(new, cell, tables, facts or {}, model, provenance)
+            cell_outputs.write(new, cell, tables, facts or {}, model, provenance)
         shutil.rmtree(cells.unfinished(self.output_dir, cell), ignore_errors=True)
 
     def provenance(
@@ -288,9 +292,9 @@ class Run:
         """A cell of this run's own outputs, or else of the profile's build."""
         places = [cells.folder(root, cell) for root in (self.output_dir, BUILD / self.whole_profile.name)]
         found = next((place for place in places if place.is_dir()), places[0])
-        output = cells.read(found, cell, self.whole_profile.name)
-        name = f"cells/{cell.notebook}/{cell.slug}/{cells.FACTS}"
-        self.reading.note_file(f"cells/{cell.notebook}", found / cells.FACTS, name)
+        output = cell_outputs.read(found, cell, self.whole_profile.name)
+        name = f"cells/{cell.notebook}/{cell.slug}/{cell_outputs.FACTS}"
+        self.reading.note_file(f"cells/{cell.notebook}", found / cell_outputs.FACTS, name)
         return output
 
     def require_declared(self, kind: str, name: str) -> None:

@@ -5,12 +5,14 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
 import pytest
 
+from radeval_lib.data.restricted import RestrictedText
 from radeval_lib.errors import NotebookError, ParameterError, ResultError
 from radeval_lib.paths import PROFILES, ROOT
-from radeval_lib.study import begin, cells
+from radeval_lib.study import begin, cell_outputs, cells
 from radeval_lib.study.cells import Cell
 from radeval_lib.study.declarations import Declared, front_matter
 from radeval_lib.study.profiles import CELL_MODEL, names, profile
@@ -25,35 +27,86 @@ def _written(folder: Path, model: bool = False) -> Path:
     def save(where: Path) -> None:
         (where / "weights").write_text("1")
 
-    cells.write(folder, ONE, {"counts": COUNTS}, {"sizes": {"test": 3}}, save if model else None)
+    cell_outputs.write(folder, ONE, {"counts": COUNTS}, {"sizes": {"test": 3}}, save if model else None)
     return folder
 
 
 def test_a_cell_is_read_back_as_it_was_written(tmp_path: Path) -> None:
-    kept = cells.read(_written(tmp_path / "cell", model=True), ONE, "smoke")
+    kept = cell_outputs.read(_written(tmp_path / "cell", model=True), ONE, "smoke")
     pd.testing.assert_frame_equal(kept.tables["counts"], COUNTS)
     assert kept.facts["sizes"] == {"test": 3}
     assert kept.model is not None
     assert (kept.model / "weights").read_text() == "1"
-    assert cells.read(_written(tmp_path / "other"), ONE, "smoke").model is None
+    assert cell_outputs.read(_written(tmp_path / "other"), ONE, "smoke").model is None
 
 
 @pytest.mark.parametrize("values", [["a", None], [1, "a"], [None, None], pd.array([1, None], "Int64")])
 def test_a_column_that_would_be_read_back_as_another_is_refused(tmp_path: Path, values) -> None:
     with pytest.raises(ParameterError, match="column 'mixed' of 'counts' could not be read back"):
-        cells.write(tmp_path, ONE, {"counts": pd.DataFrame({"mixed": values})}, {})
+        cell_outputs.write(tmp_path, ONE, {"counts": pd.DataFrame({"mixed": values})}, {})
+
+
+@pytest.mark.parametrize(
+    ("name", "columns"),
+    [("counts", ["a", "a"]), ("counts", []), ("../counts", ["a"]), ("", ["a"])],
+    ids=["a name twice", "no column", "another folder", "no name"],
+)
+def test_a_table_that_would_be_read_back_as_another_is_refused(
+    tmp_path: Path, name: str, columns: list[str]
+) -> None:
+    with pytest.raises(ParameterError, match=f"table {name!r} could not be read back"):
+        cell_outputs.write(tmp_path, ONE, {name: pd.DataFrame([[1] * len(columns)], columns=columns)}, {})
+    with pytest.raises(ParameterError, match="column 7 of 'counts' could not be read back"):
+        cell_outputs.write(tmp_path, ONE, {"counts": pd.DataFrame({7: [1]})}, {})
+
+
+@pytest.mark.parametrize(
+    ("facts", "place"),
+    [
+        ({"text": RestrictedText("no effusion", "mimic3_rrs")}, "text"),
+        (
+            {"sizes": {"by part": [{"kept": RestrictedText("no effusion", "mimic3_rrs")}]}},
+            "sizes.by part.kept",
+        ),
+        ({"loss": float("nan")}, "loss"),
+        ({"losses": (0.5, float("inf"))}, "losses"),
+        ({"sizes": {5: 1}}, "sizes"),
+        ({"names": {"a"}}, "names"),
+        ({"array": np.array([1])}, "array"),
+        ({"seed": np.int64(5)}, "seed"),
+    ],
+)
+def test_a_fact_that_json_does_not_give_back_is_refused_and_not_shown(
+    tmp_path: Path, facts: dict, place: str
+) -> None:
+    with pytest.raises(ParameterError, match=f"fact '{place}' could not be read back") as caught:
+        cell_outputs.write(tmp_path, ONE, {}, facts)
+    assert "effusion" not in str(caught.value)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_facts_that_json_gives_back_are_kept(tmp_path: Path) -> None:
+    facts = {"seeds": (1, 2), "rate": np.float64(0.5), "none": None, "sizes": {"test": [3, True]}, "é": "ü"}
+    cell_outputs.write(tmp_path, ONE, {}, facts)
+    assert cell_outputs.read(tmp_path, ONE, "smoke").facts.items() >= {**facts, "seeds": [1, 2]}.items()
+
+
+def test_large_whole_numbers_are_read_back(tmp_path: Path) -> None:
+    table = pd.DataFrame({"n": np.array([2**63 + 1], dtype="uint64")})
+    cell_outputs.write(tmp_path, ONE, {"counts": table}, {})
+    pd.testing.assert_frame_equal(cell_outputs.read(tmp_path, ONE, "smoke").tables["counts"], table)
 
 
 def test_a_carriage_return_ends_no_row(tmp_path: Path) -> None:
     table = pd.DataFrame({"text": ["a\rb", "c\nd"], "n": [1, 2]})
-    cells.write(tmp_path, ONE, {"counts": table}, {})
-    pd.testing.assert_frame_equal(cells.read(tmp_path, ONE, "smoke").tables["counts"], table)
+    cell_outputs.write(tmp_path, ONE, {"counts": table}, {})
+    pd.testing.assert_frame_equal(cell_outputs.read(tmp_path, ONE, "smoke").tables["counts"], table)
 
 
 @pytest.mark.parametrize("name", ["tables", "seed"])
 def test_a_fact_with_a_name_that_is_taken_is_refused(tmp_path: Path, name: str) -> None:
     with pytest.raises(ParameterError, match=f"may not be called '{name}'"):
-        cells.write(tmp_path, ONE, {}, {name: 1}, provenance={"seed": 5})
+        cell_outputs.write(tmp_path, ONE, {}, {name: 1}, provenance={"seed": 5})
 
 
 def test_two_cells_of_one_folder_are_refused() -> None:
@@ -64,23 +117,25 @@ def test_two_cells_of_one_folder_are_refused() -> None:
 @pytest.mark.parametrize("damaged", ["counts.csv", "model/weights"])
 def test_a_cell_that_is_missing_or_damaged_is_reported(tmp_path: Path, damaged: str) -> None:
     with pytest.raises(ResultError, match=r"not made yet.*ner_training -p scheme iob .*-p profile smoke"):
-        cells.read(tmp_path / "none", ONE, "smoke")
+        cell_outputs.read(tmp_path / "none", ONE, "smoke")
     folder = _written(tmp_path / "cell", model=True)
     (folder / damaged).write_text("else")
     with pytest.raises(ResultError, match="missing or was changed"):
-        cells.read(folder, ONE, "smoke")
+        cell_outputs.read(folder, ONE, "smoke")
     (folder / damaged).unlink()
     with pytest.raises(ResultError, match="missing or was changed"):
-        cells.read(folder, ONE, "smoke")
-    (folder / cells.FACTS).write_text('{"half": ')
+        cell_outputs.read(folder, ONE, "smoke")
+    (folder / cell_outputs.FACTS).write_text('{"half": ')
     with pytest.raises(ResultError, match="cut short"):
-        cells.read(folder, ONE, "smoke")
+        cell_outputs.read(folder, ONE, "smoke")
 
 
 def test_slugs_tell_cells_apart_and_are_names_of_folders() -> None:
     plain = Cell.of("a/b", x="iob", n=3)
     assert plain.slug == "iob-3"
-    odd = [Cell.of("a/b", x=text) for text in ("a:b", "a_b", "a/b", "../x", "x" * 200, "x" * 201, "")]
+    texts = ("a:b", "a_b", "a/b", "../x", "..", ".", "x" * 200, "x" * 201, "")
+    odd = [Cell.of("a/b", x=text) for text in texts]
+    assert not {".", ".."} & {cell.slug for cell in odd}
     assert len({cell.slug for cell in odd}) == len(odd)
     assert all("/" not in cell.slug and len(cell.slug) < 100 for cell in odd)
     assert Cell.of("a/b").slug == "only"

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from radeval_lib.pages.rales.benchmark_encoders import title
 from radeval_lib.pages.rales.settings import RalesSettings
-from radeval_lib.study.cells import CellOutput
+from radeval_lib.study.cell_outputs import CellOutput
 
 REGIMES = {
     "all": "all labels",

@@ -18,7 +18,8 @@ from radeval_lib.stats import measures
 from radeval_lib.stats.estimates import Estimate
 from radeval_lib.stats.proportions import wilson
 from radeval_lib.study import profiles
-from radeval_lib.study.cells import Cell, CellOutput
+from radeval_lib.study.cell_outputs import CellOutput
+from radeval_lib.study.cells import Cell
 from radeval_lib.study.checks import Check, Key, above, check_readings, check_statement, under_every
 from radeval_lib.study.display import phrase
 from radeval_lib.study.page_runs import OpenExhibit

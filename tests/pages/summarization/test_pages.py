@@ -19,7 +19,8 @@ from radeval_lib.pages.summarization.comparison import LeadRetention, unseen_che
 from radeval_lib.pages.summarization.corpora import lengths_and_vocabulary
 from radeval_lib.pages.summarization.training import seen_groups
 from radeval_lib.stats.estimates import Estimate
-from radeval_lib.study.cells import Cell, CellOutput
+from radeval_lib.study.cell_outputs import CellOutput
+from radeval_lib.study.cells import Cell
 
 matplotlib.use("Agg")
 
