@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
@@ -14,8 +15,17 @@ from radeval_lib.data.manifests import find
 from radeval_lib.data.records import CodedStudy, Report
 from radeval_lib.metrics import create
 from radeval_lib.metrics.base import get
-from radeval_lib.pages.across import coded_findings, real_systems, score_variants, system_sets, variant_ranks
-from radeval_lib.pages.across.system_sets import CONSTANT, FILES, LANDMARKS, SAME
+from radeval_lib.pages.across import (
+    coded_findings,
+    real_systems,
+    released_scores,
+    score_variants,
+    system_claims,
+    system_scores,
+    system_sets,
+    variant_ranks,
+)
+from radeval_lib.pages.across.system_sets import CONSTANT, FILES, LANDMARKS, METRICS, SAME
 
 REFERENCES = ["Small left pleural effusion.", "The lungs are clear.", "Cardiomegaly.", "No acute disease."]
 GOLD = [{"Effusion"}, set(), {"Cardiomegaly"}, set()]
@@ -55,7 +65,7 @@ def test_masks_name_codes_in_order():
 
 
 def test_findings_are_counted_and_shuffled(texts):
-    found = real_systems.findings(system_sets.table(texts), ["finder", "plain"], rng(), lookups=2_000)
+    found = system_scores.findings(system_sets.table(texts), ["finder", "plain"], rng(), shuffles=2_000)
     assert found.loc["finder", ["named", "coded", "false", "normal", "texts", "sets"]].tolist() == [
         2,
         2,
@@ -78,7 +88,7 @@ def test_gains_average_to_what_shuffling_loses(texts):
     for name, metric in metrics.items():
         table[name] = metric.values([*texts["reference"]], [*texts["candidate"]])
     recording = recorded.Recording("toy", table, {}, {"expected": expected, "shuffles": shuffles})
-    found = real_systems.gains(recording, 200, rng()).set_index(["metric", "stratum"])
+    found = system_scores.gains(recording, 200, rng()).set_index(["metric", "stratum"])
     for name, metric in metrics.items():
         own = texts[texts["system"] == "finder"]["candidate"].tolist()
         every = metric.matrix(REFERENCES, own)
@@ -106,8 +116,114 @@ def test_the_share_of_normal_studies_turns_an_order():
             "rouge_l": [0.2, 0.5, 0.5, 0.4],
         }
     )
-    ends = real_systems.curve(table, "rouge_l", ("a", "b"), np.array([0.0, 1.0]))
+    ends = system_scores.curve(table, "rouge_l", ("a", "b"), np.array([0.0, 1.0]))
     assert ends == pytest.approx([0.1, -0.3])
+
+
+def scored(**scores: tuple[float, float]) -> pd.DataFrame:
+    """Twelve studies, of which the first six have a code each that "MLRG" alone names. Every metric gives a
+    system its two scores, of studies with a code and of normal ones."""
+    codes = [1 << place if place < 6 else 0 for place in range(12)]
+    frames = []
+    for system, (finding, normal) in scores.items():
+        names = system.startswith("MLRG")
+        values = [finding if code else normal for code in codes]
+        columns = {metric: [get(metric).sign() * value for value in values] for metric in METRICS}
+        strata = ["finding" if code else "normal" for code in codes]
+        frames.append(
+            pd.DataFrame({"study": range(12), "case": range(12), "system": system, "stratum": strata})
+            .assign(gold=codes, found=codes if names else 0, text=0, stated=0, masked=0)
+            .assign(**columns)
+        )
+    return pd.concat(frames, ignore_index=True)
+
+
+def test_a_file_that_names_findings_beyond_chance_trails_and_the_claims_hold() -> None:
+    table = scored(MLRG=(0.5, 0.1), plain=(0.4, 0.4), **{CONSTANT: (0.4, 0.4)})
+    table.loc[(table["system"] == CONSTANT) & (table["study"] % 2 == 0), "bleu"] -= 0.2
+    made = system_claims.tested(recorded.Recording("toy", table, {}), ["MLRG", "plain"], 200, rng())
+    assert made["holds"].tolist() == ["yes"] * 4
+    assert made["found"].tolist() == [
+        "MLRG: 6 of 6, p < 0.001",
+        "4 of 4: BLEU, ROUGE-L, METEOR, BERTScore",
+        "ROUGE-L, METEOR, BERTScore",  # by BLEU the constant is surely worse
+        "4 of 4",
+    ]
+
+
+def test_claims_are_refuted_where_the_file_that_names_findings_is_first() -> None:
+    table = scored(MLRG=(0.5, 0.5), plain=(0.4, 0.4), **{CONSTANT: (0.3, 0.3)})
+    made = system_claims.tested(recorded.Recording("toy", table, {}), ["MLRG", "plain"], 200, rng())
+    assert made["holds"].tolist() == ["yes", "no", "no", "no"]
+    assert made["found"].tolist()[1:] == ["0 of 4: none", "none", "0 of 0"]
+
+
+@pytest.mark.parametrize(("last", "leads"), [(0.3, False), (0.4, None), (0.5, None)])
+def test_the_file_with_a_text_per_image_leads_or_trails_by_both_images(last: float, leads: object) -> None:
+    table = scored(
+        MLRG=(0.3, 0.3), plain=(0.4, 0.4), other=(0.2, 0.2), **{iu_systems.LAST_IMAGE: (last, last)}
+    )
+    named = system_scores.findings(table, ["MLRG", "plain", "other"], rng(), shuffles=50)
+    run = SimpleNamespace(profile=SimpleNamespace(resamples=50), rng=lambda name: rng())
+    led = real_systems.leads(recorded.Recording("toy", table, {}), named, run)
+    assert led["rival"].unique().tolist() == ["plain"]
+    assert led.loc["bleu", "difference"].value == pytest.approx(-0.1)
+    assert led.loc["green_rules_errors", "difference"].value == pytest.approx(0.1)  # less is better
+    assert led["leads"].tolist() == [leads] * len(METRICS)
+
+
+def test_our_scores_stand_beside_the_released_ones_of_the_same_study() -> None:
+    table = scored(MoERad=(0.0, 0.0), plain=(9.0, 9.0))
+    table.loc[table["system"] == "MoERad", "bertscore"] = [1, 2, 3, 4, 5, 6, 1, 2, 3, 4, 5, 6]
+    theirs = [1, 2, 3, 4, 6, 5, 6, 5, 4, 3, 2, 1]  # one of 15 pairs turned, then all of 15
+    released = pd.DataFrame({"study": range(12), "bertscore": theirs})[::-1]
+    recording = recorded.Recording("toy", table, {}, {"released": released})
+    found = released_scores.against_released(recording, {"bertscore": "bertscore"}).set_index("stratum")
+    assert found.loc["finding", ["tau", "n"]].tolist() == pytest.approx([13 / 15, 6])
+    assert found.loc["normal", ["tau", "n"]].tolist() == pytest.approx([-1, 6])
+    ours, other = released_scores.beside_released(recording, "bertscore", "bertscore")
+    assert (ours.tolist(), other.tolist()) == ([1, 2, 3, 4, 5, 6] * 2, theirs)
+
+
+def test_an_unknown_system_or_stratum_is_refused_in_one_line() -> None:
+    table = scored(MLRG=(0.5, 0.1), plain=(0.4, 0.4))
+    for call in (
+        lambda: system_scores.findings(table, ["MLGR"], rng()),
+        lambda: system_scores.difference(table, "bleu", ("MLRG", "MLGR"), "all", 50, rng()),
+    ):
+        with pytest.raises(DataError, match=r"no system 'MLGR'\. Systems: MLRG, plain"):
+            call()
+    with pytest.raises(DataError, match="no stratum 'normall'"):
+        system_scores.means(table, ["bleu"], "normall")
+
+
+def test_a_difference_is_on_the_studies_that_both_systems_have() -> None:
+    table = scored(MLRG=(0.5, 0.1), plain=(0.4, 0.4))
+    table = table[(table["system"] == "MLRG") | (table["study"] > 2)]
+    found = system_scores.difference(table, "bleu", ("MLRG", "plain"), "finding", 50, rng())
+    assert (found.value, found.low, found.high) == pytest.approx((0.1, 0.1, 0.1))
+    whole = system_scores.difference(table, "bleu", ("MLRG", "plain"), "all", 50, rng())
+    assert whole.value == pytest.approx((3 * 0.1 - 6 * 0.3) / 9)
+
+
+def test_the_sentences_say_what_the_recorded_table_holds() -> None:
+    found = recorded.load("iu_systems")
+    run = SimpleNamespace(profile=SimpleNamespace(resamples=100), rng=lambda name: rng())
+    named = system_scores.findings(found.table, FILES, rng(), shuffles=100)
+    led = real_systems.leads(found, named, run)
+    gained = system_scores.gains(found, 100, rng())
+    told = real_systems.answer(found, named, gained, led, run)
+    own = found.table[found.table["system"] == SAME]
+    rouge = found.table.groupby("system")["rouge_l"].mean()
+    assert (told["studies"], told["normal"]) == ("590", str((own["stratum"] == "normal").sum()))
+    assert (told["finder"], told["silent"]) == ("MLRG", "three")
+    assert told["rivals"] == rouge[list(FILES)].idxmax()
+    assert told["rouge"] == f"{rouge['MLRG']:.3f}"
+    assert told["normal_of_two"] == f"{100 * 307 / (307 + int(told['with_finding'])):.0f}%"
+    assert set(told) >= real_systems.HEADLINE
+    shown = real_systems.beside_each_other(gained)
+    assert list(shown.columns) == ["MLRG", "MoERad", "CvT2DistilGPT2"]
+    assert shown.loc[("ROUGE-L", "all"), told["stylist"]] == told["stylist_gain"]
 
 
 @pytest.mark.parametrize(
@@ -221,7 +337,7 @@ def test_ranks_follow_the_direction():
 
 
 def test_each_claim_says_how_it_is_tested_and_refuted():
-    assert all(set(one) == {"claim", "test", "refuted_by"} for one in real_systems.claims().values())
+    assert all(set(one) == {"claim", "test", "refuted_by"} for one in system_claims.claims().values())
 
 
 def test_what_is_recorded_holds_no_text():

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -11,7 +11,7 @@ from matplotlib.axes import Axes
 
 from radeval_lib import plots
 from radeval_lib.study.checks import out_of
-from radeval_lib.wording import in_words
+from radeval_lib.wording import in_words, joined
 
 
 def ranks(table: pd.DataFrame, systems: Sequence[str]) -> pd.DataFrame:
@@ -23,6 +23,18 @@ def ranks(table: pd.DataFrame, systems: Sequence[str]) -> pd.DataFrame:
 def wins(table: pd.DataFrame, systems: Sequence[str]) -> pd.Series[int]:
     """By how many variants each system is first."""
     return (ranks(table, systems) == 1).sum().sort_values(ascending=False)
+
+
+def wins_in_words(counts: Mapping[str, int]) -> str:
+    """How many variants put each system first (:func:`wins`), most first.
+
+    >>> wins_in_words({"A": 5, "B": 0, "C": 9})
+    'nine put C first and five A'
+    """
+    ahead = sorted(((count, name) for name, count in counts.items() if count), reverse=True)
+    (most, best), *others = [(in_words(count), name) for count, name in ahead]
+    verb = "put" if ahead[0][0] > 1 else "puts"
+    return joined([f"{most} {verb} {best} first", *(f"{count} {name}" for count, name in others)])
 
 
 def undecided(table: pd.DataFrame, systems: Sequence[str]) -> list[str]:
