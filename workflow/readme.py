@@ -24,8 +24,7 @@ from radeval_lib import atomic, study
 from radeval_lib.data import recorded
 from radeval_lib.pages.across import which_judge
 from radeval_lib.paths import BUILD, DEFAULT_PROFILE, ROOT
-from radeval_lib.pipeline import typesetting
-from radeval_lib.pipeline.page_forms import for_both_grounds
+from radeval_lib.pipeline import drawings
 from radeval_lib.study.headlines import headlines
 from radeval_lib.wording import in_words
 
@@ -57,7 +56,7 @@ def figure(table: pd.DataFrame) -> str:
     stream = io.StringIO()
     drawn.savefig(stream, format="svg", metadata={"Date": None}, facecolor="#ffffff")
     plt.close(drawn)
-    return for_both_grounds(typesetting.drawing(stream.getvalue()))
+    return drawings.for_pages(stream.getvalue())
 
 
 def introduced(table: pd.DataFrame) -> str:

@@ -310,5 +310,6 @@ def note_inputs(output_dir: Path, name: str, inputs: Mapping[str, str]) -> None:
 
 
 def renderer_digest() -> str:
-    """Names the code that turns executed notebooks into the book."""
-    return dependencies.modules_digest(dependencies.closure(["radeval_lib.pipeline.book"]))
+    """Names the code that turns executed notebooks into the book; Sphinx finds its extension by name."""
+    entries = ["radeval_lib.pipeline.book", "radeval_lib.pipeline.sphinx_extension"]
+    return dependencies.modules_digest(dependencies.closure(entries))

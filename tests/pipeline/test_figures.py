@@ -13,8 +13,7 @@ import pytest
 from seaborn.utils import relative_luminance
 
 from radeval_lib import plots
-from radeval_lib.pipeline import typesetting
-from radeval_lib.pipeline.page_forms import for_both_grounds
+from radeval_lib.pipeline.drawings import for_both_grounds, with_text_set
 
 HEAD = '<?xml version="1.0"?>\n<svg width="9" xmlns="http://www.w3.org/2000/svg">'
 
@@ -118,7 +117,7 @@ def test_lines_of_a_text_meet_where_they_did_in_any_font(side: str, anchor: str)
     with plt.rc_context({"svg.fonttype": "none"}):
         plt.savefig(drawn, format="svg")
     plt.close()
-    told = typesetting.drawing(drawn.getvalue())
+    told = with_text_set(drawn.getvalue())
     lines = re.findall(r'text-anchor: (\w+);[^>]*translate\(([\d.]+) [\d.]+\)">(Min|edema)', told)
     assert [(where, text) for where, _, text in lines] == [(anchor, "Min"), (anchor, "edema")]
     boxed = re.findall(r'text-anchor: (\w+);[^>]*translate\(([\d.]+) [\d.]+\)">(?:fluid|overload)', told)

@@ -10,7 +10,7 @@ from docutils import nodes
 from pybtex.database import Entry, Person
 
 from radeval_lib import interactive
-from radeval_lib.pipeline import typesetting
+from radeval_lib.pipeline import bibliography, drawings, sphinx_extension, typesetting
 
 
 @pytest.mark.parametrize(
@@ -130,7 +130,7 @@ def test_no_option_of_a_command_breaks() -> None:
 
 
 def test_a_drawing_comes_back_to_its_line_after_a_subscript() -> None:
-    assert typesetting.drawing("<style>a{b: -1px}</style><text>-1 τ_b with</text>") == (
+    assert drawings.with_text_set("<style>a{b: -1px}</style><text>-1 τ_b with</text>") == (
         '<style>a{b: -1px}</style><text>−1 τ<tspan font-size="75%" dy="0.24em">b</tspan>'
         '<tspan dy="-0.18em"> with</tspan></text>'
     )
@@ -144,7 +144,7 @@ def test_a_page_is_set_but_for_its_code_and_formulas() -> None:
         nodes.raw("", "-1", format="latex"),
     ]
     page += nodes.raw("", "no minus", format="html")
-    typesetting.set_page(None, page, "page")  # type: ignore[arg-type]
+    sphinx_extension.set_page(None, page, "page")  # type: ignore[arg-type]
     assert [type(one).__name__ for one in page.children[:3]] == ["Text", "subscript", "Text"]
     assert [one.astext() for one in page.children[3:]] == ["τ_b -1", "-1", "<b>−1</b>", "-1", "no minus"]
     assert "".join(one.astext() for one in page.children[:3]) == "at τb −0.5, "
@@ -153,7 +153,7 @@ def test_a_page_is_set_but_for_its_code_and_formulas() -> None:
 def test_names_with_a_hyphen_stay_whole_in_prose() -> None:
     text = "by ROUGE-L, τ_b -1 of X-rays, out-of-CXR, GPT-4, a/b-2, x/y, RaTE-Eval, BY-NC-ND on 2026-11-27"
     page = nodes.paragraph("", "", nodes.Text(text))
-    typesetting.set_page(None, page, "page")  # type: ignore[arg-type]
+    sphinx_extension.set_page(None, page, "page")  # type: ignore[arg-type]
     whole = [one.astext() for one in page.findall(nodes.inline)]
     assert whole == ["ROUGE-L", "X-rays", "GPT-4", "a/b-2", "RaTE-Eval", "BY-NC-ND", "2026-11-27"]
     assert page.astext() == text.replace("τ_b -1", "τb −1")
@@ -162,14 +162,14 @@ def test_names_with_a_hyphen_stay_whole_in_prose() -> None:
 def test_a_citation_of_others_says_et_al() -> None:
     link = nodes.reference("", "Poe and others, 2026")
     page = nodes.paragraph("", "", nodes.Text("for her and others "), link)
-    typesetting.set_page(None, page, "page")  # type: ignore[arg-type]
+    sphinx_extension.set_page(None, page, "page")  # type: ignore[arg-type]
     assert page.astext() == "for her and others Poe et al., 2026"
 
 
 def test_names_and_short_code_in_prose_stay_whole() -> None:
     page = nodes.paragraph("", "", nodes.Text("ROUGE-1 in Section 2"), nodes.literal("", "--metric rouge_l"))
     page += [nodes.literal("", "data_manifests/papers/some/paper.yml"), nodes.Text("X-ray")]
-    typesetting.set_page(None, page, "page")  # type: ignore[arg-type]
+    sphinx_extension.set_page(None, page, "page")  # type: ignore[arg-type]
     shown = [(one.astext(), one.get("classes") if isinstance(one, nodes.Element) else "") for one in page]
     assert shown == [
         *(("ROUGE-1", ["whole"]), (" in Section\u00a02", ""), ("--metric rouge_l", ["short"])),
@@ -184,7 +184,7 @@ def test_labels_of_the_bibliography_are_author_and_year() -> None:
     entries.append(Entry("misc", {"year": "2026"}, {"author": [Person("Poe, Ann"), Person("others")]}))
     unnamed = Entry("misc", {})
     unnamed.key = "key"
-    assert list(typesetting.AuthorYear().format_labels([*entries, unnamed])) == [
+    assert list(bibliography.AuthorYear().format_labels([*entries, unnamed])) == [
         *("Doe, 2020a", "Doe and van der Berg, 2020", "Doe et al., 2020", "Doe, 2020b"),
         *("Demšar, 2006", "Poe et al., 2026"),
         "key, n.d.",
