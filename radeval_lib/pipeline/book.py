@@ -13,10 +13,11 @@ from pathlib import Path
 import sphinx
 
 from radeval_lib import atomic, checksums
+from radeval_lib.child_process import kill_on_parent_exit
 from radeval_lib.data import guard, guarded_texts
 from radeval_lib.errors import RadevalError
 from radeval_lib.paths import BOOK, MANIFESTS, NOTEBOOKS, display_path
-from radeval_lib.pipeline import browser_judge, logs, processes, rendered, searched
+from radeval_lib.pipeline import browser_judge, logs, rendered, searched
 from radeval_lib.pipeline.staging import stage
 from radeval_lib.study import cell_outputs
 from radeval_lib.synthetic.generator import generate
@@ -125,7 +126,8 @@ def run_jupyter_book(output_dir: Path, log: Path) -> bool:
         "build", str(output_dir / "book"), "--path-output", str(output_dir),
         "--warningiserror", "--nitpick", "--keep-going", "--quiet",
     ]  # fmt: skip
-    kill = processes.kill_on_parent_exit
     with log.open("w", encoding="utf-8") as stream:
-        status = subprocess.call(command, stdout=stream, stderr=subprocess.STDOUT, preexec_fn=kill)
+        status = subprocess.call(
+            command, stdout=stream, stderr=subprocess.STDOUT, preexec_fn=kill_on_parent_exit
+        )
     return status == 0 and rendered.index(output_dir).is_file()

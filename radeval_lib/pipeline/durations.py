@@ -23,6 +23,19 @@ def _file(output_dir: Path, name: str) -> Path:
     return output_dir / "seconds" / f"{name}.txt"
 
 
+def measured(output_dir: Path, name: str) -> float | None:
+    """How many seconds a step took last here; None where that was not measured, or the note is damaged."""
+    with suppress(OSError, ValueError):
+        return float(_file(output_dir, name).read_text(encoding="utf-8"))
+    return None
+
+
+def measured_cells(output_dir: Path, notebook: str) -> list[float]:
+    """How many seconds each cell of a notebook that was measured here took last."""
+    names = (f"{notebook}/{path.stem}" for path in sorted((output_dir / "seconds" / notebook).glob("*.txt")))
+    return [seconds for name in names if (seconds := measured(output_dir, name)) is not None]
+
+
 def expected(graph: Graph, name: str) -> float | None:
     """How many seconds a step took last here, or else what the cells most like it took here on average, or
     else on the machine that the repository's list is from.
@@ -30,8 +43,8 @@ def expected(graph: Graph, name: str) -> float | None:
     None of a cell of whose notebook none was measured here, where the list is not a measure: it is of the
     profile `embedded`, whose trainings are not those at the papers' settings.
     """
-    with suppress(OSError, ValueError):
-        return float(_file(graph.output_dir, name).read_text(encoding="utf-8"))
+    if (seconds := measured(graph.output_dir, name)) is not None:
+        return seconds
     if (alike := _of_those_alike(graph, name)) is not None:
         return alike
     if name in graph.cells and graph.settings.needs_data_root:
@@ -43,14 +56,12 @@ def _of_those_alike(graph: Graph, name: str) -> float | None:
     """The mean of what was measured here of the cells of its notebook that share most parameters with it."""
     if (cell := graph.cells.get(name)) is None:
         return None
-    measured: dict[int, list[float]] = {}
+    by_shared: dict[int, list[float]] = {}
     for other, other_cell in graph.cells.items():
-        path = _file(graph.output_dir, other)
-        if other_cell.notebook == cell.notebook and path.is_file():
-            with suppress(ValueError):
-                shared = len(set(other_cell.items) & set(cell.items))
-                measured.setdefault(shared, []).append(float(path.read_text(encoding="utf-8")))
-    return fmean(measured[max(measured)]) if measured else None
+        seconds = measured(graph.output_dir, other) if other_cell.notebook == cell.notebook else None
+        if seconds is not None:
+            by_shared.setdefault(len(set(other_cell.items) & set(cell.items)), []).append(seconds)
+    return fmean(by_shared[max(by_shared)]) if by_shared else None
 
 
 def listed(name: str) -> float:

@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 
 from radeval_lib import atomic
+from radeval_lib.child_process import kill_on_parent_exit
 from radeval_lib.errors import RadevalError, ResultError, listed
 from radeval_lib.metrics import blocks
 from radeval_lib.paths import ROOT, THREAD_VARIABLES, display_path, notebooks
@@ -200,7 +201,7 @@ def _run(graph: Graph, cores: int, say: Say, again: Mapping[str, str], environme
             text=True,
             encoding="utf-8",
             errors="replace",
-            preexec_fn=processes.kill_on_parent_exit,
+            preexec_fn=kill_on_parent_exit,
         ) as snakemake,
     ):
         for line in snakemake.stdout or ():

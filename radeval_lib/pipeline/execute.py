@@ -20,6 +20,7 @@ from traitlets import Bool
 from traitlets.config import Config
 
 from radeval_lib import atomic, data
+from radeval_lib.child_process import kill_on_parent_exit
 from radeval_lib.data import withholding
 from radeval_lib.data.errors import AbsentDataError
 from radeval_lib.data.manifests import restricted_in
@@ -78,7 +79,7 @@ class ForkedKernelManager(AsyncKernelManager):
 
     async def start_kernel(self, **settings: Any) -> None:  # type: ignore[override]
         """Start it, so that it ends with this process, however that ends."""
-        await super().start_kernel(preexec_fn=processes.kill_on_parent_exit, **settings)
+        await super().start_kernel(preexec_fn=kill_on_parent_exit, **settings)
 
 
 @dataclass(frozen=True)

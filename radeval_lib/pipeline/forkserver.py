@@ -31,8 +31,9 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+from radeval_lib.child_process import kill_on_parent_exit
 from radeval_lib.paths import ROOT
-from radeval_lib.pipeline import fork_client, processes
+from radeval_lib.pipeline import fork_client
 
 LIBRARIES = (
     "papermill", "jupytext", "nbformat", "ipykernel.kernelapp", "IPython.display",
@@ -84,7 +85,7 @@ def serving() -> Iterator[dict[str, str]]:
             cwd=ROOT,
             env={**os.environ, **dict.fromkeys(_ONE_THREAD, "1"), **_OF_KERNELS},
             pass_fds=[listening.fileno()],
-            preexec_fn=processes.kill_on_parent_exit,
+            preexec_fn=kill_on_parent_exit,
         )
         listening.close()  # else callers would go on waiting for a server that was killed
         try:
@@ -144,7 +145,7 @@ def _fork() -> int:
     own = os.getpid()
     process = os.fork()
     if process == 0:
-        processes.kill_on_parent_exit()
+        kill_on_parent_exit()
         if os.getppid() != own:  # it died before this one asked to die with it
             os._exit(1)
     return process

@@ -13,6 +13,7 @@ from radeval_lib.data import fetch
 from radeval_lib.data.manifests import load_manifest, names
 from radeval_lib.models import catalog
 from radeval_lib.models.pretrained import RADGRAPH
+from radeval_lib.pipeline import durations
 from radeval_lib.pipeline.steps import Graph
 from radeval_lib.roles import filling
 from radeval_lib.study import cells
@@ -155,8 +156,7 @@ def _cells(graph: Graph) -> str:
 def _times(graph: Graph) -> Iterator[str]:
     """The time of the cells that wait, from those of the same notebook that were measured here."""
     for notebook, count in _waiting(graph).items():
-        noted = (graph.output_dir / "seconds" / notebook).glob("*.txt")
-        seconds = [float(path.read_text(encoding="utf-8")) for path in noted]
+        seconds = durations.measured_cells(graph.output_dir, notebook)
         line = f"Time: {notebook}: {count:,} {'cell' if count == 1 else 'cells'} to run"
         if seconds:
             mean = sum(seconds) / len(seconds)

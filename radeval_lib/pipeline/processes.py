@@ -18,7 +18,6 @@ from pathlib import Path
 from typing import TextIO
 
 from radeval_lib import atomic
-from radeval_lib.child_process import kill_on_parent_exit as kill_on_parent_exit
 from radeval_lib.errors import RadevalError
 from radeval_lib.paths import BUILD_LOCK, display_path
 from radeval_lib.study import cells

@@ -132,6 +132,13 @@ def test_cells_take_what_a_measured_one_took(full: Graph) -> None:
     assert durations.expected(full, first) == 1800
 
 
+def test_a_damaged_note_of_a_time_counts_as_none(full: Graph) -> None:
+    for name, seconds in zip(full.cells, ("18", "", "12"), strict=True):
+        durations.note(full.output_dir, name, 0)
+        (full.output_dir / "seconds" / f"{name}.txt").write_text(seconds, encoding="utf-8")
+    assert "as two measured here took 15 s on average" in outlook.outlook(full)[-1]
+
+
 def test_a_profile_of_generated_data_names_none() -> None:
     assert (
         "every role is filled by the generator or by recorded scores"
