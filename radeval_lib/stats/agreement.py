@@ -24,6 +24,13 @@ def _counts(counts: ArrayLike) -> FloatArray:
     return array
 
 
+def _square(matrix: ArrayLike) -> FloatArray:
+    array = np.asarray(matrix, dtype=np.float64)
+    if array.ndim != 2 or array.shape[0] != array.shape[1] or len(array) < 2:
+        raise ValueError(f"matrix has shape {array.shape}; give (raters, raters), two raters or more")
+    return array
+
+
 def mean_absolute_differences(counts: ArrayLike) -> FloatArray:
     """Mean absolute difference of every two raters; symmetric, shape (raters, raters), 0 on the diagonal."""
     array = _counts(counts)
@@ -40,13 +47,13 @@ def kendall_matrix(counts: ArrayLike) -> FloatArray:
 
 def upper_triangle(matrix: ArrayLike) -> FloatArray:
     """The entries above the diagonal of a symmetric matrix: one per pair of raters, row by row."""
-    array = np.asarray(matrix, dtype=np.float64)
+    array = _square(matrix)
     return array[np.triu_indices(array.shape[0], k=1)]
 
 
 def means_of_pairs(matrix: ArrayLike) -> FloatArray:
-    """Each rater's mean over the pairs with every other rater; shape (raters,)."""
-    array = np.asarray(matrix, dtype=np.float64)
+    """Each rater's mean over the pairs with every other rater of a symmetric matrix; shape (raters,)."""
+    array = _square(matrix)
     others = ~np.eye(array.shape[0], dtype=bool)
     return array.mean(axis=1, where=others)
 
@@ -58,8 +65,8 @@ def mean_of_others(counts: ArrayLike) -> FloatArray:
 
 
 def kendall_with(counts: ArrayLike, reference: ArrayLike) -> FloatArray:
-    """Kendall's tau-b of each rater with a reference of shape (items,) or (items, 1), or with one per
-    rater."""
+    """Kendall's tau-b of each rater with a reference of shape (items,) or (items, 1), or with one per rater,
+    shape (items, raters); the result has shape (raters,), NaN where a side does not vary."""
     array, against = _counts(counts), np.asarray(reference, dtype=np.float64)
     column = finite("reference", against[:, None] if against.ndim == 1 else against, len(array), None)
     columns = np.broadcast_to(column, array.shape)
@@ -69,12 +76,14 @@ def kendall_with(counts: ArrayLike, reference: ArrayLike) -> FloatArray:
 def wilcoxon_by_order(parts: Sequence[ArrayLike], orders: int = 720) -> NDArray[np.float64]:
     """Wilcoxon's W of each rater against the mean of all, by the order of adding that mean up in floats.
 
-    SciPy's test and not pingouin's, whose effect sizes would cost 4,320 comparisons of every two counts.
-    A mean of whole counts that is added up as a sum of sixths misses the exact value by its last binary
-    digits. That turns zero differences into tiny ones, breaks ties, and so moves W. ``parts`` of shape
-    (items, raters) add up to the counts; the result has shape (orders, raters), one row for each of the first
-    ``orders`` orders of the raters.
+    SciPy's test and not pingouin's, which computes effect sizes each time. A mean of whole counts that is
+    added up as a sum of sixths misses the exact value by its last binary digits. That turns zero differences
+    into tiny ones, breaks ties, and so moves W. ``parts`` of shape (items, raters) add up to the counts; the
+    result has shape (orders, raters), one row for each of the first ``orders`` orders of the raters, or for
+    all if there are fewer.
     """
+    if not parts:
+        raise ValueError("parts holds no table; give at least one of (items, raters)")
     arrays = [_counts(part) for part in parts]
     counts = np.sum(arrays, axis=0)
     raters = counts.shape[1]
@@ -92,7 +101,7 @@ def interval_alpha(ratings: ArrayLike) -> NDArray[np.float64]:
     krippendorff takes one table at a time, where a bootstrap has thousands. Source: Hayes and Krippendorff
     2007."""
     table = np.asarray(ratings, dtype=np.float64)
-    if table.ndim < 2 or table.shape[-2] < 2:
+    if table.ndim < 2 or table.shape[-2] < 2 or table.shape[-1] < 1:
         raise ValueError(f"ratings has shape {table.shape}; give (..., raters, units), two raters or more")
     if not np.isfinite(table).all():
         raise ValueError("a rating is missing; use krippendorff.alpha for tables with missing ratings")
@@ -107,9 +116,11 @@ def interval_alpha(ratings: ArrayLike) -> NDArray[np.float64]:
 
 def limits_of_agreement(first: ArrayLike, second: ArrayLike) -> Estimate:
     """Mean of first minus second, both of shape (items,), and the limits within which 95 % of differences lie
-    if they are normal (Bland and Altman 1986): what pingouin's ``plot_blandaltman`` draws alone.
-    """
+    if they are normal (Bland and Altman 1986): what pingouin's ``plot_blandaltman`` draws alone. There must
+    be two items or more."""
     ours = finite("first", first, None)
+    if len(ours) < 2:
+        raise ValueError("first has one item; the spread of differences needs at least two")
     gaps = ours - finite("second", second, len(ours))
     reach = 1.96 * gaps.std(ddof=1)
     return Estimate(float(gaps.mean()), float(gaps.mean() - reach), float(gaps.mean() + reach))

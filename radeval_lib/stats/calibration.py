@@ -121,6 +121,8 @@ def static_calibration_error(
     ``zeros`` says where probabilities of exactly 0 go; ``"dropped"`` ignores true classes to which the model
     gave 0. Source: RaLEs, Appendix D, second formula; Nixon et al. 2019.
     """
+    if zeros not in ("first bin", "dropped"):
+        raise ValueError(f"zeros must be 'first bin' or 'dropped', not {zeros!r}")
     array, truth = _checked(probabilities, labels)
     total = 0.0
     for index, column in enumerate(array.T):
@@ -239,6 +241,8 @@ def draw(
     labels : int, shape (n,).
     documents : shape (n,); samples of one document (or patient) are drawn together.
     """
+    if not len(outputs):
+        raise ValueError("outputs holds no classifier")
     terms = np.stack([_terms(*_checked(output, labels)) for output in outputs], axis=1)
     codes = places("documents", documents, len(terms))
     table = np.zeros((codes.max() + 1, *terms.shape[1:]))

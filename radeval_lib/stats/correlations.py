@@ -99,7 +99,14 @@ def beside_one_rater(left_out: Sequence[Resampled]) -> pd.DataFrame:
     DataFrame
         Index: the names. ``value``, ``low``, ``high``: the mean correlation; ``below``, ``below_low``,
         ``below_high``: the raters' minus the metric's.
+
+    Raises
+    ------
+    ValueError
+        For no rater, and for tables of different metrics, pairs or numbers of resamples.
     """
+    if len({(*each.names[:-1], each.pairs, each.draws.shape) for each in left_out}) != 1:
+        raise ValueError("give one table per rater, all of the same metrics and pairs on the same draws")
     values = np.mean([resampled.values for resampled in left_out], axis=0)
     draws = np.mean([resampled.draws for resampled in left_out], axis=0).T
     (low, high), (below_low, below_high) = ends(draws), ends(draws[:, -1:] - draws)

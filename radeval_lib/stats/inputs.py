@@ -25,6 +25,13 @@ def finite(name: str, values: ArrayLike, *shape: int | None) -> FloatArray:
     return array
 
 
+def at_least_one(name: str, number: int) -> int:
+    """A number of repetitions, which must be 1 or more."""
+    if not number >= 1:
+        raise ValueError(f"{name} must be at least 1, not {number}")
+    return number
+
+
 def places(name: str, groups: Any, items: int, *, sort: bool = False) -> NDArray[np.intp]:
     """The number of each item's group, from 0 in order of appearance or sorted; every item has a group."""
     import pandas as pd  # not above: radcliq checks its input here, and scoring by rules loads nothing heavy
@@ -38,9 +45,9 @@ def places(name: str, groups: Any, items: int, *, sort: bool = False) -> NDArray
 
 
 def classes_of(labels: ArrayLike, samples: int, classes: int) -> NDArray[np.int64]:
-    """``labels`` as one whole number a sample, below the number of classes."""
+    """``labels`` as one whole number per sample, from 0 and below the number of classes."""
     truth = np.asarray(labels)
     whole = truth.shape == (samples,) and np.issubdtype(truth.dtype, np.integer)
     if not whole or truth.min() < 0 or truth.max() >= classes:
-        raise ValueError(f"labels must be {samples} whole numbers from 0 to {classes - 1}, one a sample")
+        raise ValueError(f"labels must be {samples} whole numbers from 0 to {classes - 1}, one per sample")
     return truth.astype(np.int64)

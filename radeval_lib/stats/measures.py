@@ -16,7 +16,8 @@ class Measure(NamedTuple):
     """Measures ``names`` that follow from sums of ``statistics`` over cases.
 
     The functions below take ``counts``, with one row per seed and case: ``seed``, ``case`` (a report, a
-    document) and the statistics. Every seed has the same cases.
+    document) and the statistics, finite and not negative. Every seed has the same cases. They raise a
+    ValueError where that is not so.
     """
 
     statistics: tuple[str, ...]
@@ -92,6 +93,10 @@ def paired_difference(
 
 def _table(counts: pd.DataFrame, measure: Measure) -> tuple[list[object], list[object], FloatArray]:
     """Seeds and cases, sorted, and the statistics; shape (seeds, cases, statistics)."""
+    if lacking := {"seed", "case", *measure.statistics} - {*counts.columns}:
+        raise ValueError(f"counts has no column {', '.join(sorted(lacking))}")
+    if counts[["seed", "case"]].isna().any(axis=None):
+        raise ValueError("counts holds a row without its seed or case")
     ordered = counts.sort_values(["seed", "case"])
     seeds, cases = ordered["seed"].unique().tolist(), ordered["case"].drop_duplicates().sort_values().tolist()
     if ordered["case"].tolist() != cases * len(seeds):

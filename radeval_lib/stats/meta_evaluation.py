@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.stats import rankdata
 
 from radeval_lib.stats.correlations import coefficient
-from radeval_lib.stats.inputs import FloatArray, finite, places
+from radeval_lib.stats.inputs import FloatArray, at_least_one, finite, places
 from radeval_lib.stats.printed import Kind
 
 
@@ -38,10 +38,12 @@ def agrees(gaps: ArrayLike, wanted: ArrayLike, cases: Sequence[object]) -> NDArr
     ----------
     gaps : the first item's scores minus the second's.
     wanted : what people say, 1, 0 or -1.
-    cases : of each pair.
+    cases : of each pair; two or more different ones.
     """
     gap = finite("gaps", gaps, None)
     want, place = finite("wanted", wanted, len(gap)), places("cases", cases, len(gap))
+    if not np.isin(want, (-1, 0, 1)).all():
+        raise ValueError("wanted holds a value other than 1, 0 and -1")
     if len(set(place)) < 2:
         raise ValueError("one case leaves no other to decide on what counts as a tie")
     sizes, signs = np.abs(gap), np.sign(gap)
@@ -53,20 +55,27 @@ def agrees(gaps: ArrayLike, wanted: ArrayLike, cases: Sequence[object]) -> NDArr
     return right[elsewhere.argmax(axis=0)[place], np.arange(len(gap))]
 
 
+def _grades(grades: ArrayLike) -> FloatArray:
+    given = finite("grades", grades, None, None)
+    if given.shape[1] < 2:
+        raise ValueError("grades has one rater; give (items, raters) with at least two raters")
+    return given
+
+
 def choices_of_others(grades: ArrayLike, pairs: NDArray[np.intp]) -> FloatArray:
     """What the mean of the other raters says of each pair where each rater is left out in turn: 1 the first,
     -1 the second, 0 neither; shape (raters, pairs).
 
-    ``grades`` has shape (items, raters), ``pairs`` is of :func:`pairs_within`.
+    ``grades`` has shape (items, raters), finite, two raters or more; ``pairs`` is of :func:`pairs_within`.
     """
-    given = np.asarray(grades, dtype=np.float64)
+    given = _grades(grades)
     others = np.stack([np.delete(given, rater, 1).mean(axis=1) for rater in range(given.shape[1])])
     return np.sign(others[:, pairs[:, 0]] - others[:, pairs[:, 1]])
 
 
 def choices_of_raters(grades: ArrayLike, pairs: NDArray[np.intp]) -> FloatArray:
-    """How often one rater says of each pair what the mean of the others says; shape (pairs,)."""
-    given = np.asarray(grades, dtype=np.float64)
+    """How often one rater says of each pair what the mean of the others says, 0 to 1; shape (pairs,)."""
+    given = _grades(grades)
     own = np.sign(given[pairs[:, 0]] - given[pairs[:, 1]]).T
     return np.mean(own == choices_of_others(given, pairs), axis=0)
 
@@ -94,8 +103,15 @@ def permutation_p(
     """Two-sided p that two metrics correlate alike with ratings: their scores change places, case by case.
 
     Scores are replaced by their ranks, since those of two metrics have no common unit. As PERM-BOTH of
-    Deutsch et al. (2021), with cases for rows; (b + 1) / (n + 1), so never 0.
+    Deutsch et al. (2021), with cases for rows; (b + 1) / (n + 1), so never 0. An exchange that leaves a side
+    without variation, so that it has no correlation, counts among the b.
+
+    Raises
+    ------
+    ValueError
+        Where the ratings or a metric do not vary, or an input is not finite or has another length.
     """
+    at_least_one("resamples", resamples)
     rated = finite("ratings", ratings, None)
     mine, theirs = (
         rankdata(finite("first", first, len(rated))),
@@ -108,13 +124,17 @@ def permutation_p(
         return coefficient(one, rated, kind) - coefficient(other, rated, kind)
 
     seen = abs(gap(np.zeros(len(mine), dtype=bool)))
+    if np.isnan(seen):
+        raise ValueError("the ratings or a metric do not vary, so there is no correlation to compare")
     drawn = (rng.random((resamples, place.max() + 1)) < 0.5)[:, place]
-    as_large = sum(abs(gap(swapped)) >= seen - 1e-12 for swapped in drawn)
+    as_large = sum(not abs(gap(swapped)) < seen - 1e-12 for swapped in drawn)
     return (as_large + 1) / (resamples + 1)
 
 
 def superiority_p(first: ArrayLike, second: ArrayLike, *, resamples: int, rng: np.random.Generator) -> float:
-    """One-sided p that the mean of one group of items is not above that of another, by permuting labels."""
+    """One-sided p that the mean of one group of items is not above that of another, by permuting labels;
+    (b + 1) / (resamples + 1), so never 0."""
+    at_least_one("resamples", resamples)
     one, other = finite("first", first, None), finite("second", second, None)
     pooled, n = np.concatenate([one, other]), len(one)
     drawn = rng.permuted(np.tile(pooled, (resamples, 1)), axis=1)
@@ -126,4 +146,7 @@ def soft_pairwise_accuracy(ours: ArrayLike, theirs: ArrayLike) -> float:
     """How alike a metric and people are sure of which of two systems is better (Thompson et al. 2024, eq. 2):
     1 minus the mean absolute difference of their p values, by :func:`superiority_p`, for pairs of systems."""
     mine = finite("ours", ours, None)
-    return float(1 - np.abs(mine - finite("theirs", theirs, len(mine))).mean())
+    both = np.stack([mine, finite("theirs", theirs, len(mine))])
+    if not ((both >= 0) & (both <= 1)).all():
+        raise ValueError("a p value lies outside [0, 1]")
+    return float(1 - np.abs(both[0] - both[1]).mean())

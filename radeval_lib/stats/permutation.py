@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from radeval_lib.stats.inputs import FloatArray
+from radeval_lib.stats.inputs import FloatArray, at_least_one, finite
 
 
 @dataclass(frozen=True)
@@ -42,11 +42,12 @@ def shuffled(scores: ArrayLike, *, permutations: int, rng: np.random.Generator) 
     Raises
     ------
     ValueError
-        Where the matrix is not square, or smaller.
+        Where the matrix is not square, smaller or not finite, or ``permutations`` is below 1.
     """
-    table = np.asarray(scores, dtype=np.float64)
-    if table.ndim != 2 or table.shape[0] != table.shape[1] or len(table) < 2:
+    table = finite("scores", scores, None, None)
+    if table.shape[0] != table.shape[1] or len(table) < 2:
         raise ValueError(f"scores must have shape (n, n) with n of 2 or more, not {table.shape}")
+    at_least_one("permutations", permutations)
     size = len(table)
     rows, columns, whole = table.mean(axis=1), table.mean(axis=0), float(table.mean())
     centred = table - rows[:, None] - columns[None, :] + whole

@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from itertools import combinations, product
-from typing import Literal
+from typing import Literal, get_args
 
 import numpy as np
 import pandas as pd
@@ -31,8 +31,10 @@ def correlation_interval(value: float, n: int, kind: Kind) -> tuple[float, float
     Raises
     ------
     ValueError
-        If the value is not between -1 and 1, or n is below 5.
+        If the value is not between -1 and 1, n is below 5, or the kind is unknown.
     """
+    if kind not in get_args(Kind):
+        raise ValueError(f"kind must be {', '.join(get_args(Kind))}, not {kind!r}")
     if not -1 < value < 1 or n < 5:
         raise ValueError(f"needs |value| < 1 and n >= 5, not {value} and {n}")
     error = {
@@ -51,13 +53,17 @@ def williams_test(first: float, second: float, between: float, n: int) -> tuple[
     Raises
     ------
     ValueError
-        If the three correlations are impossible together, or n is below 4.
+        If the three correlations are impossible together or leave nothing to vary, as three of 1 do, or n is
+        below 4.
     """
     determinant = 1 - first**2 - second**2 - between**2 + 2 * first * second * between
-    if determinant < -1e-12 or n < 4:
+    possible = max(abs(first), abs(second), abs(between)) <= 1 and determinant >= -1e-12
+    if not possible or n < 4:
         raise ValueError(f"correlations {first}, {second} and {between} at n = {n} are impossible together")
     mean = (first + second) / 2
     spread = 2 * (n - 1) / (n - 3) * max(determinant, 0.0) + mean**2 * (1 - between) ** 3
+    if spread == 0:
+        raise ValueError(f"correlations {first}, {second} and {between} leave nothing to vary")
     t = (first - second) * math.sqrt((n - 1) * (1 + between) / spread)
     # What scipy.stats.t.sf computes, without its checks, which cost most where thousands are asked for.
     return t, 2 * float(special.stdtr(n - 3, -abs(t)))
@@ -65,7 +71,10 @@ def williams_test(first: float, second: float, between: float, n: int) -> tuple[
 
 def needed_between(first: float, second: float, n: int) -> float:
     """How strongly two metrics must correlate for their printed correlations to differ at 5 % by
-    :func:`williams_test`; the smallest possible correlation where any will do, NaN where none will."""
+    :func:`williams_test`; the smallest possible correlation where any will do, NaN where none will. A
+    ValueError where one is not between -1 and 1, or n is below 4."""
+    if not max(abs(first), abs(second)) < 1 or n < 4:
+        raise ValueError(f"needs correlations between -1 and 1 and n >= 4, not {first}, {second} and {n}")
     if first == second:
         return math.nan
     reach = math.sqrt((1 - first**2) * (1 - second**2))
@@ -99,9 +108,19 @@ def standard_error(low: float, high: float) -> float:
 def two_sided_p(
     difference: ArrayLike, first_se: ArrayLike, second_se: ArrayLike, between: ArrayLike = 0.0
 ) -> NDArray[np.float64]:
-    """Two-sided p of a z-test of two estimates whose errors correlate by ``between``, by broadcasting."""
+    """Two-sided p of a z-test of two estimates whose errors correlate by ``between``, by broadcasting; NaN
+    where the difference and its standard error are both 0.
+
+    Raises
+    ------
+    ValueError
+        If a standard error is negative or missing, or ``between`` is not from -1 to 1.
+    """
     x, y = np.asarray(first_se, dtype=np.float64), np.asarray(second_se, dtype=np.float64)
-    variance = x**2 + y**2 - 2 * np.asarray(between, dtype=np.float64) * x * y
+    correlation = np.asarray(between, dtype=np.float64)
+    if not ((x >= 0).all() and (y >= 0).all() and (np.abs(correlation) <= 1).all()):
+        raise ValueError("standard errors must be 0 or more, and their correlation from -1 to 1")
+    variance = x**2 + y**2 - 2 * correlation * x * y
     with np.errstate(divide="ignore"):
         z = np.abs(np.asarray(difference, dtype=np.float64)) / np.sqrt(variance)
     return 2 * stats.norm.sf(z)
@@ -109,7 +128,10 @@ def two_sided_p(
 
 def needed_correlation(difference: float, first_se: float, second_se: float) -> float:
     """From which correlation of their errors on the difference of two estimates is significant at 5 % by
-    :func:`two_sided_p`; at or below 0 where independent errors suffice, NaN where no correlation does."""
+    :func:`two_sided_p`; at or below 0 where independent errors suffice, NaN where no correlation does. Both
+    standard errors must be above 0."""
+    if not (first_se > 0 and second_se > 0):
+        raise ValueError(f"standard errors must be above 0, not {first_se} and {second_se}")
     if difference == 0:
         return math.nan
     reach = abs(difference) / _REACH
@@ -128,8 +150,12 @@ def p_of_intervals(
     first: Sequence[float], second: Sequence[float], half_width: float = 0.0, between: float = 0.0
 ) -> tuple[float, float, float]:
     """p of :func:`two_sided_p` for two printed correlations on Fisher's scale, each as (value, low, high) of
-    its 95% interval: at the printed digits, and the smallest and largest that their rounding allows."""
+    its 95% interval: at the printed digits, and the smallest and largest that their rounding allows. A
+    ValueError where low, value and high are not in order, or what rounds to them is not between -1 and 1."""
     one = corners([*first, *second], [half_width] * 6)
+    value, low, high = one[0].reshape(2, 3).T
+    if half_width < 0 or not ((low <= value) & (value <= high)).all() or not (np.abs(one) < 1).all():
+        raise ValueError(f"{first} and {second}: give (value, low, high) in order and between -1 and 1")
     z = np.arctanh(one)
     errors = (z[:, [2, 5]] - z[:, [1, 4]]) / (2 * _REACH)
     ps = two_sided_p(z[:, 0] - z[:, 3], errors[:, 0], errors[:, 1], between)
@@ -141,8 +167,9 @@ def pairwise_tests(frame: pd.DataFrame, *, name: str, half_width: float) -> pd.D
     """z-test of every two printed correlations on Fisher's z scale, their errors taken as independent.
 
     Takes the column ``name`` and ``estimate``, ``ci_low``, ``ci_high`` (95%), one row per estimate, each
-    printed to ``half_width``; gives one row per pair: ``first``, ``second``, ``difference``, ``p`` at the
-    printed digits, and ``least`` and ``most``, the smallest and largest p that rounding allows.
+    printed to ``half_width``, and raises as :func:`p_of_intervals`. Gives one row per pair: ``first``,
+    ``second``, ``difference``, ``p`` at the printed digits, and ``least`` and ``most``, the smallest and
+    largest p that rounding allows.
     """
     printed = frame[["estimate", "ci_low", "ci_high"]].to_numpy(dtype=np.float64)
     names = frame[name].tolist()

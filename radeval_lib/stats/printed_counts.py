@@ -25,7 +25,10 @@ _EDGE = 1e-9
 def sums_that_print(mean: float, half_width: float, n: int) -> list[int]:
     """Whole numbers k from 0 for which k/n rounds to a printed mean of whole numbers.
 
-    Empty where no n counts can have that mean: the GRIM test (Brown and Heathers 2017)."""
+    Empty where no n counts can have that mean: the GRIM test (Brown and Heathers 2017). A ValueError where n
+    is below 1, ``half_width`` is below 0, or the mean is not finite."""
+    if n < 1 or not half_width >= 0 or not math.isfinite(mean):
+        raise ValueError(f"no mean of {n} numbers prints as {mean} with half width {half_width}")
     first, last = math.ceil((mean - half_width - _EDGE) * n), math.floor((mean + half_width + _EDGE) * n)
     return list(range(max(first, 0), last + 1))
 
@@ -85,6 +88,8 @@ def possible_samples(
 
     One row per number of cases ``n`` and method: ``shares`` (how many printed shares some k / n rounds to)
     and ``ends`` (how many printed ends the method gives, at the best fitting k)."""
+    if not shares or largest < 1:
+        raise ValueError(f"{len(shares)} shares of up to {largest} cases; give at least one of each")
     rows = []
     for n in range(1, largest + 1):
         fitting = [counts_that_print(share, half_width, n) for share, _, _ in shares]

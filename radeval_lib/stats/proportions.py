@@ -22,6 +22,8 @@ def wilson(count: float, cases: int) -> tuple[float, float]:
 
 
 def rule_of_three(cases: int) -> float:
-    """An upper 95 % bound of the share of something that none of ``cases`` cases has (Hanley and
-    Lippman-Hand 1983)."""
+    """An upper 95 % bound of the share of something that none of ``cases`` cases, one or more, has (Hanley
+    and Lippman-Hand 1983)."""
+    if cases < 1:
+        raise ValueError(f"a share needs at least 1 case, not {cases}")
     return min(1.0, 3 / cases)

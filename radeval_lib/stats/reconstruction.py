@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from itertools import permutations, product
+from itertools import pairwise, permutations, product
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,7 +14,9 @@ Placement = tuple[Losses, ...]  # the units of a group on which some rater takes
 
 def losses_of(mean: float, units: int, steps: Sequence[float]) -> list[Losses]:
     """The sets of points lost, sorted, that leave ``units`` ratings of at most 1 with this exact mean;
-    ``steps``: what a rating can lose."""
+    ``steps``: what a rating can lose, positive and in rising order. Empty where no set does."""
+    if not steps or steps[0] <= 0 or any(low >= high for low, high in pairwise(steps)):
+        raise ValueError(f"steps are {list(steps)}; give positive numbers in rising order")
     goal = round((1 - mean) * units, 6)
 
     def fill(rest: float, allowed: Sequence[float], room: int) -> list[Losses]:
@@ -49,7 +51,9 @@ def tables_with(
 ) -> list[NDArray[np.float64]]:
     """Every table of ratings (1 minus a loss) with the given means (groups x raters, exact), number of each
     loss, and units on which a rater takes points off; shape (raters, groups x units), distinct up to the
-    units' order."""
+    units' order. A ValueError where the means are no table, or a loss is not positive."""
+    if not means or len({len(row) for row in means}) != 1:
+        raise ValueError("means must be a table, one row per group, with one mean per rater")
     steps = sorted(shares)
     choices = [[losses_of(mean, units, steps) for mean in row] for row in means]
     seen: dict[Placement, None] = {}

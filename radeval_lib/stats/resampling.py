@@ -21,7 +21,7 @@ from scipy.stats import chi2
 from scipy.stats import t as student
 
 from radeval_lib.stats.estimates import Estimate
-from radeval_lib.stats.inputs import FloatArray, OfSums, finite, places
+from radeval_lib.stats.inputs import FloatArray, OfSums, at_least_one, finite, places
 from radeval_lib.stats.p_values import inversion_p
 
 _CELLS = 2_000_000  # counts held at a time: 16 MB an array
@@ -34,8 +34,8 @@ def drawn_counts(groups: int, resamples: int, rng: np.random.Generator, width: i
     ``width`` is how many numbers the caller holds for each resample: the larger it is, the fewer resamples
     are yielded at a time. The draws do not depend on it.
     """
-    if resamples < 1:
-        raise ValueError(f"resamples must be at least 1, not {resamples}")
+    at_least_one("groups", groups)
+    at_least_one("resamples", resamples)
     step = max(1, _CELLS // max(1, width))
     shares = np.full(groups, 1 / groups)
     for start in range(0, resamples, step):
@@ -141,8 +141,10 @@ def draws(
     seeds.
 
     Cases are drawn for all tables at once, seeds for each table separately, because equal seed numbers of two
-    tables have nothing in common.
+    tables have nothing in common. A ValueError where there is no table, or they have other numbers of cases.
     """
+    if len({table.shape[1] for table in tables}) != 1:
+        raise ValueError("give one or more tables of (seeds, cases, statistics), all of the same cases")
     cases = tables[0].shape[1]
     # Apart, so that what is drawn does not depend on how many resamples are computed at a time.
     case_rng, uniform_rng, *seed_rngs = rng.spawn(2 + len(tables))
@@ -163,7 +165,10 @@ def draws(
 
 
 def mean_draws(by_task: Sequence[Draws]) -> Draws:
-    """The mean of one model's measures on several tasks; seeds of a number go together, cases do not."""
+    """The mean of one model's measures on several tasks, one or more, of equally many seeds and resamples;
+    seeds of a number go together, cases do not."""
+    if not by_task:
+        raise ValueError("by_task holds no task")
     return replace(
         by_task[0],
         value=np.mean([task.value for task in by_task], axis=0),
@@ -183,6 +188,8 @@ def ends(drawn: ArrayLike, level: float = 0.95) -> FloatArray:
     out one case at a time, and which is unstable where cases are few. Undefined draws are left out.
     """
     array = np.asarray(drawn, dtype=np.float64)
+    if not len(array):
+        raise ValueError("drawn holds no resample")
     return np.nanquantile(array, (0.5 - level / 2, 0.5 + level / 2), axis=0)
 
 
@@ -190,17 +197,24 @@ def widened(cases: int, level: float = 0.95) -> float:
     """The level at which the percentile interval of a mean of so few cases covers ``level``.
 
     The bootstrap's variance is (n - 1)/n of the unbiased one, and its quantiles are not those of t: the
-    expanded percentile interval corrects both (Hesterberg 2015, section 4.2).
+    expanded percentile interval corrects both (Hesterberg 2015, section 4.2). It needs two cases or more.
     """
+    if cases < 2:
+        raise ValueError(f"an interval of a mean needs at least 2 cases, not {cases}")
     t = student.ppf(0.5 + level / 2, cases - 1)
     return float(1 - 2 * ndtr(-math.sqrt(cases / (cases - 1)) * t))
 
 
 def estimate(value: float, drawn: ArrayLike, level: float = 0.95) -> Estimate:
-    """A number and what it was in each resample as an estimate, with :func:`inversion_p`."""
+    """A number and what it was in each resample, shape (resamples,), as an estimate, with
+    :func:`~radeval_lib.stats.p_values.inversion_p`. Undefined draws are left out; where all are, the ends are
+    NaN and p is 1."""
     array = np.asarray(drawn, dtype=np.float64)
+    defined = array[np.isfinite(array)]
+    if len(array) and not len(defined):
+        return Estimate(float(value), math.nan, math.nan, 1.0)
     low, high = ends(array, level)
-    return Estimate(float(value), float(low), float(high), inversion_p(array[np.isfinite(array)]))
+    return Estimate(float(value), float(low), float(high), inversion_p(defined))
 
 
 def mean_of_sums(sums: FloatArray) -> FloatArray:

@@ -13,7 +13,7 @@ import pandas as pd
 from scipy import stats
 
 from radeval_lib.stats.estimates import Estimate
-from radeval_lib.stats.inputs import FloatArray, OfSums
+from radeval_lib.stats.inputs import FloatArray, OfSums, finite
 from radeval_lib.stats.p_values import holm, randomization_p
 from radeval_lib.stats.resampling import estimate, sum_draws, widened
 
@@ -50,7 +50,14 @@ def compare_systems(
         how many more would give 80 % power to find a difference of this size (:func:`cases_needed`) at the
         level 0.05 divided by the number of rows, which is enough for Holm's correction; missing where no
         number would.
+
+    Raises
+    ------
+    ValueError
+        Where there is no system or one case alone, a metric or system has other cases or another number of
+        statistics, a metric has no ``values``, or a statistic is not finite.
     """
+    _check(tables, values)
     joint = _joint(tables, values, resamples, seed)
     level = widened(joint.cases)
     systems, pairs = [], []
@@ -76,6 +83,20 @@ def compare_systems(
     compared.insert(columns.index("p") + 1, "p_holm", holm(compared["p"]))
     compared["more_cases"] = compared["more_cases"].astype("Int64")
     return pd.DataFrame(systems, columns=["metric", "system", "value", "low", "high", "cases"]), compared
+
+
+def _check(tables: Mapping[str, Mapping[str, FloatArray]], values: Mapping[str, OfSums]) -> None:
+    if lacking := [metric for metric in tables if metric not in values]:
+        raise ValueError(f"no values of the metric {lacking[0]!r}")
+    shapes = {metric: {table.shape for table in own.values()} for metric, own in tables.items()}
+    if not shapes or any(len(own) != 1 for own in shapes.values()):
+        raise ValueError("give each metric one or more systems, all with the same cases and statistics")
+    cases = {shape[0] for own in shapes.values() for shape in own}
+    if len(cases) != 1 or min(cases) < 2:
+        raise ValueError(f"metrics with {sorted(cases)} cases; give all the same ones, two or more")
+    for metric, own in tables.items():
+        for system, table in own.items():
+            finite(f"{metric} of {system}", table, None, None)
 
 
 @dataclass(frozen=True)
@@ -160,8 +181,11 @@ def cases_needed(effect: float, alpha: float) -> float:
     with 80 % power.
 
     At least so many that the exact randomization test can reach ``alpha``, whose smallest p is 2 / 2^cases;
-    NaN where the effect is 0 or unknown, or no number below a thousand million does.
+    NaN where the effect is 0 or unknown, or no number below a thousand million does. ``alpha`` is above 0 and
+    below 1.
     """
+    if not 0 < alpha < 1:
+        raise ValueError(f"alpha is {alpha}; it must be above 0 and below 1")
     least, size = ceil(log2(2 / alpha)), abs(effect)
     if not size > 0:
         return float("nan")

@@ -25,10 +25,11 @@ def scale(logits: ArrayLike, temperature: float) -> NDArray[np.float64]:
     Raises
     ------
     ValueError
-        For a temperature that is not above 0, and for logits that are NaN, infinite, or -inf in a whole row.
+        For a temperature that is not finite and above 0, and for logits that are NaN, infinite, or -inf in a
+        whole row.
     """
-    if not temperature > 0:
-        raise ValueError(f"temperature is {temperature}; it must be above 0")
+    if not 0 < temperature < np.inf:
+        raise ValueError(f"temperature is {temperature}; it must be finite and above 0")
     return softmax(_checked(logits) / temperature, axis=1)
 
 

@@ -53,8 +53,11 @@ def share_of_letters(text: str, beyond: str) -> float:
 
 
 def length_statistics(texts: Iterable[str], tokenizer: Tokenizer) -> dict[str, float]:
-    """Number of texts, and min, max, average and sample standard deviation (n - 1) of their token counts."""
+    """Number of texts, two or more, and min, max, average and sample standard deviation (n - 1) of their
+    token counts."""
     lengths = [len(tokenizer(text)) for text in texts]
+    if len(lengths) < 2:
+        raise ValueError(f"a standard deviation of lengths needs at least 2 texts, not {len(lengths)}")
     return {
         "texts": len(lengths),
         "min": min(lengths),

@@ -194,7 +194,7 @@ def test_against_loops_written_from_the_formulas(sample: tuple[np.ndarray, np.nd
         ([[math.nan, 1.0]], [0], "softmax"),
         ([[0.5, 0.4]], [0], "row 0"),
         ([[0.5, 0.5]], [0, 1], "labels must be 1 whole"),
-        ([[0.5, 0.5]], [2], "from 0 to 1, one a sample"),
+        ([[0.5, 0.5]], [2], "from 0 to 1, one per sample"),
         ([[0.5, 0.5]], [0.0], "whole numbers"),
     ],
 )

@@ -92,7 +92,7 @@ def test_a_class_of_probability_zero_is_set_apart_and_stays_at_zero() -> None:
         ([1.0, 2.0], [0], "shape"),
         ([[1.0, math.nan]], [0], "NaN"),
         ([[-math.inf, 2.0]], [0], "probability 0"),
-        ([[1.0, 2.0], [2.0, 1.0]], [0], "2 whole numbers from 0 to 1, one a sample"),
+        ([[1.0, 2.0], [2.0, 1.0]], [0], "2 whole numbers from 0 to 1, one per sample"),
         ([[1.0, 2.0]], [2], "labels must be"),
         ([[1.0, 2.0]], [-1], "labels must be"),
     ],
