@@ -17,6 +17,7 @@ from radeval_lib.pages.rales.benchmark_calibration import (
     unlearned_words,
     whole_fits,
 )
+from radeval_lib.stats.estimates import Estimate
 
 
 @pytest.fixture
@@ -89,3 +90,10 @@ def test_a_slider_of_temperatures_starts_at_the_fitted_one(found: Scaled) -> Non
     )
     flat = replace(found, logits=np.tile([2.0, 1.0, 0.0], (300, 1)))
     assert most_changed({"flat": flat, "learned": found}) == "learned"
+
+
+def test_a_change_without_p_is_open_and_without_a_learned_one_nothing_is(found: Scaled) -> None:
+    unknown = replace(found, changes={**found.changes, "ECE": Estimate(-0.1, np.nan, np.nan)})
+    assert by_effect({"learned": found, "unknown": unknown})["open"] == ["unknown"]
+    flat = replace(found, logits=np.tile([2.0, 1.0, 0.0], (300, 1)))
+    assert by_effect({"flat": flat}) == {"lowers": [], "raises": [], "open": [], "constant": ["flat"]}

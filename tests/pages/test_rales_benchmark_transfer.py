@@ -51,3 +51,10 @@ def test_one_choice_of_models_decides_nothing_alone() -> None:
     found = {check.key.row: check.outcome for check in checks}
     assert found == {"GLUE": "cannot tell", "BLURB": "fails", "third": "holds"}
     assert checks[0].computed == "all +1.50 [+0.60, +2.40]; some +1.50 [+0.00, +3.00]"
+
+
+def test_two_models_have_no_slope_with_an_interval() -> None:
+    scores = pd.DataFrame({"value": [70.0, 80, np.nan], "nlu": [81.0, 82, 85]})
+    for chosen in (np.array([True, True, False]), np.ones(3, bool)):
+        with pytest.raises(ValueError, match=r"GLUE, some: .* three models or more"):
+            slopes(scores, {"GLUE, some": chosen})

@@ -87,3 +87,19 @@ def test_domains_differ_only_where_every_rank_within_its_interval_says_so() -> N
     exact = ranks.assign(low=ranks["middle"], high=ranks["middle"])
     leads = [domains_compared("ranks", frame)[1].outcome for frame in (exact, ranks)]
     assert leads == ["holds", "cannot tell"]
+
+
+def test_average_ranks_are_by_model_whatever_the_order_of_rows() -> None:
+    table7 = study.printed("rales.table7")
+    shuffled = table7.sample(frac=1, random_state=0)
+    pd.testing.assert_frame_equal(
+        average_ranks(shuffled, ARROWS).sort_index(), average_ranks(table7, ARROWS).sort_index()
+    )
+
+
+def test_ranks_need_a_direction_and_a_value_of_each_model() -> None:
+    table7 = study.printed("rales.table7")
+    with pytest.raises(ValueError, match="ECE: better must be lower or higher, not 'lowr'"):
+        average_ranks(table7, {"ECE": "lowr"})
+    with pytest.raises(ValueError, match="EEC has not one value"):
+        average_ranks(table7, {"EEC": "lower"})

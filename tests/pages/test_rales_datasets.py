@@ -16,6 +16,7 @@ def test_other_shares_that_would_decide_the_same() -> None:
     assert datasets.same_outcomes([(0.6, 0.7), (0.06, 0.08), (0.0001, 0.002)], 0.01) == (0.002, 0.06)
     assert datasets.same_outcomes([(0.005, 0.3)], 0.01) == (0.005, 0.3)  # cannot tell within
     assert datasets.same_outcomes([(0.5, 0.7)], 0.01) == (0.0, 0.5)
+    assert datasets.same_outcomes([(0.5, 0.7)], 0.5) == (0.5, 0.5)  # any other share moves past the end
 
 
 def test_sources_are_counted_as_the_prose_names_them() -> None:

@@ -15,7 +15,7 @@ from radeval_lib.pages.rales.domain_and_size import (
     check_domains,
     check_lead,
     lead,
-    least_chance,
+    least_lead_p,
     rank_tests,
     tasks_needed,
     tasks_of,
@@ -129,6 +129,6 @@ def test_tasks_that_a_pair_of_models_needs_by_hand() -> None:
 
 def test_four_models_against_three_can_give_no_small_p() -> None:
     scores = printed_scores.nlu_scores()
-    least = least_chance(scores, printed_scores.SPECIAL, ["Biomedical"])
+    least = least_lead_p(scores, printed_scores.SPECIAL, ["Biomedical"])
     assert least == pytest.approx(2 / comb(7, 3))
     assert least > 0.05

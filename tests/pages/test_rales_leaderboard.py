@@ -7,8 +7,8 @@ import pandas as pd
 import pytest
 
 from radeval_lib.errors import ResultError
-from radeval_lib.pages.rales.benchmark import optimism_by_trials
 from radeval_lib.pages.rales.leaderboard import SCORE, scores
+from radeval_lib.pages.rales.optimism import optimism_by_trials
 from radeval_lib.pages.rales.tasks import task_of
 
 TASKS = [task_of("stanza"), task_of("procedures")]
@@ -101,3 +101,26 @@ def test_among_equal_trials_optimism_is_the_luck_of_the_chosen_score() -> None:
 def test_where_one_trial_is_best_by_far_there_is_no_luck() -> None:
     found = optimism_by_trials(trials([0.9, 0.1, 0.1]), [3], resamples=100, rng=np.random.default_rng(0))
     assert found.loc[0, "optimism"] == pytest.approx(0, abs=1e-9)
+
+
+def test_encoders_and_draws_that_were_tested_on_other_cases_are_not_paired() -> None:
+    counts = made({"good": 1.0, "bad": 0.0})
+    other = counts["encoder"].eq("bad") & counts["case"].eq("007") & counts["draw"].eq(1)
+    with pytest.raises(ResultError, match="other cases were tested with bad in draw 1"):
+        scores(counts.assign(case=counts["case"].mask(other, "999")), TASKS, resamples=5, rng=stream)
+    with pytest.raises(ResultError, match="other cases were tested with bad in draw 1"):
+        scores(counts[~other], TASKS, resamples=5, rng=stream)
+
+
+@pytest.mark.parametrize(
+    ("spoilt", "sizes", "message"),
+    [
+        (lambda frame: frame.drop(index=5), [1], "each trial once on each case"),
+        (lambda frame: frame.replace({"case": {"001": "000"}}), [1], "each trial once on each case"),
+        (lambda frame: frame.assign(value=np.nan), [1], "value holds a value that is missing"),
+        (lambda frame: frame, [3], "a search has 2 trials"),
+    ],
+)
+def test_optimism_takes_whole_tables_alone(spoilt, sizes, message) -> None:
+    with pytest.raises(ValueError, match=message):
+        optimism_by_trials(spoilt(trials([0.5, 0.5])), sizes, resamples=2, rng=np.random.default_rng(0))

@@ -1,5 +1,6 @@
 """What the printed averages average, and GPU hours by every reading."""
 
+import numpy as np
 import pandas as pd
 import pytest
 
@@ -26,3 +27,12 @@ def test_hours_are_multiplied_by_models_and_settings() -> None:
     hours = gpu_hours({"dygie_hours": 2.0, "stanza_hours": 1.0, "procedure_hours": 3.0}, 10)
     assert hours.loc["DyGIE++ on 1 dataset", "1 setting"] == 60
     assert hours.loc["DyGIE++ on 2 datasets", "3 settings"] == 240
+
+
+def test_what_is_left_out_and_averaged_has_to_be_there(table: pd.DataFrame) -> None:
+    with pytest.raises(ValueError, match=r"needed: .*Proceduer"):
+        check_averages(table, "Avg", without="Proceduer")
+    with pytest.raises(ValueError, match="needed: one of"):
+        check_averages(table[table["task"] != "Avg"], "Avg")
+    with pytest.raises(ValueError, match="3 columns"):
+        mean_of_datasets(np.ones(3))

@@ -113,3 +113,8 @@ def test_settings_of_the_search_are_those_of_the_released_scripts() -> None:
     assert outcomes["learning rate (entities)"] == outcomes["weight decay (procedures)"] == "holds"
     assert outcomes["trials that the estimator guides"] == "fails"
     assert check_search_settings(9)[-1].outcome == "holds"
+
+
+def test_a_value_that_is_not_finite_ends_the_search(tmp_path: Path) -> None:
+    with pytest.raises(SearchError, match="a trial's value is nan"):
+        search(lambda given: (float("nan"), {}), SPACE, trials=1, folder=tmp_path, what={}, seed=0)

@@ -53,9 +53,11 @@ def possible_ratings(table1: pd.DataFrame, number: Mapping[str, int], touched: i
 def alpha_fits(possible: Sequence[FloatArray], printed: pd.Series) -> pd.DataFrame:
     """Alpha of each possible table of ratings at each level of measurement, beside the printed ones.
 
-    ``printed``: the printed alphas of coherence, by the raters that :data:`RATERS` names. Returns ``table``
-    (from 1), ``level``, an alpha for each of :data:`RATERS`, and :data:`FITTING`.
+    ``printed``: the printed alphas of coherence, by the raters that :data:`RATERS` names, all of them.
+    Returns ``table`` (from 1), ``level``, an alpha for each of :data:`RATERS`, and :data:`FITTING`.
     """
+    if lacking := [name for name in RATERS if name not in printed.dropna().index]:
+        raise ValueError(f"no printed alpha of {lacking[0]}")
     codes = [0.0, 0.5, 1.0]
     fits = pd.DataFrame(
         {

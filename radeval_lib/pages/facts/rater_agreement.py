@@ -137,7 +137,16 @@ def gain(
     first: pd.DataFrame, second: pd.DataFrame, resamples: int, rng: Callable[[], np.random.Generator]
 ) -> Estimate:
     """Alpha of ``first`` minus alpha of ``second``; ``rng`` makes the same generator at each call, so that
-    ratings of the same cases are resampled together."""
+    ratings of the same cases are resampled together.
+
+    Raises
+    ------
+    ValueError
+        Where the two are not of the same cases in the same order.
+    """
+    cases = [matrix.index.get_level_values("case").unique().tolist() for matrix in (first, second)]
+    if cases[0] != cases[1]:
+        raise ValueError("the two are of other cases, which cannot be resampled together")
     (alpha, drawn), (other_alpha, other_drawn) = (
         _resampled(matrix, resamples, rng()) for matrix in (first, second)
     )

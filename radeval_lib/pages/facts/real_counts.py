@@ -179,8 +179,12 @@ def best(found: pd.DataFrame, target: str) -> str:
 
 
 def best_over_length(found: pd.DataFrame, target: str) -> Estimate:
-    """By how much the metric that agrees best with a rate does so better than the lengths."""
-    first = of_metrics(found, target).iloc[0]
+    """By how much the metric that agrees best with a rate does so better than the lengths; unknown, between
+    infinite ends, where the rate does not vary."""
+    rows = of_metrics(found, target)
+    if rows.empty:
+        return Estimate(np.nan, -np.inf, np.inf)
+    first = rows.iloc[0]
     return Estimate(*first[["over_length", "over_length_low", "over_length_high"]])
 
 
@@ -190,4 +194,4 @@ def share_in_words(number: int, whole: int) -> str:
     >>> [share_in_words(number, 10) for number in (0, 4, 10)]
     ['none', '4', 'all']
     """
-    return {0: "none", whole: "all"}.get(number, str(number))
+    return {whole: "all", 0: "none"}.get(number, str(number))

@@ -121,12 +121,15 @@ def changes(by_name: Mapping[str, Scaled]) -> pd.DataFrame:
 
 def by_effect(by_name: Mapping[str, Scaled]) -> dict[str, list[str]]:
     """Classifiers by what scaling does to their ECE, with Holm's correction over them: it ``lowers`` or
-    ``raises`` it, or that is ``open``; those that are ``constant`` are distinguished."""
+    ``raises`` it, or that is ``open``, as where the change has no p; those that are ``constant`` are
+    distinguished."""
     lists: dict[str, list[str]] = {word: [] for word in ("lowers", "raises", "open", "constant")}
     lists["constant"] = [name for name, fit in by_name.items() if fit.constant]
     learned = {name: fit.changes["ECE"] for name, fit in by_name.items() if not fit.constant}
-    corrected = pg.multicomp([change.p or 0.0 for change in learned.values()], method="holm")[1]
-    for (name, change), p in zip(learned.items(), corrected, strict=True):
+    if not learned:
+        return lists
+    ps = [1.0 if change.p is None else change.p for change in learned.values()]
+    for (name, change), p in zip(learned.items(), pg.multicomp(ps, method="holm")[1], strict=True):
         lists["open" if p >= 0.05 else "lowers" if change.value < 0 else "raises"].append(name)
     return lists
 

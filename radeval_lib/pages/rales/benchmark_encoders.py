@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from radeval_lib.errors import ParameterError
 from radeval_lib.models import catalog, naming
 from radeval_lib.models.derived import shallow, untrained
 
@@ -29,8 +30,17 @@ def title(name: str, layers: int) -> str:
 
 
 def resolve(name: str, *, layers: int, seed: int, folder: Path) -> str:
-    """Folder or hub name of an encoder, other than the in-domain one."""
+    """Folder or hub name of an encoder, other than the in-domain one.
+
+    Raises
+    ------
+    ParameterError
+        Where a prefix stands in the other order or twice, or before the in-domain encoder.
+    """
     where = name.removeprefix(naming.UNTRAINED).removeprefix(SHALLOW)
+    if where == IN_DOMAIN or where.startswith((naming.UNTRAINED, SHALLOW)):
+        order = f"{naming.UNTRAINED}{SHALLOW}NAME"
+        raise ParameterError(f"no encoder {name!r}", "rales, encoders", f"Prefixes stand as in {order}.")
     if SHALLOW in name:
         where = shallow(where, layers, folder)
     return untrained(where, folder, seed) if name.startswith(naming.UNTRAINED) else where

@@ -34,10 +34,19 @@ def slopes(scores: pd.DataFrame, choices: Mapping[str, NDArray[np.bool_]]) -> pd
     DataFrame
         One row per choice, by its name: ``n``, ``slope`` with its 95 % interval over models (``low``,
         ``high``), ``r`` (Pearson) and ``nlu``, the mean score of these models.
+
+    Raises
+    ------
+    ValueError
+        Where a choice has fewer than three models, which leave no interval, or a score is missing.
     """
     rows = []
-    for chosen in choices.values():
+    for name, chosen in choices.items():
         part = scores[chosen]
+        if len(part) < 3 or part[["value", "nlu"]].isna().any(axis=None):
+            raise ValueError(
+                f"{name}: a slope with its interval needs three models or more, with both scores"
+            )
         fit = stats.linregress(part["value"], part["nlu"])
         reach = stats.t.ppf(0.975, len(part) - 2) * fit.stderr
         ends = (fit.slope, fit.slope - reach, fit.slope + reach)

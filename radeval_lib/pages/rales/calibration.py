@@ -94,15 +94,21 @@ def average_ranks(table7: pd.DataFrame, better: Mapping[str, str]) -> pd.DataFra
     """The interval of each model's average rank that the rounding of the metrics leaves: ``low``, ``high``,
     ``middle``, the ``printed`` average, and whether it ``fits`` between.
 
-    ``better`` is ``lower`` or ``higher`` for each metric.
+    ``better`` is ``lower`` or ``higher`` for each metric. A ValueError where it is neither, or a metric has
+    not one value for each model with a printed average.
     """
+    printed = table7[table7["metric"] == "average rank"].set_index("model")["value"]
     ranks = []
     for metric, way in better.items():
-        cells = table7[table7["metric"] == metric]
+        if way not in ("lower", "higher"):
+            raise ValueError(f"{metric}: better must be lower or higher, not {way!r}")
+        cells = table7[table7["metric"] == metric].set_index("model")
+        if sorted(cells.index) != sorted(printed.index):
+            raise ValueError(f"{metric} has not one value for each model with an average rank")
+        cells = cells.loc[printed.index]
         centre = cells["value"].to_numpy() * (1 if way == "lower" else -1)
         half = cells["half_width"].to_numpy()
         ranks.append((*rank_range(centre - half, centre + half), rankdata(centre)))
-    printed = table7[table7["metric"] == "average rank"].set_index("model")["value"]
     frame = pd.DataFrame(np.mean(ranks, axis=0).T, index=printed.index, columns=["low", "high", "middle"])
     fits = printed.between(frame["low"] - 1e-9, frame["high"] + 1e-9)
     return frame.assign(printed=printed, fits=fits)

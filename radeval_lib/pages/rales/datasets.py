@@ -145,10 +145,11 @@ def with_words(reports: Sequence[Report], names: Sequence[str]) -> dict[str, int
 
 def same_outcomes(intervals: Iterable[tuple[float, float]], asked: float) -> tuple[float, float]:
     """From which share to which one could ask instead of ``asked``, and find the same of every interval (that
-    it lies above, below or around the share): the nearest ends on either side, else 0 and 1."""
+    it lies above, below or around the share): the nearest ends on either side, else 0 and 1. An end at the
+    share itself leaves no room on either side."""
     ends = [end for interval in intervals for end in interval]
-    below = [end for end in ends if end < asked]
-    return max(below, default=0.0), min((end for end in ends if end > asked), default=1.0)
+    below, above = ([end for end in ends if side * end >= side * asked] for side in (-1, 1))
+    return max(below, default=0.0), min(above, default=1.0)
 
 
 WORD = "word_{}"

@@ -64,13 +64,13 @@ def lead(scores: pd.DataFrame, better: Sequence[str], worse: Sequence[str]) -> E
     return rounding_range(lambda values: float(values[:first].mean() - values[first:].mean()), rows)
 
 
-def chance_of_lead(scores: pd.DataFrame, better: Sequence[str], worse: Sequence[str]) -> float:
+def lead_p(scores: pd.DataFrame, better: Sequence[str], worse: Sequence[str]) -> float:
     """p of the Mann-Whitney test between two groups of domains, exact over every division of their scores."""
     return float(_by_rank(scores, better, worse)["p"])
 
 
-def least_chance(scores: pd.DataFrame, better: Sequence[str], worse: Sequence[str]) -> float:
-    """The least p that :func:`chance_of_lead` could find between as many models, whatever their scores."""
+def least_lead_p(scores: pd.DataFrame, better: Sequence[str], worse: Sequence[str]) -> float:
+    """The least p that :func:`lead_p` could find between as many models, whatever their scores."""
     return float(_by_rank(scores, better, worse)["least_p"])
 
 

@@ -20,6 +20,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from radeval_lib.errors import ParameterError
 from radeval_lib.models.derived import trimmed
 from radeval_lib.models.frozen import frozen
 from radeval_lib.models.pretrained import checksum
@@ -32,6 +33,7 @@ from radeval_lib.pages.rales.tasks import BenchmarkTask, Parts, task_of, texts_o
 from radeval_lib.study.runs import Run
 
 _KNOWN = {field.name for field in fields(TrainingSettings)}
+_OF_REGIMES = {"penalty", "frozen"}  # of a probe; of a search that may also freeze the encoder
 
 
 @dataclass(frozen=True)
@@ -78,18 +80,22 @@ class Plan:
 
 
 def _own(by_name: Mapping[str, dict[str, Any]], task: str, regime: str) -> dict[str, Any]:
-    """What is given for the task in this regime, or else for the task."""
-    return by_name.get(f"{task}/{regime}") or by_name.get(task) or {}
+    """What is given for the task in this regime, or else for the task; nothing where neither is."""
+    return by_name.get(f"{task}/{regime}", by_name.get(task, {}))
 
 
 def fit(plan: Plan, draw: int, hyperparameters: Mapping[str, Any]) -> tuple[float, Tables]:
     """Fit one draw with some settings: the measure on validation, and what is found on the test part.
 
-    ``seconds`` of the table ``fits`` are CPU seconds of this process.
+    ``seconds`` of the table ``fits`` are CPU seconds of this process. A :class:`ParameterError` for a setting
+    that does not exist.
     """
     began = time.process_time()
-    task, parts = plan.task, plan.sample(draw)
     settings = {**plan.defaults, **hyperparameters}
+    if unknown := sorted(settings.keys() - _KNOWN - _OF_REGIMES):
+        known = f"Settings: {', '.join(sorted(_KNOWN | _OF_REGIMES))}."
+        raise ParameterError(f"no setting {unknown[0]!r}", f"rales, {plan.task.name}", known)
+    task, parts = plan.task, plan.sample(draw)
     start = plan.start(draw)
     fitted = task.probe(start, plan.parts, plan.device) if plan.regime == "probe" else None
     if fitted is not None:

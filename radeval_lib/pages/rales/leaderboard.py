@@ -89,7 +89,8 @@ def scores(
 
 
 def _tables(counts: pd.DataFrame, column: Column, encoders: Sequence[str]) -> list[FloatArray]:
-    """Of each encoder the counts, shape (draws, cases, 3)."""
+    """Of each encoder the counts, shape (draws, cases, 3); a :class:`ResultError` where one lacks them, or
+    where encoders or draws were tested on other cases."""
     rows = counts[counts["part"] == column.part].sort_values(["draw", "case"])
     if column.domain:
         rows = rows[rows["domain"] == column.domain]
@@ -101,9 +102,13 @@ def _tables(counts: pd.DataFrame, column: Column, encoders: Sequence[str]) -> li
             "rales/fitting",
             "Have more records tested: `test_documents` in the profile, 0 for all.",
         )
-    shapes = by_encoder["draw"].nunique()
+    tested = {key: own["case"].tolist() for key, own in rows.groupby(["encoder", "draw"], sort=False)}
+    cases = next(iter(tested.values()))
+    if other := [key for key, own in tested.items() if own != cases]:
+        where = f"{other[0][0]} in draw {other[0][1]}"
+        raise ResultError(f"{column.name}: other cases were tested with {where}", "rales/fitting")
     return [
-        by_encoder.get_group(encoder)[_STATISTICS].to_numpy(np.float64).reshape(shapes[encoder], -1, 3)
+        by_encoder.get_group(encoder)[_STATISTICS].to_numpy(np.float64).reshape(-1, len(cases), 3)
         for encoder in encoders
     ]
 

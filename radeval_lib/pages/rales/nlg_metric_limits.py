@@ -138,9 +138,11 @@ def fairness(scored: pd.DataFrame, metrics: Sequence[str]) -> pd.DataFrame:
 
 def noticed_errors(scored: pd.DataFrame, metric: str) -> Estimate:
     """Share of errors that cost points, with Wilson's 95 % interval, among references of the chest in which
-    rules find one of the fourteen observations; ``n`` is their number."""
+    rules find one of the fourteen observations; ``n`` is their number. A ValueError where there are none."""
     wrong = scored[scored["phenomenon"] == ERROR]
     stated = wrong[[bool(positive(label(text)) - {NO_FINDING}) for text in wrong["reference"]]]
+    if stated.empty:
+        raise ValueError("no reference states one of the fourteen observations")
     hits, n = int((stated[metric] < 1).sum()), len(stated)
     return Estimate(hits / n, *wilson(hits, n), n=n)
 

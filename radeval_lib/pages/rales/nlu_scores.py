@@ -20,7 +20,9 @@ _AVERAGES = {column for _, column in SETTINGS.values()}
 
 
 def mean_of_datasets(values: NDArray[np.float64]) -> float:
-    """Mean of four datasets, RadGraph's four columns averaged first."""
+    """Mean over datasets of columns of which RadGraph's four, averaged first, come first."""
+    if len(values) < 5:
+        raise ValueError(f"{len(values)} columns; give RadGraph's four and those of other datasets")
     return float(np.mean([values[:4].mean(), *values[4:]]))
 
 
@@ -37,10 +39,20 @@ def check_averages(
     ----------
     table : Table 3, 9, 10 or 11.
     what : what the checks compare.
-    without : a column to leave out.
+    without : a column to leave out; empty for none.
+
+    Raises
+    ------
+    ValueError
+        Where the table has no single column of averages, or lacks the column to leave out.
     """
     columns = list(dict.fromkeys(table["task"]))
-    (average,) = _AVERAGES & set(columns)
+    averages = _AVERAGES & set(columns)
+    if len(averages) != 1 or (without and without not in columns):
+        raise ValueError(
+            f"columns {', '.join(columns)}; needed: one of {_AVERAGES} and {without or 'others'}"
+        )
+    (average,) = averages
     return check_groups(
         table,
         by="model",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from radeval_lib.errors import ParameterError
 from radeval_lib.pages.rales.settings import RalesSettings
 from radeval_lib.pages.rales.tasks import task_of, tasks
 from radeval_lib.study.cells import Cell
@@ -39,6 +40,8 @@ def _roles(task: str) -> tuple[str, ...]:
 
 def work(chosen: RalesSettings, task: str, regime: str) -> list[tuple[str, str]]:
     """Tasks and regimes of one cell of :data:`FITTING`, in order; ``task`` and ``regime`` may be
-    :data:`EVERY`."""
+    :data:`EVERY`. A :class:`ParameterError` for a regime that the profile does not have."""
+    if regime != EVERY and regime not in chosen.regimes:
+        raise ParameterError(f"no regime {regime!r}", "regime", f"Regimes: {', '.join(chosen.regimes)}.")
     regimes = chosen.regimes if regime == EVERY else (regime,)
     return [(name, one) for name in (tasks() if task == EVERY else [task]) for one in regimes]

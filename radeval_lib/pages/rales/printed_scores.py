@@ -55,7 +55,9 @@ def nlu_scores() -> pd.DataFrame:
 
 def by_share(shares: Collection[str] = tuple(SETTINGS)) -> pd.DataFrame:
     """The average of every model in some settings, that of all labels among them, with ``labels`` (a key of
-    :data:`SETTINGS`) and ``domain``."""
+    :data:`SETTINGS`) and ``domain``. A ValueError for a share that is none of these."""
+    if unknown := set(shares) - set(SETTINGS):
+        raise ValueError(f"no share {sorted(unknown)}; there are {', '.join(SETTINGS)}")
     frames = [nlu_scores().assign(labels="100%")]
     for labels, (table, column) in SETTINGS.items():
         if labels != "100%" and labels in shares:

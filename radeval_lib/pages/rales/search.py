@@ -59,7 +59,21 @@ def search(
     seed: int,
     startup: int = 10,
 ) -> list[Trial]:
-    """Try settings until so many trials are finished, those of an earlier call included."""
+    """Try settings until so many trials are finished, those of an earlier call included.
+
+    Parameters
+    ----------
+    objective : from the settings of a trial its value, finite, the larger the better, and tables to keep.
+    space : what is varied, by the name of the setting.
+    folder : of the study.
+    what : whatever else the values depend on; a study of anything else in the folder is removed.
+    seed, startup : of TPE, which draws the first ``startup`` trials at random.
+
+    Raises
+    ------
+    SearchError
+        Where there is nothing to search, a trial's value is not finite, or its folder is damaged.
+    """
     if not space:
         raise SearchError(
             "nothing to search", display_path(folder), "Name at least one setting and its range."
@@ -121,6 +135,8 @@ def _clear_unless(folder: Path, what: dict[str, Any]) -> None:
 
 def _try(objective: Objective, given: dict[str, Any], where: Path) -> None:
     value, tables = objective(given)
+    if not np.isfinite(value):
+        raise SearchError(f"a trial's value is {value}", display_path(where), f"It was given {given}.")
     with atomic.new_folder(where) as new:
         for name, table in tables.items():
             table.to_csv(new / f"{name}.csv", index=False)

@@ -10,6 +10,9 @@ Count = Annotated[int, Field(strict=True, ge=0)]
 AtLeastOne = Annotated[int, Field(strict=True, ge=1)]
 RegimeName = Literal["all", "tenth", "hundredth", "probe"]
 
+TASKS = ("graphs", "spatial", "stanza", "procedures")
+"""Names of the tasks."""
+
 SHARES: dict[str, float] = {"all": 1.0, "tenth": 0.1, "hundredth": 0.01, "probe": 1.0}
 """Of the labels, in training and validation, by regime; ``probe`` has all of them and a frozen encoder."""
 
@@ -27,6 +30,8 @@ class Dimension(BaseModel, extra="forbid", frozen=True):
     def _either(self) -> Dimension:
         if bool(self.choices) == (self.low is not None and self.high is not None):
             raise ValueError("give either choices, or both low and high")
+        if self.choices and (self.low is not None or self.high is not None):
+            raise ValueError("give either choices, or both low and high, not choices and one end")
         if self.low is not None and self.high is not None and self.low > self.high:
             raise ValueError(f"low is {self.low} and high is {self.high}")
         return self
@@ -54,7 +59,23 @@ class Pretraining(BaseModel, extra="forbid", frozen=True):
 
 
 class RalesSettings(BaseModel, extra="forbid", frozen=True):
-    """The section."""
+    """The section.
+
+    Attributes
+    ----------
+    encoders : as :mod:`radeval_lib.pages.rales.benchmark_encoders` names them.
+    regimes : in which each is fitted.
+    shallow_layers : how many layers a shallow encoder keeps.
+    trim : whether an encoder's vocabulary is cut down to the texts of a task.
+    split_cells : whether each task and regime has a cell of its own.
+    documents, test_documents : records of training (validation has half as many) and test by task; 0: all.
+    rare_class : the fewest training documents of a procedure that is a class of its own.
+    draws : of training records, by regime.
+    trials : of a search, by task and regime (``stanza/probe``); none where it is not given.
+    startup : trials that are drawn at random before the search learns from them.
+    defaults, space : settings of training, and what a search varies, by task and regime, or else by task.
+    pretraining, selection : of the in-domain encoder, and of the experiment on selecting by the test set.
+    """
 
     encoders: tuple[str, ...] = Field(min_length=1)
     regimes: tuple[RegimeName, ...] = Field(min_length=1)
@@ -71,3 +92,19 @@ class RalesSettings(BaseModel, extra="forbid", frozen=True):
     space: dict[str, dict[str, Dimension]]
     pretraining: Pretraining
     selection: Selection
+
+    @model_validator(mode="after")
+    def _of_known_tasks(self) -> RalesSettings:
+        both = [f"{task}/{regime}" for task in TASKS for regime in SHARES]
+        either = [*TASKS, *both]
+        known = {"documents": TASKS, "test_documents": TASKS, "trials": both}
+        known |= {"defaults": either, "space": either}
+        for name, keys in known.items():
+            if unknown := [key for key in getattr(self, name) if key not in keys]:
+                raise ValueError(f"{name} has the key {unknown[0]!r}; tasks are {', '.join(TASKS)}")
+        if lacking := [regime for regime in self.regimes if regime not in self.draws]:
+            raise ValueError(f"draws has no number for the regime {lacking[0]!r}")
+        for key, number in self.trials.items():
+            if number and not (key in self.space or key.partition("/")[0] in self.space):
+                raise ValueError(f"space has nothing for the trials of {key!r}")
+        return self

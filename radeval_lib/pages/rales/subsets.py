@@ -25,6 +25,8 @@ def stratified_order(strata: Sequence[Hashable], rng: np.random.Generator) -> li
 
 
 def first_share(order: Sequence[int], share: float) -> list[int]:
-    """The beginning of an order that holds ``share`` of it, rounded up; sorted."""
+    """The beginning of an order that holds ``share`` of it, from 0 to 1, rounded up; sorted."""
+    if not 0 <= share <= 1:
+        raise ValueError(f"share is {share}; it must be from 0 to 1")
     # 0.07 * 100 is 7.000000000000001 in binary: what is whole but for rounding is not rounded up.
     return sorted(order[: int(np.ceil(round(share * len(order), 9)))])

@@ -42,8 +42,17 @@ def _matrix(scores: pd.DataFrame, metric: str) -> tuple[list[object], FloatArray
 
 def mean_of(run: Run, scores: pd.DataFrame, metric: str, name: str = "mean") -> Estimate:
     """Mean of one system's scores from 0 to 1 over cases and seeds, with a 95 % interval that allows for
-    both; seeds without this metric are left out. ``name``: of the random stream, before the metric."""
-    cases, values = _matrix(scores[scores[metric].notna()], metric)
+    both; seeds without this metric are left out. ``name``: of the random stream, before the metric.
+
+    Raises
+    ------
+    ValueError
+        Where no seed has the metric, or one lacks the score of a case.
+    """
+    scored = scores.groupby("seed")[metric].transform("count") > 0
+    if not scored.any():
+        raise ValueError(f"no score by {metric}")
+    cases, values = _matrix(scores[scored], metric)
     (drawn,) = draws(
         [values[..., None]],
         lambda sums: sums / len(cases),
@@ -119,12 +128,20 @@ def lead_left(run: Run, first: pd.DataFrame, second: pd.DataFrame, metric: str) 
 
     Cases are drawn together for both, seeds for each apart. Resamples without a lead on the groups seen have
     no share and are left out of its interval; where that lead is established they are fewer than 3 %.
+
+    Raises
+    ------
+    ValueError
+        Where the two were not tested on the same cases, or a score is missing.
     """
-    tables = []
+    tables, tested = [], []
     for scores in (first, second):
-        _, values = _matrix(scores, metric)
+        cases, values = _matrix(scores, metric)
         _, seen = _matrix(scores.assign(seen=scores["seen"].astype(float)), "seen")
+        tested.append((cases, seen[0].tolist()))
         tables.append(np.stack([values * seen, seen, values * (1 - seen), 1 - seen], axis=-1))
+    if tested[0] != tested[1]:
+        raise ValueError("the two were not tested on the same cases of the same groups")
 
     def means(sums: FloatArray) -> FloatArray:
         return np.stack([ratio(sums[..., 0], sums[..., 1]), ratio(sums[..., 2], sums[..., 3])], axis=-1)

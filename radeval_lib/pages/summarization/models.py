@@ -83,7 +83,8 @@ def means_of_systems(run: Run, scores: pd.DataFrame, metric: str) -> pd.DataFram
 
 
 def tests_of_each(rows: pd.DataFrame) -> str:
-    """How many reports each pair is tested on, as ``31 of each pair``, or from the fewest to the most."""
+    """How many reports each pair is tested on, as ``31 of each pair``, or from the fewest to the most; there
+    must be a row."""
     counts = sorted(set(rows.groupby("group")["case"].nunique()))
     return f"{' to '.join(str(count) for count in dict.fromkeys((counts[0], counts[-1])))} of each pair"
 

@@ -3,7 +3,7 @@ all of them, and on one corpus."""
 
 from __future__ import annotations
 
-from pydantic import BaseModel
+from pydantic import BaseModel, model_validator
 
 from radeval_lib.errors import ParameterError
 from radeval_lib.pages.summarization.corpora import TRAINED
@@ -24,7 +24,17 @@ EACH = "each"
 
 
 class SummarizationSettings(BaseModel, extra="forbid", frozen=True):
-    """The section ``summarization`` of a profile's ``experiments``."""
+    """The section ``summarization`` of a profile's ``experiments``.
+
+    Attributes
+    ----------
+    systems, rales_systems : by name, for pairs of modality and anatomy and for RaLEs' one corpus.
+    shown, smaller, larger : of ``systems`` the one that the pages show, and two of one kind and unequal size.
+    reports_a_pair, dev_a_pair, rales_reports, rales_dev : reports drawn for training and validation; 0: all.
+    limit_reports : generated reports whose candidates are scored.
+    seeds : trainings per system and training set, with the run's seed and those after it; 0 counts as 1.
+    grouped : whether few cells train many systems.
+    """
 
     systems: dict[str, System]
     rales_systems: dict[str, System]
@@ -38,6 +48,13 @@ class SummarizationSettings(BaseModel, extra="forbid", frozen=True):
     limit_reports: Size
     seeds: Size
     grouped: bool
+
+    @model_validator(mode="after")
+    def _of_known_systems(self) -> SummarizationSettings:
+        for name in ("shown", "smaller", "larger"):
+            if (system := getattr(self, name)) not in self.systems:
+                raise ValueError(f"{name} is {system!r}; systems are {', '.join(self.systems)}")
+        return self
 
 
 def settings(profile: Profile) -> SummarizationSettings:

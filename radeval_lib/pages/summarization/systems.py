@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from inspect import signature
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, TypeVar
 
-from pydantic import BaseModel
+from pydantic import BaseModel, model_validator
 
 from radeval_lib.data.records import ReportPair
 from radeval_lib.data.restricted import reveal
@@ -18,16 +20,31 @@ from radeval_lib.models.summarizers.extractive import ClusterExtractor, LeadSent
 from radeval_lib.models.training import TrainingSettings, train
 from radeval_lib.wording import joined
 
+Made = TypeVar("Made")
 Kind = Literal["lead", "clusters", "selector", "pointer", "seq2seq", "encoder_decoder"]
 
 
 class System(BaseModel, extra="forbid", frozen=True):
-    """One system of a profile."""
+    """One system of a profile.
+
+    Attributes
+    ----------
+    kind : ``lead`` and ``clusters`` learn nothing.
+    start : folder or hub name of the model that a ``seq2seq`` or ``encoder_decoder`` starts from.
+    settings : of the kind's class; an encoder-decoder also takes ``layers`` and ``trimmed``.
+    training : of :class:`~radeval_lib.models.training.TrainingSettings`.
+    """
 
     kind: Kind
     start: str = ""
     settings: dict[str, Any] = {}
     training: dict[str, Any] = {}
+
+    @model_validator(mode="after")
+    def _has_its_start(self) -> System:
+        if self.kind in ("seq2seq", "encoder_decoder") and not self.start:
+            raise ValueError(f"a system of kind {self.kind!r} has no model to start from; give `start`")
+        return self
 
     @property
     def learns(self) -> bool:
@@ -65,42 +82,51 @@ def make(
     folder: Path | None = None,
 ) -> Summarizer:
     """A system trained on ``train_set``, its epoch or threshold chosen on ``dev`` by ROUGE-L; a training that
-    takes long keeps its last checkpoint in ``folder``."""
+    takes long keeps its last checkpoint in ``folder``. A :class:`ParameterError` for a setting that does not
+    exist, and where a system that reads by vectors has no encoder."""
     own = system.settings
+    if system.kind == "lead":
+        return _with_settings(system, LeadSentences, own)
+    if system.needs_vectors:
+        if encoder is None:
+            raise ParameterError("no encoder to read by", f"systems, {system.kind}")
+        if system.kind == "clusters":
+            return _with_settings(system, partial(ClusterExtractor, encoder.encode, seed=seed), own)
+        return _with_settings(system, partial(SentenceSelector, encoder.encode), own).fit(train_set, dev)
+    given = {"measure": "rouge_l", **system.training, "seed": seed, "device": device}
+    settings = _with_settings(system, TrainingSettings, given)
+    task = _task(system, train_set, seed, device)
+    train(task, train_set, dev, settings, folder=folder)
+    return task
+
+
+def _with_settings(system: System, made: Callable[..., Made], settings: Mapping[str, Any]) -> Made:
+    """What takes settings, made with these; a :class:`ParameterError` for one that it does not take."""
     try:
-        if system.kind == "lead":
-            return LeadSentences(**own)
-        if system.needs_vectors:
-            assert encoder is not None
-            if system.kind == "clusters":
-                return ClusterExtractor(encoder.encode, seed=seed, **own)
-            return SentenceSelector(encoder.encode, **own).fit(train_set, dev)
-        task = _task(system, train_set, seed, device)
-        given = {"measure": "rouge_l", **system.training, "seed": seed, "device": device}
-        train(task, train_set, dev, TrainingSettings(**given), folder=folder)
-        return task
+        signature(made).bind(**settings)
     except TypeError as error:
+        where = f"systems, {system.kind}"
         raise ParameterError(
-            f"a setting does not exist: {error}", f"systems, {system.kind}", "Correct it in the profile."
+            f"a setting does not exist: {error}", where, "Correct it in the profile."
         ) from error
+    return made(**settings)
 
 
 def _task(system: System, train_set: Sequence[ReportPair], seed: int, device: str) -> Any:
     if system.kind == "pointer":
         from radeval_lib.models.summarizers.pointer import PointerSettings, PointerSummarizer
 
-        return PointerSummarizer(train_set, PointerSettings(**system.settings), seed=seed)
+        sizes = _with_settings(system, PointerSettings, system.settings)
+        return PointerSummarizer(train_set, sizes, seed=seed)
     from radeval_lib.models.summarizers.seq2seq import Seq2SeqSettings, Seq2SeqSummarizer, encoder_decoder
 
-    if not system.start:
-        raise ParameterError(
-            f"a system of kind {system.kind!r} has no model to start from", "systems", "Give `start`."
-        )
     own = dict(system.settings)
     if system.kind == "encoder_decoder":
         layers, trimmed = own.pop("layers", None), own.pop("trimmed", False)
         texts = [reveal(text) for pair in train_set for text in (pair.findings, pair.impression)]
         keep = texts if trimmed else None
+        settings = _with_settings(system, Seq2SeqSettings, own)
         model, tokenizer = encoder_decoder(system.start, layers=layers, keep=keep, seed=seed)
-        return Seq2SeqSummarizer(model, tokenizer, Seq2SeqSettings(**own), device=device)
-    return Seq2SeqSummarizer.load(system.start, Seq2SeqSettings(**own) if own else None, device=device)
+        return Seq2SeqSummarizer(model, tokenizer, settings, device=device)
+    loaded = _with_settings(system, Seq2SeqSettings, own) if own else None
+    return Seq2SeqSummarizer.load(system.start, loaded, device=device)

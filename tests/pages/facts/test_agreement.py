@@ -70,3 +70,8 @@ def test_ratios_reach_the_customary_value_for_all_three_and_not_for_every_pair()
 
 def test_points_lost_are_what_the_printed_means_allow() -> None:
     assert agreement.points_lost(printed("facts.table1"))["E1"] == pytest.approx((0.25, 0.35))
+
+
+def test_each_group_of_raters_has_a_printed_alpha() -> None:
+    with pytest.raises(ValueError, match="no printed alpha of E2-E3"):
+        agreement.alpha_fits([], pd.Series({"E1-E2-E3": 0.4, "E1-E2": 0.5, "E1-E3": 0.3, "E3-E2": 0.2}))

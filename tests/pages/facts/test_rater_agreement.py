@@ -93,3 +93,9 @@ def test_what_counting_gains_depends_on_which_errors_count(tmp_path: Path) -> No
     assert significant.value == pytest.approx(0.018, abs=0.0005)
     assert every.low > 0 > significant.low
     assert significant.high > 0
+
+
+def test_ratings_of_other_cases_are_not_resampled_together() -> None:
+    ratings = _noisy(0, 0.5)
+    with pytest.raises(ValueError, match="of other cases"):
+        gain(ratings, ratings.iloc[::-1], 50, lambda: np.random.default_rng(0))

@@ -94,6 +94,12 @@ def test_the_best_metric_and_how_many_beat_the_lengths() -> None:
     assert real_counts.of_metrics(found, "recall").index.tolist() == ["METEOR", "BLEU"]
     same = found[found["target"] != "precision"]
     assert real_counts.best(same, "precision") == "no metric, as all summaries have the same"
+    unknown = real_counts.best_over_length(same, "precision")
+    assert (unknown.low, unknown.high) == (-np.inf, np.inf)
+
+
+def test_none_of_none_is_none() -> None:
+    assert real_counts.share_in_words(0, 0) == "none"
 
 
 @pytest.fixture(scope="module")

@@ -12,8 +12,8 @@ import pytest
 
 from radeval_lib.data.errors import AbsentDataError
 from radeval_lib.data.records import ReportPair
-from radeval_lib.errors import ParameterError
-from radeval_lib.pages.summarization import models, plan, training
+from radeval_lib.errors import ParameterError, ProfileError
+from radeval_lib.pages.summarization import models, plan, systems, training
 from radeval_lib.pages.summarization.comparison import difference, lead_left, mean_of
 from radeval_lib.pages.summarization.corpora import TRAINED, UNSEEN, divided, drawn, named, pair_name
 from radeval_lib.pages.summarization.models import grid
@@ -107,8 +107,29 @@ def test_what_a_cell_may_be_asked_for() -> None:
 def test_a_wrong_setting_is_named() -> None:
     with pytest.raises(ParameterError, match="a setting does not exist"):
         make(System(kind="lead", settings={"colour": 1}), [], [], seed=0)
-    with pytest.raises(ParameterError, match="no model to start from"):
-        make(System(kind="seq2seq"), [pair(1)], [pair(2)], seed=0)
+    with pytest.raises(ParameterError, match="a setting does not exist"):
+        make(System(kind="pointer", training={"epoch": 1}), [pair(1)], [pair(2)], seed=0)
+    with pytest.raises(ParameterError, match="no encoder"):
+        make(System(kind="clusters"), [pair(1)], [pair(2)], seed=0)
+    with pytest.raises(ValueError, match="no model to start from"):
+        System(kind="seq2seq")
+
+
+def test_a_fault_of_a_training_is_not_taken_for_a_wrong_setting(monkeypatch: pytest.MonkeyPatch) -> None:
+    def fails(*arguments: object, **settings: object) -> None:
+        raise TypeError("within the training")
+
+    monkeypatch.setattr(systems, "train", fails)
+    with pytest.raises(TypeError, match="within the training"):
+        make(System(kind="pointer"), [pair(1)], [pair(2)], seed=0)
+
+
+def test_a_shown_system_is_one_of_the_systems() -> None:
+    smoke = profile("smoke")
+    own = {**smoke.experiments["summarization"], "shown": "GPT"}
+    other = smoke.model_copy(update={"experiments": {**smoke.experiments, "summarization": own}})
+    with pytest.raises(ProfileError, match="shown is 'GPT'"):
+        plan.settings(other)
 
 
 def drawing(resamples: int) -> SimpleNamespace:
@@ -166,6 +187,17 @@ def test_what_cannot_be_compared_is_refused() -> None:
         mean_of(drawing(9), pd.concat([first, first]), "rouge_l")
     with pytest.raises(ValueError, match="lacks a case"):
         mean_of(drawing(9), scores({(0, "a"): 0.2, (1, "b"): 0.4}), "rouge_l")
+    with pytest.raises(ValueError, match="lacks a case"):
+        mean_of(drawing(9), scores({(0, "a"): 0.2, (0, "b"): np.nan}), "rouge_l")
+    with pytest.raises(ValueError, match="no score by"):
+        mean_of(drawing(9), scores({(0, "a"): np.nan}), "rouge_l")
+    with pytest.raises(ValueError, match="same cases of the same groups"):
+        lead_left(drawing(9), ahead([0.4], [0.4]), ahead([0.4, 0.1], []), "rouge_l")
+
+
+def test_a_mean_leaves_out_seeds_without_the_metric() -> None:
+    rows = scores({(0, "a"): 0.2, (0, "b"): 0.4, (1, "a"): np.nan, (1, "b"): np.nan})
+    assert mean_of(drawing(50), rows, "rouge_l").value == pytest.approx(0.3)
 
 
 def test_the_grid_has_every_training_set_and_test_pair() -> None:

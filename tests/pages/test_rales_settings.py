@@ -1,0 +1,77 @@
+"""What a profile may settle for RaLEs, and what is refused before anything is trained."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any, cast
+
+import numpy as np
+import pytest
+
+from radeval_lib.errors import ParameterError, ProfileError
+from radeval_lib.pages.rales import fitting, plan
+from radeval_lib.pages.rales.benchmark_encoders import resolve
+from radeval_lib.pages.rales.printed_scores import by_share
+from radeval_lib.pages.rales.settings import TASKS, Dimension
+from radeval_lib.pages.rales.subsets import first_share
+from radeval_lib.pages.rales.tasks import tasks
+from radeval_lib.study.profiles import Profile, profile
+
+
+def changed(**settings: Any) -> Profile:
+    """The profile ``smoke`` with other settings for RaLEs."""
+    smoke = profile("smoke")
+    rales = {**smoke.experiments["rales"], **settings}
+    return smoke.model_copy(update={"experiments": {**smoke.experiments, "rales": rales}})
+
+
+def test_the_tasks_of_the_settings_are_those_there_are() -> None:
+    assert list(TASKS) == list(tasks())
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"documents": {"stanzas": 5}}, "documents has the key 'stanzas'"),
+        ({"trials": {"stanza": 5}}, "trials has the key 'stanza'"),
+        ({"defaults": {"stanza/probes": {}}}, "defaults has the key 'stanza/probes'"),
+        ({"draws": {"all": 1}}, "no number for the regime 'probe'"),
+        ({"space": {}}, "nothing for the trials of 'procedures/"),
+    ],
+)
+def test_a_misspelt_task_or_regime_is_named(settings: dict[str, Any], message: str) -> None:
+    with pytest.raises(ProfileError, match=message):
+        plan.settings(changed(**settings))
+
+
+def test_a_dimension_has_choices_or_ends() -> None:
+    with pytest.raises(ValueError, match="not choices and one end"):
+        Dimension(choices=(1.0,), low=1.0)
+
+
+def test_a_cell_has_a_regime_of_the_profile() -> None:
+    with pytest.raises(ParameterError, match="no regime 'tenht'"):
+        plan.work(plan.settings(profile("smoke")), plan.EVERY, "tenht")
+
+
+def test_a_setting_of_training_that_does_not_exist_is_named() -> None:
+    task = tasks()["stanza"]
+    one = cast(fitting.Plan, SimpleNamespace(task=task, defaults={"learning_rte": 0.1}))
+    with pytest.raises(ParameterError, match="no setting 'learning_rte'"):
+        fitting.fit(one, 0, {})
+
+
+@pytest.mark.parametrize(
+    "name", ["shallow:untrained:minilm", "untrained:untrained:minilm", "shallow:in_domain", "in_domain"]
+)
+def test_prefixes_of_an_encoder_have_one_order(name: str, tmp_path: Path) -> None:
+    with pytest.raises(ParameterError, match=f"no encoder '{name}'"):
+        resolve(name, layers=1, seed=0, folder=tmp_path)
+
+
+def test_shares_are_those_there_are() -> None:
+    with pytest.raises(ValueError, match="share is 10"):
+        first_share(np.arange(20).tolist(), 10)
+    with pytest.raises(ValueError, match="no share"):
+        by_share(["10 %"])
