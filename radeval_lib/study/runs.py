@@ -226,6 +226,11 @@ class Run:
         self.require_declared("cells", notebook)
         return [self._kept(cell) for cell in cells.planned_of(self.whole_profile, notebook)]
 
+    def cell(self, cell: Cell) -> CellOutput:
+        """What one cell of a notebook left; errors as of :meth:`cells`."""
+        self.require_declared("cells", cell.notebook)
+        return self._kept(cell)
+
     def save(
         self,
         tables: Mapping[str, pd.DataFrame],

@@ -7,11 +7,11 @@ from scipy import stats
 from radeval_lib.pages.ratescore.ner_ablations import (
     check_gain,
     check_iob_ahead,
-    contrast_table,
     named_models,
     undescribed,
     with_wilson,
 )
+from radeval_lib.pages.ratescore.trained_ner_models import contrast_table
 from radeval_lib.papers.printed_numbers import parse, printed
 from radeval_lib.stats.estimates import Estimate
 
@@ -33,6 +33,9 @@ def test_wilson_intervals_count_what_is_there_and_what_was_reported() -> None:
     precision = stats.binomtest(40, 80).proportion_ci(method="wilson")
     assert row["recall"] - row["recall_low"] == pytest.approx(recall.low)
     assert row["precision"] + row["precision_high"] == pytest.approx(precision.high)
+    for missing in (0.0, float("nan")):
+        with pytest.raises(ValueError, match="0 or not legible"):
+            with_wilson(MODELS.assign(recall=missing), entities=100)
 
 
 @pytest.mark.parametrize(
