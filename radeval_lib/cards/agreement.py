@@ -57,8 +57,8 @@ class RadPrefAgreement:
     Parameters
     ----------
     table : rows of the recorded set, one per candidate; two candidates of a set are compared with each other.
-    scores : oriented scores of every metric, shape (rows,) each; the card's metric first.
-    name : of the card's metric.
+    scores : oriented scores of every metric by its name, shape (rows,) each.
+    name : the card's metric, one of ``scores``.
     resamples, seed : of the bootstrap and the permutations.
     tests : whether the rows may be tested on, and not only developed on.
     """
@@ -165,10 +165,8 @@ class RadPrefAgreement:
         if not self.tested:
             return rows
         compared = self._drawn.compare(self.name).set_index("rival")
-        errors = {
-            rival: float(np.nanstd(self._drawn.draws[0] - draws))
-            for rival, draws in zip(self._drawn.names, self._drawn.draws, strict=True)
-        }
+        draws = dict(zip(self._drawn.names, self._drawn.draws, strict=True))
+        own = draws[self.name]
         for row in rows:
             if row["metric"] != self.name:
                 lead = compared.loc[row["metric"]]
@@ -177,7 +175,7 @@ class RadPrefAgreement:
                     "difference_low": float(lead["low"]),
                     "difference_high": float(lead["high"]),
                     "p_holm": float(lead["p_holm"]),
-                    "detectable": float(detectable(errors[row["metric"]], LEVEL)),
+                    "detectable": float(detectable(np.nanstd(own - draws[row["metric"]]), LEVEL)),
                 }
         return rows
 

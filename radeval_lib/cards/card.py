@@ -119,7 +119,7 @@ def metric_card(
     ----------
     metric : a function ``(reference, candidate) -> number``; the name of a metric of this library; or a
         :class:`~radeval_lib.cards.scoring.Scorer`, such as a command or a file of scores.
-    name : what the card calls it; default: the function's own name.
+    name : what the card calls it; default: the function's own name. A metric of this library has its own.
     batched : the function takes two lists of texts and gives a number for each pair.
     higher_is_better, value_range : as its author declares; of a metric of this library, its own.
     tuned : whether anything of it was fitted to RadPref's ratings.
@@ -128,24 +128,28 @@ def metric_card(
     data_root : the folder with RadPref, MTS-Dialog and Open-i; default: ``RADEVAL_DATA_ROOT``. Without
         one, or with None, only generated reports are edited.
     rated : whether people's ratings are looked at.
-    known : scores of rated sets that are known already, by set, in its order.
-    seed : of resampling and permutation.
+    known : scores of rated sets that are known already, by set (:data:`radeval_lib.cards.pairs.RATED`), one
+        for each row in its order; one that is not finite counts as the worst.
+    seed : of resampling and permutation, 0 or more.
     command : what a reader runs to make this card with a data root; for the page.
     progress : called with pairs done and all pairs, the first time before any is scored.
 
     Raises
     ------
     MetricError
-        If the metric scores no pair, gives something other than a number, or a declaration is not one.
+        If the metric scores no pair, gives something other than a number, or a declaration is not one; if
+        ``known`` names no set that is looked at, or has another number of scores.
     """
     check_choice(half, Half, "half", MetricError)
+    if seed < 0:
+        raise MetricError(f"{seed} is below 0", "seed", "Give a whole number from 0.")
     settings = CardSettings(seed, quick, half, QUICK_RESAMPLES if quick else RESAMPLES)
     subject = subject_of(
         metric, name, batched=batched, higher_is_better=higher_is_better, value_range=value_range, tuned=tuned
     )
     root, scorer = root_of(data_root), subject.scorer
     recorded = {name: recordings.load(name) for name in (pairs.RATED if rated else ())}
-    held = dict(known or {})
+    held = people.checked_scores(known or {}, recorded)
     if own := subject.own:  # a metric of this library meets rated sets by its recorded scores alone
         scored_before = {name: one for name, one in recorded.items() if own in one.about["columns"]}
         held |= {name: one.table[own].to_numpy() for name, one in scored_before.items()}
@@ -154,7 +158,6 @@ def metric_card(
     scored = scorer.score(frame, lambda done: progress(done, len(frame))) if scorer else None
     oriented = filled(frame, subject.sign * scored.values) if scored else None
     rated_sets = people.rated_scores(frame, oriented, held, subject.sign)
-    people.check_lengths(rated_sets, recorded)
     why = "there is no data root" if root is None else "the data root does not hold its texts"
     not_tried = people.without_scores(rated_sets, why if rated else "it was not asked for")
     agreed = people.on_rated_sets(rated_sets, recorded, subject, settings)

@@ -13,6 +13,7 @@ from radeval_lib import checksums
 from radeval_lib.cards import agreement, pairs
 from radeval_lib.cards.subject import Subject
 from radeval_lib.data import recorded as recordings
+from radeval_lib.errors import listed
 from radeval_lib.metrics.base import MetricError
 from radeval_lib.stats.correlations import varies
 from radeval_lib.stats.inputs import FloatArray
@@ -47,6 +48,30 @@ class Part(NamedTuple):
     not_tried: dict[str, str]
 
 
+def checked_scores(
+    known: Mapping[str, FloatArray], recorded: Mapping[str, recordings.Recording]
+) -> dict[str, FloatArray]:
+    """Given scores of rated sets as float64 arrays of shape (rows of the set,).
+
+    Raises
+    ------
+    MetricError
+        Where a set is not among ``recorded``, has another number of scores than rows, or no finite one.
+    """
+    held = {}
+    for name, given in known.items():
+        if name not in recorded:
+            raise MetricError(f"no rated set {name!r} is looked at", "known", f"Sets: {listed(recorded)}.")
+        values, rows = np.asarray(given, dtype=np.float64), len(recorded[name].table)
+        if values.shape != (rows,):
+            what = f"scores of shape {values.shape} for {rows} pairs"
+            raise MetricError(what, name, "Score each of its pairs once.")
+        if not np.isfinite(values).any():
+            raise MetricError("no score is a finite number", name, "Leave the set out.")
+        held[name] = values
+    return held
+
+
 def rated_scores(
     frame: pd.DataFrame, oriented: FloatArray | None, held: Mapping[str, FloatArray], sign: int
 ) -> dict[str, FloatArray]:
@@ -56,7 +81,7 @@ def rated_scores(
     ----------
     frame : the pairs of the card.
     oriented : their oriented scores, shape (pairs,); None where none was scored.
-    held : given scores by set, as the metric gives them; one that is not finite counts as the worst.
+    held : by :func:`checked_scores`, as the metric gives them; one that is not finite counts as the worst.
     sign : 1 or -1, by which given scores are oriented.
 
     Returns
@@ -68,22 +93,12 @@ def rated_scores(
     for name in pairs.RATED:
         here = (frame["part"] == name).to_numpy()
         if name in held:
-            own = sign * np.asarray(held[name], dtype=np.float64)
-            by_set[name] = np.where(np.isfinite(own), own, np.nanmin(own))
+            own = sign * held[name]
+            known = np.isfinite(own)
+            by_set[name] = np.where(known, own, own[known].min())
         elif here.any() and oriented is not None:
             by_set[name] = oriented[here]
     return by_set
-
-
-def check_lengths(rated: Mapping[str, FloatArray], recorded: Mapping[str, recordings.Recording]) -> None:
-    """Raise MetricError where a rated set has another number of scores than of pairs."""
-    for name, values in rated.items():
-        if len(values) != len(recorded[name].table):
-            raise MetricError(
-                f"{len(values)} scores for {len(recorded[name].table)} pairs",
-                name,
-                "Score each of its pairs once.",
-            )
 
 
 def without_scores(rated: Mapping[str, FloatArray], why: str) -> dict[str, str]:

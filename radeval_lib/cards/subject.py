@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple
 
-from radeval_lib.cards.scoring import CommandScorer, FileScorer, FunctionScorer, MetricScorer, Scorer
+from radeval_lib.cards.score_files import CommandScorer, FileScorer
+from radeval_lib.cards.scoring import FunctionScorer, MetricScorer, Scorer
 from radeval_lib.errors import RadevalError, check_choice, plain
 from radeval_lib.metrics import base
 from radeval_lib.metrics.base import MetricError
 from radeval_lib.metrics.choosing import choose
 
 Tuned = Literal["yes", "no", "unknown"]
-OWN_TUNING: Mapping[str, Tuned] = {}
-"""Metrics of this library that were fitted to RadPref's ratings: none was."""
 
 
 @dataclass(frozen=True)
@@ -92,14 +91,23 @@ def subject_of(
     scorer, own, name, note = _identified(metric, name, batched)
     if own:
         kind = base.get(own)
-        higher_is_better, value_range, tuned = kind.higher_is_better, kind.range, OWN_TUNING.get(own, "no")
-    if value_range is not None and not value_range[0] < value_range[1]:
-        raise MetricError(
-            f"the range {value_range[0]:g} to {value_range[1]:g} is empty",
-            "range",
-            "Give the lower end first.",
-        )
+        # None of this library's metrics was fitted to RadPref's ratings.
+        higher_is_better, value_range, tuned = kind.higher_is_better, kind.range, "no"
+    if value_range is not None:
+        value_range = _checked_range(value_range)
     return Subject(name, scorer, own, note, batched, higher_is_better, value_range, tuned)
+
+
+def _checked_range(ends: tuple[float, float]) -> tuple[float, float]:
+    try:
+        low, high = map(float, ends)
+    except (TypeError, ValueError):
+        raise MetricError(
+            f"{ends!r:.60} is not a range", "range", "Give its lower and its upper end."
+        ) from None
+    if not low < high:
+        raise MetricError(f"the range {low:g} to {high:g} is empty", "range", "Give the lower end first.")
+    return low, high
 
 
 class _Identified(NamedTuple):
@@ -136,6 +144,6 @@ def _title(own: str) -> str:
 
 def _distinct_name(name: str) -> str:
     """The name, which must print; with an addition where a metric of this library has it."""
-    if plain(name, 60) != name:
+    if plain(name, 60) != name or not name.strip():
         raise MetricError(f"{name!r} is not a name for a table", "name", "Give a shorter one that prints.")
     return f"{name} (this card)" if name in map(_title, base.names()) else name

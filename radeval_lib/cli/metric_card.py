@@ -75,7 +75,7 @@ def _function(place: str) -> Callable[..., Any]:
 
 def _given(metric: str, program: str, scores: Path | None) -> tuple[Any, str]:
     """The metric as :func:`radeval_lib.metric_card` takes it, and its default name; empty: its own."""
-    from radeval_lib.cards.scoring import CommandScorer, FileScorer
+    from radeval_lib.cards.score_files import CommandScorer, FileScorer
 
     if sum(map(bool, (metric, program, scores))) != 1:
         remedy = "Give METRIC, --command or --scores, one of them; or --pairs."

@@ -74,6 +74,17 @@ def test_detectable_is_found_four_times_in_five() -> None:
     assert found == pytest.approx(0.8, abs=1e-3)
 
 
+def test_where_the_metric_stands_among_the_scores_changes_nothing() -> None:
+    scores = {"mine": RIVALS["BLEU"] + np.arange(200) / 1e3, **RIVALS}
+    made = [
+        {row["metric"]: row for row in RadPrefAgreement(
+            RECORDED.table, ordered, "mine", resamples=200, seed=0
+        ).by_grade()}
+        for ordered in (scores, dict(reversed(scores.items())))
+    ]  # fmt: skip
+    assert made[0] == made[1]
+
+
 def test_a_half_gives_intervals_and_no_test() -> None:
     made = card_of(RIVALS["BLEU"] + 0.1, tests=False)
     assert not made.tested

@@ -6,8 +6,10 @@ import json
 import math
 import re
 import sys
+from collections.abc import Callable
 from html import unescape
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any, get_args
 
 import click
@@ -17,7 +19,7 @@ import pandas as pd
 import pytest
 from click.testing import CliRunner
 
-from radeval_lib.cards import pairs, scoring
+from radeval_lib.cards import pairs, score_files, scoring
 from radeval_lib.cards.card import Card, looks_of, metric_card
 from radeval_lib.cards.people import Half, in_half
 from radeval_lib.cards.subject import Tuned
@@ -102,6 +104,24 @@ def test_failures_are_counted_and_not_dropped() -> None:
     assert "not be scored" in made.paragraph
 
 
+def silent_on(fails: Callable[[str], bool]) -> Any:
+    """A metric of this library that has no score where the candidate is so."""
+
+    def score(references: list[str], candidates: list[str]) -> SimpleNamespace:
+        return SimpleNamespace(values=np.array([math.nan if fails(text) else 0.5 for text in candidates]))
+
+    return SimpleNamespace(name="rouge_l", signature=lambda: "silent", score=score)
+
+
+def test_failures_of_a_metric_of_this_library_are_counted_too() -> None:
+    frame = pairs.build(None, quick=True)
+    scored = scoring.MetricScorer(silent_on(str.isupper)).score(frame, lambda done: None)
+    capitals = np.flatnonzero(frame["candidate"].str.isupper())
+    assert scored.reasons == dict.fromkeys(capitals.tolist(), scoring.MISSING)
+    with pytest.raises(MetricError, match="none of"):
+        scoring.MetricScorer(silent_on(lambda text: True)).score(frame, lambda done: None)
+
+
 def test_a_metric_that_depends_on_order_and_batches_is_found_out() -> None:
     state = {"calls": 0}
 
@@ -166,7 +186,16 @@ def test_a_constant_metric_gets_a_card() -> None:
         (3, {}, "int is not a metric"),
         ("rouge", {}, "unknown metric 'rouge'"),
         (overlap, {"value_range": (1, 0)}, "the range 1 to 0 is empty"),
+        (overlap, {"value_range": (0,)}, "(0,) is not a range"),
+        (overlap, {"value_range": (0, math.nan)}, "the range 0 to nan is empty"),
+        (overlap, {"name": " "}, "' ' is not a name"),
+        (overlap, {"seed": -1}, "seed: -1 is below 0"),
         (overlap, {"tuned": "perhaps"}, "tuned: unknown value 'perhaps'"),
+        (lambda one, other: set(one), {"batched": True}, "it gives set for a list of pairs"),
+        (overlap, {"known": {"radprf": np.ones(200)}}, "no rated set 'radprf' is looked at. Sets: radpref"),
+        (overlap, {"known": {"radpref": np.ones(200)}, "rated": False}, "looked at. Sets: none"),
+        (overlap, {"known": {"radpref": np.ones((200, 2))}}, "scores of shape (200, 2) for 200 pairs"),
+        (overlap, {"known": {"radpref": np.full(200, np.nan)}}, "radpref: no score is a finite number"),
     ],
 )
 def test_what_is_no_metric_is_refused_in_one_line(metric: Any, more: dict[str, Any], says: str) -> None:
@@ -225,7 +254,7 @@ def test_a_file_of_scores_gives_the_card_of_the_function(
     lines = (json.dumps(row) for row in frame[["id", "score"]].to_dict("records"))
     Path("scores.jsonl").write_text("\n".join(lines), encoding="utf-8")
     files = [Path("scores.csv"), Path("scores.jsonl")]
-    made = [metric_card(scoring.FileScorer(path), quick=True) for path in files]
+    made = [metric_card(score_files.FileScorer(path), quick=True) for path in files]
     direct = metric_card(overlap, quick=True)
     for one in made:
         assert one.data["edits"] == direct.data["edits"]
@@ -261,6 +290,8 @@ def test_a_spoiled_file_is_refused_in_one_line(
     [
         ("id,score\nradpref,0.5\n", "s.csv, line 2: not the id of a pair"),
         ("id,score\nradpref/1/0a1b2c3d,0.5\nradpref/3/0a1b2c3d,0.5\n", "rows of radpref are missing"),
+        ("id,score\nradpref/0/0a1b2c3d,0.5\nradpref/1/0a1b2c3d,0.5\n", "rows of radpref are missing"),
+        ("id,score\nradpref/0/0a1b2c3d,0.5\nradpref/0/0a1b2c3d,0.9\n", "line 3: a second score of radpref/0"),
         ("name,score\n", "no column 'id'"),
         (b"id,score\nradpref/1/0a1b2c3d,\xe9\n", "s.csv, line 2: not UTF-8"),
     ],
@@ -271,7 +302,7 @@ def test_scores_of_rated_sets_are_whole_and_have_ids_of_pairs(
     path = tmp_path / "s.csv"
     path.write_bytes(content if isinstance(content, bytes) else content.encode())
     with pytest.raises(MetricError, match=says):
-        scoring.known_rows(path, pairs.RATED)
+        score_files.known_rows(path, pairs.RATED)
 
 
 @pytest.mark.parametrize("score", ["true", "[1]", "1" + "0" * 400, '"high"'])
@@ -279,7 +310,7 @@ def test_what_is_no_number_in_json_lines_is_refused(tmp_path: Path, score: str) 
     path = tmp_path / "s.jsonl"
     path.write_text(f'\n{{"id": "radpref/1/0a1b2c3d", "score": {score}}}\n')
     with pytest.raises(MetricError, match=r"s.jsonl, line 2: .* is not a number"):
-        scoring.known_rows(path, pairs.RATED)
+        score_files.known_rows(path, pairs.RATED)
 
 
 COMMAND = """

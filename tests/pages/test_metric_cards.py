@@ -10,7 +10,8 @@ import pytest
 
 from radeval_lib import metrics, study
 from radeval_lib.cards.people import in_half
-from radeval_lib.cards.scoring import MetricScorer, known_rows
+from radeval_lib.cards.score_files import known_rows
+from radeval_lib.cards.scoring import MetricScorer
 from radeval_lib.data import recorded
 from radeval_lib.data.manifests import data_root
 from radeval_lib.pages.across import metric_cards
