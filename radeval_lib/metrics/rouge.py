@@ -8,6 +8,7 @@ from typing import Any
 
 from radeval_lib.metrics.base import Metric, register
 from radeval_lib.stats import tokens
+from radeval_lib.stats.rouge import RougeTokenizer, longest_common_subsequence
 
 
 class _Rouge(Metric):
@@ -25,7 +26,7 @@ class _Rouge(Metric):
     def _score_pairs(self, pairs: Sequence[tuple[str, str]]) -> Iterable[tuple[float, Any]]:
         from rouge_score.rouge_scorer import RougeScorer
 
-        scorer = RougeScorer([self.kind], tokenizer=tokens.RougeTokenizer(self.stem))
+        scorer = RougeScorer([self.kind], tokenizer=RougeTokenizer(self.stem))
         for reference, candidate in pairs:
             found = scorer.score(reference, candidate)[self.kind]
             yield float(found.fmeasure), {"precision": found.precision, "recall": found.recall}
@@ -61,9 +62,9 @@ class RougeL(_Rouge):
     def _score_pairs(self, pairs: Sequence[tuple[str, str]]) -> Iterable[tuple[float, Any]]:
         from rouge_score.scoring import fmeasure
 
-        tokenizer = tokens.RougeTokenizer(self.stem)
+        tokenizer = RougeTokenizer(self.stem)
         for pair in pairs:
             reference, candidate = (tokenizer.tokenize(text) for text in pair)
-            common = tokens.longest_common_subsequence(reference, candidate)
+            common = longest_common_subsequence(reference, candidate)
             recall, precision = (common / len(side) if side else 0.0 for side in (reference, candidate))
             yield float(fmeasure(precision, recall)), {"precision": precision, "recall": recall}

@@ -12,6 +12,7 @@ _HOMES = {
     "radeval_lib.stats.fact_counts": "FactCounts",
     "radeval_lib.stats.printed_counts": "counts_that_print sums_that_print",
     "radeval_lib.stats.resampling": "mean_difference share_interval sum_estimates",
-    "radeval_lib.stats.tokens": "length_statistics rouge_l whitespace words",
+    "radeval_lib.stats.rouge": "rouge_l",
+    "radeval_lib.stats.tokens": "length_statistics whitespace words",
 }
 __getattr__ = names_of(__name__, _HOMES)

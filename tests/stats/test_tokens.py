@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rouge_score.tokenizers import DefaultTokenizer
 
-from radeval_lib.stats import tokens
+from radeval_lib.stats import rouge, tokens
 
 TEXT = "No acute findings. T2-weighted: 1.9 x 3.5 cm, ____."
 
@@ -58,13 +58,13 @@ def test_wrapped_lines_are_joined(text: str, line: str) -> None:
     ],
 )
 def test_rouge_l_by_hand(reference: str, candidate: str, expected: float) -> None:
-    assert tokens.rouge_l(reference.split(), candidate.split()) == pytest.approx(expected)
+    assert rouge.rouge_l(reference.split(), candidate.split()) == pytest.approx(expected)
 
 
 @given(st.text("abc", max_size=8), st.text("abc", max_size=8))
 def test_rouge_l_is_symmetric_and_bounded(first: str, second: str) -> None:
-    value = tokens.rouge_l(list(first), list(second))
-    assert value == tokens.rouge_l(list(second), list(first))
+    value = rouge.rouge_l(list(first), list(second))
+    assert value == rouge.rouge_l(list(second), list(first))
     assert 0 <= value <= 1
     assert (value == 1) == (first == second != "")
 
@@ -74,7 +74,7 @@ def test_rouge_l_is_symmetric_and_bounded(first: str, second: str) -> None:
     [("", "abc", 0), ("abcbdab", "bdcaba", 4), ("abc", "abc", 3), ("ab", "ba", 1)],
 )
 def test_lengths_of_common_subsequences_by_hand(first: str, second: str, length: int) -> None:
-    subsequence = tokens.longest_common_subsequence
+    subsequence = rouge.longest_common_subsequence
     assert subsequence(first, second) == subsequence(second, first) == length
 
 
@@ -85,4 +85,4 @@ WORDS = st.lists(
 
 @given(WORDS.map(" ".join), st.booleans())
 def test_the_words_of_rouge_are_the_packages(text: str, stem: bool) -> None:
-    assert tokens.RougeTokenizer(stem).tokenize(text) == DefaultTokenizer(stem).tokenize(text)
+    assert rouge.RougeTokenizer(stem).tokenize(text) == DefaultTokenizer(stem).tokenize(text)

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from radeval_lib.models.pretrained import ModelError
-from radeval_lib.stats import tokens
+from radeval_lib.stats import rouge, tokens
 
 # A piece that ends with the number of an item: "1." of "1. Clear lungs", "FINDINGS: 2)".
 _NUMBERED = re.compile(r"(^|\s)\d{1,2}[.)]$")
@@ -63,9 +63,9 @@ def sentences(text: str) -> list[str]:
 
 def rouge_l(references: Sequence[str], candidates: Sequence[str]) -> NDArray[np.float64]:
     """ROUGE-L F1 of each pair by ``rouge_score`` with stemming, shape (n,), as the metric ``rouge_l``."""
-    words = tokens.RougeTokenizer().tokenize
+    words = rouge.RougeTokenizer().tokenize
     pairs = zip(references, candidates, strict=True)
-    return np.array([tokens.rouge_l(words(ref), words(cand)) for ref, cand in pairs], dtype=np.float64)
+    return np.array([rouge.rouge_l(words(ref), words(cand)) for ref, cand in pairs], dtype=np.float64)
 
 
 # "intra - abdominal", "and / or": signs within a word.

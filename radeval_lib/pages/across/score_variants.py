@@ -26,7 +26,7 @@ from radeval_lib.metrics.choosing import fitting
 from radeval_lib.metrics.observations import FIVE, NO_FINDING, POSITIVE, UNCERTAIN, label, observations
 from radeval_lib.metrics.radcliq import COMPONENTS, RadCliQ, bleu2, radcliq
 from radeval_lib.models.judges.rules import judge_pair
-from radeval_lib.stats import tokens
+from radeval_lib.stats.rouge import RougeTokenizer, longest_common_subsequence
 
 Texts = Sequence[str]
 Score = Callable[[Texts, Texts], float]
@@ -191,7 +191,7 @@ def _rouge(prepare: Callable[[str], list[str]], beta: float) -> Score:
         values = []
         for reference, candidate in zip(references, candidates, strict=True):
             ours, theirs = prepare(reference), prepare(candidate)
-            common = tokens.longest_common_subsequence(ours, theirs)
+            common = longest_common_subsequence(ours, theirs)
             recall, precision = (common / len(side) if side else 0.0 for side in (ours, theirs))
             below = recall + beta**2 * precision
             values.append((1 + beta**2) * precision * recall / below if below else 0.0)
@@ -213,7 +213,7 @@ def _rouge_summary(references: Texts, candidates: Texts) -> float:
 
 def rouge() -> list[Variant]:
     """ROUGE-L."""
-    plain, stemmed = (tokens.RougeTokenizer(stem).tokenize for stem in (False, True))
+    plain, stemmed = (RougeTokenizer(stem).tokenize for stem in (False, True))
     return [
         Variant("ROUGE-L", "COCO, β 1.2, cleaned", COCO, _rouge(lambda text: cleaned(text).split(), 1.2)),
         Variant("ROUGE-L", "F1, stemmed", GOOGLE_ROUGE, _rouge(stemmed, 1.0)),

@@ -14,6 +14,7 @@ from radeval_lib.pages.summarization.systems import described
 from radeval_lib.papers.printed_numbers import Printed, by_name, printed_in
 from radeval_lib.papers.rounding import rounding_range
 from radeval_lib.stats import tokens
+from radeval_lib.stats.rouge import RougeTokenizer, rouge_l
 from radeval_lib.study.checks import Check, Key, above, check_one_rule, check_statement, check_value
 from radeval_lib.study.runs import Basis, Run
 
@@ -22,7 +23,7 @@ SYSTEMS = frozenset({"ELECTRA_base", "BioLinkBERT_base", "GatorTron", "RadBERT_2
 
 _SLACK = 1e-9  # of differences of decimals
 
-RULES = {**tokens.TOKENIZERS, "stemmed words": tokens.RougeTokenizer().tokenize}
+RULES = {**tokens.TOKENIZERS, "stemmed words": RougeTokenizer().tokenize}
 """Rules for what a word is; the last is that of RaLEs' released code."""
 
 
@@ -108,7 +109,7 @@ def rouge_by_rule(texts: pd.DataFrame) -> pd.DataFrame:
     return pd.DataFrame(
         {
             rule: [
-                tokens.rouge_l(split(reference.lower()), split(generated.lower()))
+                rouge_l(split(reference.lower()), split(generated.lower()))
                 for reference, generated in texts[["reference", "generated"]].itertuples(index=False)
             ]
             for rule, split in RULES.items()

@@ -9,7 +9,8 @@ from radeval_lib.metrics.base import Metric
 from radeval_lib.metrics.bleu import sentence_bleu
 from radeval_lib.metrics.ratescore import Scorer
 from radeval_lib.papers.printed_numbers import texts
-from radeval_lib.stats.tokens import rouge_l, words
+from radeval_lib.stats.rouge import rouge_l
+from radeval_lib.stats.tokens import words
 
 SYNONYM, OPPOSITE = "synonym rewrite", "opposite rewrite"
 METEOR = "METEOR without synonyms"
