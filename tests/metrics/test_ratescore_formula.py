@@ -177,6 +177,12 @@ def test_bad_input_is_named() -> None:
     scorer = Scorer()
     with pytest.raises(MetricError, match="unknown entity type 'ORGAN'"):
         scorer.score([("x", "ORGAN")], FOLEY, np.ones((1, 2)))
+    with pytest.raises(MetricError, match="unknown entity type 'ORGAN'"):
+        scorer.score([("x", "ORGAN")], [])
+    with pytest.raises(MetricError, match="neither cosines nor vectors are given"):
+        scorer.score(FOLEY, FOLEY)
+    with pytest.raises(MetricError, match="both cosines and vectors are given"):
+        scorer.score(FOLEY, FOLEY, np.eye(2), embeddings=(np.eye(2), np.eye(2)))
     with pytest.raises(MetricError, match="shape"):
         scorer.score(FOLEY, FOLEY, np.ones((1, 2)))
     with pytest.raises(MetricError, match="not a finite number"):
@@ -185,6 +191,8 @@ def test_bad_input_is_named() -> None:
         Options(penalty="none")  # type: ignore[arg-type]
     with pytest.raises(MetricError, match=r"preset: unknown value 'code'. Choices: released, paper"):
         options("code")
+    with pytest.raises(MetricError, match=r"min_characters must be a whole number from 1, not 2.5"):
+        options(min_characters=2.5)
     with pytest.raises(MetricError, match=r"precision: unknown value 'half'. Choices: auto, float32"):
         RaTEScore(precision="half")  # type: ignore[arg-type]
     with pytest.raises(MetricError, match="unknown option 'colour'"):
@@ -237,6 +245,14 @@ def test_own_weights_as_json_and_yaml(tmp_path) -> None:
         (tmp_path / "bad.json").write_text(json.dumps({**flat, **change}))
         with pytest.raises(MetricError, match=said):
             load(tmp_path / "bad.json")
+    for nested, said in (
+        ({"penalty": 0.2, "weights": rows, "penalti": 0.3}, "unknown key 'penalti'. Keys: penalty, weights"),
+        ({"weights": rows}, "no value for penalty"),
+        ({"penalty": 0.2, "weights": {**rows, "anatomy": [1, 2, 3, 4, 5]}}, "not of the form"),
+    ):
+        (tmp_path / "bad.yml").write_text(yaml.safe_dump(nested))
+        with pytest.raises(MetricError, match=said):
+            load(tmp_path / "bad.yml")
     with pytest.raises(MetricError, match="no weights called 'middling'"):
         load("middling")
     (tmp_path / "list.json").write_text("[1]")

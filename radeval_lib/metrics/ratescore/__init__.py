@@ -2,18 +2,16 @@
 
 from radeval_lib.data.categories import TYPES
 from radeval_lib.metrics.ratescore.formula import (
-    PRESETS,
     Direction,
     Explanation,
     Match,
     NamedEntity,
-    Options,
     Scorer,
     cosines,
-    options,
-    split,
 )
 from radeval_lib.metrics.ratescore.metric import RaTEScore
+from radeval_lib.metrics.ratescore.options import PRESETS, Options, options
+from radeval_lib.metrics.ratescore.sentences import split
 from radeval_lib.metrics.ratescore.weights import Weights, load
 
 __all__ = [

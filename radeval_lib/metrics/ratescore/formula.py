@@ -1,175 +1,20 @@
-"""RaTEScore's options, its splitting of texts into sentences, and its scoring of entities."""
+"""RaTEScore's formula (Zhao et al. 2024, Section 2.4): entities of two texts matched, weighted by their types
+and averaged."""
 
 from __future__ import annotations
 
-import re
-from bisect import bisect_left
 from collections.abc import Sequence
-from dataclasses import dataclass, fields, replace
-from typing import Any, Literal, NamedTuple, get_type_hints
+from dataclasses import dataclass
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from radeval_lib.data.categories import TYPES
-from radeval_lib.errors import check_choice
 from radeval_lib.metrics.base import MetricError
-from radeval_lib.metrics.ratescore import rush
+from radeval_lib.metrics.ratescore.options import Options
 from radeval_lib.metrics.ratescore.weights import NEGATED, POSITIVE, Weights, load, type_indices
-from radeval_lib.models.ner.entities import Decoding
 from radeval_lib.stats.f_scores import f1
-
-Preset = Literal["released", "paper"]
-PenaltyRule = Literal["cross_polarity", "any_mismatch"]
-Orientation = Literal["query_first", "match_first"]
-Empty = Literal["half", "zero", "one_if_both_empty"]
-Pooling = Literal["cls", "mean"]
-Cosine = Literal["keep", "clip_at_zero"]
-
-
-@dataclass(frozen=True)
-class Options:
-    """How RaTEScore is computed.
-
-    Attributes
-    ----------
-    penalty : which type mismatches are multiplied by p. ``cross_polarity``: a disease or abnormality
-        against a non-disease or non-abnormality (the code). ``any_mismatch``: any two different types
-        (Section 2.4).
-    orientation : index of W. ``query_first``: W[type of the query entity, type of its match] (the code).
-        ``match_first``: the other way round, as Section 2.4 and the worked example of A.1 print it.
-    empty : value where a side has no entity. ``half``: 0.5, whatever the other side has (the code).
-        ``zero``: 0. ``one_if_both_empty``: 1 where neither side has any, else 0. The paper does not define
-        it.
-    min_characters : shorter sentences are dropped before the entities are looked for (the code: 3; the paper
-        states no filter).
-    pooling : vector of an entity. ``cls``: last hidden state of the first token (the code). ``mean``: mean
-        over the tokens, as the encoder's own card has it. The paper does not say.
-    cosine : what becomes of a negative cosine. ``keep`` (the code and the formula as printed) lets a score
-        leave [0, 1]; ``clip_at_zero`` does not.
-    """
-
-    penalty: PenaltyRule = "cross_polarity"
-    orientation: Orientation = "query_first"
-    empty: Empty = "half"
-    min_characters: int = 3
-    pooling: Pooling = "cls"
-    cosine: Cosine = "keep"
-    decoding: Decoding = "released"
-
-    def __post_init__(self) -> None:
-        for key, hint in get_type_hints(Options).items():
-            check_choice(getattr(self, key), hint, f"ratescore.{key}", MetricError)
-        if self.min_characters < 1:
-            raise MetricError(f"min_characters must be 1 or more, not {self.min_characters}", "ratescore")
-
-
-PRESETS: dict[Preset, Options] = {
-    "released": Options(),
-    "paper": Options(
-        penalty="any_mismatch",
-        orientation="match_first",
-        empty="one_if_both_empty",
-        min_characters=1,
-        pooling="mean",
-        decoding="standard",
-    ),
-}
-
-
-def options(preset: Preset = "released", **changes: Any) -> Options:
-    """The options of a preset, with changes; a change that is None changes nothing.
-
-    ``released`` is what the package does. ``paper`` is Section 2.4 as printed; where the paper is silent it
-    takes the natural reading (two texts without findings agree; no sentence is dropped; the encoder as its
-    card uses it).
-    """
-    check_choice(preset, Preset, "ratescore.preset", MetricError)
-    known = [entry.name for entry in fields(Options)]
-    if unknown := sorted(set(changes) - set(known)):
-        raise MetricError(f"unknown option {unknown[0]!r}", "ratescore", f"Options: {', '.join(known)}.")
-    return replace(PRESETS[preset], **{key: value for key, value in changes.items() if value is not None})
-
-
-_RUN = re.compile(r"\S+|\s+")  # each word with its signs, each stretch of white space
-_OPENING = re.compile(r"""[(\[{<"'`*#$&%+=~,.:;!?/_|«»“”‘’-]""")
-_CLOSING = re.compile(r"""(?:[)\]}>"'`*#,:;!?_|«»“”‘’]|(?<=[a-z0-9%)\]"'])\.|(?<=[A-Z][A-Z])\.|'s)$""")
-_INNER = re.compile(r"(?<=[a-z])(\.)(?=[A-Z])|(?<=[A-Za-z])([,:<>=/-])(?=[A-Za-z])|(\.{2,}|…)")
-
-
-def split(text: str, min_characters: int = 3) -> list[str]:
-    """The sentences, stripped, in order; those of fewer than ``min_characters`` characters are left out."""
-    if not text or text.isspace():
-        return []
-    spans = rush.spans(text)
-    starts, blank = _tokens(text, spans)
-    marks = sorted({0, *_sentence_starts(starts, blank, spans)})
-    borders = [starts[mark] for mark in marks[1:]]
-    pieces = (
-        text[begin:end].strip() for begin, end in zip([0, *borders], [*borders, len(text)], strict=True)
-    )
-    return [piece for piece in pieces if piece and len(piece) >= min_characters]
-
-
-def _tokens(text: str, spans: list[tuple[int, int]]) -> tuple[list[int], list[bool]]:
-    """Where each token starts, and whether it is white space. One space after a word belongs to the word."""
-    borders = sorted({border for span in spans for border in span})
-    starts: list[int] = []
-    blank: list[bool] = []
-    for run in _RUN.finditer(text):
-        begin, end = run.span()
-        if text[begin].isspace():
-            if begin and text[begin] == " ":
-                begin += 1
-            if begin < end:
-                starts.append(begin)
-                blank.append(True)
-            continue
-        inside = bisect_left(borders, begin + 1)
-        cuts = [0]
-        if inside < len(borders) and borders[inside] < end:
-            cuts = _pieces(run.group())
-        starts.extend(begin + cut for cut in cuts)
-        blank.extend([False] * len(cuts))
-    return starts, blank
-
-
-def _pieces(word: str) -> list[int]:
-    """Where the tokens of a word start: opening signs and closing signs one by one, then borders inside."""
-    begin, end, cuts = 0, len(word), {0}
-    while begin < end and _OPENING.match(word[begin]):
-        begin += 1
-        cuts.add(begin)
-    while begin < end and (sign := _CLOSING.search(word[:end])) and sign.start() > begin:
-        end = sign.start()
-        cuts.add(end)
-    for sign in _INNER.finditer(word, begin, end):
-        cuts |= set(sign.span())
-    return sorted(cut for cut in cuts if cut < len(word))
-
-
-def _sentence_starts(starts: list[int], blank: list[bool], spans: list[tuple[int, int]]) -> set[int]:
-    marks: set[int] = set()
-    count, position, current = len(starts), 0, 0
-    while position < count:
-        place = starts[position]
-        if current < len(spans) - 1 and spans[current][1] <= place < spans[current + 1][0]:
-            gap_end = bisect_left(starts, spans[current + 1][0], position)
-            marks.add(next((token for token in range(position, gap_end) if blank[token]), position))
-            position = gap_end
-            continue
-        while current < len(spans) and place >= spans[current][1]:
-            current += 1
-        if current >= len(spans):
-            if blank[position]:
-                marks.add(position)
-        elif spans[current][0] <= place:
-            if place == spans[current][0]:
-                marks.add(position)
-            if position + 1 < count and starts[position + 1] >= spans[current][1]:
-                marks.add(position + 1)
-        position += 1
-    return marks
 
 
 class NamedEntity(NamedTuple):
@@ -333,15 +178,27 @@ class Scorer:
         ----------
         reference, candidate : (text, type) of each entity, in the order of the text; repeated entities count.
         similarity : cosines, shape (len(reference), len(candidate)); or
-        embeddings : vectors of the reference's and of the candidate's entities, one row each.
+        embeddings : vectors of the reference's and of the candidate's entities, one row each. Where a side
+            has no entity, neither is needed.
         notes : carried into the explanation.
+
+        Raises
+        ------
+        MetricError
+            If a type is none of the five, or cosines are missing, given twice, of another shape or not
+            finite.
         """
+        if similarity is not None and embeddings is not None:
+            raise MetricError("both cosines and vectors are given", "ratescore", "Give one of them.")
         ours, theirs = (tuple(NamedEntity(*pair) for pair in side) for side in (reference, candidate))
         if not ours or not theirs:
+            type_indices([entity.type for entity in (*ours, *theirs)])  # refuses an unknown type
             value = self.empty_score(len(ours), len(theirs))
             absent = [name for name, side in (("reference", ours), ("candidate", theirs)) if not side]
             note = f"no entity in the {' and the '.join(absent)}"
             return Explanation(ours, theirs, None, None, value, (*notes, note))
+        if similarity is None and embeddings is None:
+            raise MetricError("neither cosines nor vectors are given", "ratescore", "Give one of them.")
         table = np.asarray(similarity if embeddings is None else cosines(*embeddings), dtype=np.float64)
         if table.shape != (len(ours), len(theirs)):
             what = f"cosines of shape {table.shape} for {len(ours)} and {len(theirs)} entities"

@@ -14,23 +14,20 @@ from numpy.typing import NDArray
 
 from radeval_lib.data.categories import TYPES
 from radeval_lib.metrics.base import Metric, MetricError, register
-from radeval_lib.metrics.ratescore.formula import (
+from radeval_lib.metrics.ratescore.formula import Explanation, NamedEntity, Scorer, unit
+from radeval_lib.metrics.ratescore.options import (
     Cosine,
-    Decoding,
     Empty,
-    Explanation,
-    NamedEntity,
     Options,
     Orientation,
     PenaltyRule,
     Pooling,
     Preset,
-    Scorer,
     options,
-    split,
-    unit,
 )
+from radeval_lib.metrics.ratescore.sentences import split
 from radeval_lib.metrics.reasons import HALF, Finder, Reason
+from radeval_lib.models.ner.entities import Decoding
 from radeval_lib.models.pretrained import Precision
 
 if TYPE_CHECKING:
@@ -139,9 +136,8 @@ class RaTEScore(Metric):
         return [found[text].entities for text in texts]
 
     def _score_pairs(self, pairs: Sequence[tuple[str, str]]) -> Iterator[tuple[float, Explanation]]:
-        vectors = Vectors(
-            lambda texts: self.entity_encoder.encode(texts)
-        )  # loaded only where an entity is found
+        # The encoder is loaded only where an entity is found.
+        vectors = Vectors(lambda texts: self.entity_encoder.encode(texts))
         known: dict[str, _Reading] = {}
         remaining = iter(pairs)
         while chunk := list(islice(remaining, CHUNK)):
@@ -262,6 +258,7 @@ class Vectors:
         self._matrix: NDArray[np.float64] = np.empty((0, 0))
 
     def learn(self, texts: Iterator[str]) -> None:
+        """Encode those of the texts that are new, in alphabetical order."""
         new = sorted({text for text in texts if text not in self._place})
         if not new:
             return
@@ -270,6 +267,7 @@ class Vectors:
         self._place.update({text: len(self._place) + index for index, text in enumerate(new)})
 
     def rows(self, entities: Sequence[NamedEntity]) -> NDArray[np.float64]:
+        """The vectors of entities whose texts were learnt, shape (entities, dimension)."""
         return self._matrix[[self._place[entity.text] for entity in entities]]
 
 

@@ -72,12 +72,26 @@ class _Node:
     at_end: dict[str, bool] | None = None
 
 
-def _raw_trie(path: Path) -> dict[str, dict]:
+@lru_cache(maxsize=1)
+def _rules() -> list[tuple[str, float, str]]:
+    """Pattern, score and kind of each rule."""
+    rows = csv.reader(_RULES.read_text(encoding="utf-8").splitlines(), delimiter="\t")
+    return [
+        (row[0], float(row[1]), row[2].strip())
+        for row in rows
+        if len(row) >= 3 and not row[0].startswith(("#", "@"))
+    ]
+
+
+@lru_cache(maxsize=1)
+def _longest_match() -> int:
+    """No rule matches more characters than this."""
+    return max(len(pattern) + MAX_REPEAT * pattern.count("+") for pattern, _, _ in _rules())
+
+
+def _raw_trie() -> dict[str, dict]:
     trie: dict[str, dict] = {}
-    for row in csv.reader(path.read_text(encoding="utf-8").splitlines(), delimiter="\t"):
-        if len(row) < 3 or row[0].startswith(("#", "@")):
-            continue
-        pattern, score, kind = row[0], float(row[1]), row[2].strip()
+    for pattern, score, kind in _rules():
         place = trie
         for char in pattern:
             place = place.setdefault(char, {})
@@ -113,7 +127,7 @@ def _node(raw: dict[str, dict]) -> _Node:
 
 @lru_cache(maxsize=1)
 def _trie() -> _Node:
-    return _node(_raw_trie(_RULES))
+    return _node(_raw_trie())
 
 
 class _Clues:
@@ -299,12 +313,12 @@ def _first_state() -> _State:
 def _candidates(text: str) -> list[int]:
     """Positions after the first from which some rule may match: all those from which one does, and few
     others."""
-    first, length, found = _first_state(), len(text), []
+    first, length, longest, found = _first_state(), len(text), _longest_match(), []
     for position in range(1, length):
         state: _State | None = first
-        place = position
+        place, end = position, min(length, position + longest)
         while state is not None and not state.accepts:
-            if place == length:
+            if place == end:
                 break
             char = text[place]
             state = state.next[char] if char in state.next else state.step(char)

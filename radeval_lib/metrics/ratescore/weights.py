@@ -61,13 +61,27 @@ def type_indices(types: Sequence[str]) -> NDArray[np.intp]:
 
 
 def from_mapping(content: Any, name: str) -> Weights:
-    """Weights from ``{penalty:, weights: {query: {match: value}}}`` or from the package's flat form."""
+    """Weights from ``{penalty:, weights: {query: {match: value}}}`` or from the package's flat form,
+    ``{query_match: value, neg_weight: penalty}``; types in upper or lower case.
+
+    Raises
+    ------
+    MetricError
+        If it is of neither form, or a value is missing, unknown, or not as :class:`Weights` need it.
+    """
     if not isinstance(content, Mapping):
         raise MetricError("not a mapping of type pairs to weights", name)
     if isinstance(rows := content.get("weights"), Mapping):
-        flat: dict[str, Any] = {"neg_weight": content.get("penalty")}
-        for query, row in rows.items():
-            flat.update({f"{query}_{match}".lower(): value for match, value in (row or {}).items()})
+        if unknown := sorted(map(str, set(content) - {"penalty", "weights"})):
+            raise MetricError(f"unknown key {unknown[0]!r}", name, "Keys: penalty, weights.")
+        if content.get("penalty") is None:
+            raise MetricError("no value for penalty", name)
+        if not all(isinstance(row, Mapping) for row in rows.values()):
+            raise MetricError("weights are not of the form {type: {type: value}}", name)
+        flat: dict[str, Any] = {
+            f"{query}_{match}".lower(): value for query, row in rows.items() for match, value in row.items()
+        }
+        flat["neg_weight"] = content["penalty"]
     else:
         flat = {str(key).lower(): value for key, value in content.items()}
     wanted = [f"{a}_{b}".lower() for a in TYPES for b in TYPES] + ["neg_weight"]
@@ -89,7 +103,13 @@ def _released() -> dict[str, Weights]:
 
 
 def load(name_or_path: str | Path | Weights = "long") -> Weights:
-    """``long`` (the package's default, whatever the texts' length), ``short``, or a YAML or JSON file."""
+    """``long`` (the package's default, whatever the texts' length), ``short``, or a YAML or JSON file.
+
+    Raises
+    ------
+    MetricError
+        If there is no such set or file, or as of :func:`from_mapping`.
+    """
     if isinstance(name_or_path, Weights):
         return name_or_path
     if str(name_or_path).lower() in _released():

@@ -14,7 +14,7 @@ from matplotlib.axes import Axes
 from radeval_lib import plots
 from radeval_lib.data.ratings import text_table
 from radeval_lib.metrics.base import Metric
-from radeval_lib.metrics.ratescore.formula import split
+from radeval_lib.metrics.ratescore.sentences import split
 from radeval_lib.papers.printed_numbers import printed
 from radeval_lib.study.runs import Run
 

@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 from radeval_lib.data import recorded
 from radeval_lib.data.ratings import rating_table
 from radeval_lib.metrics.ratescore import NamedEntity, RaTEScore, Scorer, Weights
-from radeval_lib.metrics.ratescore.formula import Pooling
 from radeval_lib.metrics.ratescore.metric import Vectors
+from radeval_lib.metrics.ratescore.options import Pooling
 from radeval_lib.models import encoders, naming
 from radeval_lib.pages.ratescore.rated_pairs import leads_in_words as leads_in_words
 from radeval_lib.placeholders import behind
