@@ -23,7 +23,7 @@ from radeval_lib.pages.across import (
     systems_recording,
     trial_reviews,
 )
-from radeval_lib.pages.facts.mtsamples import MEASURES
+from radeval_lib.pages.facts.copying import MEASURES
 from radeval_lib.pages.green import labelled_sentences
 from radeval_lib.pages.rales import datasets
 from radeval_lib.pages.ratescore import learned_weights

@@ -19,7 +19,7 @@ from radeval_lib.errors import ParameterError
 from radeval_lib.metrics.base import Metric
 from radeval_lib.pages.across import trial_reviews
 from radeval_lib.pages.across.facts_by_metric import FOUND, found_in_source
-from radeval_lib.pages.facts import mtsamples
+from radeval_lib.pages.facts import copying
 from radeval_lib.pages.green import labelled_sentences
 from radeval_lib.pages.rales import datasets, nlg_metric_limits
 from radeval_lib.paths import ROOT
@@ -149,7 +149,7 @@ def _mtsamples(run: Run, root: Path, metrics: Metrics) -> tuple[pd.DataFrame, Pa
             "description_words": [len(text.split()) for text in summaries],
         }
     )
-    return frame.join(mtsamples.measured(texts, summaries).round(DECIMALS)), {}
+    return frame.join(copying.measured(texts, summaries).round(DECIMALS)), {}
 
 
 def _mslr(run: Run, root: Path, metrics: Metrics) -> tuple[pd.DataFrame, Parts]:

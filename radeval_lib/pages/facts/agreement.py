@@ -10,9 +10,7 @@ import krippendorff
 import numpy as np
 import pandas as pd
 
-from radeval_lib.pages.facts.fact_counting import marked, plain, stands_in
-from radeval_lib.pages.facts.mtsamples import printed_report
-from radeval_lib.papers.printed_numbers import printed_in, quotations
+from radeval_lib.papers.printed_numbers import printed_in
 from radeval_lib.stats.agreement import interval_alpha
 from radeval_lib.stats.estimates import Estimate
 from radeval_lib.stats.inputs import FloatArray
@@ -146,27 +144,6 @@ def one_description(printed: Mapping[str, str], descriptions: int) -> Check:
         f"{'; '.join(found)}; over {descriptions} descriptions",
         under_every(fits),
     )
-
-
-def quoted_texts() -> list[Check]:
-    """Whether the generated description and the report that Section 6 quotes are those of Figures 3 and 1."""
-    (_, description), (_, report) = quotations("facts.example_pegasus")
-    generated = " ".join(marked("G"))
-    description = plain(description.split("generated description: ")[1])
-    sides = [
-        ("generated description", "the generated description", description, generated, "3"),
-        ("source report", "the source report states", plain(report), plain(printed_report()[0]), "1"),
-    ]
-    return [
-        check_statement(
-            Key("quoted text", what),
-            claim,
-            f"{len(quoted.split())} words, {'in' if inside else 'not in'} Figure {figure}",
-            inside,
-        )
-        for what, claim, quoted, printed, figure in sides
-        for inside in [stands_in(quoted, printed)]
-    ]
 
 
 def two_descriptions(

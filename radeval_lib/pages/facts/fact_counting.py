@@ -1,15 +1,11 @@
-"""Table 1, and the one task that the paper prints as a physician completed it (Figure 3)."""
+"""The page on fact counting: what Table 1's rounding and means imply."""
 
 from __future__ import annotations
 
-import re
-
 import pandas as pd
 
-from radeval_lib.pages.facts.mtsamples import printed_report
-from radeval_lib.papers.printed_numbers import printed, quotations
 from radeval_lib.stats.f_scores import f1
-from radeval_lib.study.checks import Check, check_groups, check_statement
+from radeval_lib.study.checks import check_groups
 
 EVALUATORS = ["Eval 1", "Eval 2", "Eval 3"]
 
@@ -55,50 +51,3 @@ def one_wrong_fact(exact: pd.DataFrame) -> pd.DataFrame:
         rows.append((size, mean, ", ".join(fits["evaluator"]) or "–"))
     columns = ["facts in the one description", "mean accuracy of ten", "fits the printed accuracy of"]
     return pd.DataFrame(rows, columns=columns)
-
-
-def plain(text: str) -> str:
-    """A text in lower case without punctuation but hyphens and apostrophes."""
-    return " ".join(re.findall(r"[a-z0-9'-]+", text.lower().replace("’", "'")))
-
-
-def stands_in(words: str, text: str) -> bool:
-    """Whether the words of one :func:`plain` text stand in another, one after the other and whole."""
-    return f" {words} " in f" {text} "
-
-
-def marked(count: str) -> list[str]:
-    """The spans that the physician marked for a count, ``R`` or ``G``."""
-    spans = printed("facts.fig3").set_index("count").loc[count, "marked_facts"]
-    return [plain(fact) for fact in str(spans).split(" | ")]
-
-
-def facts_of_g() -> pd.DataFrame:
-    """Each span of G; whether the same words are marked in R, and stand in the report of Figure 1."""
-    in_r, report = marked("R"), plain(printed_report()[0])
-    columns = ["fact of G", "marked in R", "its words stand in the report"]
-    rows = [(fact, fact in in_r, stands_in(fact, report)) for fact in marked("G")]
-    return pd.DataFrame(rows, columns=columns)
-
-
-def texts_of_task() -> list[Check]:
-    """Whether the task's reference is the description of Figure 1, and its comment quotes G."""
-    reference, generated = (" ".join(marked(count)) for count in ("R", "G"))
-    same = reference == plain(printed_report()[1])
-    comment = quotations("facts.fig3")[-1][1]
-    quoted = plain(comment.split('"')[1])
-    inside = stands_in(quoted, generated)
-    return [
-        check_statement(
-            "text of R",
-            "the reference",
-            f"{'the' if same else 'not the'} description of Figure 1, {len(reference.split())} words",
-            same,
-        ),
-        check_statement(
-            "text that the comment calls wrong",
-            comment,
-            f"{len(quoted.split())} words, {'in' if inside else 'not in'} G",
-            inside,
-        ),
-    ]

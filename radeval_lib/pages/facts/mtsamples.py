@@ -1,9 +1,9 @@
-"""How much of a summary is copied from its source: ROUGE precision, and fragments copied word for word."""
+"""The page on MTSamples: what the printed sizes must fulfil, and how much of the descriptions is copied."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -12,11 +12,10 @@ import pandas as pd
 from radeval_lib.data import mtsamples, recorded
 from radeval_lib.data.records import Document
 from radeval_lib.data.restricted import reveal
-from radeval_lib.metrics import create
-from radeval_lib.papers.printed_numbers import Printed, quotations
+from radeval_lib.pages.facts.copying import MEASURES, measured
+from radeval_lib.papers.printed_numbers import Printed
 from radeval_lib.stats.estimates import Estimate
 from radeval_lib.stats.resampling import share_interval
-from radeval_lib.stats.tokens import words
 from radeval_lib.study.checks import Check, Key, above, check_statement, check_value, under_every
 from radeval_lib.study.runs import Run
 from radeval_lib.study.verdicts import CANNOT_TELL
@@ -24,63 +23,6 @@ from radeval_lib.wording import with_interval
 
 NAME = "mtsamples"
 PARTS = ("train", "development", "test")
-MEASURES = {
-    "rouge_1_precision": "ROUGE-1 precision",
-    "rouge_l_precision": "ROUGE-L precision",
-    "rouge_1_precision_stemmed": "ROUGE-1 precision, stemmed",
-    "rouge_l_precision_stemmed": "ROUGE-L precision, stemmed",
-    "in_runs": "words in runs of three or more",
-}
-"""Measures of copying: their recorded columns, and what the page calls them."""
-
-
-def fragments(source: Sequence[str], summary: Sequence[str]) -> list[int]:
-    """Lengths, in words, of the longest runs of ``source`` that make up ``summary`` from left to right.
-
-    The greedy rule of Grusky, Naaman and Artzi 2018, section 3.1; words that the source lacks are in no run.
-    """
-    places: dict[str, list[int]] = {}
-    for place, word in enumerate(source):
-        places.setdefault(word, []).append(place)
-    lengths, begin = [], 0
-    while begin < len(summary):
-        longest = 0
-        for start in places.get(summary[begin], ()):
-            length = 1
-            while (
-                begin + length < len(summary)
-                and start + length < len(source)
-                and summary[begin + length] == source[start + length]
-            ):
-                length += 1
-            longest = max(longest, length)
-        if longest:
-            lengths.append(longest)
-        begin += max(1, longest)
-    return lengths
-
-
-def in_one_run(source: str, summary: str) -> bool:
-    """Whether all words of a summary stand in its source in one run."""
-    tokens = words(summary)
-    return fragments(words(source), tokens) == [len(tokens)]
-
-
-def in_runs(source: str, summary: str) -> float:
-    """Share of a summary's words in runs of at least three words of its source; 0 if it has no words."""
-    tokens = words(summary)
-    return sum(run for run in fragments(words(source), tokens) if run >= 3) / max(1, len(tokens))
-
-
-def rouge_precision(sources: Sequence[str], summaries: Sequence[str], *, stem: bool) -> pd.DataFrame:
-    """ROUGE-1 and ROUGE-L precision of each summary against its source.
-
-    Columns ``rouge_1`` and ``rouge_l``, 0 to 1; one row per summary.
-    """
-    scores = {name: create(name, stem=stem).score(sources, summaries) for name in ("rouge_1", "rouge_l")}
-    return pd.DataFrame(
-        {name: [detail["precision"] for detail in scored.details] for name, scored in scores.items()}
-    )
 
 
 @dataclass(frozen=True)
@@ -129,13 +71,6 @@ def load(run: Run) -> BuildDocuments:
     recording = run.recording(NAME)
     from_whole = "mtsamples/mtsamples.csv" in recording.about["files"]
     return BuildDocuments(list(mtsamples.recorded_documents(recording)), from_whole, evidence="recorded")
-
-
-def printed_report() -> tuple[str, str]:
-    """The report that Figure 1 prints, and its description."""
-    parts = dict(words.split(": ", 1) for where, words in quotations("facts.fig1") if where == "Figure 1")
-    description = parts.pop("DESCRIPTION")
-    return " ".join(parts.values()), description
 
 
 def shares(stated: Mapping[str, Printed]) -> dict[str, float]:
@@ -214,16 +149,6 @@ def repeated(loaded: BuildDocuments, rng: np.random.Generator) -> tuple[int, int
     return distinct, len(test), sum(text in train for text in test)
 
 
-def measured(texts: Sequence[str], summaries: Sequence[str]) -> pd.DataFrame:
-    """How much of each summary is copied from its text: the columns of :data:`MEASURES`, 0 to 1."""
-    plain, stemmed = (rouge_precision(texts, summaries, stem=stem) for stem in (False, True))
-    return plain.add_suffix("_precision").assign(
-        rouge_1_precision_stemmed=stemmed["rouge_1"],
-        rouge_l_precision_stemmed=stemmed["rouge_l"],
-        in_runs=list(map(in_runs, texts, summaries)),
-    )
-
-
 def copying(loaded: BuildDocuments, resamples: int, rng: np.random.Generator) -> pd.DataFrame:
     """Copying of the descriptions that the paper would keep, with intervals that draw whole texts.
 
@@ -244,10 +169,10 @@ def copying(loaded: BuildDocuments, resamples: int, rng: np.random.Generator) ->
     return pd.DataFrame.from_dict(rows, orient="index", columns=["mean", "low", "high", "median"])
 
 
-def extractive_checks(measured: pd.DataFrame, stated: Mapping[str, Printed]) -> list[Check]:
-    """The printed precisions against the file's, whose words may have been stemmed or not: the paper does not
-    say, so that a precision holds if it does both ways."""
-    found = {name: Estimate(*measured.loc[name, ["mean", "low", "high"]]) for name in measured.index}
+def extractive_checks(copied: pd.DataFrame, stated: Mapping[str, Printed]) -> list[Check]:
+    """The printed precisions against the file's (``copied``: of :func:`copying`), whose words may have been
+    stemmed or not: the paper does not say, so that a precision holds if it does both ways."""
+    found = {name: Estimate(*copied.loc[name, ["mean", "low", "high"]]) for name in copied.index}
     runs = found[MEASURES["in_runs"]]
     precisions = []
     for name, printed in (("ROUGE-1 precision", stated["rouge_1"]), ("ROUGE-L precision", stated["rouge_l"])):

@@ -17,16 +17,6 @@ def test_the_alpha_of_all_three_is_compared_and_those_of_the_pairs_are_taken() -
     assert {cell[-1] for check in checks for cell in check.cells} == {agreement.ALL}
 
 
-def test_quoted_texts_are_those_of_the_figures(monkeypatch: pytest.MonkeyPatch) -> None:
-    checks = agreement.quoted_texts()
-    assert [(check.outcome, check.computed) for check in checks] == [
-        ("holds", "22 words, in Figure 3"),
-        ("holds", "22 words, in Figure 1"),
-    ]
-    monkeypatch.setattr(agreement, "printed_report", lambda: ("Weight today is 210 pounds.", ""))
-    assert [check.outcome for check in agreement.quoted_texts()] == ["holds", "fails"]
-
-
 def test_one_wrong_description_does_not_give_the_printed_agreements() -> None:
     printed_alphas = {"E1-E2": "0.79", "E1-E3": "0.96", "E2-E3": "0.84"}
     assert agreement.one_description(printed_alphas, 40).outcome == "fails"
