@@ -1,22 +1,18 @@
-"""RadGraph graphs compared: F1-RadGraph and the F1 of entities and relations, of texts or of annotations."""
+"""RadGraph graphs compared: F1-RadGraph, and the mean F1 of entities and of relations.
+
+Sources: Chen et al. 2023 (MIMIC-RRS), Appendix A.2; package ``radgraph`` 0.1.18; CXR-Report-Metric.
+
+The metrics of texts are in :mod:`radeval_lib.metrics.radgraph_metrics`.
+"""
 
 from __future__ import annotations
 
-from abc import abstractmethod
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from functools import cached_property
-from itertools import accumulate
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 from radeval_lib.errors import check_choice
-from radeval_lib.metrics.base import Metric, MetricError, register
-from radeval_lib.metrics.reasons import Reason, places
-from radeval_lib.report_text.characters import Span
+from radeval_lib.metrics.base import MetricError
 from radeval_lib.stats.f_scores import f1
-
-if TYPE_CHECKING:
-    from radeval_lib.data.radgraph import Annotation
-    from radeval_lib.models.graph.extraction import Extractor
 
 Level = Literal["simple", "partial", "complete"]
 Case = Literal["relations", "fold", "keep"]
@@ -48,26 +44,35 @@ class Overlap(NamedTuple):
 
 
 def parse_graph(entities: Mapping[str, Mapping[str, Any]]) -> dict[str, GraphEntity]:
-    """Read RadGraph's ``entities`` dictionary of one text."""
+    """Read RadGraph's ``entities`` dictionary of one text; keys that are numbers become texts.
+
+    Raises
+    ------
+    ValueError
+        If an entity has no tokens or label, or a relation is not [type, key of an entity that is there].
+    """
+    keys, graph = {str(key) for key in entities}, dict[str, GraphEntity]()
     for key, entity in entities.items():
-        if not all(isinstance(entity.get(name), str) for name in ("tokens", "label")):
-            raise ValueError(f"entity {key!r} has no text tokens or label; give RadGraph's own JSON")
-        if lost := [other for _, other in entity.get("relations", ()) if str(other) not in entities]:
-            raise ValueError(f"a relation of entity {key!r} points at {lost[0]!r}, which is not there")
-    return {
-        str(key): GraphEntity(
-            entity["tokens"],
-            entity["label"],
-            tuple((str(kind), str(other)) for kind, other in entity.get("relations", ())),
+        named = isinstance(entity, Mapping) and all(
+            isinstance(entity.get(name), str) for name in ("tokens", "label")
         )
-        for key, entity in entities.items()
-    }
+        if not named:
+            raise ValueError(f"entity {key!r} has no text tokens or label; give RadGraph's own JSON")
+        relations = entity.get("relations") or ()
+        if any(isinstance(one, str) or len(one) != 2 for one in relations):
+            raise ValueError(f"a relation of entity {key!r} is not [type, key of the other]")
+        if lost := [other for _, other in relations if str(other) not in keys]:
+            raise ValueError(f"a relation of entity {key!r} points at {lost[0]!r}, which is not there")
+        outgoing = tuple((str(kind), str(other)) for kind, other in relations)
+        graph[str(key)] = GraphEntity(entity["tokens"], entity["label"], outgoing)
+    return graph
 
 
 def build_graph(
     entities: Sequence[tuple[str, str]], relations: Iterable[tuple[int, str, int]] = ()
 ) -> dict[str, GraphEntity]:
-    """A graph from (tokens, label) pairs and (source, type, target) triples of positions from 0."""
+    """A graph from (tokens, label) pairs and (source, type, target) triples of positions from 0; a position
+    that is not there is a ValueError."""
     outgoing: dict[int, list[tuple[str, str]]] = {}
     for source, kind, target in relations:
         if not (0 <= source < len(entities) and 0 <= target < len(entities)):
@@ -108,10 +113,10 @@ def items(graph: Graph, level: Level, case: Case = "relations") -> set[Item]:
     """
     check_choice(level, Level, "level", MetricError)
     check_choice(case, Case, "case", MetricError)
-    return {item for _, item in _keyed_items(graph, level, case)}
+    return {item for _, item in keyed_items(graph, level, case)}
 
 
-def _keyed_items(graph: Graph, level: Level, case: Case) -> Iterator[tuple[str, Item]]:
+def keyed_items(graph: Graph, level: Level, case: Case) -> Iterator[tuple[str, Item]]:
     """Each item with the key of the entity that it is of."""
 
     def words(text: str, in_relation: bool = False) -> str:
@@ -157,9 +162,9 @@ def compare(
     return overlap(items(candidate, level, case), items(reference, level, case), both_empty)
 
 
-def _entities_and_relations(graph: Graph) -> Iterator[tuple[str, Item]]:
+def entities_and_relations(graph: Graph) -> Iterator[tuple[str, Item]]:
     """Entities as (tokens, label), relations as (source, target, type) with both labels, each with a key."""
-    yield from _keyed_items(graph, "simple", "keep")
+    yield from keyed_items(graph, "simple", "keep")
     for key, entity in graph.items():
         for kind, other in entity.relations:
             target = graph[other].tokens, graph[other].label
@@ -176,11 +181,11 @@ def radgraph_combined(reference: Graph, candidate: Graph, both_empty: BothEmpty 
     both_empty : value of either F1 where neither side has an item. The reference code takes ``zero``, so
         that two identical reports without relations score 0.5; ``one`` gives them 1.
     """
-    ours, theirs = ({item for _, item in _entities_and_relations(graph)} for graph in (reference, candidate))
-    return _combined(ours, theirs, both_empty)[0]
+    ours, theirs = ({item for _, item in entities_and_relations(graph)} for graph in (reference, candidate))
+    return mean_of_two_f1(ours, theirs, both_empty)[0]
 
 
-def _combined(
+def mean_of_two_f1(
     reference: set[Item], candidate: set[Item], both_empty: BothEmpty
 ) -> tuple[float, dict[str, Overlap]]:
     """The mean of two F1, and the overlaps that it is the mean of; relations are the items of three parts."""
@@ -189,161 +194,3 @@ def _combined(
         ours, theirs = ({item for item in side if len(item) == size} for side in (reference, candidate))
         found[name] = overlap(theirs, ours, both_empty)
     return (found["entities"].f1 + found["relations"].f1) / 2, found
-
-
-def character_spans(text: str, annotated: Annotation) -> dict[str, Span]:
-    """Where the entities of an annotation stand in its text, by key; empty where it is of another text."""
-    words = annotated["text"].split()
-    where = places(text)
-    if "".join(words) != "".join(text.split()):
-        return {}
-    ends = list(accumulate(map(len, words)))
-    return {
-        key: (
-            where[ends[item["start_ix"]] - len(words[item["start_ix"]])],
-            where[ends[item["end_ix"]] - 1] + 1,
-        )
-        for key, item in annotated["entities"].items()
-    }
-
-
-CHUNK = 1_000
-"""Pairs whose texts are read together; memory grows with this, not with the number of pairs."""
-
-
-class _GraphMetric(Metric):
-    """What the metrics of RadGraph graphs share: the extractor, opened when first needed, and its chunks."""
-
-    citation = "jain2021radgraph"
-    needs = ("graph_model",)
-    graph_model: str
-    both_empty: BothEmpty = "zero"
-    device: str = "auto"
-
-    @cached_property
-    def extractor(self) -> Extractor:
-        """What finds the graphs, opened when first needed."""
-        from radeval_lib.models.graph.extraction import shared_extractor
-
-        return shared_extractor(self.graph_model, device=self.device)
-
-    def _score_pairs(self, pairs: Sequence[tuple[str, str]]) -> Iterator[tuple[float, Any]]:
-        for start in range(0, len(pairs), CHUNK):
-            chunk = pairs[start : start + CHUNK]
-            texts = list(dict.fromkeys(text for pair in chunk for text in pair))
-            read = dict(zip(texts, map(self._read, self.extractor.annotate(texts)), strict=True))
-            for reference, candidate in chunk:
-                yield self._compare(read[reference], read[candidate])
-
-    def cautions(self, reference: str, candidate: str, detail: Any) -> Iterator[str]:
-        found: Overlap = detail if isinstance(detail, Overlap) else detail["entities"]
-        texts = ((reference, found.reference), (candidate, found.candidate))
-        if any(text.strip() and not entities for text, entities in texts):
-            yield "the graph model finds no entity in a text"
-
-    def _reasons(self, reference: str, candidate: str, detail: Any) -> Iterator[Reason]:
-        """An item that a text has several times is reported once, at its first place."""
-        texts = (reference, candidate)
-        both = zip(texts, self.extractor.annotate(texts), strict=True)
-        ours, theirs = (self._first_places(*one) for one in both)
-        for item in dict.fromkeys([*ours, *theirs]):
-            shared = item in ours and item in theirs
-            yield Reason(
-                "matched" if shared else "unmatched",
-                **self._fields_of(item),
-                credit=float(shared),
-                reference=ours.get(item),
-                candidate=theirs.get(item),
-            )
-
-    def _first_places(self, text: str, annotated: Annotation) -> dict[Item, Span | None]:
-        where, found = character_spans(text, annotated), dict[Item, Span | None]()
-        for key, item in self._items(parse_graph(annotated["entities"])):
-            found.setdefault(item, where.get(key))
-        return found
-
-    def compare(self, reference: Annotation, candidate: Annotation) -> float:
-        """The score of two annotations in RadGraph's form, such as the package ``radgraph`` gives."""
-        return self._compare(self._read(reference), self._read(candidate))[0]
-
-    def _read(self, annotated: Annotation) -> set[Item]:
-        return {item for _, item in self._items(parse_graph(annotated["entities"]))}
-
-    @abstractmethod
-    def _items(self, graph: Graph) -> Iterator[tuple[str, Item]]:
-        """The items that are compared, each with the key of the entity that it is of."""
-
-    @abstractmethod
-    def _fields_of(self, item: Item) -> dict[str, Any]:
-        """What is reported about an item, as fields of :class:`~radeval_lib.metrics.reasons.Reason`."""
-
-    @abstractmethod
-    def _compare(self, reference: set[Item], candidate: set[Item]) -> tuple[float, Any]:
-        """The score of two texts' items, and its detail."""
-
-
-@register
-class F1RadGraph(_GraphMetric):
-    """F1-RadGraph (Chen et al. 2023, MIMIC-RRS, Appendix A.2; levels of the package ``radgraph`` 0.1.18),
-    from 0 to 1; the paper multiplies by 100. Each value's detail is an
-    :class:`~radeval_lib.metrics.radgraph.Overlap`.
-
-    Parameters
-    ----------
-    graph_model : what finds the graphs, see :func:`~radeval_lib.models.graph.extraction.open_extractor`.
-    level : ``partial`` are A.2's triplets; see :func:`~radeval_lib.metrics.radgraph.items`.
-    case : likewise.
-    both_empty : the value where neither text has an entity: ``zero`` as in the package, or ``one``. An empty
-        text has none.
-    device : ``auto``, ``cpu`` or ``cuda``.
-    """
-
-    name = "f1_radgraph"
-    title = "RadGraph F1"
-    variant = "level"
-    graph_model: str = "radgraph:modern-radgraph-xl"
-    level: Level = "partial"
-    case: Case = "relations"
-
-    def _items(self, graph: Graph) -> Iterator[tuple[str, Item]]:
-        return _keyed_items(graph, self.level, self.case)
-
-    def _fields_of(self, item: Item) -> dict[str, Any]:
-        _, label, *relation = map(str, item)
-        if len(relation) == 2:
-            return {"category": label, "quoted": " ".join(relation)}
-        return {"category": label, "says": "with a relation" if relation else ""}
-
-    def _compare(self, reference: set[Item], candidate: set[Item]) -> tuple[float, Any]:
-        found = overlap(candidate, reference, self.both_empty)
-        return found.f1, found
-
-
-@register
-class RadGraphCombined(_GraphMetric):
-    """Mean of the F1 of entities and of relations (``radgraph_combined`` of CXR-Report-Metric), from 0 to 1.
-
-    Parameters
-    ----------
-    graph_model, device : as for :class:`F1RadGraph`; the released code uses the model ``radgraph``.
-    both_empty : the value of either F1 where neither text has an item: ``zero`` as released, so that
-        identical texts without relations score 0.5, or ``one``.
-    """
-
-    name = "radgraph_combined"
-    title = "RadGraph entities and relations"
-    citation = "yu2023radcliq"
-    variant = "mean-of-two-f1"
-    graph_model: str = "radgraph:radgraph"
-
-    def _items(self, graph: Graph) -> Iterator[tuple[str, Item]]:
-        return _entities_and_relations(graph)
-
-    def _fields_of(self, item: Item) -> dict[str, Any]:
-        if len(item) == 2:
-            return {"category": str(item[1])}
-        (_, label), (target, other), kind = item
-        return {"category": f"{label} {kind} {other}", "quoted": f"{kind} {target}"}
-
-    def _compare(self, reference: set[Item], candidate: set[Item]) -> tuple[float, Any]:
-        return _combined(reference, candidate, self.both_empty)

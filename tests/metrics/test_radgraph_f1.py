@@ -152,6 +152,15 @@ def test_broken_graphs_and_unknown_choices_are_refused() -> None:
         radgraph.parse_graph({"1": {"tokens": "mild"}})
     with pytest.raises(ValueError, match="outside the 1 entities"):
         radgraph.build_graph([("mild", "OBS-DP")], [(0, "modify", 1)])
+    with pytest.raises(ValueError, match="entity '1' has no text tokens or label"):
+        radgraph.parse_graph({"1": ["mild", "OBS-DP"]})  # type: ignore[dict-item]
+    with pytest.raises(ValueError, match="relation of entity '1' is not"):
+        radgraph.parse_graph({"1": {**one, "relations": ["modify"]}})
+    numbered = {1: {**one, "relations": [["modify", 2]]}, 2: {**one, "relations": None}}
+    assert radgraph.parse_graph(numbered) == {  # type: ignore[arg-type]
+        "1": radgraph.GraphEntity("mild", "OBS-DP", (("modify", "2"),)),
+        "2": radgraph.GraphEntity("mild", "OBS-DP"),
+    }
     graph = radgraph.parse_graph({"1": one})
     for refused in (
         lambda: radgraph.compare(graph, graph, "strict"),  # type: ignore[arg-type]

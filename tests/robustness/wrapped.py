@@ -23,7 +23,7 @@ from radeval_lib.findings import read
 from radeval_lib.lexicon.markup import tokenize
 from radeval_lib.metrics.base import Metric
 from radeval_lib.metrics.observations import label
-from radeval_lib.metrics.radgraph import F1RadGraph
+from radeval_lib.metrics.radgraph_metrics import F1RadGraph
 from radeval_lib.models.judges.rules import judge_pair
 from radeval_lib.pages.green.metamorphic import FORMS
 from radeval_lib.synthetic.generator import generate
