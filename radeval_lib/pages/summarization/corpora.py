@@ -1,18 +1,14 @@
-"""The parts of a summarization corpus, and the paper's names of pairs of modality and anatomy."""
+"""A summarization corpus by part and by pair of modality and anatomy, as the paper names pairs."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from itertools import chain
 
 import numpy as np
-import pandas as pd
 
 from radeval_lib.data.records import ReportPair
-from radeval_lib.data.restricted import reveal
 from radeval_lib.errors import ParameterError
-from radeval_lib.stats.tokens import words
 
 TRAINED = ("CT Abdomen-pelvis", "CT Chest", "CT Neck", "CT Spine", "CT Head", "MR Head", "X-ray Chest")
 """The pairs that MIMIC-RRS trains (Chen et al. 2023, section 2.2)."""
@@ -37,34 +33,12 @@ def named(records: Sequence[ReportPair]) -> list[ReportPair]:
     return [replace(record, group=pair_name(record.group)) for record in records]
 
 
-def _by_group(records: Sequence[ReportPair]) -> dict[str, list[ReportPair]]:
+def by_group(records: Sequence[ReportPair]) -> dict[str, list[ReportPair]]:
+    """The records of each group, groups and records in their order."""
     groups: dict[str, list[ReportPair]] = {}
     for record in records:
         groups.setdefault(record.group, []).append(record)
     return groups
-
-
-def lengths_and_vocabulary(records: Sequence[ReportPair]) -> pd.DataFrame:
-    """Mean running words and different words of findings and impressions, by group (Figure 1's quantities).
-
-    A vocabulary grows with the number of reports, so all are counted over the first reports of each group, as
-    many as the smallest has. Words are lower-cased runs of letters and digits. Columns: ``reports``, and
-    ``findings, words``, ``impression, words``, ``findings, vocabulary``, ``impression, vocabulary``.
-    """
-    groups = _by_group(records)
-    least = min(map(len, groups.values()))
-    rows = {}
-    for group, members in groups.items():
-        split = {
-            section: [words(reveal(getattr(record, section))) for record in members]
-            for section in ("findings", "impression")
-        }
-        rows[group] = {
-            "reports": len(members),
-            **{f"{name}, words": sum(map(len, texts)) / len(texts) for name, texts in split.items()},
-            **{f"{name}, vocabulary": len(set(chain(*texts[:least]))) for name, texts in split.items()},
-        }
-    return pd.DataFrame(rows).T
 
 
 def divided(records: Sequence[ReportPair], rng: np.random.Generator) -> dict[str, list[ReportPair]]:
@@ -98,7 +72,7 @@ def drawn(
     """``each`` records of every group, or of the ``whole``, drawn without replacement; all where there are no
     more, or where ``each`` is 0."""
     chosen: list[ReportPair] = []
-    for members in [list(records)] if whole else _by_group(records).values():
+    for members in [list(records)] if whole else by_group(records).values():
         if each and len(members) > each:
             members = [members[index] for index in sorted(rng.choice(len(members), each, replace=False))]
         chosen += members

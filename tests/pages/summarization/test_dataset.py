@@ -7,10 +7,10 @@ from types import SimpleNamespace
 import pandas as pd
 import pytest
 
-from radeval_lib.pages.summarization import dataset
-from radeval_lib.pages.summarization.dataset import (
+from radeval_lib.pages.summarization import dataset, pair_lists
+from radeval_lib.pages.summarization.dataset import check_headings
+from radeval_lib.pages.summarization.pair_lists import (
     PairLists,
-    check_headings,
     check_numbers_of_kinds,
     listed,
     named_kinds,
@@ -69,32 +69,32 @@ def test_new_pairs_contradict_one_another_under_either_reading() -> None:
 
 
 def test_section_1_names_the_kinds_that_the_lists_have() -> None:
-    assert named_kinds() == dataset.kinds(PairLists.read().all)
+    assert named_kinds() == pair_lists.kinds(PairLists.read().all)
 
 
 def test_multiple_means_several() -> None:
-    assert [check.outcome for check in dataset.check_rows(PairLists.read())] == ["holds"] * 4
+    assert [check.outcome for check in pair_lists.check_rows(PairLists.read())] == ["holds"] * 4
     one = PairLists(["CT Head"], [], ["CT Head"], [])
-    assert [check.outcome for check in dataset.check_rows(one)] == ["fails", "holds"] * 2
+    assert [check.outcome for check in pair_lists.check_rows(one)] == ["fails", "holds"] * 2
 
 
 def test_the_row_of_mimic_cxr_is_what_the_text_says(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(dataset, "quotations", lambda _: [("Section 2.1", "Studies are head CT.")])
-    found = [check.outcome for check in dataset.check_rows(LISTS) if "MIMIC-CXR" in check.name]
+    monkeypatch.setattr(pair_lists, "quotations", lambda _: [("Section 2.1", "Studies are head CT.")])
+    found = [check.outcome for check in pair_lists.check_rows(LISTS) if "MIMIC-CXR" in check.name]
     assert found == ["fails", "fails"]
 
 
 def test_section_2_1_lists_five_pairs_and_six() -> None:
-    counted, *_ = dataset.check_lists(PairLists.read())
+    counted, *_ = pair_lists.check_lists(PairLists.read())
     assert (counted.outcome, counted.computed) == ("holds", "5 and 6")
-    counted, *_ = dataset.check_lists(LISTS)
+    counted, *_ = pair_lists.check_lists(LISTS)
     assert (counted.outcome, counted.computed) == ("fails", "2 and 2")
 
 
 def test_released_splits_are_those_of_trained_and_other_pairs() -> None:
     counts = released("mimic_rrs_counts").set_index("pair")
     for changed, outcome in ((counts, "holds"), (counts.assign(validate=0), "fails")):
-        *_, splits = dataset.check_released_sizes(PairLists.read(), changed)
+        *_, splits = pair_lists.check_released_sizes(PairLists.read(), changed)
         assert splits.outcome == outcome
     assert splits.computed == "none of 6; all 5"
 

@@ -16,7 +16,7 @@ from radeval_lib.pages.rales import nlg_metric_limits
 from radeval_lib.pages.rales.nlg_metric_limits import by_preference, draw_fairness, limits_checks
 from radeval_lib.pages.summarization import comparison, models
 from radeval_lib.pages.summarization.comparison import LeadRetention, unseen_check
-from radeval_lib.pages.summarization.corpora import lengths_and_vocabulary
+from radeval_lib.pages.summarization.dataset import lengths_and_vocabulary
 from radeval_lib.pages.summarization.training import seen_groups
 from radeval_lib.stats.estimates import Estimate
 from radeval_lib.study.cell_outputs import CellOutput
