@@ -22,7 +22,7 @@ import pandas as pd
 
 from radeval_lib import atomic, study
 from radeval_lib.data import recorded
-from radeval_lib.pages.across import which_judge
+from radeval_lib.pages.across import oriented_scores, which_judge
 from radeval_lib.paths import BUILD, DEFAULT_PROFILE, ROOT
 from radeval_lib.pipeline import drawings
 from radeval_lib.study.headlines import headlines
@@ -46,7 +46,7 @@ def by_grade() -> pd.DataFrame:
         run = study.begin(PAGE, profile=DEFAULT_PROFILE, seed=0, output_dir=folder)
         pairs, grades = which_judge.rated(run.load("rated_pairs"))
         columns = {name: recorded.column(pairs["candidate"], name) for name in run.declared.metrics}
-        scores = which_judge.of_columns(pd.DataFrame(columns, index=pairs.index))
+        scores = oriented_scores.of_columns(pd.DataFrame(columns, index=pairs.index))
         return which_judge.agreement(scores, grades, pairs["case"], run=run, name="grade")
 
 

@@ -17,8 +17,9 @@ from radeval_lib.data.manifests import find
 from radeval_lib.data.radpref import MARKS, SIGNIFICANT
 from radeval_lib.data.records import RatedPair
 from radeval_lib.metrics import create
+from radeval_lib.metrics.base import MetricError
 from radeval_lib.models.encoders import Encoder
-from radeval_lib.pages.across import facts_by_metric, trial_reviews, which_judge
+from radeval_lib.pages.across import facts_by_metric, operations, oriented_scores, trial_reviews, which_judge
 from radeval_lib.pages.across.what_it_costs import encoding_operations
 
 
@@ -158,17 +159,29 @@ def test_the_composite_is_the_mean_rank_of_its_parts() -> None:
         }
     )
     names = ("observations", "green_rules_errors", "rouge_l")
-    frame = which_judge.scores({name: create(name) for name in (*names, "bleu")}, pairs)
+    frame = oriented_scores.scores({name: create(name) for name in (*names, "bleu")}, pairs)
     wanted = frame[list(names)].rank(pct=True).mean(axis=1)
-    assert frame[which_judge.COMPOSITE].tolist() == pytest.approx(wanted.tolist())
-    assert frame[which_judge.COMPOSITE].idxmax() == 0
+    assert frame[oriented_scores.COMPOSITE].tolist() == pytest.approx(wanted.tolist())
+    assert frame[oriented_scores.COMPOSITE].idxmax() == 0
     assert frame["green_rules_errors"].iloc[0] >= frame["green_rules_errors"].iloc[2]  # high is good
+
+
+def test_a_composite_of_missing_parts_and_tables_of_nothing_are_refused(run: SimpleNamespace) -> None:
+    columns = pd.DataFrame({"rouge_l": [0.5], "observations": [1.0], "bleu": [0.1]})
+    with pytest.raises(MetricError, match="green_rules_errors: no scores for a part of the composite"):
+        oriented_scores.of_columns(columns)
+    with pytest.raises(AbsentDataError, match="no rated pairs"):
+        which_judge.rated([])
+    with pytest.raises(DataError, match="no summary"):
+        facts_by_metric.agreement({}, [], run=run)
+    with pytest.raises(DataError, match="no pair"):
+        operations.per_pair({}, pd.DataFrame({"reference": [], "candidate": []}))
 
 
 def test_scores_that_differ_by_rounding_alone_are_tied() -> None:
     values = np.array([0.1 + 0.2, 0.3, 0.3 - 1e-8])
     metric = SimpleNamespace(sign=lambda: -1, score=lambda *sides: SimpleNamespace(values=values))
-    found = which_judge.scored({"m": metric}, ["a"] * 3, ["b"] * 3)["m"]
+    found = oriented_scores.scored({"m": metric}, ["a"] * 3, ["b"] * 3)["m"]
     assert values[0] != values[1]
     assert found.rank().tolist() == [1.5, 1.5, 3]
 
@@ -195,8 +208,10 @@ def test_operations_are_counted_for_networks_only() -> None:
             pass
 
     pairs = pd.DataFrame({"reference": ["a"] * 4, "candidate": ["b"] * 4})
-    found = which_judge.operations({"Network": Network(), "Words": Words()}, pairs)  # type: ignore[dict-item]
-    assert found.to_dict() == pytest.approx({"Network": 60e-9, "Words": 0.0, which_judge.COMPOSITE: 60e-9})
+    found = operations.per_pair({"Network": Network(), "Words": Words()}, pairs)  # type: ignore[dict-item]
+    assert found.to_dict() == pytest.approx(
+        {"Network": 60e-9, "Words": 0.0, oriented_scores.COMPOSITE: 60e-9}
+    )
 
 
 def test_operations_are_counted_where_a_module_hands_a_parameter_on() -> None:
@@ -222,7 +237,7 @@ def test_operations_are_counted_where_a_module_hands_a_parameter_on() -> None:
 
     pairs = pd.DataFrame({"reference": ["a"], "candidate": ["b"]})
     metrics = {"x": SimpleNamespace(name="x", score=score)}
-    found = which_judge.operations(metrics, pairs)  # type: ignore[arg-type]
+    found = operations.per_pair(metrics, pairs)  # type: ignore[arg-type]
     assert found["x"] == pytest.approx(2 * 2 * 3 * 5 / 1e9)
 
 
@@ -231,7 +246,7 @@ def test_operations_count_packed_layers_like_any_other() -> None:
     encoder, texts = Encoder(device="cpu"), [f"effusion {word}" for word in "abcdefgh"]
     metric = SimpleNamespace(name="x", score=lambda references, _: encoder.encode(list(references)))
     pairs = pd.DataFrame({"reference": texts, "candidate": texts})
-    found = which_judge.operations({"x": metric}, pairs)["x"] * 1e9 * len(texts)
+    found = operations.per_pair({"x": metric}, pairs)["x"] * 1e9 * len(texts)
     lengths = [len(encoder.tokenizer(text)["input_ids"]) for text in texts]
     assert found == pytest.approx(encoding_operations(encoder.model.config, lengths), rel=0.05)
 

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 from scipy.stats import norm
 
-from radeval_lib.pages.across.which_judge import drawn
+from radeval_lib.pages.across.oriented_scores import drawn
 from radeval_lib.pages.green.correlations import PrintedTaus
 from radeval_lib.pages.ratescore.correlations import pairs_assumed
 from radeval_lib.pages.ratescore.released_models import RATESCORE

@@ -8,11 +8,13 @@ from collections.abc import Mapping, Sequence
 import pandas as pd
 
 from radeval_lib.data import recorded
+from radeval_lib.data.errors import DataError
 from radeval_lib.data.records import FactRating
 from radeval_lib.data.restricted import reveal
 from radeval_lib.metrics.base import Metric
-from radeval_lib.pages.across.which_judge import COMPOSITE, drawn, scores
+from radeval_lib.pages.across.oriented_scores import drawn, scored
 from radeval_lib.placeholders import behind
+from radeval_lib.stats.printed import Kind
 from radeval_lib.study.runs import Run
 
 SOURCE = "words found in the source"
@@ -23,11 +25,8 @@ FOUND = "found_in_source"
 def agreement(metrics: Mapping[str, Metric], records: Sequence[FactRating], *, run: Run) -> pd.DataFrame:
     """Agreement (τ_b) of every metric with the F1 of facts that people counted: ``value``, ``low``, ``high``
     by metric."""
-    texts = [(reveal(record.reference), reveal(record.candidate)) for record in records]
-    frame = scores(metrics, pd.DataFrame(texts, columns=["reference", "candidate"])).drop(columns=COMPOSITE)
-    rates, cases = [record.f1 for record in records], [record.case for record in records]
-    intervals = drawn(frame, rates, cases, "kendall", run=run, name="facts").intervals()
-    return intervals.set_index("metric")[["value", "low", "high"]]
+    frame = scored(metrics, *_texts(records)[:2])
+    return _intervals(frame, records, [record.f1 for record in records], "kendall", "facts", run)
 
 
 def hallucinations(metrics: Mapping[str, Metric], records: Sequence[FactRating], *, run: Run) -> pd.DataFrame:
@@ -38,19 +37,40 @@ def hallucinations(metrics: Mapping[str, Metric], records: Sequence[FactRating],
     Returns
     -------
     DataFrame
-        One row per measure: ``value`` (Spearman), ``low``, ``high``; below 0 where more of it means fewer
-        invented facts.
+        One row per measure, the lowest first: ``value`` (Spearman), ``low``, ``high``; below 0 where more of
+        it means fewer invented facts.
     """
-    texts = [(reveal(one.reference), reveal(one.candidate), reveal(one.source)) for one in records]
-    pairs = pd.DataFrame(texts, columns=["reference", "candidate", "source"])
-    frame = scores(metrics, pairs).drop(columns=COMPOSITE)
-    if behind(texts[0][1]):
-        frame[SOURCE] = recorded.column(pairs["candidate"], FOUND)
+    references, candidates, sources = _texts(records)
+    frame = scored(metrics, references, candidates)
+    if behind(candidates[0]):
+        frame[SOURCE] = recorded.column(candidates, FOUND)
     else:
-        frame[SOURCE] = [found_in_source(source, candidate) for _, candidate, source in texts]
-    rates, cases = [one.hallucination for one in records], [one.case for one in records]
-    intervals = drawn(frame, rates, cases, "spearman", run=run, name="hallucinations").intervals()
-    return intervals.set_index("metric")[["value", "low", "high"]].sort_values("value")
+        frame[SOURCE] = list(map(found_in_source, sources, candidates))
+    rates = [record.hallucination for record in records]
+    return _intervals(frame, records, rates, "spearman", "hallucinations", run).sort_values("value")
+
+
+def _texts(records: Sequence[FactRating]) -> tuple[list[str], list[str], list[str]]:
+    """References, candidates and sources."""
+    if not records:
+        raise DataError("no summary whose facts people counted", "fact ratings")
+    sides = ("reference", "candidate", "source")
+    references, candidates, sources = ([reveal(getattr(one, side)) for one in records] for side in sides)
+    return references, candidates, sources
+
+
+def _intervals(
+    frame: pd.DataFrame,
+    records: Sequence[FactRating],
+    rates: Sequence[float],
+    kind: Kind,
+    name: str,
+    run: Run,
+) -> pd.DataFrame:
+    """Correlations of every column with rates: ``value``, ``low``, ``high``, cases drawn."""
+    cases = [record.case for record in records]
+    intervals = drawn(frame, rates, cases, kind, run=run, name=name).intervals()
+    return intervals.set_index("metric")[["value", "low", "high"]]
 
 
 def found_in_source(source: str, summary: str) -> float:

@@ -12,38 +12,43 @@ from radeval_lib import plots
 from radeval_lib.data.records import TextPair
 from radeval_lib.data.restricted import reveal
 from radeval_lib.metrics.base import Metric
-from radeval_lib.pages.across.which_judge import scored
+from radeval_lib.pages.across.oriented_scores import scored
 from radeval_lib.stats.resampling import mean_of_sums, sum_estimates
 from radeval_lib.study.runs import Run
-from radeval_lib.synthetic.report_edits import EDITS, HARMFUL, HARMLESS, STEPS, edited, texts
 from radeval_lib.wording import joined
-
-__all__ = ["EDITS", "HARMFUL", "HARMLESS", "STEPS", "costs", "edited", "heat_map", "losses", "pairs", "texts"]
 
 
 def pairs(records: Sequence[TextPair]) -> pd.DataFrame:
-    """Edited reports as :func:`edited` gives them: ``report``, ``edit``, ``reference``, ``candidate``."""
+    """Edited reports as :func:`radeval_lib.synthetic.report_edits.edited` gives them: ``report``, ``edit``,
+    ``reference``, ``candidate``."""
     rows = [(int(one.case), one.group, reveal(one.reference), reveal(one.candidate)) for one in records]
     return pd.DataFrame(rows, columns=["report", "edit", "reference", "candidate"])
 
 
 def losses(metrics: Mapping[str, Metric], frame: pd.DataFrame) -> pd.DataFrame:
-    """What each candidate scores below an identical text, one column per metric, beside ``report`` and
-    ``edit``."""
-    values = scored(metrics, frame["reference"], frame["candidate"])
-    best = values[(frame["edit"] == "same").to_numpy()].to_numpy()
-    return pd.concat([frame[["report", "edit"]], best[frame["report"]] - values], axis=1)
+    """What each candidate scores below the text that is identical to its report (the edit ``same``), one
+    column per metric, beside ``report`` and ``edit``; ``frame``: by :func:`pairs`."""
+    values = scored(metrics, frame["reference"], frame["candidate"]).set_index(frame.index)
+    same = frame["edit"] == "same"
+    best = values[same].set_index(frame.loc[same, "report"]).loc[frame["report"]].to_numpy()
+    return pd.concat([frame[["report", "edit"]], best - values], axis=1)
 
 
 def costs(frame: pd.DataFrame, edits: Sequence[str], run: Run) -> pd.DataFrame:
     """What edits cost, as a share of what another report costs on the same texts: ``metric``, ``edit``,
-    ``value``, ``low``, ``high`` (reports resampled), ``n`` (reports)."""
+    ``value``, ``low``, ``high`` (reports resampled; NaN where another report costs nothing), ``n`` (reports).
+
+    ``frame``: by :func:`losses`.
+    """
     wide = frame.pivot(index="report", columns="edit")
     rows = []
     for metric in wide.columns.unique(0):
         for edit in edits:
             sums = wide[metric][[edit, "another report"]].dropna().to_numpy(np.float64)
             if not len(sums):
+                continue
+            if sums[:, 1].sum() <= 0:
+                rows.append((metric, edit, np.nan, np.nan, np.nan, len(sums)))
                 continue
             (cost,) = sum_estimates(sums, mean_of_sums, resamples=run.profile.resamples, rng=run.rng(edit))
             rows.append((metric, edit, cost.value, cost.low, cost.high, len(sums)))

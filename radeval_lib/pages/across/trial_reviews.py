@@ -13,7 +13,7 @@ from radeval_lib.data import mslr
 from radeval_lib.data.records import RatedPair
 from radeval_lib.data.restricted import reveal
 from radeval_lib.metrics.base import Metric
-from radeval_lib.pages.across.which_judge import drawn
+from radeval_lib.pages.across.oriented_scores import drawn
 from radeval_lib.stats import meta_evaluation
 from radeval_lib.stats.inputs import FloatArray
 from radeval_lib.stats.resampling import share_interval

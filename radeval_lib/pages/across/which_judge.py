@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
-from contextlib import nullcontext
 
 import numpy as np
 import pandas as pd
@@ -14,26 +12,20 @@ from matplotlib.figure import Figure
 from numpy.typing import ArrayLike
 
 from radeval_lib import plots, tables
-from radeval_lib.data.errors import AbsentDataError, DataError
+from radeval_lib.data.errors import AbsentDataError
 from radeval_lib.data.radpref import MARKS, SIGNIFICANT
 from radeval_lib.data.records import RatedPair
 from radeval_lib.data.restricted import reveal
-from radeval_lib.metrics.base import Metric, get
+from radeval_lib.pages.across.oriented_scores import drawn, of_columns
 from radeval_lib.pages.green.ceilings import WEIGHTS
 from radeval_lib.stats import meta_evaluation
-from radeval_lib.stats.correlations import Resampled, beside_one_rater, coefficient, resample
+from radeval_lib.stats.correlations import beside_one_rater, coefficient
 from radeval_lib.stats.inputs import FloatArray
-from radeval_lib.stats.printed import Kind
 from radeval_lib.stats.resampling import share_interval
 from radeval_lib.study.runs import Run
 from radeval_lib.wording import with_interval
 
 PERSON = "one grader"
-COMPOSITE = "the composite"
-PARTS = ("observations", "green_rules_errors", "rouge_l")
-"""Of the composite: an equal-weighted mean of ranks, declared before it met a rating of RadPref."""
-COUNTED = 20
-"""Pairs on which operations are counted."""
 SEVERITIES: dict[str, Mapping[str, float]] = {
     "errors by CRIMSON's weights": WEIGHTS,
     "every error alike": dict.fromkeys(WEIGHTS, 1.0),
@@ -62,6 +54,8 @@ def rated(records: Sequence[RatedPair]) -> tuple[pd.DataFrame, pd.DataFrame]:
     AbsentDataError
         Where no candidate has grades of two raters.
     """
+    if not records:
+        raise AbsentDataError("no rated pairs", remedy="Fill rated_pairs with a set that has some.")
     sign = {"errors": -1}.get(records[0].scale, 1)
     grades = pd.DataFrame({"id": r.id, "rater": r.rater, "grade": sign * r.rating} for r in records)
     wide = grades.pivot_table(index="id", columns="rater", values="grade", sort=False).dropna()
@@ -74,90 +68,6 @@ def rated(records: Sequence[RatedPair]) -> tuple[pd.DataFrame, pd.DataFrame]:
     named = [str(key).rpartition("/")[0] for key in pairs.index]
     sets = [name or f"case {number}" for name, number in zip(named, case, strict=True)]
     return pairs.assign(case=case, set=sets), wide
-
-
-def described(metric: str) -> str:
-    """A metric as the front page names it, where nothing else explains the composite."""
-    return "a composite of ROUGE-L and two scores by our rules" if metric == COMPOSITE else metric
-
-
-def scored(
-    metrics: Mapping[str, Metric], references: Sequence[str], candidates: Sequence[str]
-) -> pd.DataFrame:
-    """Scores of candidates by every metric, one column each; high is good in every column. As what is
-    recorded of RadPref, they have nine decimals: what differs by less is equal, and a tie in rank."""
-    sides = list(references), list(candidates)
-    return pd.DataFrame(
-        {title: (metric.sign() * metric.score(*sides).values).round(9) for title, metric in metrics.items()}
-    )
-
-
-def scores(metrics: Mapping[str, Metric], pairs: pd.DataFrame) -> pd.DataFrame:
-    """:func:`scored` of every pair, and the composite's scores."""
-    frame = scored(metrics, pairs["reference"], pairs["candidate"]).set_index(pairs.index)
-    return with_composite(frame, [title for title, metric in metrics.items() if metric.name in PARTS])
-
-
-def of_columns(columns: pd.DataFrame) -> pd.DataFrame:
-    """What :func:`scores` gives, from scores that are there, a column per metric by its name."""
-    metrics = {get(name).title or name: get(name) for name in columns}
-    found = {title: one.sign() * columns[one.name] for title, one in metrics.items()}
-    return with_composite(pd.DataFrame(found), [title for title, one in metrics.items() if one.name in PARTS])
-
-
-def with_composite(frame: pd.DataFrame, parts: Sequence[str]) -> pd.DataFrame:
-    """Oriented scores with the composite's, which are the mean rank of the columns ``parts``."""
-    return frame.assign(**{COMPOSITE: frame[parts].rank(pct=True).mean(axis=1)})
-
-
-class _OfNoModule(nullcontext[None]):
-    """In place of what follows operations by module: all are of one."""
-
-    parents = frozenset(["Global"])
-
-
-def operations(metrics: Mapping[str, Metric], pairs: pd.DataFrame) -> pd.Series:
-    """Billions of operations that the networks of each metric need for a pair; none for words and rules.
-
-    Counted, not timed, so that every machine finds the same.
-    """
-    import torch
-    from torch.utils.flop_counter import FlopCounterMode
-
-    def packed(inputs: list[int], weight: list[int], *_: object, **__: object) -> int:
-        return 2 * math.prod(inputs) * weight[0]
-
-    few = pairs.iloc[:COUNTED]
-    found = {}
-    # Layers that were packed for a CPU are an operation of their own, which torch does not count.
-    own = {torch.ops.mkldnn._linear_pointwise: packed}
-    for title, metric in metrics.items():
-        counter = FlopCounterMode(display=False, custom_mapping=own)
-        # By module nothing is asked; one that hands a parameter on, as DeBERTa does, cannot be followed.
-        counter.mod_tracker = _OfNoModule()  # type: ignore[assignment]
-        with counter:
-            metric.score(few["reference"].tolist(), few["candidate"].tolist())
-        found[title] = counter.get_total_flops() / len(few) / 1e9
-    found[COMPOSITE] = sum(found[title] for title, metric in metrics.items() if metric.name in PARTS)
-    return pd.Series(found)
-
-
-def drawn(
-    frame: pd.DataFrame, ratings: ArrayLike, cases: Sequence[object], kind: Kind, *, run: Run, name: str
-) -> Resampled:
-    """Correlation of every column with ratings of the same candidates, cases drawn by ``run.rng(name)``; a
-    DataError where there are too few cases for that."""
-    try:
-        return resample(
-            {str(key): frame[key] for key in frame},
-            ratings,
-            groups=np.asarray(cases),
-            kind=kind,
-            resamples=run.profile.resamples,
-            rng=run.rng(name),
-        )
-    except ValueError as error:  # which says so, of metrics and not of texts
-        raise DataError(str(error), "the rated pairs", "Rate candidates of more cases.") from None
 
 
 def differences(frame: pd.DataFrame, pairs: pd.DataFrame) -> pd.DataFrame:
