@@ -178,29 +178,3 @@ def pairwise_tests(frame: pd.DataFrame, *, name: str, half_width: float) -> pd.D
         for (first, one), (second, other) in combinations(zip(names, printed, strict=True), 2)
     ]
     return pd.DataFrame(rows, columns=["first", "second", "difference", "p", "least", "most"])
-
-
-# Ends of neighbouring rounding intervals are equal on paper but not in binary floating point.
-_DIGITS = 9
-
-
-def rank_range(low: ArrayLike, high: ArrayLike) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Lowest and highest rank (1: the smallest) of n numbers that lie in intervals; intervals that only
-    touch count as disjoint.
-
-    Raises
-    ------
-    ValueError
-        If the two are not lists of equal length with low <= high.
-    """
-    bottom, top = (np.round(np.asarray(end, dtype=np.float64), _DIGITS) for end in (low, high))
-    if bottom.shape != top.shape or bottom.ndim != 1 or (bottom > top).any():
-        raise ValueError("low and high must be two lists of equal length with low <= high")
-    others = ~np.eye(len(bottom), dtype=bool)
-    # An exact number must not come out both below and above another exact number of the same value.
-    apart = (top[None, :] <= bottom[:, None]) & (
-        (bottom[None, :] < bottom[:, None]) | (top[None, :] < top[:, None])
-    )
-    smaller = (apart & others).sum(axis=1)
-    larger = (apart.T & others).sum(axis=1)
-    return 1 + smaller.astype(np.int64), len(bottom) - larger.astype(np.int64)

@@ -6,17 +6,19 @@ import pytest
 from scipy.special import softmax
 
 from radeval_lib import study
-from radeval_lib.pages.rales.calibration import (
+from radeval_lib.pages.rales.average_ranks import (
     ARROWS,
-    alike,
-    at_three_temperatures,
     average_ranks,
     directions,
     domains_compared,
+    ranks_above,
+)
+from radeval_lib.pages.rales.calibration import (
+    alike,
+    at_three_temperatures,
     known_classifier,
     off_by_every_logarithm,
     places,
-    ranks_above,
 )
 from radeval_lib.stats import calibration
 

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import rankdata
 
-from radeval_lib.stats.printed import rank_range
+from radeval_lib.pages.rales.average_ranks import rank_range
 
 
 def _listed(low: list[float], high: list[float]) -> tuple[list[int], list[int]]:
@@ -44,7 +44,9 @@ def test_ranks_of_numbers_inside_lie_in_the_range(pairs: list[tuple[int, int]], 
     assert (rankdata(inside, "min") <= highest).all()
 
 
-@pytest.mark.parametrize(("low", "high"), [([1.0], [0.0]), ([1.0, 2.0], [1.0]), (0.0, 1.0)])
+@pytest.mark.parametrize(
+    ("low", "high"), [([1.0], [0.0]), ([1.0, 2.0], [1.0]), (0.0, 1.0), ([1.0, np.nan], [1.0, 2.0])]
+)
 def test_bad_intervals_are_refused(low, high) -> None:
     with pytest.raises(ValueError, match="low <= high"):
         rank_range(low, high)
