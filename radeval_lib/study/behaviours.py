@@ -105,6 +105,9 @@ def _code_of(folders: tuple[str, ...]) -> str:
 
 def has_moved(before: Sequence[float], now: Sequence[float]) -> bool:
     """Whether more scores of the probe moved than sums in another order move: a label that stands on the
-    edge may turn with the last digit, so that a few may differ, by whatever."""
-    apart = np.abs(np.asarray(before) - np.asarray(now))
-    return int((apart > _NEAR).sum()) > _TURNED
+    edge may turn with the last digit, so that a few may differ, by whatever. NaN is near nothing, and scores
+    of another number of pairs have moved."""
+    if len(before) != len(now):
+        return True
+    near = np.abs(np.asarray(before) - np.asarray(now)) <= _NEAR
+    return int((~near).sum()) > _TURNED

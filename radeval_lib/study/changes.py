@@ -62,7 +62,7 @@ def named(check: dict[str, Any]) -> str:
 
 
 def _loose(result: dict[str, Any]) -> dict[str, Any]:
-    """A result without the ends of its intervals."""
+    """A result without the ends of its intervals, its p values and its rebuilt table, which has both."""
     checks = [
         {**check, "computed": _INTERVAL.sub("[]", check["computed"]), "low": None, "high": None}
         for check in result["checks"]
@@ -71,8 +71,10 @@ def _loose(result: dict[str, Any]) -> dict[str, Any]:
 
 
 def differences(old: Path, new: Path, *, intervals: bool = False) -> list[str]:
-    """One line for each result that is missing, new or different; with ``intervals``, ends of intervals may
-    move."""
+    """One line for each result that is missing, new or different.
+
+    ``intervals``: let ends of intervals and p values move, and rebuilt tables, which hold them.
+    """
     before, after = recorded(old), recorded(new)
     lines = [f"missing: {name}" for name in before.keys() - after.keys()]
     lines += [f"new: {name}" for name in after.keys() - before.keys()]
@@ -87,12 +89,11 @@ def _result_differences(old: dict[str, Any], new: dict[str, Any], intervals: boo
         yield f"verdict {old['verdict']} -> {new['verdict']}"
     if intervals:
         old, new = _loose(old), _loose(new)
-    changed = [key for key in old if key != "verdict" and old[key] != new.get(key)]
-    for key in changed:
+    for key in dict.fromkeys([*old, *new]):
         if key == "checks":
             yield from _check_differences(old[key], new[key])
-        else:
-            yield f"{key}: {str(old[key])[:150]} -> {str(new.get(key))[:150]}"
+        elif key != "verdict" and old.get(key) != new.get(key):
+            yield f"{key}: {str(old.get(key))[:150]} -> {str(new.get(key))[:150]}"
 
 
 def _check_differences(old: Checks, new: Checks) -> Iterator[str]:

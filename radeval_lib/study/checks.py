@@ -137,13 +137,14 @@ def check_value(
     computed : what follows from other numbers, in the printed unit.
     decimals : digits shown of the computed value; default: one more than printed, if it has more.
     possible : smallest and largest value that the quantity can take, in the printed unit. Default: from 0 to
-        twice the printed value, so that an interval half as wide as the value is too wide.
+        twice the printed value, so that an interval half as wide as the value is too wide; of a printed 0,
+        whose range that leaves empty, none is.
     cells : printed cells that are compared; default: the printed one.
 
     Raises
     ------
     ValueError
-        Where the printed cell is a dash or not legible, or the computed value is NaN: nothing can be checked.
+        Where the printed cell is a dash or not legible, or a computed number is NaN: nothing can be checked.
     """
     cell = parse(printed) if isinstance(printed, str) else printed
     if math.isnan(cell.value):
@@ -155,7 +156,7 @@ def check_value(
     value, low, high = float(computed.value), float(computed.low), float(computed.high)
     if possible is not None:  # rounding alone may reach beyond it
         low, high = max(low, min(value, possible[0])), min(high, max(value, possible[1]))
-    if math.isnan(low) or math.isnan(high):
+    if any(map(math.isnan, (value, low, high))):
         raise ValueError(f"check {name!r}: what was computed is not a number, so it agrees with nothing")
     # One digit more than printed, but none of a number that has no more, as one printed elsewhere.
     exact = low == high and abs(value - round(value, cell.decimals)) < _EDGE
@@ -204,7 +205,10 @@ def check_statement(
 
 def check_one_rule(name: Key | str, claim: str, fits: Mapping[str, int], cells: Collection[Printed]) -> Check:
     """Whether one of several rules gives all printed ``cells`` together; the rule, which the paper does not
-    name, is what is looked for. ``fits``: how many of the cells each rule gives, by its name."""
+    name, is what is looked for. ``fits``: how many of the cells each rule gives, by its name. A ValueError
+    where there is no rule or no cell."""
+    if not fits or not cells:
+        raise ValueError(f"check {name!r}: {len(fits)} rules and {len(cells)} cells check nothing")
     found = ", ".join(f"{count} by {rule}" for rule, count in fits.items())
     whole = max(fits.values()) == len(cells)
     return check_statement(name, claim, f"of {len(cells)} printed: {found}", whole, cells=cells)
@@ -235,8 +239,10 @@ def check_setting(paper: str, setting: str) -> Check:
 def above(low: float, high: float, edge: float = 0.0) -> bool | None:
     """Whether an interval lies above an edge: False where it lies below, None where it holds the edge.
 
-    An interval that holds the edge decides nothing, neither for a claim nor against it.
+    An interval that holds the edge, or has an end that is NaN, decides nothing, for a claim or against it.
     """
+    if math.isnan(low) or math.isnan(high):
+        return None
     return True if low > edge else False if high < edge else None
 
 
@@ -247,7 +253,7 @@ def below(low: float, high: float, edge: float) -> bool | None:
 
 def under_every(readings: Iterable[bool | None]) -> bool | None:
     """Whether something holds where several readings are open, of which some may decide nothing: True under
-    all of them, False if it fails under all, else None."""
+    all of them, False if it fails under all, else None, also of no reading."""
     found = {None if holds is None else bool(holds) for holds in readings}
     return found.pop() if len(found) == 1 else None
 
@@ -292,7 +298,8 @@ def check_bounds(
     It fails where a number lies outside its bound, and holds only where each bound alone accepts less than
     :data:`WIDEST` of the values that its number could take; else it cannot tell. The shares are not
     multiplied: wide bounds show nothing about any one cell, however many there are, and the cells of a table
-    are not independent. Cells that keep to a bound which excludes no value of theirs are left out.
+    are not independent. Cells that keep to a bound which excludes no value of theirs are left out, as are
+    those that are not legible.
 
     Parameters
     ----------
@@ -302,12 +309,14 @@ def check_bounds(
     Raises
     ------
     ValueError
-        Where no bound excludes anything.
+        Where no bound excludes anything, or a number that a bound restricts could take a single value.
     """
     bound = [_excludes(*one, *ends) for one, ends in zip(cells, possible, strict=True)]
     if not any(bound):
         raise ValueError(f"check {name!r}: no bound excludes anything, so there is nothing to check")
     cells, possible = list(compress(cells, bound)), list(compress(possible, bound))
+    if any(bottom >= top for bottom, top in possible):
+        raise ValueError(f"check {name!r}: a number that could take one value has nothing to exclude")
     inside = [cell.high >= low - _EDGE and cell.low <= high + _EDGE for cell, low, high in cells]
     accepted = [
         max(min(high, top) - max(low, bottom), 0) / (top - bottom)
@@ -331,7 +340,7 @@ def check_groups(
     decimals: int | None = None,
     possible: tuple[float, float] | None = None,
 ) -> list[Check]:
-    """Check one printed cell a group against a function of other cells of the same group.
+    """Check one printed cell per group against a function of other cells of the same group.
 
     Parameters
     ----------
@@ -346,10 +355,18 @@ def check_groups(
     Notes
     -----
     Groups whose target or inputs are not printed or not legible are left out.
+
+    Raises
+    ------
+    ValueError
+        Where the target or an input stands nowhere in the table, or an input twice in a group.
     """
     keys = [by] if isinstance(by, str) else list(by)
     ((target_column, target_value),) = target.items()
     ((input_column, input_values),) = inputs.items()
+    for column, values in ((target_column, [target_value]), (input_column, input_values)):
+        if absent := [value for value in values if value not in set(frame[column])]:
+            raise ValueError(f"{what!r}: no {column} of the table is {absent[0]!r}")
     checks = []
     for key, group in frame.groupby(keys, sort=False):
         goal = group[group[target_column] == target_value]

@@ -11,7 +11,7 @@ from IPython.core.getipython import get_ipython
 
 from radeval_lib import checksums
 from radeval_lib.paths import NOTEBOOKS, ROOT, display_path
-from radeval_lib.study import dependencies
+from radeval_lib.study import dependencies, profiles
 from radeval_lib.study.parsed import code_cells
 from radeval_lib.study.profiles import Profile
 
@@ -46,8 +46,6 @@ def identity(notebook: str, settings: Profile) -> dict[str, Any]:
 
 @cache
 def _modules(notebook: str, profile: str, _digest: str) -> str:
-    from radeval_lib.study import profiles
-
     return dependencies.modules_digest(dependencies.modules_of(notebook, profiles.profile(profile)))
 
 

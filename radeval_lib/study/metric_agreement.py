@@ -26,7 +26,15 @@ def scores(metrics: dict[str, Metric], pairs: pd.DataFrame) -> pd.DataFrame:
 
 @dataclass(frozen=True)
 class Agreement:
-    """How metrics agree with the ratings of a role."""
+    """How metrics agree with the ratings of a role.
+
+    Attributes
+    ----------
+    pairs : a row per rated pair, as :func:`radeval_lib.data.ratings.rating_table` has it.
+    scores : with the same index, float64, a column per metric.
+    correlations : a row per metric and kind: ``metric``, ``value``, ``low``, ``high``, ``kind``.
+    contrasts : the first metric less each ``rival``, a row per rival and kind.
+    """
 
     pairs: pd.DataFrame
     scores: pd.DataFrame
@@ -34,12 +42,12 @@ class Agreement:
     contrasts: pd.DataFrame
 
     def ranked(self, kind: Kind) -> pd.DataFrame:
-        """The correlations of one kind, highest first."""
-        rows = self.correlations[self.correlations["kind"] == kind]
+        """The correlations of one kind, highest first; a KeyError where it was not asked for."""
+        rows = self.correlations.set_index("kind", drop=False).loc[[kind]]
         return rows.sort_values("value", ascending=False, ignore_index=True)
 
     def against(self, kind: Kind) -> pd.DataFrame:
-        """The contrasts of one kind, by rival."""
+        """The contrasts of one kind, by rival; none where there is no rival."""
         return self.contrasts[self.contrasts["kind"] == kind].set_index("rival").drop(columns="kind")
 
     @property
@@ -61,13 +69,18 @@ def agreement(
     Parameters
     ----------
     metrics : by the name that tables give them.
+    kinds : of correlation, at least one.
     first : the metric that every other is compared with.
 
     Raises
     ------
+    ValueError
+        ``first`` is not among the metrics, or no kind is given.
     DataError
         ``first`` itself gives nearly all pairs the same score.
     """
+    if first not in metrics or not kinds:
+        raise ValueError(f"{first!r} is none of {', '.join(metrics)}" if kinds else "no kind of correlation")
     pairs = rating_table(run.load(role))
     table = scores(metrics, pairs)
     columns = {

@@ -20,7 +20,7 @@ _RUN = "run"
 @dataclass(frozen=True)
 class Statement:
     """A statement of a notebook, by its cell and lines, and the names that it uses, surely gives a value, may
-    change, and imports."""
+    change, imports, and looks up later, when a function that it defines is called."""
 
     cell: int
     first: int
@@ -29,6 +29,7 @@ class Statement:
     gives: frozenset[str]
     changes: frozenset[str]
     imports: frozenset[str]
+    later: frozenset[str]
 
     def holds(self, place: Place | None) -> bool:
         """Whether a place lies in it."""
@@ -41,6 +42,11 @@ def rests_on(cells: Mapping[int, str], here: Place) -> list[Statement]:
     Parameters
     ----------
     cells : the source of each cell by its number, in the order in which they ran.
+
+    Raises
+    ------
+    SyntaxError
+        Where one is not Python alone, as with IPython's ``%`` before a command.
     """
     every = [statement for number, source in cells.items() for statement in statements(number, source)]
     running = [number for number, statement in enumerate(every) if statement.holds(here)]
@@ -48,12 +54,22 @@ def rests_on(cells: Mapping[int, str], here: Place) -> list[Statement]:
         return every
     last = running[-1]
     kept = frozenset({_RUN}).union(*(statement.imports for statement in every))
-    found, wanted = [every[last]], set(every[last].uses)
-    for statement in reversed(every[:last]):
-        if wanted & (statement.gives | statement.changes - kept):
-            found.append(statement)
-            wanted = (wanted - statement.gives) | statement.uses
-    return found
+    called = frozenset[str]()  # what functions look up has the value that it has where they are called
+    while True:
+        found, wanted = [every[last]], every[last].uses | called
+        for statement in reversed(every[:last]):
+            if wanted & (statement.gives | statement.changes - kept):
+                found.append(statement)
+                wanted = (wanted - statement.gives) | statement.uses
+        if (more := called.union(*(statement.later for statement in found))) == called:
+            return found
+        called = more
+
+
+def _captured(pattern: ast.pattern) -> list[ast.Name]:
+    """The names that a pattern gives a value, as an assignment has them."""
+    names = (getattr(part, key, None) for part in ast.walk(pattern) for key in ("name", "rest"))
+    return [ast.Name(name, ast.Store()) for name in names if name]
 
 
 def statements(number: int, source: str) -> list[Statement]:
@@ -65,20 +81,21 @@ def statements(number: int, source: str) -> list[Statement]:
         decorators = getattr(node, "decorator_list", [])
         first = min([node.lineno, *(decorator.lineno for decorator in decorators)])
         last = node.end_lineno or node.lineno
-        sets = map(frozenset, (names.uses, names.given, names.changes, names.imports))
+        sets = map(frozenset, (names.uses, names.given, names.changes, names.imports, names.later))
         found.append(Statement(number, first, last, *sets))
     return found
 
 
 class _Names(ast.NodeVisitor):
-    """The names that a statement uses before it has given them a value, that it surely gives one, and that it
-    may change."""
+    """The names that a statement uses before it has given them a value, that it surely gives one, that it may
+    change, and that its functions look up. A block under ``with`` counts as run; ``async`` is not read."""
 
     def __init__(self) -> None:
         self.uses: set[str] = set()
         self.given: set[str] = set()
         self.changes: set[str] = set()
         self.imports: set[str] = set()
+        self.later: set[str] = set()
 
     def visit_Name(self, node: ast.Name) -> None:
         if isinstance(node.ctx, ast.Store):
@@ -120,19 +137,26 @@ class _Names(ast.NodeVisitor):
             self._changed(node.func)
 
     def visit_For(self, node: ast.For) -> None:
-        self._in_order([node.iter, node.target, *node.body, *node.orelse])
+        self.visit(node.iter)
+        self._perhaps([node.target, *node.body, *node.orelse], [])
 
     def visit_If(self, node: ast.If) -> None:
         self.visit(node.test)
         self._perhaps(node.body, node.orelse)
 
     def visit_Try(self, node: ast.Try) -> None:
-        self._perhaps(node.body, *(handler.body for handler in node.handlers), node.orelse)
+        handlers = ([handler.type, *handler.body] for handler in node.handlers)
+        self._perhaps([*node.body, *node.orelse], *handlers)
         self._in_order(node.finalbody)
 
     def visit_While(self, node: ast.While) -> None:
         self.visit(node.test)
-        self._perhaps(node.body, [])
+        self._perhaps([*node.body, *node.orelse], [])
+
+    def visit_Match(self, node: ast.Match) -> None:
+        self.visit(node.subject)
+        cases = ([case.pattern, *_captured(case.pattern), case.guard, *case.body] for case in node.cases)
+        self._perhaps(*cases, [])
 
     def visit_With(self, node: ast.With) -> None:
         for item in node.items:
@@ -154,6 +178,11 @@ class _Names(ast.NodeVisitor):
         outside = [*node.decorator_list, *node.args.defaults, *node.args.kw_defaults]
         self._in_order(outside)
         self._within(node.args, node.body)
+        self.given.add(node.name)
+
+    def visit_ClassDef(self, node: ast.ClassDef) -> None:
+        self._in_order([*node.decorator_list, *node.bases, *node.keywords])
+        self._own(node.body)
         self.given.add(node.name)
 
     def visit_Lambda(self, node: ast.Lambda) -> None:
@@ -179,16 +208,21 @@ class _Names(ast.NodeVisitor):
     def _within(self, arguments: ast.arguments, body: Sequence[ast.AST]) -> None:
         parameters = [*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs]
         parameters += [rest for rest in (arguments.vararg, arguments.kwarg) if rest]
-        self._own(body, {parameter.arg for parameter in parameters})
+        inner = _Names()
+        inner.given = {parameter.arg for parameter in parameters}
+        inner._in_order(body)
+        self.uses |= inner.uses - self.given
+        self.later |= inner.uses | inner.later
+        self.changes |= inner.changes
+        self.imports |= inner.imports
 
-    def _own(self, parts: Iterable[ast.AST], known: Iterable[str] = ()) -> None:
+    def _own(self, parts: Iterable[ast.AST]) -> None:
         """Visit what has names of its own, which mean nothing outside."""
         kept = set(self.given)
-        self.given |= set(known)
         self._in_order(parts)
         self.given = kept
 
-    def _perhaps(self, *branches: Sequence[ast.AST]) -> None:
+    def _perhaps(self, *branches: Sequence[ast.AST | None]) -> None:
         """Visit branches of which one runs: what only some give a value, they may have changed."""
         kept, after = set(self.given), []
         for branch in branches:

@@ -188,12 +188,14 @@ class OpenExhibit:
         return self.add(superiority.check_superiority(name, claim, values, **settings))
 
     def groups(self, frame: pd.DataFrame, **settings: Any) -> list[Check]:
-        """Check one printed cell a group: :func:`radeval_lib.study.checks.check_groups`."""
+        """Check one printed cell per group: :func:`radeval_lib.study.checks.check_groups`."""
         return self.add(checks.check_groups(frame, **settings))
 
     def sample(self, n: float, of: str, *, trainings: int = 0, draws: int = 0, resamples: int = 0) -> None:
         """Record on how many independent cases intervals and leads rest:
-        :class:`radeval_lib.study.results.Sample`."""
+        :class:`radeval_lib.study.results.Sample`. ``n`` may be a float that is a whole number."""
+        if n != int(n):
+            raise ResultError(f"{n} {of} are no sample")
         self.samples.append(Sample(int(n), of, trainings, draws, resamples))
 
     def table(self, rebuilt: pd.DataFrame) -> None:

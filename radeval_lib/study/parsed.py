@@ -1,4 +1,5 @@
-"""A parsed source file: its imports, the names that it uses, and a digest that ignores comments.
+"""A source file, parsed: of a program or a notebook's cells its imports, the names that it uses, and a digest
+that ignores comments; of a YAML file a digest of what it holds.
 
 Each file is parsed once for its content: what was found is kept in ``build/cache`` under the SHA-256 of the
 source, so that a wrong entry is impossible and a lost one costs time alone.
@@ -17,6 +18,7 @@ from pathlib import Path
 from typing import NamedTuple, TypeGuard
 
 from radeval_lib import atomic, checksums, own_yaml
+from radeval_lib.errors import NotebookError
 from radeval_lib.paths import BUILD
 
 _CACHE = BUILD / "cache" / "sources.json"
@@ -37,7 +39,7 @@ def program(text: str) -> Parsed:
     Raises
     ------
     SyntaxError
-        Where it is none.
+        Where it is none, or imports relative to a package.
     """
     known, key = _known(), checksums.of_text(f"{_VERSION} py {text}")
     if key not in known:
@@ -114,7 +116,13 @@ def _without_docstrings(tree: ast.Module) -> ast.Module:
 
 
 def code_cells(lines: list[str]) -> Iterator[slice]:
-    """The lines of a MyST notebook that are the code of each cell, without its options."""
+    """The lines of a MyST notebook that are the code of each cell, without its options.
+
+    Raises
+    ------
+    NotebookError
+        Where a cell, or the options between two ``---``, have no end.
+    """
     start: int | None = None
     for number, line in enumerate(lines):
         if start is None and line.startswith("```{code-cell}"):
@@ -122,10 +130,16 @@ def code_cells(lines: list[str]) -> Iterator[slice]:
         elif start is not None and line == "```":
             yield slice(_after_options(lines, start, number), number)
             start = None
+    if start is not None:
+        raise NotebookError(
+            "a code cell has no end", f"line {start}", "Close it by ``` on a line of its own."
+        )
 
 
 def _after_options(lines: list[str], first: int, last: int) -> int:
     if first < last and lines[first] == "---":
+        if "---" not in lines[first + 1 : last]:
+            raise NotebookError("options of a cell have no end", f"line {first + 1}", "Close them by `---`.")
         first = lines.index("---", first + 1) + 1
     while first < last and (lines[first].startswith(":") or not lines[first].strip()):
         first += 1
@@ -133,25 +147,28 @@ def _after_options(lines: list[str], first: int, last: int) -> int:
 
 
 def code_of(text: str) -> str:
-    """The code cells of a MyST notebook as one program, without their options."""
+    """The code cells of a MyST notebook as one program, without their options; see :func:`code_cells`."""
     lines = text.splitlines()
     return "".join(f"{line}\n" for cell in code_cells(lines) for line in lines[cell])
 
 
 def is_for_type_checkers(node: ast.AST) -> TypeGuard[ast.If]:
-    """Whether a statement is ``if TYPE_CHECKING``."""
-    return isinstance(node, ast.If) and "TYPE_CHECKING" in ast.unparse(node.test)
+    """Whether a statement is ``if TYPE_CHECKING``, alone or of ``typing``."""
+    return isinstance(node, ast.If) and ast.unparse(node.test).rpartition(".")[2] == "TYPE_CHECKING"
 
 
 def imports_of(tree: ast.AST) -> Iterator[str]:
-    """Dotted names of everything that a program may import, modules and what is in them alike."""
+    """Dotted names of everything that a program may import, modules and what is in them alike; a SyntaxError
+    where it imports relative to a package, which is not known here."""
     for node in ast.iter_child_nodes(tree):
         if is_for_type_checkers(node):
             yield from imports_of(ast.Module(node.orelse, []))
             continue
         if isinstance(node, ast.Import):
             yield from (name.name for name in node.names)
-        elif isinstance(node, ast.ImportFrom) and node.module:
+        elif isinstance(node, ast.ImportFrom):
+            if node.level:
+                raise SyntaxError("a relative import, where the whole name is wanted")
             yield from (f"{node.module}.{name.name}" for name in node.names)
         elif not isinstance(node, ast.expr):  # which holds no statement
             yield from imports_of(node)

@@ -3,7 +3,8 @@
 Two metrics are tried on the same pairs, so their errors go together, and how strongly is not printed. A lead
 is called established only where it is significant at every dependence from none upwards; else the dependence
 that it would need is reported. A printed number stands for all that rounds to it, so a lead is established
-only if it is for all of these; numbers that are not :class:`Printed` are exact.
+only if it is for all of these; numbers that are not :class:`Printed` are exact. One that is not legible, or
+that cannot be, is a ValueError.
 """
 
 from __future__ import annotations
@@ -32,8 +33,10 @@ _EDGE = 1e-9  # of binary floating point: ends of rounding that touch are equal
 
 
 def _rounded(numbers: Sequence[Number]) -> list[list[float]]:
-    """The numbers, and all combinations of the ends of what rounds to them."""
+    """The numbers, and all combinations of the ends of what rounds to them; a ValueError where one is NaN."""
     exact = [number if isinstance(number, Printed) else Printed("", number, 0.0) for number in numbers]
+    if any(math.isnan(number.value) for number in exact):
+        raise ValueError("a number that is not printed or not legible leads nothing")
     return corners([number.value for number in exact], [number.half_width for number in exact]).tolist()
 
 

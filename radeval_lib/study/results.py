@@ -14,7 +14,7 @@ import pandas as pd
 from radeval_lib import atomic, checksums
 from radeval_lib.errors import RadevalError, ResultError
 from radeval_lib.origin import RECORDED_SCORES, RELEASED
-from radeval_lib.papers.exhibits import exhibit, file_of, level_of
+from radeval_lib.papers.exhibits import exhibit, file_of, ledger, level_of
 from radeval_lib.paths import display_path
 from radeval_lib.study import verdicts
 from radeval_lib.study.checks import Check, Key
@@ -301,8 +301,6 @@ def of_page(folder: Path) -> list[Result]:
 
 def read_all(output_dir: Path) -> list[Result]:
     """Every recorded result of a profile, in the ledger's order."""
-    from radeval_lib.papers.exhibits import ledger
-
     folders = sorted((output_dir / "results").glob("*/*"))
     results = [result for folder in folders for result in of_page(folder)]
     order = {exhibit_id: place for place, exhibit_id in enumerate(ledger())}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from copy import deepcopy
 from pathlib import Path
 from typing import Any
 
@@ -19,10 +20,10 @@ def read_source(path: Path) -> nbformat.NotebookNode:
 
 def with_parameters(notebook: nbformat.NotebookNode, **parameters: Any) -> nbformat.NotebookNode:
     """A copy with papermill's cell of injected parameters."""
-    from papermill.parameterize import (
-        parameterize_notebook,  # which loads our reader, which needs this module
-    )
+    # Papermill loads its readers, of which ours imports this module.
+    from papermill.parameterize import parameterize_notebook
 
+    notebook = deepcopy(notebook)
     notebook.metadata.setdefault("papermill", {})  # as papermill's own reader has it
     for cell in notebook.cells:
         cell.metadata.setdefault("tags", [])

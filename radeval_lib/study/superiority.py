@@ -49,7 +49,10 @@ class Lead:
 
     @classmethod
     def by_p(cls, difference: float, p: float, note: str = "") -> Lead:
-        """A difference (positive: the claimed direction) with its two-sided p value."""
+        """A difference (positive: the claimed direction) with its two-sided p value; a ValueError where
+        either is NaN."""
+        if math.isnan(difference):
+            raise ValueError("a difference that is not a number has no sign")
         sign = int(math.copysign(1, difference)) if p < LEVEL and difference else 0
         return cls(sign, f"{p_words(p)}{f', {note}' if note else ''}")
 
@@ -94,9 +97,19 @@ def check_superiority(
     list of Check
         One or two, with ``order`` and ``lead`` as :attr:`~Check.aspect`. Of two equal numbers the order
         is undecided.
+
+    Raises
+    ------
+    ValueError
+        Where a name has no value or one that is not a number, as of a cell that is not legible; where there
+        is no rival; or a lead over one is missing.
     """
     ahead = [first] if isinstance(first, str) else list(first)
     rivals = list(others) if others is not None else [other for other in values if other not in ahead]
+    unknown = [system for system in [*ahead, *rivals] if math.isnan(_number(values.get(system, math.nan)))]
+    unknown += [rival for rival in rivals if isinstance(leads, Mapping) and rival not in leads]
+    if unknown or not ahead or not rivals:
+        raise ValueError(f"check {name!r}: {f'nothing on {unknown[0]!r}' if unknown else 'no rival'}")
     better = -1 if lower_is_better else 1
     numbers = {system: better * _number(value) for system, value in values.items()}
     weakest, strongest = min(ahead, key=numbers.__getitem__), max(rivals, key=numbers.__getitem__)

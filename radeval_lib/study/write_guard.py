@@ -35,7 +35,7 @@ def _below(folders: Iterable[str | Path]) -> tuple[str, ...]:
 def refuse_writes_outside(notebook: str, places: Iterable[Path]) -> None:
     """From now on, refuse in this process to write outside ``places``, temporary files, hidden folders of the
     user's home, folders that the environment names for caches, devices, and compiled modules. It cannot be
-    taken back."""
+    taken back. The write raises a NotebookError."""
     caches = [value for name, value in os.environ.items() if _CACHE.search(name) and os.path.isabs(value)]
     places = list(places)
     # What is left whole or not at all is begun beside its place.
@@ -50,6 +50,8 @@ def refuse_writes_outside(notebook: str, places: Iterable[Path]) -> None:
             # A name in an open folder, as rmtree has it, was reported with the folder.
             inner = isinstance(given[-1], int) and given[-1] != -1 and event not in ("open", "os.truncate")
             if not isinstance(path, str | bytes | os.PathLike) or (inner and not os.path.isabs(path)):
+                continue
+            if event == "sqlite3.connect" and path in (":memory:", ""):  # a database without a file
                 continue
             where = os.path.realpath(os.fsdecode(path))
             if event == "os.mkdir" and os.path.isdir(where):

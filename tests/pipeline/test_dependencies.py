@@ -11,8 +11,9 @@ from pathlib import Path
 import pytest
 
 from radeval_lib import registry
+from radeval_lib.errors import NotebookError
 from radeval_lib.paths import NOTEBOOKS
-from radeval_lib.study.parsed import code_of, imports_of
+from radeval_lib.study.parsed import code_of, imports_of, program
 from tests.pipeline.edits import Copy
 
 TRAINING, RATED, METHOD = "ratescore/ner_training", "ratescore/rated_pairs", "ratescore/correlations"
@@ -209,3 +210,24 @@ def test_code_is_found_without_options_and_prose() -> None:
         ]
     )
     assert code_of(text).split() == ["a", "=", "1", "b", "=", "'''", "text'''"]
+
+
+def test_what_runs_where_no_types_are_checked_is_imported() -> None:
+    text = "from typing import TYPE_CHECKING\nif {}:\n    import a.b\nelse:\n    import c\n"
+    assert "a.b" not in program(text.format("TYPE_CHECKING")).names
+    assert "c" in program(text.format("typing.TYPE_CHECKING")).names
+    assert "a.b" in program(text.format("not TYPE_CHECKING")).names
+    with pytest.raises(SyntaxError, match="relative import"):
+        program("from .b import c")
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("```{code-cell}\na = 1\n", "a code cell has no end"),
+        ("```{code-cell}\n---\ntags: [b]\na = 1\n```\n", "options of a cell have no end"),
+    ],
+)
+def test_a_cell_without_an_end_is_refused(text: str, told: str) -> None:
+    with pytest.raises(NotebookError, match=told):
+        code_of(text)

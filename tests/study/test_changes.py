@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -86,6 +87,17 @@ def test_ends_of_intervals_may_be_let_move(editions: tuple[Path, Path], tmp_path
     )
     assert len(changes.differences(editions[0], moved)) == 1
     assert changes.differences(editions[0], moved, intervals=True) == []
+
+
+def test_a_field_that_only_one_edition_has_is_a_difference(
+    editions: tuple[Path, Path], tmp_path: Path
+) -> None:
+    path = next((editions[0] / "results").rglob(f"{TABLE}.print.json"))
+    old = tmp_path / "before"
+    shutil.copytree(editions[0], old)
+    path.write_text(json.dumps({**json.loads(path.read_text()), "stand_in": "generated reports"}))
+    assert changes.differences(old, editions[0]) == [f"{path.name}: stand_in: None -> generated reports"]
+    assert changes.differences(editions[0], old) == [f"{path.name}: stand_in: generated reports -> None"]
 
 
 def test_a_folder_without_results_is_an_error(editions: tuple[Path, Path], tmp_path: Path) -> None:

@@ -26,7 +26,7 @@ from radeval_lib.study import (
     parse,
     under_every,
 )
-from radeval_lib.study.checks import check_readings
+from radeval_lib.study.checks import check_one_rule, check_readings
 from radeval_lib.study.parsed import code_of
 from radeval_lib.study.verdicts import FAILS, HOLDS
 
@@ -198,6 +198,22 @@ def test_what_is_no_number_contradicts_no_paper() -> None:
         check_value("mean", "0.5", math.nan)
     with pytest.raises(ValueError, match="is not a number"):
         check_value("mean", "0.5", Estimate(0.5, 0.4, math.nan))
+    with pytest.raises(ValueError, match="is not a number"):
+        check_value("mean", "0.5", Estimate(math.nan, 0.4, 0.6))
+    assert above(math.nan, 0.3) is above(0.1, math.nan) is None
+
+
+def test_a_misspelt_name_and_nothing_to_check_are_refused() -> None:
+    settings = {"by": "model", "function": lambda pair: f1(*pair), "what": "F1"}
+    for target, parts, told in (("f", ["P", "R"], "f"), ("F", ["P", "r"], "r")):
+        with pytest.raises(ValueError, match=f"no metric of the table is '{told}'"):
+            check_groups(_table("0.32"), target={"metric": target}, inputs={"metric": parts}, **settings)
+    with pytest.raises(ValueError, match="0 rules and 1 cells"):
+        check_one_rule("n", "c", {}, [parse("1")])
+    with pytest.raises(ValueError, match="1 rules and 0 cells"):
+        check_one_rule("n", "c", {"mean": 0}, [])
+    with pytest.raises(ValueError, match="could take one value"):
+        check_bounds("n", "c", [(parse("0.5"), 0.0, 0.3)], [(1.0, 1.0)])
 
 
 def test_a_setting_is_checked_against_the_released_code(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -129,3 +129,9 @@ def test_a_metric_that_does_not_vary_is_left_out_of_the_correlations(run: Run) -
     assert found.left_out == ["constant"]
     with pytest.raises(DataError, match=r"role rated_paragraphs: constant gives nearly all of the 30 pairs"):
         metric_agreement.agreement(run, "rated_paragraphs", metrics, ["kendall"], first="constant")
+    with pytest.raises(ValueError, match="'rouge_l' is none of ROUGE-L, METEOR, constant"):
+        metric_agreement.agreement(run, "rated_paragraphs", metrics, ["kendall"], first="rouge_l")
+    with pytest.raises(ValueError, match="no kind of correlation"):
+        metric_agreement.agreement(run, "rated_paragraphs", metrics, [], first="ROUGE-L")
+    with pytest.raises(KeyError, match="pearson"):
+        found.ranked("pearson")

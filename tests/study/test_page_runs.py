@@ -52,3 +52,12 @@ def test_what_is_left_depends_on_the_evidence() -> None:
     table = exhibit("rales.table4")
     assert table.remaining_on("synthetic") == table.remaining_on("open")
     assert table.remaining_on("print") != table.remaining_on("open")
+
+
+def test_a_sample_is_a_whole_number_of_cases(run: PageRun) -> None:
+    with run.exhibit(ID, "print") as table:
+        table.value("mean", "64.2", 64.21)
+        table.sample(3.0, "models")
+        with pytest.raises(ResultError, match=r"3\.5 models are no sample"):
+            table.sample(3.5, "models")
+    assert [sample.n for sample in table.result.samples] == [3]

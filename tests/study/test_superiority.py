@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import pytest
 
 from radeval_lib import study
@@ -122,3 +124,26 @@ def test_an_order_names_the_cells_that_it_compares_alone() -> None:
     first, rival, *_ = values
     (order,) = check_superiority("o", "higher", values, first=first, others=[rival], leads=None)
     assert set(order.cells) == {values[first].at, values[rival].at}
+
+
+@pytest.mark.parametrize(
+    ("values", "settings", "told"),
+    [
+        ({"A": parse("0.5"), "B": parse("not legible"), "C": parse("0.4")}, {}, "nothing on 'B'"),
+        ({"A": parse("0.5"), "C": parse("0.4"), "B": math.nan}, {}, "nothing on 'B'"),
+        ({"A": 0.5, "B": 0.4}, {"first": "a"}, "nothing on 'a'"),
+        ({"A": 0.5, "B": 0.4}, {"others": ["b"]}, "nothing on 'b'"),
+        ({"A": 0.5, "B": 0.4}, {"leads": {"A": SURE}}, "nothing on 'B'"),
+        ({"A": 0.5}, {}, "no rival"),
+        ({"A": 0.5, "B": 0.4}, {"first": []}, "no rival"),
+    ],
+)
+def test_what_is_not_known_of_one_decides_nothing_in_silence(values: dict, settings: dict, told: str) -> None:
+    with pytest.raises(ValueError, match=told):
+        check_superiority("n", "c", values, **{"first": "A", **settings})
+
+
+@pytest.mark.parametrize(("difference", "p"), [(math.nan, 0.01), (1.0, math.nan)])
+def test_a_lead_needs_numbers(difference: float, p: float) -> None:
+    with pytest.raises(ValueError, match="not a"):
+        Lead.by_p(difference, p)

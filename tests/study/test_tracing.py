@@ -42,7 +42,16 @@ def test_a_statement_rests_on_what_gave_its_names_their_values() -> None:
         ("a = 1\ng = [a for a in b]", "f(a)", [1]),  # a comprehension's names are its own
         ("a = 1\ng = lambda a: a", "f(a)", [1]),
         ("a = 1\ndef g(x):\n    return x + a", "g(2)", [1, 2]),
-        ("a = 1\nfor a in b:\n    pass", "f(a)", [2]),
+        ("a = 1\nfor a in b:\n    pass", "f(a)", [1, 2]),  # b may be empty
+        ("a = 1\nwhile b:\n    a = 2\nelse:\n    c = 3", "f(a, c)", [1, 2]),
+        ("a = 1\nmatch b:\n    case 2:\n        a = 3", "f(a)", [1, 2]),
+        ("a = 1\nmatch b:\n    case [c, *a]:\n        pass", "f(a)", [1, 2]),
+        ("a = 1\nclass A:\n    a = 2", "f(a)", [1]),  # a class's names are its own
+        ("a = 1\nclass A(a):\n    pass", "f(A)", [1, 2]),
+        ("a = 1\ntry:\n    b = 2\nexcept a:\n    b = 3", "f(b)", [1, 2]),
+        ("a = 1\ntry:\n    a = 2\nexcept E:\n    pass", "f(a)", [1, 2]),
+        ("def g():\n    return a\na = 1", "g()", [1, 3]),  # what is looked up when g is called
+        ("g = lambda: a\na = 1\na = 2", "g()", [1, 3]),
         ("a = 1\nx, (y, *z) = g(a)", "f(z)", [1, 2]),
         ("a, b = one(), two()", "f(a)", [1]),
         ("a = 1", "a = 2; f(a)", []),
