@@ -95,38 +95,46 @@ def seen_groups(records: Sequence[ReportPair], rng: np.random.Generator) -> set[
     return set(groups) - set(rng.choice(groups, len(groups) // 4, replace=False))
 
 
+class _Tests:
+    """The test reports, and the scores of what is written of them."""
+
+    def __init__(self, run: Run, pairs: Sequence[ReportPair]) -> None:
+        self.findings = [reveal(pair.findings) for pair in pairs]
+        self.references = [reveal(pair.impression) for pair in pairs]
+        self._groups = [pair.group for pair in pairs]
+        self._cases = pd.DataFrame({"case": [pair.id for pair in pairs], "group": self._groups})
+        self._metrics, self._first_seed = list(run.all_metrics().values()), run.seed
+
+    def scores(self, written: Sequence[str], seed: int, system: str, train_set: str) -> pd.DataFrame:
+        """One row per report. Graphs take most of the time, so their metrics score the first seed alone, and
+        no reports of other pairs than that of training; NaN where they do not."""
+        table = self._cases.assign(seed=seed, system=system, train_set=train_set)
+        own = [row for row, group in enumerate(self._groups) if train_set in ("", plan.ALL, group)]
+        for metric in self._metrics:
+            if "graph_model" not in metric.needs:
+                table[metric.name] = metric.score(self.references, written).values
+            elif seed == self._first_seed:
+                texts = [self.references[row] for row in own], [written[row] for row in own]
+                table.loc[own, metric.name] = metric.score(*texts).values
+        return table
+
+
 def _run(
     run: Run,
     systems: Mapping[str, System],
     pools: Mapping[str, Mapping[str, Sequence[ReportPair]]],
-    tests: Sequence[ReportPair],
+    pairs: Sequence[ReportPair],
     sizes: Mapping[str, int],
     *,
     whole: bool = False,
 ) -> pd.DataFrame:
-    encoder, device = None, run.profile.device
+    """The scores of every system on the test ``pairs``, trained on each of the ``pools`` with every seed;
+    ``sizes``: how many reports of each group of a pool are drawn, or of the ``whole``; 0: all."""
+    encoder, device, tests = None, run.profile.device, _Tests(run, pairs)
     if any(system.needs_vectors for system in systems.values()):
         # No vectors from other cells: their last digits depend on which texts were encoded together.
         encoder = Encoder(run.model("encoder"), pooling="mean", max_tokens=64, device=device)
-    metrics = run.all_metrics().values()
-    findings, references = (
-        [reveal(getattr(pair, part)) for pair in tests] for part in ("findings", "impression")
-    )
-    cases = pd.DataFrame({"case": [pair.id for pair in tests], "group": [pair.group for pair in tests]})
     scores = []
-
-    def add_scores(seed: int, name: str, train_set: str, written: list[str]) -> None:
-        table = cases.assign(seed=seed, system=name, train_set=train_set)
-        # Graphs take most of the time: of the first seed alone, and not across pairs.
-        own = [row for row, pair in enumerate(tests) if train_set in ("", plan.ALL, pair.group)]
-        for metric in metrics:
-            if "graph_model" not in metric.needs:
-                table[metric.name] = metric.score(references, written).values
-            elif seed == run.seed:
-                texts = [references[row] for row in own], [written[row] for row in own]
-                table.loc[own, metric.name] = metric.score(*texts).values
-        scores.append(table)
-
     for train_set, pool in pools.items():
         for seed in range(run.seed, run.seed + max(1, plan.settings(run.profile).seeds)):
             train, dev = (
@@ -138,10 +146,12 @@ def _run(
                     continue
                 folder = run.unfinished(train_set, name, seed)
                 made = make(system, train, dev, seed=seed, encoder=encoder, device=device, folder=folder)
-                add_scores(seed, name, train_set if system.learns else "", made.summarize(findings))
+                learned_from = train_set if system.learns else ""
+                scores.append(tests.scores(made.summarize(tests.findings), seed, name, learned_from))
     if whole:
         impressions = Counter(reveal(pair.impression) for pair in pools[plan.ALL]["train"])
-        add_scores(run.seed, COMMONEST, "", [impressions.most_common(1)[0][0]] * len(tests))
+        commonest = [impressions.most_common(1)[0][0]] * len(pairs)
+        scores.append(tests.scores(commonest, run.seed, COMMONEST, ""))
     if plan.ALL in pools:
-        add_scores(run.seed, ORACLE, "", oracle(findings, references))
+        scores.append(tests.scores(oracle(tests.findings, tests.references), run.seed, ORACLE, ""))
     return pd.concat(scores, ignore_index=True)

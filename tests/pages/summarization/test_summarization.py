@@ -258,3 +258,65 @@ def test_a_corpus_whose_test_reports_are_missing_names_their_data_set() -> None:
     )
     with pytest.raises(AbsentDataError, match=r"no test report in the role .summaries.*without mediqa2021\."):
         training.run_one_corpus(run, {})
+
+
+def test_each_system_is_scored_on_every_test_report_and_graphs_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Two pairs, two seeds: what learns is trained on each set with each seed, what does not stands once."""
+    smoke = profile("smoke")
+    own = {**smoke.experiments["summarization"], "seeds": 2, "reports_a_pair": 1}
+    metrics = {
+        name: SimpleNamespace(
+            name=name,
+            needs=needs,
+            score=lambda references, written: SimpleNamespace(values=[float(len(w)) for w in written]),
+        )
+        for name, needs in (("length", ()), ("graph", ("graph_model",)))
+    }
+    run = SimpleNamespace(
+        profile=smoke.model_copy(update={"experiments": {**smoke.experiments, "summarization": own}}),
+        seed=3,
+        rng=lambda name: np.random.default_rng(0),
+        unfinished=lambda *names: None,
+        all_metrics=lambda: metrics,
+        load=lambda role: [
+            pair(2 * number + part, group, split)
+            for number, split in enumerate(("train", "train", "dev", "test"))
+            for part, group in enumerate(("CT Head", "MR Head"))
+        ],
+    )
+    learned: list[tuple[int, list[str]]] = []
+
+    def made(system: System, train: list[ReportPair], dev: list[ReportPair], *, seed: int, **rest: object):
+        if system.learns:
+            learned.append((seed, sorted(record.group for record in train)))
+        return SimpleNamespace(summarize=lambda findings: ["long" if system.learns else "no"] * len(findings))
+
+    monkeypatch.setattr(training, "make", made)
+    both = {"Lead-3": System(kind="lead"), "Pointer": System(kind="pointer")}
+    found = training.run_trainings(run, both, ["CT Head", plan.ALL])
+    assert learned == [(seed, groups) for groups in (["CT Head"], ["CT Head", "MR Head"]) for seed in (3, 4)]
+    assert found["case"].tolist() == ["6", "7"] * 6
+    rows = found.groupby(["system", "train_set", "seed"], sort=False)
+    assert list(rows.groups) == [
+        ("Pointer", "CT Head", 3),
+        ("Pointer", "CT Head", 4),
+        ("Lead-3", "", 3),
+        ("Pointer", "ALL", 3),
+        ("Pointer", "ALL", 4),
+        (training.ORACLE, "", 3),
+    ]
+    assert rows["length"].first().tolist() == [4, 4, 2, 4, 4, len("A clot.")]
+    assert rows["graph"].apply(list).map(
+        lambda values: [np.isfinite(value) for value in values]
+    ).tolist() == [
+        [True, False],  # no graphs across pairs
+        [False, False],  # nor of the second seed
+        [True, True],
+        [True, True],
+        [False, False],
+        [True, True],
+    ]
+    whole = training.run_one_corpus(run, {"Pointer": both["Pointer"]})
+    assert list(dict.fromkeys(whole["system"])) == ["Pointer", training.COMMONEST, training.ORACLE]
+    assert whole[whole["system"] == training.COMMONEST]["length"].tolist() == [len("Clot.")] * 2
+    assert whole["seen"].all()
