@@ -17,7 +17,10 @@ ZONES = frozenset(["upper", "lower", "middle", "mid"])
 """Words that part a place into its zones."""
 
 _SIZE = re.compile(r"\d+(?:\.\d+)?")
-_UNITS = {"mm": 1.0, "millimeter": 1.0, "cm": 10.0, "centimeter": 10.0}
+_UNITS = {
+    "mm": 1.0, "millimeter": 1.0, "millimetre": 1.0, "cm": 10.0, "centimeter": 10.0, "centimetre": 10.0
+}  # fmt: skip
+_WITHIN = frozenset(["x", "by", *_UNITS])  # what may stand between the numbers of a measurement
 _SIDED = frozenset(["left", "right", "bilateral", "both"])
 
 
@@ -61,17 +64,17 @@ def _with_other_side(spot: PhraseMatch[list[Spot]], words: Sequence[Token]) -> P
 
 
 def sizes(words: Sequence[Token]) -> list[PhraseMatch[tuple[float, ...]]]:
-    """Measurements: "8 mm", "2.3 x 1.8 cm"; in millimetres."""
+    """Measurements in millimetres: "8 mm", "2.3 x 1.8 cm", "8 mm by 1.2 cm"; a number without a unit has that
+    of the next one."""
     found: list[PhraseMatch[tuple[float, ...]]] = []
     for at, token in enumerate(words):
-        if token.word not in _UNITS or at == 0:
+        if token.word not in _UNITS:
             continue
-        numbers, place = [], at - 1
-        while place >= 0 and (
-            _SIZE.fullmatch(words[place].word) or words[place].word in ("x", "by", "cm", "mm")
-        ):
+        numbers, unit, place = [], _UNITS[token.word], at - 1
+        while place >= 0 and (words[place].word in _WITHIN or _SIZE.fullmatch(words[place].word)):
+            unit = _UNITS.get(words[place].word, unit)
             if _SIZE.fullmatch(words[place].word):
-                numbers.append(float(words[place].word) * _UNITS[token.word])
+                numbers.append(float(words[place].word) * unit)
             place -= 1
         if numbers:
             found.append(PhraseMatch(place + 1, at + 1, tuple(reversed(numbers))))

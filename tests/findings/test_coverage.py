@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import radeval_lib.findings.covering
+import radeval_lib.findings.sentence
 import radeval_lib.report_text
 from radeval_lib.findings import coverage, read
 from radeval_lib.findings.readable import LOOP, NOT_ENGLISH, OTHER_IMAGE
@@ -69,7 +70,13 @@ def test_a_statement_in_which_nothing_is_read():
 
 
 @pytest.mark.parametrize(
-    "module", [radeval_lib.findings, radeval_lib.findings.covering, radeval_lib.report_text]
+    "module",
+    [
+        radeval_lib.findings,
+        radeval_lib.findings.covering,
+        radeval_lib.findings.sentence,
+        radeval_lib.report_text,
+    ],
 )
 def test_examples_in_docstrings_are_right(module):
     assert doctest.testmod(module) == (0, doctest.testmod(module).attempted)

@@ -99,6 +99,38 @@ def test_attributes():
 
 
 @pytest.mark.parametrize(
+    ("said", "expected"),
+    [
+        ("8 mm", (8.0,)),
+        ("1.2 x 0.8 x 0.5 cm", (12.0, 8.0, 5.0)),
+        ("8 x 12 millimetres", (8.0, 12.0)),
+        ("1.2 centimetres", (12.0,)),
+        # each number has its own unit
+        ("8 mm x 1.2 cm", (8.0, 12.0)),
+        ("1 cm by 8 mm", (10.0, 8.0)),
+    ],
+)
+def test_sizes_are_in_millimetres(said, expected):
+    (nodule,) = read(f"Nodule in the right lung measuring {said}.").findings
+    assert nodule.size_mm == expected
+
+
+@pytest.mark.parametrize(
+    ("before", "now", "change"),
+    [
+        # a factor of 1.15 and more
+        ("10 mm", "11 mm", "unchanged"),
+        ("10 mm", "12 mm", "increased"),
+        ("12 mm", "1 cm", "decreased"),
+        ("0 mm", "5 mm", "increased"),
+    ],
+)
+def test_a_change_follows_from_sizes(before, now, change):
+    (nodule,) = read(f"Right lung nodule, previously {before}, now {now}.").findings
+    assert nodule.change == change
+
+
+@pytest.mark.parametrize(
     ("text", "keys"),
     [
         ("The lungs are clear.", ["lungs_clear"]),
