@@ -9,6 +9,7 @@ from radeval_lib.findings.mentions import Mention
 from radeval_lib.findings.nearest import nearest
 from radeval_lib.findings.phrases import PhraseMatch
 from radeval_lib.findings.scope import BE
+from radeval_lib.findings.vocabulary import WHOLE
 
 # Between two findings and a change they say that it is of both: "effusion and atelectasis are stable".
 _PLURAL = frozenset(["are", "have", "were", "all", "both", "each"])
@@ -23,9 +24,7 @@ def attach_changes(sentence: MarkedSentence, mentions: list[Mention]) -> None:
     are marked as used.
     """
     for change in sentence.now(sentence.changes):
-        whole = any(
-            one.first == change.end and one.value[0].key == "chest_normal" for one in sentence.subjects
-        )
+        whole = any(one.first == change.end and one.value[0].key == WHOLE for one in sentence.subjects)
         if whole or _names_finding(sentence, change, mentions):
             sentence.use(change.first, change.end)
             continue

@@ -13,7 +13,7 @@ from radeval_lib.findings.modifiers import ZONES, places, sizes
 from radeval_lib.findings.phrases import PhraseMatch
 from radeval_lib.findings.records import Presence
 from radeval_lib.findings.scope import ScopeWords, scope
-from radeval_lib.findings.vocabulary import HOME, IGNORED, Sense, Spot, Subject, Vocabulary
+from radeval_lib.findings.vocabulary import HOME, IGNORED, WHOLE, Sense, Spot, Subject, Vocabulary
 from radeval_lib.report_text import tokens
 
 # How words of a place begin that say a side of their own.
@@ -118,7 +118,7 @@ class MarkedSentence:
     def _of_old_study(self, subject: PhraseMatch[list[Subject]]) -> bool:
         """Whether a study that is spoken of is an earlier one: "the prior exam"."""
         before = self.between(max(0, subject.first - 1), subject.first)
-        return subject.value[0].key == "chest_normal" and bool(before & _OLD)
+        return subject.value[0].key == WHOLE and bool(before & _OLD)
 
     def _of_vessels(self, one: PhraseMatch[list[Subject]], after: PhraseMatch[list[Subject]]) -> bool:
         """Whether of two structures the second is spoken of: the vessels in "lung vascularity"."""

@@ -33,8 +33,13 @@ class Phrases(Generic[V]):
             self.add(text, value)
 
     def add(self, text: str, value: V) -> V:
-        """Add a phrase as the reader would see it in a text; returns the value that it now has."""
+        """Add a phrase as the reader would see it in a text; returns the value that it now has.
+
+        Raises :class:`ValueError` if the text has no word.
+        """
         words = tuple(token.word for token in tokens(text))
+        if not words:
+            raise ValueError(f"a phrase without a word: {text!r}")
         if words not in self._known:
             self._known[words] = value
             lengths = self._lengths.setdefault(words[0], [])

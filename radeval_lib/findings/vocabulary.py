@@ -6,28 +6,22 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from itertools import combinations, pairwise
+from itertools import chain, combinations
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from radeval_lib import own_yaml
+from radeval_lib.errors import LexiconError
+from radeval_lib.findings import numbered_places
+from radeval_lib.findings.numbered_places import with_numbered
 from radeval_lib.findings.phrases import Phrases
 from radeval_lib.findings.records import Location
 from radeval_lib.findings.spelling import Spelling
 from radeval_lib.lexicon.entries import Lexicon
+from radeval_lib.lexicon.entry import read_entry
 from radeval_lib.lexicon.loading import load_lexicon
 from radeval_lib.report_text import tokens
 
 _FILE = Path(__file__).with_name("reading.yml")
-_HIGHEST = 12
-"""Thoracic vertebrae, and ribs."""
-VERTEBRAE = (("c", "cervical", 7), ("t", "thoracic", _HIGHEST), ("l", "lumbar", 5))
-"""Parts of the spine: letter, name, how many vertebrae it has."""
-_ORDINALS = (
-    *("1st", "2nd", "3rd", "4th", "5th", "6th", "7th", "8th", "9th", "10th", "11th", "12th"),
-    *("first", "second", "third", "fourth", "fifth", "sixth"),
-    *("seventh", "eighth", "ninth", "tenth", "eleventh", "twelfth"),
-)
 _OF_ORGANS = re.compile(r"(?:al|ac|ic|an|ary)$")
 """How adjectives of organs end."""
 # Words with such an end, or before a name, that are no adjective of an organ.
@@ -44,6 +38,16 @@ _NO_SUBJECTS = frozenset(
 _CALCIFIED = frozenset(["calcification", "prior_granulomatous"])
 # A finding that may be at one of these has a side.
 _OF_LUNGS = frozenset(["lower_lobe", "upper_lobe", "lung_base", "lung_apex", "lung"])
+# The parts of ``reading.yml``.
+_PARTS = (
+    *("names", "ignored", "no_findings", "observations", "structures", "stable", "placeless"),
+    *("no_abnormality", "states", "places", "malpositions", "sides", "words_of_their_own", "unscaled"),
+    *("passed_over", "numbered", "usual_places", "normal", "abnormal", "severity", "change"),
+    *("negation_before", "seldom_denied", "negation_after", "no_negation", "hedge_before", "links"),
+    *("hedge_after", "hypothetical", "stops", "kinds", "families"),
+)
+WHOLE = "chest_normal"
+"""The study or the chest as a whole, a structure that the lexicon does not have."""
 HOME = "chest"
 """The region that an ambiguous name falls to where the report does not tell its region."""
 
@@ -203,43 +207,6 @@ def _our_places(raw: Mapping[str, list[str]], lexicon: Lexicon) -> Iterator[tupl
                 yield form, Spot(Location(key, side), HOME)
 
 
-def _numbered_places() -> Iterator[tuple[str, Spot]]:
-    """Vertebrae and ribs by name and number: "T8", "eighth thoracic vertebra", "left 7th rib"."""
-    for letter, name, count in VERTEBRAE:
-        for number in range(1, count + 1):
-            spot = Spot(Location(f"{letter}{number}", None), HOME)
-            ordinals = _ORDINALS[number - 1 :: _HIGHEST]
-            for form in (f"{letter}{number}", f"{letter} {number}", *(f"{one} {name}" for one in ordinals)):
-                for noun in ("", " vertebra", " vertebral body", " body"):
-                    if noun or form[0] == letter:
-                        yield f"{form}{noun}", spot
-    for number in range(1, _HIGHEST + 1):
-        for ordinal in _ORDINALS[number - 1 :: _HIGHEST]:
-            for side in (None, "left", "right", "bilateral"):
-                spot, said = Spot(Location(f"rib_{number}", side), HOME), side or ""
-                for part in ("", "lateral ", "posterior ", "anterior "):
-                    yield f"{said} {part}{ordinal} rib", spot
-                    yield f"{part}{said} {ordinal} rib", spot
-                    yield f"{ordinal} {part}{said} rib", spot
-
-
-def _beside(raw: Mapping[str, Any]) -> dict[str, frozenset[str]]:
-    """For each numbered place (vertebra or rib), its neighbours and the regions that hold it."""
-    spine = [f"{letter}{number}" for letter, _, count in VERTEBRAE for number in range(1, count + 1)]
-    ribs = [f"rib_{number}" for number in range(1, _HIGHEST + 1)]
-    table: dict[str, set[str]] = {key: set() for key in (*spine, *ribs)}
-    for row in (spine, ribs):
-        for one, other in pairwise(row):
-            table[one].add(other)
-            table[other].add(one)
-    for region, held in raw["numbered"].items():
-        first, last = held.split("-")
-        row = ribs if first in ribs else spine
-        for key in row[row.index(first) : row.index(last) + 1]:
-            table[key].add(region)
-    return {key: frozenset(near) for key, near in table.items()}
-
-
 def _grouped(pairs: Iterable[tuple[str, Any]]) -> Phrases[list[Any]]:
     phrases: Phrases[list[Any]] = Phrases()
     for text, value in pairs:
@@ -378,14 +345,6 @@ def _texts(part: Any) -> Iterator[str]:
         yield str(part)
 
 
-def _with_numbered(places: frozenset[str]) -> frozenset[str]:
-    """Also single vertebrae or ribs, where something may be in the spine or the ribs."""
-    more = {f"rib_{number}" for number in range(1, _HIGHEST + 1)} if "ribs" in places else set()
-    if {"spine", "thoracic_spine", "lumbar_spine", "cervical_spine"} & places:
-        more |= {f"{letter}{number}" for letter, _, count in VERTEBRAE for number in range(1, count + 1)}
-    return places | more
-
-
 def _kinds(raw: Mapping[str, list[str]]) -> frozenset[tuple[str, str]]:
     """(coarser, finer), also through names between them."""
     pairs = {(coarse, fine) for coarse, finer in raw.items() for fine in finer}
@@ -394,11 +353,57 @@ def _kinds(raw: Mapping[str, list[str]]) -> frozenset[tuple[str, str]]:
     return frozenset(pairs)
 
 
+def read_words(path: Path, lexicon: Lexicon) -> Mapping[str, Any]:
+    """The content of a file as ``reading.yml``.
+
+    Raises
+    ------
+    LexiconError
+        If a part is unknown or missing, or names an observation, a structure or a place that neither the file
+        nor the lexicon has.
+    """
+    file = read_entry(path, f"findings/{path.name}", " ".join(_PARTS))
+    raw = file.raw
+    observations = {*lexicon.concepts, *file.inner("observations")}
+    structures = {*lexicon.normals, WHOLE}
+    places = {*lexicon.places, *file.inner("places")}
+    for part, kind, names, known in (
+        ("names", "observation of the lexicon", raw["names"], lexicon.concepts),
+        ("structures", "structure", raw["structures"], structures),
+        ("stable", "structure", raw["stable"], structures),
+        ("placeless", "observation", raw["placeless"], observations),
+        ("no_abnormality", "structure", raw["no_abnormality"], structures),
+        ("no_abnormality", "observation", raw["no_abnormality"].values(), observations),
+        ("states", "structure", raw["states"], structures),
+        ("states", "observation", chain.from_iterable(raw["states"].values()), observations),
+        ("malpositions", "observation", raw["malpositions"], observations),
+        ("malpositions", "place", chain.from_iterable(raw["malpositions"].values()), places),
+        ("usual_places", "observation", raw["usual_places"], observations),
+        ("usual_places", "place", chain.from_iterable(raw["usual_places"].values()), places),
+        ("numbered", "place", raw["numbered"], places),
+        ("seldom_denied", "observation", raw["seldom_denied"], observations),
+        ("kinds", "observation", raw["kinds"], observations),
+        ("kinds", "observation", chain.from_iterable(raw["kinds"].values()), observations),
+        ("families", "observation", chain.from_iterable(raw["families"]), observations),
+        ("sides", "side", raw["sides"], ("left", "right", "bilateral")),
+        ("change", "change", raw["change"], lexicon.grammar["change"]["pre"]),
+        ("severity", "step", raw["severity"], range(4)),
+    ):
+        if unknown := [name for name in names if name not in known]:
+            raise LexiconError(f"{part}: unknown {kind} {unknown[0]!r}", file.where)
+    for region, ends in raw["numbered"].items():
+        try:
+            numbered_places.within(ends)
+        except ValueError:
+            raise LexiconError(f"numbered: {region} is not of the form t1-t12", file.where) from None
+    return raw
+
+
 @lru_cache(maxsize=1)
 def vocabulary() -> Vocabulary:
     """The vocabulary, compiled once."""
-    raw = own_yaml.read(_FILE)
     lexicon = load_lexicon()
+    raw = read_words(_FILE, lexicon)
     concepts = lexicon.concepts
     ours = [(name, Sense(IGNORED, HOME)) for name in (*raw["ignored"], *raw["no_findings"])]
     for part in ("observations", "names"):
@@ -412,47 +417,50 @@ def vocabulary() -> Vocabulary:
     changes = [(word, kind) for kind, words in raw["change"].items() for word in words]
     after = [(word, "hedge") for word in raw["hedge_after"]]
     after += [(word, "negation") for word in raw["negation_after"]]
-    spots = [*_numbered_places(), *_our_places(raw["places"], lexicon), *_lexicon_places(lexicon, regions)]
+    numbered = ((text, Spot(place, HOME)) for text, place in numbered_places.names())
+    spots = [*numbered, *_our_places(raw["places"], lexicon), *_lexicon_places(lexicon, regions)]
     observations = [*ours, *_lexicon_names(lexicon)]
     kinds = _kinds(raw["kinds"])
     passed_over = _single_words(raw["passed_over"])
     looks = _single_words(phrase.text for phrase in lexicon.looks.values())
     places = {
-        key: _with_numbered(frozenset(concept.places) | frozenset(raw["usual_places"].get(key, ())))
+        key: with_numbered(frozenset(concept.places) | frozenset(raw["usual_places"].get(key, ())))
         for key, concept in concepts.items()
     }
     subjects = [*_subjects(lexicon, raw["structures"])]
     subjects += [(words, Subject(words, "")) for words, _ in abnormal if words not in raw["structures"]]
     return Vocabulary(
-        _observations(observations, spots, places, passed_over | looks),
-        _grouped(subjects),
-        _grouped(spots),
-        _states(raw, lexicon, abnormal),
-        abnormal,
-        _entry_states(lexicon),
-        raw["no_abnormality"],
-        frozenset(raw["placeless"]),
-        frozenset(map(plain, raw["normal"])),
-        frozenset(raw["stable"]),
-        Phrases(_degrees(raw, lexicon)),
-        Phrases(changes),
-        Phrases(_cues(raw)),
-        Phrases(after),
-        Phrases((word, True) for word in raw["links"]),
-        Phrases((word, side) for side, words in raw["sides"].items() for word in words),
-        frozenset(spot.location.place for _, spot in spots if spot.location.side and spot.location.place),
-        frozenset(key for key, concept in concepts.items() if concept.sided and not concept.places),
-        places,
-        frozenset(key for key, concept in concepts.items() if concept.device),
-        _spelling(raw, observations, spots, subjects),
-        passed_over,
-        looks,
-        frozenset(fine for pair in kinds if pair[0] in _CALCIFIED for fine in pair),
-        frozenset(raw["unscaled"]),
-        frozenset(raw["seldom_denied"]),
-        frozenset(map(plain, raw["no_findings"])),
-        _beside(raw),
-        {key: frozenset(places) for key, places in raw["malpositions"].items()},
-        frozenset(frozenset(pair) for family in raw["families"] for pair in combinations(family, 2)),
-        kinds,
+        observations=_observations(observations, spots, places, passed_over | looks),
+        subjects=_grouped(subjects),
+        spots=_grouped(spots),
+        states=_states(raw, lexicon, abnormal),
+        abnormal_states=abnormal,
+        entry_states=_entry_states(lexicon),
+        no_abnormality=raw["no_abnormality"],
+        placeless=frozenset(raw["placeless"]),
+        normal=frozenset(map(plain, raw["normal"])),
+        stable=frozenset(raw["stable"]),
+        degrees=Phrases(_degrees(raw, lexicon)),
+        changes=Phrases(changes),
+        cues=Phrases(_cues(raw)),
+        after=Phrases(after),
+        links=Phrases((word, True) for word in raw["links"]),
+        sides=Phrases((word, side) for side, words in raw["sides"].items() for word in words),
+        sided=frozenset(
+            spot.location.place for _, spot in spots if spot.location.side and spot.location.place
+        ),
+        paired=frozenset(key for key, concept in concepts.items() if concept.sided and not concept.places),
+        places=places,
+        devices=frozenset(key for key, concept in concepts.items() if concept.device),
+        spelling=_spelling(raw, observations, spots, subjects),
+        passed_over=passed_over,
+        looks=looks,
+        calcified=frozenset(fine for pair in kinds if pair[0] in _CALCIFIED for fine in pair),
+        unscaled=frozenset(raw["unscaled"]),
+        seldom_denied=frozenset(raw["seldom_denied"]),
+        no_findings=frozenset(map(plain, raw["no_findings"])),
+        beside=numbered_places.neighbours(raw["numbered"]),
+        malpositions={key: frozenset(places) for key, places in raw["malpositions"].items()},
+        kin=frozenset(frozenset(pair) for family in raw["families"] for pair in combinations(family, 2)),
+        kinds=kinds,
     )
