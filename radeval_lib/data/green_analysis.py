@@ -43,7 +43,7 @@ def render(
     """An analysis in the layout that the prompt asks for.
 
     Errors come in six entries, (a) to (f). Findings of which only the number is given are written as
-    ``finding 1; finding 2``.
+    ``finding 1; finding 2``. Another number of entries raises :class:`ValueError`.
     """
 
     def listed(findings: Findings) -> str:
@@ -71,7 +71,12 @@ class Entry(NamedTuple):
 
 
 def category_letter(mark: str) -> str:
-    """The letter of the category that a line is marked with: ``a`` to ``f``, or ``1`` to ``6``."""
+    """The letter of the category that a line is marked with: ``a`` to ``f``, or ``1`` to ``6``.
+
+    Raises :class:`ValueError` for any other mark.
+    """
+    if len(mark) != 1 or mark not in LETTERS + DIGITS:
+        raise ValueError(f"{mark!r} marks no category")
     return LETTERS[DIGITS.index(mark)] if mark in DIGITS else mark
 
 

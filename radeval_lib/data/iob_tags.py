@@ -13,9 +13,17 @@ _PREFIXES = frozenset("BIES")
 
 def encode(spans: Iterable[WordSpan], length: int) -> list[str]:
     """IOB2 tags of ``length`` words; where spans overlap, the one that begins first, then the longer, keeps
-    its words."""
+    its words.
+
+    Raises
+    ------
+    ValueError
+        If a span is empty or leaves the words.
+    """
     tags = ["O"] * length
     for start, end, kind in sorted(spans, key=lambda span: (span[0], -span[1], span[2])):
+        if not 0 <= start < end <= length:
+            raise ValueError(f"span [{start}, {end}) is empty or leaves the {length} words")
         if all(tag == "O" for tag in tags[start:end]):
             tags[start:end] = [f"B-{kind}", *[f"I-{kind}"] * (end - start - 1)]
     return tags

@@ -93,6 +93,7 @@ def words(text: str) -> list[str]:
 
 
 def plain_lower(text: str) -> str:
+    """``text`` in lower case without accents and signs that do not show."""
     return folded(text).lower()
 
 

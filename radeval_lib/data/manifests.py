@@ -62,7 +62,7 @@ class DataFile:
 
     path: Annotated[str, AfterValidator(_within)]
     sha256: Annotated[str | None, BeforeValidator(_digest)] = None
-    size: StrictInt | None = None
+    size: Annotated[StrictInt, Field(ge=0)] | None = None
     url: str = ""
     holds_reports: StrictBool = True
 
@@ -124,12 +124,16 @@ class Manifest:
         return min(([path for path in group if path not in there] for group in self.groups), key=len)
 
     def file(self, path: str = "") -> DataFile:
-        """The file of that path, or of that name alone; the first file where ``path`` is empty."""
-        for entry in self.files:
-            if path in ("", entry.path, PurePosixPath(entry.path).name):
-                return entry
-        known = ", ".join(entry.path for entry in self.files)
-        raise ManifestError(f"data set {self.name!r} has no file {path!r}", remedy=f"Files: {known}.")
+        """The file of that path, or the one of that name; the first file where ``path`` is empty."""
+        if not path:
+            return self.files[0]
+        named = [entry for entry in self.files if path in (entry.path, PurePosixPath(entry.path).name)]
+        found = [entry for entry in named if entry.path == path] or named
+        if len(found) != 1:
+            known = ", ".join(entry.path for entry in found or self.files)
+            what = "several files" if found else "no file"
+            raise ManifestError(f"data set {self.name!r} has {what} {path!r}", remedy=f"Files: {known}.")
+        return found[0]
 
 
 _OWN = {
@@ -167,6 +171,11 @@ def parse_manifest(name: str, content: Any, where: str) -> Manifest:
     for file in content["files"]:
         if "sha256" not in file:
             raise ManifestError(f"{file['path']} needs a sha256, which may be {UNVERIFIED!r}", where)
+    paths = [file.path for file in manifest.files]
+    if doubled := [path for path in paths if paths.count(path) > 1]:
+        raise ManifestError(f"{doubled[0]} stands twice under files", where)
+    if strange := [path for group in manifest.complete_with for path in group if path not in paths]:
+        raise ManifestError(f"{strange[0]} stands under complete_with and not under files", where)
     return manifest
 
 

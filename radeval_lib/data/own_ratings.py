@@ -27,7 +27,8 @@ def load(path: Path, name: str, restricted: bool) -> list[RatedPair]:
     Raises
     ------
     FormatError
-        Where a cell is empty or no grade, or a rater grades a candidate twice: it names the line. Where rows
+        Where a cell is empty or no grade, a case or id has a slash, or a rater grades a candidate twice: it
+        names the line. Where rows
         of one candidate have different texts, it names which candidate of the file that is, from 1; where
         candidates of one case have different references, the file alone.
     """
@@ -59,8 +60,10 @@ def _rating(row: reading.Entry, name: str, restricted: bool) -> Iterator[RatedPa
     cells = {column: row.text(column) for column in COLUMNS}
     if empty := [column for column, text in cells.items() if not text]:
         raise FormatError(f"no {empty[0]}", row.where, "Every row needs all of its cells.")
+    if slashed := [column for column in ("case", "id") if "/" in cells[column]]:
+        raise FormatError(f"a slash in {slashed[0]}", row.where, "Put another sign in its place.")
     yield RatedPair(
-        id=f"{cells['case'].replace('/', '_')}/{cells['id'].replace('/', '_')}",
+        id=f"{cells['case']}/{cells['id']}",
         reference=mark(cells["reference"], name, restricted),
         candidate=mark(cells["candidate"], name, restricted),
         rating=row.number("grade"),

@@ -15,6 +15,7 @@ from radeval_lib.data.errors import FormatError
 from radeval_lib.data.readers import Find, Reader
 from radeval_lib.data.recorded import Recording, texts
 from radeval_lib.data.records import RatedPair
+from radeval_lib.errors import check_choice
 from radeval_lib.stats.inputs import FloatArray
 
 CASES_FILE = "preference_data.json"
@@ -188,8 +189,16 @@ def marks(cases: Sequence[Case], ratings: Sequence[RadPrefRating]) -> pd.DataFra
     DataFrame
         ``number`` of the candidate; ``rater``, from 1 in the order of the ratings; ``grade``; ``stated``
         findings, those without a mark (``clean``), with none that is false (``right``), or that is false or
-        significant (``passable``); and a count for each of :data:`MARKS`, as ``false_urgent``.
+        significant (``passable``); and a count for each of :data:`MARKS`, as ``false_urgent``. Marks on
+        findings beyond those listed count too, so that the three numbers are cut at 0.
+
+    Raises
+    ------
+    FormatError
+        If there are no ratings, one is of an unknown case, or a radiologist rates a candidate twice.
     """
+    if not ratings:
+        raise FormatError("no ratings", RATING_FILES[0])
     numbers = {case.id: number for number, case in enumerate(cases)}
     raters = {name: place for place, name in enumerate(dict.fromkeys(one.rater for one in ratings), start=1)}
     rows = []
@@ -216,9 +225,16 @@ def marks(cases: Sequence[Case], ratings: Sequence[RadPrefRating]) -> pd.DataFra
 def _with_cases(
     cases: Sequence[Case], ratings: Sequence[RadPrefRating]
 ) -> Iterator[tuple[RadPrefRating, Case]]:
-    """Each rating with the case that it is about."""
+    """Each rating with the case that it is about; no radiologist may rate a candidate twice."""
     by_id = {case.id: case for case in cases}
+    seen: set[tuple[str, str, str]] = set()
     for number, rating in enumerate(ratings, start=1):
+        what = (rating.case, rating.candidate, rating.rater)
+        if what in seen:
+            raise FormatError(
+                "a rating of a candidate that its radiologist has rated above", f"rating {number}"
+            )
+        seen.add(what)
         if rating.case not in by_id:
             remedy = f"Take {CASES_FILE} and the ratings from one release."
             raise FormatError("a rating of an unknown case", f"rating {number}", remedy)
@@ -231,8 +247,10 @@ def rated_pairs(
     """Every rating with the two texts that it is about; ``group`` is the system that wrote the candidate.
 
     ``grade`` is the rating from 1 to 5; ``errors`` how many errors the rater marked, of any significance;
-    ``error_share`` that number by the findings that both texts list (:func:`error_share`).
+    ``error_share`` that number by the findings that both texts list (:func:`error_share`). An unknown scale,
+    an unknown case or a second rating of a candidate by one radiologist raises :class:`FormatError`.
     """
+    check_choice(scale, Scale, "scale of ratings", FormatError)
     return [
         RatedPair(
             id=f"{rating.case}/{rating.candidate}",

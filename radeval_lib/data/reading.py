@@ -14,6 +14,7 @@ import math
 import re
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import chain, count
 from operator import attrgetter
 from pathlib import Path
 from typing import Any, TypeVar
@@ -103,7 +104,8 @@ def read_csv(
     """Rows of a CSV file with a header, placed by the line on which they begin; memory stays constant.
 
     In a file of tab-separated values a quotation mark is a character like others. Of a ``partial`` file the
-    last row is left out where it is incomplete.
+    last row is left out where it is incomplete. Columns that are not asked for may share a name: the second
+    is ``name.1``, as pandas has it.
     """
     rows = _cells(path, partial, delimiter)
     header = next(rows, (1, []))[1]
@@ -117,6 +119,7 @@ def read_csv(
         )
     if doubled := [name for name in columns if header.count(name) > 1]:
         raise FormatError(f"column {doubled[0]!r} stands twice in the header", f"{path.name}, line 1")
+    header = _distinct(header)
     following, at = next(rows, None), 0
     while following is not None:
         (line, cells), following, at = following, next(rows, None), at + 1
@@ -126,6 +129,15 @@ def read_csv(
         if len(cells) != len(header):
             raise FormatError(f"{len(cells)} cells instead of {len(header)}", where, CUT_SHORT)
         yield Entry(dict(zip(header, cells, strict=True)), where, at)
+
+
+def _distinct(names: Sequence[str]) -> list[str]:
+    """The names, with ``.1``, ``.2`` and so on behind those that stood there before."""
+    found: dict[str, None] = {}
+    for name in names:
+        forms = chain([name], (f"{name}.{number}" for number in count(1)))
+        found[next(form for form in forms if form not in found)] = None
+    return list(found)
 
 
 def _ends_with_newline(path: Path) -> bool:
@@ -246,8 +258,10 @@ def kind_of(value: object) -> str:
 
 
 def number(text: str, name: str, where: str, *, low: float = -math.inf, high: float = math.inf) -> float:
-    """``text`` as a finite number of [low, high]."""
+    """``text`` as a finite number of [low, high], in the digits 0 to 9 with nothing between them."""
     try:
+        if "_" in text or not text.isascii():  # float reads 1_000, and digits of other scripts
+            raise ValueError
         value = float(text)
     except ValueError:
         raise FormatError(f"{name} must be a number, not {kind_of(text)}", where) from None
@@ -259,7 +273,9 @@ def number(text: str, name: str, where: str, *, low: float = -math.inf, high: fl
 def whole(text: str, name: str, where: str, *, low: int = 0, high: int | None = None) -> int:
     """``text`` as a whole number of [low, high]; ``2.0`` is 2, for tables that passed through floats."""
     value = number(text, name, where, low=low, high=math.inf if high is None else high)
-    if not math.isfinite(value) or value != int(value):
+    if abs(value) >= 2**53:
+        raise FormatError(f"{name} has too many digits to be exact", where)
+    if value != int(value):
         raise FormatError(f"{name} must be a whole number, not {kind_of(text)}", where)
     return int(value)
 

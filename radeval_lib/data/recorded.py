@@ -34,7 +34,7 @@ class Recording:
     parts: dict[str, pd.DataFrame] = field(default_factory=dict)
 
     def digest(self, metric: str) -> str:
-        """The behaviour digest of what made a metric's column."""
+        """The behaviour digest of what made a metric's column; KeyError where none is recorded."""
         return str(self.about["columns"][metric]["behaviour"])
 
     def probe_scores(self, metric: str) -> list[float]:
@@ -95,7 +95,7 @@ def column(placeholders: Iterable[str], name: str) -> np.ndarray:
     Raises
     ------
     DataError
-        Where a text is not a placeholder of a candidate, or its set has no such column.
+        Where a text is not a placeholder of a candidate of a set, or the set has no such column.
     """
     values = []
     for text in placeholders:
@@ -105,6 +105,8 @@ def column(placeholders: Iterable[str], name: str) -> np.ndarray:
         table = load(place.set).table
         if name not in table:
             raise DataError(f"no {name} is recorded", place.set, f"`radbook record {place.set}` scores it.")
+        if place.number not in table.index:
+            raise DataError(f"the set has no candidate {place.number}", place.set)
         values.append(table.at[place.number, name])
     return np.array(values, dtype=np.float64)
 

@@ -55,6 +55,9 @@ class SystemReport:
     system: str
     text: Text
 
+    def __post_init__(self) -> None:
+        _require(bool(self.id and self.system), "a system's report needs an id and a system")
+
 
 @dataclass(frozen=True)
 class ReportPair:
@@ -97,6 +100,10 @@ class Relation:
     head: int
     tail: int
     label: str
+
+    def __post_init__(self) -> None:
+        _require(self.head >= 0 and self.tail >= 0, "a relation joins a negative index")
+        _require(bool(self.label), "a relation needs a label")
 
 
 @dataclass(frozen=True)
@@ -152,6 +159,7 @@ class RatedPair:
     scale: str = "grade"
 
     def __post_init__(self) -> None:
+        _require(bool(self.id), "a rated pair needs an id")
         _require(math.isfinite(self.rating), "the rating is not a number")
 
 
@@ -169,6 +177,9 @@ class TextPair:
     candidate: Text
     source: Text = ""
     group: str = ""
+
+    def __post_init__(self) -> None:
+        _require(bool(self.id and self.case), "a pair of texts needs an id and a case")
 
 
 @dataclass(frozen=True)
@@ -193,7 +204,7 @@ class ErrorCount:
     count: float
 
     def __post_init__(self) -> None:
-        _require(1 <= self.category <= len(LETTERS), f"error category {self.category} is not 1 to 6")
+        _require(self.category in range(1, len(LETTERS) + 1), f"error category {self.category} is not 1 to 6")
         _require(self.count >= 0, "a negative count")
 
 

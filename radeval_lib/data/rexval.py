@@ -26,6 +26,7 @@ from radeval_lib.data.manifests import load_manifest
 from radeval_lib.data.readers import Find, Reader, Records, each
 from radeval_lib.data.records import ErrorCount, RatedPair
 from radeval_lib.data.restricted import Text, mark
+from radeval_lib.errors import check_choice
 
 NAME = "rexval"
 RATERS = tuple(f"Expert {number}" for number in range(6))
@@ -67,9 +68,15 @@ def counts_array(records: Iterable[ErrorCount], kind: Kind = "significant") -> n
     Raises
     ------
     FormatError
-        If a count of some pair, category and rater is missing.
+        If there are no counts, the kind is unknown, or a count of some pair, category, rater and significance
+        is missing or stands there twice.
     """
+    check_choice(kind, Kind, "kind of counts", FormatError)
     frame = pd.DataFrame(records)
+    if frame.empty:
+        raise FormatError("no counts", NAME)
+    if frame.duplicated(["study", "origin", "category", "rater", "significant"]).any():
+        raise FormatError("a count stands there twice", NAME)
     if kind != "total":
         frame = frame[frame["significant"] == (kind == "significant")]
     sums = frame.groupby(["study", "origin", "category", "rater"])["count"].sum().sort_index()

@@ -65,8 +65,12 @@ def statements(root: Path) -> list[SendingStatement]:
 
 
 def require(corpora: Sequence[str], model: str, root: Path | None) -> None:
-    """Refuse a model that is the address of a server unless statements allow it for each of ``corpora``."""
-    server = urlsplit(model).netloc if model.startswith(("http://", "https://")) else ""
+    """Refuse a model that is the address of a server unless statements allow it for each of ``corpora``.
+
+    A name and password in the address are no part of the server. Without a data root nothing is refused.
+    """
+    address = urlsplit(model)
+    server = address.netloc.rpartition("@")[2] if address.scheme in ("http", "https") else ""
     if not (server and corpora and root):
         return
     allowed = {one.corpus for one in statements(root) if one.server == server}

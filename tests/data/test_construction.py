@@ -208,6 +208,8 @@ def test_report_split_is_the_papers() -> None:
         ]
     assert {pair.split for pair in done if pair.group == "MR_neck"} == {"test"}
     assert done == rrs.report_split(pairs)
+    with pytest.raises(FormatError, match=r"unknown pair 'CT_foot'"):
+        rrs.report_split([*pairs, *_pairs("CT_foot", 1)])
 
 
 CT_ABDOMEN = """[**2101-5-1**] 3:15 PM

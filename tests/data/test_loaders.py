@@ -26,6 +26,7 @@ from radeval_lib.data import (
     radsprl,
     rate_eval,
     rate_ner,
+    raw_texts,
     reading,
     rexval,
     rrs_lines,
@@ -95,6 +96,31 @@ def test_infinity_is_no_number() -> None:
     for text in ("inf", "-inf", "nan"):
         with pytest.raises(FormatError, match="time must lie from"):
             reading.number(text, "time", "row 2", low=0)
+
+
+@pytest.mark.parametrize("text", ["1_000", "٣", "one", ""])
+def test_a_number_is_of_plain_digits(text: str) -> None:
+    assert reading.number(" 1.5 ", "time", "row 2") == 1.5
+    with pytest.raises(FormatError, match="time must be a number"):
+        reading.number(text, "time", "row 2")
+
+
+def test_a_whole_number_is_exact() -> None:
+    assert reading.whole("9007199254740991", "id", "row 2") == 2**53 - 1
+    assert reading.whole("2.0", "id", "row 2") == 2
+    with pytest.raises(FormatError, match="too many digits"):
+        reading.whole("9007199254740993", "id", "row 2")
+
+
+def test_further_columns_of_one_name_are_all_read(tmp_path: Path) -> None:
+    path = _write(tmp_path, "t.csv", b"x,text,text,text.1,\n1,first cell,second cell,third cell,\n")
+    (row,) = reading.read_csv(path, ("x",))
+    assert dict(row) == {
+        "x": "1", "text": "first cell", "text.1": "second cell", "text.1.1": "third cell", "": ""
+    }  # fmt: skip
+    assert set(raw_texts.of_file(path)) == {"1", "first cell", "second cell", "third cell"}
+    with pytest.raises(FormatError, match="column 'text' stands twice"):
+        list(reading.read_csv(path, ("text",)))
 
 
 def test_openi_fields(tmp_path: Path) -> None:
@@ -311,6 +337,13 @@ def test_radpref_pairs_and_errors(tmp_path: Path) -> None:
     ]
     marked = [len(rating.errors) for rating in ratings]
     assert [pair.rating for pair in radpref.rated_pairs(cases, ratings, "errors")] == marked
+    with pytest.raises(FormatError, match=r"unknown value 'grades'.*grade, errors, error_share"):
+        radpref.rated_pairs(cases, ratings, "grades")  # type: ignore[arg-type]
+    for table in (radpref.rated_pairs, radpref.marks):
+        with pytest.raises(FormatError, match="rating 3: a rating of a candidate that its radiologist"):
+            table(cases, [*ratings[:2], ratings[0]])
+    with pytest.raises(FormatError, match="no ratings"):
+        radpref.marks(cases, [])
     by_id = {case.id: case for case in cases}
     listed = []
     for rating in ratings:

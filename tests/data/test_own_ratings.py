@@ -54,6 +54,7 @@ def _changed(row: int, column: str, value: str) -> list[list[str]]:
         (_changed(2, "grade", "good"), r"line 4"),
         (_changed(2, "grade", "nan"), r"line 4"),
         (_changed(2, "candidate", ""), r"line 4: no candidate"),
+        (_changed(2, "case", "1/2"), r"line 4: a slash in case"),
         (_changed(1, "candidate", "Else."), r"rows of candidate 1 have different texts"),
         (_changed(2, "reference", "Else.")[:3], r"candidates of one case have different references"),
     ],

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from radeval_lib.data.errors import DataError
-from radeval_lib.data.ratings import rating_table
-from radeval_lib.data.records import RatedPair
+from radeval_lib.data.ratings import rating_table, text_table
+from radeval_lib.data.records import RatedPair, TextPair
 from radeval_lib.data.restricted import mark
 
 
@@ -42,3 +42,10 @@ def test_what_cannot_be_one_table_is_reported() -> None:
         rating_table([_pair("1", "a", 1), _pair("2", "a", 1, "errors")])
     with pytest.raises(DataError, match=r"1 id.* stand for different texts"):
         rating_table([_pair("1", "a", 1), _pair("1", "b", 1)])
+
+
+def test_a_table_of_texts_has_each_id_once() -> None:
+    pairs = [TextPair("1", "c", "a", "x"), TextPair("2", "c", "a", "y")]
+    assert text_table(pairs).loc["2"].tolist() == ["c", "a", "y"]
+    with pytest.raises(DataError, match=r"1 pair.* have the id of another"):
+        text_table([*pairs, TextPair("1", "c", "a", "z")])

@@ -185,6 +185,8 @@ def test_columns_are_found_by_placeholder_alone() -> None:
         recorded.column([texts["reference"][0]], "bleu")
     with pytest.raises(DataError, match="no spice is recorded"):
         recorded.column([texts["candidate"][0]], "spice")
+    with pytest.raises(DataError, match="no candidate 400"):
+        recorded.column([placeholder("mts_dialog", "candidate", 400, 3)], "bleu")
 
 
 def test_an_omission_that_is_no_rate_stays_none() -> None:

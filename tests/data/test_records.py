@@ -19,6 +19,8 @@ from radeval_lib.data.records import (
     Relation,
     Report,
     ReportPair,
+    SystemReport,
+    TextPair,
 )
 
 
@@ -36,7 +38,13 @@ from radeval_lib.data.records import (
             lambda: AnnotatedSentence("1", ("a",), (Entity(0, 1, "A"),), (Relation(0, 1, "r"),)),
             "missing entity",
         ),
+        (lambda: Relation(-1, 0, "r"), "negative index"),
+        (lambda: Relation(0, 0, ""), "needs a label"),
+        (lambda: SystemReport("1", "", "a"), "an id and a system"),
+        (lambda: TextPair("1", "", "a", "b"), "an id and a case"),
+        (lambda: RatedPair("", "a", "b", 1.0), "needs an id"),
         (lambda: RatedPair("1", "a", "b", float("nan")), "not a number"),
+        (lambda: ErrorCount(0, "bleu", 1.5, "0", True, 1), "not 1 to 6"),  # type: ignore[arg-type]
         (lambda: ErrorCount(0, "bleu", 7, "0", True, 1), "not 1 to 6"),
         (lambda: ErrorCount(0, "bleu", 1, "0", True, -1), "negative"),
         (lambda: Document("", "a"), "needs an id"),
@@ -66,6 +74,13 @@ def test_record_refuses(make, message: str) -> None:  # type: ignore[no-untyped-
 )
 def test_decode(tags: str, spans: list[tuple[int, int, str]]) -> None:
     assert [(one.start, one.end, one.label) for one in iob_tags.decode(tags.split())] == spans
+
+
+@pytest.mark.parametrize("span", [(2, 5, "A"), (2, 2, "A"), (-2, 2, "A"), (3, 1, "A")])
+def test_encode_refuses_spans_that_are_not_in_the_words(span: tuple[int, int, str]) -> None:
+    assert iob_tags.encode([(1, 3, "A")], 4) == ["O", "B-A", "I-A", "O"]
+    with pytest.raises(ValueError, match="is empty or leaves the 4 words"):
+        iob_tags.encode([span], 4)
 
 
 @pytest.mark.parametrize("tag", ["A", "X-A", "B-", ""])

@@ -11,6 +11,7 @@ import pytest
 
 from radeval_lib import data
 from radeval_lib.data import rexval
+from radeval_lib.data.errors import FormatError
 
 HEADER = (
     "study_number,origin,error_category,0,1,2,3,4,5,sig_mean_errors,"
@@ -67,6 +68,18 @@ def test_array_sums_and_order(write) -> None:
     np.testing.assert_array_equal(total - significant, rexval.counts_array(records, "insignificant"))
     shuffled = rexval.load(write(lines[::-1]))
     np.testing.assert_array_equal(rexval.counts_array(shuffled, "total"), total)
+
+
+def test_counts_that_make_no_array_are_refused(write) -> None:
+    records = rexval.load(write(rows()))
+    with pytest.raises(FormatError, match=r"unknown value 'significnt'.*significant, insignificant, total"):
+        rexval.counts_array(records, "significnt")
+    with pytest.raises(FormatError, match="no counts"):
+        rexval.counts_array([])
+    with pytest.raises(FormatError, match="a count stands there twice"):
+        rexval.counts_array([*records, records[0]])
+    with pytest.raises(FormatError, match="71 significant counts, not 6 categories by 6 raters of each of 2"):
+        rexval.counts_array(records[1:])
 
 
 def test_a_file_that_pandas_saved_again_reads_the_same(write, tmp_path: Path) -> None:

@@ -30,6 +30,10 @@ def test_a_server_needs_a_statement_for_each_corpus(tmp_path: Path) -> None:
         require(["mimic3_rrs", "rexval"], SERVER, root)
     with pytest.raises(StatementError, match=r"127\.0\.0\.1:8001"):
         require(["rexval"], "http://127.0.0.1:8001/v1", root)
+    require(["rexval"], "http://name:secret@127.0.0.1:8000/v1", root)
+    with pytest.raises(StatementError) as caught:
+        require(["rexval"], "HTTP://name:secret@127.0.0.1:8001/v1", root)
+    assert "secret" not in str(caught.value)
 
 
 def test_a_folder_and_open_data_need_none(tmp_path: Path) -> None:

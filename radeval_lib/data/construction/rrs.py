@@ -83,9 +83,11 @@ class ListRules:
     headers: dict[str, tuple[str, ...]]
 
     def pair(self, description: str) -> str | None:
+        """The modality-anatomy pair under which an examination's name is listed, or None."""
         return self.descriptions.get(description)
 
     def findings(self, pair: str, names: Sequence[str]) -> list[int]:
+        """Indices of the section names that are listed for the pair, in the order of the list."""
         return [index for header in self.headers[pair] for index, name in enumerate(names) if name == header]
 
 
@@ -156,8 +158,10 @@ def report_split(pairs: Sequence[ReportPair]) -> list[ReportPair]:
     """The paper's split: 80/10/10 by report for the trained pairs, the others for testing only.
 
     One generator shuffles the trained pairs in a fixed order, as the reference does. Reports of one patient
-    may stand in several splits.
+    may stand in several splits. A group that is none of :data:`PAIRS` raises :class:`FormatError`.
     """
+    if strange := {pair.group for pair in pairs} - {*PAIRS}:
+        raise FormatError(f"unknown pair {min(strange)!r}", NAME, f"Pairs: {', '.join(PAIRS)}.")
     generator = random.Random(42)
     result: list[ReportPair] = []
     for group in TRAINED:
