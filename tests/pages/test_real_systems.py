@@ -251,9 +251,23 @@ def test_landmarks_come_from_other_studies():
     assert found[SAME][2] == "Clear."
 
 
-def test_a_set_without_a_column_is_refused(texts):
+def test_a_set_without_a_column_or_texts_is_refused(texts):
     with pytest.raises(DataError, match="no column 'gold'"):
         system_sets.table(texts.drop(columns="gold"))
+    with pytest.raises(DataError, match="no text"):
+        system_sets.table(texts.head(0))
+    with pytest.raises(DataError, match=r"no text of 'findr'\. Systems: finder"):
+        score_variants.computed(score_variants.rouge(), texts, ["findr"])
+    for references, others in ((["Clear."] * 2, ["Mass."]), (REFERENCES, [])):
+        with pytest.raises(DataError, match="no text to compare with"):
+            system_sets.landmarks(references, others)
+
+
+def test_codes_of_no_report_or_of_one_that_nobody_coded_are_refused():
+    with pytest.raises(DataError, match="no report"):
+        coded_findings.read([], [], [])
+    with pytest.raises(DataError, match="no codes of report '7'"):
+        coded_findings.read([Report("7", "Clear.", "")], [], ["a"])
 
 
 def test_micro_f1_of_codes_by_text():

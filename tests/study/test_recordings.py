@@ -15,7 +15,7 @@ import yaml
 
 from radeval_lib.data import recorded
 from radeval_lib.data.errors import DataError
-from radeval_lib.errors import RadevalError
+from radeval_lib.errors import ParameterError, RadevalError
 from radeval_lib.metrics import create
 from radeval_lib.metrics.base import get
 from radeval_lib.metrics.bertscore import BertScore
@@ -232,6 +232,13 @@ def test_each_case_has_its_tolerance() -> None:
     assert other.tau < -0.03
     assert not made(0.0, rescoring.OUT_OF_DATE).holds
     assert "other models than those recorded: NOT WITHIN" in str(other)
+
+
+def test_what_is_not_recorded_is_not_compared(data_root: Path) -> None:
+    with pytest.raises(ParameterError, match=r"openi: no rouge_l is recorded\. Metrics: green_rules_errors"):
+        rescoring.check("openi", "open", str(data_root), ["rouge_l"])
+    with pytest.raises(ValueError, match=r"m has scores of shape \(2,\) recorded and \(1,\) now"):
+        rescoring.compare("m", [1.0, 2.0], [1.0], rescoring.EXACT)
 
 
 def test_a_column_of_models_is_out_of_date_where_the_code_behaves_otherwise(

@@ -25,6 +25,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from radeval_lib.data import iu_systems, openi, openi_labels
+from radeval_lib.data.errors import DataError
 from radeval_lib.data.manifests import find
 from radeval_lib.data.openi_labels import LABELS
 from radeval_lib.data.records import CodedStudy, Report
@@ -57,8 +58,17 @@ class Reading:
 
 
 def read(reports: Sequence[Report], codes: Sequence[CodedStudy], keys: Sequence[str]) -> Reading:
-    """Read the codes of reports, of which ``keys`` name the texts."""
+    """Read the codes of reports, of which ``keys`` name the texts: reports of one key have one text.
+
+    Raises
+    ------
+    DataError
+        Where there is no report, or one whose codes by people are not there.
+    """
     people = {study.id: study.codes for study in codes}
+    if not reports or (uncoded := [report.id for report in reports if report.id not in people]):
+        wrong = f"no codes of report {uncoded[0]!r}" if reports else "no report"
+        raise DataError(wrong, "coded findings", "Give reports with the codes of each.")
     known = {key: place for place, key in enumerate(dict.fromkeys(keys))}
     stated = [coded(f"{reveal(report.findings)}\n{reveal(report.impression)}") for report in reports]
     return Reading(

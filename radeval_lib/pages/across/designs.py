@@ -37,8 +37,17 @@ def design(first: Correlation, second: Correlation, n: int, between: float) -> d
 
     ``power`` is for a true lead as large as the printed one; ``least`` is the smallest lead over ``second``
     that has a power of 80%; ``needed`` are the pairs with which the printed lead has it, infinite for none.
+
+    Raises
+    ------
+    ValueError
+        Unless -1 < second <= first < 1 and -1 <= between < 1.
     """
     (high, high_error), (low, low_error) = first, second
+    if not (-1 < low <= high < 1 and -1 <= between < 1):
+        raise ValueError(
+            f"no design of correlations {high:g} and {low:g} whose errors correlate by {between:g}"
+        )
     error = math.sqrt(high_error**2 + low_error**2 - 2 * between * high_error * low_error)
     reach, gap = norm.ppf(1 - ALPHA / 2), math.atanh(high) - math.atanh(low)
     least = (reach + norm.ppf(POWER)) * error

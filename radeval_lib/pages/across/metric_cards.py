@@ -23,6 +23,7 @@ from radeval_lib.origin import RECORDED_SCORES
 from radeval_lib.paths import RECORDED
 from radeval_lib.stats.inputs import FloatArray
 from radeval_lib.study.runs import Run
+from radeval_lib.wording import with_interval
 
 SETS = ("radpref", "mts_dialog")
 FIVE_LINES = Path(__file__).with_name("five_lines.csv")
@@ -165,7 +166,7 @@ def fates(cards: Mapping[str, Card]) -> pd.DataFrame:
 
 
 def _interval(row: Mapping[str, Any]) -> str:
-    return f"{row['value']:.2f} [{row['low']:.2f}, {row['high']:.2f}]"
+    return with_interval(row["value"], row["low"], row["high"], ".2f")
 
 
 def _share(value: float | None) -> str:

@@ -11,6 +11,7 @@ import pandas as pd
 from numpy.typing import ArrayLike
 
 from radeval_lib.data import recorded
+from radeval_lib.errors import ParameterError, listed
 from radeval_lib.metrics.base import Metric
 from radeval_lib.pages.across import systems_recording
 from radeval_lib.pages.across.recorded_sets import (
@@ -64,8 +65,17 @@ class Comparison(NamedTuple):
 def compare(
     metric: str, before: ArrayLike, after: ArrayLike, case: str, ratings: ArrayLike | None = None
 ) -> Comparison:
-    """A recorded column, ``before``, beside the scores ``after``, of today; both of shape (texts,)."""
+    """A recorded column, ``before``, beside the scores ``after``, of today; both of one shape, (texts,) or
+    (texts, columns). ``ratings`` have the shape (texts,).
+
+    Raises
+    ------
+    ValueError
+        Where the shapes differ.
+    """
     before, after = (np.asarray(scores, dtype=np.float64) for scores in (before, after))
+    if before.shape != after.shape:
+        raise ValueError(f"{metric} has scores of shape {before.shape} recorded and {after.shape} now")
     tau = None
     if ratings is not None:
         tau = coefficient(after, ratings, "kendall") - coefficient(before, ratings, "kendall")
@@ -85,11 +95,14 @@ def check(name: str, profile: str, data_root: str = "", metrics: Sequence[str] =
     Raises
     ------
     ParameterError
-        Where there is no such set, or no data root that holds it.
+        Where there is no such set, no data root that holds it, or no column of a metric.
     """
     require_known(name, recorded.names())
     known, comparisons = recorded.load(name), []
-    for key in metrics or known.about["columns"]:
+    columns = known.about["columns"]
+    if unknown := sorted(set(metrics) - set(columns)):
+        raise ParameterError(f"no {unknown[0]} is recorded", name, f"Metrics: {listed(columns)}.")
+    for key in metrics or columns:
         run, root = begin(name, profile, data_root)  # one per metric: it notes the models used
         metric = systems_recording.metric(run, key)
         case = _case(known, metric, run)

@@ -13,12 +13,14 @@ from dataclasses import dataclass
 from functools import lru_cache
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal, get_args
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from radeval_lib.data.errors import DataError
+from radeval_lib.errors import listed
 from radeval_lib.metrics import create
 from radeval_lib.metrics.base import Metric
 from radeval_lib.metrics.bleu import corpus_bleu, sentence_bleu
@@ -30,6 +32,7 @@ from radeval_lib.stats.rouge import RougeTokenizer, longest_common_subsequence
 
 Texts = Sequence[str]
 Score = Callable[[Texts, Texts], float]
+Average = Literal["micro", "macro", "by report"]
 R2GEN = "https://github.com/zhjohnchan/R2Gen/blob/main/modules/tokenizers.py"
 COCO = "https://github.com/tylin/coco-caption/blob/master/pycocoevalcap"
 SACREBLEU = "https://github.com/mjpost/sacrebleu"
@@ -230,15 +233,14 @@ def meteor(wordnet: str | None) -> list[Variant]:
     return variants
 
 
-def chexbert_f1(labels: Sequence[str], average: str, uncertain: bool) -> Score:
-    """F1 of the observations by rules: ``micro``, ``macro`` or ``by report``, over all studies; a label that
-    neither side has counts 0 in ``macro``, as scikit-learn has it, a report without findings on both sides 1
-    in ``by report``."""
+def chexbert_f1(labels: Sequence[str], average: Average, uncertain: bool) -> Score:
+    """F1 of those observations by rules that ``labels`` names, over all studies; ``uncertain``: whether
+    uncertain ones count. A label that neither side has counts 0 in ``macro``, as scikit-learn has it, a
+    report without findings on both sides 1 in ``by report``."""
+    axis = {"micro": None, "macro": 0, "by report": 1}[average]
 
     def score(references: Texts, candidates: Texts) -> float:
-        both = [_labels(side, labels, uncertain) for side in (references, candidates)]
-        gold, stated = both
-        axis = {"micro": None, "macro": 0, "by report": 1}[average]
+        gold, stated = (_labels(side, labels, uncertain) for side in (references, candidates))
         common = (gold & stated).sum(axis=axis)
         total = gold.sum(axis=axis) + stated.sum(axis=axis)
         empty = 1.0 if average == "by report" else 0.0
@@ -261,7 +263,7 @@ def observation_variants() -> list[Variant]:
     thirteen = [name for name in observations() if name != NO_FINDING]
     variants = []
     for count, names in (("5", FIVE), ("14", observations()), ("13", thirteen)):
-        for average in ("micro", "macro", "by report"):
+        for average in get_args(Average):
             for uncertain in (True, False):
                 treatment = "uncertain as positive" if uncertain else "uncertain as negative"
                 source = BY_REPORT if average == "by report" else F1_5_OR_14 if uncertain else UNCERTAIN_AS
@@ -366,7 +368,14 @@ def all_variants(models: Mapping[str, str] | None = None, wordnet: str | None = 
 
 def computed(variants: Sequence[Variant], texts: pd.DataFrame, systems: Sequence[str]) -> pd.DataFrame:
     """Each variant's value of each system: ``family``, ``variant``, ``source``, ``lower``, a column per
-    system."""
+    system.
+
+    ``texts``: ``study``, ``system``, ``reference``, ``candidate``; a system without texts is a DataError.
+    """
+    if absent := sorted(set(systems) - set(texts["system"])):
+        raise DataError(
+            f"no text of {absent[0]!r}", "systems", f"Systems: {listed(texts['system'].unique())}."
+        )
     sides, rows, known = {}, [], dict[Any, NDArray[np.float64]]()
     for system in systems:
         outputs = texts[texts["system"] == system].sort_values("study")

@@ -52,7 +52,7 @@ from radeval_lib.stats.permutation import Shuffled, shuffled
 from radeval_lib.stats.tokens import words
 from radeval_lib.synthetic.report_edits import HARMFUL
 
-FILES = ("MLRG", "MoERad", "CvT2DistilGPT2", "AAMN")
+FILES = tuple(name for name in iu_systems.FILES if name != iu_systems.LAST_IMAGE)
 """The files that are compared; MLRG by the first image of each study."""
 METRICS = (
     "bleu",
@@ -139,7 +139,14 @@ def landmarks(references: Sequence[str], others: Sequence[str]) -> dict[str, lis
     mean of BLEU, ROUGE-L and METEOR against texts of other studies again. Another reference is that of the
     study half the set further on, or the next that differs; the nearest shares most
     distinct words with it (F1) of those that differ.
+
+    Raises
+    ------
+    DataError
+        Where there is no other text, or no two references differ.
     """
+    if not others or len(set(references)) < 2:
+        raise DataError("no text to compare with", "landmarks", "Take two different references, and others.")
     frequent = [text for text, _ in Counter(others).most_common(_TRIED)]
     against = list(dict.fromkeys(others))[:: max(1, len(set(others)) // _AGAINST)]
     means = sum(create(name).matrix(against, frequent).mean(axis=0) for name in _CHOOSERS)
@@ -189,6 +196,8 @@ def table(texts: pd.DataFrame) -> pd.DataFrame:
     """What is known of each row of a set beside its scores; see the module's description."""
     if missing := sorted({"study", "system", "reference", "candidate", "stratum", "gold"} - set(texts)):
         raise DataError(f"no column {missing[0]!r}", "texts of a set of systems")
+    if texts.empty:
+        raise DataError("no text", "texts of a set of systems")
     known = {text: mask(coded(text)) for text in texts["candidate"].unique()}
     said = {text: mask(positive(label(text)) - {NO_FINDING}, observations()) for text in known}
     counts = np.array(

@@ -175,11 +175,11 @@ def hours(milliseconds: pd.Series, corpus: str) -> pd.Series:
 def duration(in_hours: float) -> str:
     """Hours in the unit that suits them.
 
-    >>> [duration(0.02), duration(0.05), duration(5.26), duration(240)]
-    ['1 minute', '3 minutes', '5.3 hours', '10 days']
+    >>> [duration(0.02), duration(0.05), duration(0.999), duration(5.26), duration(240)]
+    ['1 minute', '3 minutes', '1.0 hours', '5.3 hours', '10 days']
     """
-    if in_hours < 1:
-        minutes = max(1, round(60 * in_hours))
+    minutes = max(1, round(60 * in_hours))
+    if minutes < 60:
         return f"{minutes} minute{'s' * (minutes > 1)}"
     return f"{in_hours:.1f} hours" if in_hours < 48 else f"{in_hours / 24:,.0f} days"
 
@@ -187,21 +187,22 @@ def duration(in_hours: float) -> str:
 def whole_from_a_hundred(value: float) -> str:
     """A number with one decimal below a hundred.
 
-    >>> [whole_from_a_hundred(value) for value in (1.04, 85.6, 2700.0)]
-    ['1.0', '85.6', '2,700']
+    >>> [whole_from_a_hundred(value) for value in (1.04, 85.6, 99.97, 2700.0)]
+    ['1.0', '85.6', '100', '2,700']
     """
-    return f"{value:,.0f}" if value >= 100 else f"{value:.1f}"
+    return f"{value:.1f}" if round(value, 1) < 100 else f"{value:,.0f}"
 
 
 def three_digits(value: float) -> str:
     """A number in about three digits, as timings bear no more.
 
-    >>> [three_digits(value) for value in (0.123, 4.56, 78.9, 24_801.95)]
-    ['0.12', '4.56', '78.9', '24,800']
+    >>> [three_digits(value) for value in (0.123, 4.56, 9.996, 78.9, 99.97, 24_801.95)]
+    ['0.12', '4.56', '10.0', '78.9', '100', '24,800']
     """
-    if value < 100:
-        return f"{value:.2f}" if value < 10 else f"{value:.1f}"
-    return f"{float(f'{value:.3g}'):,.0f}"
+    rounded = float(f"{value:.3g}")
+    if rounded < 100:
+        return f"{value:.2f}" if rounded < 10 else f"{value:.1f}"
+    return f"{rounded:,.0f}"
 
 
 def order_of(in_hours: float) -> str:
