@@ -44,7 +44,8 @@ class Analysis(NamedTuple):
     significant, insignificant : errors of categories (a) to (f); None where a strict reading found the
         section malformed.
     matched : matched findings; None likewise.
-    faults : what is malformed, one sentence each; empty in reference mode, which looks for none.
+    faults : what is malformed, one sentence each, which may end with a quotation of the answer; empty in
+        reference mode, which looks for none.
     """
 
     significant: Counts | None
@@ -63,7 +64,7 @@ class Analysis(NamedTuple):
 def green_score(matched: int, significant_errors: int) -> float:
     """Matched findings over matched findings plus clinically significant errors, from 0 to 1.
 
-    Source: Ostmeier et al. 2024, Equation 1.
+    Source: Ostmeier et al. 2024, Equation 1; 0 without a match. A count below 0 is a ValueError.
     """
     if matched < 0 or significant_errors < 0:
         raise ValueError(f"counts must not be negative: {matched} matched, {significant_errors} errors")
@@ -80,6 +81,11 @@ def parse(response: str, mode: Mode = "reference") -> Analysis:
         first blank line, so an empty section takes over the next one; whatever does not have the expected
         form counts 0, a missing section too; of two lines with one letter the lexicographically last counts.
         ``"strict"`` reads up to the next header, returns None for a malformed section and says why.
+
+    Raises
+    ------
+    RadevalError
+        If the mode is neither.
     """
     check_choice(mode, Mode, "mode", RadevalError)
     if mode == "strict":

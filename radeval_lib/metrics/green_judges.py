@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from abc import abstractmethod
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
@@ -20,6 +21,9 @@ from radeval_lib.metrics.signature import FRONT_DOOR
 from radeval_lib.models.judges.base import LONGEST, Judge
 from radeval_lib.models.judges.rules import Judgement, judge_pair
 from radeval_lib.models.pretrained import RULES
+
+# The end of a fault that quotes the answer, which may have words of a report that an error must not show.
+_QUOTED = re.compile(r""": (['"]).*\1$""")
 
 
 @register
@@ -81,7 +85,7 @@ class Green(Metric):
             read = parse(clean(answer), self.mode)
             if read.score is None:
                 raise MetricError(
-                    f"the judge's answer to a pair is malformed: {read.faults[0][:120]}",
+                    f"the judge's answer to a pair is malformed: {_QUOTED.sub('', read.faults[0])}",
                     f"{self.name}, pair {place + 1} of {len(answers)}",
                     "Use mode=reference to score it as the released parser does, or another judge.",
                 )

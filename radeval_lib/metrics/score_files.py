@@ -94,8 +94,21 @@ def default_workers(metrics: Mapping[str, Metric], devices: Mapping[str, str], r
 
 @dataclass
 class ScoredFile:
-    """What was scored, of how much the scores were kept from an interrupted run, and what is reported about
-    it."""
+    """What was scored, and what is reported about it.
+
+    Attributes
+    ----------
+    chosen : the metrics that scored, and why others did not.
+    rows : that were scored; ``kept`` of them had scores from an interrupted run, some of which may have been
+        ``damaged`` and are new.
+    means : of each column of scores, for ``all`` rows and for each ``group <name>``.
+    cautions : what a reader should know, one line each.
+    signatures : by metric.
+    profile : errors by kind, see :func:`radeval_lib.metrics.error_profile.profile`; None where no metric
+        counts any, or nothing was explained.
+    coverage : mean share of the texts that the rules could read, from 0 to 1; None where nothing was
+        explained.
+    """
 
     chosen: Chosen
     rows: int = 0
@@ -179,6 +192,8 @@ def score_file(
     scored = ScoredFile(chosen)
     if workers is None:
         workers = default_workers(chosen.metrics, devices, content.rows)
+    if not isinstance(workers, int) or workers < 1:
+        raise MetricError(f"{workers!r} workers", "workers", "Give a whole number, 1 or more, or None.")
     explained = explain or page is not None
     with (
         _scoring_folder(target) as folder,

@@ -87,7 +87,8 @@ class Signature:
     def parse(cls, line: str) -> Signature:
         """The signature that a line is; a :class:`SignatureError` where it is none."""
         keys, signs, values = zip(*(part.partition(":") for part in line.split("|")), strict=True)
-        if keys[:2] != ("metric", "variant") or keys[-2:] != ("text", "version") or "" in signs:
+        complete = keys[:2] == ("metric", "variant") and keys[-2:] == ("text", "version")
+        if not complete or "" in signs or len(set(keys)) < len(keys):
             what = f"{line!r} is not a signature"
             raise SignatureError(what, "signature", "Write metric:NAME|variant:...|text:...|version:...")
         metric, variant, *middle, text, version = map(unquote, values)
@@ -98,7 +99,7 @@ class Signature:
 
     def comparable(self) -> str:
         """The line without versions and digits, for scores that differ in these alone."""
-        models = {role: model.rpartition("@")[0] for role, model in self.models.items()}
+        models = {role: model.rpartition("@")[0] or model for role, model in self.models.items()}
         return str(replace(self, models=models, version="any"))
 
 

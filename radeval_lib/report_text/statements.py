@@ -116,8 +116,10 @@ def statements(text: str) -> tuple[Statement, ...]:
             continue
         where = places[start : start + len(piece) + 1]
         if listing := LIST.fullmatch(piece):
-            # "Absent:" in a line, and what is absent in lines of its own
-            denied, last = bool(listing["denied"]), len(plain)
+            # "Absent:" in a line, and what is absent in lines of its own; but "Negative. Mild edema." and
+            # "No. 3" deny nothing
+            closed = plain[end : end + 1] in (".", "!") and "negatives" not in piece.lower()
+            denied, last = bool(listing["denied"]) and not closed, len(plain)
             continue
         denied &= not _SENTENCE.search(piece) and not _BLANK.search(plain, last, start)
         said = _template(piece)

@@ -36,6 +36,16 @@ def test_a_malformed_answer_is_never_scored_strictly(monkeypatch):
     assert released.score(["a"], ["b"]).values.tolist() == [0.0]
 
 
+def test_an_error_quotes_nothing_of_an_answer(monkeypatch):
+    for said in ("(a) False report: two. Mrs Smith's nodule", "(a) Smith: one"):
+        sections = "[Clinically Insignificant Errors]:\nNone.\n\n[Matched Findings]:\n1. x"
+        answer = f"[Clinically Significant Errors]:\n{said}\n\n{sections}"
+        monkeypatch.setattr(opening, "open_judge", lambda *_, answer=answer, **__: Fixed(answer))
+        with pytest.raises(MetricError, match=r"Errors: not of the form .*errors'. Use") as caught:
+            metrics.create("green").score(["a"], ["b"])
+        assert "Smith" not in str(caught.value)
+
+
 def test_an_unknown_mode_is_refused():
     with pytest.raises(MetricError, match=r"green.mode: unknown value 'lenient'. Choices: "):
         metrics.create("green", mode="lenient")

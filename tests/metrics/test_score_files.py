@@ -393,3 +393,11 @@ def test_a_row_without_a_case_is_named_where_errors_are_counted_by_case(tmp_path
 def test_a_misspelt_metric_is_guessed() -> None:
     with pytest.raises(MetricError, match="Did you mean 'green_rules_errors'"):
         create("green_rule_error")
+
+
+@pytest.mark.parametrize("workers", [0, -1, 1.5, "2"])
+def test_a_number_of_workers_that_is_none_is_refused(workers, tmp_path) -> None:
+    (tmp_path / "in.csv").write_text("reference,candidate\na,b\n", encoding="utf-8")
+    with pytest.raises(MetricError, match=rf"^workers: {workers!r} workers. Give a whole number, 1 or more"):
+        score_file("rouge_1", tmp_path / "in.csv", tmp_path / "out.csv", workers=workers)
+    assert not (tmp_path / "out.csv").exists()

@@ -136,11 +136,23 @@ def test_a_line_reads_back_whatever_it_holds(metric, variant, settings, models) 
 
 
 @pytest.mark.parametrize(
-    "line", ["", "bleu|order:4", "metric:bleu", "metric:bleu|variant:x|order|text:a|version:1"]
+    "line",
+    [
+        "",
+        "bleu|order:4",
+        "metric:bleu",
+        "metric:bleu|variant:x|order|text:a|version:1",
+        "metric:bleu|variant:x|order:3|order:4|text:a|version:1",
+    ],
 )
 def test_what_is_no_signature_is_refused(line) -> None:
     with pytest.raises(SignatureError, match="is not a signature"):
         Signature.parse(line)
+
+
+def test_a_model_without_digits_keeps_its_name() -> None:
+    line = "metric:bertscore|variant:f1|model.encoder:own|model.other:a@0|text:one-line|version:1"
+    assert "model.encoder:own|model.other:a|" in Signature.parse(line).comparable()
 
 
 def test_one_check_of_choices() -> None:

@@ -82,6 +82,9 @@ def test_wrapped_lines_end_nothing(width, put):
         ("1. 2. .", []),
         ("Normal   \n   heart", ["Normal heart"]),
         ("Absent:\n- Mass\n- Nodule\n\nPresent:\nEffusion", ["no Mass", "no Nodule", "Effusion"]),
+        ("Negative. Mild cardiomegaly.", ["Mild cardiomegaly"]),
+        ("No. 3 rib fracture.", ["3 rib fracture"]),
+        ("Pertinent negatives. Edema. Effusion", ["no Edema", "no Effusion"]),
         ("Mass (-), nodule (+) left", ["Mass:no , nodule: left"]),
     ],
 )
