@@ -17,7 +17,7 @@ import pytest
 
 from radeval_lib.data import recorded
 from radeval_lib.pages.across import at_a_glance, real_systems
-from radeval_lib.pages.green import judge_models, preferences
+from radeval_lib.pages.green import preferences, silent_judge
 from radeval_lib.pages.rales import benchmark, benchmark_calibration, benchmark_transfer
 from radeval_lib.pages.ratescore import error_counts, learned_weights, rated_pairs, released_models
 from radeval_lib.papers.demonstrations import Contrast
@@ -41,7 +41,7 @@ REMEDIES = {
     "pages.across.paper_versus_code.procedure_texts",
     "pages.across.paper_versus_code.shifted_pairs",
     "pages.across.paper_versus_code.short_impressions",
-    "pages.green.method.variants",
+    "pages.green.stray_analyses.variants",
 }  # remedies of errors and pages, which tests of their own read, and texts that are tried
 AHEAD, BEHIND, LEVEL = Estimate(0.1, 0.05, 0.2), Estimate(-0.1, -0.2, -0.05), Estimate(0.0, -0.1, 0.1)
 
@@ -174,13 +174,13 @@ def made() -> dict[str, dict[str, str]]:
             "another": real_systems.rests_on("25 November 2026", ["BLEU"], ["METEOR (up to 0.1)"]),
             "none the same": real_systems.rests_on("25 November 2026", [], ["METEOR (up to 0.1)"]),
         },
-        "pages.green.judge_models.against_labels": {
-            "all": judge_models.against_labels(
+        "pages.green.silent_judge.against_labels": {
+            "all": silent_judge.against_labels(
                 dict.fromkeys(("significant", "insignificant", "matched"), "3 of 9")
             )
         },
-        "pages.green.judge_models.against_radiologists": {
-            "all": judge_models.against_radiologists(
+        "pages.green.silent_judge.against_radiologists": {
+            "all": silent_judge.against_radiologists(
                 {
                     "silence": "1.17 [0.89, 1.47]",
                     "least": "1.51",

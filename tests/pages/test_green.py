@@ -11,7 +11,7 @@ from radeval_lib.data.radpref import Case, MarkedError, RadPrefRating
 from radeval_lib.errors import RadevalError
 from radeval_lib.metrics.error_profile import FOUND
 from radeval_lib.models.judges.rules import RulesJudge
-from radeval_lib.pages.green import ceilings, freeze, rules_judge, summary
+from radeval_lib.pages.green import ceilings, faulty_system, freeze, rules_judge, summary
 
 
 def case(number: int) -> Case:
@@ -55,6 +55,14 @@ def test_others_are_the_other_radiologists():
     ratings = [RadPrefRating("1", "C1", str(rater), grade, ()) for rater, grade in ((1, 1), (2, 3), (3, 5))]
     frame = marked([case(1)], ratings)
     assert frame["others"].tolist() == [4.0, 3.0, 2.0]
+    alone = marked([case(1)], ratings[:1])
+    assert alone["others"].isna().all()
+
+
+def test_marks_of_an_unknown_candidate_are_refused():
+    marks = radpref.marks([case(1)], [RadPrefRating("1", "C1", "1", 3, ERRORS)])
+    with pytest.raises(ValueError, match="candidate 7, which is not among the candidates"):
+        ceilings.marked(radpref.candidates([case(1)]).set_index("number"), marks.assign(number=7))
 
 
 def test_a_candidate_without_a_listed_finding_scores_0_whatever_its_errors():
@@ -117,19 +125,28 @@ def test_the_largest_cluster_and_its_centre():
     assert found.share == 0.6
     assert found.commonest == "left nodule"
     assert (found.chosen, found.most) == (2, 2)  # of three distinct sentences: no choice of k
+    assert summary.cluster(words[:9], encode, 0).chosen == 1  # two distinct sentences are no clusters yet
     nothing = summary.cluster([], encode, 0)
     assert (nothing.nearest, nothing.most) == ((), 0)
 
 
+def test_a_summary_is_by_letter_whatever_the_order_of_the_clusters():
+    (analysis,) = RulesJudge().judge([("No effusion. Left nodule.", "Right effusion.")])
+    clusters = {letter: summary.Clusters(share=place / 10) for place, letter in enumerate("fedcba")}
+    table = summary.summary_table([analysis], clusters)
+    assert table["share in it"].tolist() == [0.5, 0.4, 0.3, 0.2, 0.1, 0.0]
+    assert table["errors"].tolist() == [1, 1, 0, 0, 0, 0]
+
+
 def test_the_built_in_fault_is_in_its_share_of_reports():
-    pairs, faults = summary.faulty_pairs(60, 1, share=1.0)
+    pairs, faults = faulty_system.faulty_pairs(60, 1, share=1.0)
     assert (
         sum("effusion" in candidate.lower() or "pleural fluid" in candidate.lower() for _, candidate in pairs)
         > 50
     )
     assert faults == 45, "none where the reference or the candidate has an effusion"
-    assert summary.faulty_pairs(10, 1, share=0.0)[1] == 0
-    assert summary.faulty_pairs(10, 1, share=0.0) == summary.faulty_pairs(10, 1, share=0.0)
+    assert faulty_system.faulty_pairs(10, 1, share=0.0)[1] == 0
+    assert faulty_system.faulty_pairs(10, 1, share=0.0) == faulty_system.faulty_pairs(10, 1, share=0.0)
 
 
 def test_the_judges_behaviour_has_a_digest_as_that_which_is_kept():
@@ -146,6 +163,9 @@ def test_a_use_of_radpref_is_counted_and_needs_a_frozen_judge(tmp_path, monkeypa
     freeze.require_frozen()
     assert freeze.count_use() == freeze.freeze()["scored"] == 7
     assert path.read_text(encoding="utf-8").startswith("# kept\n")
+    path.write_text("digest: abc\nscored: 7  # times\n", encoding="utf-8")
+    with pytest.raises(RadevalError, match="not on a line of its own"):
+        freeze.count_use()
     monkeypatch.setattr(freeze, "behaviour", lambda: "def")
     with pytest.raises(RadevalError, match="not frozen"):
         freeze.require_frozen()
@@ -207,3 +227,5 @@ def test_reading_today_by_hand():
     assert (scores["low"] < 0.5).all()
     assert (scores["high"] > 0.5).all()
     assert scores["sentences"].tolist() == [2] * 8
+    with pytest.raises(ValueError, match="no first scores of the draw 'fourth'"):
+        rules_judge.reading(WithSentences(), pd.DataFrame(rows, columns=columns).assign(draw="fourth"))

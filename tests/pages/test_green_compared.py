@@ -5,9 +5,10 @@ from typing import cast
 
 import numpy as np
 import pandas as pd
+import pytest
 
 from radeval_lib.data.rexval import RATERS
-from radeval_lib.pages.green import judge_models
+from radeval_lib.pages.green import judge_models, silent_judge
 from radeval_lib.papers.printed_numbers import parse, printed
 from radeval_lib.stats.estimates import Estimate
 from radeval_lib.study.runs import Run
@@ -60,13 +61,13 @@ def test_silence_is_nearer_by_categories_where_its_whole_interval_is() -> None:
     profile = SimpleNamespace(resamples=400)
     run = cast(Run, SimpleNamespace(profile=profile, rng=lambda name: np.random.default_rng(0)))
     counts = {"significant": significant}
-    sure, texts = judge_models.nearest_is_silence(fours, ones, counts, run)
+    sure, texts = silent_judge.nearest_is_silence(fours, ones, counts, run)
     assert sure
     assert texts["silence"] == "1.50 [1.00, 2.00]"
     assert (texts["total"], texts["closer"], texts["nearer"]) == ("1.35", "four", "none")
     for least in (1.4, 1.9):  # better than silence, and better than the end of its interval
-        assert not judge_models.nearest_is_silence(fours.assign(value=least), ones, counts, run)[0]
-    assert not judge_models.nearest_is_silence(fours, ones.assign(value=0.5), counts, run)[0]  # of totals
+        assert not silent_judge.nearest_is_silence(fours.assign(value=least), ones, counts, run)[0]
+    assert not silent_judge.nearest_is_silence(fours, ones.assign(value=0.5), counts, run)[0]  # of totals
 
 
 def test_silence_errs_by_the_mean_count_of_its_place():
@@ -75,7 +76,7 @@ def test_silence_errs_by_the_mean_count_of_its_place():
         ("one", "matched findings", "mean", 1.0),
         ("two", "matched findings", "mean", 2.0),
     )
-    shares = judge_models.against_silence(cells.assign(place="here", judge=cells["model"]))
+    shares = silent_judge.against_silence(cells.assign(place="here", judge=cells["model"]))
     assert shares.set_index("judge")["share"].to_dict() == {"one": 0.5, "two": 1.0}
 
 
@@ -83,6 +84,16 @@ def test_possible_accuracies_by_hand():
     significant = np.zeros((2, 6, 2))
     significant[0, 0], significant[1, 1] = [1, 1], [0, 1]
     counts = {"significant": significant, "insignificant": np.zeros_like(significant), "total": significant}
-    found = judge_models.possible_accuracies(counts)
+    found = silent_judge.possible_accuracies(counts)
     assert found.loc["accuracy of silence, all errors"].tolist() == [0.5, 0.5, 1, 1, 1, 1]
     assert found.loc["highest possible, all errors"].tolist() == [1, 0.5, 1, 1, 1, 1]
+
+
+def test_tables_without_what_is_compared_are_refused() -> None:
+    with pytest.raises(ValueError, match="no printed means of counts of 'Abdominal MRI'"):
+        judge_models.possible_means(printed("green.table8"), "Abdominal MRI")
+    with pytest.raises(ValueError, match="no mean with a standard deviation"):
+        judge_models.check_spreads(table(("a", "GREEN", "value", 0.5)))
+    cells = table(("one", "matched findings", "mean", 1.0))
+    with pytest.raises(ValueError, match="here: no mean count of the labels"):
+        silent_judge.against_silence(cells.assign(place="here", judge=cells["model"]))

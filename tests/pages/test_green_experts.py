@@ -8,7 +8,7 @@ import pytest
 from scipy import stats
 
 from radeval_lib.data.records import ErrorCount
-from radeval_lib.pages.green import correlations, inter_expert
+from radeval_lib.pages.green import correlations, expert_taus, inter_expert, radiologists, wilcoxon
 from radeval_lib.papers.printed_numbers import parse, printed, quoted
 from radeval_lib.stats import agreement
 from radeval_lib.stats.estimates import Estimate
@@ -28,17 +28,17 @@ def test_the_printed_table_1_is_symmetric_and_of_200_pairs():
 
 
 def test_ranges_of_tau_by_reading():
-    readings = inter_expert.kendall_readings(COUNTS)
+    readings = expert_taus.kendall_readings(COUNTS)
     assert len(readings) == 7 * 4
     assert (readings["low"] <= readings["mean"]).all()
     row = readings.iloc[5]
     low, high = (parse(f"{row[end]:.4f}") for end in ("low", "high"))
-    check = inter_expert.check_range(readings, low, high)
+    check = expert_taus.check_range(readings, low, high)
     assert (check.outcome, check.computed[:16]) == ("cannot tell", "1 of 28 readings")
     assert row["range over"] in check.computed
-    assert inter_expert.check_range(readings, low, parse("0.9999")).outcome == "fails"
+    assert expert_taus.check_range(readings, low, parse("0.9999")).outcome == "fails"
     alike = readings.assign(low=row["low"], high=row["high"])
-    assert inter_expert.check_range(alike, low, high).outcome == HOLDS
+    assert expert_taus.check_range(alike, low, high).outcome == HOLDS
 
 
 def test_a_standard_deviation_holds_only_in_every_reading():
@@ -59,20 +59,20 @@ def test_differences_by_category_by_hand():
 
 
 def test_w_of_computed_tests_is_found_and_p_falls_with_more_differences():
-    tests = inter_expert.wilcoxon_tests(TOTALS["total"])
+    tests = wilcoxon.wilcoxon_tests(TOTALS["total"])
     cells = pd.DataFrame({"rater": tests["rater"], "printed": tests["w"].map(str), "value": tests["w"]})
     cells["half_width"] = 0.05
-    checks = inter_expert.check_wilcoxon(TOTALS, "total", cells)
+    checks = wilcoxon.check_wilcoxon(TOTALS, "total", cells)
     assert {check.outcome for check in checks} == {HOLDS}  # the exact values are those of one computation
-    *_, together = inter_expert.check_wilcoxon(TOTALS, "total", cells.assign(value=0.0))
+    *_, together = wilcoxon.check_wilcoxon(TOTALS, "total", cells.assign(value=0.0))
     assert together.outcome == "cannot tell"
     found = agreement.wilcoxon_by_order([TOTALS["total"]])[:, 0]
     other = found[np.abs(found - tests["w"][0]) > 1].max()
     for value, outcome in ((other, "cannot tell"), (1e6, "fails")):
         cells.loc[0, "value"] = value
-        assert inter_expert.check_wilcoxon(TOTALS, "total", cells)[0].outcome == outcome
-    assert inter_expert.largest_p(900, 100) > inter_expert.largest_p(900, 150)
-    assert inter_expert.largest_p(1e6, 100) == 1
+        assert wilcoxon.check_wilcoxon(TOTALS, "total", cells)[0].outcome == outcome
+    assert wilcoxon.largest_p(900, 100) > wilcoxon.largest_p(900, 150)
+    assert wilcoxon.largest_p(1e6, 100) == 1
 
 
 def test_experts_differ_only_where_every_one_does_in_each_kind_of_error():
@@ -86,14 +86,14 @@ def test_experts_differ_only_where_every_one_does_in_each_kind_of_error():
         ({"significant": every, "insignificant": none}, ["cannot tell", "cannot tell"]),
         ({"significant": none, "insignificant": none}, ["fails", "fails"]),
     ):
-        checks = inter_expert.check_experts_differ(counts)
+        checks = wilcoxon.check_experts_differ(counts)
         assert [check.outcome for check in checks] == outcomes
     assert "0 of 15 pairs, significant errors" in checks[1].computed
 
 
 def test_wilcoxon_with_the_mean_is_exact_where_sixths_are_not():
     counts = np.random.default_rng(5).poisson(1.2, (200, 6))
-    frame = inter_expert.wilcoxon_tests(counts)
+    frame = wilcoxon.wilcoxon_tests(counts)
     scaled = 6 * counts - counts.sum(axis=1, keepdims=True)
     wanted = [stats.wilcoxon(column, method="approx") for column in scaled.T]
     assert frame["w"].tolist() == [test.statistic for test in wanted]
@@ -114,7 +114,7 @@ def test_an_upper_bound_is_an_order_and_a_lead():
     # A computed and a printed number stand in an order only where the lead is established.
     cases = {(0.9, 0.88, 0.92): HOLDS, (0.8, 0.7, 0.9): "cannot tell", (0.5, 0.4, 0.6): "fails"}
     for tau, outcome in cases.items():
-        found = inter_expert.check_upper_bound(Estimate(*tau))
+        found = expert_taus.check_upper_bound(Estimate(*tau))
         assert [(check.aspect, check.outcome) for check in found] == [("order", outcome), ("lead", outcome)]
 
 
@@ -188,7 +188,7 @@ def test_a_number_read_without_its_sign_is_shown_as_printed() -> None:
 def test_taus_of_experts_who_agree_are_one():
     counts = np.tile(np.arange(20.0)[:, None], (1, 6))
     run = SimpleNamespace(profile=SimpleNamespace(resamples=60), rng=lambda name: np.random.default_rng(0))
-    table, draws = correlations.inter_expert_taus(counts, run)
+    table, draws = expert_taus.inter_expert_taus(counts, run)
     assert table.to_numpy().ravel().tolist() == pytest.approx([1.0] * 9)
     assert draws.shape == (30, 3)
 
@@ -197,20 +197,20 @@ def test_the_radiologists_row_holds_only_in_every_reading():
     draws = pd.DataFrame({"pairs": [0.73] * 400, "others": 0.76, "all six": 0.81})
     table = pd.DataFrame({"tau": draws.mean()})
     for text, outcome in (("0.81", "cannot tell"), ("0.50", "fails")):
-        checks = correlations.check_inter_expert(dict.fromkeys(correlations.ENDS, parse(text)), table, draws)
+        checks = expert_taus.check_inter_expert(dict.fromkeys(correlations.ENDS, parse(text)), table, draws)
         assert [check.outcome for check in checks] == [outcome] * 3
     alike = draws.assign(pairs=0.81, others=0.81)
     row = dict.fromkeys(correlations.ENDS, parse("0.81"))
-    checks = correlations.check_inter_expert(row, pd.DataFrame({"tau": alike.mean()}), alike)
+    checks = expert_taus.check_inter_expert(row, pd.DataFrame({"tau": alike.mean()}), alike)
     assert [check.outcome for check in checks] == [HOLDS] * 3
 
 
 def test_a_quantile_that_few_resamples_do_not_bound_is_open_to_the_end_of_the_scale():
     values = np.linspace(0.2, 0.4, 100)
-    few = correlations.quantile(values, 0.025)
+    few = expert_taus.quantile(values, 0.025)
     assert (few.low, few.high) == (-1, pytest.approx(values[5], abs=0.01))
-    assert correlations.quantile(values, 0.975).high == 1
-    many = correlations.quantile(np.linspace(0.2, 0.4, 1000), 0.025)
+    assert expert_taus.quantile(values, 0.975).high == 1
+    many = expert_taus.quantile(np.linspace(0.2, 0.4, 1000), 0.025)
     assert 0.2 < many.low < many.value < many.high < 0.22
 
 
@@ -236,3 +236,25 @@ def test_rounding_may_decide_who_deviates_most() -> None:
     table.loc[["GREEN", "GREEN GPT-4"], "(c)"] = [0.14, 0.13]
     table.loc["Expert 2"] = [0.3, 0.132]
     assert inter_expert.largest_of(table, "GREEN", steps) == {"(c)"}
+
+
+def test_metrics_that_table_6_lacks_are_refused() -> None:
+    six = correlations.PrintedTaus()
+    for call in (lambda: six.test("GREEN", "GREN"), lambda: six.lead("GREN", "GREEN")):
+        with pytest.raises(ValueError, match="no metric 'GREN' in Table 6; it has "):
+            call()
+    with pytest.raises(ValueError, match="against itself"):
+        six.test("GREEN", "GREEN")
+
+
+def test_counts_that_no_test_reads_are_refused() -> None:
+    for counts in (np.full((8, 6), 0.5), np.full((8, 7), 1.0), np.full((8, 6), np.nan)):
+        with pytest.raises(ValueError, match=r"whole, of at most 6|not finite"):
+            wilcoxon.wilcoxon_tests(counts)
+    for w, fewest in ((float("nan"), 100), (-1, 100), (3, 0)):
+        with pytest.raises(ValueError, match="no P follows"):
+            wilcoxon.largest_p(w, fewest)
+    with pytest.raises(ValueError, match="7 pairs are not four of each case"):
+        radiologists.cases_of(np.zeros((7, 6)))
+    with pytest.raises(ValueError, match="not finite"):
+        expert_taus.quantile([0.5, float("nan")], 0.025)

@@ -51,7 +51,7 @@ def test_findings_that_stand_alone(text, lone):
 def test_changes_of_a_sentence_by_hand():
     assert denial("There is a small left effusion.") == "There is no small left effusion."
     assert denial("Small left effusion.") == "No evidence of small left effusion."
-    assert denial("Stable nodule.") is denial("The nodule is seen.") is None
+    assert denial("Stable nodule.") is denial("The nodule is seen.") is denial("") is None
     assert other_side("Nodule in the left lung.") == "Nodule in the right lung."
     assert other_side("Left nodule.") == "Right nodule."
     assert other_side("RIGHT NODULE.") == "LEFT NODULE."

@@ -3,13 +3,14 @@
 from types import SimpleNamespace
 
 import pandas as pd
+import pytest
 
 from radeval_lib import metrics
-from radeval_lib.pages.green import ceilings, method, rules_judge
+from radeval_lib.pages.green import ceilings, method, rules_judge, stray_analyses
 
 
 def test_a_strict_reading_never_gives_a_wrong_score():
-    read = method.read_both_ways()
+    read = stray_analyses.read_both_ways()
     assert ((read["strict"] == read["meant"]) | (read["strict"] == "none")).all()
     assert (read["as released"] != read["meant"]).any()
     assert read.loc["as asked for", "what strict reports"] == ""
@@ -41,3 +42,9 @@ def test_rules_beside_marks():
     assert found["errors per candidate, marked by a radiologist"] == "1.7"
     # Ranks by rules (1, 2.5, 2.5) and by marks (3, 2, 1) less those by grade (3, 1, 2).
     assert found["difference in rank from the grade, correlation"] == "0.28"
+
+
+def test_an_analysis_that_would_not_stray_is_refused(monkeypatch):
+    monkeypatch.setattr(stray_analyses, "render", lambda *counts: "a\n\nb")
+    with pytest.raises(ValueError, match=r"no longer have ': 2\. '"):
+        stray_analyses.variants()

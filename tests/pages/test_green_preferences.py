@@ -96,3 +96,15 @@ def test_counts_of_analyses_a_malformed_one_among_them():
     assert found["significant errors"].tolist() == [-2, 0]
     assert found["error count"].tolist() == [-2, 0]
     assert found["GREEN"].tolist() == [0, 0]
+
+
+def test_what_does_not_choose_between_two_is_refused():
+    candidates = pd.DataFrame({"set": [0, 0, 0], "reference": "r", "text": ["x", "y", "z"]})
+    with pytest.raises(ValueError, match="set 0 has 3 candidates, not 2"):
+        preferences.choices(candidates, pd.DataFrame())
+    cases, scores = pd.DataFrame({"preferred": [1, -1]}), pd.DataFrame({"S": [0.1, 0.2]})
+    for other in (scores.rename(columns={"S": "T"}), scores.iloc[:1]):
+        with pytest.raises(ValueError, match="the same scores of every case"):
+            preferences.matches(cases, scores, other)
+    with pytest.raises(ValueError, match="a score is missing"):
+        preferences.matches(cases, scores, pd.DataFrame({"S": [0.1, None]}))

@@ -9,7 +9,7 @@ import pytest
 from radeval_lib import study
 from radeval_lib.data import openi
 from radeval_lib.errors import ResultError
-from radeval_lib.pages.green import judge_models, judging
+from radeval_lib.pages.green import judge_models, radiologists
 from radeval_lib.pages.summarization.dataset import check_openi
 from radeval_lib.papers.printed_numbers import paper
 from radeval_lib.study import PAPERS, Key, begin, check_value, ledger
@@ -66,7 +66,7 @@ def test_explanations_of_data_meet_what_fails_there(data_root: Path, tmp_path: P
     assert (named_one.outcome, named_one.cause) == ("fails", "openi_filter")
     parameters = {"profile": "open", "seed": 0, "output_dir": str(tmp_path), "data_root": str(data_root)}
     judged = begin("green/judge_models", **parameters)
-    counts = judging.rexval_counts(judged.load("error_counts"))
+    counts = radiologists.rexval_counts(judged.load("error_counts"))
     head = judge_models.check_head(study.printed("green.table4"), counts)
     named, _ = with_causes("green.table4", "open", head)
     assert [check.cause for check in named if check.outcome == "fails"] == ["sum_for_mean"] * 2

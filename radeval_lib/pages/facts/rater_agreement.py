@@ -15,7 +15,7 @@ from radeval_lib.data import radpref
 from radeval_lib.data.errors import DataError
 from radeval_lib.data.records import RatedPair
 from radeval_lib.data.restricted import reveal
-from radeval_lib.pages.green import judging
+from radeval_lib.pages.green import radiologists
 from radeval_lib.stats.agreement import interval_alpha
 from radeval_lib.stats.estimates import Estimate
 from radeval_lib.stats.inputs import FloatArray
@@ -79,9 +79,9 @@ def _in_words(agreed: pd.DataFrame) -> pd.DataFrame:
 def graders_who_counted_significant(run: Run) -> tuple[pd.DataFrame, Estimate] | None:
     """The row of :func:`graders_who_counted` and what counting gains over grades where clinically significant
     errors alone are counted; None where the rated pairs are not RadPref's, whose marks tell them apart."""
-    if judging.RADPREF not in run.filler("data", "rated_pairs"):
+    if radiologists.RADPREF not in run.filler("data", "rated_pairs"):
         return None
-    if (loaded := judging.radpref_of(run)) is None:
+    if (loaded := radiologists.radpref_of(run)) is None:
         return None
     candidates, marks = loaded
     kinds = ["_".join(mark) for mark in radpref.MARKS if mark[1] in radpref.SIGNIFICANT]

@@ -46,9 +46,12 @@ def marked(candidates: pd.DataFrame, marks: pd.DataFrame) -> pd.DataFrame:
     """What a radiologist marked on a candidate, by every formula: one row for each two.
 
     ``candidates``, ``marks``: of :func:`radpref.candidates`, by number, and :func:`radpref.marks`. Returns
-    the marks with ``case``, ``others`` (mean grade of the other radiologists), the sums ``weighted``,
-    ``errors`` and ``significant``, and one column for each of :data:`VARIANTS`.
+    the marks with ``case``, ``others`` (mean grade of the other radiologists; NaN where nobody else graded
+    the candidate), the sums ``weighted``, ``errors`` and ``significant``, and one column for each of
+    :data:`VARIANTS`. Marks of a candidate that is not among ``candidates`` are a ValueError.
     """
+    if unknown := set(marks["number"]) - set(candidates.index):
+        raise ValueError(f"marks of candidate {min(unknown)}, which is not among the candidates")
     counts: dict[str, pd.Series] = {}
     for kind, significance in MARKS:
         counts[significance] = counts.get(significance, 0) + marks[f"{kind}_{significance}"]
@@ -85,9 +88,10 @@ def joint_ceilings(frame: pd.DataFrame, *, resamples: int, rng: np.random.Genera
 
     Marks and grades are of the same people, so this is the most that the formulas can give.
     """
-    both = frame.groupby("number").mean()
-    variants, cases = dict(both[list(VARIANTS)]), both["case"]
-    return resample(variants, both["grade"], groups=cases, kind="kendall", resamples=resamples, rng=rng)
+    by_candidate = frame.groupby("number")
+    variants, grades = dict(by_candidate[list(VARIANTS)].mean()), by_candidate["grade"].mean()
+    cases = by_candidate["case"].first()
+    return resample(variants, grades, groups=cases, kind="kendall", resamples=resamples, rng=rng)
 
 
 def listing(frame: pd.DataFrame) -> pd.DataFrame:
@@ -102,7 +106,7 @@ def listing(frame: pd.DataFrame) -> pd.DataFrame:
 def about_one_match(frame: pd.DataFrame) -> pd.DataFrame:
     """How far one match more moves GREEN's score, and what grades the candidates have whose score is 0.
 
-    ``frame``: of :func:`marked`.
+    ``frame``: of :func:`marked`. Returns one column of text, by what each number is.
     """
     zero, step = frame.loc[frame["GREEN"] == 0, "others"], frame["GREEN, one match given"] - frame["GREEN"]
     rows = {

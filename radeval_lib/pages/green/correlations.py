@@ -14,17 +14,12 @@ from matplotlib.axes import Axes
 from scipy import stats
 
 from radeval_lib import plots
-from radeval_lib.pages.green.inter_expert import ALL_SIX, OTHERS, taus_by_reading
 from radeval_lib.papers.printed_numbers import Printed, by_name, printed, quoted, wide
 from radeval_lib.stats import printed as from_print
 from radeval_lib.stats import printed_counts
-from radeval_lib.stats.estimates import Estimate
-from radeval_lib.stats.inputs import FloatArray
-from radeval_lib.stats.resampling import drawn_rows, ends
-from radeval_lib.study.checks import Check, Key, check_readings, check_statement, check_value
+from radeval_lib.study.checks import Check, Key, check_statement, check_value
 from radeval_lib.study.printed_leads import lead_of_intervals as lead_of_intervals
 from radeval_lib.study.printed_leads import lead_of_shares, needs_of_intervals
-from radeval_lib.study.runs import Run
 from radeval_lib.study.superiority import LEVEL, Lead, check_no_deficit, check_superiority
 from radeval_lib.tables import p_value, table_html
 from radeval_lib.wording import p_digits, p_words
@@ -53,13 +48,22 @@ class PrintedTaus:
         self.tests = from_print.pairwise_tests(frame, name="metric", half_width=self.half)
         self.earlier = self.values.index.drop([*SCORES, *COUNTS, EXPERTS]).tolist()
 
+    def _require(self, *names: str) -> None:
+        """Refuse, as a ValueError, metrics that the table does not have."""
+        if unknown := [name for name in names if name not in self.taus]:
+            raise ValueError(f"no metric {unknown[0]!r} in Table 6; it has {', '.join(self.taus)}")
+
     def test(self, first: str, second: str) -> pd.Series:
-        """The test of two metrics."""
+        """The test of two metrics of the table; any other name, or the same twice, is a ValueError."""
+        self._require(first, second)
+        if first == second:
+            raise ValueError(f"{first!r} cannot be tested against itself")
         pair = [first, second]
         return self.tests[self.tests["first"].isin(pair) & self.tests["second"].isin(pair)].iloc[0]
 
     def ends(self, name: str) -> list[Printed]:
-        """A metric's estimate and the ends of its interval, as printed."""
+        """A metric's estimate and the ends of its interval, as printed; errors as of :meth:`test`."""
+        self._require(name)
         row = by_name(self.cells[self.cells["metric"] == name], "statistic")
         return [row[key] for key in ENDS]
 
@@ -83,13 +87,13 @@ class PrintedTaus:
     def by_correlation(self) -> dict[str, str]:
         """A table of GREEN's leads over the earlier scores, for each of several correlations of errors."""
         taus, tables = self.values["estimate"], {}
+        ours, *others = (self.values.loc[name, ENDS].tolist() for name in ("GREEN", *self.earlier))
         for between in np.arange(10) / 10:
-            ours, *others = (self.values.loc[name, ENDS].tolist() for name in ("GREEN", *self.earlier))
             ps = [from_print.p_of_intervals(ours, theirs, self.half, between)[1:] for theirs in others]
             least, most = (pg.multicomp(side, method="holm")[1] for side in zip(*ps, strict=True))
             frame = (taus["GREEN"] - taus[self.earlier]).map("{:+.2f}".format).to_frame("lead")
             frame["p (Holm), by the rounding"] = [
-                " to ".join(dict.fromkeys(map(p_value, ends))) for ends in zip(least, most, strict=True)
+                " to ".join(dict.fromkeys(map(p_value, both))) for both in zip(least, most, strict=True)
             ]
             frame["more than chance"] = np.where(
                 most < LEVEL, "yes", np.where(least < LEVEL, "cannot tell", "no")
@@ -157,7 +161,7 @@ class PrintedShares:
     ``values``, ``shares``: by method, as in :class:`PrintedTaus`. ``limit``: the most cases that there can
     be. ``possible``: the numbers of cases with which all shares are possible, with the ends that each usual
     interval meets; ``cases``, ``method`` and ``ends`` are the best of them. ``right``: of these cases, those
-    that each method got right.
+    that each method got right. If no number of cases gives all shares, that is a ValueError.
     """
 
     def __init__(self) -> None:
@@ -169,6 +173,8 @@ class PrintedShares:
         spans = list(self.values[ENDS].itertuples(index=False, name=None))
         samples = printed_counts.possible_samples(spans, half, self.limit)
         self.possible = samples[samples["shares"] == len(self.values)]
+        if self.possible.empty:
+            raise ValueError(f"no number of cases up to {self.limit} gives all shares of Table 7")
         best = self.possible.sort_values("ends", ascending=False).iloc[0]
         self.cases, self.method, self.ends = int(best["n"]), str(best["method"]), int(best["ends"])
         self.right = {
@@ -237,47 +243,3 @@ def check_interval(
         check_value(Key(f"{name}, prose against {table}", label), stated[key], row[column])
         for label, key, column in zip(labels, keys, ENDS, strict=True)
     ]
-
-
-def inter_expert_taus(counts: FloatArray, run: Run) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """Kendall's tau between experts by what it can be taken over, from drawing pairs.
-
-    ``counts``: shape (pairs, raters). Returns ``tau``, ``low`` and ``high``, one row per reading; the
-    resampled values, one column per reading.
-    """
-    names = {"pairs of experts": "mean over pairs of radiologists", OTHERS: OTHERS, ALL_SIX: ALL_SIX}
-
-    def read(sample: FloatArray) -> dict[str, float]:
-        taus = taus_by_reading(sample)
-        return {name: float(taus[reading].mean()) for reading, name in names.items()}
-
-    drawn = drawn_rows(np.arange(len(counts)), run.profile.resamples // 2, run.rng("inter-expert"))
-    draws = pd.DataFrame([read(counts[rows]) for rows in drawn])
-    table = pd.Series(read(counts)).to_frame("tau")
-    table[["low", "high"]] = ends(draws).T
-    return table, draws
-
-
-def check_inter_expert(cells: Mapping[str, Printed], table: pd.DataFrame, draws: pd.DataFrame) -> list[Check]:
-    """The radiologists' row of Table 6, ``cells``, against every reading of it.
-
-    The paper names none, so a cell holds only where all readings give it, and fails where none does.
-    """
-    found = {
-        reading: [row["tau"], *(quantile(draws[reading], level) for level in (0.025, 0.975))]
-        for reading, row in table.iterrows()
-    }
-    checks = []
-    for key, values in zip(ENDS, zip(*found.values(), strict=True), strict=True):
-        name = Key("radiologists' own row", EXPERTS, key)
-        note = "" if key == "estimate" else f"; {len(draws):,} resamples"
-        checks.append(check_readings(name, cells[key], dict(zip(found, values, strict=True)), note))
-    return checks
-
-
-def quantile(values: Sequence[float], level: float) -> Estimate:
-    """A quantile of resampled taus with its 95% Monte Carlo interval; an end that so few resamples leave open
-    is that of the scale, -1 or 1."""
-    reach = stats.quantile_test(values, q=0.0, p=level).confidence_interval(0.95)
-    low, high = (end if np.isnan(bound) else bound for bound, end in ((reach.low, -1), (reach.high, 1)))
-    return Estimate(float(np.quantile(values, level)), float(low), float(high))

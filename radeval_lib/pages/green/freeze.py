@@ -40,9 +40,17 @@ def require_frozen() -> None:
 
 
 def count_use() -> int:
-    """Count in ``freeze.yml`` that RadPref was scored once more; how often that is now."""
+    """Count in ``freeze.yml`` that RadPref was scored once more; how often that is now.
+
+    Raises
+    ------
+    RadevalError
+        Where the file has no line with nothing but the count.
+    """
     times = freeze()["scored"] + 1
-    text = re.sub(r"(?m)^scored: \d+$", f"scored: {times}", FREEZE.read_text(encoding="utf-8"))
+    text, found = re.subn(r"(?m)^scored: \d+$", f"scored: {times}", FREEZE.read_text(encoding="utf-8"))
+    if found != 1:
+        raise RadevalError("the count is not on a line of its own", FREEZE.name, "Write `scored: <number>`.")
     atomic.write_text(FREEZE, text)
     return times
 

@@ -1,4 +1,4 @@
-"""GREEN's Tables 2 to 4, 8 and 9 against themselves, against silence, and against radiologists' counts."""
+"""GREEN's Tables 2 to 4, 8 and 9 against themselves, the prose and radiologists' counts."""
 
 from __future__ import annotations
 
@@ -6,25 +6,18 @@ from collections.abc import Mapping
 
 import numpy as np
 import pandas as pd
-import seaborn as sns
 
-from radeval_lib import plots
-from radeval_lib.data.categories import LETTERS
 from radeval_lib.data.rexval import RATERS
 from radeval_lib.pages.green.inter_expert import check_spread
-from radeval_lib.pages.green.judging import KINDS, cases_of
+from radeval_lib.pages.green.radiologists import KINDS, Counts
 from radeval_lib.papers.printed_numbers import Printed, all_in, by_name, cell, quoted
 from radeval_lib.papers.rounding import rounding_range
-from radeval_lib.stats import agreement
 from radeval_lib.stats.estimates import Estimate
-from radeval_lib.stats.inputs import FloatArray
 from radeval_lib.stats.printed_counts import sums_that_print
-from radeval_lib.stats.resampling import share_interval
 from radeval_lib.study.checks import Check, Key, check_bounds, check_statement, check_value
 from radeval_lib.study.printed_leads import lead_of_means
-from radeval_lib.study.runs import Run
 from radeval_lib.study.superiority import check_superiority
-from radeval_lib.wording import in_words, with_interval
+from radeval_lib.wording import in_words
 
 COUNTS = ["significant errors", "insignificant errors", "matched findings"]
 LEXICAL = ["BERTScore", "ROUGE-L", "BLEU"]
@@ -41,8 +34,10 @@ def counted_means(frame: pd.DataFrame, evaluation: str) -> pd.DataFrame:
 
 def possible_means(frame: pd.DataFrame, evaluation: str) -> tuple[pd.Series, int]:
     """How many printed means of counts whole numbers can have, by the number of pairs from 1 to 60, and how
-    many such means there are (GRIM; Brown & Heathers 2017)."""
+    many such means there are (GRIM; Brown & Heathers 2017). An evaluation without means is a ValueError."""
     counted = counted_means(frame, evaluation)
+    if counted.empty:
+        raise ValueError(f"no printed means of counts of {evaluation!r}")
     means = list(zip(counted["value"], counted["half_width"], strict=True))
     possible = {pairs: sum(bool(sums_that_print(*mean, pairs)) for mean in means) for pairs in range(1, 61)}
     return pd.Series(possible), len(means)
@@ -54,6 +49,7 @@ def check_spreads(frame: pd.DataFrame) -> list[Check]:
     Numbers from 0 to 1 with mean m spread by at most sqrt(m (1 - m)); without the bound, anything to one half
     is possible. Whole numbers spread by at least sqrt(f (1 - f)), where f is what m exceeds the whole number
     below by; without the floor, a standard deviation is taken to lie between 0 and twice what is printed.
+    A table without means and standard deviations is a ValueError.
     """
     found = []
     for what, numbers, quantities in (
@@ -80,6 +76,8 @@ def check_spreads(frame: pd.DataFrame) -> list[Check]:
             possible = [(0.0, 0.5)] * len(printed)
         name, claim = f"standard deviations of {what}", f"means ± standard deviations of {numbers}"
         found.append(check_bounds(name, claim, bounds, possible))
+    if not found:
+        raise ValueError("the table prints no mean with a standard deviation")
     return found
 
 
@@ -189,12 +187,12 @@ def check_selected(fours: pd.DataFrame, ones: pd.DataFrame) -> list[Check]:
     return checks
 
 
-def within(cell: Printed, low: Estimate, high: Estimate) -> bool | None:
+def within(number: Printed, low: Estimate, high: Estimate) -> bool | None:
     """Whether a printed number lies between two ends that follow from printed numbers, whatever was rounded:
     None where rounding decides."""
-    if low.high <= cell.low and cell.high <= high.low:
+    if low.high <= number.low and number.high <= high.low:
         return True
-    return False if cell.high < low.low or cell.low > high.high else None
+    return False if number.high < low.low or number.low > high.high else None
 
 
 def check_multimodal(eights: pd.DataFrame, nines: pd.DataFrame) -> list[Check]:
@@ -231,7 +229,7 @@ def tested(exhibit: str, whole: str) -> int:
     return round(quoted(exhibit)[whole].value * quoted("green.guide_ooc")["test"].value / 100)
 
 
-def check_head(fours: pd.DataFrame, counts: Mapping[str, FloatArray]) -> list[Check]:
+def check_head(fours: pd.DataFrame, counts: Counts) -> list[Check]:
     """The numbers in the head of Table 4 against the mean of six radiologists' counts, each by itself, and
     whether either reading, the mean of the six or their sum, gives them all."""
     head, means, fits = fours[fours["model"] == HEADER], [], dict.fromkeys(("mean", "sum"), 0)
@@ -252,121 +250,3 @@ def check_head(fours: pd.DataFrame, counts: Mapping[str, FloatArray]) -> list[Ch
         cells=all_in(head),
     )
     return [*means, together]
-
-
-def against_silence(frame: pd.DataFrame) -> pd.DataFrame:
-    """Printed mean absolute errors of counts, with ``share``: of that of a judge who reports none.
-
-    ``frame``: printed cells with columns ``place`` and ``judge``; the rows of labels hold the mean counts.
-    """
-    means = frame[(frame["statistic"] == "mean") & frame["quantity"].isin(COUNTS)]
-    labels = means[means["judge"] == LABELS].set_index(["place", "quantity"])["value"].rename("silence")
-    models = means[means["judge"] != LABELS].join(labels, on=["place", "quantity"])
-    return models.assign(share=models["value"] / models["silence"])
-
-
-def draw_silence(silence: pd.DataFrame) -> None:
-    """Draw the shares of :func:`against_silence`, one panel per place, on a logarithmic axis."""
-    figure, axes = plots.panels(3, 1, 2.1, sharex=True, height_ratios=[5, 2, 2])
-    for axis, (place, part) in zip(axes, silence.groupby("place", sort=False), strict=True):
-        looks = {"hue": "quantity", "style": "quantity", "markers": list(plots.MARKERS[:3]), "s": 65}
-        sns.scatterplot(part, x="share", y="judge", ax=axis, legend=axis is axes[0], **looks)
-        axis.axvline(1, color="black", linewidth=1, linestyle="--")
-        axis.set(title=place, xlabel="Mean absolute error against reporting nothing", ylabel="", xscale="log")
-        axis.margins(y=0.25)
-        axis.minorticks_off()
-        axis.set_xticks([0.2, 0.5, 1, 2, 3], ["0.2", "0.5", "1", "2", "3"])
-    figure.legend(*axes[0].get_legend_handles_labels(), loc="outside lower center", ncols=2)
-    axes[0].get_legend().remove()
-    sns.despine()
-
-
-def possible_accuracies(counts: Mapping[str, FloatArray]) -> pd.DataFrame:
-    """What radiologists' counts leave for the accuracy of Table 4, by category.
-
-    ``counts``: ``significant``, ``insignificant`` and ``total``, of shape (pairs, 6, radiologists). Accuracy
-    of a judge who reports none, and of one who counts best: a model counts in whole numbers, so that it
-    cannot meet a mean that is none.
-    """
-    n = counts["total"].shape[2]
-    whole = {kind: array.sum(axis=2) % n == 0 for kind, array in counts.items()}
-    return pd.DataFrame(
-        {
-            "accuracy of silence, significant errors": (counts["significant"] == 0).all(axis=2).mean(axis=0),
-            "accuracy of silence, all errors": (counts["total"] == 0).all(axis=2).mean(axis=0),
-            "highest possible, significant errors": whole["significant"].mean(axis=0),
-            "highest possible, all errors": (whole["significant"] & whole["insignificant"]).mean(axis=0),
-        },
-        index=[f"({letter})" for letter in LETTERS],
-    ).T
-
-
-def differences_beside_silence(fours: pd.DataFrame, counts: Mapping[str, FloatArray]) -> pd.DataFrame:
-    """Mean differences from the mean of six radiologists, summed over categories: of silence, of the printed
-    models, and of each expert from the other five."""
-    rows = {}
-    for kind in KINDS:
-        cells = of_models(fours, f"{kind} errors")
-        models = cells.loc[cells["statistic"] == "mean", "value"]
-        silent = counts[kind].mean(axis=2).sum(axis=1).mean()
-        by_category = np.moveaxis(counts[kind], 1, 0)
-        experts = sum(np.abs(own - agreement.mean_of_others(own)) for own in by_category).mean(axis=0)
-        rows[f"{kind} errors"] = {
-            "silence": f"{silent:.2f}",
-            "models": f"{models.min():.2f} to {models.max():.2f}",
-            "models below silence": f"{(models < silent).sum()} of {len(models)}",
-            "experts": f"{experts.min():.2f} to {experts.max():.2f}",
-        }
-    return pd.DataFrame.from_dict(rows, orient="index")
-
-
-def nearest_is_silence(
-    fours: pd.DataFrame, ones: pd.DataFrame, counts: Mapping[str, FloatArray], run: Run
-) -> tuple[bool, dict[str, str]]:
-    """Whether saying nothing comes nearer to the mean of six radiologists' significant counts than every
-    printed model if differences are summed over categories (Table 4, ``fours``), whatever the digits that
-    print leaves out and with the whole interval from drawing cases, four pairs each; and the numbers, as
-    texts, with those of single radiologists' totals of a pair (Table 1, ``ones``)."""
-    cells = of_models(fours, "significant errors")
-    models = cells[cells["statistic"] == "mean"]
-    totals = counts["significant"].sum(axis=1)
-    cases, n = cases_of(totals), run.profile.resamples
-    silent = Estimate(*share_interval(totals.mean(axis=1), cases, resamples=n, rng=run.rng("silence")))
-    nearer = int((models["value"] + models["half_width"] < silent.value).sum())
-    least = float((models["value"] - models["half_width"]).min())
-    # Silence misses a radiologist's total by that total; its mean over radiologists is ``silent`` too.
-    row = by_name(ones[ones["rater"] == "GREEN"], "other")
-    total = rounding_range(np.mean, list(row.values()))
-    sure = silent.low <= total.low and total.high <= silent.high < least  # by totals nothing decides
-    closer = sum(row[rater].high < mean for rater, mean in zip(RATERS, totals.mean(axis=0), strict=True))
-    texts = {
-        "total": f"{total.value:.2f}",
-        "pairs": str(len(counts["significant"])),
-        "silence": with_interval(silent.value, silent.low, silent.high, ".2f"),
-        "closer": in_words(closer),
-        "least": f"{models['value'].min():.2f}",
-        "most": f"{models['value'].max():.2f}",
-        "nearer": in_words(nearer),
-        "models": in_words(len(models)),
-    }
-    return sure, texts
-
-
-def against_labels(shares: Mapping[str, str]) -> str:
-    """What the printed errors against GPT-4's labels come to; ``shares``: ``3 of 9`` and so on."""
-    return (
-        "Against GPT-4's labels, the printed mean absolute errors are smaller than those of a judge who "
-        f"reports nothing in {shares['significant']} cells of significant errors, {shares['insignificant']} "
-        f"of insignificant ones, and {shares['matched']} of matched findings."
-    )
-
-
-def against_radiologists(numbers: Mapping[str, str]) -> str:
-    """The page's answer from six radiologists' counts; ``numbers``: of :func:`nearest_is_silence`."""
-    return (
-        f"Against the mean of six radiologists, {numbers['nearer']} of {numbers['models']} does: summed over "
-        f"categories, saying nothing differs from their significant counts by {numbers['silence']} errors, "
-        f"the printed models by {numbers['least']} to {numbers['most']}. Against one radiologist's total of "
-        f"a pair, nothing printed decides: saying nothing differs by as much on average, GREEN by "
-        f"{numbers['total']}, the mean of its row in Table 1."
-    )

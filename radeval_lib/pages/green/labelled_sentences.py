@@ -55,7 +55,12 @@ def _open_i(path: Path) -> Callable[[str, str, int, int], str]:
             raise RadevalError(
                 f"report {report} has labels and is not there", "Open-i", "Fetch the set again."
             )
-        return reveal(getattr(by_id[report], section))[start:end]
+        text = reveal(getattr(by_id[report], section))
+        if end > len(text):
+            raise RadevalError(
+                f"a label of report {report} lies beyond its {section}", "Open-i", "Fetch the set again."
+            )
+        return text[start:end]
 
     return words
 
@@ -136,9 +141,12 @@ def reading(run: Run, found: pd.DataFrame) -> pd.DataFrame:
     :func:`counts`.
 
     Columns ``draw``, ``measure`` and ``first``, when the reader first met the draw; ``sentences``, ``value``
-    as the reader is, and ``low`` and ``high``, its 95% interval from drawing sentences.
+    as the reader is, and ``low`` and ``high``, its 95% interval from drawing sentences. A draw without first
+    scores is a ValueError.
     """
     scores = pd.read_csv(_LABELS.with_name("first_scores.csv"))
+    if unknown := set(found["draw"]) - set(scores["draw"]):
+        raise ValueError(f"no first scores of the draw {min(unknown)!r}")
     right = 2 * scores.pop("hit")
     scores["first"] = right / (right + scores.pop("missed") + scores.pop("added"))
     rows = []

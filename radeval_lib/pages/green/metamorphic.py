@@ -91,33 +91,42 @@ def lone_findings(text: str) -> Iterator[tuple[list[str], int]]:
     it is normal, or enlarged), has no word of denial or doubt, none masked and no colon; and the others speak
     neither of it nor of a relative.
     """
-    known = vocabulary()
     parts = sentences(closed(text))
     for place, sentence in enumerate(parts):
-        words = [word.word for word in tokens(sentence)]
-        named = known.observations.find(words)
-        if len(named) != 1 or named[0].value[0].key in (IGNORED, "acute_disease"):
-            continue
-        name = set(words[named[0].first : named[0].end])
-        structures = {subject.key for one in known.subjects.find(words) for subject in one.value}
-        # "There is" ends the reach of a denial, and denies nothing itself.
-        unclear = any(cue.value != "stops" or cue.first for cue in known.cues.find(words))
-        unclear |= any(group.find(words) for group in (known.after, known.links))
-        states = any(
-            one.value in ("normal", "abnormal")
-            or any((key, one.value) in known.abnormal_states for key in structures)
-            for one in known.states.find(words)
-            if words[one.first] not in name
-        )
-        if unclear or states or MASK in words or ":" in sentence:
-            continue
-        rest = " ".join(_without(parts, place))
-        spoken = {one.observation for one in read(rest).findings}
-        keys = {sense.key for sense in named[0].value}
-        related = {key for pair in (*known.kin, *known.kinds) if keys & set(pair) for key in pair} | keys
-        own = said(sentence).stated
-        if not spoken & related and not any(relation(a, b) for a in own for b in said(rest).stated):
+        keys = _only_finding(sentence)
+        if keys and not _is_related(keys, sentence, " ".join(_without(parts, place))):
             yield parts, place
+
+
+def _only_finding(sentence: str) -> set[str]:
+    """What the one finding of a sentence that says nothing else can be; empty for any other sentence."""
+    known, words = vocabulary(), [word.word for word in tokens(sentence)]
+    named = known.observations.find(words)
+    if len(named) != 1 or named[0].value[0].key in (IGNORED, "acute_disease"):
+        return set()
+    # "There is" ends the reach of a denial, and denies nothing itself.
+    unclear = any(cue.value != "stops" or cue.first for cue in known.cues.find(words))
+    unclear |= any(group.find(words) for group in (known.after, known.links))
+    structures = {subject.key for one in known.subjects.find(words) for subject in one.value}
+    name = set(words[named[0].first : named[0].end])
+    states = any(
+        one.value in ("normal", "abnormal")
+        or any((key, one.value) in known.abnormal_states for key in structures)
+        for one in known.states.find(words)
+        if words[one.first] not in name
+    )
+    if unclear or states or MASK in words or ":" in sentence:
+        return set()
+    return {sense.key for sense in named[0].value}
+
+
+def _is_related(keys: set[str], sentence: str, rest: str) -> bool:
+    """Whether the rest of a report mentions a sentence's finding, one of ``keys``, or a relative of it."""
+    known = vocabulary()
+    related = {key for pair in (*known.kin, *known.kinds) if keys & set(pair) for key in pair} | keys
+    if related & {one.observation for one in read(rest).findings}:
+        return True
+    return any(relation(own, other) for own in said(sentence).stated for other in said(rest).stated)
 
 
 def _without(parts: list[str], place: int, *instead: str) -> list[str]:
@@ -125,9 +134,10 @@ def _without(parts: list[str], place: int, *instead: str) -> list[str]:
 
 
 def denial(sentence: str) -> str | None:
-    """A sentence turned into a denial; None where it points ("the"), is about change or what has been."""
+    """A sentence turned into a denial; None where it is empty, points ("the"), is about change or what has
+    been."""
     if vocabulary().changes.find([word.word for word in tokens(sentence)]) or re.match(
-        r"(?i)(?:the|this|these|and|there ha[sd]|there have)\b", sentence
+        r"(?i)(?:the|this|these|and|there ha[sd]|there have)\b|\s*$", sentence
     ):
         return None
     found = re.match(r"(?i)there (?:is|are) (?:an? |some )?", sentence)

@@ -17,12 +17,11 @@ from radeval_lib.metrics.green import clean, parse
 from radeval_lib.models.judges.base import Judge
 from radeval_lib.models.judges.opening import open_judge
 from radeval_lib.models.pretrained import RULES
-from radeval_lib.pages.green.judging import oriented
-from radeval_lib.placeholders import behind, refuse
+from radeval_lib.pages.green.radpref_scores import oriented, recorded_columns
+from radeval_lib.placeholders import refuse
 from radeval_lib.registry import ABSENT
 from radeval_lib.stats.estimates import Estimate
 from radeval_lib.stats.resampling import mean_difference, sum_estimates
-from radeval_lib.study import recordings
 from radeval_lib.study.runs import Run
 from radeval_lib.wording import with_interval
 
@@ -36,8 +35,12 @@ def choices(candidates: pd.DataFrame, marks: pd.DataFrame) -> pd.DataFrame:
     ``candidates``, ``marks``: of :func:`radpref.candidates`, by number, and :func:`radpref.marks`. A
     radiologist prefers the candidate with the higher grade. Columns: the texts ``reference``, ``C1`` and
     ``C2``; ``split``, whether two radiologists prefer different candidates; ``preferred``, 1 where two at
-    least prefer C2, -1 where they prefer C1, 0 where they split or fewer than two choose.
+    least prefer C2, -1 where they prefer C1, 0 where they split or fewer than two choose. A set of any other
+    number of candidates is a ValueError.
     """
+    sizes = candidates.groupby("set").size()
+    if (wrong := sizes[sizes != len(CANDIDATES)]).size:
+        raise ValueError(f"set {wrong.index[0]} has {wrong.iloc[0]} candidates, not {len(CANDIDATES)}")
     key = pd.Series(candidates.groupby("set").cumcount().map(dict(enumerate(CANDIDATES))), name="candidate")
     placed = candidates.assign(candidate=key)
     grades = marks.join(placed[["set", "candidate"]], on="number")
@@ -59,8 +62,12 @@ def matches(chosen: pd.DataFrame, first: pd.DataFrame, second: pd.DataFrame) -> 
     other does, one half where both score alike.
 
     ``first``, ``second``: the scores of the two candidates, one row per case of ``chosen``, one column per
-    score.
+    score. Other shapes, other scores of one than of the other, or a score that is missing are a ValueError.
     """
+    if list(first) != list(second) or not len(first) == len(second) == len(chosen):
+        raise ValueError("both candidates need the same scores of every case")
+    if first.isna().any(axis=None) or second.isna().any(axis=None):
+        raise ValueError("a score is missing, so that nothing was chosen")
     gaps = (second - first).round(9).mul(chosen["preferred"].to_numpy(), axis=0)
     return (np.sign(gaps) + 1) / 2
 
@@ -132,24 +139,12 @@ def judge_of(run: Run) -> Judge:
     return open_judge(run.model("judge"), cache=run.output_dir / "cache" / "judge", device=run.profile.device)
 
 
-def _recorded(run: Run, pairs: Sequence[tuple[str, str]]) -> pd.DataFrame | None:
-    """The recorded columns of RadPref's pairs, where these are placeholders, or if the judge by rules, which
-    was frozen for them, reads otherwise now; None where it judges them itself."""
-    if run.profile.models["judge"] != RULES:
-        return None
-    recorded = bool(behind(pairs[0][1]))
-    if not recorded and run.data_root is None:
-        return None
-    if not recorded and not recordings.is_out_of_date("radpref", run.metric("green_rules_errors")):
-        return None
-    return recordings.columns("radpref", run.data_root, pairs)
-
-
 def scores(run: Run, judge: Judge, references: Sequence[str], candidates: Sequence[str]) -> pd.DataFrame:
     """What a judge's analyses of candidates come to, by :func:`counted`, and the scores of :data:`OTHERS`;
     higher is better."""
     pairs = list(zip(references, candidates, strict=True))
-    if (recorded := _recorded(run, pairs)) is None:
+    recorded = recorded_columns(run, pairs) if run.profile.models["judge"] == RULES else None
+    if recorded is None:
         refuse([*references, *candidates], "the judge")
         judged = counted(judge.judge(pairs))
     else:

@@ -19,18 +19,17 @@ from radeval_lib.models.judges.rules import Judgement, judge_pair
 from radeval_lib.pages.green.ceilings import joint_ceilings, marked, with_marks
 from radeval_lib.pages.green.freeze import behaviour as behaviour
 from radeval_lib.pages.green.freeze import freeze as freeze
-from radeval_lib.pages.green.judging import CHEST, oriented, seed_of
+from radeval_lib.pages.green.judging import CHEST, seed_of
 from radeval_lib.pages.green.labelled_sentences import answers as answers
 from radeval_lib.pages.green.labelled_sentences import draw_reading as draw_reading
 from radeval_lib.pages.green.labelled_sentences import hand_checks as hand_checks
 from radeval_lib.pages.green.labelled_sentences import labels as labels
 from radeval_lib.pages.green.labelled_sentences import reading as reading
 from radeval_lib.pages.green.metamorphic import violations_on as violations_on
-from radeval_lib.placeholders import behind
+from radeval_lib.pages.green.radpref_scores import oriented, recorded_columns
 from radeval_lib.stats.agreement import mean_of_others
 from radeval_lib.stats.correlations import Resampled, resample
 from radeval_lib.stats.inputs import FloatArray
-from radeval_lib.study import recordings
 from radeval_lib.study.runs import Run
 from radeval_lib.synthetic import SyntheticError, error_pairs, rewrite
 
@@ -91,7 +90,7 @@ def against_grades(
 
     Returns the graded candidates with their texts and mean marks; the metrics' agreement with the mean grade,
     from drawing cases; and the agreement of both formulas on the radiologists' own marks, by its names:
-    ``value``, ``low``, ``high``.
+    ``value``, ``low``, ``high``, from 200 draws of cases.
     """
     frame = marked(candidates, marks)
     rated = with_marks(candidates, frame)
@@ -113,11 +112,9 @@ def against_grades(
 
 def judged(run: Run, rated: pd.DataFrame) -> tuple[pd.Series, pd.Series]:
     """The number of errors that the rules name in each candidate, and their weighted sum: as recorded, where
-    the texts are placeholders, or when these were frozen, if they read otherwise now."""
+    :func:`~radeval_lib.pages.green.radpref_scores.recorded_columns` has them."""
     pairs = list(zip(rated["reference"], rated["text"], strict=True))
-    recorded = bool(behind(pairs[0][1]))
-    if recorded or recordings.is_out_of_date("radpref", run.metric("green_rules_errors")):
-        kept = recordings.columns("radpref", run.data_root, pairs)
+    if (kept := recorded_columns(run, pairs)) is not None:
         number = kept["rules_significant"] + kept["rules_insignificant"]
         return number.set_axis(rated.index), kept["green_rules_errors"].set_axis(rated.index)
     found = [judge_pair(*pair) for pair in pairs]

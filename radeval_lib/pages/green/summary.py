@@ -18,16 +18,10 @@ from numpy.typing import NDArray
 
 from radeval_lib.data.categories import GREEN_NAMES, LETTERS
 from radeval_lib.data.green_analysis import SIGNIFICANT
-from radeval_lib.lexicon.loading import load_lexicon
 from radeval_lib.metrics.green import parse
 from radeval_lib.models.encoders import Encoder
-from radeval_lib.pages.green.judging import CHEST, seed_of
+from radeval_lib.pages.green.judging import seed_of
 from radeval_lib.study.runs import Run
-from radeval_lib.synthetic import PlannedFinding, error_pairs
-from radeval_lib.synthetic.content import contradicts
-from radeval_lib.synthetic.difference import stated
-from radeval_lib.synthetic.generator import rerender, seeded
-from radeval_lib.synthetic.records import Denial, Meaning, Statement, SyntheticReport
 
 Encode = Callable[[Sequence[str]], NDArray[np.float32]]
 _NEAREST = 3
@@ -57,7 +51,12 @@ def error_sentences(analysis: str) -> dict[str, list[str]]:
 
 
 def cluster(sentences: Sequence[str], encode: Encode, seed: int) -> Clusters:
-    """Cluster the sentences of one category by k-means, k by the silhouette."""
+    """Cluster the sentences of one category by k-means, k by the silhouette.
+
+    ``encode`` gives one vector per sentence; they are scaled to length 1. Of d distinct vectors k goes from 2
+    to d - 1, since d clusters of equal vectors would always have the best silhouette; of fewer than three all
+    are one cluster.
+    """
     from sklearn.cluster import KMeans
     from sklearn.metrics import silhouette_score
 
@@ -92,12 +91,14 @@ def summarize(run: Run, analyses: Sequence[str]) -> dict[str, Clusters]:
 def summary_table(analyses: Sequence[str], clusters: Mapping[str, Clusters]) -> pd.DataFrame:
     """The summary: by category how many errors, in what share of reports, and its largest cluster.
 
+    ``clusters``: of :func:`summarize`, by letter.
+
     Index: the category's name. ``errors``, ``reports`` (share of analyses with one at least), ``centre of
     largest cluster`` (the sentences nearest to it), ``share in it`` (of the errors), ``commonest sentence``.
     """
     counts = np.array([parse(analysis).significant for analysis in analyses])
     names = [f"({letter}) {name}" for letter, name in zip(LETTERS, GREEN_NAMES, strict=True)]
-    found = clusters.values()
+    found = [clusters[letter] for letter in LETTERS]
     return pd.DataFrame(
         {
             "errors": counts.sum(axis=0),
@@ -108,37 +109,3 @@ def summary_table(analyses: Sequence[str], clusters: Mapping[str, Clusters]) -> 
         },
         index=pd.Index(names, name="error"),
     )
-
-
-FAULT = PlannedFinding("pleural_effusion", side="right", severity=1)
-"""What the system sees by mistake."""
-
-
-def faulty_pairs(n: int, seed: int, share: float) -> tuple[list[tuple[str, str]], int]:
-    """References and what the system writes, and in how many reports it has the fault.
-
-    Errors come by chance; the fault is put into ``share`` of the reports, if neither the reference nor the
-    candidate has an effusion already.
-    """
-    pairs, faults = [], 0
-    for number, pair in enumerate(error_pairs(n, seed=seed, modality_anatomy=CHEST)):
-        rng = seeded(seed, number, "fault")
-        candidate = pair.candidate
-        there = stated(candidate.plan) | stated(pair.reference.plan)
-        if rng.random() < share and FAULT.concept not in there:
-            candidate, faults = _with_fault(candidate, rng.getrandbits(96)), faults + 1
-        pairs.append((pair.reference.findings.text, candidate.findings.text))
-    return pairs, faults
-
-
-def _with_fault(report: SyntheticReport, wording: int) -> SyntheticReport:
-    """The report with the fault in it, and without what speaks against it."""
-    lexicon, present = load_lexicon(), frozenset([FAULT.concept])
-
-    def stays(content: Meaning) -> bool:
-        denied = isinstance(content, Denial) and FAULT.concept in content.concepts
-        return not denied and not contradicts(lexicon, content, present)
-
-    kept = [statement for statement in report.plan if stays(statement.content)]
-    uid = 1 + max((statement.uid for statement in report.plan), default=-1)
-    return rerender(report, (*kept, Statement(uid, FAULT, wording)))

@@ -1,0 +1,63 @@
+"""Written analyses that stray from the format asked for, and what parsers make of them.
+
+Source: Ostmeier et al. 2024; the released parser in ``green_score/utils.py``.
+"""
+
+from __future__ import annotations
+
+import re
+
+import pandas as pd
+
+from radeval_lib.data.green_analysis import render
+from radeval_lib.metrics import green
+
+_HEADING = f"[{green.SIGNIFICANT}]:\n"
+
+
+def variants() -> dict[str, tuple[str, float | None]]:
+    """One analysis in ways in which written text can stray, and two others, with the score that is meant.
+
+    Raises
+    ------
+    ValueError
+        Where the format has changed, so that an analysis would not stray.
+    """
+
+    def but(old: str, new: str) -> str:
+        if old not in plain:
+            raise ValueError(f"analyses no longer have {old!r}")
+        return plain.replace(old, new, 1)
+
+    plain = render((1, 2, 0, 0, 0, 0), (0, 0, 3, 0, 0, 0), 3)
+    clean = render((0,) * 6, (0, 0, 3, 0, 0, 0), 3).split("\n\n", 1)[1]
+    by_digit = re.sub(r"\(([a-f])\)", lambda mark: f"({'abcdef'.index(mark[1]) + 1})", plain)
+    entry = "(b) Missing a finding present in the reference: 2."
+    twice = "(b) Missing: 1. x\n(b) Missing more: 1."
+    return {
+        "as asked for": (plain, 0.5),
+        "digits instead of letters": (by_digit, 0.5),
+        "no period after the count": (but(": 2. ", ": 2 "), 0.5),
+        "a word for the count": (but(": 2. ", ": two. "), 0.5),
+        "two entries on one line": (but("\n(b) Missing", " (b) Missing"), 0.5),
+        "one letter on two lines": (but(entry, twice), 0.5),
+        "blank line between entries": (but("\n(b)", "\n\n(b)"), 0.5),
+        "significant section empty": (f"{_HEADING}\n{clean}", 1.0),
+        "significant section without its heading": (but(_HEADING, ""), 0.5),
+        "words before the matched findings": (but("]:\n3. ", "]:\nThere are 3. "), 0.5),
+        "a measurement before the matched findings": (
+            but("]:\n3. finding 1", "]:\n1.5 cm nodule"),
+            None,
+        ),
+    }
+
+
+def read_both_ways() -> pd.DataFrame:
+    """What the released rules and a strict reading make of :func:`variants`, scores as they are shown."""
+    rows = {}
+    for name, (text, meant) in variants().items():
+        released, strict = green.parse(text), green.parse(text, "strict")
+        scores = {"meant": meant, "as released": released.score, "strict": strict.score}
+        shown = {key: "none" if score is None else f"{score:.2f}" for key, score in scores.items()}
+        rows[name] = {**shown, "what strict reports": "; ".join(strict.faults)}
+    return pd.DataFrame.from_dict(rows, orient="index")
