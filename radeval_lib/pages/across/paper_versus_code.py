@@ -3,24 +3,20 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from html import escape
-from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
 import pandas as pd
-import seaborn as sns
-from IPython.display import display
 
-from radeval_lib import own_yaml, plots, tables
 from radeval_lib.data import green_analysis
 from radeval_lib.data.iob_tags import WordSpan
 from radeval_lib.metrics import bleu, green, radcliq, radgraph, ratescore
 from radeval_lib.models.ner.entities import Decoding, decode
+from radeval_lib.pages.across.contrasts import contrast
 from radeval_lib.papers import demonstrations as demo
 from radeval_lib.papers.demonstrations import Contrast
-from radeval_lib.papers.exhibits import PAPERS
 from radeval_lib.papers.printed_numbers import printed, quoted, released, wide
 from radeval_lib.stats import calibration
 from radeval_lib.stats.f_scores import f1
@@ -42,45 +38,6 @@ _SHARED = (
     [("opacity", "ABNORMALITY"), ("infiltrate", "DISEASE")],
     np.array([[0.7, 0.9], [0.4, 0.3]]),
 )
-_SAID = {
-    name: (whose, said)
-    for whose, contrasts in own_yaml.read(Path(__file__).with_name("contrasts.yml")).items()
-    for name, said in contrasts.items()
-}
-
-
-class Contrasts(list[Contrast]):
-    """The contrasts of the page, in its order."""
-
-    def keep(self, *found: Contrast) -> None:
-        """Display contrasts and keep them."""
-        self.extend(found)
-        display(*found)
-
-    def show(self, caption: str, frame: pd.DataFrame, *found: Contrast, **look: Any) -> None:
-        """Display a table as :func:`radeval_lib.tables.show` does, then its contrasts, which are kept."""
-        display(tables.show(frame, caption, **look))
-        self.keep(*found)
-
-    def table(self) -> pd.DataFrame:
-        """One row per contrast; ``share of range`` is NaN for counts; ``gap``: as :attr:`Contrast.is_gap`."""
-        rows = [(one.whose, one.difference, one.share, one.is_gap) for one in self]
-        return pd.DataFrame(rows, columns=["whose", "difference", "share of range", "gap"])
-
-
-def gaps(contrasts: pd.DataFrame) -> pd.DataFrame:
-    """The distinct gaps between a paper and its own code among contrasts, each with its largest share of a
-    range; what a paper does not state, and what code of others does, are none."""
-    own = contrasts[contrasts["gap"]]
-    return own.groupby(["whose", "difference"], sort=False, as_index=False)["share of range"].max()
-
-
-def _contrast(name: str, values: Iterable[float], scale: float | None = 1.0, **words: object) -> Contrast:
-    """A contrast from its two values, the stated one first; ``words`` complete what the file says of it."""
-    whose, (difference, quantity, basis, *unstated) = _SAID[name]
-    stated, by_code = values
-    is_gap = whose in PAPERS.values() and not unstated and stated != by_code
-    return Contrast(whose, difference, quantity.format(**words), stated, by_code, basis, scale, is_gap)
 
 
 def _ratescore(
@@ -111,7 +68,7 @@ def mismatch_penalty() -> _Shown:
         for kind in ("abnormality", "non-disease", "disease")
     }
     frame = _scores(pairs, "penalty", {"paper": "any_mismatch", "code": "cross_polarity"})
-    return frame, _contrast("mismatch_penalty", frame.loc["disease v abnormality, short"])
+    return frame, contrast("mismatch_penalty", frame.loc["disease v abnormality, short"])
 
 
 def empty_report() -> _Shown:
@@ -130,7 +87,7 @@ def empty_report() -> _Shown:
         }
     )
     scores = _ratescore(reference, *nothing, empty="zero"), frame.loc["no entity at all", "long"]
-    return frame, _contrast("empty_report", scores)
+    return frame, contrast("empty_report", scores)
 
 
 def _overlap(reference: list[str], candidate: list[str]) -> float:
@@ -152,8 +109,8 @@ def shifted_pairs() -> tuple[pd.DataFrame, Contrast, Contrast]:
         ],
         columns=["reference", "candidate", "score"],
     )
-    returned = _contrast("shifted_pairs", (len(meant), len(frame)), scale=None)
-    return frame, returned, _contrast("shifted_mean", (float(np.mean(meant)), frame["score"].mean()))
+    returned = contrast("shifted_pairs", (len(meant), len(frame)), scale=None)
+    return frame, returned, contrast("shifted_mean", (float(np.mean(meant)), frame["score"].mean()))
 
 
 def _entities(labels: Sequence[str], decoding: Decoding) -> list[WordSpan]:
@@ -208,7 +165,7 @@ def label_noise(rng: np.random.Generator, strings: int) -> _Shown:
     columns = ["labels replaced", "strings read differently", "usual entities missing"]
     frame = pd.DataFrame(rows, columns=columns)
     rate, _, missing = frame.iloc[-2]
-    return frame, _contrast("label_noise", (1.0, 1 - missing), rate=rate)
+    return frame, contrast("label_noise", (1.0, 1 - missing), rate=rate)
 
 
 def orientation() -> _Shown:
@@ -216,27 +173,27 @@ def orientation() -> _Shown:
     pairs = {"mutual matches (A.1)": _MUTUAL, "matches not mutual": _SHARED}
     readings = {"W[match, query]": "match_first", "W[query, match] (code)": "query_first"}
     frame = _scores(pairs, "orientation", readings)
-    return frame, _contrast("orientation", frame.loc["matches not mutual, short"])
+    return frame, contrast("orientation", frame.loc["matches not mutual, short"])
 
 
 def example_a1() -> _Shown:
     """The score of the worked example A.1 as printed, as its directions give it, and as the code does."""
-    scores = printed("ratescore.example_a1").query("quantity == 'score'").set_index("direction")["value"]
+    values = printed("ratescore.example_a1").query("quantity == 'score'").set_index("direction")["value"]
     found = {
-        "printed": scores["both"],
-        "from the two printed directions": f1(scores["S(x, x_hat)"], scores["S(x_hat, x)"]),
+        "printed": values["both"],
+        "from the two printed directions": f1(values["S(x, x_hat)"], values["S(x_hat, x)"]),
         "released, long weights": _ratescore(*_MUTUAL, "long"),
         "released, short weights": _ratescore(*_MUTUAL, "short"),
     }
-    contrast = _contrast("example_a1", (found["printed"], found["released, long weights"]))
-    return pd.DataFrame({"score": found}), contrast
+    scores = found["printed"], found["released, long weights"]
+    return pd.DataFrame({"score": found}), contrast("example_a1", scores)
 
 
 def irregular_answers() -> Contrast:
     """GREEN of an answer without the periods after its counts, which the released parser looks for."""
     answer = green_analysis.render((2, 1, 0, 0, 0, 0), (0, 1, 0, 0, 0, 0), 2)
     read = green.parse(re.sub(r": (\d)\.", r": \1", answer))
-    return _contrast("irregular_answers", (green.green_score(2, 3), read.score or 0.0))
+    return contrast("irregular_answers", (green.green_score(2, 3), read.score or 0.0))
 
 
 def cluster_search(rng: np.random.Generator, repeats: int) -> _Shown:
@@ -251,7 +208,7 @@ def cluster_search(rng: np.random.Generator, repeats: int) -> _Shown:
             hits += demo.search_clusters_released(silhouette, sentences) == ks[heights.argmax()]
         found[sentences] = hits / repeats
     frame = pd.DataFrame({"sentences": list(found), "search finds the best k": list(found.values())})
-    return frame, _contrast("cluster_search", (1.0, found[20]))
+    return frame, contrast("cluster_search", (1.0, found[20]))
 
 
 def aklu_bound() -> Contrast:
@@ -259,7 +216,7 @@ def aklu_bound() -> Contrast:
     table7, largest = wide(printed("rales.table7"), "model", "metric"), float(np.log(AKLU_CLASSES))
     first = table7.iloc[0]
     by_paper = largest - first["aPE"]
-    return _contrast("aklu_bound", (by_paper, first["aKLU"]), None, model=table7.index[0])
+    return contrast("aklu_bound", (by_paper, first["aKLU"]), None, model=table7.index[0])
 
 
 def entropy_with_a_zero() -> tuple[float, float]:
@@ -272,21 +229,21 @@ def entropy_with_a_zero() -> tuple[float, float]:
 def entropy_sign() -> Contrast:
     """The sign of aPE, of a prediction that is undecided between two classes."""
     entropy = calibration.average_predictive_entropy([[0.49, 0.49, 0.01, 0.01]])
-    return _contrast("entropy_sign", (-entropy, entropy), 2 * np.log(4))
+    return contrast("entropy_sign", (-entropy, entropy), 2 * np.log(4))
 
 
 def weighted_gap() -> Contrast:
     """Maximum calibration error of the example in the code's documentation."""
     example = [[0.5, 0.3, 0.2], [0.5, 0.3, 0.2], [0.4, 0.1, 0.5], [0.1, 0.3, 0.6]], [0, 1, 1, 2]
     measures = calibration.maximum_calibration_error, calibration.largest_weighted_gap
-    return _contrast("weighted_gap", (measure(*example) for measure in measures))
+    return contrast("weighted_gap", (measure(*example) for measure in measures))
 
 
 def lost_zero() -> Contrast:
     """Static calibration error where a probability of 0 is in the first bin, and where it is in none."""
     sharp = [[1.0, 0.0], [1.0, 0.0], [0.0, 1.0], [0.0, 1.0]], [0, 1, 1, 1]
     kept = calibration.static_calibration_error(*sharp, zeros="first bin")
-    return _contrast("lost_zero", (kept, calibration.static_calibration_error(*sharp, zeros="dropped")))
+    return contrast("lost_zero", (kept, calibration.static_calibration_error(*sharp, zeros="dropped")))
 
 
 def _corpus(rng: np.random.Generator, size: int, words: int, errors: float) -> list[tuple[str, str]]:
@@ -311,7 +268,7 @@ def corpus_chunks(rng: np.random.Generator) -> _Shown:
             "chunks of 1,000": bleu.chunked_bleu(candidates, references, 1000),
         }
     frame = pd.DataFrame(columns)
-    return frame, _contrast("corpus_chunks", frame["short reports first"])
+    return frame, contrast("corpus_chunks", frame["short reports first"])
 
 
 def short_impressions() -> _Shown:
@@ -320,7 +277,7 @@ def short_impressions() -> _Shown:
     scores = bleu.sentence_bleu(texts, texts)
     words = [len(text.split()) for text in texts]
     frame = pd.DataFrame({"words": words, "BLEU-4 of identical texts": scores}, index=texts)
-    return frame, _contrast("short_impressions", (1.0, scores[2]), text=texts[2])
+    return frame, contrast("short_impressions", (1.0, scores[2]), text=texts[2])
 
 
 def chosen_on_test(rng: np.random.Generator, repeats: int) -> Contrast:
@@ -330,7 +287,7 @@ def chosen_on_test(rng: np.random.Generator, repeats: int) -> Contrast:
     accuracy = printed("rales.table3").query("task == 'Procedure'")["value"].median() / 100
     measured = rng.binomial(size, accuracy, (repeats, 10)) / size
     gain = float(measured.max(axis=1).mean() - accuracy)
-    return _contrast("chosen_on_test", (100 * accuracy, 100 * (accuracy + gain)), 100, size=size)
+    return contrast("chosen_on_test", (100 * accuracy, 100 * (accuracy + gain)), 100, size=size)
 
 
 def labels_by_string() -> _Shown:
@@ -340,7 +297,7 @@ def labels_by_string() -> _Shown:
     labels = {rule: demo.labels_by_string(text, entities, rule) for rule in _RULES}
     kept = [meant == found for meant, found in zip(*labels.values(), strict=True) if meant != "O"]
     frame = pd.DataFrame.from_dict(labels, orient="index", columns=text.split())
-    return frame, _contrast("labels_by_string", (len(kept), sum(kept)), len(kept))
+    return frame, contrast("labels_by_string", (len(kept), sum(kept)), len(kept))
 
 
 def procedure_texts() -> _Shown:
@@ -354,7 +311,7 @@ def procedure_texts() -> _Shown:
         titles = {rule: "; ".join(demo.title_pieces(header, rule)) or "none" for rule in _RULES}
         rows[f"titles in “{header}”"] = titles
     characters = map(len, rows["indication"].values())
-    return pd.DataFrame(rows).T, _contrast("procedure_texts", characters, None)
+    return pd.DataFrame(rows).T, contrast("procedure_texts", characters, None)
 
 
 def findings_after_impression() -> _Shown:
@@ -364,7 +321,7 @@ def findings_after_impression() -> _Shown:
     cut = {rule: demo.findings_section(names, texts, rule) for rule in _RULES}
     answer = set(texts[names.index("impression")].split())
     given_away = (len(answer & set(text.split())) / len(answer) for text in cut.values())
-    return pd.DataFrame({"findings": cut}), _contrast("findings_after_impression", given_away)
+    return pd.DataFrame({"findings": cut}), contrast("findings_after_impression", given_away)
 
 
 def headings_seen() -> pd.DataFrame:
@@ -416,14 +373,14 @@ def radgraph_levels() -> _Shown:
             for name, case in cases.items()
         }
     )
-    return frame, _contrast("radgraph_levels", frame.loc[["partial", "complete"], "as released"])
+    return frame, contrast("radgraph_levels", frame.loc[["partial", "complete"], "as released"])
 
 
 def report_counts() -> Contrast:
     """Reports of MIMIC-III by the paper and by its notebook."""
     stated = quoted("rrs.claim_size")["mimic_iii"].value
     counted = float(released("mimic_rrs_counts")["suitable"].sum())
-    return _contrast("report_counts", (stated, counted), scale=None)
+    return contrast("report_counts", (stated, counted), scale=None)
 
 
 def relation_free() -> tuple[Contrast, list[float]]:
@@ -431,7 +388,7 @@ def relation_free() -> tuple[Contrast, list[float]]:
     bare = radgraph.build_graph([("clear", "OBS-DP"), ("lungs", "ANAT-DP")])
     combined = [radgraph.radgraph_combined(bare, bare, "one"), radgraph.radgraph_combined(bare, bare, "zero")]
     errors = radcliq.radcliq([[value, 1, 1, 1] for value in combined])
-    return _contrast("relation_free", combined), list(errors)
+    return contrast("relation_free", combined), list(errors)
 
 
 def bleu_sign() -> pd.DataFrame:
@@ -454,21 +411,10 @@ def reciprocal() -> _Shown:
     )
     worse, better = np.triu_indices(len(quality), 1)
     rightly = (1 / errors[better] > 1 / errors[worse]).mean()
-    return frame, _contrast("reciprocal", (1.0, rightly), pairs=len(worse))
+    return frame, contrast("reciprocal", (1.0, rightly), pairs=len(worse))
 
 
 def idf_of_one_reference() -> Contrast:
     """Predicted errors of an exact match with BERTScore at 1, and where no idf is left to weight it."""
     exact, collapsed, worst = radcliq.radcliq([[1.0, 1.0, 1.0, 1.0], [1.0, -5.55, 1.0, 1.0], [0.0] * 4])
-    return _contrast("idf_of_one_reference", (exact, collapsed), worst - exact)
-
-
-def draw_effects(ranked: pd.DataFrame) -> None:
-    """One bar per contrast that has a range, from the table of :class:`Contrasts`, the largest first."""
-    _, axes = plots.panels(1, 1, 0.3 * len(ranked) + 0.9)
-    cut = ranked.assign(shown=ranked["share of range"].clip(upper=1.5))
-    look = {"dodge": False, "palette": list(plots.PALETTE[: ranked["whose"].nunique()]), "ax": axes}
-    sns.barplot(cut, x="shown", y="difference", hue="whose", **look)
-    axes.set_xlabel("difference as a share of the range (cut at 1.5)", loc="right")  # wider than the axes
-    axes.set(ylabel="", xlim=(0, 1.55))
-    axes.legend(title="", loc="lower right")
+    return contrast("idf_of_one_reference", (exact, collapsed), worst - exact)
