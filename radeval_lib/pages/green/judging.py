@@ -15,7 +15,19 @@ CHEST = ("X-Ray", "CHEST")
 
 
 class GreenSettings(BaseModel, extra="forbid", frozen=True):
-    """The section ``green`` of a profile's ``experiments``: how a language model learns to judge."""
+    """The section ``green`` of a profile's ``experiments``: how a language model learns to judge.
+
+    Attributes
+    ----------
+    start : the pretrained model that training starts from; empty for a small one with random weights.
+    small : that small model's sizes, as ``language_model.small_model`` takes them.
+    ranks : of the low-rank adapters, one training each; 0 trains all weights.
+    examples : judged pairs to learn from; 0: all that are left.
+    held : judged pairs held out, and as many again to choose the epoch by.
+    longest, answer : most tokens of an example, and of an answer.
+    training : the trainer's settings.
+    summarized : generated reports on the page of the summary.
+    """
 
     start: str
     small: dict[str, int] = {}

@@ -39,8 +39,8 @@ def start_of(chosen: GreenSettings) -> str:
 
 
 def examples(n: int, seed: int) -> tuple[list[Pair], list[JudgedPair]]:
-    """GREEN's path on ``n`` generated pairs of each heuristic: the pairs' texts, and prompts with analyses by
-    who knows the errors."""
+    """``n`` generated pairs of each of GREEN's five heuristics: the pairs' texts (reference, candidate), and
+    in the same order prompts with the analyses that follow from the errors planted."""
     texts = [(pair.reference.findings.text, pair.candidate.findings.text) for pair in green_pairs(n, seed)]
     return texts, list(generated.judged_pairs(n, seed))
 

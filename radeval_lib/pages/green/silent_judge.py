@@ -61,7 +61,7 @@ def possible_accuracies(counts: Counts) -> pd.DataFrame:
 
     ``counts``: ``significant``, ``insignificant`` and ``total``, of shape (pairs, 6, radiologists). Accuracy
     of a judge who reports none, and of one who counts best: a model counts in whole numbers, so that it
-    cannot meet a mean that is none.
+    cannot meet a mean that is not whole.
     """
     n = counts["total"].shape[2]
     whole = {kind: array.sum(axis=2) % n == 0 for kind, array in counts.items()}
@@ -99,9 +99,16 @@ def nearest_is_silence(
     fours: pd.DataFrame, ones: pd.DataFrame, counts: Counts, run: Run
 ) -> tuple[bool, dict[str, str]]:
     """Whether saying nothing comes nearer to the mean of six radiologists' significant counts than every
-    printed model if differences are summed over categories (Table 4, ``fours``), whatever the digits that
-    print leaves out and with the whole interval from drawing cases, four pairs each; and the numbers, as
-    texts, with those of single radiologists' totals of a pair (Table 1, ``ones``)."""
+    printed model, and the numbers behind it, as texts.
+
+    Differences are summed over categories (Table 4, ``fours``). It comes nearer only if it does so whatever
+    the digits that print leaves out, with the whole interval from drawing cases, and if totals of a pair
+    (Table 1, ``ones``), of which print has GREEN's row alone, decide nothing.
+
+    The texts: ``silence``, its difference with the interval; ``models``, how many are printed, from ``least``
+    to ``most``, ``nearer`` of them than silence; ``total``, the mean of GREEN's row, which is ``closer`` than
+    silence to so many radiologists; ``pairs``.
+    """
     cells = of_models(fours, "significant errors")
     models = cells[cells["statistic"] == "mean"]
     totals = counts["significant"].sum(axis=1)

@@ -8,6 +8,9 @@ from radeval_lib.study.runs import Run
 
 
 def with_model(run: Run, role: str) -> RaTEScore:
-    """RaTEScore as a run has it, with one of its two models, which alone is read: for what needs no other."""
+    """RaTEScore as a run has it, with one of its two models, which alone is read: for what needs no other.
+
+    ``role``: ``ner_model`` or ``encoder``. Errors are those of :meth:`~radeval_lib.study.runs.Run.model`.
+    """
     filled = {role: run.model(role)}
     return RaTEScore(**filled, **fitting("ratescore", filled), device=run.profile.device)  # type: ignore[arg-type]

@@ -1,0 +1,64 @@
+"""How a language model learns to judge: what it learns from, how it is measured, and one training."""
+
+from __future__ import annotations
+
+from math import log
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any, cast
+
+import pytest
+
+from radeval_lib.data.green_analysis import render
+from radeval_lib.data.restricted import reveal
+from radeval_lib.models.batching import IGNORED
+from radeval_lib.pages.green import language_judge
+from radeval_lib.pages.green.language_judge import examples, fine_tune, readable, settings_in_words
+from radeval_lib.study import begin
+
+
+def test_only_what_a_strict_reading_understands_is_readable() -> None:
+    good = render((1, 0, 0, 0, 0, 0), (0,) * 6, 2)
+    assert readable([good, "I think that they agree."]) == 1
+    texts, records = examples(2, 5)
+    assert len(texts) == len(records) == 2 * 5  # of each heuristic
+    assert readable([one.analysis for one in records]) == len(records)
+    assert (texts, records) == examples(2, 5)
+    assert all(text in reveal(one.prompt) for pair, one in zip(texts, records, strict=True) for text in pair)
+
+
+def test_settings_stand_as_the_paper_has_its_own() -> None:
+    told = settings_in_words("full")
+    assert told["effective batch"] == "2,048"
+    assert (told["epochs"], told["learning rate"], told["warm-up"]) == (12, "0.0001", 0.05)
+    assert told["adapters' ranks"] == "none"
+
+
+def test_one_who_knows_how_often_tokens_occur_by_hand() -> None:
+    """Of seven (three taught, and one each of four tokens) token 1 has three and token 3 one; the prompt is
+    not counted."""
+    task = SimpleNamespace(tokenizer=range(4), example=lambda pair: {"labels": [IGNORED, *pair]})
+    found = language_judge._by_frequency(cast(Any, task), cast(Any, [[1, 1, 2]]), cast(Any, [[1, 3]]))
+    assert found == pytest.approx((log(3 / 7) + log(1 / 7)) / 2)
+
+
+def test_a_training_reports_what_it_changed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    run = begin("green/language_judge", profile="smoke", seed=0, output_dir=str(tmp_path))
+    texts, records = examples(2, 5)
+    chosen = language_judge.settings(run.profile).model_copy(
+        update={
+            "start": "",
+            "small": {"vocabulary": 300, "width": 16, "layers": 1},
+            "longest": 200,
+            "answer": 2,
+        }
+    )
+    monkeypatch.setattr(language_judge, "settings", lambda profile: chosen)
+    parts = {"teach": records[:6], "choosing": records[6:8], "held": records[8:]}
+    facts = fine_tune(run, 0, asked=texts[:1], **parts)
+    assert facts["trained"] == "all weights"
+    assert (facts["readable answers"], facts["asked"]) == (0, 1)
+    assert facts["before"] != facts["after"]
+    assert -log(300) - 1 < cast(float, facts["token frequencies"]) < 0
+    with pytest.raises(ValueError, match="and held out"):
+        fine_tune(run, 0, asked=texts[:1], **(parts | {"held": []}))
