@@ -68,7 +68,7 @@ def label(text: str) -> dict[str, int | None]:
     """What a report says of each observation: 1 positive, 0 negative, -1 uncertain, None not mentioned.
 
     The strongest mention counts (positive, then uncertain, then negative). No Finding is 1 where no other
-    observation but Support Devices is positive or uncertain, else None.
+    observation but Support Devices is positive or uncertain, else None; an empty text has none.
     """
     rules = _rules()
     found: dict[str, int | None] = dict.fromkeys(observations())
@@ -100,7 +100,7 @@ def _strongest(
     for statement in findings(text):
         sentence = _without_denied_changes(one_line(statement.text).lower(), mentions.values())
         for name, pattern in mentions.items():
-            values = [_said(sentence, *match.span(), _rules().cues) for match in pattern.finditer(sentence)]
+            values = [_value_of(match, _rules().cues) for match in pattern.finditer(sentence)]
             if not values and name in normal and normal[name].search(sentence):
                 values = [NEGATIVE]
             for value in values:
@@ -120,28 +120,34 @@ def _without_denied_changes(sentence: str, mentions: Iterable[re.Pattern[str]]) 
     return sentence
 
 
-def _said(sentence: str, begin: int, end: int, cues: Mapping[str, re.Pattern[str]]) -> int:
-    before, after = sentence[:begin], sentence[end:]
-    stops = list(cues["stops"].finditer(before))
-    stop = (stops[-1].start("doubt") if stops[-1]["doubt"] else stops[-1].end()) if stops else 0
-    if next_stop := cues["stops"].search(after):
-        after = after[: next_stop.start()]
-    # The mention itself is within reach: "heart size is not enlarged", "heart may be enlarged".
-    reach = sentence[stop:end]
-    doubts = [*cues["uncertain_before"].finditer(reach), *cues["probable"].finditer(reach)]
+def _value_of(mention: re.Match[str], cues: Mapping[str, re.Pattern[str]]) -> int:
+    """What the sentence of a mention says of it: positive, probable, uncertain or negative."""
+    upto, after = _reach(mention, cues["stops"])
+    if cues["uncertain_after"].search(after):
+        return UNCERTAIN
+    doubts = [*cues["uncertain_before"].finditer(upto), *cues["probable"].finditer(upto)]
     # "cannot exclude" and "not excluded" doubt and deny nothing.
-    denials = [one for one in cues["negation_before"].finditer(reach) if not _within(one, doubts)]
+    denials = [one for one in cues["negation_before"].finditer(upto) if not _within(one, doubts)]
     denied = bool(denials) or cues["negation_after"].search(after) is not None or bool(_NONE.match(after))
     # "no features to suggest edema" denies, and so does "possible effusion without edema".
     last = max((one.start() for one in denials), default=0)
     doubts = [one for one in doubts if one.start() >= last and not _within(one, denials)]
     # "no edema or effusion": the "or" joins two denied things and doubts neither.
     words = {one.group() for one in doubts} - ({"or", "vs", "versus"} if denied else set())
-    if cues["uncertain_after"].search(after):
-        return UNCERTAIN
     if words:
         return _PROBABLE if all(cues["probable"].fullmatch(word) for word in words) else UNCERTAIN
     return NEGATIVE if denied else POSITIVE
+
+
+def _reach(mention: re.Match[str], stops: re.Pattern[str]) -> tuple[str, str]:
+    """Where cues count: before a mention and in it ("heart size is not enlarged"), from the last word that
+    stops them, or from the doubt in that word; and behind it to the next one."""
+    sentence, (begin, end) = mention.string, mention.span()
+    start = 0
+    for stop in stops.finditer(sentence[:begin]):
+        start = stop.start("doubt") if stop["doubt"] else stop.end()
+    following = stops.search(sentence[end:])
+    return sentence[start:end], sentence[end : end + following.start() if following else None]
 
 
 def _within(one: re.Match[str], others: Iterable[re.Match[str]]) -> bool:

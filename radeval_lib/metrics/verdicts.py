@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from itertools import combinations
+from itertools import combinations, pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -61,39 +61,65 @@ def with_wilson(
 def ranked(
     systems: pd.DataFrame, pairs: pd.DataFrame, about: Mapping[str, Mapping[str, Any]], cautions: Cautions
 ) -> tuple[pd.DataFrame, list[str]]:
-    """The table of systems with the cluster of each, and the differences that matter in words."""
+    """The table of systems with the cluster of each, and the differences that matter in words.
+
+    Parameters
+    ----------
+    systems, pairs : as :func:`radeval_lib.stats.system_comparison.compare_systems` returns them.
+    about : by metric, as of :class:`~radeval_lib.metrics.comparison.Comparison`.
+    """
     import pandas as pd
 
     from radeval_lib.stats.system_comparison import LEVEL, significance_clusters
 
-    cluster, verdicts = dict[tuple[str, str], int](), []
-    values = systems.set_index(["metric", "system"])["value"]
-    tests = {(one.metric, one.first, one.second): one for one in pairs.itertuples()}
-    for metric in systems["metric"].unique():
-        own = values[metric]
-        names = list(own.sort_values(ascending=about[metric].get("better") == "lower", kind="stable").index)
-        unranked = [name for name in names if cautions.is_silent(name, metric)]
-        names = [name for name in names if name not in unranked]
+    clusters, verdicts = dict[tuple[str, str], int](), list[str]()
+    for metric, own in systems.groupby("metric", sort=False):
+        name = str(metric)
+        tests = _Tests(pairs[pairs["metric"] == name], LEVEL)
+        values = own.set_index("system")["value"]
+        silent = {system for system in values.index if cautions.is_silent(system, name)}
+        best_first = values.sort_values(ascending=about[name].get("better") == "lower", kind="stable").index
+        order = [system for system in best_first if system not in silent]
+        numbers = significance_clusters(order, tests.differ)
+        clusters |= {(name, system): number for system, number in zip(order, numbers, strict=True)}
+        shown, apart = tests.to_show(order, numbers)
+        verdicts += [_verdict(name, about[name], tests[pair], pair, values, cautions) for pair in shown]
+        if len(order) > 1 and not apart:
+            verdicts.append(f"{name}: no difference between systems is established after correction.")
+        for system in (one for one in best_first if one in silent):
+            verdicts.append(f"{name}: {system} {NOT_RANKED}, because {cautions.of(system, name)}.")
+    found = [clusters.get(key) for key in zip(systems["metric"], systems["system"], strict=True)]
+    return systems.assign(cluster=pd.array(found, dtype="Int64")), verdicts
 
-        def test(one: str, other: str, metric: str = metric) -> Any:
-            return tests.get((metric, one, other)) or tests[metric, other, one]
 
-        def differ(one: str, other: str) -> bool:
-            return bool(test(one, other).p_holm < LEVEL)
+class _Tests:
+    """The tests of one metric, by pair of systems in either order, and the level at which these differ."""
 
-        found = significance_clusters(names, differ)
-        cluster |= {(metric, name): number for name, number in zip(names, found, strict=True)}
-        shown = [(names[at - 1], names[at]) for at in range(1, len(names)) if found[at] > found[at - 1]]
-        apart = [pair for pair in combinations(names, 2) if differ(*pair)]
-        if not shown and apart:
-            shown = [min(apart, key=lambda pair: (test(*pair).p, -abs(test(*pair).difference)))]
-        verdicts += [_verdict(metric, about[metric], test(*pair), pair, own, cautions) for pair in shown]
-        if len(names) > 1 and not apart:
-            verdicts.append(f"{metric}: no difference between systems is established after correction.")
-        for name in unranked:
-            verdicts.append(f"{metric}: {name} {NOT_RANKED}, because {cautions.of(name, metric)}.")
-    numbers = [cluster.get(key) for key in zip(systems["metric"], systems["system"], strict=True)]
-    return systems.assign(cluster=pd.array(numbers, dtype="Int64")), verdicts
+    def __init__(self, pairs: pd.DataFrame, level: float) -> None:
+        self._level = level
+        self._rows = {frozenset((one.first, one.second)): one for one in pairs.itertuples()}
+
+    def __getitem__(self, pair: tuple[str, str]) -> Any:
+        return self._rows[frozenset(pair)]
+
+    def differ(self, one: str, other: str) -> bool:
+        """Whether two systems differ after correction."""
+        return bool(self[one, other].p_holm < self._level)
+
+    def to_show(self, order: list[str], clusters: list[int]) -> tuple[list[tuple[str, str]], bool]:
+        """The pairs that a reader should know of, the better system first, and whether any pair differs.
+
+        Neighbours in different clusters; where there are none, but some pair differs, the clearest one.
+        """
+        apart = [pair for pair in combinations(order, 2) if self.differ(*pair)]
+        steps = [
+            pair
+            for pair, (above, below) in zip(pairwise(order), pairwise(clusters), strict=True)
+            if below > above
+        ]
+        if not steps and apart:
+            steps = [min(apart, key=lambda pair: (self[pair].p, -abs(self[pair].difference)))]
+        return steps, bool(apart)
 
 
 def _verdict(
