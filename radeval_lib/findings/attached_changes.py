@@ -5,11 +5,11 @@ from __future__ import annotations
 from itertools import pairwise
 
 from radeval_lib.findings.marked_sentence import MarkedSentence
+from radeval_lib.findings.meanings import WHOLE
 from radeval_lib.findings.mentions import Mention
 from radeval_lib.findings.nearest import nearest
 from radeval_lib.findings.phrases import PhraseMatch
 from radeval_lib.findings.scope import BE
-from radeval_lib.findings.vocabulary import WHOLE
 
 # Between two findings and a change they say that it is of both: "effusion and atelectasis are stable".
 _PLURAL = frozenset(["are", "have", "were", "all", "both", "each"])

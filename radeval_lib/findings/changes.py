@@ -99,7 +99,6 @@ _STUDIES = word_set(
 _THEN = frozenset(
     ["previously", "formerly", "originally", "initially", "earlier", "before", "prior", "previous"]
 )
-_COMPARED = (["compared", "to"], ["compared", "with"])
 _SEEN = word_set(
     """
     seen noted described identified demonstrated visualized reported mentioned known present evident

@@ -8,12 +8,13 @@ from itertools import zip_longest
 from typing import Any, TypeVar
 
 from radeval_lib.findings.changes import CHANGE_NOUNS, MORE, denied_changes, of_before, side_comparisons
+from radeval_lib.findings.meanings import HOME, IGNORED, WHOLE, Sense, Spot, Subject
 from radeval_lib.findings.mentions import Mention
 from radeval_lib.findings.modifiers import ZONES, places, sizes
 from radeval_lib.findings.phrases import PhraseMatch
 from radeval_lib.findings.records import Presence
 from radeval_lib.findings.scope import ScopeWords, scope
-from radeval_lib.findings.vocabulary import HOME, IGNORED, WHOLE, Sense, Spot, Subject, Vocabulary
+from radeval_lib.findings.vocabulary import Vocabulary
 from radeval_lib.report_text import tokens
 
 # How words of a place begin that say a side of their own.

@@ -8,8 +8,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
+from radeval_lib.findings.meanings import Sense, Spot, Subject
 from radeval_lib.findings.records import Presence
-from radeval_lib.findings.vocabulary import Sense, Spot, Subject
 
 
 @dataclass(slots=True)

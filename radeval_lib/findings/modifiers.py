@@ -6,8 +6,9 @@ import re
 from collections.abc import Sequence
 from dataclasses import replace
 
+from radeval_lib.findings.meanings import Spot
 from radeval_lib.findings.phrases import PhraseMatch
-from radeval_lib.findings.vocabulary import Spot, Vocabulary
+from radeval_lib.findings.vocabulary import Vocabulary
 from radeval_lib.report_text import Token
 
 JOINTS = frozenset(["and", "or", "/"])

@@ -10,11 +10,12 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Sequence
 
+from radeval_lib.findings.meanings import HOME, Sense, Spot, Subject
 from radeval_lib.findings.mentions import Mention, NormalMention
 from radeval_lib.findings.readable import unreadable
 from radeval_lib.findings.records import Finding, Location, NormalStatement, Reading
 from radeval_lib.findings.sentence import parse
-from radeval_lib.findings.vocabulary import HOME, Sense, Spot, Subject, vocabulary
+from radeval_lib.findings.vocabulary import vocabulary
 from radeval_lib.report_text import Statement, findings
 
 _PLAIN = frozenset(["normal", "unremarkable", "clear", "intact", "within normal limit"])

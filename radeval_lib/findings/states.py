@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 from radeval_lib.findings.marked_sentence import MarkedSentence
+from radeval_lib.findings.meanings import HOME, IGNORED, Sense, Subject, plain
 from radeval_lib.findings.mentions import Mention, NormalMention
 from radeval_lib.findings.phrases import PhraseMatch
 from radeval_lib.findings.scope import BE
-from radeval_lib.findings.vocabulary import HOME, IGNORED, Sense, Subject, plain
 
 # What may stand between a state and its structure: "normal size and contour of the heart".
 _ASPECTS = frozenset(["size", "configuration", "contour", "appearance", "and", "of", "the", "in", "shape"])

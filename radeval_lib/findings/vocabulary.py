@@ -6,22 +6,20 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from itertools import chain, combinations
-from pathlib import Path
-from typing import Any, NamedTuple
+from itertools import combinations
+from typing import Any
 
-from radeval_lib.errors import LexiconError
 from radeval_lib.findings import numbered_places
+from radeval_lib.findings.meanings import HOME, IGNORED, Sense, Spot, Subject, plain
 from radeval_lib.findings.numbered_places import with_numbered
 from radeval_lib.findings.phrases import Phrases
+from radeval_lib.findings.reading_words import FILE, read_words
 from radeval_lib.findings.records import Location
 from radeval_lib.findings.spelling import Spelling
 from radeval_lib.lexicon.entries import Lexicon
-from radeval_lib.lexicon.entry import read_entry
 from radeval_lib.lexicon.loading import load_lexicon
 from radeval_lib.report_text import tokens
 
-_FILE = Path(__file__).with_name("reading.yml")
 _OF_ORGANS = re.compile(r"(?:al|ac|ic|an|ary)$")
 """How adjectives of organs end."""
 # Words with such an end, or before a name, that are no adjective of an organ.
@@ -38,49 +36,6 @@ _NO_SUBJECTS = frozenset(
 _CALCIFIED = frozenset(["calcification", "prior_granulomatous"])
 # A finding that may be at one of these has a side.
 _OF_LUNGS = frozenset(["lower_lobe", "upper_lobe", "lung_base", "lung_apex", "lung"])
-# The parts of ``reading.yml``.
-_PARTS = (
-    *("names", "ignored", "no_findings", "observations", "structures", "stable", "placeless"),
-    *("no_abnormality", "states", "places", "malpositions", "sides", "words_of_their_own", "unscaled"),
-    *("passed_over", "numbered", "usual_places", "normal", "abnormal", "severity", "change"),
-    *("negation_before", "seldom_denied", "negation_after", "no_negation", "hedge_before", "links"),
-    *("hedge_after", "hypothetical", "stops", "kinds", "families"),
-)
-WHOLE = "chest_normal"
-"""The study or the chest as a whole, a structure that the lexicon does not have."""
-HOME = "chest"
-"""The region that an ambiguous name falls to where the report does not tell its region."""
-
-
-def plain(text: str) -> str:
-    """Words as the reader sees them, joined by blanks."""
-    return " ".join(token.word for token in tokens(text))
-
-
-IGNORED = ""
-"""The key of phrases that contain a finding's name but assert none."""
-
-
-class Sense(NamedTuple):
-    """One thing that a name may stand for: ``lead`` are words that must stand before it."""
-
-    key: str
-    region: str
-    lead: tuple[str, ...] = ()
-
-
-class Subject(NamedTuple):
-    """A structure's reading as the subject of a normal statement: the entry's key and its region."""
-
-    key: str
-    region: str
-
-
-class Spot(NamedTuple):
-    """A place, the side mentioned with it, and its region."""
-
-    location: Location
-    region: str
 
 
 @dataclass(frozen=True)
@@ -353,57 +308,11 @@ def _kinds(raw: Mapping[str, list[str]]) -> frozenset[tuple[str, str]]:
     return frozenset(pairs)
 
 
-def read_words(path: Path, lexicon: Lexicon) -> Mapping[str, Any]:
-    """The content of a file as ``reading.yml``.
-
-    Raises
-    ------
-    LexiconError
-        If a part is unknown or missing, or names an observation, a structure or a place that neither the file
-        nor the lexicon has.
-    """
-    file = read_entry(path, f"findings/{path.name}", " ".join(_PARTS))
-    raw = file.raw
-    observations = {*lexicon.concepts, *file.inner("observations")}
-    structures = {*lexicon.normals, WHOLE}
-    places = {*lexicon.places, *file.inner("places")}
-    for part, kind, names, known in (
-        ("names", "observation of the lexicon", raw["names"], lexicon.concepts),
-        ("structures", "structure", raw["structures"], structures),
-        ("stable", "structure", raw["stable"], structures),
-        ("placeless", "observation", raw["placeless"], observations),
-        ("no_abnormality", "structure", raw["no_abnormality"], structures),
-        ("no_abnormality", "observation", raw["no_abnormality"].values(), observations),
-        ("states", "structure", raw["states"], structures),
-        ("states", "observation", chain.from_iterable(raw["states"].values()), observations),
-        ("malpositions", "observation", raw["malpositions"], observations),
-        ("malpositions", "place", chain.from_iterable(raw["malpositions"].values()), places),
-        ("usual_places", "observation", raw["usual_places"], observations),
-        ("usual_places", "place", chain.from_iterable(raw["usual_places"].values()), places),
-        ("numbered", "place", raw["numbered"], places),
-        ("seldom_denied", "observation", raw["seldom_denied"], observations),
-        ("kinds", "observation", raw["kinds"], observations),
-        ("kinds", "observation", chain.from_iterable(raw["kinds"].values()), observations),
-        ("families", "observation", chain.from_iterable(raw["families"]), observations),
-        ("sides", "side", raw["sides"], ("left", "right", "bilateral")),
-        ("change", "change", raw["change"], lexicon.grammar["change"]["pre"]),
-        ("severity", "step", raw["severity"], range(4)),
-    ):
-        if unknown := [name for name in names if name not in known]:
-            raise LexiconError(f"{part}: unknown {kind} {unknown[0]!r}", file.where)
-    for region, ends in raw["numbered"].items():
-        try:
-            numbered_places.within(ends)
-        except ValueError:
-            raise LexiconError(f"numbered: {region} is not of the form t1-t12", file.where) from None
-    return raw
-
-
 @lru_cache(maxsize=1)
 def vocabulary() -> Vocabulary:
     """The vocabulary, compiled once."""
     lexicon = load_lexicon()
-    raw = read_words(_FILE, lexicon)
+    raw = read_words(FILE, lexicon)
     concepts = lexicon.concepts
     ours = [(name, Sense(IGNORED, HOME)) for name in (*raw["ignored"], *raw["no_findings"])]
     for part in ("observations", "names"):

@@ -5,10 +5,9 @@ import pytest
 from radeval_lib.errors import LexiconError
 from radeval_lib.findings import numbered_places
 from radeval_lib.findings.phrases import Phrases
-from radeval_lib.findings.vocabulary import read_words, vocabulary
-from radeval_lib.lexicon.loading import FOLDER, load_lexicon
-
-FILE = FOLDER.parent / "findings" / "reading.yml"
+from radeval_lib.findings.reading_words import FILE, read_words
+from radeval_lib.findings.vocabulary import vocabulary
+from radeval_lib.lexicon.loading import load_lexicon
 
 PART_OF_A_NAME = [
     # anatomy

@@ -17,7 +17,8 @@ from radeval_lib.data.categories import LETTERS
 from radeval_lib.data.records import Report
 from radeval_lib.data.restricted import reveal
 from radeval_lib.findings import read
-from radeval_lib.findings.vocabulary import IGNORED, vocabulary
+from radeval_lib.findings.meanings import IGNORED
+from radeval_lib.findings.vocabulary import vocabulary
 from radeval_lib.models.judges.rules import Judgement, judge_pair
 from radeval_lib.models.judges.rules.items import relation, said
 from radeval_lib.report_text import MASK, tokens

@@ -7,7 +7,8 @@ from dataclasses import dataclass, field, replace
 from functools import lru_cache
 
 from radeval_lib.findings import Finding, Reading, read
-from radeval_lib.findings.vocabulary import HOME, vocabulary
+from radeval_lib.findings.meanings import HOME
+from radeval_lib.findings.vocabulary import vocabulary
 from radeval_lib.lexicon.loading import load_lexicon
 from radeval_lib.report_text import singular
 from radeval_lib.report_text.characters import Span

@@ -1,0 +1,70 @@
+"""The words of ``reading.yml``, which the reader knows beside the lexicon's, read and checked."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from itertools import chain
+from pathlib import Path
+from typing import Any
+
+from radeval_lib.errors import LexiconError
+from radeval_lib.findings.meanings import WHOLE
+from radeval_lib.findings.numbered_places import within
+from radeval_lib.lexicon.entries import Lexicon
+from radeval_lib.lexicon.entry import read_entry
+
+FILE = Path(__file__).with_name("reading.yml")
+# The parts of ``reading.yml``.
+_PARTS = (
+    *("names", "ignored", "no_findings", "observations", "structures", "stable", "placeless"),
+    *("no_abnormality", "states", "places", "malpositions", "sides", "words_of_their_own", "unscaled"),
+    *("passed_over", "numbered", "usual_places", "normal", "abnormal", "severity", "change"),
+    *("negation_before", "seldom_denied", "negation_after", "no_negation", "hedge_before", "links"),
+    *("hedge_after", "hypothetical", "stops", "kinds", "families"),
+)
+
+
+def read_words(path: Path, lexicon: Lexicon) -> Mapping[str, Any]:
+    """The content of a file as ``reading.yml``.
+
+    Raises
+    ------
+    LexiconError
+        If a part is unknown or missing, or names an observation, a structure or a place that neither the file
+        nor the lexicon has.
+    """
+    file = read_entry(path, f"findings/{path.name}", " ".join(_PARTS))
+    raw = file.raw
+    observations = {*lexicon.concepts, *file.inner("observations")}
+    structures = {*lexicon.normals, WHOLE}
+    places = {*lexicon.places, *file.inner("places")}
+    for part, kind, names, known in (
+        ("names", "observation of the lexicon", raw["names"], lexicon.concepts),
+        ("structures", "structure", raw["structures"], structures),
+        ("stable", "structure", raw["stable"], structures),
+        ("placeless", "observation", raw["placeless"], observations),
+        ("no_abnormality", "structure", raw["no_abnormality"], structures),
+        ("no_abnormality", "observation", raw["no_abnormality"].values(), observations),
+        ("states", "structure", raw["states"], structures),
+        ("states", "observation", chain.from_iterable(raw["states"].values()), observations),
+        ("malpositions", "observation", raw["malpositions"], observations),
+        ("malpositions", "place", chain.from_iterable(raw["malpositions"].values()), places),
+        ("usual_places", "observation", raw["usual_places"], observations),
+        ("usual_places", "place", chain.from_iterable(raw["usual_places"].values()), places),
+        ("numbered", "place", raw["numbered"], places),
+        ("seldom_denied", "observation", raw["seldom_denied"], observations),
+        ("kinds", "observation", raw["kinds"], observations),
+        ("kinds", "observation", chain.from_iterable(raw["kinds"].values()), observations),
+        ("families", "observation", chain.from_iterable(raw["families"]), observations),
+        ("sides", "side", raw["sides"], ("left", "right", "bilateral")),
+        ("change", "change", raw["change"], lexicon.grammar["change"]["pre"]),
+        ("severity", "step", raw["severity"], range(4)),
+    ):
+        if unknown := [name for name in names if name not in known]:
+            raise LexiconError(f"{part}: unknown {kind} {unknown[0]!r}", file.where)
+    for region, ends in raw["numbered"].items():
+        try:
+            within(ends)
+        except ValueError:
+            raise LexiconError(f"numbered: {region} is not of the form t1-t12", file.where) from None
+    return raw
