@@ -7,6 +7,7 @@ from dataclasses import replace
 from hashlib import blake2b
 from random import Random
 
+from radeval_lib.errors import check_choice, listed
 from radeval_lib.lexicon.entries import Exam, Procedure
 from radeval_lib.lexicon.loading import load_lexicon
 from radeval_lib.synthetic.content import Weighted, choose, draw_plan
@@ -14,7 +15,7 @@ from radeval_lib.synthetic.frames import article
 from radeval_lib.synthetic.grammar import realize
 from radeval_lib.synthetic.impression import impression_plan
 from radeval_lib.synthetic.labels import chexpert_labels
-from radeval_lib.synthetic.records import AnnotatedText, Plan, Style, SyntheticReport
+from radeval_lib.synthetic.records import AnnotatedText, Plan, Style, SyntheticError, SyntheticReport
 
 #: The twelve modality-anatomy pairs of MIMIC-RRS (Chen et al. 2023, section 2).
 MIMIC_RRS_PAIRS: tuple[tuple[str, str], ...] = (
@@ -52,7 +53,20 @@ def generate(
 
     Report i depends on ``seed``, i and the keyword arguments only, so any part of the stream can be made
     alone and the same call gives the same bytes on every run. Memory use does not grow with ``n``.
+
+    Parameters
+    ----------
+    style : of every report; None: by chance.
+    modality_anatomy : one pair or several, such as ``("X-Ray", "CHEST")``; None: all of the lexicon's.
+    min_findings : at least so many findings, where the examination has as many.
+
+    Raises
+    ------
+    SyntheticError
+        If ``n`` is negative, or the style or a pair is unknown.
     """
+    if n < 0:
+        raise SyntheticError(f"{n} reports", "generate", "Ask for 0 or more.")
     for index in range(start, start + n):
         yield report_at(
             seed, index, style=style, modality_anatomy=modality_anatomy, min_findings=min_findings
@@ -71,8 +85,15 @@ def report_at(
     """Report number ``index`` of the stream, as :func:`generate` has it; ``prior`` says whether there was an
     earlier study (None: by chance)."""
     rng, known = seeded(seed, index), load_lexicon().protocols
-    chosen = modality_anatomy or tuple(known)
-    pairs = (chosen,) if isinstance(chosen[0], str) else chosen
+    chosen = tuple(known) if modality_anatomy is None else modality_anatomy
+    pairs = (chosen,) if chosen and isinstance(chosen[0], str) else chosen
+    if not pairs or any(pair not in known for pair in pairs):
+        raise SyntheticError(
+            f"no examination {next((pair for pair in pairs if pair not in known), 'at all')}",
+            "modality_anatomy",
+            f"Known: {listed((' '.join(pair) for pair in known), 1200)}.",
+        )
+    check_choice(style, Style | None, "style", SyntheticError)
     if style is None:
         style = "hospital" if rng.random() < _HOSPITAL_SHARE else "encyclopaedic"
     protocols = [known[pair] for pair in pairs]  # type: ignore[index]

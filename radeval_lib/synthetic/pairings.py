@@ -57,8 +57,11 @@ def token_cosine(references: Sequence[str], candidates: Sequence[str]) -> NDArra
 def green_pairs(n: int, seed: int) -> Iterator[SyntheticPair]:
     """``n`` pairs of each heuristic, all from different references, in rounds of :data:`POOL`.
 
-    Every reference serves one heuristic and one pair only, as in GREEN. Memory holds one round.
+    Every reference serves one heuristic and one pair only, as in GREEN. Memory holds one round. A negative
+    ``n`` raises :class:`SyntheticError`.
     """
+    if n < 0:
+        raise SyntheticError(f"{n} pairs", "green_pairs", "Ask for 0 or more.")
     start = 0
     for offset in range(0, n, POOL):
         size = min(POOL, n - offset)

@@ -45,7 +45,13 @@ class ErrorPair:
 
 
 def _ordered(errors: Sequence[ErrorKind]) -> list[ErrorKind]:
-    """The requested errors in the order in which they are made."""
+    """The requested errors in the order in which they are made; their categories must be known."""
+    if unknown := [category for category, _ in errors if category not in CATEGORY_SHARES]:
+        raise SyntheticError(
+            f"unknown category of error {unknown[0]!r}",
+            "errors",
+            f"Categories: {', '.join(CATEGORY_SHARES)}.",
+        )
     return sorted(errors, key=lambda kind: _ORDER.index(kind[0]))
 
 
@@ -104,7 +110,13 @@ def _assign(
 
 
 def inject(report: SyntheticReport, errors: Sequence[ErrorKind], seed: int = 0) -> ErrorPair:
-    """A candidate that makes exactly these errors about ``report``."""
+    """A candidate that makes exactly these errors about ``report``.
+
+    Raises
+    ------
+    SyntheticError
+        If a category is unknown, or the report has no findings about which the errors can be made.
+    """
     lexicon = load_lexicon()
     rng = seeded(seed, report.report_id, "errors")
     kinds = _ordered(errors)

@@ -119,7 +119,15 @@ def texts(reports: Sequence[Report]) -> list[list[str]]:
 def edited(reports: Sequence[list[str]], edits: Mapping[str, Edit] = EDITS) -> pd.DataFrame:
     """Every text beside itself, each of its edits, copies with some of another report's sentences in place of
     its own, and another report whole: ``report``, ``edit`` (``same``, ``another report``, a name of
-    ``edits``, or how many sentences are another report's), ``reference``, ``candidate``."""
+    ``edits``, or how many sentences are another report's), ``reference``, ``candidate``.
+
+    Raises
+    ------
+    ValueError
+        If there is one report alone, or a text has fewer sentences than are replaced at most (:data:`STEPS`).
+    """
+    if len(reports) == 1 or any(len(parts) < max(STEPS) for parts in reports):
+        raise ValueError(f"edits need two reports, and {max(STEPS)} sentences in each")
     rows = []
     for number, parts in enumerate(reports):
         other = reports[(number + len(reports) // 2) % len(reports)]

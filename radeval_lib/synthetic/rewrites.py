@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from random import Random
 from typing import Literal
 
+from radeval_lib.errors import check_choice
 from radeval_lib.synthetic.generator import rerender, seeded
 from radeval_lib.synthetic.records import (
     STYLES,
@@ -39,7 +40,13 @@ def rewrite(report: SyntheticReport, kind: RewriteKind = "synonym", seed: int = 
 
     "synonym" rewords every statement, "order" puts the sentences in another order, "style" says the same
     in the other style.
+
+    Raises
+    ------
+    SyntheticError
+        If the kind is unknown, or the report can be said in one way only.
     """
+    check_choice(kind, RewriteKind, "kind of rewrite", SyntheticError)
     other = next(style for style in STYLES if style != report.style)
     for attempt in range(_TRIES):
         rng = seeded(seed, report.report_id, kind, attempt)

@@ -55,6 +55,13 @@ def test_reports_need_six_sentences_and_count_once() -> None:
     assert [len(parts) for parts in texts(reports)] == [6]
 
 
+def test_edits_need_another_report_and_enough_sentences() -> None:
+    assert edited([]).empty
+    for reports in ([PARTS], [PARTS, PARTS[:5]]):
+        with pytest.raises(ValueError, match="two reports, and 6 sentences"):
+            edited(reports)
+
+
 def test_costs_are_shares_of_what_another_report_costs(tmp_path: object) -> None:
     run = study.begin("across/fingerprints", profile="smoke", seed=0, output_dir=str(tmp_path))
     others = [f"Finding {word} is new." for word in ("one", "two", "three", "four", "five", "six")]

@@ -117,6 +117,14 @@ def test_several_errors_on_one_finding() -> None:
     assert made(pair) == {("c", True): 1, ("d", True): 1, ("e", True): 1}
 
 
+def test_an_unknown_category_is_refused() -> None:
+    report = report_with(PlannedFinding("nodule", place="upper_lobe", side="left"))
+    with pytest.raises(SyntheticError, match=r"unknown category of error 'g'.*a, b, c, d, e, f"):
+        inject(report, [("g", True)])
+    with pytest.raises(SyntheticError, match="unknown category of error 'A'"):
+        next(error_pairs(1, 0, [("A", True)]))
+
+
 def report_with(*findings: PlannedFinding):  # type: ignore[no-untyped-def]
     """A chest radiograph with these findings only."""
     report = report_at(0, 0, style="hospital", modality_anatomy=("X-Ray", "CHEST"))

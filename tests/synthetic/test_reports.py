@@ -6,7 +6,9 @@ import hashlib
 import re
 import tracemalloc
 from collections import Counter
+from typing import Any
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -19,6 +21,7 @@ from radeval_lib.synthetic import (
     Normal,
     PlannedFinding,
     Statement,
+    SyntheticError,
     SyntheticReport,
     generate,
     report_at,
@@ -276,6 +279,21 @@ def test_any_part_of_the_stream_can_be_made_alone() -> None:
     whole = [json_line(report) for report in generate(60, 5)]
     assert [json_line(report) for report in generate(10, 5, start=25)] == whole[25:35]
     assert json_line(report_at(5, 59)) == whole[59]
+
+
+@pytest.mark.parametrize(
+    ("asked", "match"),
+    [
+        ({"style": "hosptal"}, r"unknown value 'hosptal'.*hospital, encyclopaedic"),
+        ({"modality_anatomy": ("X-Ray", "CHST")}, r"no examination \('X-Ray', 'CHST'\).*X-Ray CHEST"),
+        ({"modality_anatomy": [("CT", "CHEST"), ("X-ray", "CHEST")]}, r"no examination \('X-ray', 'CHEST'\)"),
+        ({"modality_anatomy": []}, "no examination at all"),
+        ({"n": -1}, "-1 reports"),
+    ],
+)
+def test_what_the_generator_cannot_make_is_refused(asked: dict[str, Any], match: str) -> None:
+    with pytest.raises(SyntheticError, match=match):
+        next(generate(**{"n": 1, **asked}))
 
 
 def test_seeds_differ() -> None:

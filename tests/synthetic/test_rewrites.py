@@ -63,6 +63,8 @@ def test_one_sentence_has_one_order() -> None:
     report = next(r for r in generate(500, 2) if len(r.plan) == 1)
     with pytest.raises(SyntheticError, match="no other order"):
         rewrite(report, "order")
+    with pytest.raises(SyntheticError, match=r"unknown value 'synonim'.*synonym, order, style"):
+        rewrite(report, "synonim")  # type: ignore[arg-type]
 
 
 def test_opposites() -> None:
@@ -109,6 +111,8 @@ def test_triads() -> None:
 
 def test_green_pairings() -> None:
     pairs = list(green_pairs(30, 1))
+    with pytest.raises(SyntheticError, match="-1 pairs"):
+        next(green_pairs(-1, 1))
     assert Counter(pair.heuristic for pair in pairs) == dict.fromkeys(HEURISTICS, 30)
     references = [pair.reference.report_id for pair in pairs]
     assert len(set(references)) == len(references)  # a reference serves one heuristic only
