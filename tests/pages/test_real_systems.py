@@ -17,6 +17,7 @@ from radeval_lib.metrics import create
 from radeval_lib.metrics.base import get
 from radeval_lib.pages.across import (
     coded_findings,
+    r2gen_references,
     real_systems,
     released_scores,
     score_variants,
@@ -304,6 +305,27 @@ def test_variants_by_hand():
     assert table["5 labels, macro, uncertain as positive"] == pytest.approx((1 + 0) / 5)
 
 
+def test_green_of_a_set_is_a_mean_or_of_sums_by_hand():
+    counts = np.array([[1.0, 1.0], [0.0, 2.0], [0.0, 0.0]])  # matched findings and significant errors
+    by_name = {one.name: one.score(counts) for one in score_variants.green()[:3]}
+    assert by_name == {
+        "mean of scores, 0 if nothing matched": pytest.approx((1 / 2 + 0 + 0) / 3),
+        "mean of scores, one match given": pytest.approx((2 / 3 + 1 / 3 + 1) / 3),
+        "score of sums": pytest.approx(1 / 4),
+    }
+
+
+def test_recorded_variants_of_words_follow_from_the_texts(data_root: Path):
+    systems = [*FILES, CONSTANT]
+    ways = [*score_variants.bleu(), *score_variants.rouge()]
+    fresh = score_variants.computed(ways, system_sets.outputs(data_root), systems)
+    kept = recorded.load("iu_systems").parts["variants"]
+    both = fresh.merge(kept, on=["family", "variant", "source", "lower"], suffixes=("", " kept"))
+    assert len(both) == len(fresh)
+    for system in systems:
+        np.testing.assert_allclose(both[system], both[f"{system} kept"], atol=2e-6)
+
+
 def test_neighbouring_variants_that_rank_alike_share_a_row():
     table = pd.DataFrame({"family": ["A", "A", "A", "B", "B", "C", "C"], "variant": list("tuvwxyz")})
     ranked = pd.DataFrame({"one": [1, 1, 2, 2, 1, 1, 1], "two": [2, 2, 1, 1, 2, 2, 2]})
@@ -314,12 +336,12 @@ def test_neighbouring_variants_that_rank_alike_share_a_row():
 
 def test_reports_are_cleaned_and_cut_as_the_field_does():
     assert (
-        score_variants.cleaned("1. Heart, normal. No PTX! 2. X-ray (clear).")
+        r2gen_references.cleaned("1. Heart, normal. No PTX! 2. X-ray (clear).")
         == "heart normal . no ptx . x-ray clear ."
     )
-    (cut, *_) = score_variants.cut(["a b. a b. a b. rare."] * 1 + ["a b"] * 2)
+    (cut, *_) = r2gen_references.cut(["a b. a b. a b. rare."] * 1 + ["a b"] * 2)
     assert cut == "a b . a b . a b . unk ."
-    (cut,) = score_variants.cut(["a " * 70])
+    (cut,) = r2gen_references.cut(["a " * 70])
     assert cut == " ".join(["a"] * 59)  # R2Gen's 60 tokens, without the one that marks the start
 
 
@@ -327,7 +349,7 @@ def test_references_are_cut_as_those_that_r2gen_released(data_root: Path):
     texts = system_sets.outputs(data_root)
     references = texts[texts["system"] == SAME].sort_values("study")["reference"]
     lines = find("iu_systems", data_root, iu_systems.ORDERED_REFERENCES).read_text().splitlines()
-    for own, theirs in zip(score_variants.cut(references), lines, strict=True):
+    for own, theirs in zip(r2gen_references.cut(references), lines, strict=True):
         words = zip(own.split(), theirs.split(), strict=True)
         assert all(word in (other, "unk") or other == "<unk>" for word, other in words)
 

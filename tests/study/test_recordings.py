@@ -20,7 +20,7 @@ from radeval_lib.metrics import create
 from radeval_lib.metrics.base import get
 from radeval_lib.metrics.bertscore import BertScore
 from radeval_lib.origin import Reading
-from radeval_lib.pages.across import recorded_sets, rescoring
+from radeval_lib.pages.across import recorded_sets, recording, rescoring
 from radeval_lib.pipeline import staging
 from radeval_lib.pipeline.release import ReleaseError, refuse_out_of_date
 from radeval_lib.placeholders import PlaceholderError
@@ -232,6 +232,11 @@ def test_each_case_has_its_tolerance() -> None:
     assert other.tau < -0.03
     assert not made(0.0, rescoring.OUT_OF_DATE).holds
     assert "other models than those recorded: NOT WITHIN" in str(other)
+
+
+def test_scores_of_a_set_that_is_all_scores_are_not_kept_by_scoring_it_again() -> None:
+    with pytest.raises(ParameterError, match=r"scores of 'openi' cannot be kept\. Sets: radpref"):
+        recording.record("openi", "open", keep_scores=True)
 
 
 def test_what_is_not_recorded_is_not_compared(data_root: Path) -> None:

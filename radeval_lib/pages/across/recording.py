@@ -72,9 +72,12 @@ def record(
     Raises
     ------
     ParameterError
-        Where there is no such set, or no data root that holds it, or there are no scores to keep.
+        Where there is no such set, or no data root that holds it, or there are no scores to keep: those of
+        :data:`recorded_sets.SETS` can be kept.
     """
     require_known(name, names())
+    if keep_scores and name not in SETS:
+        raise ParameterError(f"scores of {name!r} cannot be kept", "record", f"Sets: {', '.join(SETS)}.")
     run, root = begin(name, profile, data_root)
     if name in TABLES:
         return _write(name, _of_tables(name, run, root))

@@ -7,7 +7,6 @@ library of this project computes is written out here; sacrebleu, an outside prog
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -28,6 +27,7 @@ from radeval_lib.metrics.choosing import fitting
 from radeval_lib.metrics.observations import FIVE, NO_FINDING, POSITIVE, UNCERTAIN, label, observations
 from radeval_lib.metrics.radcliq import COMPONENTS, RadCliQ, bleu2, radcliq
 from radeval_lib.models.judges.rules import judge_pair
+from radeval_lib.pages.across.r2gen_references import cleaned, cut
 from radeval_lib.stats.rouge import RougeTokenizer, longest_common_subsequence
 
 Texts = Sequence[str]
@@ -49,15 +49,6 @@ RATESCORE_CODE = "https://github.com/MAGIC-AI4Med/RaTEScore"
 BERT_SCORE = "https://github.com/Tiiiger/bert_score"
 NLTK_METEOR = "https://github.com/nltk/nltk/blob/develop/nltk/translate/meteor_score.py"
 DEBIAN_WORDNET = Path("/usr/share/wordnet")
-_MOST, _RARE = 59, 3  # words of a reference that R2Gen keeps; a rarer word becomes <unk>
-_REPLACED = (
-    *[("..", ".")] * 3,
-    ("1. ", ""),
-    *((f". {number}. ", ". ") for number in range(2, 6)),
-    *((f" {number}. ", ". ") for number in range(2, 6)),
-)
-_SIGNS = re.compile(r"[\"/\\'.,?;*!%^&_+():<=>@\[\]{}]")  # that R2Gen takes out of a sentence
-_SPACES = re.compile(r"\s+")
 
 
 @dataclass(frozen=True)
@@ -87,27 +78,6 @@ def _each(
     """A variant that scores pairs one by one, and the set by ``score`` of their values."""
     values = of_pairs.values if isinstance(of_pairs, Metric) else of_pairs
     return Variant(family, name, source, score, lower, values)
-
-
-def cleaned(text: str) -> str:
-    """A report as ``clean_report_iu_xray`` of R2Gen has it: lower case, without numbering and without signs
-    within sentences but for hyphens, full stops apart."""
-    for old, new in _REPLACED:
-        text = text.replace(old, new)
-    sentences = (_SIGNS.sub("", sentence.strip()) for sentence in text.strip().lower().split(". "))
-    return _SPACES.sub(" ", " . ".join(sentences) + " .")
-
-
-def cut(references: Texts) -> list[str]:
-    """Cleaned references as R2Gen decodes them: 59 words, and ``unk`` for what is rare in the set.
-
-    R2Gen's 60 tokens begin with one that marks the start, which is not decoded. It counts rare words in its
-    training reports; here they are counted in the references themselves.
-    """
-    rows = [cleaned(text).split() for text in references]
-    counts = pd.Series([word for row in rows for word in row]).value_counts()
-    known = set(counts.index[counts >= _RARE])
-    return [" ".join(word if word in known else "unk" for word in row[:_MOST]) for row in rows]
 
 
 def _coco(order: int, prepare: Callable[[Texts], list[str]]) -> Score:
