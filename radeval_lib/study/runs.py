@@ -22,7 +22,7 @@ import pandas as pd
 from radeval_lib import atomic, origin, registry
 from radeval_lib.errors import NotebookError, ProfileError
 from radeval_lib.origin import Reading
-from radeval_lib.paths import BUILD, PROFILES, STAGE, display_path
+from radeval_lib.paths import BUILD, PROFILES, RECORDED, STAGE, display_path
 from radeval_lib.study import cell_outputs, cells, code, verdicts
 from radeval_lib.study.cell_outputs import CellOutput
 from radeval_lib.study.cells import Cell
@@ -96,13 +96,15 @@ class Run:
 
     def public(self, dataset: str) -> tuple[list[Any], str]:
         """The records of a public data set that the notebook declares, and what they count as: of its files
-        (``open``), or where the data root does not hold it, of what is recorded of them (``recorded``)."""
+        (``open``), or where the data root does not hold it, of what is recorded of them (``recorded``), of
+        which only the table of the records is noted as read, not those of other pages."""
         if self.find(dataset) is not None:
             found = registry.find("radeval_lib.data.readers:load")(
                 dataset, self.data_root, self._note(dataset)
             )
             return list(found), "open"
-        self.recording(dataset)
+        self.require_declared("data", dataset)
+        self.reading.note_file(dataset, RECORDED / f"{dataset}.csv")
         return list(registry.module("radeval_lib.data.recorded").records(dataset)), "recorded"
 
     def recording(self, dataset: str) -> Any:

@@ -49,6 +49,6 @@ def test_of_a_recorded_set_only_the_table_of_its_records_is_noted(tmp_path: Path
     (tmp_path / "data").mkdir()
     where = {"output_dir": str(tmp_path / "out"), "data_root": str(tmp_path / "data")}
     run = study.begin("rales/datasets", profile="smoke", seed=0, **where)
-    records, evidence = datasets.public(run, "openi")
+    records, evidence = run.public("openi")
     assert (len(records), evidence) == (3851, "recorded")
     assert [Path(name).name for name in run.reading.files["openi"]] == ["openi.csv"]

@@ -1,10 +1,9 @@
-"""The page on the datasets: label schemes, and lengths of real reports."""
+"""The page on the data sets: sources, labels and body parts against the prose, and real reports' words."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
-from typing import Any
 
 import pandas as pd
 import seaborn as sns
@@ -14,10 +13,8 @@ from radeval_lib.data import recorded
 from radeval_lib.data.records import Report
 from radeval_lib.data.restricted import reveal
 from radeval_lib.papers.printed_numbers import printed_in
-from radeval_lib.paths import RECORDED
 from radeval_lib.placeholders import behind
 from radeval_lib.study.checks import Check, Key, check_statement, under_every
-from radeval_lib.study.runs import Run
 
 
 def italic(words: str) -> list[str]:
@@ -121,16 +118,6 @@ def draw_printed_lengths(lengths: pd.DataFrame) -> Axes:
     ax.set(xscale="log", xlabel="length of a report (words)", ylabel="", xticks=ticks)
     ax.set_xticklabels([f"{tick:,}" for tick in ticks])
     return ax
-
-
-def public(run: Run, dataset: str) -> tuple[list[Any], str]:
-    """The records of a public data set and what they count as, as ``run.public`` gives them; of what is
-    recorded only the table of the records is noted as read, not those of other pages."""
-    if run.find(dataset) is not None:
-        return run.public(dataset)
-    run.require_declared("data", dataset)
-    run.reading.note_file(dataset, RECORDED / f"{dataset}.csv")
-    return list(recorded.records(dataset)), "recorded"
 
 
 def with_words(reports: Sequence[Report], names: Sequence[str]) -> dict[str, int]:
