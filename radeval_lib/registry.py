@@ -128,8 +128,8 @@ METRICS = {
 FROZEN_METRICS = ("observations", "green_rules", "green_rules_errors")
 """Metrics that read by rules, which were frozen before they met a test set."""
 
-RECORDED = "radeval_lib.study.recordings"
-"""The module that knows their recorded scores."""
+RECORDED = "radeval_lib.study.recorded_metrics"
+"""The module that gives them recorded scores."""
 
 FILLING = {
     "data": "radeval_lib.roles.filling",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from datetime import date
 
 _COUNTS = ("none", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
@@ -31,6 +31,16 @@ def with_interval(value: float, low: float, high: float, form: str = ".3f", ends
 def joined(parts: Sequence[str], last: str = "and") -> str:
     """Parts of a list as running text has them: ``a, b and c``."""
     return f"{', '.join(parts[:-1])} {last} {parts[-1]}" if len(parts) > 1 else "".join(parts)
+
+
+def out_of(part: int, whole: int, write: Callable[[int], str] = in_words) -> str:
+    """``two of five``, ``all five`` or ``both``, ``none of five``.
+
+    ``write``: how a number is written; ``str`` for digits, as checks have them.
+    """
+    if part == whole > 1:
+        return "both" if whole == 2 else f"all {write(whole)}"
+    return f"{write(part) if part else 'none'} of {write(whole)}"
 
 
 def long_date(day: date) -> str:

@@ -15,7 +15,7 @@ from radeval_lib.papers.printed_numbers import Printed, parse, printed_in, relea
 from radeval_lib.papers.rounding import rounding_range
 from radeval_lib.stats.estimates import Estimate
 from radeval_lib.study.verdicts import CANNOT_TELL, FAILS, HOLDS
-from radeval_lib.wording import in_words
+from radeval_lib.wording import out_of
 
 if TYPE_CHECKING:
     from radeval_lib.stats.inputs import FloatArray
@@ -25,16 +25,6 @@ _EDGE = 1e-9
 # A comparison that would accept this share of the values that a quantity can take, or more, cannot tell.
 WIDEST = 0.25
 ABSENT = "absent"
-
-
-def out_of(part: int, whole: int, write: Callable[[int], str] = in_words) -> str:
-    """``two of five``, ``all five`` or ``both``, ``none of five``.
-
-    ``write``: how a number is written; ``str`` for digits, as checks have them.
-    """
-    if part == whole > 1:
-        return "both" if whole == 2 else f"all {write(whole)}"
-    return f"{write(part) if part else 'none'} of {write(whole)}"
 
 
 @dataclass(frozen=True)

@@ -20,7 +20,6 @@ from radeval_lib.paths import RECORDED, ROOT
 from radeval_lib.stats.estimates import Estimate
 from radeval_lib.study import code
 from radeval_lib.study.checks import Check, above
-from radeval_lib.study.exhibit_html import CAUSE_WORDS as CAUSE_WORDS
 from radeval_lib.study.exhibit_html import checks_frame, paper_prefix
 from radeval_lib.study.profiles import command
 from radeval_lib.study.runs import Run
@@ -135,7 +134,7 @@ def provenance(run: Run) -> HTML:
     body = table_html(frame, index=False, raw=("value",))
     sentences = []
     if any((ROOT / name).is_relative_to(RECORDED) for name in run.reading.data()):
-        recordings = registry.module(registry.RECORDED)
+        recordings = registry.module("radeval_lib.study.recordings")
         fillers = [run.whole_profile.roles.get(role, "") for role in run.declared.data]
         sentences = recordings.sentences(recordings.of_run(run.reading.data(), fillers))
     scored = "".join(f'<p class="scored">{escape(line)}</p>' for line in sentences)
@@ -162,8 +161,6 @@ def glue(**values: str) -> None:
 
 
 def phrase(estimate: Estimate, *, more: str, less: str, open: str) -> str:
-    """The words that an interval decides: ``more`` above 0, ``less`` below, ``open`` where it holds 0.
-
-    No other function writes words of a result.
-    """
+    """The words that an interval decides: ``more`` above 0, ``less`` below, ``open`` where it holds 0 or an
+    end is NaN."""
     return {True: more, False: less, None: open}[above(estimate.low, estimate.high)]

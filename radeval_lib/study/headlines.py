@@ -13,12 +13,11 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-import pandas as pd
-
 from radeval_lib import atomic, own_yaml
 from radeval_lib.errors import ResultError
 from radeval_lib.origin import RECORDED_SCORES
 from radeval_lib.paths import MANIFESTS, display_path
+from radeval_lib.study import verdicts
 from radeval_lib.study.declarations import ALL
 from radeval_lib.study.profiles import CELL_MODEL
 from radeval_lib.study.runs import Run
@@ -82,9 +81,9 @@ def hand_over(
     Parameters
     ----------
     headline : its id.
-    evidence : kind of evidence of the numbers.
+    evidence : what the data of the numbers are, one of :data:`~radeval_lib.study.verdicts.EVIDENCE`.
     holds : whether they support the sentence; None where they cannot tell.
-    texts : a text for each name in the sentence.
+    texts : a text for each name in the sentence and its line; others are kept, and not shown.
     sample, instrument : on how many of what the numbers rest, and what computed them, in words.
     roles : of the data that they rest on, besides recorded scores and the cells that made the models;
         default: what the statements behind it have read (:mod:`radeval_lib.study.tracing`).
@@ -94,8 +93,9 @@ def hand_over(
     Raises
     ------
     ResultError
-        If this page has no such headline, or a text is missing.
+        If this page has no such headline, the evidence is of no known kind, or a text is missing.
     """
+    verdicts.kind(evidence)  # refuses what is none
     entry = headlines().get(headline)
     if entry is None or entry.notebook != run.notebook:
         raise ResultError(
@@ -104,7 +104,7 @@ def hand_over(
             "Name the page under `notebook`.",
         )
     try:
-        entry.text.format(**texts)
+        f"{entry.text} {entry.line}".format(**texts)
     except KeyError as error:
         raise ResultError(
             f"headline {headline!r} asks for {error}", _FILE.name, "Hand a text of that name over."
@@ -123,7 +123,8 @@ def hand_over(
         "instrument": instrument,
         "provenance": provenance,
     }
-    _write(run, f"headline_{headline}", content)
+    text = json.dumps(content, indent=1, sort_keys=True, ensure_ascii=False)
+    atomic.write_text(run.results_dir / f"headline_{headline}.json", text + "\n")
 
 
 def _keep_models(provenance: dict[str, Any], roles: Sequence[str]) -> None:
@@ -141,9 +142,11 @@ def _keep_models(provenance: dict[str, Any], roles: Sequence[str]) -> None:
 def borne_out(run: Run) -> tuple[list[tuple[Headline, str]], list[Headline]]:
     """The headlines that this build supports, each with its sentence, and those that it cannot judge, because
     their page or the evidence that they need is missing."""
+    run.require_declared("results", ALL)
     shown, waiting = [], []
     for entry in headlines().values():
-        found = _read(run, entry.notebook, f"headline_{entry.id}")
+        path = run.output_dir / "results" / entry.notebook / f"headline_{entry.id}.json"
+        found = json.loads(path.read_text(encoding="utf-8")) if path.is_file() else None
         if found is None or found["evidence"] not in entry.needs:
             waiting.append(entry)
         elif found["holds"]:
@@ -166,30 +169,8 @@ def check(folder: Path) -> None:
         try:
             content = json.loads(path.read_text(encoding="utf-8"))
             _ = content["evidence"], content["holds"]
-            known[path.name].text.format(**content["texts"])
+            f"{known[path.name].text} {known[path.name].line}".format(**content["texts"])
         except (ValueError, KeyError, TypeError):
             raise ResultError(
                 f"{path.stem!r} is not what this version hands over", display_path(path), _AGAIN
             ) from None
-
-
-def hand_over_table(run: Run, name: str, frame: pd.DataFrame) -> None:
-    """Leave a table for pages that read every result."""
-    _write(run, name, json.loads(frame.to_json(orient="split")))
-
-
-def handed_over(run: Run, notebook: str, name: str) -> pd.DataFrame | None:
-    """A table that :func:`hand_over_table` left; None where that page was not built."""
-    content = _read(run, notebook, name)
-    return None if content is None else pd.DataFrame(**content)
-
-
-def _write(run: Run, name: str, content: Any) -> None:
-    text = json.dumps(content, indent=1, sort_keys=True, ensure_ascii=False)
-    atomic.write_text(run.results_dir / f"{name}.json", text + "\n")
-
-
-def _read(run: Run, notebook: str, name: str) -> Any:
-    run.require_declared("results", ALL)
-    path: Path = run.output_dir / "results" / notebook / f"{name}.json"
-    return json.loads(path.read_text(encoding="utf-8")) if path.is_file() else None

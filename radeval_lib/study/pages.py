@@ -1,13 +1,12 @@
-"""What pages show of recorded results: tiles, index, audit, findings ranked by what they change, claims.
+"""What pages show of a scorecard and an audit, as HTML: tiles, index, checks, claims, what was not rebuilt.
 
-What a finding changes (a conclusion of the paper, a result that others rely on, a number, a wording) stands
-with it in the paper's ``paper.yml``; that is a judgement, and the only one here.
+``card`` is what :func:`radeval_lib.study.scorecard` returns, ``checks`` what :func:`radeval_lib.study.audit`
+does.
 """
 
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from html import escape
 from typing import Any
 
@@ -16,54 +15,13 @@ from IPython.display import HTML
 
 from radeval_lib.interactive import search_table
 from radeval_lib.papers.exhibits import PAPERS
-from radeval_lib.papers.printed_numbers import paper as described
 from radeval_lib.study import verdicts
-from radeval_lib.study.exhibit_html import CAUSE_WORDS, css_class, in_quotes, marked, verdict_badge
-from radeval_lib.study.scorecards import failing
+from radeval_lib.study.exhibit_html import css_class, marked, verdict_badge
 from radeval_lib.tables import table_html
 from radeval_lib.wording import in_words, joined
 
 _UP = "../"  # the pages that use these stand in notebooks/<folder>/
-CHANGES = {
-    "conclusion": "a conclusion of the paper",
-    "result": "a result",
-    "number": "a number",
-    "wording": "a wording",
-}
-"""What a finding can change, the most consequential first, and in words."""
 _NUMBERED = re.compile(r"(Table|Figure|Equation) \S+")
-
-
-@dataclass(frozen=True)
-class PaperFinding:
-    """One explanation of failing checks, wherever in a paper it strikes."""
-
-    paper: str
-    explanation: str
-    cause: str
-    changes: str
-    checks: pd.DataFrame
-
-
-def _changes(paper: str, cause: str) -> str:
-    """What a known discrepancy changes; what nobody explained changes a number."""
-    key = next(key for key, title in PAPERS.items() if title == paper)
-    known = described(key).get("discrepancies") or {}
-    return str(known[cause]["changes"]) if cause else "number"
-
-
-def ranked_findings(checks: pd.DataFrame) -> list[PaperFinding]:
-    """The findings of an audit, each once, the most consequential first."""
-    found = []
-    for (paper, _), rows in failing(checks).groupby(["paper", "reason"], sort=False):
-        first = rows.iloc[0]
-        changes = _changes(str(paper), first["cause"])
-        found.append(PaperFinding(str(paper), first["explanation"], first["kind"], changes, rows))
-
-    def rank(finding: PaperFinding) -> tuple[int, bool, int]:
-        return list(CHANGES).index(finding.changes), finding.cause != "paper", -len(finding.checks)
-
-    return sorted(found, key=rank)
 
 
 def _address(row: Any) -> str:
@@ -157,7 +115,8 @@ def exhibit_entries(card: pd.DataFrame) -> list[dict[str, str]]:
     ]
 
 
-def _muted(words: str) -> str:
+def muted(words: str) -> str:
+    """Words in HTML, in grey on a line of their own; nothing of none."""
     return f'<div class="muted">{words}</div>' if words else ""
 
 
@@ -173,19 +132,19 @@ def _verdict_cell(row: Any) -> str:
     counted = (
         f"{row.checks} {'check' if row.checks == 1 else 'checks'}{f', of which {found}' if found else ''}"
     )
-    return verdict_badge(row.verdict, row.outcome, row.coverage) + _muted(
+    return verdict_badge(row.verdict, row.outcome, row.coverage) + muted(
         "<br>".join([*levels, counted if row.checks else ""])
     )
 
 
 def _what_cell(row: Any) -> str:
-    return escape(row.title) + _muted("" if row.evidence else f"Not rebuilt: {escape(row.needs)}")
+    return escape(row.title) + muted("" if row.evidence else f"Not rebuilt: {escape(row.needs)}")
 
 
 def index_table(card: pd.DataFrame) -> HTML:
     """Every exhibit, to search: what it shows, and its verdict on each evidence, linked to its place."""
     rows = [
-        [escape(r.paper), _place(r, _UP) + _muted(r.kind), _what_cell(r), _verdict_cell(r)]
+        [escape(r.paper), _place(r, _UP) + muted(r.kind), _what_cell(r), _verdict_cell(r)]
         for r in card.itertuples()
     ]
     return search_table(["paper", "exhibit", "what it shows", "verdict"], rows, "RaTEScore inconsistent")
@@ -196,7 +155,7 @@ def audit_table(checks: pd.DataFrame) -> HTML:
     rows = [
         [
             escape(r.paper),
-            link(r.notebook, r.anchor, r.label) + _muted(f"[{r.exhibit}.{r.evidence}]"),
+            link(r.notebook, r.anchor, r.label) + muted(f"[{r.exhibit}.{r.evidence}]"),
             escape(r.check if r.evidence == "print" else f"{r.check} ({r.evidence})"),
             escape(r.printed),
             escape(r.follows),
@@ -206,49 +165,3 @@ def audit_table(checks: pd.DataFrame) -> HTML:
     ]
     heads = ["paper", "exhibit", "check", "printed", "what follows", "outcome"]
     return search_table(heads, rows, "RaLEs fails")
-
-
-def _where(finding: PaperFinding) -> str:
-    places = {
-        r.exhibit: link(r.notebook, r.anchor, r.label.removeprefix("unnumbered, "))
-        for r in finding.checks.itertuples()
-    }
-    return joined(list(places.values()))
-
-
-def _instance(finding: PaperFinding) -> str:
-    """The first check that a finding explains, and how many more there are."""
-    first = next(finding.checks.itertuples())
-    more = f" ({len(finding.checks) - 1} more like it)" if len(finding.checks) > 1 else ""
-    printed = escape(in_quotes(first.printed, first.exhibit))
-    return f"{escape(first.check)}: printed {printed}; found {escape(first.follows)}{more}"
-
-
-def findings(checks: pd.DataFrame, changes: str) -> HTML:
-    """The findings that change one of :data:`CHANGES`: the explanation, then the numbers.
-
-    Parameters
-    ----------
-    checks : see :func:`radeval_lib.study.audit`.
-    """
-    items = [
-        f"<li><strong>{escape(finding.paper)}, {_where(finding)}.</strong> {escape(finding.explanation)} "
-        f'<div class="muted">{_instance(finding)}</div></li>'
-        for finding in ranked_findings(checks)
-        if finding.changes == changes
-    ]
-    return HTML(f'<ul class="findings">{"".join(items)}</ul>' if items else "<p>None in this build.</p>")
-
-
-def findings_table(checks: pd.DataFrame) -> HTML:
-    """Every finding, to search: where it is, its cause, what it changes, and the first of its numbers."""
-    rows = [
-        [
-            f"{escape(finding.paper)}, {_where(finding)}",
-            escape(finding.explanation) + _muted(_instance(finding)),
-            CAUSE_WORDS[finding.cause],
-            CHANGES[finding.changes] if finding.explanation else "",
-        ]
-        for finding in ranked_findings(checks)
-    ]
-    return search_table(["where", "what fails, and why", "cause", "changes"], rows, "a result")

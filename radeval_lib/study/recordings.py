@@ -1,41 +1,28 @@
 """Recorded scores of public test sets: numbers that stand in the repository, where texts may not.
 
 ``data_manifests/recorded/<set>.csv`` has a row per candidate in the order of the set's files, its ratings and
-what each metric said of it; ``<set>.yml`` says with what each column was made. An instrument that reads by
-rules and was frozen before it met a test set keeps its recorded scores there while it is developed: they are
-shown in place of new ones until it is frozen and recorded again. Where a recording fills a role
-(``recorded/radpref``), placeholders stand for its texts, and metrics give the recorded scores.
+what each metric said of it; ``<set>.yml`` says with what each column was made. Here: whether the code would
+still give them, which an edition or a run shows, and the sentence that says so.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
-
-import numpy as np
-import pandas as pd
+from typing import cast
 
 from radeval_lib import registry
 from radeval_lib.data import radpref, readers, recorded
-from radeval_lib.data.errors import DataError
-from radeval_lib.data.manifests import find, sha256
+from radeval_lib.data.manifests import find
 from radeval_lib.data.recorded import Recording
 from radeval_lib.data.records import TextPair
 from radeval_lib.data.restricted import reveal
-from radeval_lib.metrics.base import Metric, Scores, create, get
-from radeval_lib.origin import RECORDED_SCORES, Reading
+from radeval_lib.metrics.base import Metric, create, get
 from radeval_lib.paths import RECORDED, ROOT
-from radeval_lib.placeholders import Placeholder, behind, refuse
 from radeval_lib.roles import filling
-from radeval_lib.stats.inputs import FloatArray
 from radeval_lib.study import code
 from radeval_lib.study.behaviours import behaviour, has_moved, probe_scores
 from radeval_lib.wording import joined, long_date
-
-if TYPE_CHECKING:
-    from radeval_lib.lexicon.significance import Context
 
 SYSTEMS = "iu_systems"
 """The set with committed outputs of systems, which every edition shows as recorded."""
@@ -133,180 +120,8 @@ def sentence(recording: Recording, stale: Sequence[str], now: str) -> str:
     return f"{title} was scored on {day}, with version {versions} of {titles}; the code, {here}, differs."
 
 
-def of_placeholders(metric: Metric, given: Iterable[str] = ()) -> Metric:
-    """The metric, which gives recorded scores to placeholders of recorded texts, and its own to texts.
-
-    ``given``: the settings that a page asks for; those that follow from the models are the recording's.
-    """
-    return cast(Metric, _OfPlaceholders(metric, given))
-
-
-def frozen(metric: Metric, sets: Sequence[str], root: Path, reading: Reading) -> Metric:
-    """The metric, which gives recorded scores to the pairs of sets for which it is out of date, as far as the
-    data root holds the files that were scored."""
-    known: dict[tuple[str, str], float] = {}
-    for name in sets:
-        scored = recorded.load(name).about["files"].items()
-        if not all((root / file).is_file() and sha256(root / file) == digest for file, digest in scored):
-            continue
-        if metric.name in recorded.load(name).table and is_out_of_date(name, metric):
-            values = recorded.load(name).table[metric.name].tolist()
-            known |= zip(map(_on_one_line, texts(name, root)), values, strict=True)
-            reading.note_file(RECORDED_SCORES, RECORDED / f"{name}.csv")
-    return cast(Metric, _WithRecorded(metric, known)) if known else metric
-
-
-def columns(name: str, root: Path | None, pairs: Sequence[tuple[str, str]]) -> pd.DataFrame:
-    """The recorded rows of pairs of a set, texts or their placeholders, in their order."""
-    if all(behind(candidate) for _, candidate in pairs):
-        numbers = [_candidate(*pair).number for pair in pairs]
-        return recorded.load(name).table.iloc[numbers].reset_index(drop=True)
-    if root is None:
-        raise DataError("its texts are not here", name, "Name a data root.")
-    number_of = {_on_one_line(pair): number for number, pair in enumerate(texts(name, root))}
-    numbers = [number_of.get(_on_one_line(pair), -1) for pair in pairs]
-    if -1 in numbers:
-        raise DataError("a pair that is not recorded", name, "Give pairs of the files that were scored.")
-    return recorded.load(name).table.iloc[numbers].reset_index(drop=True)
-
-
 def sets_of(fillers: Iterable[str]) -> list[str]:
     """The recorded sets among what fills roles, or among data sets."""
     named = (name for filler in fillers for name in registry.datasets_of(filler))
     known = [name for name in recorded.names() if name in registry.RECORDINGS]
     return [name for name in dict.fromkeys(named) if name in known]
-
-
-def _on_one_line(pair: tuple[str, str]) -> tuple[str, str]:
-    """A pair whatever its white space, since metrics may be given texts on one line."""
-    reference, candidate = (" ".join(text.split()) for text in pair)
-    return reference, candidate
-
-
-def _candidate(reference: str, candidate: str) -> Placeholder:
-    """The candidate of two placeholders.
-
-    Raises
-    ------
-    DataError
-        Where they are not a candidate and its own reference: only such pairs are recorded.
-    """
-    ours, theirs = behind(reference), behind(candidate)
-    known = ours and theirs and (ours.set, ours.side, theirs.side) == (theirs.set, "reference", "candidate")
-    if ours and theirs and known and _case_of(theirs) == ours.number:
-        return theirs
-    raise DataError(
-        "a pair that is not recorded: a placeholder beside another text than its own reference",
-        "recorded scores",
-        "Score a candidate against its own reference, or the texts themselves.",
-    )
-
-
-def _case_of(place: Placeholder) -> int:
-    return int(recorded.load(place.set).table.at[place.number, "case"])
-
-
-class _BesideRecorded:
-    """A metric with recorded scores for some pairs; all else is the metric's own."""
-
-    def __init__(self, metric: Metric) -> None:
-        self._metric = metric
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._metric, name)
-
-    def _known(self, pairs: list[tuple[str, str]]) -> dict[int, float]:
-        """The recorded scores of pairs, by their place."""
-        raise NotImplementedError
-
-    def values(self, references: Sequence[str], candidates: Sequence[str]) -> FloatArray:
-        """As :meth:`Metric.values`."""
-        return self.score(references, candidates).values
-
-    def score(
-        self,
-        references: Sequence[str],
-        candidates: Sequence[str],
-        contexts: Sequence[Context | None] | None = None,
-    ) -> Scores:
-        """As :meth:`Metric.score`; a recorded score has no detail.
-
-        Raises
-        ------
-        DataError
-            Where a pair of placeholders is not recorded, or was recorded with other settings.
-        """
-        pairs = list(zip(references, candidates, strict=True))
-        known = self._known(pairs)
-        fresh = [place for place in range(len(pairs)) if place not in known]
-        references, candidates = ([pairs[place][side] for place in fresh] for side in (0, 1))
-        own = self._metric.score(references, candidates, contexts and [contexts[place] for place in fresh])
-        values, details = np.zeros(len(pairs)), dict(zip(fresh, own.details, strict=True))
-        values[[*known, *fresh]] = [*known.values(), *own.values]
-        every = [details.get(place) for place in range(len(pairs))]
-        return replace(own, values=values, details=every, contexts=contexts or ())
-
-
-class _WithRecorded(_BesideRecorded):
-    """A metric with recorded scores for some pairs of texts."""
-
-    def __init__(self, metric: Metric, recorded_scores: Mapping[tuple[str, str], float]) -> None:
-        super().__init__(metric)
-        self._scores = recorded_scores
-
-    def _known(self, pairs: list[tuple[str, str]]) -> dict[int, float]:
-        keys = enumerate(map(_on_one_line, pairs))
-        return {place: self._scores[key] for place, key in keys if key in self._scores}
-
-
-class _OfPlaceholders(_BesideRecorded):
-    """A metric with recorded scores of placeholders; all else is the metric's own, of texts alone."""
-
-    def __init__(self, metric: Metric, given: Iterable[str]) -> None:
-        super().__init__(metric)
-        self._given = tuple(given)
-
-    def __getattr__(self, name: str) -> Any:
-        attribute = getattr(self._metric, name)
-        if not callable(attribute):
-            return attribute
-
-        def of_texts(*arguments: Any, **settings: Any) -> Any:
-            for argument in (*arguments, *settings.values()):
-                texts = [argument] if isinstance(argument, str) else _flat(argument)
-                refuse(texts, f"{self._metric.name}.{name}")
-            return attribute(*arguments, **settings)
-
-        return of_texts
-
-    def _known(self, pairs: list[tuple[str, str]]) -> dict[int, float]:
-        places = [place for place, pair in enumerate(pairs) if any(map(behind, pair))]
-        if not places:
-            return {}
-        for name in {_candidate(*pairs[place]).set for place in places}:
-            self._require_same_settings(name)
-        known = recorded.column((pairs[place][1] for place in places), self._metric.name)
-        return dict(zip(places, known.tolist(), strict=True))
-
-    def _require_same_settings(self, name: str) -> None:
-        columns, key = recorded.load(name).about["columns"], self._metric.name
-        if key not in columns:
-            raise DataError(f"no {key} is recorded", name, f"`radbook record {name}` scores it.")
-        own, kept = settings_of(self._metric), columns[key]["settings"]
-        if any(own[setting] != kept.get(setting) for setting in self._given if setting in own):
-            known = ", ".join(f"{setting} {value}" for setting, value in kept.items())
-            raise DataError(
-                f"{key} is recorded with other settings", name, f"These are recorded: {known or 'none'}."
-            )
-
-
-def settings_of(metric: Metric) -> dict[str, str]:
-    """A metric's settings beside its models, as a recording states them."""
-    return {key: str(value) for key, value in metric.settings().items() if key not in metric.models()}
-
-
-def _flat(argument: Any) -> list[Any]:
-    """What a sequence holds, one level deep in pairs; nothing of what is not a sequence."""
-    if not isinstance(argument, (list, tuple)):
-        return []
-    return [part for item in argument for part in (item if isinstance(item, (list, tuple)) else [item])]

@@ -198,8 +198,7 @@ class Run:
         if self.data_root is None or metric.name not in registry.FROZEN_METRICS:
             return metric
         fillers = [self.whole_profile.roles.get(role, role) for role in self.declared.data]
-        recorded = registry.module(registry.RECORDED)
-        return recorded.frozen(metric, recorded.sets_of(fillers), self.data_root, self.reading)
+        return registry.module(registry.RECORDED).frozen(metric, fillers, self.data_root, self.reading)
 
     def recorded_fillers(self) -> list[str]:
         """What fills the declared roles of this run from recorded test sets."""

@@ -14,7 +14,7 @@ from radeval_lib.pages.summarization.dataset import check_openi
 from radeval_lib.papers.printed_numbers import paper
 from radeval_lib.study import PAPERS, Key, begin, check_value, ledger
 from radeval_lib.study.judging import CAUSES, judge, with_causes
-from radeval_lib.study.pages import CHANGES
+from radeval_lib.study.paper_findings import CHANGES
 
 ENTRIES = [
     (key, name, entry) for key in PAPERS for name, entry in (paper(key).get("discrepancies") or {}).items()

@@ -8,11 +8,13 @@ from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 
+import numpy as np
+import pandas as pd
 import pytest
 
 from radeval_lib.errors import ResultError
 from radeval_lib.paths import NOTEBOOKS
-from radeval_lib.study import headlines
+from radeval_lib.study import handed_tables, headlines
 from radeval_lib.study.headlines import Headline
 from radeval_lib.study.tracing import TracedReading
 from radeval_lib.study.verdicts import EVIDENCE
@@ -59,6 +61,8 @@ def test_a_headline_belongs_to_its_page_and_gets_every_text(run: SimpleNamespace
         headlines.hand_over(run, "first", evidence="open", holds=True, texts={}, **MADE)
     with pytest.raises(ResultError, match="is none of 'a/page'"):
         headlines.hand_over(run, "third", evidence="open", holds=True, texts={}, **MADE)
+    with pytest.raises(ResultError, match="unknown evidence 'opne'"):
+        headlines.hand_over(run, "first", evidence="opne", holds=True, texts={"lead": "2"}, **MADE)
     run.notebook = "b/page"
     with pytest.raises(ResultError, match="is none of 'b/page'"):
         headlines.hand_over(run, "first", evidence="open", holds=True, texts={"lead": "2"}, **MADE)
@@ -125,3 +129,11 @@ def test_each_headline_is_handed_over_by_its_page_and_links_to_it() -> None:
         assert f"({entry.anchor})=" in source, entry.id
         assert set(entry.needs) <= set(EVIDENCE) - {"synthetic"}, entry.id
         assert not re.search(r"\d", re.sub(r"\{\w+\}", "", entry.text).replace("F1", "")), entry.id
+
+
+def test_a_table_is_handed_over_with_its_index(run: SimpleNamespace) -> None:
+    table = pd.DataFrame({"value": [0.5, np.nan], "n": [3, 4]}, index=["BLEU", "ROUGE-L"])
+    assert handed_tables.handed_over(run, run.notebook, "by_grade") is None
+    handed_tables.hand_over_table(run, "by_grade", table)
+    found = handed_tables.handed_over(run, run.notebook, "by_grade")
+    pd.testing.assert_frame_equal(found, table)

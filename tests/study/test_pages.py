@@ -5,8 +5,8 @@ from __future__ import annotations
 import pandas as pd
 import pytest
 
-from radeval_lib.study import pages
-from radeval_lib.study.pages import ranked_findings
+from radeval_lib.study import pages, paper_findings
+from radeval_lib.study.paper_findings import ranked_findings
 from radeval_lib.study.scorecards import distinct_failures
 
 COLUMNS = [
@@ -55,7 +55,7 @@ def test_findings_are_merged_by_their_cause_and_ranked_by_what_they_change(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     levels = {"typo": "wording", "order": "conclusion"}
-    monkeypatch.setattr(pages, "_changes", lambda paper, cause: levels.get(cause, "number"))
+    monkeypatch.setattr(paper_findings, "_changes", lambda paper, cause: levels.get(cause, "number"))
     checks = _audit(
         ("table8", "typo", "fails"),
         ("eq3", "sum", "fails"),
@@ -66,6 +66,8 @@ def test_findings_are_merged_by_their_cause_and_ranked_by_what_they_change(
         ("table1", "", "holds"),
     )
     found = ranked_findings(checks)
+    with pytest.raises(ValueError, match="'concluson' is none of conclusion"):
+        paper_findings.findings(checks, "concluson")
     assert [one.explanation for one in found] == ["By a order.", "By a sum.", "", "", "By a typo."]
     assert distinct_failures(checks)["cause"].tolist() == ["typo", "sum", "order", "fig1: c4", "fig2: c5"]
     assert len(found) == 5, "one cause counts once, an unknown one by exhibit"

@@ -25,7 +25,7 @@ from radeval_lib.pipeline import staging
 from radeval_lib.pipeline.release import ReleaseError, refuse_out_of_date
 from radeval_lib.placeholders import PlaceholderError
 from radeval_lib.registry import FROZEN_METRICS
-from radeval_lib.study import behaviours, exhibit_html, recordings
+from radeval_lib.study import behaviours, exhibit_html, recorded_metrics, recordings
 from radeval_lib.study.beginning import begin_cell
 from radeval_lib.study.profiles import profile
 from radeval_lib.wording import long_date
@@ -64,7 +64,7 @@ def test_a_metric_by_rules_gives_what_is_recorded_or_is_out_of_date(
     name: str, key: str, data_root: Path
 ) -> None:
     metric, pairs = create(key), recordings.texts(name, data_root)
-    kept = recordings.frozen(metric, [name], data_root, Reading())
+    kept = recorded_metrics.frozen(metric, [name], data_root, Reading())
     values = kept.score(*zip(*pairs, strict=True)).values
     np.testing.assert_allclose(values, recorded.load(name).table[key], atol=1e-9)
     assert (kept is metric) != recordings.is_out_of_date(name, metric)
@@ -75,7 +75,7 @@ def test_a_metric_that_changed_keeps_its_recorded_scores_and_scores_the_rest(
 ) -> None:
     monkeypatch.setattr(recordings, "behaviour", lambda metric: "another digest")
     metric, reading = create("green_rules_errors"), Reading()
-    kept = recordings.frozen(metric, ["radpref"], data_root, reading)
+    kept = recorded_metrics.frozen(metric, ["radpref"], data_root, reading)
     (reference, candidate), table = (
         recordings.texts("radpref", data_root)[7],
         recorded.load("radpref").table,
@@ -87,7 +87,7 @@ def test_a_metric_that_changed_keeps_its_recorded_scores_and_scores_the_rest(
         metric.score(*map(list, zip(other, strict=True))).values[0],
     ]
     assert list(reading.data()) == ["data_manifests/recorded/radpref.csv"]
-    assert recordings.columns("radpref", data_root, [(reference, candidate)])["number"].tolist() == [7]
+    assert recorded_metrics.columns("radpref", data_root, [(reference, candidate)])["number"].tolist() == [7]
 
 
 def test_other_files_than_those_that_were_scored_freeze_no_metric(
@@ -95,16 +95,16 @@ def test_other_files_than_those_that_were_scored_freeze_no_metric(
 ) -> None:
     monkeypatch.setattr(recordings, "behaviour", lambda metric: "another digest")
     metric = create("green_rules_errors")
-    assert recordings.frozen(metric, ["radpref", "mts_dialog"], tmp_path, Reading()) is metric
+    assert recorded_metrics.frozen(metric, ["radpref", "mts_dialog"], tmp_path, Reading()) is metric
     for file in recorded.load("radpref").about["files"]:
         (tmp_path / file).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / file).write_text("{}")
-    assert recordings.frozen(metric, ["radpref"], tmp_path, Reading()) is metric
+    assert recorded_metrics.frozen(metric, ["radpref"], tmp_path, Reading()) is metric
 
 
 def test_a_set_of_which_lengths_alone_are_recorded_freezes_no_metric(data_root: Path) -> None:
     metric = create("observations")
-    assert recordings.frozen(metric, ["openi", "mediqa2021"], data_root, Reading()) is metric
+    assert recorded_metrics.frozen(metric, ["openi", "mediqa2021"], data_root, Reading()) is metric
 
 
 def test_fillers_and_data_sets_name_their_recordings() -> None:
@@ -123,7 +123,7 @@ def test_a_probe_tells_metrics_that_differ_in_the_sixth_decimal() -> None:
 
 def test_placeholders_get_recorded_scores_and_texts_the_metrics_own() -> None:
     metric, texts = create("rouge_l"), recorded.texts("radpref")
-    known = recordings.of_placeholders(metric)
+    known = recorded_metrics.of_placeholders(metric)
     other = ("Small left effusion.", "Small right effusion.")
     found = known.score([texts["reference"][7], other[0]], [texts["candidate"][7], other[1]]).values
     own = metric.score([other[0]], [other[1]]).values[0]
@@ -136,12 +136,12 @@ def test_placeholders_get_recorded_scores_and_texts_the_metrics_own() -> None:
 
 def test_only_recorded_pairs_and_settings_have_a_score() -> None:
     texts = recorded.texts("radpref")
-    known = recordings.of_placeholders(create("rouge_l"))
+    known = recorded_metrics.of_placeholders(create("rouge_l"))
     foreign = next(text for text in texts["reference"] if text != texts["reference"][7])
     for reference in (foreign, "No effusion.", texts["candidate"][7]):
         with pytest.raises(DataError, match="a pair that is not recorded"):
             known.score([reference], [texts["candidate"][7]])
-    unstemmed = recordings.of_placeholders(create("rouge_l", stem=False), ["stem"])
+    unstemmed = recorded_metrics.of_placeholders(create("rouge_l", stem=False), ["stem"])
     with pytest.raises(DataError, match="recorded with other settings"):
         unstemmed.score([texts["reference"][7]], [texts["candidate"][7]])
     with pytest.raises(PlaceholderError, match="cannot read reference"):

@@ -37,7 +37,7 @@ from radeval_lib.pages.across.recorded_sets import (
 )
 from radeval_lib.pages.green import freeze
 from radeval_lib.pages.ratescore import learned_weights
-from radeval_lib.study import code, recordings
+from radeval_lib.study import code, recorded_metrics, recordings
 from radeval_lib.study.behaviours import recorded_behaviour
 from radeval_lib.study.runs import Run
 
@@ -206,7 +206,7 @@ def _kept(name: str, metrics: Mapping[str, Metric]) -> dict[str, pd.Series]:
 
 def _column(metric: Metric) -> dict[str, Any]:
     """With what a metric's column is made."""
-    return {"settings": recordings.settings_of(metric), **recorded_behaviour(metric), **_made()}
+    return {"settings": recorded_metrics.settings_of(metric), **recorded_behaviour(metric), **_made()}
 
 
 def _made() -> dict[str, str]:

@@ -13,7 +13,7 @@ from radeval_lib.metrics.base import Metric
 from radeval_lib.pages.across import coded_findings, score_variants, system_sets
 from radeval_lib.pages.across.recorded_sets import absent
 from radeval_lib.pages.across.system_sets import METRICS
-from radeval_lib.study import recordings
+from radeval_lib.study import recorded_metrics, recordings
 from radeval_lib.study.behaviours import recorded_behaviour
 from radeval_lib.study.runs import Run
 
@@ -92,7 +92,7 @@ def description(run: Run) -> dict[str, Any]:
     made = {name: metric(run, name) for name in METRICS}
     return {
         name: {
-            "settings": recordings.settings_of(metric_now),
+            "settings": recorded_metrics.settings_of(metric_now),
             **recorded_behaviour(metric_now),
             "signature": str(metric_now.signature()),
         }

@@ -10,8 +10,7 @@ import pandas as pd
 from matplotlib.axes import Axes
 
 from radeval_lib import plots
-from radeval_lib.study.checks import out_of
-from radeval_lib.wording import in_words, joined
+from radeval_lib.wording import in_words, joined, out_of
 
 
 def ranks(table: pd.DataFrame, systems: Sequence[str]) -> pd.DataFrame:

@@ -9,7 +9,7 @@ import pandas as pd
 from radeval_lib.pages.green.radiologists import RADPREF
 from radeval_lib.placeholders import behind
 from radeval_lib.stats.inputs import FloatArray
-from radeval_lib.study import recordings
+from radeval_lib.study import recorded_metrics, recordings
 from radeval_lib.study.runs import Run
 
 
@@ -29,4 +29,4 @@ def recorded_columns(run: Run, pairs: Sequence[tuple[str, str]]) -> pd.DataFrame
         )
         if not moved:
             return None
-    return recordings.columns(RADPREF, run.data_root, pairs)
+    return recorded_metrics.columns(RADPREF, run.data_root, pairs)

@@ -19,8 +19,9 @@ from radeval_lib.pages.rales.tasks import tasks
 from radeval_lib.papers.printed_numbers import released
 from radeval_lib.stats.estimates import Estimate
 from radeval_lib.study import stand_ins
-from radeval_lib.study.checks import Check, check_setting, check_statement, out_of
+from radeval_lib.study.checks import Check, check_setting, check_statement
 from radeval_lib.study.runs import Run
+from radeval_lib.wording import out_of
 
 PAPERS_DATA = {
     "graph_corpus": "radgraph",

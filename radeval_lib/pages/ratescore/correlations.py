@@ -17,9 +17,10 @@ from radeval_lib.papers.printed_numbers import Printed, by_name, quoted
 from radeval_lib.stats.printed import Kind, corners, correlation_interval, needed_between
 from radeval_lib.stats.printed_counts import counts_that_print, mcnemar_range
 from radeval_lib.stats.proportions import wilson
-from radeval_lib.study.checks import Check, Key, out_of
+from radeval_lib.study.checks import Check, Key
 from radeval_lib.study.printed_leads import lead_of_correlations, lead_of_shares
 from radeval_lib.study.superiority import Lead, check_superiority
+from radeval_lib.wording import out_of
 
 
 def pairs_assumed(sizes: pd.Series) -> dict[str, int]:

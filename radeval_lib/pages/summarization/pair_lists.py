@@ -11,7 +11,8 @@ import pandas as pd
 
 from radeval_lib.errors import PrintedError
 from radeval_lib.papers.printed_numbers import printed, quotations, quoted
-from radeval_lib.study.checks import Check, check_statement, check_value, out_of, under_every
+from radeval_lib.study.checks import Check, check_statement, check_value, under_every
+from radeval_lib.wording import out_of
 
 _NAMED = re.compile(r"modalities \(([^)]*)\) and seven anatomies \(([^)]*)\)")
 
