@@ -151,20 +151,20 @@ class _Progress:
 
     Attributes
     ----------
-    expected : seconds of each step that the engine will run, 0 where unknown; None until it has listed them.
+    expected : seconds of each step that the engine will run, None where unknown; None until they are listed.
     named : whether a step said in a line of its own what stopped it.
     """
 
     def __init__(self, graph: Graph, cores: int, again: Mapping[str, str]) -> None:
         self._graph, self._cores, self._again = graph, cores, again
         self._started: dict[str, float] = {}
-        self.expected: dict[str, float] | None = None
+        self.expected: dict[str, float | None] | None = None
         self.named = False
 
     def lines(self, text: str) -> Iterator[str]:
         """What to show of a line of the log; nothing of lines before the engine has listed its steps."""
         if (waiting := steps.waiting(text)) is not None:
-            self.expected = {name: durations.expected(self._graph, name) or 0.0 for name in waiting}
+            self.expected = {name: durations.expected(self._graph, name) for name in waiting}
             yield _total(self._graph, list(waiting), self._cores)
             yield from _made_again({name: self._again.get(name, why) for name, why in waiting.items()})
         elif self.expected is None:
@@ -173,18 +173,24 @@ class _Progress:
             self._started[name] = time.monotonic()
             yield text.partition(": ")[2] or text
         elif match := _DONE.match(text):
-            yield f"{match[1]} of {match[2]} steps done, about {_duration(self._left(self.expected))} left"
+            yield f"{match[1]} of {match[2]} steps done, about {self._left(self.expected)}"
         elif _SHOWN.match(text):
             self.named |= " is left out: " not in text
             yield text
 
-    def _left(self, expected: Mapping[str, float]) -> float:
-        """Seconds left on all cores; a step that runs longer than expected counts as about to end."""
+    def _left(self, waiting: Mapping[str, float | None]) -> str:
+        """The time left on all cores, and how many steps it leaves out; a step that runs longer than expected
+        counts as about to end, and cells that ended give a measure of those alike."""
         now = time.monotonic()
-        passed = {name: now - started for name, started in self._started.items()}
-        return (
-            sum(max(0.0, seconds - passed.get(name, 0.0)) for name, seconds in expected.items()) / self._cores
-        )
+        left, unmeasured = 0.0, 0
+        for name, at_start in waiting.items():
+            seconds = durations.expected(self._graph, name) if at_start is None else at_start
+            started = self._started.get(name)
+            if seconds is not None:
+                left += max(0.0, seconds - (now - started if started is not None else 0.0))
+            elif started is None:
+                unmeasured += 1
+        return f"{_duration(left / self._cores)}{_and_unmeasured(unmeasured)} left"
 
 
 def _run(graph: Graph, cores: int, say: Say, again: Mapping[str, str], environment: dict[str, str]) -> bool:
@@ -248,5 +254,9 @@ def _total(graph: Graph, waiting: list[str], cores: int) -> str:
     known = [seconds for seconds in every if seconds is not None]
     steps_left = "1 step" if len(waiting) == 1 else f"{len(waiting)} steps"
     estimate = f"{steps_left}, about {_duration(sum(known) / min(cores, len(waiting)))}"
-    unknown = len(every) - len(known)
-    return estimate + (f" and what {unknown} cells take that were not measured here" if unknown else "")
+    return estimate + _and_unmeasured(len(every) - len(known))
+
+
+def _and_unmeasured(cells: int) -> str:
+    """What an estimate leaves out, in words."""
+    return f" and what {cells} cells take that were not measured here" if cells else ""

@@ -140,3 +140,22 @@ def test_what_stops_a_step_without_an_error_of_ours_is_named(
     assert [line for line in said if line.startswith("radbook: ")] == [
         line for line in printed.splitlines() if line.startswith("radbook: ")
     ]
+
+
+def test_an_estimate_names_the_cells_that_it_leaves_out(
+    graph: Graph, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    known: dict[str, float | None] = {"facts/agreement": 60.0, "cell/a": None, "cell/b": None}
+    monkeypatch.setattr(engine.durations, "expected", lambda _, name: known[name])
+    progress = engine._Progress(graph, 1, {})
+    list(progress.lines(steps.waiting_line((f"running {name}", "new") for name in known)))
+    beyond = " and what {} cells take that were not measured here left"
+    assert list(progress.lines("0 of 3 steps (0%) done")) == [
+        f"0 of 3 steps done, about 60 s{beyond.format(2)}"
+    ]
+    list(progress.lines("running cell/a"))
+    assert list(progress.lines("0 of 3 steps (0%) done")) == [
+        f"0 of 3 steps done, about 60 s{beyond.format(1)}"
+    ]
+    known["cell/b"] = 240.0  # as the other cell took here
+    assert list(progress.lines("1 of 3 steps (33%) done")) == ["1 of 3 steps done, about 5 min left"]
