@@ -15,12 +15,12 @@ _LONGEST = 80  # characters of an id
 
 
 def known_id(value: object) -> str:
-    """An id as text, whether it was written as text or as a number.
+    """An id as text in Unicode's form NFKC, whether it was written as text or as a whole number, 17.0 as 17.
 
     Raises
     ------
     ValueError
-        With a remedy, where it is neither, empty, or longer than 80 characters.
+        With a remedy, where it is neither, empty, longer than 80 characters, or not on one line.
     """
     if isinstance(value, Real) and not isinstance(value, bool) and value % 1 == 0:
         value = f"{value:.0f}" if isinstance(value, float) else str(value)
@@ -34,8 +34,8 @@ def known_id(value: object) -> str:
 
 
 def seed(student_id: object) -> int:
-    """The seed of a student; case and blanks around the id do not count. It warns where the id is still the
-    placeholder; a ValueError where it cannot be read."""
+    """The seed of a student, from 0 to 2³² − 1; case and blanks around the id do not count. It warns where
+    the id is still the placeholder; a ValueError where it cannot be read."""
     known = known_id(student_id)
     if known == PLACEHOLDER:
         warnings.warn("put your own id into the first cell: these data are nobody's", stacklevel=2)
@@ -43,5 +43,5 @@ def seed(student_id: object) -> int:
 
 
 def rng(student_id: object, name: str) -> np.random.Generator:
-    """The one source of chance of a lab, for a student and what is drawn."""
+    """The one source of chance of a lab, for a student and what is drawn, its ``name``."""
     return np.random.default_rng([seed(student_id), *name.encode()])

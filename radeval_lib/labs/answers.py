@@ -125,7 +125,9 @@ def _in_order(items: list[Any]) -> list[Any]:
 def callable_answer(value: Any, without: Collection[str]) -> Callable[..., Any]:
     """A function as tests call it: it gets copies of its arguments, and gives its result in normal form.
 
-    ``without`` names packages that it must not call, see :func:`radeval_lib.labs.by_hand.by_hand`.
+    ``without`` names packages that it must not call, see :func:`radeval_lib.labs.by_hand.by_hand`. Called, it
+    raises an AnswerError where it has no body yet or its result has no normal form, a BorrowedError where it
+    calls one of these packages, and whatever the student's code raises.
     """
     code = getattr(value, "__code__", None)
     without_body = code is not None and _does_nothing(code)

@@ -82,6 +82,7 @@ class Lab:
 
     @property
     def source(self) -> Path:
+        """The file that all its versions are made of."""
         return LABS / f"{self.name}.md"
 
 
@@ -99,7 +100,7 @@ def labs() -> list[Lab]:
 
 
 def find(wanted: str) -> Lab:
-    """The lab of that number or name."""
+    """The lab of that number or name; a NotebookError, which lists all, for any other."""
     every = labs()
     for lab in every:
         if wanted in (str(lab.number), lab.name):
@@ -151,7 +152,7 @@ def versions(lab: Lab) -> dict[str, NotebookNode]:
 
 
 def tasks(lab: Lab) -> list[LabTask]:
-    """What is marked in a lab, in its order."""
+    """What is marked in a lab, in its order; a NotebookError where the source is not of its format."""
     parts = _parts(jupytext.read(lab.source).cells, lab)
     return [part.task for part in parts if part.task is not None and part.task.points]
 
@@ -217,7 +218,7 @@ def _show_points(task: LabTask, before: Sequence[NotebookNode]) -> None:
 
 
 def build(lab: Lab, output: Path = OUTPUT) -> None:
-    """Write each version of a lab to ``<version>/<name>.ipynb``, whole or not at all."""
+    """Write each of a lab's :func:`versions` to ``<version>/<name>.ipynb``, whole or not at all."""
     for version, notebook in versions(lab).items():
         atomic.write_text(output / version / f"{lab.name}.ipynb", as_file(notebook))
 
@@ -230,7 +231,7 @@ def code(notebook: NotebookNode) -> list[str]:
 
 def as_file(notebook: NotebookNode) -> str:
     """The notebook for a reader who has no book around it: a link to a page of the book becomes its title and
-    its file."""
+    its file; a NotebookError for a link to no page."""
     notebook = copy.deepcopy(notebook)
     for cell in notebook.cells:
         if cell.cell_type == "markdown":

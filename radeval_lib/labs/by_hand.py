@@ -76,8 +76,8 @@ def _named(frame: FrameType, called: str) -> str:
 
 
 def spliced(texts: Sequence[str], rng: np.random.Generator) -> list[tuple[str, str]]:
-    """Six pairs of a candidate and a reference that no notebook held: one is of ``texts``, the other begins
-    like it and goes on like another."""
+    """Six pairs of a candidate and a reference that no notebook held: one is of ``texts``, two or more of six
+    words or more each, the other begins like it and goes on like another."""
     made = []
     for number in range(6):
         one, other = (texts[place].split() for place in rng.choice(len(texts), 2, replace=False))

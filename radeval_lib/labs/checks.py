@@ -75,7 +75,8 @@ class Checks:
 
 
 def local(names: Mapping[str, Any], name: str, without: Collection[str]) -> Any:
-    """What a test in the student's own process gets for a name."""
+    """What a test in the student's own process gets for a name: a value in normal form, or a function that
+    raises a StudentError for whatever the student's own raises; an AnswerError where it is neither."""
     if name not in names:
         raise AnswerError(f"there is no {name!r}")
     value = names[name]

@@ -19,8 +19,13 @@ def classifier(
     Parameters
     ----------
     name : what is drawn; another name gives other documents.
-    divided_by : what calibrated logits are divided by. 1 leaves the classifier calibrated, less makes it too
-        sure, more not sure enough; None takes the student's own. Scaling by its reciprocal undoes it.
+    documents : how many.
+    divided_by : what calibrated logits are divided by, above 0. 1 leaves the classifier calibrated, less makes
+        it too sure, more not sure enough; None takes the student's own. Scaling by its reciprocal undoes it.
+
+    Returns
+    -------
+    arrays of shapes (documents, 46) and (documents,)
     """
     logits, truth = known_classifier(labs.rng(student_id, f"documents {name}"), documents)
     own = labs.rng(student_id, "temperature").choice(_TEMPERATURES)

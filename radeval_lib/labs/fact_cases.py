@@ -19,11 +19,11 @@ from radeval_lib.synthetic.records import Denial, Normal, Plan, PlannedFinding, 
 
 Fact = tuple[object, ...]
 
-#: Four ways to summarise: the first statements; a selection; what a report generator would write, simulated;
-#: the reference with one to four things changed.
 SYSTEMS = ("first statements", "selection", "simulated model", "altered reference")
-REFERENCE_KEEPS = 0.7  # chance that the reference has a statement of the source
-SELECTION_KEEPS = 0.6  # likewise of the selection
+"""Four ways to summarise: the first statements; a selection; what a report generator would write, simulated;
+the reference with one to four things changed."""
+_REFERENCE_KEEPS = 0.7  # chance that the reference has a statement of the source
+_SELECTION_KEEPS = 0.6  # likewise of the selection
 
 
 @dataclass(frozen=True)
@@ -86,12 +86,12 @@ def fact_cases(n: int, seed: int) -> Iterator[tuple[FactSummary, ...]]:
     """
     for source in generate(n, seed, min_findings=1):
         rng = seeded(seed, source.report_id, "fact cases")
-        reference = _worded(rng, source, _part(rng, source.plan, REFERENCE_KEEPS))
+        reference = _worded(rng, source, _part(rng, source.plan, _REFERENCE_KEEPS))
         telling = [planned for planned in source.plan if not isinstance(planned.content, Remark)]
         first = _only(source.plan, {planned.uid for planned in telling[: max(1, len(telling) // 2)]})
         candidates = (
             _worded(rng, source, first),
-            _worded(rng, source, _part(rng, source.plan, SELECTION_KEEPS)),
+            _worded(rng, source, _part(rng, source.plan, _SELECTION_KEEPS)),
             model_candidate(source, seed),
             _worded(rng, reference, permuted(reference, seed).plan),
         )

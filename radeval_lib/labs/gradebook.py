@@ -81,7 +81,16 @@ def _text(value: str) -> str:
 
 def with_earlier(new: pd.DataFrame, earlier: pd.DataFrame) -> pd.DataFrame:
     """A new table with what an instructor wrote into the earlier one: marks of written tasks, columns of the
-    instructor's own, and rows with marks whose submission is gone."""
+    instructor's own, and rows with marks whose submission is gone.
+
+    Marks go to the row of the same student, lab and file; if there is none, to the student's first row of
+    the lab, with a note.
+
+    Raises
+    ------
+    LabError
+        If the earlier table has no columns ``student``, ``lab`` and ``file``.
+    """
     if not {"student", "lab", "file"} <= set(earlier):
         raise LabError(
             "the table that is there has no columns student, lab and file",

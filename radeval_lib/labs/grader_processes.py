@@ -27,7 +27,11 @@ STUDENT_ENVIRONMENT = ENVIRONMENT | {
 
 
 def run_in_processes(jobs: Sequence[Callable[[], None]], at_once: int) -> None:
-    """Run each job in a forked process of its own, at most so many at once; 0: one per core."""
+    """Run each job in a forked process of its own, at most so many at once; 0: one per core.
+
+    A job that fails is not reported: it says so on standard error, and leaves nothing where its result is
+    looked for.
+    """
     at_once = at_once or os.cpu_count() or 1
     waiting, running = list(jobs), dict[int, multiprocessing.process.BaseProcess]()
     while waiting or running:

@@ -55,10 +55,12 @@ class Grade:
 
     @property
     def points(self) -> float:
+        """The points of all tasks that tests mark."""
         return float(sum(task.points for task in self.tasks.values()))
 
     @property
     def possible(self) -> float:
+        """The points possible of these tasks."""
         return float(sum(task.possible for task in self.tasks.values()))
 
     def to_json(self) -> str:

@@ -93,7 +93,7 @@ class StudentChannel:
 
     def get(self, name: str, without: Collection[str] = ()) -> Any:
         """What a submission has under a name: a value in normal form, or a stand-in for a function, which
-        must not call the packages that ``without`` names."""
+        must not call the packages that ``without`` names; an AnswerError where there is neither."""
         try:
             answer = self._ask(name)
         except StudentError as error:
@@ -121,9 +121,13 @@ def judge(
 ) -> None:
     """Ask for a submission's cells to be run, then judge its tasks by the grader's version of the lab.
 
-    ``request`` has the ``cells``, which are ``skipped``, and the ``seconds`` for each cell or call.
-
-    ``report`` takes each message to the grader.
+    Parameters
+    ----------
+    channel : to the student's process.
+    request : the ``cells``, which of them are ``skipped``, and the ``seconds`` for each cell or call.
+    notebook : the grader's version.
+    tasks : the names of those that are not marked yet.
+    report : takes each message to the grader.
     """
     student, cell = StudentChannel(channel, request["seconds"]), None
     try:

@@ -60,7 +60,8 @@ def _pool() -> tuple[tuple[SyntheticReport, ...], tuple[PlannedFinding, ...]]:
 
 
 def pairs(n: int, seed: int) -> list[Pair]:
-    """So many pairs; a candidate has its own words, and from none to three errors."""
+    """``n`` pairs; a candidate has its own words, and from none to four errors. Pair i depends on ``seed``
+    and i alone."""
     return [_pair(seeded(seed, number, "report pair")) for number in range(n)]
 
 

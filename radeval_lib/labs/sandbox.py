@@ -135,6 +135,7 @@ class MemoryWatch(threading.Thread):
         self._process, self._most = process, most
 
     def run(self) -> None:
+        """Watch until the process has ended."""
         while self._process.poll() is None:
             if _in_use(self._process.pid) > self._most:
                 self._process.kill()

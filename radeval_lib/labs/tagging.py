@@ -43,7 +43,12 @@ def features(words: Sequence[str], place: int) -> dict[str, str]:
 
 
 def train(examples: Sequence[Sentence]) -> Any:
-    """A model fitted to sentences; the same sentences give the same model."""
+    """A model fitted to one sentence or more; the same sentences give the same model.
+
+    Returns
+    -------
+    a scikit-learn pipeline over :func:`features`, which predicts one tag per word
+    """
     from sklearn.feature_extraction import DictVectorizer
     from sklearn.pipeline import make_pipeline
     from sklearn.svm import LinearSVC
@@ -55,8 +60,9 @@ def train(examples: Sequence[Sentence]) -> Any:
 
 
 def predict(tagger: Any, texts: Sequence[Sequence[str]]) -> list[list[str]]:
-    """The tags of each sentence, given as its words."""
-    tags = iter(tagger.predict([features(words, place) for words in texts for place in range(len(words))]))
+    """The tags of each sentence, given as its words; none of a sentence without words."""
+    seen = [features(words, place) for words in texts for place in range(len(words))]
+    tags = iter(tagger.predict(seen) if seen else ())
     return [[str(next(tags)) for _ in words] for words in texts]
 
 
@@ -66,6 +72,7 @@ def spans(tags: Sequence[str]) -> set[tuple[int, int, str]]:
 
 
 def score(gold: Sequence[Sequence[str]], predicted: Sequence[Sequence[str]]) -> dict[str, float]:
-    """Micro precision, recall and F1 of entities whose ends and type are all right."""
+    """Micro ``precision``, ``recall`` and ``f1`` of entities whose ends and type are all right; a ValueError
+    where the sentences, or their tags, are not as many."""
     counts = span_scores(list(map(spans, gold)), list(map(spans, predicted)), list(map(len, gold))).spans
     return {name: getattr(counts, name) for name in ("precision", "recall", "f1")}

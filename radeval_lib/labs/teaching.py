@@ -32,7 +32,13 @@ def source(lab: Lab) -> Path:
 
 
 def slides(lab: Lab) -> str:
-    """The slides as one page of HTML that needs no other file: one screen each, or one sheet in print."""
+    """The slides as one page of HTML that needs no other file: one screen each, or one sheet in print.
+
+    Raises
+    ------
+    NotebookError
+        If the lab names no objectives, or its source has no quiz after the slides.
+    """
     text = lab.source.read_text(encoding="utf-8")
     objectives = _OBJECTIVES.search(text)
     if objectives is None:
@@ -51,7 +57,7 @@ def _listed(title: str, points: list[str]) -> str:
 
 
 def quiz(lab: Lab) -> tuple[str, str]:
-    """The quiz as Markdown: without answers, for students, and with them."""
+    """The quiz as Markdown: without answers, for students, and with them. Lines of answers are indented."""
     title = f"# Quiz on lab {lab.number}: {lab.title}\n\n"
     questions = _parts(lab)[1].strip()
     without = "\n".join(line for line in questions.splitlines() if not line.startswith(" "))

@@ -50,6 +50,13 @@ def build(graph: Graph, cores: int, say: Say) -> None:
 
     Where no book was rendered yet, the pages that wait for no training are made and rendered first, to be
     read while the others are made. Where a step fails, every other step that can run still runs.
+
+    Raises
+    ------
+    RadevalError
+        If a step failed, or Snakemake could not plan them; what failed was said before.
+    ResultError
+        If results are not whole although every step that makes them has run twice.
     """
     os.environ.update(dict.fromkeys(THREAD_VARIABLES, str(graph.settings.threads)))  # before libraries load
     with processes.only_build(graph.output_dir) as environment, forkserver.serving() as served:
@@ -117,7 +124,8 @@ def _made_again(reasons: Mapping[str, str]) -> Iterator[str]:
 
 
 def planned(graph: Graph, again: Iterable[str] = ()) -> list[str]:
-    """The steps that a build would run, in the order in which Snakemake names them."""
+    """The steps that a build would run, and ``again``, in the order in which Snakemake names them; a
+    RadevalError where it could not plan them."""
     command = [*_command(graph, 1, again), "--dry-run"]
     plan = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, encoding="utf-8", check=False)
     lines = (plan.stdout + plan.stderr).splitlines()

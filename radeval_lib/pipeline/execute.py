@@ -136,7 +136,8 @@ def run_notebook(name: str, parameters: Mapping[str, Any], place: RunFolders, pr
     Raises
     ------
     NotebookError
-        If a cell raises, the kernel dies, or a notebook of cells saves nothing.
+        If a cell raises, the kernel dies, or a notebook of cells saves nothing. The notebook up to there is
+        kept beside its place, as ``*.failed.ipynb``.
     """
     logging.getLogger("papermill").setLevel(logging.ERROR)
     failed = place.executed.with_suffix(".failed.ipynb")

@@ -105,7 +105,8 @@ def _has_processes(server: int) -> bool:
 
 
 def through_server(command: Sequence[str], models: bool) -> list[str]:
-    """A command that does what ``command`` does, by a fork where there is a server."""
+    """A command that does what ``command`` does, by a fork where there is a server; ``models``: with
+    :data:`MODEL_LIBRARIES` loaded. A ValueError for a command that runs no module of Python."""
     if "-m" not in command:
         raise ValueError(f"a command of Python that runs a module is wanted, not {' '.join(command)}")
     client = [command[0], "-I", "-S", fork_client.__file__]

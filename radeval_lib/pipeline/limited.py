@@ -15,7 +15,7 @@ NAME = "limited"
 
 
 class _Client(PapermillNotebookClient):
-    """Counts what cells put out, and gives up the kernel when it is too much."""
+    """Counts what cells put out, in characters, and gives up the kernel when it is too much."""
 
     def __init__(self, *given: Any, most: int, **settings: Any) -> None:
         super().__init__(*given, **settings)
@@ -50,7 +50,15 @@ class LimitedEngine(Engine):
     def execute_managed_notebook(
         cls, nb_man: Any, kernel_name: str, *, where: str, limits: Limits, **settings: Any
     ) -> None:
-        """Run a notebook."""
+        """Run the notebook ``where``, which messages name.
+
+        Raises
+        ------
+        NotebookError
+            If a cell runs too long, or all cells put out too much.
+        DeadKernelError
+            If the kernel dies by itself.
+        """
         known = ("kernel_manager_class", "config", "resources")
         client = _Client(
             nb_man,

@@ -99,7 +99,8 @@ def _below_title(source: str, text: str) -> str:
 
 
 def with_claims(source: str, card: pd.DataFrame) -> str:
-    """A prose page with each ``<!-- claims: PAPER -->`` replaced by the table of that paper's claims."""
+    """A prose page with each ``<!-- claims: PAPER -->`` replaced by the table of that paper's claims; a
+    NotebookError for no paper of the ledger."""
 
     def filled(wanted: re.Match[str]) -> str:
         if (key := wanted[1]) not in PAPERS:

@@ -42,10 +42,11 @@ class Graph:
 
     @property
     def output_dir(self) -> Path:
+        """The folder of all that the build leaves."""
         return BUILD / self.settings.name
 
     def require_data_root(self) -> None:
-        """Refuse to run without data files where the profile needs them."""
+        """Refuse to run, by a ParameterError, without data files where the profile needs them."""
         if self.settings.needs_data_root and self.data_root is None:
             raise ParameterError(
                 f"profile {self.settings.name!r} needs data files",
@@ -82,7 +83,13 @@ class Graph:
         return [name for name in self.pages if ALL in declared(name).results]
 
     def cells_before(self, notebook: str) -> list[str]:
-        """Names of the cells that a notebook reads, or whose model it uses."""
+        """Names of the cells that a notebook reads, or whose model it uses.
+
+        Raises
+        ------
+        ParameterError, NotebookError
+            If the profile plans none of the cells, or fills none of the model roles, that it declares.
+        """
         wanted = declared(notebook)
         names = [name for name, cell in self.cells.items() if cell.notebook in wanted.cells]
         for missing in set(wanted.cells) - {cell.notebook for cell in self.cells.values()}:
@@ -105,7 +112,7 @@ class Graph:
         return list(dict.fromkeys(names))
 
     def pages_before(self, notebook: str) -> list[str]:
-        """The pages whose results a notebook reads."""
+        """The pages whose results a notebook reads; a NotebookError for one that is no page."""
         wanted = declared(notebook).results
         if ALL in wanted:
             return [name for name in self.pages if name not in self.readers]
@@ -145,6 +152,7 @@ class Graph:
         return {"profile": self.settings.name, "seed": 0, "data_root": self.data_root is not None}
 
     def results(self, page: str) -> Path:
+        """The folder of what a page records."""
         return self.output_dir / "results" / page
 
     def discard_removed(self) -> None:
