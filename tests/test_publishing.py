@@ -16,7 +16,7 @@ import pytest
 import yaml
 from bs4 import BeautifulSoup
 
-from radeval_lib.labs import building
+from radeval_lib.labs import lab_sources
 from radeval_lib.paths import ROOT, notebooks
 from radeval_lib.pipeline import launching, steps
 from radeval_lib.study import cell_outputs, cells
@@ -216,7 +216,7 @@ def test_labs_to_launch_need_the_wheel_alone(tmp_path: Path) -> None:
     wheel = tmp_path / "radeval_lib-0.1.0-py3-none-any.whl"
     wheel.write_bytes(b"wheel")
     written = launching.export_labs(tmp_path / "launch", "owner/study", wheel)
-    assert len(written) == len(building.labs())
+    assert len(written) == len(lab_sources.labs())
     needed = (tmp_path / "launch" / "requirements.txt").read_text(encoding="utf-8")
     (place,) = re.findall(r"^\./(.*)\[labs,models\]$", needed, re.MULTILINE)
     assert (tmp_path / "launch" / place).read_bytes() == b"wheel"  # what Binder installs

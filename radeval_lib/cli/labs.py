@@ -24,9 +24,9 @@ def labs_group() -> None:
 @one_line_errors
 def build(output: Path | None) -> None:
     """Write every lab's notebooks: student's, instructor's and grader's."""
-    from radeval_lib.labs import building
+    from radeval_lib.labs import building, lab_sources
 
-    for lab in building.labs():
+    for lab in lab_sources.labs():
         building.build(lab, output or building.OUTPUT)
         click.echo(f"Lab {lab.number}: {lab.title}")
     click.echo(f"Written to {display_path(output or building.OUTPUT)}: hand out student/ alone")
@@ -38,9 +38,9 @@ def build(output: Path | None) -> None:
 def start(lab: str) -> None:
     """Put the notebook of LAB, a number or name, into my_labs/, unless it is there; say where."""
     from radeval_lib import atomic
-    from radeval_lib.labs import building
+    from radeval_lib.labs import building, lab_sources
 
-    chosen = building.find(lab)
+    chosen = lab_sources.find(lab)
     target = building.WORK / f"{chosen.name}.ipynb"
     if not target.exists():
         atomic.write_text(target, building.as_file(building.versions(chosen)["student"]))

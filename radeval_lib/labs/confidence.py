@@ -20,8 +20,8 @@ def classifier(
     ----------
     name : what is drawn; another name gives other documents.
     documents : how many.
-    divided_by : what calibrated logits are divided by, above 0. 1 leaves the classifier calibrated, less makes
-        it too sure, more not sure enough; None takes the student's own. Scaling by its reciprocal undoes it.
+    divided_by : what calibrated logits are divided by, above 0. 1 leaves the classifier calibrated, less
+        makes it too sure, more not sure enough; None takes the student's own. Its reciprocal undoes it.
 
     Returns
     -------

@@ -10,7 +10,7 @@ from typing import Any
 import pandas as pd
 
 from radeval_lib.errors import LabError, listed
-from radeval_lib.labs import building
+from radeval_lib.labs import lab_sources
 from radeval_lib.labs.grades import Grade
 from radeval_lib.labs.roster import CANVAS_COLUMNS, Roster, key
 
@@ -127,11 +127,13 @@ def with_earlier(new: pd.DataFrame, earlier: pd.DataFrame) -> pd.DataFrame:
 
 def _task_columns(rows: pd.DataFrame) -> set[str]:
     """The columns that tests fill."""
-    return {task.name for lab in _labs_of(rows).values() for task in building.tasks(lab) if not task.written}
+    return {
+        task.name for lab in _labs_of(rows).values() for task in lab_sources.tasks(lab) if not task.written
+    }
 
 
-def _labs_of(rows: pd.DataFrame) -> dict[str, building.Lab]:
-    known = {lab.name: lab for lab in building.labs()}
+def _labs_of(rows: pd.DataFrame) -> dict[str, lab_sources.Lab]:
+    known = {lab.name: lab for lab in lab_sources.labs()}
     return {name: known[name] for name in sorted(set(rows["lab"])) if name in known}
 
 
@@ -158,19 +160,19 @@ def totals(grades: pd.DataFrame, where: str) -> pd.DataFrame:
         if not row["lab"]:
             continue
         if row["lab"] not in labs:
-            known = listed(lab.name for lab in building.labs())
+            known = listed(lab.name for lab in lab_sources.labs())
             raise LabError(f"there is no lab {row['lab']!r}", place, f"Labs: {known}.")
         if (own := (row["lab"], key(row["student"]))) in seen:
             raise LabError(
                 f"a second row of {row['student']!r}", place, "Delete the one that does not count."
             )
         seen.add(own)
-        rows.append(_total(row, building.tasks(labs[row["lab"]]), place))
+        rows.append(_total(row, lab_sources.tasks(labs[row["lab"]]), place))
     made = pd.DataFrame(rows, columns=_TOTALS)
     return made if "name" in grades else made.drop(columns="name")
 
 
-def _total(row: Mapping[str, str], tasks: Sequence[building.LabTask], where: str) -> dict[str, Any]:
+def _total(row: Mapping[str, str], tasks: Sequence[lab_sources.LabTask], where: str) -> dict[str, Any]:
     """A row of :func:`totals` from one of a table of grades, which stands at ``where``."""
     written = {task.name: task.points for task in tasks if task.written}
     marks = {name: _mark(row.get(name, ""), most, f"{where}, {name}") for name, most in written.items()}

@@ -19,7 +19,16 @@ import pandas as pd
 
 from radeval_lib import atomic
 from radeval_lib.errors import FileError, LabError, NotebookError, listed, plain
-from radeval_lib.labs import building, gradebook, grades, notebook_files, resubmissions, sandbox, submissions
+from radeval_lib.labs import (
+    building,
+    gradebook,
+    grades,
+    lab_sources,
+    notebook_files,
+    resubmissions,
+    sandbox,
+    submissions,
+)
 from radeval_lib.labs.grader_processes import ENVIRONMENT, STUDENT_ENVIRONMENT, run_in_processes
 from radeval_lib.labs.grades import Grade
 from radeval_lib.labs.grading_one import grade_submission, new_grade
@@ -70,7 +79,7 @@ def grade(folder: Path, output: Path, rules: GradingRules, roster: Roster | None
 
 def _grades(folder: Path, leave_out: Sequence[Path], rules: GradingRules) -> list[Grade]:
     """The grade of every submission below a folder or in a zip, but for some places."""
-    default_lab = building.find(rules.lab).name if rules.lab else ""
+    default_lab = lab_sources.find(rules.lab).name if rules.lab else ""
     with tempfile.TemporaryDirectory() as scratch:
         graders, handed_in = Path(scratch) / "labs", Path(scratch) / "in"
         handed_in.mkdir()
@@ -120,9 +129,9 @@ def _try_sandbox(memory: int) -> None:
         )
 
 
-def _labs_in_use(every: Sequence[Submission], default_lab: str) -> list[building.Lab]:
+def _labs_in_use(every: Sequence[Submission], default_lab: str) -> list[lab_sources.Lab]:
     """The labs whose names are in files: no other is built."""
-    used, labs = {default_lab}, building.labs()
+    used, labs = {default_lab}, lab_sources.labs()
     for submission in every:
         if submission.path is not None and submission.path.stat().st_size <= notebook_files.LARGEST:
             content = submission.path.read_bytes()
@@ -130,7 +139,7 @@ def _labs_in_use(every: Sequence[Submission], default_lab: str) -> list[building
     return [lab for lab in labs if lab.name in used]
 
 
-def _build(lab: building.Lab, folder: Path) -> None:
+def _build(lab: lab_sources.Lab, folder: Path) -> None:
     """Build a lab for grading, and note what is marked.
 
     In a process of its own: what a student's process may be forked from must never have held a test.

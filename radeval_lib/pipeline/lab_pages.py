@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 import nbformat
 
-from radeval_lib.labs import building
+from radeval_lib.labs import building, lab_sources
 from radeval_lib.pipeline import citing, launching
 
 # The rows of a lab's first table that name pages: | **Read first** | {ref}`label` |
@@ -18,7 +18,7 @@ _SOLUTIONS = "Solutions are not on this site: {ref}`an instructor makes them <la
 
 def staged() -> Iterator[tuple[str, str]]:
     """Name and content of each file that the labs add to the staged book."""
-    for lab in building.labs():
+    for lab in lab_sources.labs():
         student = building.versions(lab)["student"]
         yield f"_extra/labs/{lab.name}.ipynb", building.as_file(student)
         head, _, rest = student.cells[0].source.partition("\n\n")
@@ -29,7 +29,7 @@ def staged() -> Iterator[tuple[str, str]]:
         yield f"notebooks/labs/{lab.name}.ipynb", str(nbformat.writes(student))
 
 
-def _buttons(lab: building.Lab) -> str:
+def _buttons(lab: lab_sources.Lab) -> str:
     """How to get the notebook: by a link, on Binder where the repository is named, or by a command."""
     links = [f'<a href="../../labs/{lab.name}.ipynb" download>Download the notebook</a>']
     if hosted := launching.home():
@@ -41,7 +41,7 @@ def _buttons(lab: building.Lab) -> str:
 def exercises() -> dict[str, str]:
     """For the label of each page that labs rest on, the line that leads there to the labs."""
     by_label: dict[str, list[str]] = {}
-    for lab in building.labs():
+    for lab in lab_sources.labs():
         rows = _READ.findall(lab.source.read_text(encoding="utf-8"))
         for label in dict.fromkeys(LABEL.findall(" ".join(rows))):
             by_label.setdefault(label, []).append(f"{{ref}}`Lab {lab.number}: {lab.title} <lab-{lab.name}>`")

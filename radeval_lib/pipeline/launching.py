@@ -18,7 +18,7 @@ from pathlib import Path
 import nbformat
 
 from radeval_lib import atomic, own_yaml
-from radeval_lib.labs import building
+from radeval_lib.labs import building, lab_sources
 from radeval_lib.paths import BUILD, DEFAULT_PROFILE, MANIFESTS, ROOT, display_path, notebooks
 from radeval_lib.pipeline import durations, steps
 from radeval_lib.study import cell_outputs, cells
@@ -88,7 +88,7 @@ def export_labs(target: Path, repository: str, wheel: Path) -> list[Path]:
     )
     atomic.write_text(target / "runtime.txt", "python-3.11\n")
     written = []
-    for lab in building.labs():
+    for lab in lab_sources.labs():
         notebook = nbformat.reads(building.as_file(building.versions(lab)["student"]), as_version=4)
         source = _INSTALL.format(needed=needed, wheels=CPU_WHEELS)
         notebook.cells.insert(1, nbformat.v4.new_code_cell(source, id="set-up"))

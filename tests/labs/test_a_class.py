@@ -12,14 +12,15 @@ import pytest
 from click.testing import CliRunner
 
 from radeval_lib.cli import main
-from radeval_lib.labs import building
+from radeval_lib.labs import lab_sources
 from tests.labs.test_labs import graded, versions, with_id
 
-LAB = building.find("words_are_not_findings")
+LAB = lab_sources.find("words_are_not_findings")
 BY_TESTS, WRITTEN = (
-    sum(task.points for task in building.tasks(LAB) if task.written == written) for written in (False, True)
+    sum(task.points for task in lab_sources.tasks(LAB) if task.written == written)
+    for written in (False, True)
 )
-JUDGEMENT = next(task.name for task in building.tasks(LAB) if task.written)
+JUDGEMENT = next(task.name for task in lab_sources.tasks(LAB) if task.written)
 CLASS = """Student,ID,SIS Login ID,Section
 "Lovelace, Ada",1,ada,A
 "Hopper, Grace",2,grace,A

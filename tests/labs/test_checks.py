@@ -13,7 +13,7 @@ from nbclient import NotebookClient
 
 from radeval_lib import __version__
 from radeval_lib.cli import main
-from radeval_lib.labs import building
+from radeval_lib.labs import building, lab_sources
 from radeval_lib.labs.checks import Checks
 from tests.labs.test_labs import LABS, versions, with_id
 
@@ -141,7 +141,7 @@ def test_run_all_of_an_unsolved_notebook_reaches_its_end(lab: str, tmp_path: Pat
 
 
 def test_a_change_of_what_students_get_is_another_version(monkeypatch: pytest.MonkeyPatch) -> None:
-    lab = building.find("1")
+    lab = lab_sources.find("1")
     before = building.versions(lab)["student"].metadata[building.METADATA]["version"]
     assert building.versions(lab)["grader"].metadata["lab"]["version"] == before
     monkeypatch.setattr(building, "_UNANSWERED", "_Your answer._")

@@ -26,7 +26,7 @@ import pandas as pd
 import pytest
 from matplotlib.figure import Figure
 
-from radeval_lib.labs import building, checks, rng
+from radeval_lib.labs import building, checks, lab_sources, rng
 from radeval_lib.labs.answers import callable_answer, decode, encode, normal
 from radeval_lib.labs.earlier_answers import own_or_right
 from tests.labs.test_labs import ADA as STUDENT
@@ -131,7 +131,7 @@ def marked(lab: str) -> dict[str, Task]:
     """A lab's tasks, as its source has them."""
     found: dict[str, Task] = {}
     name = ""
-    for cell in jupytext.read(building.find(lab).source).cells:
+    for cell in jupytext.read(lab_sources.find(lab).source).cells:
         tags = cell.metadata.get("tags", [])
         if "hidden-test" in tags:
             made: dict[str, Any] = {}
@@ -179,7 +179,7 @@ def cells(lab: str) -> list[Cell]:
     """The cells of a lab in their order, but for that of the id."""
     return [
         Cell(cell.source, cell.metadata.get("task", ""), float(cell.metadata.get("points", 0)))
-        for cell in jupytext.read(building.find(lab).source).cells
+        for cell in jupytext.read(lab_sources.find(lab).source).cells
         if cell.cell_type == "code"
         and not {"test", "hidden-test"} & {*cell.metadata.get("tags", [])}
         and not cell.source.startswith("student_id =")
@@ -456,7 +456,7 @@ def test_answers_prepared_for_what_a_notebook_shows_get_a_tenth_at_most(lab: str
 @pytest.mark.parametrize("lab", LABS)
 def test_a_check_calls_each_function_that_is_to_be_written(lab: str) -> None:
     """So that a student is told where it calls a package, before hidden tests say so."""
-    for task in building.tasks(building.find(lab)):
+    for task in lab_sources.tasks(lab_sources.find(lab)):
         if task.without:
             own = {name for name in marked(lab)[task.name].names if callable(vars(solved(lab))[name])}
             hidden, shown = (
@@ -491,7 +491,7 @@ def test_answers_differ_between_students(lab: str) -> None:
 @pytest.mark.parametrize("lab", LABS)
 def test_checks_pass_where_students_run_them(lab: str) -> None:
     names = vars(solved(lab))
-    for task in building.tasks(building.find(lab)):
+    for task in lab_sources.tasks(lab_sources.find(lab)):
         for test in task.tests:
             if not test.hidden:
                 made: dict[str, Any] = {}
@@ -512,7 +512,7 @@ def test_every_mark_is_for_content_and_every_hidden_test_says_what_is_wrong(lab:
 @pytest.mark.parametrize("lab", LABS)
 def test_names_that_a_task_wants_are_in_its_text(lab: str) -> None:
     """Or defined in what a student is given: nobody has to guess a name from a check."""
-    every = building.versions(building.find(lab))["student"].cells
+    every = building.versions(lab_sources.find(lab))["student"].cells
     shown = "\n".join(cell.source for cell in every if "def test_" not in cell.source)
     for task in marked(lab).values():
         wanted = {name for test in task.tests for name in inspect.signature(test).parameters}
@@ -523,7 +523,7 @@ def test_names_that_a_task_wants_are_in_its_text(lab: str) -> None:
 @pytest.mark.parametrize("lab", LABS)
 def test_stretch_tasks_change_nothing_that_tests_read(lab: str) -> None:
     """Who leaves them out has the same answers as the solution."""
-    source = jupytext.read(building.find(lab).source).cells
+    source = jupytext.read(lab_sources.find(lab).source).cells
     hidden = [cell.source for cell in source if "hidden-test" in cell.metadata.get("tags", [])]
     read = {name for source in hidden for name in re.findall(r"\bsolution\.(\w+)", source)}
     tests = [test for task in marked(lab).values() for test in task.tests]

@@ -11,7 +11,7 @@ import pandas as pd
 import pytest
 
 from radeval_lib.errors import LabError
-from radeval_lib.labs import building, gradebook, grades
+from radeval_lib.labs import gradebook, grades, lab_sources
 from radeval_lib.labs.attempts import Attempts
 from radeval_lib.labs.grades import Grade, TaskMark
 from radeval_lib.labs.grading_rules import SubmissionLimits
@@ -22,7 +22,7 @@ from radeval_lib.labs.submissions import Sender
 from radeval_lib.paths import ROOT
 
 LAB = "words_are_not_findings"
-MARKED = building.tasks(building.find(LAB))
+MARKED = lab_sources.tasks(lab_sources.find(LAB))
 WRITTEN = [task for task in MARKED if task.written]
 JUDGEMENT = WRITTEN[0].name
 OF = sum(task.points for task in MARKED if not task.written)
@@ -313,7 +313,7 @@ def test_canvas_gets_its_own_columns_and_points_possible(tmp_path: Path) -> None
     table = gradebook.table([graded("ada", "a"), graded("grace", "g")], roster)
     rows = saved(table, tmp_path / "g.csv", **{task.name: "1" for task in WRITTEN})
     found = gradebook.canvas(gradebook.totals(rows, "g.csv"), roster)
-    title = f"Lab 1: {building.find(LAB).title}"
+    title = f"Lab 1: {lab_sources.find(LAB).title}"
     assert list(found) == ["Student", "ID", "SIS User ID", "SIS Login ID", "Section", title]
     assert found.values.tolist() == [
         ["    Points Possible", "", "", "", "", sum(task.points for task in MARKED)],

@@ -12,13 +12,13 @@ from pathlib import Path
 import nbformat
 import pytest
 
-from radeval_lib.labs import building
+from radeval_lib.labs import building, lab_sources
 from radeval_lib.paths import ROOT
 from radeval_lib.pipeline import launching
 
 LABS = [
     pytest.param(lab, id=lab.name, marks=() if lab.name == "reproduce_a_table" else pytest.mark.nightly)
-    for lab in building.labs()
+    for lab in lab_sources.labs()
 ]
 
 
@@ -39,7 +39,7 @@ def outside(arguments: list[str], library: Path, folder: Path) -> subprocess.Com
 
 
 @pytest.mark.parametrize("lab", LABS)
-def test_a_solved_lab_runs_on_the_wheel_alone(lab: building.Lab, library: Path, tmp_path: Path) -> None:
+def test_a_solved_lab_runs_on_the_wheel_alone(lab: lab_sources.Lab, library: Path, tmp_path: Path) -> None:
     notebook: nbformat.NotebookNode = building.versions(lab)["instructor"]
     begin = ["import radeval_lib", "where = radeval_lib.__file__", "display = print"]
     end = f"assert where.startswith({str(library)!r}), where"
@@ -51,7 +51,7 @@ def test_a_solved_lab_runs_on_the_wheel_alone(lab: building.Lab, library: Path, 
 
 
 def test_a_student_checks_a_saved_notebook_on_the_wheel_alone(library: Path, tmp_path: Path) -> None:
-    lab = building.find("reproduce_a_table")
+    lab = lab_sources.find("reproduce_a_table")
     text = building.as_file(building.versions(lab)["instructor"]).replace("your id", "ada")
     (tmp_path / "mine.ipynb").write_text(text, encoding="utf-8")
     done = outside(["-m", "radeval_lib.cli", "labs", "check", "mine.ipynb"], library, tmp_path)

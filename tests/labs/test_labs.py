@@ -19,10 +19,10 @@ import pandas as pd
 import pytest
 import yaml
 
-from radeval_lib.labs import building
+from radeval_lib.labs import building, lab_sources
 
 OWN = Path(__file__).parent
-LABS = [lab.name for lab in building.labs()]
+LABS = [lab.name for lab in lab_sources.labs()]
 ADA, GRACE = "ada", "grace"
 
 
@@ -57,7 +57,7 @@ def graded(folder: Path, *options: str) -> pd.DataFrame:
 
 @cache
 def versions(lab: str) -> dict[str, nbformat.NotebookNode]:
-    return building.versions(building.find(lab))
+    return building.versions(lab_sources.find(lab))
 
 
 def tasks(lab: str) -> dict[str, float]:

@@ -8,16 +8,16 @@ from pathlib import Path
 import pytest
 from matplotlib.figure import Figure
 
-from radeval_lib.labs import building, pictures, teaching
+from radeval_lib.labs import building, lab_sources, pictures, teaching
 from radeval_lib.paths import BOOK
 from radeval_lib.pipeline import lab_pages
 
-LABS = building.labs()
+LABS = lab_sources.labs()
 PAGE = (BOOK / "labs_for_instructors.md").read_text(encoding="utf-8").replace("\N{NO-BREAK SPACE}", " ")
 
 
 @pytest.mark.parametrize("lab", LABS, ids=lambda lab: lab.name)
-def test_slides_stand_alone_and_have_the_labs_own_tasks(lab: building.Lab) -> None:
+def test_slides_stand_alone_and_have_the_labs_own_tasks(lab: lab_sources.Lab) -> None:
     page = teaching.slides(lab)
     assert page.count("<section>") >= 7
     assert not re.search(r"(?:src|href)=", page)
@@ -26,7 +26,7 @@ def test_slides_stand_alone_and_have_the_labs_own_tasks(lab: building.Lab) -> No
 
 
 @pytest.mark.parametrize("lab", LABS, ids=lambda lab: lab.name)
-def test_a_quiz_has_five_questions_and_students_get_no_answer(lab: building.Lab) -> None:
+def test_a_quiz_has_five_questions_and_students_get_no_answer(lab: lab_sources.Lab) -> None:
     questions, answers = teaching.quiz(lab)
     assert len(re.findall(r"^\d\. ", questions, re.MULTILINE)) == 5
     assert len(re.findall(r"^   .*\*\*", answers, re.MULTILINE)) == 5
@@ -48,7 +48,7 @@ def test_pictures_draw_and_a_lab_shows_them(name: str) -> None:
 
 
 @pytest.mark.parametrize("lab", LABS, ids=lambda lab: lab.name)
-def test_the_instructors_page_links_and_counts_each_lab(lab: building.Lab) -> None:
+def test_the_instructors_page_links_and_counts_each_lab(lab: lab_sources.Lab) -> None:
     row = re.search(rf"^\| \{{ref\}}`lab-{lab.name}` \|(.*)$", PAGE, re.MULTILINE)
     assert row is not None
     text = lab.source.read_text(encoding="utf-8")

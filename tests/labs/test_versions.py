@@ -18,7 +18,7 @@ from matplotlib.figure import Figure
 
 from radeval_lib.cli import main
 from radeval_lib.errors import NotebookError
-from radeval_lib.labs import building, figure_data, rng, seed
+from radeval_lib.labs import building, figure_data, lab_sources, rng, seed
 from radeval_lib.pipeline import lab_pages
 from tests.labs.test_labs import LABS, versions
 
@@ -26,7 +26,7 @@ SOLUTION = re.compile(r"# BEGIN SOLUTION.*?\n(.*?)# END SOLUTION", re.DOTALL)
 
 
 def source(lab: str) -> nbformat.NotebookNode:
-    return jupytext.read(building.find(lab).source)
+    return jupytext.read(lab_sources.find(lab).source)
 
 
 @cache
@@ -57,7 +57,7 @@ def test_students_get_no_solution_and_no_hidden_test(lab: str) -> None:
 
 @pytest.mark.parametrize("lab", LABS)
 def test_every_lab_has_its_parts(lab: str) -> None:
-    text = building.find(lab).source.read_text(encoding="utf-8")
+    text = lab_sources.find(lab).source.read_text(encoding="utf-8")
     for part in ("Objectives", "You need", "Time", "Read first", "Data"):
         assert f"| **{part}** |" in text
     assert "\n| Part | In this lab |\n| --- | --- |\n| **Objectives** |" in text
@@ -71,14 +71,14 @@ def test_every_lab_has_its_parts(lab: str) -> None:
 
 
 def test_every_lab_source_has_its_place_in_the_contents() -> None:
-    assert {path.stem for path in building.LABS.glob("*.md")} == set(LABS)
-    assert building.find("1").name == LABS[0]
+    assert {path.stem for path in lab_sources.LABS.glob("*.md")} == set(LABS)
+    assert lab_sources.find("1").name == LABS[0]
     with pytest.raises(NotebookError, match="there is no lab 'x'"):
-        building.find("x")
+        lab_sources.find("x")
 
 
 def test_builds_repeat_and_start_keeps_work(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    lab = building.find("1")
+    lab = lab_sources.find("1")
     building.build(lab, tmp_path)
     first = (tmp_path / "student" / f"{lab.name}.ipynb").read_bytes()
     building.build(lab, tmp_path)

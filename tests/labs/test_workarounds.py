@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from nbformat import NotebookNode
 
-from radeval_lib.labs import building, workarounds
+from radeval_lib.labs import lab_sources, workarounds
 from radeval_lib.labs.grades import Grade, TaskMark
 from radeval_lib.labs.grading_one import withhold_points
 from radeval_lib.labs.notebook_files import read
@@ -260,4 +260,4 @@ def test_tasks_to_be_written_by_hand_count_nothing_and_the_others_as_before() ->
 
 
 def test_the_lab_of_strange_notebooks_has_tasks_to_be_written_by_hand() -> None:
-    assert {task.name for task in building.tasks(building.find(LAB)) if task.without} == BY_HAND
+    assert {task.name for task in lab_sources.tasks(lab_sources.find(LAB)) if task.without} == BY_HAND
