@@ -72,7 +72,7 @@ rule book:
     output:
         OUT + "/_build/html/index.html",
     params:
-        renderer=steps.renderer_digest(),
+        renderer=book_sources.renderer_digest(),
         prose=book_sources.prose_digest(),
     message:
         "rendering the book"

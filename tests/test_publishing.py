@@ -18,7 +18,7 @@ from bs4 import BeautifulSoup
 
 from radeval_lib.labs import lab_sources
 from radeval_lib.paths import ROOT, notebooks
-from radeval_lib.pipeline import launching, steps
+from radeval_lib.pipeline import exporting, launching, steps
 from radeval_lib.study import cell_outputs, cells
 from radeval_lib.study.profiles import names
 from radeval_lib.tables import table_html
@@ -164,7 +164,7 @@ def test_notebooks_to_launch_have_their_parameters_and_their_addresses(
 ) -> None:
     assert launching.buttons("rales/nlu_scores", "HEAD") == ""  # no public home is named here
     monkeypatch.setattr(launching, "home", lambda: "owner/study")
-    written = launching.export(tmp_path / "build" / "launch", "owner/study", "abc123")
+    written = exporting.export(tmp_path / "build" / "launch", "owner/study", "abc123")
     assert len(written) == len(notebooks())
     for path in written:
         notebook = nbformat.read(path, as_version=4)
@@ -215,7 +215,7 @@ def test_cells_that_a_page_reads_are_made_in_order_and_once(
 def test_labs_to_launch_need_the_wheel_alone(tmp_path: Path) -> None:
     wheel = tmp_path / "radeval_lib-0.1.0-py3-none-any.whl"
     wheel.write_bytes(b"wheel")
-    written = launching.export_labs(tmp_path / "launch", "owner/study", wheel)
+    written = exporting.export_labs(tmp_path / "launch", "owner/study", wheel)
     assert len(written) == len(lab_sources.labs())
     needed = (tmp_path / "launch" / "requirements.txt").read_text(encoding="utf-8")
     (place,) = re.findall(r"^\./(.*)\[labs,models\]$", needed, re.MULTILINE)
@@ -233,7 +233,7 @@ def test_labs_to_launch_need_the_wheel_alone(tmp_path: Path) -> None:
 
 def test_binder_and_the_site_run_what_is_there() -> None:
     after = (ROOT / "postBuild").read_text(encoding="utf-8")
-    assert f"radeval_lib.pipeline.launching {launching.FOLDER}" in after
+    assert f"radeval_lib.pipeline.exporting {launching.FOLDER}" in after
     site = (ROOT / "workflow" / "site").read_text(encoding="utf-8")
     assert os.access(ROOT / "workflow" / "site", os.X_OK)
     for script in re.findall(r"workflow/\w+\.py", site):
@@ -241,7 +241,7 @@ def test_binder_and_the_site_run_what_is_there() -> None:
     workflow = yaml.safe_load((ROOT / ".github" / "workflows" / "site.yml").read_text(encoding="utf-8"))
     told = [step.get("run", "") for step in workflow["jobs"]["build"]["steps"]]
     assert any("workflow/site" in one for one in told)
-    assert any("radeval_lib.pipeline.launching" in one for one in told)
+    assert any("radeval_lib.pipeline.exporting" in one for one in told)
 
 
 def test_the_readmes_figure_is_that_of_the_recorded_scores() -> None:

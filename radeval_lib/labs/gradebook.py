@@ -84,7 +84,7 @@ def with_earlier(new: pd.DataFrame, earlier: pd.DataFrame) -> pd.DataFrame:
     instructor's own, and rows with marks whose submission is gone.
 
     Marks go to the row of the same student, lab and file; if there is none, to the student's first row of
-    the lab, with a note.
+    the lab that has none yet, with a note.
 
     Raises
     ------
@@ -108,21 +108,23 @@ def with_earlier(new: pd.DataFrame, earlier: pd.DataFrame) -> pd.DataFrame:
     gone = []
     for row in earlier.to_dict("records"):
         entered = {name: row[name] for name in own if row[name].strip()}
-        if not entered:
-            continue
-        candidates = places.get((row["lab"], key(row["student"])), [])
+        candidates = places[row["lab"], key(row["student"])]
         same = [place for place in candidates if made.at[place, "file"] == row["file"]]
-        if not candidates:
+        free = [place for place in same or candidates if not any(made.loc[place, own])]
+        if entered and free:
+            note = "" if same else f"written marks are those of {row['file']}"
+            _enter(made, free[0], entered, note)
+        elif entered:
             notes = dict.fromkeys([*filter(None, row.get("notes", "").split("; ")), _GONE])
             gone.append({**{name: row.get(name, "") for name in made}, "notes": "; ".join(notes)})
-            continue
-        place = (same or candidates)[0]
-        for name, mark in entered.items():
-            made.at[place, name] = mark
-        if not same:
-            note = f"written marks are those of {row['file']}"
-            made.at[place, "notes"] = "; ".join(filter(None, (made.at[place, "notes"], note)))
     return pd.concat([made, pd.DataFrame(gone, columns=made.columns, dtype=object)], ignore_index=True)
+
+
+def _enter(made: pd.DataFrame, place: int, entered: Mapping[str, str], note: str) -> None:
+    """Put marks, and a note if there is one, into a row of a table."""
+    for name, mark in entered.items():
+        made.at[place, name] = mark
+    made.at[place, "notes"] = "; ".join(filter(None, (made.at[place, "notes"], note)))
 
 
 def _task_columns(rows: pd.DataFrame) -> set[str]:

@@ -79,8 +79,8 @@ WITHIN_TEXTS = _words("""
 """)
 """What no text holds."""
 _GRADING_MODULES = _words("""
-    answers attempts by_hand checks grader_processes grading grading_one judge judge_messages sandbox student
-    submitted_code submitted_commands submitted_constructs submitted_names time_limits workarounds
+    answers attempts by_hand checks grader_processes grading grading_one judge judge_messages sandbox shell
+    student submitted_code submitted_commands submitted_constructs submitted_names time_limits workarounds
 """)
 """Modules of the labs of which a given cell's use of one name is no leave to use another."""
 _FOR_STUDENTS = _words("rng seed known_id PLACEHOLDER")

@@ -20,7 +20,6 @@ from radeval_lib.labs.answers import callable_answer, decode, encode, normal
 from radeval_lib.labs.checks import Checks
 from radeval_lib.labs.time_limits import OutOfTimeError, at_most
 
-_INSTALLERS = ("pip", "conda", "mamba", "micromamba", "uv")
 MOST_REMARKS = 50
 """Of a cell, and of a whole submission."""
 LONGEST_MESSAGE = 300
@@ -29,70 +28,14 @@ WAITING = 4
 """How many times as long as its processor time a cell may take in all."""
 
 
-def kernel_shell() -> Any:
-    """A notebook's own kind of shell, but for magics, commands and backends of matplotlib that fail: these
-    leave a remark and are skipped, as their cell goes on without them. The remarks are in ``remarks``."""
-    import matplotlib
-    import matplotlib.pyplot
-    from ipykernel.inprocess.ipkernel import InProcessInteractiveShell, InProcessKernel
-    from IPython.core.error import UsageError
-    from IPython.core.history import HistoryManager
-    from traitlets import Type
-
-    HistoryManager.enabled = False  # type: ignore[assignment]
-
-    class Shell(InProcessInteractiveShell):
-        remarks: list[str]
-
-        def run_line_magic(self, magic_name: str, line: str, _stack_depth: int = 1) -> Any:
-            if magic_name in _INSTALLERS:
-                self.remarks.append(f"%{magic_name} was skipped: nothing is installed here")
-                return None
-            try:
-                return super().run_line_magic(magic_name, line, _stack_depth=_stack_depth + 1)
-            except Exception as error:
-                self.remarks.append(f"%{magic_name} was skipped: {error}")
-                return None
-
-        def run_cell_magic(self, magic_name: str, line: str, cell: str) -> Any:
-            try:
-                return super().run_cell_magic(magic_name, line, cell)
-            except UsageError as error:
-                self.remarks.append(f"a cell of %%{magic_name} was skipped: {error}")
-                return None
-
-        def system(self, cmd: str) -> None:
-            try:
-                self.system_piped(cmd)
-            except Exception as error:
-                self.remarks.append(f"!{cmd} was skipped: {error}")
-            else:
-                if code := self.user_ns.get("_exit_code"):
-                    self.remarks.append(f"!{cmd} failed ({code}), without a network here")
-
-    class Kernel(InProcessKernel):
-        shell_class = Type(Shell)
-
-    shell: Any = Kernel().shell
-    shell.remarks = []
-    choose = matplotlib.use
-
-    def use(backend: str, *, force: bool = True) -> None:
-        try:
-            choose(backend, force=force)
-        except ImportError as error:
-            shell.remarks.append(f"matplotlib.use was skipped: {error}")
-
-    matplotlib.use = use
-    return shell
-
-
 def serve(channel: socket.socket, cells: Sequence[str], skipped: Collection[int], seconds: int) -> None:
     """Run the sources of code cells but for those ``skipped``, which killed an earlier process, then answer
     until the channel closes; a cell or call may take so many seconds of processor time.
 
     A cell that names what a later one defines runs again at the end.
     """
+    from radeval_lib.labs.shell import kernel_shell
+
     Checks.active = False
     shell = kernel_shell()
     lines = channel.makefile("rw", encoding="utf-8")
@@ -213,6 +156,8 @@ def main() -> None:
     sandbox.enter(*map(int, sys.argv[2:]))
     _import_nltk()
     if sys.argv[1] == "try":
+        from radeval_lib.labs.shell import kernel_shell
+
         kernel_shell()
         return
     run(socket.socket(fileno=int(sys.argv[1])), Path(sandbox.HOME), Path(sandbox.HANDED_IN))

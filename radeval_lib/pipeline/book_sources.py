@@ -1,9 +1,10 @@
-"""The files of the book that no notebook makes, as one digest."""
+"""What the book is rendered by and of, executed notebooks apart, as digests."""
 
 from __future__ import annotations
 
 from radeval_lib import checksums, paths
 from radeval_lib.pipeline import browser_judge
+from radeval_lib.study import dependencies
 
 
 def prose_digest() -> str:
@@ -12,3 +13,9 @@ def prose_digest() -> str:
     files = sorted([paths.ROOT / "_config.yml", *prose, *paths.LABS.glob("*.md")])
     named = [f"{paths.display_path(file)} {checksums.of_file(file)}" for file in files]
     return checksums.of_text("\n".join([*named, f"judge {browser_judge.in_reach()}"]))
+
+
+def renderer_digest() -> str:
+    """Names the code that turns executed notebooks into the book; Sphinx finds its extension by name."""
+    entries = ["radeval_lib.pipeline.book", "radeval_lib.pipeline.sphinx_extension"]
+    return dependencies.modules_digest(dependencies.closure(entries))

@@ -1,4 +1,4 @@
-"""Notebooks that open with one click, and the links to them.
+"""Links that open notebooks with one click, and what such a page needs where nothing was built.
 
 There are links where ``_config.yml`` names the repository's public home (``repository: url``); the workflow
 of the site does so. Binder opens a page that ``postBuild`` made there, Colab one that the workflow pushed to
@@ -8,42 +8,29 @@ of the site does so. Binder opens a page that ``postBuild`` made there, Colab on
 from __future__ import annotations
 
 import re
-import shutil
 import subprocess
 import sys
-import tempfile
 from functools import cache
-from pathlib import Path
 
 import nbformat
 
-from radeval_lib import atomic, own_yaml
-from radeval_lib.labs import building, lab_sources
-from radeval_lib.paths import BUILD, DEFAULT_PROFILE, MANIFESTS, ROOT, display_path, notebooks
+from radeval_lib import own_yaml
+from radeval_lib.paths import BUILD, DEFAULT_PROFILE, ROOT
 from radeval_lib.pipeline import durations, steps
 from radeval_lib.study import cell_outputs, cells
 from radeval_lib.study.cells import Cell
 from radeval_lib.study.declarations import ALL, declared
 from radeval_lib.study.profiles import command
-from radeval_lib.study.sources import read_source, with_parameters
 
-BRANCH, FOLDER, LABS = "launch", "build/launch", "labs"
-CPU_WHEELS = "--extra-index-url https://download.pytorch.org/whl/cpu"
-"""Where pip finds a torch for the CPU, of 200 MB in place of 3 GB; its version counts as the newer."""
+BRANCH = "launch"
+"""The branch that the site's workflow pushes notebooks to."""
+FOLDER = "build/launch"
+"""Where ``postBuild`` exports pages on Binder."""
+LABS = "labs"
+"""The folder of labs on the branch."""
 PATIENCE = 300
 """Seconds of training, on two cores, that a page may need before it shows something where it was opened with
 one click; one that needs more has no button."""
-_INSTALL = """# Installs the library where it is missing: a minute, once.
-import importlib.util
-
-if importlib.util.find_spec("radeval_lib") is None:
-    %pip install --quiet {wheels} "{needed}"
-"""
-_MAKE = """# Trains what this page reads: about {minutes} min on two cores, once.
-from radeval_lib.pipeline import launching
-
-launching.make_cells("{name}")
-"""
 _COMMIT = re.compile(r"<td>commit</td>\s*<td>([0-9a-f]{40})\b")  # in a table of provenance
 
 
@@ -72,44 +59,6 @@ def lab_links(repository: str, lab: str) -> dict[str, str]:
         "Binder": f"https://mybinder.org/v2/gh/{repository}/{BRANCH}?urlpath=lab/tree/{path}",
         "Colab": colab(repository, path.removesuffix(".ipynb")),
     }
-
-
-def export_labs(target: Path, repository: str, wheel: Path) -> list[Path]:
-    """Write every lab for students, the wheel, and what Binder installs; the notebooks' places are returned.
-
-    The first cell installs the library where it is missing, as on Colab.
-    """
-    folder = target / LABS
-    folder.mkdir(parents=True, exist_ok=True)
-    shutil.copy(wheel, folder)
-    needed = f"radeval-lib[labs,models] @ https://github.com/{repository}/raw/{BRANCH}/{LABS}/{wheel.name}"
-    atomic.write_text(
-        target / "requirements.txt", f"{CPU_WHEELS}\njupyterlab\n./{LABS}/{wheel.name}[labs,models]\n"
-    )
-    atomic.write_text(target / "runtime.txt", "python-3.11\n")
-    written = []
-    for lab in lab_sources.labs():
-        notebook = nbformat.reads(building.as_file(building.versions(lab)["student"]), as_version=4)
-        source = _INSTALL.format(needed=needed, wheels=CPU_WHEELS)
-        notebook.cells.insert(1, nbformat.v4.new_code_cell(source, id="set-up"))
-        path = folder / f"{lab.name}.ipynb"
-        atomic.write_text(path, f"{nbformat.writes(notebook)}\n")
-        written.append(path)
-    return written
-
-
-def build_wheel(folder: Path) -> Path:
-    """Build the library's wheel in a folder, from a copy, for setuptools leaves things where it builds."""
-    source = folder / "source"
-    ignored = shutil.ignore_patterns("__pycache__", "*.egg-info")
-    for name in ("radeval_lib", MANIFESTS.name):
-        shutil.copytree(ROOT / name, source / name, ignore=ignored)
-    for name in ("pyproject.toml", "setup.py", "README.md", "LICENSE"):
-        shutil.copy(ROOT / name, source)
-    pip = [sys.executable, "-m", "pip", "wheel", "--quiet", "--no-deps", "--no-build-isolation"]
-    subprocess.run([*pip, "--wheel-dir", str(folder), str(source)], check=True)
-    (wheel,) = folder.glob("*.whl")
-    return wheel
 
 
 def cells_of(name: str) -> list[Cell]:
@@ -162,45 +111,3 @@ def buttons(name: str, commit: str) -> str:
     }
     anchors = " ".join(f'<a href="{link}">Open in {where}</a>' for where, link in links.items())
     return f'<p class="launch-buttons">{anchors}</p>'
-
-
-def export(target: Path, repository: str = "", commit: str = "HEAD") -> list[Path]:
-    """Write every page's notebook with papermill's parameters set, and return where each stands.
-
-    For a machine that has neither the repository nor its packages, as Colab's, the first cell fetches and
-    installs them.
-    """
-    written = []
-    for name, source in notebooks().items():
-        notebook = with_parameters(read_source(source), profile=DEFAULT_PROFILE)
-        if needed := seconds_of(name):
-            minutes = max(1, round(needed / 60))
-            make = nbformat.v4.new_code_cell(_MAKE.format(name=name, minutes=minutes), id="make-cells")
-            notebook.cells.insert(0, make)
-        if repository:
-            notebook.cells.insert(0, nbformat.v4.new_code_cell(_set_up(repository, commit), id="set-up"))
-        path = target / f"{name}.ipynb"
-        path.parent.mkdir(parents=True, exist_ok=True)
-        atomic.write_text(path, f"{nbformat.writes(notebook)}\n")
-        written.append(path)
-    return written
-
-
-def _set_up(repository: str, commit: str) -> str:
-    return "\n".join(
-        [
-            "# Fetches the study and installs its packages: some minutes, once.",
-            f"!git clone --quiet https://github.com/{repository} study",
-            "%cd study",
-            f"!git checkout --quiet {commit}",
-            f"%pip install --quiet {CPU_WHEELS} --requirement requirements.lock --editable .",
-        ]
-    )
-
-
-if __name__ == "__main__":
-    made = export(Path(sys.argv[1]), *sys.argv[2:])
-    if len(sys.argv) > 2:  # elsewhere than where the repository is installed
-        with tempfile.TemporaryDirectory() as folder:
-            made += export_labs(Path(sys.argv[1]), sys.argv[2], build_wheel(Path(folder)))
-    print(f"{len(made)} notebooks in {display_path(Path(sys.argv[1]))}")

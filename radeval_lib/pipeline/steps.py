@@ -315,9 +315,3 @@ def _inputs_file(output_dir: Path, name: str) -> Path:
 def note_inputs(output_dir: Path, name: str, inputs: Mapping[str, str]) -> None:
     """Remember what a step read: :meth:`Graph.inputs` when it began."""
     atomic.write_text(_inputs_file(output_dir, name), json.dumps(inputs, indent=1, sort_keys=True) + "\n")
-
-
-def renderer_digest() -> str:
-    """Names the code that turns executed notebooks into the book; Sphinx finds its extension by name."""
-    entries = ["radeval_lib.pipeline.book", "radeval_lib.pipeline.sphinx_extension"]
-    return dependencies.modules_digest(dependencies.closure(entries))

@@ -224,6 +224,19 @@ def test_grading_again_keeps_what_was_entered(tmp_path: Path) -> None:
         gradebook.with_earlier(old, pd.DataFrame({"a": ["1"]}))
 
 
+def test_of_two_earlier_rows_neither_mark_is_lost(tmp_path: Path) -> None:
+    both = gradebook.table([graded("ada", "one.ipynb"), graded("ada", "two.ipynb")]).astype(object)
+    both[JUDGEMENT] = ["2", "3"]
+    both.to_csv(tmp_path / "grades.csv", index=False)
+    earlier = read_table(tmp_path / "grades.csv")
+    again = gradebook.with_earlier(gradebook.table([graded("ada", "three.ipynb")]), earlier)
+    assert again[["file", JUDGEMENT]].to_numpy().tolist() == [["three.ipynb", "2"], ["two.ipynb", "3"]]
+    assert again["notes"].tolist() == [
+        "written marks are those of one.ipynb",
+        "no longer among the submissions",
+    ]
+
+
 def test_totals_add_written_marks_and_name_what_lacks_them(tmp_path: Path) -> None:
     table = gradebook.table([graded("ada", "a.ipynb"), graded("bob", "b.ipynb")])
     marks = {task.name: "1,5" for task in WRITTEN}

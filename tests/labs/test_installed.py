@@ -14,7 +14,7 @@ import pytest
 
 from radeval_lib.labs import building, lab_sources
 from radeval_lib.paths import ROOT
-from radeval_lib.pipeline import launching
+from radeval_lib.pipeline import exporting
 
 LABS = [
     pytest.param(lab, id=lab.name, marks=() if lab.name == "reproduce_a_table" else pytest.mark.nightly)
@@ -26,7 +26,7 @@ LABS = [
 def library(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with what the wheel holds."""
     folder = tmp_path_factory.mktemp("wheel")
-    with zipfile.ZipFile(launching.build_wheel(folder)) as wheel:
+    with zipfile.ZipFile(exporting.build_wheel(folder)) as wheel:
         wheel.extractall(folder / "installed")
     return folder / "installed"
 

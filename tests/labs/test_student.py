@@ -32,8 +32,8 @@ CELLS = {
 }
 RUN = """
 import json, sys
-from radeval_lib.labs import student
-shell, remarks = student.kernel_shell(), []
+from radeval_lib.labs.shell import kernel_shell
+shell, remarks = kernel_shell(), []
 for cell in json.loads(sys.argv[1]):
     shell.run_cell(cell, store_history=False, silent=False)
     remarks.append(list(shell.remarks))

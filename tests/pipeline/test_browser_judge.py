@@ -76,7 +76,7 @@ def test_a_missing_or_another_package_is_one_line_with_its_remedy(
     package: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def told() -> str:
-        done = CliRunner().invoke(main, ["render", "--profile", "none", "--browser-judge"])
+        done = CliRunner().invoke(main, ["render", "--profile", "smoke", "--browser-judge"])
         assert done.exit_code == 2
         assert done.stderr.count("\n") == 1
         return done.stderr

@@ -76,8 +76,14 @@ def in_reach() -> bool:
 
 def lack() -> str:
     """Why a book has no judge, in one line."""
-    fetch = f"npm pack {specifier()} --pack-destination {display_path(package().parent)}"
-    return f"its judge runs in a Python for browsers, which `{fetch}` fetches and `radbook render` puts here"
+    return (
+        f"its judge runs in a Python for browsers, which `{_fetch()}` fetches and `radbook render` puts here"
+    )
+
+
+def _fetch() -> str:
+    """The command that fetches the package."""
+    return f"npm pack {specifier()} --pack-destination {display_path(package().parent)}"
 
 
 def specifier() -> str:
@@ -94,13 +100,14 @@ def runtime() -> dict[str, bytes]:
         If the package is not there, or its checksum is another.
     """
     pin, path = pinned(), package()
-    fetch = f"npm pack {specifier()} --pack-destination {display_path(path.parent)}"
     if not path.is_file():
-        raise BrowserJudgeError(f"no package {specifier()}", display_path(path), f"Run `{fetch}`.")
+        raise BrowserJudgeError(f"no package {specifier()}", display_path(path), f"Run `{_fetch()}`.")
     content = path.read_bytes()
     if base64.b64encode(hashlib.sha512(content).digest()).decode() != pin["sha512"]:
         raise BrowserJudgeError(
-            "its SHA-512 is not the one that is pinned", display_path(path), f"Remove it and run `{fetch}`."
+            "its SHA-512 is not the one that is pinned",
+            display_path(path),
+            f"Remove it and run `{_fetch()}`.",
         )
     files = {}
     with tarfile.open(fileobj=io.BytesIO(content)) as packed:
