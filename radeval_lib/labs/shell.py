@@ -1,4 +1,4 @@
-"""The shell that runs a submission's cells: of a notebook's own kind, but what fails for want of a network, a
+"""The shell that runs a submission's cells: of a notebook's own kind, but what fails for lack of a network, a
 display or a package leaves a remark."""
 
 from __future__ import annotations

@@ -112,7 +112,7 @@ class Graph:
         return list(dict.fromkeys(names))
 
     def pages_before(self, notebook: str) -> list[str]:
-        """The pages whose results a notebook reads; a NotebookError for one that is no page."""
+        """The pages whose results a notebook reads; a NotebookError for one that is not a page."""
         wanted = declared(notebook).results
         if ALL in wanted:
             return [name for name in self.pages if name not in self.readers]
