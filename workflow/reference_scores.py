@@ -20,7 +20,7 @@ import numpy as np
 from radeval_lib import atomic, data
 from radeval_lib.data import openi
 from radeval_lib.metrics import create
-from radeval_lib.metrics.report import QUANTILES, REFERENCE_SCORES
+from radeval_lib.metrics.score_charts import QUANTILES, REFERENCE_SCORES
 from radeval_lib.synthetic import SyntheticError, error_pairs, rewrite
 
 PAIRS, SEED = 400, 20260101

@@ -50,7 +50,7 @@ def possible_counts(
     """Every set of counts up to the given sizes that gives these rates, smallest first.
 
     A precision of 1 beside a recall of 0 means a summary without any fact: nothing over nothing, printed
-    as 1. There is no constraint where ``omission`` is None.
+    as 1. There is no constraint where ``omission`` is None. A rate that is not from 0 to 1 is a ValueError.
     """
     for rate in (precision, recall, hallucination, omission or 0.0):
         if not 0 <= rate <= 1:
@@ -58,14 +58,13 @@ def possible_counts(
     found = []
     for reference in range(1, most_reference + 1):
         common = _share(recall, reference)
-        omitted = 0 if omission is None else _share(omission, reference)
-        if common is None or omitted is None:
+        omitted = None if omission is None else _share(omission, reference)
+        if common is None or (omission is not None and omitted is None):
             continue
         for generated in _generated(precision, common, most_generated):
             invented = _share(hallucination, generated)
             if invented is not None and invented <= generated - common:
-                left_out = None if omission is None else omitted
-                found.append(RateCounts(reference, generated, common, invented, left_out))
+                found.append(RateCounts(reference, generated, common, invented, omitted))
     return sorted(found, key=lambda one: (one.reference + one.generated, one.reference))
 
 
@@ -91,7 +90,13 @@ def _generated(precision: float, common: int, most: int) -> Iterator[int]:
 
 def counts_of(rating: FactRating) -> list[RateCounts]:
     """The counts that can have made one judgement's rates, with no more facts than words; where there are
-    none, with up to ten facts a word: a bound on style must not be taken for a contradiction."""
+    none, with up to ten facts a word: a bound on style must not be taken for a contradiction.
+
+    Raises
+    ------
+    MetricError
+        If no counts give the rates.
+    """
     words = [max(1, len(reveal(text).split())) for text in (rating.reference, rating.candidate)]
     for bound in (1, 10):
         found = possible_counts(
@@ -114,10 +119,16 @@ def counts_of(rating: FactRating) -> list[RateCounts]:
 
 
 def shared_reference_counts(ratings: Sequence[FactRating]) -> list[int]:
-    """Numbers of facts of one reference that fit all the judgements of its summaries; empty where none do."""
+    """Numbers of facts of one reference that fit all the judgements of its summaries; empty where none do.
+
+    Raises
+    ------
+    MetricError
+        If there is no judgement, they are about different references, or as of :func:`counts_of`.
+    """
+    if not ratings:
+        raise MetricError("no judgements of a reference")
     if len({reveal(rating.reference) for rating in ratings}) != 1:
-        raise MetricError(
-            "these judgements are about different references", f"judgement {ratings[0].id}" if ratings else ""
-        )
+        raise MetricError("these judgements are about different references", f"judgement {ratings[0].id}")
     sizes = [{one.reference for one in counts_of(rating)} for rating in ratings]
     return sorted(set.intersection(*sizes))

@@ -15,7 +15,13 @@ def metric(name: str, model: Callable[[str], str], device: str, settings: Mappin
     Parameters
     ----------
     model : finds the model of a role that ``settings`` does not give.
+    device : what its models run on, unless ``settings`` say.
     settings : of the metric, where they differ from its defaults.
+
+    Raises
+    ------
+    MetricError
+        If the metric or a setting is unknown, or a value not of its type.
     """
     filled: dict[str, Any] = {role: model(role) for role in get(name).needs if role not in settings}
     if "device" in settings_of(name):

@@ -25,8 +25,11 @@ class Segment(NamedTuple):
 
 
 def segments(text: str, marks: Iterable[Highlight]) -> Iterator[Segment]:
-    """The text in stretches; joined, they are the text."""
+    """The text in stretches; joined, they are the text. A mark without characters shows nowhere, one that
+    reaches beyond the text is a ValueError."""
     marks = [mark for mark in marks if mark.start < mark.end]
+    if beyond := [mark for mark in marks if mark.start < 0 or mark.end > len(text)]:
+        raise ValueError(f"a mark from {beyond[0].start} to {beyond[0].end} of {len(text)} characters")
     borders = sorted({0, len(text), *(mark.start for mark in marks), *(mark.end for mark in marks)})
     for start, end in pairwise(borders):
         here = [mark for mark in marks if mark.start <= start and end <= mark.end]

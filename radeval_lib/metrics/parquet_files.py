@@ -60,10 +60,13 @@ def rows(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
 
 
 def text(value: Any) -> str | None:
-    """A value as a column of texts has it: what is neither a text nor missing as JSON."""
+    """A value as a column of texts has it: lists and mappings as JSON, with JSON's words for True and False;
+    None stays."""
     if value is None or isinstance(value, str):
         return value
-    return json.dumps(value, ensure_ascii=False, default=str)
+    if isinstance(value, dict | list | bool):
+        return json.dumps(value, ensure_ascii=False, default=str)
+    return str(value)
 
 
 @contextmanager

@@ -45,6 +45,10 @@ MODELS = {
         intercept=2.5e-10,
     ),
 }
+"""The released models by version: CXR-Report-Metric at 9c9ecad, decoded from its pickled files."""
+DISTILROBERTA_BASELINE = 0.8473319
+"""F1 of unrelated sentences by distilroberta-base, layer 5, to which the package bert-score 0.3.13
+rescales."""
 Version = Literal["v0", "v1"]
 
 
@@ -55,6 +59,12 @@ def radcliq(components: ArrayLike, version: str = "v1") -> NDArray[np.float64]:
     ----------
     components : shape (n, 4), float: RadGraph F1 (mean of entity and relation F1), BERTScore F1, cosine of
         CheXbert embeddings, BLEU-2; in this order, computed as the released code does it.
+    version : ``v0`` or ``v1``, see :data:`MODELS`.
+
+    Raises
+    ------
+    ValueError
+        If the version is unknown, or components are not of that shape and finite.
     """
     if version not in MODELS:
         raise ValueError(f"unknown version {version!r}; versions: {', '.join(MODELS)}")
@@ -62,11 +72,6 @@ def radcliq(components: ArrayLike, version: str = "v1") -> NDArray[np.float64]:
     standardised = (given - model.means) / np.array(model.scales)
     result: NDArray[np.float64] = standardised @ np.array(model.weights) + model.intercept
     return result
-
-
-DISTILROBERTA_BASELINE = 0.8473319
-"""F1 of unrelated sentences by distilroberta-base, layer 5, to which the package bert-score 0.3.13
-rescales."""
 
 
 @register

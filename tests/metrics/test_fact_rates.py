@@ -84,6 +84,8 @@ def test_counts_are_among_those_that_their_rates_allow(
 def test_shared_reference_counts() -> None:
     other = replace(RATING, id="8/2", precision=1.0, recall=1 / 7, f1=0.25, omission=6 / 7)
     assert shared_reference_counts([RATING, other]) == [7]
+    with pytest.raises(MetricError, match="no judgements"):
+        shared_reference_counts([])
     with pytest.raises(MetricError, match="different references"):
         shared_reference_counts([RATING, replace(other, reference="another")])
 

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from radeval_lib.metrics import create, report, score_file
 from radeval_lib.metrics.marks import Highlight, segments
-from radeval_lib.metrics.report import chart
+from radeval_lib.metrics.score_charts import QUANTILES, REFERENCE_SCORES, chart
 from workflow import reference_scores
 
 RULES = "green_rules_errors"
@@ -74,6 +74,12 @@ def test_stretches_are_the_text_and_each_has_its_marks(text, marks) -> None:
     assert sorted(number for one in found for number in one.numbers) == numbers
 
 
+@pytest.mark.parametrize("mark", [Highlight(-1, 2, "matched"), Highlight(1, 4, "matched")])
+def test_a_mark_beyond_the_text_is_refused(mark) -> None:
+    with pytest.raises(ValueError, match=rf"a mark from {mark.start} to {mark.end} of 3 characters"):
+        list(segments("abc", [mark]))
+
+
 def test_a_drawing_has_the_quantiles_where_they_belong() -> None:
     scores = {"rouge_l": array("d", [0, 0.25, 0.5, 0.75, 1]), "bleu": array("d", [1])}
     drawn = chart("rouge_l", create("rouge_l"), scores)
@@ -95,13 +101,13 @@ def test_a_scale_without_ends_holds_zero_and_all_that_is_drawn() -> None:
 
 
 def test_scores_to_compare_with_are_of_the_metrics_as_they_are() -> None:
-    held = json.loads(report.REFERENCE_SCORES.read_text(encoding="utf-8"))
+    held = json.loads(REFERENCE_SCORES.read_text(encoding="utf-8"))
     wanted = {
         create(name, **settings).signature().comparable()
         for name, settings in reference_scores.METRICS.items()
     }
     assert set(held["scores by signature"]) == wanted, "run python workflow/reference_scores.py"
-    assert held["quantiles"] == list(report.QUANTILES)
+    assert held["quantiles"] == list(QUANTILES)
     for of_sets in held["scores by signature"].values():
         assert of_sets.keys() == held["sets"].keys()
         assert all(low <= high for values in of_sets.values() for low, high in pairwise(values))

@@ -8,6 +8,7 @@ import json
 import os
 import subprocess
 import sys
+from datetime import date
 from pathlib import Path
 
 import pytest
@@ -15,7 +16,7 @@ import pytest
 from radeval_lib import atomic
 from radeval_lib.data.categories import TYPES
 from radeval_lib.errors import FileError
-from radeval_lib.metrics import MetricError, create, score_file, score_files, table_files
+from radeval_lib.metrics import MetricError, create, parquet_files, score_file, score_files, table_files
 
 
 def _write(path, rows) -> None:
@@ -401,3 +402,18 @@ def test_a_number_of_workers_that_is_none_is_refused(workers, tmp_path) -> None:
     with pytest.raises(MetricError, match=rf"^workers: {workers!r} workers. Give a whole number, 1 or more"):
         score_file("rouge_1", tmp_path / "in.csv", tmp_path / "out.csv", workers=workers)
     assert not (tmp_path / "out.csv").exists()
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        (None, None),
+        ("a", "a"),
+        (True, "true"),
+        ([1, None], "[1, null]"),
+        (date(2020, 1, 2), "2020-01-02"),
+        (2.5, "2.5"),
+    ],
+)
+def test_values_in_a_column_of_texts(value, text) -> None:
+    assert parquet_files.text(value) == text
