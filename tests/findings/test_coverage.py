@@ -13,7 +13,7 @@ import radeval_lib.findings.sentence
 import radeval_lib.report_text
 from radeval_lib.findings import coverage, read
 from radeval_lib.findings.readable import LOOP, NOT_ENGLISH, OTHER_IMAGE
-from radeval_lib.pages.green.rules_judge import hand_checks
+from radeval_lib.pages.green.labelled_sentences import hand_checks
 
 
 def left(text):

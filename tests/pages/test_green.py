@@ -11,7 +11,7 @@ from radeval_lib.data.radpref import Case, MarkedError, RadPrefRating
 from radeval_lib.errors import RadevalError
 from radeval_lib.metrics.error_profile import FOUND
 from radeval_lib.models.judges.rules import RulesJudge
-from radeval_lib.pages.green import ceilings, faulty_system, freeze, rules_judge, summary
+from radeval_lib.pages.green import ceilings, faulty_system, freeze, labelled_sentences, rules_judge, summary
 
 
 def case(number: int) -> Case:
@@ -96,7 +96,7 @@ def test_ceilings_of_perfect_marks_are_one():
 
 
 def test_labels_hold_no_text_and_no_sentence_twice():
-    labels = rules_judge.labels()
+    labels = labelled_sentences.labels()
     keys = labels[["report", "section", "start", "end"]].drop_duplicates()
     assert len(keys) >= 150
     assert labels["key"].str.fullmatch(r"[a-z_]*").all()
@@ -172,7 +172,7 @@ def test_a_use_of_radpref_is_counted_and_needs_a_frozen_judge(tmp_path, monkeypa
 
 
 def test_checks_by_hand_have_wilsons_intervals():
-    checks = rules_judge.hand_checks()
+    checks = labelled_sentences.hand_checks()
     first = checks.iloc[0]
     assert first["share"] == pytest.approx(56 / 65)
     # Wilson's interval by hand: (p + z²/2n ± z √(p(1-p)/n + z²/4n²)) / (1 + z²/n)
@@ -196,10 +196,10 @@ def test_answers_are_the_recorded_ones_where_open_i_is_not_there():
         recording=recorded.load,
         rng=lambda name: np.random.default_rng(0),
     )
-    sentences, pairs = rules_judge.answers(bare)
+    sentences, pairs = labelled_sentences.answers(bare)
     assert len(sentences) == 2 * sentences["sentence"].nunique()
     assert set(pairs[["false", "missing"]].stack()) <= {0, 1}
-    scores = rules_judge.reading(bare, sentences)
+    scores = labelled_sentences.reading(bare, sentences)
     first = scores.set_index(["draw", "measure"])["first"]
     assert first["first", "presence"] == pytest.approx(2 * 156 / (2 * 156 + 16 + 9))
     assert ((scores["low"] <= scores["value"]) & (scores["value"] <= scores["high"])).all()
@@ -222,10 +222,10 @@ def test_reading_today_by_hand():
         def rng(self, name: str) -> np.random.Generator:
             return np.random.default_rng(0)
 
-    scores = rules_judge.reading(WithSentences(), pd.DataFrame(rows, columns=columns))
+    scores = labelled_sentences.reading(WithSentences(), pd.DataFrame(rows, columns=columns))
     assert scores["value"].tolist() == pytest.approx([0.5] * 8)
     assert (scores["low"] < 0.5).all()
     assert (scores["high"] > 0.5).all()
     assert scores["sentences"].tolist() == [2] * 8
     with pytest.raises(ValueError, match="no first scores of the draw 'fourth'"):
-        rules_judge.reading(WithSentences(), pd.DataFrame(rows, columns=columns).assign(draw="fourth"))
+        labelled_sentences.reading(WithSentences(), pd.DataFrame(rows, columns=columns).assign(draw="fourth"))

@@ -18,8 +18,7 @@ from radeval_lib.papers.printed_numbers import Printed, by_name, printed, quoted
 from radeval_lib.stats import printed as from_print
 from radeval_lib.stats import printed_counts
 from radeval_lib.study.checks import Check, Key, check_statement, check_value
-from radeval_lib.study.printed_leads import lead_of_intervals as lead_of_intervals
-from radeval_lib.study.printed_leads import lead_of_shares, needs_of_intervals
+from radeval_lib.study.printed_leads import lead_of_intervals, lead_of_shares, needs_of_intervals
 from radeval_lib.study.superiority import LEVEL, Lead, check_no_deficit, check_superiority
 from radeval_lib.tables import p_value, table_html
 from radeval_lib.wording import p_digits, p_words

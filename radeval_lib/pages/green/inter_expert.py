@@ -12,7 +12,6 @@ import pandas as pd
 
 from radeval_lib import plots
 from radeval_lib.data.categories import LETTERS
-from radeval_lib.data.categories import REXVAL_NAMES as REXVAL_NAMES
 from radeval_lib.data.records import ErrorCount
 from radeval_lib.data.rexval import RATERS
 from radeval_lib.papers.printed_numbers import Printed, all_in, quoted, wide

@@ -5,7 +5,7 @@ from __future__ import annotations
 import difflib
 import re
 
-from radeval_lib.papers.printed_numbers import quotations as quotations
+from radeval_lib.papers.printed_numbers import quotations
 
 
 def changes(before: str, after: str) -> list[str]:

@@ -1,8 +1,4 @@
-"""The rules judge: how it grades beside radiologists, metrics and generated errors.
-
-Beside it, what it was when it last met RadPref's grades (:mod:`.freeze`), how it reads labelled sentences
-(:mod:`.labelled_sentences`), and what must hold whatever a report says (:mod:`.metamorphic`).
-"""
+"""The rules judge: how it grades beside radiologists, metrics and generated errors."""
 
 from __future__ import annotations
 
@@ -17,15 +13,7 @@ from radeval_lib.metrics.error_profile import ErrorCounts
 from radeval_lib.metrics.error_profile import error_counts as judge_counts
 from radeval_lib.models.judges.rules import Judgement, judge_pair
 from radeval_lib.pages.green.ceilings import joint_ceilings, marked, with_marks
-from radeval_lib.pages.green.freeze import behaviour as behaviour
-from radeval_lib.pages.green.freeze import freeze as freeze
 from radeval_lib.pages.green.judging import CHEST, seed_of
-from radeval_lib.pages.green.labelled_sentences import answers as answers
-from radeval_lib.pages.green.labelled_sentences import draw_reading as draw_reading
-from radeval_lib.pages.green.labelled_sentences import hand_checks as hand_checks
-from radeval_lib.pages.green.labelled_sentences import labels as labels
-from radeval_lib.pages.green.labelled_sentences import reading as reading
-from radeval_lib.pages.green.metamorphic import violations_on as violations_on
 from radeval_lib.pages.green.radpref_scores import oriented, recorded_columns
 from radeval_lib.stats.agreement import mean_of_others
 from radeval_lib.stats.correlations import Resampled, resample

@@ -13,7 +13,6 @@ from radeval_lib import synthetic
 from radeval_lib.metrics.ratescore import Explanation, RaTEScore, Scorer, Weights
 from radeval_lib.models import encoders
 from radeval_lib.pages.ratescore.learned_weights import EQUAL, scored
-from radeval_lib.pages.ratescore.single_model import with_model as with_model
 from radeval_lib.stats.correlations import coefficient, resample
 from radeval_lib.study.runs import Run
 from radeval_lib.study.superiority import LEVEL

@@ -14,12 +14,10 @@ from radeval_lib.metrics.ratescore import NamedEntity, RaTEScore, Scorer, Weight
 from radeval_lib.metrics.ratescore.metric import Vectors
 from radeval_lib.metrics.ratescore.options import Pooling
 from radeval_lib.models import encoders, naming
-from radeval_lib.pages.ratescore.rated_pairs import leads_in_words as leads_in_words
 from radeval_lib.placeholders import behind
 from radeval_lib.stats.correlations import resample
 from radeval_lib.stats.estimates import Estimate
 from radeval_lib.study.display import phrase
-from radeval_lib.study.printed_leads import lead_of_correlations as lead_of_correlations
 from radeval_lib.study.runs import Run
 from radeval_lib.study.superiority import LEVEL
 from radeval_lib.wording import p_words, with_interval

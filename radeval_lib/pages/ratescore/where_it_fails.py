@@ -12,7 +12,6 @@ import pandas as pd
 from radeval_lib.metrics.base import Metric
 from radeval_lib.metrics.ratescore import RaTEScore, Scorer
 from radeval_lib.metrics.ratescore.sentences import split
-from radeval_lib.pages.ratescore.single_model import with_model as with_model
 from radeval_lib.synthetic.layouts import WRAPPED, sentences
 
 _Entities = Sequence[tuple[str, str]]
