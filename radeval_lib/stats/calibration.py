@@ -1,7 +1,8 @@
 """Calibration and uncertainty of a probabilistic classifier.
 
 Every function takes ``probabilities`` of shape (n, k), float, rows that sum to 1, and, where correctness
-matters, ``labels`` of shape (n,), int, 0 to k - 1; it returns a float. The predicted class is that of the
+matters, ``labels`` of shape (n,), int, 0 to k - 1, and raises a ValueError for anything else; it returns a
+float. The predicted class is that of the
 largest probability (the first of equal ones), its probability the confidence.
 
 Bins divide [0, 1] into equal parts (lo, hi], as the code that was released with RaLEs has them
@@ -15,18 +16,19 @@ Source: RaLEs (Zambrano Chaves et al. 2023), Appendix D, unless a docstring name
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import Literal, NamedTuple
+from collections.abc import Callable
+from typing import Literal
 
 import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import entr, rel_entr
 
-from radeval_lib.stats.inputs import FloatArray, classes_of, places
-from radeval_lib.stats.resampling import sum_draws
+from radeval_lib.stats.inputs import FloatArray, classes_of
 
-_BINS = 10  # of confidence, as RaLEs has them
+BINS = 10
+"""Of confidence, as RaLEs has them."""
+
 _SUM_TOLERANCE = 1e-4  # rows of float32 softmax output with thousands of classes miss 1 by less
 
 
@@ -42,7 +44,8 @@ def _distributions(probabilities: ArrayLike) -> FloatArray:
     return array.clip(max=1.0)
 
 
-def _checked(probabilities: ArrayLike, labels: ArrayLike) -> tuple[FloatArray, NDArray[np.int64]]:
+def checked(probabilities: ArrayLike, labels: ArrayLike) -> tuple[FloatArray, NDArray[np.int64]]:
+    """Probabilities and labels as arrays; a ValueError where they are not what this module takes."""
     array = _distributions(probabilities)
     return array, classes_of(labels, *array.shape)
 
@@ -64,11 +67,11 @@ def _binned_sums(values: FloatArray, hits: FloatArray, bins: int) -> tuple[Float
 
 def _confidence(probabilities: ArrayLike, labels: ArrayLike) -> tuple[FloatArray, FloatArray]:
     """Confidence and correctness (1 or 0) of each prediction."""
-    array, truth = _checked(probabilities, labels)
+    array, truth = checked(probabilities, labels)
     return array.max(axis=1), (array.argmax(axis=1) == truth).astype(np.float64)
 
 
-def reliability(probabilities: ArrayLike, labels: ArrayLike, *, bins: int = _BINS) -> pd.DataFrame:
+def reliability(probabilities: ArrayLike, labels: ArrayLike, *, bins: int = BINS) -> pd.DataFrame:
     """Accuracy and mean confidence by bin of confidence: what a reliability diagram shows.
 
     Returns
@@ -85,7 +88,7 @@ def reliability(probabilities: ArrayLike, labels: ArrayLike, *, bins: int = _BIN
     return frame.assign(accuracy=accurate, confidence=confident, gap=np.abs(accurate - confident))
 
 
-def expected_calibration_error(probabilities: ArrayLike, labels: ArrayLike, *, bins: int = _BINS) -> float:
+def expected_calibration_error(probabilities: ArrayLike, labels: ArrayLike, *, bins: int = BINS) -> float:
     """ECE: calibration gap averaged over bins of confidence, each weighted by its share of samples; 0 to 1.
 
     Source: RaLEs, Appendix D, first formula; Guo et al. 2017.
@@ -113,7 +116,7 @@ def static_calibration_error(
     probabilities: ArrayLike,
     labels: ArrayLike,
     *,
-    bins: int = _BINS,
+    bins: int = BINS,
     zeros: Literal["first bin", "dropped"] = "first bin",
 ) -> float:
     """SCE: the calibration gap of every class's probability, averaged over classes; 0 to 1.
@@ -123,7 +126,7 @@ def static_calibration_error(
     """
     if zeros not in ("first bin", "dropped"):
         raise ValueError(f"zeros must be 'first bin' or 'dropped', not {zeros!r}")
-    array, truth = _checked(probabilities, labels)
+    array, truth = checked(probabilities, labels)
     total = 0.0
     for index, column in enumerate(array.T):
         kept = column > (0 if zeros == "dropped" else -1)
@@ -171,7 +174,7 @@ def average_kl_from_uniform(probabilities: ArrayLike) -> float:
 
 def negative_log_likelihood(probabilities: ArrayLike, labels: ArrayLike) -> float:
     """NLL: mean of -log of the probability given to the true class, in nats; infinite where that is 0."""
-    array, truth = _checked(probabilities, labels)
+    array, truth = checked(probabilities, labels)
     with np.errstate(divide="ignore"):
         return float(-np.log(array[np.arange(len(truth)), truth]).mean())
 
@@ -179,7 +182,7 @@ def negative_log_likelihood(probabilities: ArrayLike, labels: ArrayLike) -> floa
 def brier_score(probabilities: ArrayLike, labels: ArrayLike) -> float:
     """Brier score: squared distance of the probabilities from the truth's 0s and 1s, summed over classes and
     averaged over samples; 0 to 2. scikit-learn's is half of it where there are two classes."""
-    array, truth = _checked(probabilities, labels)
+    array, truth = checked(probabilities, labels)
     return float(np.square(array - np.eye(array.shape[1])[truth]).sum(axis=1).mean())
 
 
@@ -207,73 +210,3 @@ MEASURES: dict[str, Callable[[ArrayLike, ArrayLike], float]] = {
 def measures(probabilities: ArrayLike, labels: ArrayLike) -> pd.Series:
     """All of :data:`MEASURES`, by name."""
     return pd.Series({name: function(probabilities, labels) for name, function in MEASURES.items()})
-
-
-DRAWN = ("ECE", "NLL", "Brier")
-"""The measures that :func:`draw` has."""
-
-
-class CalibrationDraws(NamedTuple):
-    """The measures :data:`DRAWN` in each resample, a column each, and ``observed`` in the sample as it is."""
-
-    values: pd.DataFrame
-    observed: pd.Series
-
-
-def draw(
-    outputs: Sequence[ArrayLike],
-    labels: ArrayLike,
-    documents: Sequence[object],
-    *,
-    resamples: int,
-    rng: np.random.Generator,
-) -> list[CalibrationDraws]:
-    """Resample whole documents, the same ones for every classifier.
-
-    The measures are sums over samples, or sums of absolute values of such sums, so a resample needs how often
-    each document was drawn and nothing else. ECE (of ten bins) of few samples is biased upwards, and its
-    resamples more so: the percentile interval of an ECE near 0 lies above it more often than it should.
-    Differences on the same documents suffer less.
-
-    Parameters
-    ----------
-    outputs : probabilities of each classifier on the same samples, shape (n, k).
-    labels : int, shape (n,).
-    documents : shape (n,); samples of one document (or patient) are drawn together.
-    """
-    if not len(outputs):
-        raise ValueError("outputs holds no classifier")
-    terms = np.stack([_terms(*_checked(output, labels)) for output in outputs], axis=1)
-    codes = places("documents", documents, len(terms))
-    table = np.zeros((codes.max() + 1, *terms.shape[1:]))
-    np.add.at(table, codes, terms)
-
-    def values(sums: FloatArray) -> FloatArray:
-        return _measured(sums.reshape(-1, *table.shape[1:]))
-
-    drawn = sum_draws(table.reshape(len(table), -1), values, resamples=resamples, rng=rng)
-    observed = values(table.sum(axis=0))[0]
-    return [
-        CalibrationDraws(pd.DataFrame(drawn[:, number], columns=DRAWN), pd.Series(row, index=DRAWN))
-        for number, row in enumerate(observed)
-    ]
-
-
-def _terms(array: FloatArray, labels: NDArray[np.int64]) -> FloatArray:
-    """What each sample adds: 1, its loss, whether that is infinite, its squared distance, its gap by bin."""
-    confidence, correct = array.max(axis=1), (array.argmax(axis=1) == labels).astype(np.float64)
-    with np.errstate(divide="ignore"):
-        loss = -np.log(array[np.arange(len(array)), labels])
-    # A document with an infinite term makes only those resamples infinite that it is drawn for.
-    infinite = np.isinf(loss)
-    distance = np.square(array - np.eye(array.shape[1])[labels]).sum(axis=1)
-    gaps = np.eye(_BINS)[bin_of(confidence, _BINS)] * (correct - confidence)[:, None]
-    ones = np.ones(len(array))
-    return np.column_stack([ones, np.where(infinite, 0.0, loss), infinite, distance, gaps])
-
-
-def _measured(sums: FloatArray) -> FloatArray:
-    """The measures :data:`DRAWN` from sums over samples; shape (..., terms) to (..., measures)."""
-    size, loss, infinite, distance = np.moveaxis(sums[..., :4], -1, 0)
-    ece, nll = np.abs(sums[..., 4:]).sum(axis=-1) / size, np.where(infinite > 0, np.inf, loss) / size
-    return np.stack([ece, nll, distance / size], axis=-1)

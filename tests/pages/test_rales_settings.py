@@ -48,6 +48,8 @@ def test_a_misspelt_task_or_regime_is_named(settings: dict[str, Any], message: s
 def test_a_dimension_has_choices_or_ends() -> None:
     with pytest.raises(ValueError, match="not choices and one end"):
         Dimension(choices=(1.0,), low=1.0)
+    with pytest.raises(ValueError, match="begins above 0"):
+        Dimension(low=0, high=1, log=True)
 
 
 def test_a_cell_has_a_regime_of_the_profile() -> None:

@@ -12,6 +12,7 @@ import pytest
 from radeval_lib.stats import (
     agreement,
     calibration,
+    calibration_draws,
     correlations,
     measures,
     meta_evaluation,
@@ -62,7 +63,7 @@ REFUSED: dict[str, tuple[Callable[[], object], str]] = {
         lambda: calibration.static_calibration_error([[0.5, 0.5]], [0], zeros="drop"),  # type: ignore[arg-type]
         "'first bin' or 'dropped', not 'drop'",
     ),
-    "no classifier": (lambda: calibration.draw([], [0], ["a"], **DRAWS), "no classifier"),
+    "no classifier": (lambda: calibration_draws.resample([], [0], ["a"], **DRAWS), "no classifier"),
     "an infinite temperature": (lambda: temperature.scale([[1, -np.inf]], np.inf), "finite"),
     # correlations and meta-evaluation
     "no rater left out": (lambda: correlations.beside_one_rater([]), "same metrics"),

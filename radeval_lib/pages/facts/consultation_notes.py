@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 import pandas as pd
 
+from radeval_lib.data.errors import DataError
 from radeval_lib.data.records import NoteJudgement
 from radeval_lib.data.restricted import reveal
 from radeval_lib.stats.estimates import Estimate
@@ -21,6 +22,8 @@ def listed(judgements: Sequence[NoteJudgement]) -> pd.DataFrame:
     Index ``case``, ``group``, ``clinician``; ``candidate`` (str; restricted texts are laid open, so this must
     not be shown); :data:`COUNTS`, ``critical errors``, ``seconds`` (NaN where not known).
     """
+    if not judgements:
+        raise DataError("no judged notes")
     return pd.DataFrame(
         {
             "case": judged.case,

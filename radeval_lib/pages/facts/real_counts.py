@@ -9,6 +9,7 @@ import pandas as pd
 from sklearn.linear_model import LinearRegression
 from sklearn.model_selection import GroupKFold, cross_val_predict
 
+from radeval_lib.data.errors import DataError
 from radeval_lib.data.records import FactRating
 from radeval_lib.data.restricted import reveal
 from radeval_lib.metrics.fact_rates import counts_of, shared_reference_counts
@@ -30,6 +31,8 @@ def table(ratings: Sequence[FactRating]) -> pd.DataFrame:
     so these must not be shown); the columns of :data:`TARGETS` (float); ``reference_words`` and
     ``candidate_words`` (int).
     """
+    if not ratings:
+        raise DataError("no ratings of facts")
     frame = pd.DataFrame(
         {
             "id": rating.id,

@@ -13,8 +13,6 @@ from radeval_lib import plots, wording
 from radeval_lib.pages.rales.leaderboard import SCORE, PercentScores, scores
 from radeval_lib.pages.rales.optimism import GAINS, optimism_by_trials
 from radeval_lib.pages.rales.results import REGIMES
-from radeval_lib.pages.rales.results import joined as joined
-from radeval_lib.pages.rales.search import trials_before_tpe as trials_before_tpe
 from radeval_lib.pages.rales.tasks import tasks
 from radeval_lib.papers.printed_numbers import released
 from radeval_lib.stats.estimates import Estimate

@@ -14,9 +14,9 @@ from numpy.typing import NDArray
 
 from radeval_lib import plots
 from radeval_lib.pages.rales import plan
-from radeval_lib.pages.rales.results import REGIMES, joined, logits_of
+from radeval_lib.pages.rales.results import REGIMES, logits_of, table_of_cells
 from radeval_lib.stats import calibration, temperature
-from radeval_lib.stats.calibration import DRAWN, draw
+from radeval_lib.stats.calibration_draws import DRAWN, resample
 from radeval_lib.stats.estimates import Estimate
 from radeval_lib.stats.resampling import estimate
 from radeval_lib.study.runs import Run
@@ -30,9 +30,9 @@ REFITS = 100
 class Scaled:
     """A classifier on the test part, before and after temperature scaling.
 
-    ``changes`` are by the measures of :func:`~radeval_lib.stats.calibration.draw`, after less before, with
-    intervals that allow for other test documents and for the temperature that other validation documents
-    would give.
+    ``changes`` are by the measures of :func:`~radeval_lib.stats.calibration_draws.resample`, after less
+    before, with intervals that allow for other test documents and for the temperature that other validation
+    documents would give.
     """
 
     temperature: float
@@ -62,13 +62,13 @@ class Scaled:
 def classifiers(run: Run) -> dict[str, Scaled]:
     """Every classifier that the benchmark fitted with all labels or with the encoder frozen, scaled; named by
     encoder, regime and, if there are several, draw of records."""
-    outputs = joined(run.cells("rales/fitting"), "outputs", plan.settings(run.profile))
+    outputs = table_of_cells(run.cells("rales/fitting"), "outputs", plan.settings(run.profile))
     chosen, resamples = outputs.query("regime in ['all', 'probe']"), min(run.profile.resamples, 500)
     by_name = {}
     for (encoder, regime), rows in chosen.groupby(["encoder", "regime"], sort=False):
         several = rows["draw"].nunique() > 1
-        for draw_, own in rows.groupby("draw"):
-            name = f"{encoder}, {REGIMES[regime]}" + f", draw {draw_ + 1}" * several
+        for draw, own in rows.groupby("draw"):
+            name = f"{encoder}, {REGIMES[regime]}" + f", draw {draw + 1}" * several
             # The same test documents in each resample of each classifier.
             documents, refits = run.rng("documents"), run.rng(name)
             by_name[name] = scaled(own, resamples=resamples, documents=documents, refits=refits)
@@ -90,7 +90,7 @@ def scaled(
     ]
     logits, labels, cases = logits_of(outputs[outputs["split"] == "test"])
     both = [temperature.scale(logits, value) for value in (1.0, fitted)]
-    before, after = draw(both, labels, cases, resamples=resamples, rng=documents)
+    before, after = resample(both, labels, cases, resamples=resamples, rng=documents)
     elsewhere = pd.DataFrame(
         [calibration.measures(temperature.scale(logits, value), labels) for value in others]
     )

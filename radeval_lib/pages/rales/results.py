@@ -20,7 +20,7 @@ REGIMES = {
 }
 
 
-def joined(kept: Sequence[CellOutput], name: str, settings: RalesSettings) -> pd.DataFrame:
+def table_of_cells(kept: Sequence[CellOutput], name: str, settings: RalesSettings) -> pd.DataFrame:
     """One table of every cell, with the encoder's title in front; cells without it are passed over."""
     frames = [
         one.tables[name].assign(encoder=title(str(one.cell.parameters["encoder"]), settings.shallow_layers))

@@ -34,6 +34,8 @@ class Dimension(BaseModel, extra="forbid", frozen=True):
             raise ValueError("give either choices, or both low and high, not choices and one end")
         if self.low is not None and self.high is not None and self.low > self.high:
             raise ValueError(f"low is {self.low} and high is {self.high}")
+        if self.log and not (self.low or 0) > 0:
+            raise ValueError(f"low is {self.low}; a logarithmic range begins above 0")
         return self
 
 

@@ -160,7 +160,10 @@ class SpatialBenchmark(GraphBenchmark):
 
 
 class TaggingBenchmark(BenchmarkTask):
-    """Stanza's radiology entities by a token classifier; entity micro F1 as seqeval counts by default."""
+    """Stanza's radiology entities by a token classifier; entity micro F1 as seqeval counts by default.
+
+    Generated sentences, which are those of several kinds of examination, are divided again.
+    """
 
     name, role, measure = "stanza", "stanza_corpus", "f1"
     columns: tuple[Column, ...] = (Column("Stanza", "entity"),)

@@ -209,12 +209,12 @@ def has_relation(graph: Graph, direction: Direction = "outgoing") -> dict[str, i
 def scores_by_level(reference: Graph, candidates: Mapping[str, Graph]) -> pd.DataFrame:
     """F1-RadGraph, 0 to 100, of candidates (rows) by level (columns).
 
-    The last column is *partial* if either end of an edge counted.
+    The last column is *partial* if either end of an edge counted; 0 where both graphs are empty.
     """
 
     def either(graph: Graph) -> float:
         ours, theirs = (set(radgraph.triplets(one, "either")) for one in (reference, graph))
-        return 2 * len(ours & theirs) / (len(ours) + len(theirs))
+        return 2 * len(ours & theirs) / max(1, len(ours) + len(theirs))
 
     rows = {
         name: {level: radgraph.compare(reference, graph, level).f1 for level in get_args(Level)}
