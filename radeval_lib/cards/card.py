@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import json
 import math
 import os
@@ -19,6 +20,7 @@ from radeval_lib.cards.behaviour import behaviour, costs, filled
 from radeval_lib.cards.people import OTHER_RESAMPLES, CardSettings, Half
 from radeval_lib.cards.scoring import Scored, Scorer
 from radeval_lib.cards.subject import Subject, Tuned, subject_of
+from radeval_lib.cards.words import paragraph
 from radeval_lib.data import recorded as recordings
 from radeval_lib.errors import check_choice
 from radeval_lib.metrics.base import MetricError
@@ -50,8 +52,6 @@ class Card:
     @property
     def paragraph(self) -> str:
         """What a methods or results section can say."""
-        from radeval_lib.cards.page import paragraph
-
         return paragraph(self.data)
 
     def html(self) -> str:
@@ -61,9 +61,7 @@ class Card:
         return page(self.data)
 
     def _repr_html_(self) -> str:
-        from radeval_lib.cards.page import summary
-
-        return summary(self.data)
+        return f"<p>{html.escape(self.paragraph)}</p>"
 
     def write(self, path: str | Path) -> tuple[Path, Path]:
         """Write the page to ``path`` and the JSON beside it; looks that the JSON there has are kept."""
@@ -77,8 +75,8 @@ class Card:
         text = json.dumps(content, indent=1, ensure_ascii=False, allow_nan=False)
         from radeval_lib.cards.page import page
 
-        with atomic.new_files(target, beside) as (html, numbers):
-            html.write_text(page(content), encoding="utf-8")
+        with atomic.new_files(target, beside) as (whole, numbers):
+            whole.write_text(page(content), encoding="utf-8")
             numbers.write_text(f"{text}\n", encoding="utf-8")
         return target, beside
 

@@ -206,7 +206,7 @@ def metric_card(
 
 def _summarize(card: Card, numbers: Path) -> None:
     """Print a card's paragraph, with all looks at RadPref that its file counts, and what failed."""
-    from radeval_lib.cards.page import paragraph
+    from radeval_lib.cards.words import paragraph
 
     click.echo(paragraph(json.loads(numbers.read_text(encoding="utf-8"))))
     if failed := (card.data["behaviour"] or {}).get("failures"):

@@ -13,10 +13,10 @@ from matplotlib.figure import Figure
 
 from radeval_lib import plots
 from radeval_lib.cards.card import Card, metric_card
-from radeval_lib.cards.page import edit_costs, own
 from radeval_lib.cards.people import in_half
 from radeval_lib.cards.score_files import known_rows
 from radeval_lib.cards.scoring import MetricScorer
+from radeval_lib.cards.words import edit_costs, own
 from radeval_lib.data import recorded
 from radeval_lib.metrics.base import Metric, create
 from radeval_lib.origin import RECORDED_SCORES

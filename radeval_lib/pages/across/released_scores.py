@@ -7,10 +7,10 @@ from collections.abc import Mapping
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
-from scipy.stats import kendalltau
 
 from radeval_lib.data.recorded import Recording
 from radeval_lib.pages.across.system_scores import of_system, stratum_of
+from radeval_lib.stats.correlations import coefficient
 
 FILE = "MoERad"
 
@@ -31,7 +31,7 @@ def against_released(recording: Recording, pairs: Mapping[str, str]) -> pd.DataF
     for ours, theirs in pairs.items():
         for stratum in ("all", "normal", "finding", "other"):
             part = stratum_of(studies, stratum)
-            tau = float(kendalltau(part[ours], part[f"released {theirs}"]).statistic)
+            tau = coefficient(part[ours], part[f"released {theirs}"], "kendall")
             rows.append((ours, theirs, stratum, tau, len(part)))
     return pd.DataFrame(rows, columns=["ours", "released", "stratum", "tau", "n"])
 
