@@ -35,8 +35,15 @@ RELEASED = "released"
 
 @dataclass
 class Reading:
-    """What one run has read: files by source (a role, a data set, ``cells/<notebook>``, ``papers/<paper>`` or
-    :data:`RELEASED`), and models by role; ``papers`` are those that it may read, None: any."""
+    """What one run has read.
+
+    Attributes
+    ----------
+    files : SHA-256 by name, by source: a role, a data set, ``cells/<notebook>``, ``papers/<paper>``,
+        :data:`RELEASED` or :data:`RECORDED_SCORES`.
+    models : name, SHA-256 and perhaps revision, by role.
+    papers : those that it may read; None: any.
+    """
 
     files: dict[str, dict[str, str]] = field(default_factory=dict)
     models: dict[str, dict[str, str]] = field(default_factory=dict)
@@ -57,6 +64,15 @@ class Reading:
         """SHA-256 by name of every file read from these sources; default: from all."""
         chosen = self.files if sources is None else set(sources) & self.files.keys()
         return dict(sorted(item for source in chosen for item in self.files[source].items()))
+
+    def of_cells(self) -> tuple[str, ...]:
+        """The sources that cells left."""
+        return tuple(source for source in self.files if source.startswith("cells/"))
+
+    def reached(self) -> set[str] | None:
+        """Files and roles of models that the running statement of a notebook rests on; None where that is not
+        known, as outside of a notebook."""
+        return None
 
     def used_models(self, roles: Iterable[str] | None = None) -> dict[str, dict[str, str]]:
         """Name and SHA-256 of the models in these roles; default: of all that were used."""
@@ -114,7 +130,7 @@ def own_files() -> str:
 
 def device(setting: str = "auto") -> str:
     """The device that models run on under a profile's setting (``auto``, ``cpu``, ``cuda``): the name of the
-    first CUDA device where one is used, else ``cpu``."""
+    first CUDA device where torch is loaded and has one, else ``cpu``."""
     if setting != "cpu" and "torch" in sys.modules:
         torch = sys.modules["torch"]
         if torch.cuda.is_available():

@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import re
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -49,11 +50,16 @@ class Cell:
     @property
     def slug(self) -> str:
         """A name for its folder: the values, and a digest where they cannot all be spelt out as one."""
-        text = "-".join(str(value) for _, value in self.items) or "only"
-        plain = re.sub(r"[^\w.-]", "_", text)[:_LONGEST]
-        if plain == text and plain not in (".", ".."):
-            return plain
-        return f"{plain}-{checksums.of_text(json.dumps(self.items))[:8]}"
+        return folder_name([value for _, value in self.items], self.items)
+
+
+def folder_name(values: Sequence[Value], whole: object) -> str:
+    """The values joined by hyphens, and where these cannot all be spelt out, a digest of ``whole``."""
+    text = "-".join(map(str, values)) or "only"
+    plain = re.sub(r"[^\w.-]", "_", text)[:_LONGEST]
+    if plain == text and plain not in (".", ".."):
+        return plain
+    return f"{plain}-{checksums.of_text(json.dumps(whole))[:8]}"
 
 
 def executed_path(output_dir: Path, name: str, *, is_cell: bool) -> Path:

@@ -55,18 +55,24 @@ def source_cells(notebook: str) -> list[str]:
     return ["\n".join(lines[cell]).strip() for cell in code_cells(lines)]
 
 
+def kernel_shell() -> Any:
+    """The IPython shell of the kernel that runs this code, with its history; None where no kernel does."""
+    shell = get_ipython()
+    has_history = hasattr(shell, "kernel") and getattr(shell, "history_manager", None) is not None
+    return shell if has_history else None
+
+
 def executed_cells() -> list[str] | None:
     """The cells that ran in this kernel so far, in order; None where no kernel runs this code."""
-    shell = get_ipython()
-    if shell is None or not hasattr(shell, "kernel") or shell.history_manager is None:
-        return None
-    return [cell.strip() for cell in shell.history_manager.input_hist_raw[1:]]
+    shell = kernel_shell()
+    return None if shell is None else [cell.strip() for cell in shell.history_manager.input_hist_raw[1:]]
 
 
 def assigned(cell: str) -> list[str]:
-    """The names that a cell of parameters assigns, in order."""
-    nodes = [node for node in ast.parse(cell).body if isinstance(node, ast.Assign)]
-    return [target.id for node in nodes for target in node.targets if isinstance(target, ast.Name)]
+    """The names that a cell of parameters assigns, one by one, in order."""
+    nodes = [node for node in ast.parse(cell).body if isinstance(node, ast.Assign | ast.AnnAssign)]
+    targets = [node.targets if isinstance(node, ast.Assign) else [node.target] for node in nodes]
+    return [name.id for names in targets for name in names if isinstance(name, ast.Name)]
 
 
 def notebook(name: str) -> dict[str, Any]:

@@ -84,30 +84,42 @@ def only_with_data(run: Run, *roles: str, one_set: bool = False, dataset: str = 
     """End a page here, with a line on what it needs, where nothing or the generator fills one of these roles,
     or the data root lacks what does.
 
-    With ``one_set``, also where different data sets fill the roles; with ``dataset``, which the page reads in
-    its own form, also where another fills the first role and the data root lacks this one. Later cells of the
-    notebook then do nothing, and the book leaves them out.
+    Later cells of the notebook then do nothing, and the book leaves them out.
+
+    Parameters
+    ----------
+    roles : of data, at least one.
+    one_set : end it also where different data sets fill the roles.
+    dataset : which the page reads in its own form; end it also where another fills the first role and the
+        data root lacks this one.
     """
     unreal = [role for role in roles if run.evidence(role) in ("synthetic", registry.ABSENT)]
-    missing = "; ".join(filter(None, map(run.lacks, roles)))
-    sources = {role: registry.datasets_of(run.filler("data", role)) for role in roles}
-    if one_set and not missing and len(set(map(tuple, sources.values()))) > 1:
-        fillers = joined([f"{role!r} by {run.source(role)}" for role in roles])
-        missing = f"it needs one data set in several roles, and here these are filled differently, {fillers}"
-    is_other_set = dataset and not unreal and not missing and dataset not in sources[roles[0]]
-    if is_other_set and run.find(dataset) is None:
-        named = load_manifest(dataset).title.partition(":")[0]
-        missing = f"{named}, which it reads, is not in the data root. "
-        missing += f"`radbook data status {dataset}` says how to get it"
-    if not unreal and not missing:
+    if unreal:
+        needs = _NEEDS.get(unreal[0], _NEEDS_TEXTS)
+        words, reason = _CODE.sub(r"<code>\1</code>", needs), f"it {needs}"
+    elif reason := _lack(run, roles, one_set, dataset):
+        words = f"is left out: {escape(reason)}"
+    else:
         return
-    needs = _NEEDS.get(unreal[0], _NEEDS_TEXTS) if unreal else ""
-    words = _CODE.sub(r"<code>\1</code>", needs) or f"is left out: {escape(missing)}"
-    reason = f"it {needs}" if needs else missing
     display(HTML(f"<p>The rest of this page {words}.</p>"), metadata={ENDS_HERE: reason})
     display(provenance(run))
     if (shell := get_ipython()) is not None:
         shell.input_transformers_cleanup.append(lambda lines: [])  # later cells run as empty ones
+
+
+def _lack(run: Run, roles: Sequence[str], one_set: bool, dataset: str) -> str:
+    """Why a page has no answer from what fills its roles (:func:`only_with_data`); empty where it has one."""
+    if lacks := "; ".join(filter(None, map(run.lacks, roles))):
+        return lacks
+    sets = [registry.datasets_of(run.filler("data", role)) for role in roles]
+    if one_set and any(other != sets[0] for other in sets):
+        fillers = joined([f"{role!r} by {run.source(role)}" for role in roles])
+        return f"it needs one data set in several roles, and here these are filled differently, {fillers}"
+    if dataset and dataset not in sets[0] and run.find(dataset) is None:
+        named = load_manifest(dataset).title.partition(":")[0]
+        how = f"`radbook data status {dataset}` says how to get it"
+        return f"{named}, which it reads, is not in the data root. {how}"
+    return ""
 
 
 def _identity(model: dict[str, str]) -> list[str]:

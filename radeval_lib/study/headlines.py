@@ -21,7 +21,6 @@ from radeval_lib.study import verdicts
 from radeval_lib.study.declarations import ALL
 from radeval_lib.study.profiles import CELL_MODEL
 from radeval_lib.study.runs import Run
-from radeval_lib.study.tracing import of_cells, reached
 
 _FILE = MANIFESTS / "headlines.yml"
 _AGAIN = "Run `radbook build`: it makes the page and its results again."
@@ -109,8 +108,8 @@ def hand_over(
         raise ResultError(
             f"headline {headline!r} asks for {error}", _FILE.name, "Hand a text of that name over."
         ) from None
-    provenance = run.provenance(None if roles is None else (*roles, RECORDED_SCORES, *of_cells(run.reading)))
-    if roles is None and (here := reached(run.reading)):
+    provenance = run.provenance(None if roles is None else (*roles, RECORDED_SCORES, *run.reading.of_cells()))
+    if roles is None and (here := run.reading.reached()):
         for kind in ("data", "models"):
             provenance[kind] = {name: value for name, value in provenance[kind].items() if name in here}
     if models is not None:

@@ -21,7 +21,6 @@ from radeval_lib.study.checks import Check, Key
 from radeval_lib.study.declarations import ALL
 from radeval_lib.study.judging import CAUSES, Cause, coverage, judge, with_causes
 from radeval_lib.study.runs import Run
-from radeval_lib.study.tracing import of_cells, reached
 from radeval_lib.study.verdicts import Coverage
 
 _FORMAT = 6
@@ -140,7 +139,7 @@ def record(
     """
     check_owner(run, exhibit_id)
     sources, models = _read_for(run, exhibit_id, evidence, instrument, roles)
-    here = reached(run.reading)
+    here = run.reading.reached()
     if here is not None and sources:  # other papers too, as far as the exhibit rests on them
         sources = (*sources, *(one for one in run.reading.files if one.startswith(_PAPERS)))
     provenance = run.provenance(sources, models)
@@ -196,7 +195,7 @@ def _read_for(
         return (*own, *(roles or ())), ()
     if evidence == "released" and not own_instrument:
         return (*own, RELEASED), ()
-    made = of_cells(run.reading)
+    made = run.reading.of_cells()
     if roles is None and evidence in ("synthetic", "none"):
         return (*own, *made), None
     if roles is None:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import hashlib
 import os
-import re
 import shutil
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -285,10 +284,10 @@ class Run:
 
         Parameters
         ----------
-        names : distinguish the piece from the others of this run.
+        names : distinguish the piece from the others of this run; at least one, as many for each.
         """
         folder = cells.unfinished(self.output_dir, Cell(self.notebook, self.parameters))
-        return folder / "-".join(re.sub(r"[^\w.-]", "_", str(name)) for name in names)
+        return folder / cells.folder_name(names, names)
 
     def is_first_cell(self) -> bool:
         """Whether this is the first planned cell of its notebook, whose model a profile may name."""

@@ -14,10 +14,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from types import FrameType
 
-from IPython.core.getipython import get_ipython
-
 from radeval_lib.origin import Reading
 from radeval_lib.paths import display_path
+from radeval_lib.study import code
 from radeval_lib.study.notebook_statements import Place, rests_on
 
 
@@ -44,8 +43,6 @@ class TracedReading(Reading):
         self.places.setdefault(current_place(), set()).add(name)
 
     def reached(self) -> set[str] | None:
-        """Files and roles of models that the running statement of the notebook rests on; None outside of a
-        notebook."""
         if (here := current_place()) is None:
             return None
         found = set(self.places.get(None, ()))
@@ -54,20 +51,9 @@ class TracedReading(Reading):
         return found
 
 
-def reached(reading: Reading) -> set[str] | None:
-    """:meth:`TracedReading.reached` of a reading that is traced; None of any other."""
-    return reading.reached() if isinstance(reading, TracedReading) else None
-
-
-def of_cells(reading: Reading) -> tuple[str, ...]:
-    """The sources that cells left."""
-    return tuple(source for source in reading.files if source.startswith("cells/"))
-
-
 def current_place() -> Place | None:
     """The cell of the notebook that runs in this kernel, and the line in it; None outside of one."""
-    shell = get_ipython()
-    if shell is None or not hasattr(shell, "kernel") or shell.history_manager is None:
+    if (shell := code.kernel_shell()) is None:
         return None
     frame: FrameType | None = sys._getframe()
     while frame is not None:
@@ -79,7 +65,4 @@ def current_place() -> Place | None:
 
 def _ran() -> dict[int, str]:
     """The cells that ran in this kernel, by their number."""
-    shell = get_ipython()
-    assert shell is not None
-    assert shell.history_manager is not None
-    return dict(enumerate(shell.history_manager.input_hist_parsed))
+    return dict(enumerate(code.kernel_shell().history_manager.input_hist_parsed))

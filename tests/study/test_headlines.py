@@ -13,6 +13,7 @@ import pandas as pd
 import pytest
 
 from radeval_lib.errors import ResultError
+from radeval_lib.origin import Reading
 from radeval_lib.paths import NOTEBOOKS
 from radeval_lib.study import handed_tables, headlines
 from radeval_lib.study.headlines import Headline
@@ -33,7 +34,7 @@ def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> SimpleNamespace:
         results_dir=tmp_path / "results" / "a" / "page",
         require_declared=lambda *_: None,
         provenance=lambda sources=None: {"data": sources},
-        reading=SimpleNamespace(files={"reports": {}, "ratings": {}, "cells/a/model": {}}),
+        reading=Reading({"reports": {}, "ratings": {}, "cells/a/model": {}}),
     )
 
 
