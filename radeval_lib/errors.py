@@ -5,7 +5,7 @@ from __future__ import annotations
 import errno
 import math
 from collections.abc import Iterable
-from numbers import Integral
+from numbers import Integral, Real
 from pathlib import Path
 from types import UnionType
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, Union, get_args, get_origin
@@ -126,9 +126,9 @@ def check_choice(value: object, choices: Any, where: str, error: type[RadevalErr
 def check_at_least(least: float, where: str, error: type[RadevalError], **values: float) -> None:
     """Refuse, as ``error``, a value that is below ``least`` or not finite; where ``least`` is a whole number,
     also one that is not. ``where`` names whose settings they are."""
+    whole = isinstance(least, int)
     for name, value in values.items():
-        whole = isinstance(least, int)
-        if not least <= value < math.inf or (whole and not isinstance(value, Integral)):
+        if not (isinstance(value, Integral if whole else Real) and least <= value < math.inf):
             remedy = f"Give a {'whole ' if whole else ''}number of at least {least:g}."
             raise error(f"{name} is {value!r}", where, remedy)
 

@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from radeval_lib import atomic, checksums
+from radeval_lib.errors import ModelError
 
 if TYPE_CHECKING:
     import torch
@@ -30,16 +31,25 @@ _LOG = logging.getLogger(__name__)
 
 
 class Checkpoint:
-    """The last state of one piece of work; ``what`` names it and all that it depends on, as JSON can."""
+    """The last state of one piece of work; ``what`` names it and all that it depends on, as JSON can.
+
+    A :class:`ModelError` where :data:`SECONDS` is not a number.
+    """
 
     def __init__(self, folder: Path, what: Mapping[str, Any]) -> None:
         self.folder = folder
+        given = os.environ.get(SECONDS) or _DEFAULT
+        try:
+            self._seconds = float(given)
+        except ValueError:
+            wrong = f"{SECONDS} is {given!r}"
+            raise ModelError(wrong, "environment", "Give a number of seconds.") from None
         self._fingerprint = json.loads(json.dumps(what))
         self._since, self._cost = time.monotonic(), 0.0
 
     def due(self) -> bool:
         """Whether so much was done since the last one that it is time for another."""
-        wait = max(float(os.environ.get(SECONDS) or _DEFAULT), self._cost / _SHARE)
+        wait = max(self._seconds, self._cost / _SHARE)
         return time.monotonic() - self._since >= wait
 
     def write(self, state: Mapping[str, Any]) -> None:

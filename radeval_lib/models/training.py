@@ -10,11 +10,12 @@ import logging
 import math
 import time
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, is_dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar
 
 from radeval_lib import checksums, origin
+from radeval_lib.errors import check_at_least
 from radeval_lib.models.batching import IGNORED, unpadded
 from radeval_lib.models.checkpoints import (
     Checkpoint,
@@ -62,6 +63,8 @@ class Task(Protocol[Record]):
 class TrainingSettings:
     """How a model is trained. The defaults are A.9's (Zhao et al. 2024) for the IOB scheme.
 
+    A :class:`ModelError` where a number is out of its range.
+
     Attributes
     ----------
     learning_rate : of the pretrained layers; A.9 has 1e-5 for IOB and 6e-6 for spans.
@@ -91,6 +94,17 @@ class TrainingSettings:
     measure: str = "f1"
     seed: int = 0
     device: str = "auto"
+
+    def __post_init__(self) -> None:
+        counts = {"batch_size": self.batch_size, "accumulate": self.accumulate}
+        counts |= {"epochs": self.epochs, "patience": self.patience}
+        check_at_least(1, "training", ModelError, **counts)
+        rates = {"learning_rate": self.learning_rate, "weight_decay": self.weight_decay}
+        if self.head_learning_rate is not None:
+            rates["head_learning_rate"] = self.head_learning_rate
+        check_at_least(0.0, "training", ModelError, warmup=self.warmup, **rates)
+        if self.warmup > 1:
+            raise ModelError(f"warmup is {self.warmup}", "training", "Give a share of the steps, at most 1.")
 
 
 @dataclass
@@ -149,15 +163,21 @@ def train(
 def _fingerprint(
     task: Task[Any], examples: list[dict[str, Any]], dev: Sequence[Any], s: TrainingSettings
 ) -> dict[str, Any]:
-    """Names a training and all that its result depends on."""
+    """Names a training and all that its result depends on: the task with its settings and its layers, which
+    of them learn, its own random numbers, the examples and the starting weights."""
     import torch
 
+    own: torch.Generator | None = getattr(task, "generator", None)
+    made = {name: repr(value) for name, value in vars(task).items() if is_dataclass(value)}
+    learns = [name for name, one in task.module.named_parameters() if one.requires_grad]
     weights = [torch.hash_tensor(one.detach()).item() for one in task.module.state_dict().values()]
     digest = hashlib.sha256()
     for example in (*examples, *map(task.example, dev)):
         digest.update(repr(sorted(example.items())).encode())
     return {
         "settings": asdict(s),
+        "task": [type(task).__qualname__, made, checksums.of_text(repr((task.module, learns)))],
+        "generator": None if own is None else torch.hash_tensor(own.get_state()).item(),
         "examples": digest.hexdigest(),
         "start": checksums.of_text(json.dumps(weights)),
         "threads": torch.get_num_threads(),
@@ -186,15 +206,12 @@ def _run(
 ) -> list[dict[str, float]]:
     """Train, and return the history of the epochs; the module is left with the best weights.
 
-    AdamW, a learning rate that rises and falls linearly, gradients clipped to norm 1, early stopping on the
-    measure of dev. From a checkpoint, training goes on with the same order of examples and random numbers, so
-    that the result is the same; a checkpoint of a finished training is only read.
+    From a checkpoint, training goes on with the same order of examples and random numbers, so that the result
+    is the same; a checkpoint of a finished training is only read.
     """
-    import torch
-    from transformers import get_linear_schedule_with_warmup, set_seed
+    from transformers import set_seed
 
-    device = device_of(s.device)
-    module: Any = task.module.to(device)
+    module: Any = task.module.to(device_of(s.device))
     if (config := getattr(module, "config", None)) is not None:
         config.use_cache = False  # what decoding remembers is of no use in training
     kept = None if checkpoint is None else checkpoint.read()
@@ -202,66 +219,106 @@ def _run(
         load_trainable_state(module, kept["best"])
         set_rng_state(kept["rng"])
         return list(kept["history"])
-
     set_seed(s.seed)
-    own: torch.Generator | None = getattr(task, "generator", None)
-    optimizer = _optimizer(task, s)
-    size = s.batch_size * s.accumulate
-    steps = -(-len(examples) // size)
-    warmup_steps, whole = int(s.warmup * steps * s.epochs), steps * s.epochs
-    schedule: Any = get_linear_schedule_with_warmup(optimizer, warmup_steps, whole)
-    now = TrainerState(torch.zeros(()))
+    training = _Training(task, examples, s, checkpoint)
     if kept is not None:
-        now = TrainerState(**kept["now"])
-        load_trainable_state(module, kept["weights"])
-        optimizer.load_state_dict(kept["optimizer"])
-        schedule.load_state_dict(kept["schedule"])
-        set_rng_state(kept["rng"])
-        if own is not None:
-            own.set_state(kept["own"])
-    now.loss = now.loss.to(device)
-    began, before = time.monotonic(), now.steps
-
-    def keep() -> None:
-        if checkpoint is not None and checkpoint.due():
-            state = {"now": vars(now), "weights": trainable_state(module), "rng": rng_state()}
-            state |= {"optimizer": optimizer.state_dict(), "schedule": schedule.state_dict()}
-            checkpoint.write({**state, "own": None if own is None else own.get_state()})
-
+        training.resume(kept)
+    now, began, before = training.now, time.monotonic(), training.now.steps
     with quiet(), unpadded(module):
         while len(now.history) < s.epochs and _since_best(now.history, s.measure) < s.patience:
             if now.history:
-                keep()
-            now.order = now.order or _order(examples, s, len(now.history))
-            for step in range(now.steps % steps, steps):
-                places = now.order[step * size : (step + 1) * size]
-                module.train()
-                for loss in _losses(task, [examples[place] for place in places], s.batch_size, device):
-                    loss.backward()
-                    now.loss += loss.detach()
-                torch.nn.utils.clip_grad_norm_(module.parameters(), 1.0)
-                optimizer.step()
-                schedule.step()
-                module.zero_grad()
-                now.steps += 1
-                if step + 1 < steps:
-                    keep()
+                training.keep()
+            training.epoch()
             found = {name: float(value) for name, value in task.measure(dev).items()}
-            if s.measure not in found:
-                known = ", ".join(found)
-                raise ModelError(f"no measure {s.measure!r}", type(task).__name__, f"Measures: {known}.")
-            epoch = len(now.history) + 1
-            now.history.append({"epoch": float(epoch), "loss": now.loss.item() / steps, **found})
-            now.loss, now.order = torch.zeros_like(now.loss), []
-            if _since_best(now.history, s.measure) == 0:
-                now.best = {name: one.to("cpu", copy=True) for name, one in trainable_state(module).items()}
-            left = (time.monotonic() - began) / (now.steps - before) * (whole - now.steps)
+            training.close_epoch(found)
+            left = (time.monotonic() - began) / (now.steps - before) * (training.whole - now.steps)
             shown = ", ".join(f"{name} {value:.3f}" for name, value in found.items())
-            _LOG.info("epoch %d of %d on dev: %s; at most %.0f s left", epoch, s.epochs, shown, left)
+            _LOG.info(
+                "epoch %d of %d on dev: %s; at most %.0f s left", len(now.history), s.epochs, shown, left
+            )
     load_trainable_state(module, now.best)
     if checkpoint is not None and (checkpoint.due() or checkpoint.folder.exists()):
         checkpoint.write({"history": now.history, "rng": rng_state(), "best": now.best})
     return now.history
+
+
+class _Training:
+    """A training under way: AdamW, a learning rate that rises and falls linearly, gradients clipped to norm
+    1. ``now`` is how far it is, ``whole`` how many steps it has at most."""
+
+    def __init__(
+        self,
+        task: Task[Any],
+        examples: list[dict[str, Any]],
+        s: TrainingSettings,
+        checkpoint: Checkpoint | None,
+    ) -> None:
+        import torch
+        from transformers import get_linear_schedule_with_warmup
+
+        self._task, self._examples, self._s, self._checkpoint = task, examples, s, checkpoint
+        self._module: Any = task.module
+        self._device = device_of(s.device)
+        self._own: torch.Generator | None = getattr(task, "generator", None)
+        self._size = s.batch_size * s.accumulate
+        self._steps = -(-len(examples) // self._size)
+        self.whole = self._steps * s.epochs
+        self._optimizer = _optimizer(task, s)
+        rise = int(s.warmup * self._steps * s.epochs)
+        self._schedule: Any = get_linear_schedule_with_warmup(self._optimizer, rise, self.whole)
+        self.now = TrainerState(torch.zeros((), device=self._device))
+
+    def resume(self, kept: dict[str, Any]) -> None:
+        """Go on from what :meth:`keep` kept."""
+        self.now = TrainerState(**kept["now"])
+        self.now.loss = self.now.loss.to(self._device)
+        load_trainable_state(self._module, kept["weights"])
+        self._optimizer.load_state_dict(kept["optimizer"])
+        self._schedule.load_state_dict(kept["schedule"])
+        set_rng_state(kept["rng"])
+        if self._own is not None:
+            self._own.set_state(kept["own"])
+
+    def keep(self) -> None:
+        """Write a checkpoint, where there is to be one and it is due."""
+        if self._checkpoint is not None and self._checkpoint.due():
+            state = {"now": vars(self.now), "weights": trainable_state(self._module), "rng": rng_state()}
+            state |= {"optimizer": self._optimizer.state_dict(), "schedule": self._schedule.state_dict()}
+            self._checkpoint.write({**state, "own": None if self._own is None else self._own.get_state()})
+
+    def epoch(self) -> None:
+        """The steps of an epoch, or what is left of it."""
+        import torch
+
+        now = self.now
+        now.order = now.order or _order(self._examples, self._s, len(now.history))
+        for step in range(now.steps % self._steps, self._steps):
+            chosen = [self._examples[at] for at in now.order[step * self._size : (step + 1) * self._size]]
+            self._module.train()
+            for loss in _losses(self._task, chosen, self._s.batch_size, self._device):
+                loss.backward()
+                now.loss += loss.detach()
+            torch.nn.utils.clip_grad_norm_(self._module.parameters(), 1.0)
+            self._optimizer.step()
+            self._schedule.step()
+            self._module.zero_grad()
+            now.steps += 1
+            if step + 1 < self._steps:
+                self.keep()
+
+    def close_epoch(self, found: dict[str, float]) -> None:
+        """Note what was measured after an epoch, and the weights if it is the best one."""
+        import torch
+
+        now, measure = self.now, self._s.measure
+        if measure not in found:
+            known = ", ".join(found)
+            raise ModelError(f"no measure {measure!r}", type(self._task).__name__, f"Measures: {known}.")
+        epoch = float(len(now.history) + 1)
+        now.history.append({"epoch": epoch, "loss": now.loss.item() / self._steps, **found})
+        now.loss, now.order = torch.zeros_like(now.loss), []
+        if _since_best(now.history, measure) == 0:
+            now.best = {name: one.to("cpu", copy=True) for name, one in trainable_state(self._module).items()}
 
 
 def _order(examples: list[dict[str, Any]], s: TrainingSettings, epoch: int) -> list[int]:

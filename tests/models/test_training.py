@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -264,3 +265,54 @@ def test_training_needs_examples_and_its_measure() -> None:
             train(Fit(), data, dev)
     with pytest.raises(ModelError, match=r"no measure 'f1'.*Measures: fit, loss_on_dev"):
         train(Fit(), POINTS, POINTS, _settings(measure="f1"))
+
+
+@pytest.mark.parametrize(
+    ("wrong", "said"),
+    [
+        ({"batch_size": 0}, "batch_size is 0. Give a whole number of at least 1"),
+        ({"batch_size": 2.5}, "batch_size is 2.5. Give a whole number of at least 1"),
+        ({"epochs": 0}, "epochs is 0"),
+        ({"patience": 0}, "patience is 0"),
+        ({"accumulate": -1}, "accumulate is -1"),
+        ({"learning_rate": -1.0}, "learning_rate is -1.0. Give a number of at least 0"),
+        ({"learning_rate": math.nan}, "learning_rate is nan"),
+        ({"learning_rate": "1e-3"}, "learning_rate is '1e-3'"),
+        ({"head_learning_rate": math.inf}, "head_learning_rate is inf"),
+        ({"warmup": 2.0}, "warmup is 2.0. Give a share"),
+    ],
+)
+def test_settings_that_are_out_of_range_are_named(wrong: dict[str, Any], said: str) -> None:
+    with pytest.raises(ModelError, match=f"training: {said}"):
+        TrainingSettings(**wrong)
+
+
+@dataclass
+class Weighing:
+    weight: float
+
+
+@pytest.mark.usefixtures("at_every_step")
+def test_what_a_task_holds_beside_its_weights_makes_another_training(tmp_path: Path) -> None:
+    def changed(change: Callable[[Any], object]) -> Any:
+        task: Any = Noisy()
+        task.settings = Weighing(1.0)
+        change(task)
+        train(task, POINTS, POINTS, _settings(epochs=1), folder=tmp_path / "one")
+        return task
+
+    changed(lambda task: None)
+    assert not changed(lambda task: None).seen, "the same training is read"
+    for change in (
+        lambda task: setattr(task, "settings", Weighing(2.0)),
+        lambda task: task.module.old.requires_grad_(False),
+        lambda task: setattr(task.module.drop, "p", 0.2),
+        lambda task: task.generator.manual_seed(4),
+    ):
+        assert changed(change).seen
+
+
+def test_seconds_between_checkpoints_are_a_number(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(checkpoints.SECONDS, "often")
+    with pytest.raises(ModelError, match="RADEVAL_CHECKPOINT_SECONDS is 'often'"):
+        checkpoints.Checkpoint(tmp_path, {})
