@@ -18,7 +18,7 @@ K = TypeVar("K")
 R = TypeVar("R")
 
 
-def batch_size_for(device: torch.device) -> int:
+def tokens_for(device: torch.device) -> int:
     """Tokens per batch: as many as a CPU's caches hold, or enough to fill a GPU."""
     return 32_768 if device.type == "cuda" else 1_024
 
@@ -68,7 +68,7 @@ def in_batches(
     """
     result: dict[int, R] = {}
     with evaluating(module, precision) as device:
-        for batch in buckets(lengths, tokens or batch_size_for(device), texts):
+        for batch in buckets(lengths, tokens or tokens_for(device), texts):
             result.update(zip(batch, compute(batch, device), strict=True))
     return [result[position] for position in range(len(lengths))]
 
@@ -89,8 +89,8 @@ def stacked(rows: Iterable[Sequence[int]], padding_value: int = 0) -> torch.Tens
 
 
 def padded(tokenizer: Any, rows: Iterable[Sequence[int]]) -> Any:
-    """Pieces of texts as one batch: ``input_ids`` and ``attention_mask``, padded as the tokenizer pads."""
-    return tokenizer.pad({"input_ids": list(rows)}, return_tensors="pt")
+    """Pieces of texts as one batch: ``input_ids`` and ``attention_mask``, int64, padded on the right."""
+    return tokenizer.pad({"input_ids": list(rows)}, padding_side="right", return_tensors="pt")
 
 
 # Least width of a packed row, in tokens: room for several sentences, while attention, whose cost grows with

@@ -72,8 +72,11 @@ def load(name: str) -> ModelCard:
         known = f"Models: {', '.join(names())}."
         raise ModelError(f"no model is described as {name!r}", display_path(MODELS), known)
     try:
-        return ModelCard(name=name, **yaml.safe_load(path.read_text(encoding="utf-8")))
-    except (ValidationError, yaml.YAMLError, TypeError) as error:
+        held = yaml.safe_load(path.read_text(encoding="utf-8"))
+        if not isinstance(held, dict) or "name" in held:
+            raise ValueError("it is not a mapping of the attributes of a ModelCard without its name")
+        return ModelCard(name=name, **held)
+    except (ValueError, yaml.YAMLError) as error:
         wrong = complaint(error) if isinstance(error, ValidationError) else str(error)
         raise ModelError(wrong, display_path(path), "Correct the manifest.") from error
 

@@ -9,7 +9,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from radeval_lib.errors import check_choice
+from radeval_lib.errors import check_at_least, check_choice
 from radeval_lib.models import cache as caching
 from radeval_lib.models.batching import in_batches, of_distinct
 from radeval_lib.models.packaged import PACKAGED
@@ -35,7 +35,7 @@ class Encoder:
     model : a transformers folder, a hub name (``FremyCompany/BioLORD-2023-C``,
         ``ncbi/MedCPT-Query-Encoder``) or ``packaged-minilm``.
     pooling : ``cls``: last hidden state of the first token. ``mean``: mean over the text's tokens.
-    max_tokens : longer texts are cut.
+    max_tokens : longer texts are cut; at least 1, and no more than the model has places for.
     device : ``auto``, ``cpu`` or ``cuda``.
     precision : ``auto``, ``float32`` or ``bfloat16``; see :func:`pretrained.precision_of`.
     cache : folder of vectors kept between runs; None keeps none.
@@ -43,7 +43,7 @@ class Encoder:
     Raises
     ------
     ModelError
-        If the model cannot be loaded.
+        If the model cannot be loaded, or a setting is out of its range.
     """
 
     def __init__(
@@ -64,6 +64,9 @@ class Encoder:
         self.tokenizer: Any = pretrained(AutoTokenizer, model)
         self.model: Any = weights(AutoModel, model, ENCODER).to(self.device)
         self.dimension = int(self.model.config.hidden_size)
+        check_at_least(1, "encoder", ModelError, max_tokens=max_tokens)
+        if max_tokens > (places := getattr(self.model.config, "max_position_embeddings", 0)) > 0:
+            raise ModelError(f"max_tokens is {max_tokens}", "encoder", f"The model has {places} places.")
         self.precision = precision_of(self.device, precision)
         self._cache = None
         if cache is not None:
@@ -73,8 +76,13 @@ class Encoder:
     def encode(self, texts: Sequence[str]) -> NDArray[np.float32]:
         """Vectors, float32, shape (number of texts, dimension), in the order of the texts.
 
-        Lone surrogates, which no tokenizer takes, are read as U+FFFD.
+        Lone surrogates, which no tokenizer takes, are read as U+FFFD. A :class:`ModelError` where ``texts``
+        is a text.
         """
+        if isinstance(texts, str):
+            raise ModelError(
+                "a text where a list of texts is wanted", "encoder", "Put it in brackets: [text]."
+            )
         return np.stack(of_distinct(texts, self._vectors)) if texts else np.empty((0, self.dimension), "f4")
 
     def _vectors(self, texts: list[str]) -> list[NDArray[np.float32]]:
@@ -98,7 +106,7 @@ class Encoder:
 
         def computed(batch: list[int], device: Any) -> NDArray[np.float32]:
             chosen = {key: [values[index] for index in batch] for key, values in encoded.items()}
-            inputs = self.tokenizer.pad(chosen, return_tensors="pt").to(device)
+            inputs = self.tokenizer.pad(chosen, padding_side="right", return_tensors="pt").to(device)
             hidden = self.model(**inputs).last_hidden_state.float()
             pooled = hidden[:, 0]
             if self.pooling == "mean":

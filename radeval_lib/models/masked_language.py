@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from radeval_lib.models.batching import IGNORED, batch_size_for, buckets, evaluating, padded
+from radeval_lib.models.batching import IGNORED, buckets, evaluating, padded, tokens_for
 from radeval_lib.models.encoders import well_formed
 from radeval_lib.models.pretrained import ModelError, pretrained, save_checkpoint, weights
 from radeval_lib.models.soundness import ENCODER
@@ -98,7 +98,7 @@ class MaskedLanguageModel:
         generator = torch.Generator().manual_seed(self._dev_seed)
         loss, right, total = 0.0, 0, 0
         with evaluating(self.module) as device:
-            for rows in buckets([len(e["input_ids"]) for e in examples], batch_size_for(device)):
+            for rows in buckets([len(e["input_ids"]) for e in examples], tokens_for(device)):
                 batch = self.collate([examples[row] for row in rows], generator)
                 found = self.module(**{key: value.to(device) for key, value in batch.items()})
                 guesses = int((batch["labels"] != IGNORED).sum())

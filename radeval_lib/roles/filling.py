@@ -24,6 +24,7 @@ from radeval_lib.data import manifests, readers
 from radeval_lib.data.errors import AbsentDataError, RoleError
 from radeval_lib.data.manifests import load_manifest
 from radeval_lib.data.records import FactRating, RatedPair, Report, TextPair
+from radeval_lib.errors import check_at_least
 from radeval_lib.registry import ABSENT, SYNTHETIC, dataset_of, datasets_of, is_recorded, scale_of
 from radeval_lib.wording import joined
 
@@ -54,8 +55,9 @@ def load(
     Raises
     ------
     RoleError
-        If there is no such role, the filler is unknown, ``absent``, or cannot fill this role, or it needs a
-        data root and there is none.
+        If there is no such role; the filler is unknown, ``absent``, names a part twice, or has nothing of the
+        role's type or of the scale that it names; the generator is asked for no record; or a data root is
+        needed and there is none.
     AbsentDataError
         If the data root does not hold the data set, or holds too little of it to give a record.
     DataError
@@ -66,13 +68,19 @@ def load(
     if filler == SYNTHETIC:
         if not registry.ROLES[role].generator:
             raise RoleError(f"the generator rates nothing, so it cannot fill the role {role!r}", "", _FILL)
+        check_at_least(1, f"role {role!r}", RoleError, size=size)
         # No two roles share a report, so that a model is not tried on what it learned.
         stream = int.from_bytes(hashlib.sha256(f"{seed} {role}".encode()).digest()[:4], "big")
         return list(registry.find(registry.ROLES[role].generator)(size, stream))
     if "+" in filler:
+        if len(set(parts := filler.split("+"))) < len(parts):
+            raise RoleError(f"{filler!r} names a part twice", f"role {role!r}", "Name each once.")
         there = present(filler, root) or filler
-        parts = (load(role, part, size=size, seed=seed, root=root, note=note) for part in there.split("+"))
-        return [record for part in parts for record in part]
+        return [
+            record
+            for part in there.split("+")
+            for record in load(role, part, size=size, seed=seed, root=root, note=note)
+        ]
     if filler == ABSENT:
         raise RoleError(f"nothing fills the role {role!r}", "", "The page ends before it: only_with_data.")
     dataset = dataset_of(filler)
@@ -98,6 +106,8 @@ def _of_role(found: list[Any], wanted: type[Any], role: str, filler: str, root: 
 
     Raises
     ------
+    RoleError
+        If no record is left although all files are there.
     AbsentDataError
         If no record is left.
     """
@@ -111,9 +121,14 @@ def _of_role(found: list[Any], wanted: type[Any], role: str, filler: str, root: 
     ]
     if wanted is TextPair:
         records = list({record.id: _without_rating(record) for record in records}.values())
-    if not records:
-        raise lack(role, filler, root)
-    return records
+    if records:
+        return records
+    files = load_manifest(dataset_of(filler)).files
+    if is_recorded(filler) or (root is not None and all((root / file.path).is_file() for file in files)):
+        scales = sorted({one.scale for one in found if isinstance(one, RatedPair)})
+        remedy = f"Scales: {', '.join(scales)}." if scales else "Name another data set."
+        raise RoleError(f"{filler!r} holds nothing that fills it", f"role {role!r}", remedy)
+    raise lack(role, filler, root)
 
 
 def present(filler: str, root: Path | None) -> str:
@@ -134,7 +149,8 @@ def _is_present(part: str, root: Path | None) -> bool:
 
 
 def lack(role: str, filler: str, root: Path | None) -> AbsentDataError:
-    """The error that names the data sets that are missing for a role, and how to get them."""
+    """The error that names the data sets that are missing for a role, and how to get them; ``filler`` names
+    data sets alone."""
     sets = [load_manifest(name) for name in datasets_of(filler)]
     named = joined([one.title.partition(":")[0] for one in sets])
     here = present(filler, root)
@@ -161,13 +177,19 @@ def _without_rating(record: RatedPair | FactRating | TextPair) -> TextPair:
     return TextPair(record.id, case, record.reference, record.candidate, source, record.group)
 
 
+_LEVELS = (ABSENT, SYNTHETIC, "recorded", "open", "credentialed")
+
+
 def evidence(filler: str) -> str:
     """Level of evidence of results that are computed on a filler: ``synthetic``, ``recorded`` (public data,
-    scored before), ``open``, or ``credentialed`` if any of its data sets is not open; ``absent`` where
-    nothing fills the role."""
-    if filler in (SYNTHETIC, ABSENT):
-        return filler
-    if is_recorded(filler):
+    scored before), ``open``, or ``credentialed``; ``absent`` where nothing fills the role. Of several parts
+    that of the least open."""
+    return max(map(_evidence, filler.split("+")), key=_LEVELS.index)
+
+
+def _evidence(part: str) -> str:
+    if part in (SYNTHETIC, ABSENT):
+        return part
+    if is_recorded(part):
         return "recorded"
-    access = {load_manifest(name).access for name in datasets_of(filler)}
-    return "open" if access == {"open"} else "credentialed"
+    return "open" if load_manifest(dataset_of(part)).access == "open" else "credentialed"

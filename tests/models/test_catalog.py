@@ -107,6 +107,18 @@ def test_a_wrong_manifest_is_one_line(
     assert "\n" not in str(caught.value)
 
 
+@pytest.mark.parametrize("content", [b"", b"- a", b"name: a", b"\xff\xfe", b"a: ["])
+def test_a_manifest_that_is_no_mapping_is_one_line(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, content: bytes
+) -> None:
+    (tmp_path / "wrong.yml").write_bytes(content)
+    monkeypatch.setattr(catalog, "MODELS", tmp_path)
+    catalog.load.cache_clear()
+    with pytest.raises(ModelError, match=r"^wrong\.yml: .*Correct the manifest") as caught:
+        catalog.load("wrong")
+    assert "argument after" not in str(caught.value)
+
+
 def test_an_unknown_model_is_one_line_that_names_the_known_ones() -> None:
     result = CliRunner().invoke(main, ["models", "status", "gpt"])
     assert result.exit_code == 2

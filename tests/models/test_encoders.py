@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import os
+import shutil
 import sqlite3
 from pathlib import Path
 
 import numpy as np
 import pytest
 import torch
+import transformers
 
 from radeval_lib.errors import FileError
 from radeval_lib.models.cache import BlobCache, text_key
 from radeval_lib.models.encoders import Encoder, well_formed
+from radeval_lib.models.packaged import packaged_minilm
 from radeval_lib.models.pretrained import ModelError, checksum, device_of
 
 pytestmark = pytest.mark.usefixtures("one_thread")
@@ -166,3 +169,23 @@ def test_well_formed() -> None:
     assert well_formed("a\ud800b") == "a\ufffdb"
     assert well_formed("\ud83d\ude00") == "\U0001f600"
     assert well_formed("é中") == "é中"
+
+
+def test_a_tokenizer_that_pads_on_the_left_gives_the_same_vectors(tmp_path) -> None:
+    source = Path(__file__).resolve().parents[1] / "reference" / "ratescore" / "tiny_ner"
+    folder = shutil.copytree(source, tmp_path / "left")
+    transformers.AutoTokenizer.from_pretrained(source, padding_side="left").save_pretrained(folder)
+    texts = ["a small effusion in the left lung", "no", "effusion"]
+    found, expected = (Encoder(one, device="cpu").encode(texts) for one in (folder, source))
+    np.testing.assert_array_equal(found, expected)
+
+
+def test_what_an_encoder_cannot_read_is_named(encoder) -> None:
+    with pytest.raises(ModelError, match="a text where a list of texts is wanted"):
+        encoder.encode("effusion")
+    for most, said in ((0, "max_tokens is 0"), (9999, "max_tokens is 9999. The model has 512 places")):
+        with pytest.raises(ModelError, match=said):
+            Encoder("packaged-minilm-1", max_tokens=most, device="cpu")
+    for name in ("packaged-minilm-9", "bert"):
+        with pytest.raises(ModelError, match=f"'{name}' is not 'packaged-minilm'"):
+            packaged_minilm(name)

@@ -305,3 +305,36 @@ def test_the_package_is_used_where_it_is_installed(monkeypatch: pytest.MonkeyPat
     weights["scorer.weight"].zero_()
     with pytest.raises(ModelError, match=r"every number of scorer\.weight is 0"):
         open_extractor("radgraph:radgraph-xl", device="cpu")
+
+
+@pytest.mark.parametrize(
+    ("changed", "said"),
+    [
+        ({"unit": "sentences"}, "unknown value 'sentences'. Choices: sentence, text"),
+        ({"max_width": 0}, "max_width is 0"),
+        ({"entity_weight": -1.0}, "entity_weight is -1.0"),
+        ({"frozen_layers": 9}, "frozen_layers is 9. The encoder has 2 layers"),
+    ],
+)
+def test_settings_of_a_graph_model_that_are_wrong_are_named(changed: dict[str, Any], said: str) -> None:
+    with pytest.raises(ModelError, match=said):
+        GraphModel(TINY, GraphSettings(("A",), ("r",), **changed))
+    with pytest.raises(ModelError, match="unknown value"):
+        units(["a"], "texts")  # type: ignore[arg-type]
+
+
+def test_of_no_records_nothing_is_found() -> None:
+    model = GraphModel(TINY, GraphSettings(("A",), ("r",), **SMALL))
+    assert set(model.measure([]).values()) == {0.0}
+    assert model.predict([]) == []
+
+
+def test_a_text_that_is_annotated_in_two_ways_is_refused(tmp_path: Path) -> None:
+    entity = {"tokens": "effusion", "label": "OBS-DP", "start_ix": 0, "end_ix": 0, "relations": []}
+    one, other = {"text": "effusion", "entities": {}}, {"text": "effusion ", "entities": {"1": entity}}
+    path = tmp_path / "graphs.json"
+    path.write_text(json.dumps({"a": one, "b": one}))
+    assert RecordedGraphs(path).annotate(["effusion"]) == [one]
+    path.write_text(json.dumps({"a": one, "b": other}))
+    with pytest.raises(ModelError, match="'b' annotates a text otherwise than one before it"):
+        RecordedGraphs(path)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import shutil
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -202,3 +203,24 @@ def test_no_code_of_the_repository_runs(tmp_path) -> None:
 def test_entities_of_records_become_spans() -> None:
     row = AnnotatedSentence("1", ("mild", "edema"), (Entity(0, 2, "Abnormality"),))
     assert gold_spans(row) == [(0, 2, "ABNORMALITY")]
+
+
+@pytest.mark.parametrize("name", ["iob", "span"])
+def test_of_no_sentences_no_entities_are_found(name: Any, tmp_path: Path) -> None:
+    scheme = scheme_of(name, TINY)
+    assert scheme.predict([]) == []
+    assert scheme.measure([])["f1"] == 0.0
+    scheme.save(tmp_path)
+    model = open_ner_model(tmp_path, decoding="standard", device="cpu")
+    assert (model.tag([]), model.cut([])) == ([], [])
+
+
+def test_what_a_scheme_cannot_be_made_with_is_named() -> None:
+    with pytest.raises(ModelError, match="the IOB scheme has no setting 'hidden'"):
+        scheme_of("iob", TINY, hidden=3)
+    with pytest.raises(ModelError, match="max_width is 0"):
+        scheme_of("span", TINY, max_width=0)
+    with pytest.raises(ModelError, match="a type twice among A, A"):
+        IobScheme(TINY, ["A", "A"])
+    with pytest.raises(ModelError, match=r"the type 'B' is none of the scheme's\. Types: A"):
+        IobScheme(TINY, ["A"]).encoded(["effusion"], [(0, 1, "B")])

@@ -137,3 +137,32 @@ def test_a_file_that_gives_no_record_of_the_role_is_named(tmp_path: Path) -> Non
     reports.write_bytes(samples.csv_bytes(samples.REXVAL_REPORTS))
     with pytest.raises(AbsentDataError, match=r"ReXVal, .* is there only in part"):
         load("error_counts", "rexval", size=0, seed=0, root=tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("role", "filler", "said"),
+    [
+        (
+            "rated_pairs",
+            "recorded/radpref/grades",
+            "holds nothing that fills it. Scales: error_share, errors, grade",
+        ),
+        ("rated_pairs", "recorded/openi", "'recorded/openi' holds nothing that fills it"),
+        ("reports", "openi+openi", "names a part twice"),
+        ("reports", "synthetic", "size is 0"),
+    ],
+)
+def test_a_filler_that_gives_nothing_or_things_twice_is_refused(role: str, filler: str, said: str) -> None:
+    with pytest.raises(RoleError, match=said):
+        load(role, filler, size=0, seed=0, root=None)
+
+
+def test_a_scale_that_a_data_set_has_not_is_not_missing_data(data_root: Path) -> None:
+    with pytest.raises(RoleError, match="'openi/grade' holds nothing") as caught:
+        load("reports", "openi/grade", size=0, seed=0, root=data_root)
+    assert not isinstance(caught.value, AbsentDataError)
+
+
+def test_of_several_parts_the_least_open_decides_on_the_evidence() -> None:
+    assert evidence("recorded/radpref+rexval") == evidence("rexval+recorded/radpref") == "credentialed"
+    assert evidence("synthetic+openi") == "open"

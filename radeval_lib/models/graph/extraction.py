@@ -136,7 +136,11 @@ class RecordedGraphs:
     def __init__(self, path: Path) -> None:
         self.name = path.name
         found = read_annotations(path)
-        self._known = {_squeezed(item["text"]): item for item in found.values()}
+        self._known: dict[str, Annotation] = {}
+        for name, item in found.items():
+            if self._known.setdefault(_squeezed(item["text"]), item)["entities"] != item["entities"]:
+                remedy = "Keep one annotation of each text."
+                raise ModelError(f"{name!r} annotates a text otherwise than one before it", self.name, remedy)
 
     def annotate(self, texts: Sequence[str]) -> list[Annotation]:
         known = {"": annotation([], [], []), **self._known}

@@ -17,12 +17,20 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 
 from radeval_lib.data.records import AnnotatedSentence, plain_words
+from radeval_lib.errors import check_at_least, check_choice
 from radeval_lib.models.batching import IGNORED, in_batches, padded, stacked
 from radeval_lib.models.encoders import candidate_spans, encode_words, places_of_spans
 from radeval_lib.models.graph.counting import PARTS, counts
 from radeval_lib.models.graph.word_graphs import Unit, WordGraph, gold_graph, joined_units
 from radeval_lib.models.ner.iob import fast_tokenizer
-from radeval_lib.models.pretrained import device_of, fill, read_settings, save_checkpoint, weights
+from radeval_lib.models.pretrained import (
+    ModelError,
+    device_of,
+    fill,
+    read_settings,
+    save_checkpoint,
+    weights,
+)
 from radeval_lib.models.soundness import ENCODER
 
 if TYPE_CHECKING:
@@ -37,6 +45,8 @@ _DISTANCES = 12  # words; spans further apart count as so far
 @dataclass(frozen=True)
 class GraphSettings:
     """Labels, and the sizes and training of the head.
+
+    A :class:`ModelError` where a number is out of its range, or ``unit`` is unknown.
 
     Attributes
     ----------
@@ -61,6 +71,14 @@ class GraphSettings:
     spans_per_word: float = 0.5
     entity_weight: float = 1.0
     frozen_layers: int = 0
+
+    def __post_init__(self) -> None:
+        check_choice(self.unit, Unit, "graph model", ModelError)
+        sizes = {"max_width": self.max_width, "hidden": self.hidden, "width_size": self.width_size}
+        check_at_least(1, "graph model", ModelError, **sizes)
+        check_at_least(0, "graph model", ModelError, frozen_layers=self.frozen_layers)
+        shares = {"spans_per_word": self.spans_per_word, "entity_weight": self.entity_weight}
+        check_at_least(0.0, "graph model", ModelError, dropout=self.dropout, **shares)
 
 
 def graph_module(encoder: Any, settings: GraphSettings) -> torch.nn.Module:
@@ -203,7 +221,13 @@ class GraphModel:
         self.module: Any = graph_module(weights(AutoModel, init_model, ENCODER), settings)
         if settings.frozen_layers:
             encoder: Any = self.module.encoder
-            for number, layer in enumerate([encoder.embeddings, *encoder.encoder.layer]):
+            layers = getattr(getattr(encoder, "encoder", None), "layer", ())
+            if settings.frozen_layers > len(layers):
+                wrong = f"frozen_layers is {settings.frozen_layers}"
+                raise ModelError(
+                    wrong, "graph model", f"The encoder has {len(layers)} layers as BERT has them."
+                )
+            for number, layer in enumerate([encoder.embeddings, *layers]):
                 layer.requires_grad_(number > settings.frozen_layers)
         self._entity = {kind: index + 1 for index, kind in enumerate(settings.entity_types)}
         self._relation = {kind: index + 1 for index, kind in enumerate(settings.relation_types)}
@@ -229,8 +253,9 @@ class GraphModel:
 
     def measure(self, records: Sequence[AnnotatedSentence]) -> dict[str, float]:
         """``entity_f1``, ``relation_f1`` and ``strict_f1`` (micro, see :func:`tally`); ``f1`` is the mean of
-        the first two."""
+        the first two. All are 0 where there is nothing to find and nothing is found."""
         sums = tally(self, records).groupby("part")[["matched", "predicted", "gold"]].sum()
+        sums = sums.reindex(PARTS, fill_value=0)
         f1 = (2 * sums["matched"] / (sums["predicted"] + sums["gold"]).clip(lower=1)).to_dict()
         return {"f1": (f1["entity"] + f1["relation"]) / 2, **{f"{part}_f1": f1[part] for part in PARTS}}
 
@@ -334,4 +359,5 @@ def tally(model: GraphModel, records: Sequence[AnnotatedSentence]) -> pd.DataFra
         for record, found in zip(records, predicted, strict=True)
         for row in counts(gold_graph(record), found, s.entity_types, s.relation_types, s.max_width)
     ]
-    return pd.DataFrame(rows)
+    columns = ("case", "group", "part", "label", "matched", "predicted", "gold", "unseen")
+    return pd.DataFrame(rows, columns=columns)

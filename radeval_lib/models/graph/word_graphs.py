@@ -8,6 +8,7 @@ from typing import Literal, NamedTuple
 
 from radeval_lib.data.iob_tags import WordSpan
 from radeval_lib.data.records import AnnotatedSentence
+from radeval_lib.errors import ModelError, check_choice
 from radeval_lib.models.batching import of_distinct
 
 Unit = Literal["sentence", "text"]
@@ -40,9 +41,10 @@ def gold_graph(record: AnnotatedSentence) -> WordGraph:
 def units(words: Sequence[str], unit: Unit) -> list[tuple[int, int]]:
     """Where the units of a text begin and end, in words; together they cover it.
 
-    A sentence ends with a full stop, exclamation or question mark that no number follows: RadGraph writes
-    "2.5" as three words. What is longer than :data:`MAX_WORDS` is cut.
+    A sentence ends with an exclamation or question mark, or with a full stop that does not stand between two
+    numbers: RadGraph writes "2.5" as three words. What is longer than :data:`MAX_WORDS` is cut.
     """
+    check_choice(unit, Unit, "unit", ModelError)
     borders = [0]
     if unit == "sentence":
         for place, word in enumerate(words[:-1]):

@@ -22,6 +22,7 @@ from tenacity import (
     stop_when_event_set,
 )
 
+from radeval_lib.errors import check_at_least
 from radeval_lib.models.judges.base import JudgeError, Keep, Pair, prompt
 from radeval_lib.models.judges.green_prompt import is_released, released_chat, released_prompt
 
@@ -56,6 +57,12 @@ class EndpointJudge:
     tries : how often one answer is asked for.
     pause : seconds before the second try, twice as many before each further one.
     max_tokens : the longest answer.
+
+    Raises
+    ------
+    JudgeError
+        If the address is none, or another machine's that ``send_to`` does not name, the model has no name, or
+        a number is out of its range.
     """
 
     url: str
@@ -68,14 +75,25 @@ class EndpointJudge:
     max_tokens: int = 1024
 
     def __post_init__(self) -> None:
-        parts = urlsplit(self.url)
-        if parts.scheme not in ("http", "https") or not parts.hostname:
-            wrong = f"{self.url!r} is not an http address"
+        try:
+            parts = urlsplit(self.url)
+            plain = parts.scheme in ("http", "https") and (parts.port or 1) and not parts.query
+        except ValueError:  # brackets or a port
+            plain = False
+        if not plain or not parts.hostname:
+            wrong = f"{self.url!r} is not an http address without a query"
             raise JudgeError(wrong, "endpoint", "For example http://127.0.0.1:8000/v1.")
         if not _is_here(parts.hostname) and self.send_to != parts.hostname:
             wrong = f"{parts.hostname} is another machine, and reports are not sent there"
             remedy = f"If these reports may leave this machine, say send_to={parts.hostname!r}."
             raise JudgeError(wrong, "endpoint", remedy)
+        if not self.model:
+            remedy = "Put the name by which the server knows it behind the address, after #."
+            raise JudgeError("the server's model has no name", "endpoint", remedy)
+        counts = {"concurrency": self.concurrency, "tries": self.tries, "max_tokens": self.max_tokens}
+        check_at_least(1, "endpoint", JudgeError, **counts)
+        check_at_least(0.001, "endpoint", JudgeError, timeout=self.timeout)
+        check_at_least(0.0, "endpoint", JudgeError, pause=self.pause)
 
     @property
     def signature(self) -> str:

@@ -8,8 +8,9 @@ from typing import Any
 
 from radeval_lib.data.records import JudgedPair
 from radeval_lib.data.restricted import reveal
+from radeval_lib.errors import check_at_least
 from radeval_lib.models import pretrained, soundness
-from radeval_lib.models.batching import IGNORED, padded, stacked
+from radeval_lib.models.batching import IGNORED, evaluating, stacked
 from radeval_lib.models.judges.base import LONGEST, JudgeError, Keep, Pair, prompt
 from radeval_lib.models.judges.green_prompt import is_released, released_chat, released_prompt
 
@@ -38,7 +39,9 @@ class CausalJudge:
     Raises
     ------
     JudgeError
-        If the longest answer leaves no room for a prompt.
+        If the longest answer leaves no room for a prompt, or a number is out of its range.
+    ModelError
+        If the model cannot be loaded.
     """
 
     def __init__(
@@ -52,13 +55,13 @@ class CausalJudge:
     ) -> None:
         import torch
 
+        check_at_least(1, "judge", JudgeError, batch_size=batch_size, max_new_tokens=max_new_tokens)
         where = pretrained.locate(model)
         self._device = pretrained.device_of(device)
         self.model, self.tokenizer = pretrained_model(where)
         if self._device.type == "cuda":
             self.model.to(torch.bfloat16)
         self.model.to(self._device)
-        self.tokenizer.padding_side = "left"
         self._released = is_released(str(model), self.tokenizer.chat_template)
         self._batch, self._new = batch_size, max_new_tokens
         built = getattr(self.model.config, "max_position_embeddings", None) or 2048
@@ -83,7 +86,10 @@ class CausalJudge:
         answers: dict[int, str] = {}
         for start in range(0, len(order), self._batch):
             places = order[start : start + self._batch]
-            batch = padded(self.tokenizer, (prompts[place] for place in places)).to(self._device)
+            # On the left, so that every prompt ends where its answer begins.
+            batch = self.tokenizer.pad(
+                {"input_ids": [prompts[place] for place in places]}, padding_side="left", return_tensors="pt"
+            ).to(self._device)
             with torch.inference_mode(), pretrained.quiet():
                 pad = self.tokenizer.pad_token_id
                 output = self.model.generate(
@@ -139,6 +145,8 @@ class JudgeTuning:
     new_layers: tuple[str, ...] = ()
 
     def __init__(self, module: Any, tokenizer: Any, *, longest: int = 1024, lora: int = 0) -> None:
+        check_at_least(1, "judge", JudgeError, longest=longest)
+        check_at_least(0, "judge", JudgeError, lora=lora)
         self.tokenizer, self._longest = tokenizer, longest
         if lora:
             from peft import LoraConfig, TaskType, get_peft_model
@@ -168,19 +176,16 @@ class JudgeTuning:
         }
 
     def measure(self, records: Sequence[JudgedPair]) -> dict[str, float]:
-        """``likelihood``: mean log-probability of a token of the analyses, in nats; at most 0."""
-        import torch
-
-        self.module.eval()
+        """``likelihood``: mean log-probability of a token of the analyses, in nats; at most 0, and 0 where
+        there is no token."""
         total, count = 0.0, 0
-        device = next(self.module.parameters()).device
-        with torch.inference_mode():
+        with evaluating(self.module, "float32") as device:
             for start in range(0, len(records), 8):
                 batch = self.collate([self.example(record) for record in records[start : start + 8]])
                 tokens = int((batch["labels"][:, 1:] != IGNORED).sum())
                 loss = self.module(**{key: value.to(device) for key, value in batch.items()}).loss
                 total, count = total + float(loss) * tokens, count + tokens
-        return {"likelihood": -total / count}
+        return {"likelihood": -total / max(1, count)}
 
     def save(self, folder: str | Path) -> None:
         """Write weights, with adapters merged into them, configuration and tokenizer."""

@@ -8,7 +8,7 @@ from pathlib import Path
 from radeval_lib.data import statements
 from radeval_lib.data.manifests import data_root, restricted_in
 from radeval_lib.models.cache import BlobCache, text_key
-from radeval_lib.models.judges.base import Judge, Keep, Pair, handed
+from radeval_lib.models.judges.base import Judge, JudgeError, Keep, Pair, handed
 from radeval_lib.models.judges.rules import RulesJudge
 from radeval_lib.models.pretrained import ADDRESSES, RULES
 
@@ -58,9 +58,13 @@ def open_judge(name: str, *, cache: str | Path | None = None, device: str = "aut
 
     Raises
     ------
+    JudgeError
+        If a model is named and ``name`` is not a server's, or the judge cannot be made.
     StatementError
         Where it is a server, and no statement lets it get what the data root of the environment holds.
     """
+    if model and not name.startswith(ADDRESSES):
+        raise JudgeError(f"the judge {name!r} is no server, so that it has no model {model!r}", "judge")
     if name == RULES:
         return RulesJudge()
     judge: Judge

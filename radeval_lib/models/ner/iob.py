@@ -115,11 +115,10 @@ class IobNerModel:
         return list(map(list, of_distinct(sequences, self._found)))
 
     def cut(self, sentences: Sequence[str]) -> list[bool]:
-        """Whether a sentence is longer than the model reads."""
-        encoded = self.tokenizer([well_formed(sentence) for sentence in sentences], verbose=False)
-        return [len(ids) > self.max_tokens for ids in encoded["input_ids"]]
+        """Whether each sentence is longer than the model reads."""
+        return longer_than(self.max_tokens, self.tokenizer, sentences)
 
-    def _entities(self, ids: tuple[int, ...], row: NDArray[np.uint8]) -> list[tuple[str, str]]:
+    def _entities(self, ids: tuple[int, ...], row: NDArray[np.int16]) -> list[tuple[str, str]]:
         """(text, type) of each entity, given the pieces of a sentence and the index of each one's label."""
         if not row.any() and self.labels[0] == "O":
             return []
@@ -140,9 +139,9 @@ class IobNerModel:
     def _found(self, sequences: list[tuple[int, ...]]) -> Iterator[list[tuple[str, str]]]:
         """The entities of sequences, of each token the likeliest label."""
 
-        def best(batch: list[int], device: Any) -> list[NDArray[np.uint8]]:
+        def best(batch: list[int], device: Any) -> list[NDArray[np.int16]]:
             inputs = padded(self.tokenizer, (list(sequences[index]) for index in batch)).to(device)
-            rows = self.model(**inputs).logits.argmax(dim=-1).cpu().numpy().astype(np.uint8)
+            rows = self.model(**inputs).logits.argmax(dim=-1).cpu().numpy().astype(np.int16)
             return [row[: len(sequences[index])].copy() for index, row in zip(batch, rows, strict=True)]
 
         rows = in_batches(self.model, list(map(len, sequences)), best, precision=self.precision)
@@ -160,6 +159,12 @@ def iob_labels(id2label: dict[int, str], where: str) -> list[str]:
     return [label if label == "O" else label[:2] + label[2:].upper() for label in labels]
 
 
+def longer_than(most: int, tokenizer: Any, sentences: Sequence[str]) -> list[bool]:
+    """Whether each sentence has more than ``most`` pieces, special tokens counted."""
+    texts = [well_formed(sentence) for sentence in sentences]
+    return [len(ids) > most for ids in tokenizer(texts, verbose=False)["input_ids"]] if texts else []
+
+
 class IobScheme(Scheme):
     """A token classifier over any encoder.
 
@@ -170,7 +175,10 @@ class IobScheme(Scheme):
     def __init__(self, init_model: str | Path, types: Sequence[str] = TYPES) -> None:
         from transformers import AutoModelForTokenClassification, AutoTokenizer
 
+        if len(set(types)) < len(types):
+            raise ModelError(f"a type twice among {', '.join(types)}", "IOB scheme", "Give each once.")
         self.labels = ["O", *(f"{prefix}-{kind}" for kind in types for prefix in "BI")]
+        self.types = tuple(types)
         self._index = {label: index for index, label in enumerate(self.labels)}
         self.tokenizer: Any = fast_tokenizer(AutoTokenizer, init_model)
         config = labelled(self.labels)
@@ -180,6 +188,9 @@ class IobScheme(Scheme):
         encoded = self._encoded([words])[0]
         labels = ["O"] * len(words)
         for start, end, kind in spans:
+            if f"B-{kind}" not in self._index:
+                wrong = f"the type {kind!r} is none of the scheme's"
+                raise ModelError(wrong, "IOB scheme", f"Types: {', '.join(self.types)}.")
             labels[start:end] = [f"B-{kind}", *[f"I-{kind}"] * (end - start - 1)]
         return {"input_ids": encoded.ids, "labels": self._row(encoded.word_ids, labels)}
 

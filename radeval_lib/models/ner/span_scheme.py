@@ -15,17 +15,18 @@ from typing import TYPE_CHECKING, Any
 
 from radeval_lib.data.categories import TYPES
 from radeval_lib.data.iob_tags import WordSpan
+from radeval_lib.errors import check_at_least
 from radeval_lib.models.batching import IGNORED, in_batches, of_distinct, padded, stacked
 from radeval_lib.models.encoders import (
     MAX_PIECES,
     candidate_spans,
     encode_words,
     places_of_spans,
-    well_formed,
 )
 from radeval_lib.models.ner.entities import words_of
-from radeval_lib.models.ner.iob import Scheme, fast_tokenizer
+from radeval_lib.models.ner.iob import Scheme, fast_tokenizer, longer_than
 from radeval_lib.models.pretrained import (
+    ModelError,
     Precision,
     device_of,
     fill,
@@ -46,7 +47,7 @@ _HEAD = "span_head.safetensors"
 
 @dataclass(frozen=True)
 class SpanSettings:
-    """Shape of the head.
+    """Shape of the head; a :class:`ModelError` where a number is out of its range.
 
     Attributes
     ----------
@@ -64,6 +65,12 @@ class SpanSettings:
     hidden: int = 150
     layers: int = 2
     dropout: float = 0.2
+
+    def __post_init__(self) -> None:
+        sizes = {"max_width": self.max_width, "width_size": self.width_size, "hidden": self.hidden}
+        check_at_least(1, "span scheme", ModelError, **sizes)
+        check_at_least(0, "span scheme", ModelError, layers=self.layers)
+        check_at_least(0.0, "span scheme", ModelError, dropout=self.dropout)
 
 
 def span_module(encoder: Any, settings: SpanSettings) -> torch.nn.Module:
@@ -199,6 +206,5 @@ class SpanNerModel:
         ]
 
     def cut(self, sentences: Sequence[str]) -> list[bool]:
-        """Whether a sentence is longer than the model reads."""
-        encoded = self.scheme.tokenizer([well_formed(sentence) for sentence in sentences], verbose=False)
-        return [len(ids) > MAX_PIECES for ids in encoded["input_ids"]]
+        """Whether each sentence is longer than the model reads."""
+        return longer_than(MAX_PIECES, self.scheme.tokenizer, sentences)

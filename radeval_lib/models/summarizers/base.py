@@ -9,7 +9,9 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from radeval_lib.models.pretrained import ModelError
+from radeval_lib.data.records import ReportPair
+from radeval_lib.data.restricted import reveal
+from radeval_lib.errors import ModelError
 from radeval_lib.stats import rouge, tokens
 
 # A piece that ends with the number of an item: "1." of "1. Clear lungs", "FINDINGS: 2)".
@@ -35,12 +37,12 @@ class Summarizer(Protocol):
 
 
 def checked(findings: Sequence[str], name: str) -> list[str]:
-    """The texts as a list."""
+    """The texts as a list; a :class:`ModelError`, which names ``name``, where one is empty or is no text."""
     if isinstance(findings, str):
         raise ModelError("a text where a list of texts is wanted", name, "Put it in brackets: [text].")
     for position, text in enumerate(findings):
-        if not text.strip():
-            wrong = f"the findings at position {position} are empty"
+        if not isinstance(text, str) or not text.strip():
+            wrong = f"the findings at position {position} are empty, or no text"
             raise ModelError(wrong, name, "Leave reports without findings out.")
     return list(findings)
 
@@ -66,6 +68,12 @@ def rouge_l(references: Sequence[str], candidates: Sequence[str]) -> NDArray[np.
     words = rouge.RougeTokenizer().tokenize
     pairs = zip(references, candidates, strict=True)
     return np.array([rouge.rouge_l(words(ref), words(cand)) for ref, cand in pairs], dtype=np.float64)
+
+
+def mean_rouge_l(records: Sequence[ReportPair], written: Sequence[str]) -> dict[str, float]:
+    """``rouge_l``: the mean of :func:`rouge_l` over records and what was written; 0 where none is."""
+    found = rouge_l([reveal(record.impression) for record in records], written)
+    return {"rouge_l": float(found.mean()) if len(found) else 0.0}
 
 
 # "intra - abdominal", "and / or": signs within a word.

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
 import torch
 from torch import Tensor
+
+from radeval_lib.errors import ModelError, check_at_least
 
 Step = Callable[[Tensor, Any], tuple[Tensor, Any]]
 """(last tokens of shape (rows,), state) -> (log-probabilities of shape (rows, vocabulary), state)."""
@@ -19,7 +22,7 @@ texts in the same order."""
 
 @dataclass(frozen=True)
 class BeamSettings:
-    """How a summary is decoded.
+    """How a summary is decoded; a :class:`ModelError` where a number is out of its range.
 
     Attributes
     ----------
@@ -33,6 +36,12 @@ class BeamSettings:
     longest: int = 80
     length_penalty: float = 1.0
     no_repeat: int = 4
+
+    def __post_init__(self) -> None:
+        check_at_least(1, "beam search", ModelError, beams=self.beams, longest=self.longest)
+        check_at_least(0, "beam search", ModelError, no_repeat=self.no_repeat)
+        if not math.isfinite(self.length_penalty):
+            raise ModelError(f"length_penalty is {self.length_penalty}", "beam search")
 
 
 def search(

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from radeval_lib.data.records import ReportPair
 from radeval_lib.data.restricted import reveal
-from radeval_lib.models.pretrained import ModelError
+from radeval_lib.errors import ModelError, check_at_least
 from radeval_lib.models.summarizers.base import checked, rouge_l, sentences
 
 Encode = Callable[[Sequence[str]], NDArray[np.floating[Any]]]
@@ -19,20 +19,17 @@ Encode = Callable[[Sequence[str]], NDArray[np.floating[Any]]]
 
 def _by_text(split: Sequence[Sequence[str]], rows: NDArray[Any]) -> list[NDArray[Any]]:
     """What belongs to the sentences of each text, of one row per sentence."""
+    if len(rows) != (wanted := sum(map(len, split))):
+        raise ModelError(f"{len(rows)} vectors of {wanted} sentences", "encoder")
     return np.split(rows, np.cumsum([len(row) for row in split])[:-1]) if split else []
 
 
-def _positive(value: int, name: str) -> int:
-    if value < 1:
-        raise ModelError(f"{value} sentences", name, "Ask for at least one.")
-    return value
-
-
 class LeadSentences:
-    """The first ``count`` sentences of the findings."""
+    """The first ``count`` sentences of the findings; at least one."""
 
     def __init__(self, count: int = 3) -> None:
-        self.count = _positive(count, "lead")
+        check_at_least(1, "lead", ModelError, count=count)
+        self.count = count
         self.name = f"Lead-{count}"
 
     def summarize(self, findings: Sequence[str]) -> list[str]:
@@ -45,7 +42,8 @@ class ClusterExtractor:
     name = "Bert-Ext"
 
     def __init__(self, encode: Encode, *, count: int = 2, seed: int = 0) -> None:
-        self.encode, self.count, self.seed = encode, _positive(count, "Bert-Ext"), seed
+        check_at_least(1, self.name, ModelError, count=count)
+        self.encode, self.count, self.seed = encode, count, seed
 
     def summarize(self, findings: Sequence[str]) -> list[str]:
         split = [sentences(text) for text in checked(findings, self.name)]
@@ -93,7 +91,9 @@ def oracle_sentences(findings: str, impression: str, most: int = 4) -> list[int]
 
 def oracle(findings: Sequence[str], impressions: Sequence[str]) -> list[str]:
     """The best extract of each text by :func:`oracle_sentences`: a bound for extraction, for it reads the
-    answer."""
+    answer. A :class:`ModelError` where there are not as many impressions as texts."""
+    if len(findings) != len(impressions):
+        raise ModelError(f"{len(findings)} findings and {len(impressions)} impressions", "oracle")
     return [
         " ".join(sentences(text)[index] for index in oracle_sentences(text, impression))
         for text, impression in zip(checked(findings, "oracle"), impressions, strict=True)
@@ -114,18 +114,25 @@ class SentenceSelector:
     name = "Sentence selector"
 
     def __init__(self, encode: Encode, *, most: int = 4) -> None:
+        check_at_least(1, self.name, ModelError, most=most)
         self.encode, self.most = encode, most
         self.coefficients: NDArray[np.float32] = np.zeros(0, dtype=np.float32)
         self.intercept, self.threshold = 0.0, 0.5
 
     def fit(self, pairs: Sequence[ReportPair], dev: Sequence[ReportPair]) -> SentenceSelector:
-        """Learn from the greedy extracts of ``pairs``; ``dev`` chooses the threshold, by mean ROUGE-L."""
+        """Learn from the greedy extracts of ``pairs``; ``dev`` chooses the threshold, by mean ROUGE-L.
+
+        Raises
+        ------
+        ModelError
+            If either has no pair or a pair without findings, or there is nothing to tell sentences apart by.
+        """
         from sklearn.linear_model import LogisticRegression
         from sklearn.preprocessing import StandardScaler
 
         if not pairs or not dev:
             raise ModelError("no pairs to learn from" if not pairs else "no dev pairs", self.name)
-        split, features = self._described([reveal(pair.findings) for pair in pairs])
+        split, features = self._described(checked([reveal(one.findings) for one in pairs], self.name))
         labels = []
         for pair, row in zip(pairs, split, strict=True):
             kept = set(oracle_sentences(reveal(pair.findings), reveal(pair.impression), self.most))
@@ -179,7 +186,7 @@ class SentenceSelector:
 
     def _best_threshold(self, dev: Sequence[ReportPair]) -> float:
         """The threshold with the highest mean ROUGE-L on dev, the lowest of equals."""
-        split, shares = self._probabilities([reveal(pair.findings) for pair in dev])
+        split, shares = self._probabilities(checked([reveal(one.findings) for one in dev], self.name))
         impressions = [reveal(pair.impression) for pair in dev]
         written = (self._summaries(split, shares, threshold) for threshold in _THRESHOLDS)
         means = [float(rouge_l(impressions, summaries).mean()) for summaries in written]

@@ -13,10 +13,11 @@ from torch.nn import functional
 
 from radeval_lib.data.records import ReportPair
 from radeval_lib.data.restricted import reveal
+from radeval_lib.errors import ModelError, check_at_least
 from radeval_lib.models.batching import in_batches, of_distinct, stacked
 from radeval_lib.models.encoders import well_formed
 from radeval_lib.models.randomness import seeded
-from radeval_lib.models.summarizers.base import checked, rouge_l, sentence_case
+from radeval_lib.models.summarizers.base import checked, mean_rouge_l, sentence_case
 from radeval_lib.models.summarizers.beam_search import BeamSettings, search
 
 # The ids of the special pieces, and the pieces.
@@ -29,7 +30,7 @@ State = tuple[Tensor, Tensor]
 
 @dataclass(frozen=True)
 class PointerSettings:
-    """Sizes of the model.
+    """Sizes of the model; a :class:`ModelError` where one is out of its range.
 
     Attributes
     ----------
@@ -47,6 +48,14 @@ class PointerSettings:
     longest_source: int = 400
     longest_target: int = 80
     copying: bool = True
+
+    def __post_init__(self) -> None:
+        sizes = {"vocabulary": self.vocabulary, "embedding": self.embedding, "hidden": self.hidden}
+        lengths = {"longest_source": self.longest_source, "longest_target": self.longest_target}
+        check_at_least(1, "pointer-generator", ModelError, **sizes, **lengths)
+        check_at_least(0.0, "pointer-generator", ModelError, dropout=self.dropout)
+        if self.hidden % 2:
+            raise ModelError(f"hidden is {self.hidden}", "pointer-generator", "Give an even number.")
 
 
 @dataclass
@@ -186,7 +195,10 @@ class PointerSummarizer:
     new_layers = ("",)
 
     def __init__(self, pairs: Sequence[ReportPair], settings: PointerSettings, *, seed: int = 0) -> None:
-        """An untrained model whose word pieces are learned from ``pairs``."""
+        """An untrained model whose word pieces are learned from ``pairs``, its weights drawn from ``seed``; a
+        :class:`ModelError` if there is no pair."""
+        if not pairs:
+            raise ModelError("no pairs to learn word pieces from", self.name)
         texts = (reveal(text) for pair in pairs for text in (pair.findings, pair.impression))
         self.pieces, self.settings = learn_pieces(texts, settings.vocabulary), settings
         self.decoding = BeamSettings(longest=settings.longest_target)
@@ -201,10 +213,9 @@ class PointerSummarizer:
         return {key: stacked(example[key] for example in examples) for key in ("input_ids", "labels")}
 
     def measure(self, records: Sequence[ReportPair]) -> dict[str, float]:
-        """``rouge_l``: mean over the records, decoded greedily, which is what early stopping can afford."""
+        """:func:`mean_rouge_l`, decoded greedily, which is what early stopping can afford."""
         greedy = BeamSettings(1, self.decoding.longest, 1.0, self.decoding.no_repeat)
-        written = self._written([reveal(record.findings) for record in records], greedy)
-        return {"rouge_l": float(rouge_l([reveal(record.impression) for record in records], written).mean())}
+        return mean_rouge_l(records, self._written([reveal(one.findings) for one in records], greedy))
 
     def summarize(self, findings: Sequence[str]) -> list[str]:
         return self._written(checked(findings, self.name), self.decoding)

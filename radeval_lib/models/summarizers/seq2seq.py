@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from radeval_lib.data.records import ReportPair
 from radeval_lib.data.restricted import reveal
+from radeval_lib.errors import check_at_least
 from radeval_lib.models.batching import IGNORED, in_batches, of_distinct, stacked
 from radeval_lib.models.encoders import well_formed
 from radeval_lib.models.pretrained import (
@@ -23,7 +24,7 @@ from radeval_lib.models.pretrained import (
 )
 from radeval_lib.models.randomness import seeded
 from radeval_lib.models.soundness import ENCODER, NEW_DECODER, SEQ2SEQ
-from radeval_lib.models.summarizers.base import checked, rouge_l
+from radeval_lib.models.summarizers.base import checked, mean_rouge_l
 from radeval_lib.models.vocabularies import keep_rows, trimmed_tokenizer
 
 if TYPE_CHECKING:
@@ -35,7 +36,7 @@ _BATCH_TOKENS = {"cpu": 2_048, "cuda": 32_768}
 
 @dataclass(frozen=True)
 class Seq2SeqSettings:
-    """How a sequence-to-sequence model reads and writes.
+    """How a sequence-to-sequence model reads and writes; a :class:`ModelError` where a number is too small.
 
     Attributes
     ----------
@@ -52,6 +53,11 @@ class Seq2SeqSettings:
     beams: int = 3
     length_penalty: float = 1.0
     no_repeat: int = 4
+
+    def __post_init__(self) -> None:
+        lengths = {"longest_source": self.longest_source, "longest_target": self.longest_target}
+        check_at_least(1, "sequence-to-sequence model", ModelError, beams=self.beams, **lengths)
+        check_at_least(0, "sequence-to-sequence model", ModelError, no_repeat=self.no_repeat)
 
 
 def encoder_decoder(
@@ -192,9 +198,8 @@ class Seq2SeqSummarizer:
         return {**self._inputs([example["input_ids"] for example in examples]), "labels": labels}
 
     def measure(self, records: Sequence[ReportPair]) -> dict[str, float]:
-        """``rouge_l``: mean over the records, decoded greedily, which is what early stopping can afford."""
-        written = self._written([reveal(record.findings) for record in records], beams=1)
-        return {"rouge_l": float(rouge_l([reveal(record.impression) for record in records], written).mean())}
+        """:func:`mean_rouge_l`, decoded greedily, which is what early stopping can afford."""
+        return mean_rouge_l(records, self._written([reveal(one.findings) for one in records], beams=1))
 
     def summarize(self, findings: Sequence[str]) -> list[str]:
         return self._written(checked(findings, self.name), beams=self.settings.beams)

@@ -187,10 +187,35 @@ def test_reports_are_not_sent_to_another_machine_unless_it_is_named():
         EndpointJudge(here, "judge")
 
 
-@pytest.mark.parametrize("url", ["ftp://localhost", "localhost:8000", ""])
+@pytest.mark.parametrize(
+    "url",
+    [
+        "ftp://localhost",
+        "localhost:8000",
+        "",
+        "http://localhost:a/v1",
+        "http://[::1",
+        "http://localhost/v1?a",
+    ],
+)
 def test_an_address_that_is_none_is_refused(url):
     with pytest.raises(JudgeError, match="not an http address"):
         EndpointJudge(url, "judge")
+
+
+@pytest.mark.parametrize(
+    ("settings", "said"),
+    [
+        ({"model": ""}, "the server's model has no name"),
+        ({"concurrency": 0}, "concurrency is 0"),
+        ({"tries": 0}, "tries is 0"),
+        ({"timeout": -1.0}, "timeout is -1.0"),
+        ({"pause": -1.0}, "pause is -1.0"),
+    ],
+)
+def test_settings_of_a_server_that_cannot_be_are_named(settings, said):
+    with pytest.raises(JudgeError, match=said):
+        EndpointJudge(**{"url": "http://localhost:1/v1", "model": "judge", **settings})
 
 
 def test_a_released_model_is_asked_in_its_own_form():

@@ -127,3 +127,15 @@ def test_fine_tuning_from_a_folder_as_full_does_from_phi_2(folder, tmp_path):
     trained.task.save(tmp_path)
     assert (tmp_path / "model.safetensors").is_file()
     assert len(open_judge(str(tmp_path), device="cpu").judge([("No effusion.", "Effusion.")])) == 1
+
+
+def test_numbers_that_no_judge_can_have_are_named(folder):
+    for changed in ({"batch_size": 0}, {"max_new_tokens": 0}):
+        with pytest.raises(JudgeError, match=f"{next(iter(changed))} is 0"):
+            CausalJudge(folder, device="cpu", **changed)
+    module, tokenizer = pretrained_model(folder)
+    with pytest.raises(JudgeError, match="lora is -1"):
+        JudgeTuning(module, tokenizer, lora=-1)
+    task = JudgeTuning(module.train(), tokenizer)
+    assert task.measure([]) == {"likelihood": 0.0}
+    assert module.training

@@ -4,6 +4,7 @@ import pytest
 
 from radeval_lib.data.errors import StatementError
 from radeval_lib.models import naming
+from radeval_lib.models.judges.base import JudgeError
 from radeval_lib.models.judges.endpoint import EndpointJudge
 from radeval_lib.models.judges.opening import open_judge
 from radeval_lib.models.judges.rules import RulesJudge
@@ -43,3 +44,8 @@ def test_no_page_shows_an_address():
     assert naming.title("http://127.0.0.1:8000/v1#green") == "green"
     assert naming.title("http://127.0.0.1:8000/v1") == "a model behind an endpoint"
     assert naming.title("rules") == "rules, no language model"
+
+
+def test_a_judge_that_is_no_server_has_no_model_of_a_name():
+    with pytest.raises(JudgeError, match="the judge 'rules' is no server"):
+        open_judge("rules", model="mine")

@@ -115,5 +115,14 @@ def test_bad_input_names_the_position(summarizer: Summarizer) -> None:
 
 
 def test_no_sentences_are_refused() -> None:
-    with pytest.raises(ModelError, match="0 sentences"):
+    with pytest.raises(ModelError, match="count is 0"):
         LeadSentences(0)
+    with pytest.raises(ModelError, match="most is 0"):
+        SentenceSelector(vectors, most=0)
+
+
+def test_vectors_and_impressions_are_as_many_as_they_should_be() -> None:
+    with pytest.raises(ModelError, match="1 vectors of 3 sentences"):
+        ClusterExtractor(lambda texts: vectors(texts)[:1]).summarize(["A clot. A mass. A cyst."])
+    with pytest.raises(ModelError, match="1 findings and 0 impressions"):
+        oracle([TEXT], [])

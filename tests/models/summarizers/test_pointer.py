@@ -10,6 +10,7 @@ import pytest
 import torch
 
 from radeval_lib.data.records import ReportPair
+from radeval_lib.errors import ModelError
 from radeval_lib.models.summarizers.base import sentence_case
 from radeval_lib.models.summarizers.beam_search import BeamSettings, search
 from radeval_lib.models.summarizers.pointer import (
@@ -138,3 +139,24 @@ def test_words_it_never_saw_are_spelled_out() -> None:
 )
 def test_sentence_case(pieces: str, text: str) -> None:
     assert sentence_case(pieces) == text
+
+
+@pytest.mark.parametrize(
+    ("settings", "changed", "said"),
+    [
+        (PointerSettings, {"hidden": 7}, "hidden is 7. Give an even number"),
+        (PointerSettings, {"longest_source": 0}, "longest_source is 0"),
+        (BeamSettings, {"beams": 0}, "beams is 0"),
+        (BeamSettings, {"longest": 0}, "longest is 0"),
+        (BeamSettings, {"length_penalty": math.nan}, "length_penalty is nan"),
+    ],
+)
+def test_settings_out_of_range_are_named(settings: Any, changed: dict[str, Any], said: str) -> None:
+    with pytest.raises(ModelError, match=said):
+        settings(**changed)
+
+
+def test_word_pieces_are_learned_from_at_least_one_pair() -> None:
+    with pytest.raises(ModelError, match="no pairs to learn word pieces from"):
+        PointerSummarizer([], SMALL)
+    assert PointerSummarizer([ReportPair("1", "a cyst", "cyst")], SMALL).measure([]) == {"rouge_l": 0.0}

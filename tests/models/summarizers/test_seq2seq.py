@@ -163,3 +163,11 @@ def test_a_megatron_decoder_attends_to_a_source_of_another_length(tmp_path: Path
     )
     torch.testing.assert_close(once, twice)
     assert len(summarizer.summarize(["A small effusion in the left lung."])) == 1
+
+
+def test_settings_and_layers_that_cannot_be_are_named() -> None:
+    with pytest.raises(ModelError, match="beams is 0"):
+        Seq2SeqSettings(beams=0)
+    for layers in (0, 9):
+        with pytest.raises(ModelError, match=f"{layers} layers of a model with 2"):
+            encoder_decoder(TINY, layers=layers)
