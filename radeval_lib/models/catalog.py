@@ -8,6 +8,7 @@ from typing import Literal, get_args
 import yaml
 from pydantic import BaseModel, Field, ValidationError
 
+from radeval_lib import own_yaml
 from radeval_lib.errors import complaint
 from radeval_lib.models.soundness import INDEX, ModelError
 from radeval_lib.paths import MODELS, display_path
@@ -72,7 +73,7 @@ def load(name: str) -> ModelCard:
         known = f"Models: {', '.join(names())}."
         raise ModelError(f"no model is described as {name!r}", display_path(MODELS), known)
     try:
-        held = yaml.safe_load(path.read_text(encoding="utf-8"))
+        held = own_yaml.read(path)
         if not isinstance(held, dict) or "name" in held:
             raise ValueError("it is not a mapping of the attributes of a ModelCard without its name")
         return ModelCard(name=name, **held)

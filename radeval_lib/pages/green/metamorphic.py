@@ -20,7 +20,8 @@ from radeval_lib.findings import read
 from radeval_lib.findings.meanings import IGNORED
 from radeval_lib.findings.vocabulary import vocabulary
 from radeval_lib.models.judges.rules import Judgement, judge_pair
-from radeval_lib.models.judges.rules.items import relation, said
+from radeval_lib.models.judges.rules.items import said
+from radeval_lib.models.judges.rules.relations import relation
 from radeval_lib.report_text import MASK, tokens
 from radeval_lib.synthetic.layouts import MARKED, WRAPPED, closed, sentences
 

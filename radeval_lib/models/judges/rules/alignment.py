@@ -5,17 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import NamedTuple
 
-from radeval_lib.models.judges.rules.items import (
-    KIN,
-    KIND,
-    MEANT,
-    SAME,
-    Item,
-    Said,
-    near,
-    relation,
-    sides_conflict,
-)
+from radeval_lib.models.judges.rules.items import Item, Said
+from radeval_lib.models.judges.rules.relations import KIN, KIND, MEANT, SAME, near, relation, sides_conflict
 
 _BASE = {SAME: 10.0, MEANT: 7.0, KIND: 5.0, KIN: 4.0}
 """The likeness of two findings so related, before side, place, degree and size raise or lower it."""
@@ -85,9 +76,11 @@ def by_side(mine: Said, theirs: Said) -> Said:
 
 
 def covered(item: Item, mine: Said, other: Said) -> tuple[Item, str] | None:
-    """What the other report calls a finding in a finer or coarser word, reads it as, or says at more places.
+    """The first finding of ``other`` that says what ``item`` of ``mine`` says, and how the two are related.
 
-    It is at a place that fits, and neither report denies what the other states of it.
+    It has a finer or coarser name, or is a sign of the same diagnosis, at a place that fits; or it is the
+    same finding at all places of ``item`` and perhaps more. Neither report may deny what the other states of
+    it. None where there is none.
     """
     if item.observation in other.denied:
         return None

@@ -18,17 +18,8 @@ from radeval_lib.lexicon.significance import Context, factor, significance
 from radeval_lib.models.judges.base import Keep, Pair, handed
 from radeval_lib.models.judges.rules.alignment import Link, align, by_side, covered
 from radeval_lib.models.judges.rules.in_words import degree, describe, name, where
-from radeval_lib.models.judges.rules.items import (
-    KIN,
-    KIND,
-    SAME,
-    Item,
-    Said,
-    near,
-    said,
-    sides_conflict,
-    strays,
-)
+from radeval_lib.models.judges.rules.items import Item, Said, said
+from radeval_lib.models.judges.rules.relations import KIN, KIND, SAME, near, sides_conflict, strays
 from radeval_lib.report_text import statements
 from radeval_lib.report_text.characters import Span
 
