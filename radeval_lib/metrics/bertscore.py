@@ -97,7 +97,8 @@ class BertScore(Metric):
         """Tokenizer and model, loaded when first needed."""
         from transformers import AutoModel, AutoTokenizer
 
-        from radeval_lib.models.pretrained import device_of, pretrained, weights
+        from radeval_lib.models.devices import device_of
+        from radeval_lib.models.pretrained import pretrained, weights
         from radeval_lib.models.soundness import ENCODER
 
         model = weights(AutoModel, self.encoder, ENCODER).to(device_of(self.device))

@@ -6,10 +6,10 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from radeval_lib.errors import RadevalError
+from radeval_lib.errors import ModelError, RadevalError
 from radeval_lib.metrics.base import Metric, MetricError, create, get, names, settings_of
 from radeval_lib.models.packaged import PACKAGED
-from radeval_lib.models.pretrained import RADGRAPH, RULES, ModelError, hub_answers
+from radeval_lib.models.pretrained import RADGRAPH, RULES, hub_answers
 from radeval_lib.models.standing_in import check_installed, is_available, stand_in
 from radeval_lib.paths import display_path
 

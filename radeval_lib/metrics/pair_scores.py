@@ -5,14 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple, TypeVar
 
-from radeval_lib.errors import RadevalError
+from radeval_lib.errors import ModelError, RadevalError
 from radeval_lib.findings import coverage
 from radeval_lib.lexicon.significance import Context
 from radeval_lib.metrics.base import Metric, MetricError, Score, Scores
 from radeval_lib.metrics.cautions import Cautions
 from radeval_lib.metrics.choosing import Chosen
 from radeval_lib.metrics.reasons import Reason
-from radeval_lib.models.soundness import ModelError
 from radeval_lib.report_text.characters import Span
 
 _Value = TypeVar("_Value")

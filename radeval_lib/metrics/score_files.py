@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
 
 from radeval_lib import atomic, checksums, origin
-from radeval_lib.errors import RadevalError, of_system, plain
+from radeval_lib.errors import ModelError, RadevalError, of_system, plain
 from radeval_lib.metrics import table_files
 from radeval_lib.metrics.base import Metric, MetricError, Score
 from radeval_lib.metrics.blocks import Block, BlockScorer, ScoredBlock, cores, in_order
@@ -23,7 +23,8 @@ from radeval_lib.metrics.error_profile import ErrorCounts, records
 from radeval_lib.metrics.pair_scores import leave_out
 from radeval_lib.metrics.report import ScorePage
 from radeval_lib.metrics.signature import Signature
-from radeval_lib.models.pretrained import ADDRESSES, RULES, ModelError, device_of
+from radeval_lib.models.devices import device_of
+from radeval_lib.models.pretrained import ADDRESSES, RULES
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -129,8 +129,10 @@ def rules_text() -> str:
 
 def _digits(name: str) -> str:
     """What identifies a model's content, or :data:`UNKNOWN`."""
+    from radeval_lib.errors import ModelError
+    from radeval_lib.models.identity import checksum
     from radeval_lib.models.packaged import is_packaged
-    from radeval_lib.models.pretrained import ADDRESSES, RADGRAPH, RULES, ModelError, checksum
+    from radeval_lib.models.pretrained import ADDRESSES, RADGRAPH, RULES
 
     if name == RULES:
         return _rules_digest()

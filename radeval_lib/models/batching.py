@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from radeval_lib.models.pretrained import Precision, precision_of
+from radeval_lib.models.devices import Precision, precision_of
 
 if TYPE_CHECKING:
     import torch

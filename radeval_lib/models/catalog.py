@@ -9,8 +9,8 @@ import yaml
 from pydantic import BaseModel, Field, ValidationError
 
 from radeval_lib import own_yaml
-from radeval_lib.errors import complaint
-from radeval_lib.models.soundness import INDEX, ModelError
+from radeval_lib.errors import ModelError, complaint
+from radeval_lib.models.soundness import INDEX
 from radeval_lib.paths import MODELS, display_path
 
 Unknown = Literal["unknown"]

@@ -11,10 +11,11 @@ from numpy.typing import NDArray
 
 from radeval_lib.data.records import Document
 from radeval_lib.data.restricted import reveal
+from radeval_lib.errors import ModelError
 from radeval_lib.models.batching import in_batches, padded
 from radeval_lib.models.encoders import MAX_PIECES, well_formed
 from radeval_lib.models.ner.iob import labelled
-from radeval_lib.models.pretrained import ModelError, pretrained, weights
+from radeval_lib.models.pretrained import pretrained, weights
 from radeval_lib.models.soundness import NEW_CLASSIFIER
 
 if TYPE_CHECKING:

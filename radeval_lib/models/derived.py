@@ -10,9 +10,12 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from radeval_lib import atomic, checksums
+from radeval_lib.errors import ModelError
+from radeval_lib.models.identity import checksum
 from radeval_lib.models.naming import UNTRAINED
-from radeval_lib.models.pretrained import ModelError, checksum, pretrained, save_checkpoint, weights
+from radeval_lib.models.pretrained import pretrained, weights
 from radeval_lib.models.randomness import seeded
+from radeval_lib.models.saving import save_checkpoint
 from radeval_lib.models.soundness import ENCODER
 from radeval_lib.models.vocabularies import keep_rows, trimmed_tokenizer
 

@@ -7,10 +7,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from radeval_lib.errors import ModelError
 from radeval_lib.models.graph.model import GraphModel, GraphSettings
 from radeval_lib.models.ner.training import scheme_of
 from radeval_lib.models.packaged import PACKAGED
-from radeval_lib.models.pretrained import ModelError
 from radeval_lib.models.randomness import seeded
 
 _GRAPH = GraphSettings(

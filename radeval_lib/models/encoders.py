@@ -9,19 +9,13 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from radeval_lib.errors import check_at_least, check_choice
+from radeval_lib.errors import ModelError, check_at_least, check_choice
 from radeval_lib.models import cache as caching
 from radeval_lib.models.batching import in_batches, of_distinct
+from radeval_lib.models.devices import Precision, device_of, precision_of
+from radeval_lib.models.identity import checksum
 from radeval_lib.models.packaged import PACKAGED
-from radeval_lib.models.pretrained import (
-    ModelError,
-    Precision,
-    checksum,
-    device_of,
-    precision_of,
-    pretrained,
-    weights,
-)
+from radeval_lib.models.pretrained import pretrained, weights
 from radeval_lib.models.soundness import ENCODER
 
 Pooling = Literal["cls", "mean"]
@@ -37,7 +31,7 @@ class Encoder:
     pooling : ``cls``: last hidden state of the first token. ``mean``: mean over the text's tokens.
     max_tokens : longer texts are cut; at least 1, and no more than the model has places for.
     device : ``auto``, ``cpu`` or ``cuda``.
-    precision : ``auto``, ``float32`` or ``bfloat16``; see :func:`pretrained.precision_of`.
+    precision : ``auto``, ``float32`` or ``bfloat16``; see :func:`~radeval_lib.models.devices.precision_of`.
     cache : folder of vectors kept between runs; None keeps none.
 
     Raises

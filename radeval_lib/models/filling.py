@@ -8,8 +8,9 @@ from radeval_lib.data import statements
 from radeval_lib.data.manifests import restricted_in
 from radeval_lib.models import catalog, naming
 from radeval_lib.models.derived import untrained
+from radeval_lib.models.identity import checksum
 from radeval_lib.models.packaged import is_packaged
-from radeval_lib.models.pretrained import RULES, checksum, is_hub_name
+from radeval_lib.models.pretrained import RULES, is_hub_name
 
 
 def permit(name: str, root: Path | None) -> None:

@@ -10,9 +10,11 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from radeval_lib.errors import ModelError
 from radeval_lib.models.batching import IGNORED, buckets, evaluating, padded, tokens_for
 from radeval_lib.models.encoders import well_formed
-from radeval_lib.models.pretrained import ModelError, pretrained, save_checkpoint, weights
+from radeval_lib.models.pretrained import pretrained, weights
+from radeval_lib.models.saving import save_checkpoint
 from radeval_lib.models.soundness import ENCODER
 
 if TYPE_CHECKING:

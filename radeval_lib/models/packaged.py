@@ -9,7 +9,7 @@ import shutil
 from pathlib import Path
 
 from radeval_lib import atomic
-from radeval_lib.models.soundness import ModelError
+from radeval_lib.errors import ModelError
 from radeval_lib.paths import BUILD
 
 PACKAGED = "packaged-minilm"

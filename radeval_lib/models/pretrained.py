@@ -3,21 +3,16 @@ repository."""
 
 from __future__ import annotations
 
-import hashlib
-import json
 import re
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager, suppress
-from dataclasses import asdict, is_dataclass
+from collections.abc import Iterator
+from contextlib import contextmanager
 from functools import lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
-from radeval_lib import checksums
-from radeval_lib.errors import check_choice
+from radeval_lib.errors import ModelError
 from radeval_lib.models import soundness
 from radeval_lib.models.packaged import PACKAGED, is_packaged, packaged_minilm
-from radeval_lib.models.soundness import ModelError as ModelError
 
 if TYPE_CHECKING:
     import torch
@@ -29,13 +24,6 @@ S = TypeVar("S", bound="Settings")
 
 RADGRAPH = "radgraph:"
 """Before the name of a model that the package ``radgraph`` loads, e.g. ``radgraph:modern-radgraph-xl``."""
-
-_OF_LOADING = {
-    "config.json": {"_name_or_path", "transformers_version"},
-    "tokenizer_config.json": {"is_local", "local_files_only", "name_or_path", "tokenizer_file"},
-    "tokenizer.json": {"padding", "truncation"},  # as of the last call; each of our calls gives its own
-}
-"""What libraries write beside a model's settings that decides no output, by file."""
 
 RULES = "rules"
 """The judge of reports that needs no weights: what fills the role where no language model does."""
@@ -174,110 +162,3 @@ def weights(factory: Any, name: str | Path, use: soundness.Use, **settings: Any)
     # What is saved has the names that it has here, not those of old models (LayerNorm.gamma).
     model._weight_conversions = None
     return model.eval()
-
-
-def save_checkpoint(
-    folder: str | Path, model: Any, tokenizer: Any, parts: Mapping[str, Part] | None = None
-) -> None:
-    """Write a model of transformers, its tokenizer, and further parts by the name of their file: a module's
-    weights as safetensors, settings as JSON; :func:`fill` and :func:`read_settings` read them."""
-    from safetensors.torch import save_file
-
-    with quiet():
-        model.save_pretrained(folder)
-    tokenizer.save_pretrained(folder)
-    for name, part in (parts or {}).items():
-        if is_dataclass(part):
-            text = json.dumps(asdict(part), indent=1)
-            (Path(folder) / name).write_text(f"{text}\n", encoding="utf-8")
-        else:
-            held = {key: value.contiguous() for key, value in part.state_dict().items()}
-            save_file(held, Path(folder) / name)
-
-
-def read_settings(path: Path, kind: type[S], what: str) -> S:
-    """Settings that :func:`save_checkpoint` wrote."""
-    try:
-        held = json.loads(path.read_text(encoding="utf-8"))
-        return kind(
-            **{key: tuple(value) if isinstance(value, list) else value for key, value in held.items()}
-        )
-    except (OSError, ValueError, TypeError, AttributeError) as error:
-        remedy = f"Give a folder in which this library saved a {what}."
-        raise ModelError(f"no {what} ({error})", path.parent.name, remedy) from None
-
-
-def fill(module: torch.nn.Module, path: Path) -> None:
-    """Put weights that :func:`save_checkpoint` wrote into a module."""
-    from safetensors import SafetensorError
-    from safetensors.torch import load_model
-
-    try:
-        missing, extra = load_model(module, path, strict=False)
-    except (OSError, RuntimeError, SafetensorError) as error:
-        wrong = f"{path.name} cannot be loaded: {' '.join(str(error).split())}"
-        raise ModelError(wrong, path.parent.name, "Copy the folder again, whole.") from None
-    soundness.check_names(missing, extra, path.parent.name)
-    soundness.check_values(module.state_dict(), path.parent.name)
-
-
-def device_of(device: str) -> torch.device:
-    """``auto`` takes the GPU where there is one."""
-    import torch
-
-    if device not in ("auto", "cpu", "cuda"):
-        raise ModelError(f"unknown device {device!r}", "device", "Choices: auto, cpu, cuda.")
-    if device == "auto":
-        device = "cuda" if torch.cuda.is_available() else "cpu"
-    if device == "cuda" and not torch.cuda.is_available():
-        raise ModelError("no GPU that torch can use", "device", "Use device=auto or device=cpu.")
-    return torch.device(device)
-
-
-Precision = Literal["auto", "float32", "bfloat16"]
-
-
-def precision_of(device: torch.device, precision: Precision) -> Precision:
-    """What a model computes in: ``auto`` takes bfloat16 on a GPU and float32 on a CPU."""
-    check_choice(precision, Precision, "precision", ModelError)
-    if precision == "auto":
-        return "bfloat16" if device.type == "cuda" else "float32"
-    return precision
-
-
-def checksum(name: str | Path) -> str:
-    """Names what decides a model's output, its weights, vocabulary and settings: sha256 over its files, or
-    over the text of a name that the hub, the package ``radgraph`` or a server resolves, or that needs no
-    weights. What a file says of how it was loaded or last called is left out."""
-    by_name = str(name) == RULES or str(name).startswith((RADGRAPH, *ADDRESSES))
-    where = str(name) if by_name else locate(name)
-    if by_name or not Path(where).is_dir():
-        return hashlib.sha256(where.encode()).hexdigest()
-    kinds = (".safetensors", ".json", ".txt", ".model")
-    files = sorted(path for path in Path(where).glob("*") if path.suffix in kinds)
-    return _digest(tuple((path, checksums.state(path)) for path in files))
-
-
-@lru_cache(maxsize=64)
-def _digest(files: tuple[tuple[Path, tuple[int, ...]], ...]) -> str:
-    """sha256 over files, each with its state, so that a file that changed is read again."""
-    digest = hashlib.sha256()
-    for path, _ in files:
-        digest.update(path.name.encode())
-        for block in _deciding(path):
-            digest.update(block)
-    return digest.hexdigest()
-
-
-def _deciding(path: Path) -> Iterator[bytes]:
-    """A file's bytes; of settings, without what says nothing about the model (:data:`_OF_LOADING`)."""
-    if path.name in _OF_LOADING:
-        with suppress(ValueError):
-            content = json.loads(path.read_text(encoding="utf-8"))
-            if isinstance(content, dict):
-                kept = {key: value for key, value in content.items() if key not in _OF_LOADING[path.name]}
-                yield json.dumps(kept, sort_keys=True).encode()
-                return
-    with path.open("rb") as stream:
-        while block := stream.read(1 << 20):
-            yield block

@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from radeval_lib.errors import ModelError
 from radeval_lib.models.frozen import Features
-from radeval_lib.models.pretrained import ModelError
 
 _SMALLEST = np.nextafter(0.0, 1.0)
 """The least probability of a class that training saw, where arithmetic would round it to 0."""

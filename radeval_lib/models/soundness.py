@@ -9,8 +9,7 @@ from fnmatch import fnmatchcase
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Any
 
-from radeval_lib.errors import ModelError as ModelError
-from radeval_lib.errors import listed
+from radeval_lib.errors import ModelError, listed
 
 if TYPE_CHECKING:
     import torch

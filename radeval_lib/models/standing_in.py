@@ -5,9 +5,9 @@ from __future__ import annotations
 from importlib.util import find_spec
 from pathlib import Path
 
+from radeval_lib.errors import ModelError
 from radeval_lib.models.packaged import PACKAGED, is_packaged
 from radeval_lib.models.pretrained import ADDRESSES, RADGRAPH, RULES
-from radeval_lib.models.soundness import ModelError
 from radeval_lib.paths import BUILD, DEFAULT_PROFILE
 
 _CELLS = {"ner_model": "ratescore/ner_training", "graph_model": "summarization/graph_training"}

@@ -8,8 +8,8 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
+from radeval_lib.errors import ModelError
 from radeval_lib.models.encoders import well_formed
-from radeval_lib.models.pretrained import ModelError
 
 
 def trimmed_tokenizer(tokenizer: Any, texts: Iterable[str]) -> tuple[Any, list[int]]:

@@ -196,7 +196,7 @@ def test_a_text_without_a_sentence_shifts_no_other() -> None:
 
 
 def test_unfit_models_are_named(tmp_path) -> None:
-    from radeval_lib.models.pretrained import ModelError
+    from radeval_lib.errors import ModelError
 
     for folder, said in (("gone", "no folder"), (ENCODER, "labels are not IOB")):
         name = folder if folder == ENCODER else str(tmp_path / folder)

@@ -14,13 +14,13 @@ from safetensors.torch import load_file, save_file
 from transformers import AutoModel, AutoTokenizer
 
 from radeval_lib.data.records import Document
+from radeval_lib.errors import ModelError
 from radeval_lib.models.classifiers import TextClassifier
 from radeval_lib.models.derived import shallow, trimmed, untrained
 from radeval_lib.models.frozen import FrozenEncoder, frozen
 from radeval_lib.models.masked_language import SHARE, MaskedLanguageModel
 from radeval_lib.models.ner.iob import IGNORED, FirstPieceScheme
 from radeval_lib.models.packaged import PACKAGED, packaged_minilm
-from radeval_lib.models.pretrained import ModelError
 from radeval_lib.models.probes import fit_probe
 
 TINY = str(Path(__file__).resolve().parents[1] / "reference" / "ratescore" / "tiny_ner")

@@ -14,12 +14,13 @@ import torch
 import transformers
 from safetensors.torch import load_file, save_file
 
+from radeval_lib.errors import ModelError
 from radeval_lib.models import catalog, soundness
 from radeval_lib.models.classifiers import TextClassifier
 from radeval_lib.models.encoders import Encoder
 from radeval_lib.models.judges.language_model import CausalJudge
 from radeval_lib.models.ner.iob import IobNerModel, IobScheme
-from radeval_lib.models.pretrained import ModelError, weights
+from radeval_lib.models.pretrained import weights
 from radeval_lib.models.summarizers.seq2seq import Seq2SeqSummarizer, encoder_decoder
 
 pytestmark = pytest.mark.usefixtures("one_thread")

@@ -8,11 +8,12 @@ from pathlib import Path
 
 import pytest
 
+from radeval_lib.errors import ModelError
 from radeval_lib.metrics import MetricError, create, score_file
 from radeval_lib.models import pretrained
 from radeval_lib.models.encoders import Encoder
 from radeval_lib.models.packaged import packaged_minilm
-from radeval_lib.models.pretrained import ModelError, locate
+from radeval_lib.models.pretrained import locate
 
 TOKENIZER = ("tokenizer.json", "tokenizer_config.json", "vocab.txt", "special_tokens_map.json")
 

@@ -14,12 +14,12 @@ from nervaluate import Evaluator
 
 from radeval_lib.data import iob_tags
 from radeval_lib.data.records import AnnotatedSentence, Entity, plain_words
+from radeval_lib.errors import ModelError
 from radeval_lib.models.batching import buckets
 from radeval_lib.models.ner.entities import Counts, gold_spans, span_scores, words_of
 from radeval_lib.models.ner.iob import IobNerModel, IobScheme, iob_labels
 from radeval_lib.models.ner.span_scheme import SpanNerModel, SpanScheme, SpanSettings
 from radeval_lib.models.ner.training import open_ner_model, scheme_of
-from radeval_lib.models.pretrained import ModelError
 from radeval_lib.models.training import TrainingSettings, train
 from radeval_lib.roles.generated import ner_corpus
 from radeval_lib.synthetic.generator import generate

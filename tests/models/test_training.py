@@ -15,8 +15,8 @@ import torch
 from torch import nn
 
 from radeval_lib import origin
+from radeval_lib.errors import ModelError
 from radeval_lib.models import checkpoints
-from radeval_lib.models.pretrained import ModelError
 from radeval_lib.models.training import Trained, TrainingSettings, train
 
 pytestmark = pytest.mark.usefixtures("one_thread")

@@ -118,7 +118,7 @@ def encoder_decoder(folder: Path) -> None:
 def _small_judge() -> tuple[Any, Any, list[Any]]:
     import torch
 
-    from radeval_lib.models.judges.language_model import small_model
+    from radeval_lib.models.judges.tuning import small_model
 
     torch.manual_seed(1)
     pairs = list(generated.judged_pairs(8, 5))
@@ -126,7 +126,7 @@ def _small_judge() -> tuple[Any, Any, list[Any]]:
 
 
 def judge(folder: Path) -> None:
-    from radeval_lib.models.judges.language_model import JudgeTuning
+    from radeval_lib.models.judges.tuning import JudgeTuning
 
     module, tokenizer, pairs = _small_judge()
     task = JudgeTuning(module, tokenizer, longest=300, lora=4)
@@ -152,8 +152,9 @@ def search(folder: Path) -> None:
 
 
 def judging(folder: Path) -> None:
-    from radeval_lib.models.judges.language_model import CausalJudge, JudgeTuning
+    from radeval_lib.models.judges.language_model import CausalJudge
     from radeval_lib.models.judges.opening import CachedJudge
+    from radeval_lib.models.judges.tuning import JudgeTuning
 
     class Noting(CausalJudge):
         def judge(self, pairs: Any, keep: Any = None) -> list[str]:

@@ -26,14 +26,16 @@ from click.testing import CliRunner
 from safetensors.torch import load_file, save_file
 
 from radeval_lib.cli import main
+from radeval_lib.errors import ModelError
 from radeval_lib.models.encoders import Encoder
 from radeval_lib.models.graph.extraction import open_extractor
 from radeval_lib.models.graph.model import GraphModel, GraphSettings
-from radeval_lib.models.judges.language_model import JudgeTuning, small_model
 from radeval_lib.models.judges.opening import open_judge
+from radeval_lib.models.judges.tuning import JudgeTuning, small_model
 from radeval_lib.models.ner.span_scheme import SpanScheme, SpanSettings
 from radeval_lib.models.ner.training import open_ner_model
-from radeval_lib.models.pretrained import ModelError, pretrained, save_checkpoint, weights
+from radeval_lib.models.pretrained import pretrained, weights
+from radeval_lib.models.saving import save_checkpoint
 from radeval_lib.models.soundness import ENCODER
 from radeval_lib.models.summarizers.seq2seq import Seq2SeqSummarizer, encoder_decoder
 from radeval_lib.paths import ROOT

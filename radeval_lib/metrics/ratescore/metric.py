@@ -27,8 +27,8 @@ from radeval_lib.metrics.ratescore.options import (
 )
 from radeval_lib.metrics.ratescore.sentences import split
 from radeval_lib.metrics.reasons import HALF, Finder, Reason
+from radeval_lib.models.devices import Precision
 from radeval_lib.models.ner.entities import Decoding
-from radeval_lib.models.pretrained import Precision
 
 if TYPE_CHECKING:
     from radeval_lib.models.cache import BlobCache
@@ -215,7 +215,8 @@ class RaTEScore(Metric):
         if self.cache is None:
             return None
         from radeval_lib.models.cache import BlobCache
-        from radeval_lib.models.pretrained import checksum, device_of, precision_of
+        from radeval_lib.models.devices import device_of, precision_of
+        from radeval_lib.models.identity import checksum
 
         model = checksum(self.ner_model)
         precision = precision_of(device_of(self.device), self.precision)

@@ -17,20 +17,15 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 
 from radeval_lib.data.records import AnnotatedSentence, plain_words
-from radeval_lib.errors import check_at_least, check_choice
+from radeval_lib.errors import ModelError, check_at_least, check_choice
 from radeval_lib.models.batching import IGNORED, in_batches, padded, stacked
+from radeval_lib.models.devices import device_of
 from radeval_lib.models.encoders import candidate_spans, encode_words, places_of_spans
 from radeval_lib.models.graph.counting import PARTS, counts
 from radeval_lib.models.graph.word_graphs import Unit, WordGraph, gold_graph, joined_units
 from radeval_lib.models.ner.iob import fast_tokenizer
-from radeval_lib.models.pretrained import (
-    ModelError,
-    device_of,
-    fill,
-    read_settings,
-    save_checkpoint,
-    weights,
-)
+from radeval_lib.models.pretrained import weights
+from radeval_lib.models.saving import fill, read_settings, save_checkpoint
 from radeval_lib.models.soundness import ENCODER
 
 if TYPE_CHECKING:

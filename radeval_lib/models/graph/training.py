@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import Any
 
 from radeval_lib.data.records import AnnotatedSentence, Entity, Relation, plain_words
+from radeval_lib.errors import ModelError
 from radeval_lib.models.graph.model import GraphModel, GraphSettings
 from radeval_lib.models.graph.word_graphs import Unit, gold_graph, units, within
-from radeval_lib.models.pretrained import ModelError
 from radeval_lib.models.randomness import seeded
 
 

@@ -1,4 +1,4 @@
-"""A judge that is a causal language model on this machine, as the released GREEN models, and its tuning."""
+"""A judge that is a causal language model on this machine, as the released GREEN models are."""
 
 from __future__ import annotations
 
@@ -6,16 +6,15 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from radeval_lib.data.records import JudgedPair
-from radeval_lib.data.restricted import reveal
 from radeval_lib.errors import check_at_least
 from radeval_lib.models import pretrained, soundness
-from radeval_lib.models.batching import IGNORED, evaluating, stacked
+from radeval_lib.models.devices import device_of
+from radeval_lib.models.identity import checksum
 from radeval_lib.models.judges.base import LONGEST, JudgeError, Keep, Pair, prompt
 from radeval_lib.models.judges.green_prompt import is_released, released_chat, released_prompt
 
 _STEP = 25  # words by which reports are shortened until a prompt fits
-_AFTER_PROMPT = "\n\n"  # between prompt and analysis, where there is no chat template
+AFTER_PROMPT = "\n\n"  # between prompt and analysis, where there is no chat template
 _ENDED = ("llama", "mistral")  # types of models whose tokenizer ends every text in the released code
 
 
@@ -23,7 +22,7 @@ class CausalJudge:
     """Generates the analysis greedily, in batches of prompts of similar length.
 
     A released GREEN model is asked in its own wording and form, whatever template its tokenizer brings; any
-    other by the template of its tokenizer, or as :class:`JudgeTuning` taught it.
+    other by the template of its tokenizer, or as :mod:`~radeval_lib.models.judges.tuning` taught it.
 
     Where a prompt would leave no room for the answer, the two reports are shortened, never the end of the
     prompt: the released package cuts the end, and with it the tag after which the model answers.
@@ -57,7 +56,7 @@ class CausalJudge:
 
         check_at_least(1, "judge", JudgeError, batch_size=batch_size, max_new_tokens=max_new_tokens)
         where = pretrained.locate(model)
-        self._device = pretrained.device_of(device)
+        self._device = device_of(device)
         self.model, self.tokenizer = pretrained_model(where)
         if self._device.type == "cuda":
             self.model.to(torch.bfloat16)
@@ -69,7 +68,7 @@ class CausalJudge:
         if self._new >= self._length:
             wrong = f"an answer of {self._new} tokens leaves no room for the prompt in {self._length}"
             raise JudgeError(wrong, "judge", "Give a smaller max_new_tokens.")
-        self._name = f"{Path(where).name}|{pretrained.checksum(where)}"
+        self._name = f"{Path(where).name}|{checksum(where)}"
 
     @property
     def signature(self) -> str:
@@ -128,101 +127,7 @@ class CausalJudge:
             turns = [{"role": "user", "content": text}]
             text = self.tokenizer.apply_chat_template(turns, tokenize=False, add_generation_prompt=True)
             return list(self.tokenizer(text, add_special_tokens=False)["input_ids"])
-        return list(self.tokenizer(f"{text}{_AFTER_PROMPT}")["input_ids"])
-
-
-class JudgeTuning:
-    """Teaches a causal language model the analyses of judged pairs (a
-    :class:`~radeval_lib.models.training.Task`).
-
-    Parameters
-    ----------
-    module, tokenizer : the model.
-    longest : tokens of prompt and analysis; of a longer one the beginning of the prompt is cut.
-    lora : rank of the adapters that are trained in place of the weights; 0 trains the weights.
-    """
-
-    new_layers: tuple[str, ...] = ()
-
-    def __init__(self, module: Any, tokenizer: Any, *, longest: int = 1024, lora: int = 0) -> None:
-        check_at_least(1, "judge", JudgeError, longest=longest)
-        check_at_least(0, "judge", JudgeError, lora=lora)
-        self.tokenizer, self._longest = tokenizer, longest
-        if lora:
-            from peft import LoraConfig, TaskType, get_peft_model
-
-            settings = LoraConfig(
-                task_type=TaskType.CAUSAL_LM, r=lora, lora_alpha=2 * lora, target_modules="all-linear"
-            )
-            with pretrained.quiet():
-                module = get_peft_model(module, settings)
-        self._lora = bool(lora)
-        self.module = module
-
-    def example(self, record: JudgedPair) -> dict[str, Any]:
-        """Token ids of prompt and analysis; the labels of the prompt are :data:`IGNORED`."""
-        texts = [f"{reveal(record.prompt)}{_AFTER_PROMPT}", reveal(record.analysis)]
-        asked, answer = self.tokenizer(texts, add_special_tokens=False)["input_ids"]
-        answer = [*answer, self.tokenizer.eos_token_id][: self._longest]
-        asked = asked[-max(1, self._longest - len(answer)) :] if len(answer) < self._longest else []
-        return {"input_ids": [*asked, *answer], "labels": [IGNORED] * len(asked) + answer}
-
-    def collate(self, examples: Sequence[dict[str, Any]]) -> dict[str, Any]:
-        """A batch padded on the right: ``input_ids``, ``attention_mask`` and ``labels``, int64."""
-        return {
-            "input_ids": stacked((one["input_ids"] for one in examples), self.tokenizer.pad_token_id or 0),
-            "attention_mask": stacked([1] * len(one["input_ids"]) for one in examples),
-            "labels": stacked((one["labels"] for one in examples), IGNORED),
-        }
-
-    def measure(self, records: Sequence[JudgedPair]) -> dict[str, float]:
-        """``likelihood``: mean log-probability of a token of the analyses, in nats; at most 0, and 0 where
-        there is no token."""
-        total, count = 0.0, 0
-        with evaluating(self.module, "float32") as device:
-            for start in range(0, len(records), 8):
-                batch = self.collate([self.example(record) for record in records[start : start + 8]])
-                tokens = int((batch["labels"][:, 1:] != IGNORED).sum())
-                loss = self.module(**{key: value.to(device) for key, value in batch.items()}).loss
-                total, count = total + float(loss) * tokens, count + tokens
-        return {"likelihood": -total / max(1, count)}
-
-    def save(self, folder: str | Path) -> None:
-        """Write weights, with adapters merged into them, configuration and tokenizer."""
-        module = self.module.merge_and_unload() if self._lora else self.module
-        pretrained.save_checkpoint(folder, module, self.tokenizer)
-
-
-def small_model(
-    texts: Sequence[str], *, vocabulary: int = 1500, width: int = 128, layers: int = 2
-) -> tuple[Any, Any]:
-    """A causal language model small enough for a laptop, with weights drawn at random, and its tokenizer."""
-    from tokenizers import Tokenizer, decoders, models, pre_tokenizers, trainers
-    from transformers import LlamaConfig, LlamaForCausalLM, PreTrainedTokenizerFast
-
-    raw = Tokenizer(models.BPE())
-    raw.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
-    raw.decoder = decoders.ByteLevel()
-    trainer = trainers.BpeTrainer(
-        vocab_size=vocabulary,
-        special_tokens=["<pad>", "</s>"],
-        initial_alphabet=pre_tokenizers.ByteLevel.alphabet(),
-        show_progress=False,
-    )
-    raw.train_from_iterator(texts, trainer)
-    tokenizer = PreTrainedTokenizerFast(tokenizer_object=raw, pad_token="<pad>", eos_token="</s>")
-    config = LlamaConfig(
-        vocab_size=len(tokenizer),
-        hidden_size=width,
-        intermediate_size=3 * width,
-        num_hidden_layers=layers,
-        num_attention_heads=4,
-        max_position_embeddings=2048,
-        pad_token_id=tokenizer.pad_token_id,
-        eos_token_id=tokenizer.eos_token_id,
-        bos_token_id=None,
-    )
-    return LlamaForCausalLM(config), tokenizer
+        return list(self.tokenizer(f"{text}{AFTER_PROMPT}")["input_ids"])
 
 
 def pretrained_model(name: str | Path) -> tuple[Any, Any]:

@@ -6,9 +6,9 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from radeval_lib.data.records import AnnotatedSentence
+from radeval_lib.errors import ModelError
 from radeval_lib.models.derived import trimmed, untrained
 from radeval_lib.models.naming import AFTER_GRAPHS, UNTRAINED
-from radeval_lib.models.pretrained import ModelError
 from radeval_lib.models.randomness import seeded
 
 

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from radeval_lib.data.categories import TYPES
 from radeval_lib.data.iob_tags import WordSpan
 from radeval_lib.data.records import AnnotatedSentence, plain_words
-from radeval_lib.errors import check_choice
+from radeval_lib.errors import ModelError, check_choice
 from radeval_lib.models.batching import (
     IGNORED,
     in_batches,
@@ -20,17 +20,11 @@ from radeval_lib.models.batching import (
     padded,
     stacked,
 )
+from radeval_lib.models.devices import Precision, device_of, precision_of
 from radeval_lib.models.encoders import well_formed
 from radeval_lib.models.ner.entities import Decoding, decode, decode_standard, gold_spans, span_scores
-from radeval_lib.models.pretrained import (
-    ModelError,
-    Precision,
-    device_of,
-    precision_of,
-    pretrained,
-    save_checkpoint,
-    weights,
-)
+from radeval_lib.models.pretrained import pretrained, weights
+from radeval_lib.models.saving import save_checkpoint
 from radeval_lib.models.soundness import NER_MODEL, NEW_NER_MODEL
 
 if TYPE_CHECKING:

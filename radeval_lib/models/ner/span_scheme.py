@@ -15,8 +15,9 @@ from typing import TYPE_CHECKING, Any
 
 from radeval_lib.data.categories import TYPES
 from radeval_lib.data.iob_tags import WordSpan
-from radeval_lib.errors import check_at_least
+from radeval_lib.errors import ModelError, check_at_least
 from radeval_lib.models.batching import IGNORED, in_batches, of_distinct, padded, stacked
+from radeval_lib.models.devices import Precision, device_of, precision_of
 from radeval_lib.models.encoders import (
     MAX_PIECES,
     candidate_spans,
@@ -25,16 +26,8 @@ from radeval_lib.models.encoders import (
 )
 from radeval_lib.models.ner.entities import words_of
 from radeval_lib.models.ner.iob import Scheme, fast_tokenizer, longer_than
-from radeval_lib.models.pretrained import (
-    ModelError,
-    Precision,
-    device_of,
-    fill,
-    precision_of,
-    read_settings,
-    save_checkpoint,
-    weights,
-)
+from radeval_lib.models.pretrained import weights
+from radeval_lib.models.saving import fill, read_settings, save_checkpoint
 from radeval_lib.models.soundness import ENCODER
 
 if TYPE_CHECKING:

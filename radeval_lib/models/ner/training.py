@@ -5,10 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any, Literal
 
-from radeval_lib.errors import check_choice
+from radeval_lib.errors import ModelError, check_choice
+from radeval_lib.models.devices import Precision
 from radeval_lib.models.ner.iob import IobNerModel, IobScheme, Scheme
 from radeval_lib.models.ner.span_scheme import SETTINGS, SpanNerModel, SpanScheme, SpanSettings
-from radeval_lib.models.pretrained import ModelError, Precision
 from radeval_lib.models.randomness import seeded
 
 SchemeName = Literal["iob", "span"]

@@ -11,17 +11,11 @@ from typing import TYPE_CHECKING, Any
 
 from radeval_lib.data.records import ReportPair
 from radeval_lib.data.restricted import reveal
-from radeval_lib.errors import check_at_least
+from radeval_lib.errors import ModelError, check_at_least
 from radeval_lib.models.batching import IGNORED, in_batches, of_distinct, stacked
+from radeval_lib.models.devices import device_of
 from radeval_lib.models.encoders import well_formed
-from radeval_lib.models.pretrained import (
-    ModelError,
-    device_of,
-    locate,
-    pretrained,
-    quiet,
-    weights,
-)
+from radeval_lib.models.pretrained import locate, pretrained, quiet, weights
 from radeval_lib.models.randomness import seeded
 from radeval_lib.models.soundness import ENCODER, NEW_DECODER, SEQ2SEQ
 from radeval_lib.models.summarizers.base import checked, mean_rouge_l

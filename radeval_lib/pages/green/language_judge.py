@@ -17,7 +17,8 @@ from radeval_lib.metrics.green import parse
 from radeval_lib.models import naming
 from radeval_lib.models.batching import IGNORED
 from radeval_lib.models.judges.base import Pair
-from radeval_lib.models.judges.language_model import CausalJudge, JudgeTuning, pretrained_model, small_model
+from radeval_lib.models.judges.language_model import CausalJudge, pretrained_model
+from radeval_lib.models.judges.tuning import JudgeTuning, small_model
 from radeval_lib.models.training import train
 from radeval_lib.pages.green.judging import GreenSettings, seed_of, settings
 from radeval_lib.roles import generated

@@ -23,7 +23,7 @@ import pandas as pd
 from radeval_lib.errors import ParameterError
 from radeval_lib.models.derived import trimmed
 from radeval_lib.models.frozen import frozen
-from radeval_lib.models.pretrained import checksum
+from radeval_lib.models.identity import checksum
 from radeval_lib.models.training import TrainingSettings, train
 from radeval_lib.pages.rales.benchmark_encoders import IN_DOMAIN, resolve
 from radeval_lib.pages.rales.search import Tables, Trial, best, search

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from radeval_lib.data.records import ReportPair
-from radeval_lib.models.pretrained import ModelError
+from radeval_lib.errors import ModelError
 from radeval_lib.models.summarizers.base import Summarizer, rouge_l, sentences
 from radeval_lib.models.summarizers.extractive import (
     ClusterExtractor,

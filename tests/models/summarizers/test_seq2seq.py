@@ -14,7 +14,7 @@ from tokenizers import Tokenizer, models, pre_tokenizers, processors
 from transformers import PreTrainedTokenizerFast
 
 from radeval_lib.data.records import ReportPair
-from radeval_lib.models.pretrained import ModelError
+from radeval_lib.errors import ModelError
 from radeval_lib.models.summarizers.seq2seq import Seq2SeqSettings, Seq2SeqSummarizer, encoder_decoder
 from radeval_lib.models.training import TrainingSettings, train
 from tests.models.test_layouts import megatron_bert

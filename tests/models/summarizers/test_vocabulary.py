@@ -9,7 +9,7 @@ import torch
 from tokenizers import Tokenizer, models
 from transformers import AutoModelForCausalLM, AutoTokenizer, PreTrainedTokenizerFast
 
-from radeval_lib.models.pretrained import ModelError
+from radeval_lib.errors import ModelError
 from radeval_lib.models.summarizers.seq2seq import encoder_decoder
 from radeval_lib.models.vocabularies import keep_rows, trimmed_tokenizer
 
