@@ -20,7 +20,13 @@ _ZIP_ERRORS = (OSError, ValueError, RuntimeError, NotImplementedError, zipfile.B
 
 
 def unpack(path: Path, target: Path) -> list[str]:
-    """Unpack an archive into a new folder, whatever it holds, notebooks first; what was left out, and why."""
+    """Unpack an archive into a new folder, whatever it holds, notebooks first.
+
+    Returns
+    -------
+    a note on each kind of what was left out: beyond MOST_FILES files or LARGEST bytes, links and names that
+    lead out of the folder, and what cannot be opened, as with a password
+    """
     target.mkdir(parents=True)
     notes: list[str] = []
     left_out: list[str] = []
@@ -62,7 +68,7 @@ def _first(names: Sequence[str]) -> str:
 
 
 def _goes_last(member: zipfile.ZipInfo) -> bool:
-    """Whether a member of an archive follows notebooks, and what marks an environment, which go first."""
+    """The key by which notebooks, and what marks an environment, are unpacked before anything else."""
     return not member.filename.lower().endswith((NOTEBOOK, "pyvenv.cfg"))
 
 

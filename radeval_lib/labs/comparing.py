@@ -36,13 +36,22 @@ def _numbers(values: Any) -> NDArray[np.float64] | None:
     return array.astype(float) if array.dtype.kind in "biuf" else None
 
 
+def correlation(one: Any, other: Any) -> float:
+    """Pearson's correlation of two lists of as many numbers; 0 where it is not defined: of anything else, of
+    none, of a constant, and with NaN or infinity."""
+    given = _numbers(one), _numbers(other)
+    if given[0] is None or given[1] is None or given[0].shape != given[1].shape or given[0].ndim != 1:
+        return 0.0
+    both = np.array(given)
+    if not both.size or not np.isfinite(both).all() or (np.ptp(both, axis=1) == 0).any():
+        return 0.0
+    return float(np.corrcoef(both)[0, 1])
+
+
 def goes_with(values: Any, right: Iterable[Any]) -> bool:
     """Whether values go together with one of several right ones over the same resamples, up or down, as those
     of a mistaken statistic do, and numbers do not that were made up to look like them."""
-    own = _numbers(values)
-    if own is None or own.ndim != 1 or not own.size or not np.isfinite(own).all() or np.ptp(own) == 0:
-        return False
-    return any(own.shape == np.shape(one) and abs(np.corrcoef(own, one)[0, 1]) > _TOGETHER for one in right)
+    return any(abs(correlation(values, one)) > _TOGETHER for one in right)
 
 
 def of_resamples(

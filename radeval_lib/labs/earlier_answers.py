@@ -7,10 +7,13 @@ from typing import Any
 
 import numpy as np
 
+from radeval_lib.labs.comparing import correlation
+
 _SHARE, _CORRELATION = 1 / 3, 0.9
 """What a usual mistake leaves, such as a sign, a factor or a case left out: more than this share of results
 right, or numbers that go with the right ones; a constant or made-up answer has neither."""
 
+_LEAST = 4  # numbers whose correlation says something
 _NAN = object()
 
 
@@ -28,8 +31,8 @@ def own_or_right(
     Parameters
     ----------
     own, right : functions that give answers in normal form, see :mod:`radeval_lib.labs.answers`.
-    inputs : arguments on which the right function gives several answers, and on which usual mistakes leave
-        some of them right. Of results that are lists or dictionaries each part counts.
+    inputs : the arguments of each call, on which the right function gives several answers, and on which usual
+        mistakes leave some of them right. Of results that are lists or dictionaries each part counts.
     """
     asked = list(inputs)
     try:
@@ -63,12 +66,5 @@ def _paired(mine: list[Any], its: list[Any]) -> list[tuple[Any, Any]]:
 
 def _correlate(first: list[list[Any]], wanted: list[list[Any]]) -> bool:
     """Whether single numbers go together, up or down."""
-    one, other = (
-        np.array([part for parts in every for part in parts], dtype=object) for every in (first, wanted)
-    )
-    if len(one) != len(other) or len(one) < 4 or not all(isinstance(part, float) for part in (*one, *other)):
-        return False
-    one, other = one.astype(float), other.astype(float)
-    if not np.isfinite([one, other]).all() or np.ptp(one) == 0 or np.ptp(other) == 0:
-        return False
-    return bool(abs(np.corrcoef(one, other)[0, 1]) > _CORRELATION)
+    one, other = ([part for parts in every for part in parts] for every in (first, wanted))
+    return len(one) >= _LEAST and abs(correlation(one, other)) > _CORRELATION

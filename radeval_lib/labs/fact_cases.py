@@ -113,11 +113,13 @@ def _part(rng: Random, plan: Plan, keep: float) -> Plan:
 
 
 def _only(plan: Plan, kept: set[int]) -> Plan:
+    """A plan without the statements whose ``uid`` is not among ``kept``."""
     for uid in [planned.uid for planned in plan if planned.uid not in kept]:
         plan = without(plan, uid)
     return plan
 
 
 def _worded(rng: Random, report: SyntheticReport, plan: Plan) -> SyntheticReport:
+    """A report that says a plan in other words."""
     reworded = tuple(replace(planned, wording=rng.getrandbits(96), joined=False) for planned in plan)
     return rerender(report, reworded)

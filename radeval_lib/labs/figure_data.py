@@ -22,7 +22,8 @@ def figure_facts(figure: Any) -> dict[str, Any]:
     Parameters
     ----------
     figure : a matplotlib figure, or a seaborn grid that has one; what this function gave for one is given
-        back, so that a test may be run beside the figure or far from it.
+        back, so that a test may be run beside the figure or far from it. Anything else raises an
+        AttributeError.
 
     Returns
     -------
@@ -50,7 +51,8 @@ def all_points(axes: dict[str, Any]) -> list[list[float]]:
 
 
 def shows_points(axes: dict[str, Any], wanted: Any) -> bool:
-    """Whether axes show each of the wanted [x, y], and are not covered with points that might be one."""
+    """Whether axes show each of the wanted [x, y] to within 10⁻⁶, and are not covered with points that might
+    be one."""
     wanted = np.asarray(wanted, dtype=float).reshape(-1, 2)
     groups = [np.array(one, dtype=float).reshape(-1, 2) for one in axes["points"] + axes["lines"]]
     shown = [one for one in groups if len(one) <= 2 * len(wanted) or not _straight(one)]

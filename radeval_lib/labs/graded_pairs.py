@@ -57,7 +57,8 @@ def noted(comparison: ReportDifference, rater: Rater, seed: int, case: str) -> l
 
 
 def panel(n: int, seed: int) -> list[Rater]:
-    """``n`` raters who see more or less than is usual, and note more or fewer errors that are not there."""
+    """``n`` raters who see more or less than is usual, and note more or fewer errors that are not there;
+    rater i depends on ``seed`` and i alone."""
     usual, raters = Rater(), []
     for index in range(n):
         rng = seeded(seed, index, "panel")
@@ -81,6 +82,7 @@ def _normal(rng: Random) -> float:
 
 
 def _poisson(rng: Random, mean: float) -> int:
+    """A number of a Poisson distribution (Knuth's product of uniform numbers)."""
     limit, product, count = math.exp(-mean), rng.random(), 0
     while product > limit:
         product *= rng.random()

@@ -120,5 +120,6 @@ def _normal(base: SyntheticReport, observations: set[str]) -> list[Statement]:
 
 
 def _report(base: SyntheticReport, statements: list[Statement], rng: Random) -> SyntheticReport:
+    """A report with these statements, in an order drawn at random."""
     plan: Plan = tuple(sorted(statements, key=lambda _: rng.random()))
     return rerender(base, plan)

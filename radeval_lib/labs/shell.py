@@ -26,6 +26,7 @@ class RemarkingShell(InProcessInteractiveShell):
     remarks: list[str]
 
     def run_line_magic(self, magic_name: str, line: str, _stack_depth: int = 1) -> Any:
+        """What the magic gives; None, and a remark, where it fails or would install something."""
         if magic_name in _INSTALLERS:
             self.remarks.append(f"%{magic_name} was skipped: nothing is installed here")
             return None
@@ -36,6 +37,7 @@ class RemarkingShell(InProcessInteractiveShell):
             return None
 
     def run_cell_magic(self, magic_name: str, line: str, cell: str) -> Any:
+        """What the magic gives; None, and a remark, where there is no such magic."""
         try:
             return super().run_cell_magic(magic_name, line, cell)
         except UsageError as error:
@@ -43,6 +45,7 @@ class RemarkingShell(InProcessInteractiveShell):
             return None
 
     def system(self, cmd: str) -> None:
+        """Run a command; a remark where it fails."""
         try:
             self.system_piped(cmd)
         except Exception as error:

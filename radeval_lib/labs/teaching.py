@@ -65,7 +65,7 @@ def quiz(lab: Lab) -> tuple[str, str]:
 
 
 def _parts(lab: Lab) -> tuple[str, str]:
-    """The slides of a source, and its quiz."""
+    """The slides of a source, and its quiz; a NotebookError where there is not one of each."""
     text = source(lab).read_text(encoding="utf-8")
     parts = _QUIZ.split(text)
     if len(parts) != 2:

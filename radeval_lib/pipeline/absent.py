@@ -48,9 +48,10 @@ def cut_labels(source: str, shown: str) -> dict[str, str]:
     return titles
 
 
-def references(source: str) -> set[str]:
-    """The labels to which a page's Markdown refers."""
-    return {reference["named"] or reference["plain"] for reference in _REFERENCE.finditer(source)}
+def references(source: str) -> list[str]:
+    """The labels to which Markdown refers, each once, in its order."""
+    every = (reference["named"] or reference["plain"] for reference in _REFERENCE.finditer(source))
+    return list(dict.fromkeys(every))
 
 
 def unlink_missing(source: str, missing: Mapping[str, str], word: str) -> str:
@@ -77,7 +78,7 @@ def unlink_in_file(
     for cell in page.cells:  # the file's text has a reference over two lines in two strings
         figure = cell.metadata.get("mystnb", {}).get("figure", {})
         holder, key = (cell, "source") if cell.cell_type == "markdown" else (figure, "caption")
-        if references(holder.get(key) or "") & missing.keys():
+        if missing.keys() & references(holder.get(key) or ""):
             holder[key] = unlink_missing(holder[key], missing, word)
             changed = True
     return str(nbformat.writes(page)).encode() if changed else content

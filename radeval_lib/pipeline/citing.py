@@ -72,7 +72,8 @@ def source_line(path: str) -> str:
 
 
 def bibtex(key: str, title: str, commit: str, day: str, path: str = "") -> str:
-    """An entry of BibTeX; ``path`` is a file of the repository that it is about."""
+    """An entry of BibTeX; ``day`` as 2026-11-27, ``path`` a file of the repository that it is about. What is
+    empty has no field."""
     fields = {
         "author": f"{{{authors()}}}",
         "title": "{" + _SPECIAL.sub(r"\\\g<0>", title) + "}",

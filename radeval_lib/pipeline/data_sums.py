@@ -23,7 +23,8 @@ _SETTLED_NS = 2_000_000_000
 
 
 def digest(data_sets: Iterable[str], root: Path | None) -> str:
-    """Names the content of the files of these data sets that a data root holds; empty where it holds none."""
+    """A SHA-256 of the files of these data sets that a data root holds, by path and content; empty where it
+    holds none."""
     sums = [
         f"{file.path} {_checksum(path)}"
         for name in sorted(data_sets)

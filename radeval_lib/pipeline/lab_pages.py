@@ -8,11 +8,10 @@ from collections.abc import Iterator
 import nbformat
 
 from radeval_lib.labs import building, lab_sources
-from radeval_lib.pipeline import citing, launching
+from radeval_lib.pipeline import absent, citing, launching
 
 # The rows of a lab's first table that name pages: | **Read first** | {ref}`label` |
 _READ = re.compile(r"^\| \*\*Read (?:first|afterwards)\*\* \|(.*)\|$", re.MULTILINE)
-LABEL = re.compile(r"\{ref\}`(?:[^`<]*<)?([\w-]+)>?`")  # {ref}`label`, {ref}`words <label>`
 _SOLUTIONS = "Solutions are not on this site: {ref}`an instructor makes them <labs-instructors>`."
 
 
@@ -43,6 +42,6 @@ def exercises() -> dict[str, str]:
     by_label: dict[str, list[str]] = {}
     for lab in lab_sources.labs():
         rows = _READ.findall(lab.source.read_text(encoding="utf-8"))
-        for label in dict.fromkeys(LABEL.findall(" ".join(rows))):
+        for label in absent.references(" ".join(rows)):
             by_label.setdefault(label, []).append(f"{{ref}}`Lab {lab.number}: {lab.title} <lab-{lab.name}>`")
     return {label: f"**Exercise.** {', '.join(links)}" for label, links in by_label.items()}

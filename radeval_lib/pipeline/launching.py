@@ -43,7 +43,8 @@ def home() -> str:
 
 
 def binder(repository: str, path: str, commit: str) -> str:
-    """Link that opens a file of the repository, or one that ``postBuild`` makes there, in JupyterLab."""
+    """Link that opens a file in JupyterLab: of the repository at a commit or branch, or made there by
+    ``postBuild``."""
     return f"https://mybinder.org/v2/gh/{repository}/{commit}?urlpath=lab/tree/{path}"
 
 
@@ -56,7 +57,7 @@ def lab_links(repository: str, lab: str) -> dict[str, str]:
     """Links that open a lab with nothing installed but the library's wheel, by where they lead."""
     path = f"{LABS}/{lab}.ipynb"
     return {
-        "Binder": f"https://mybinder.org/v2/gh/{repository}/{BRANCH}?urlpath=lab/tree/{path}",
+        "Binder": binder(repository, path, BRANCH),
         "Colab": colab(repository, path.removesuffix(".ipynb")),
     }
 

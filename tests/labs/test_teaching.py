@@ -10,7 +10,7 @@ from matplotlib.figure import Figure
 
 from radeval_lib.labs import building, lab_sources, pictures, teaching
 from radeval_lib.paths import BOOK
-from radeval_lib.pipeline import lab_pages
+from radeval_lib.pipeline import absent
 
 LABS = lab_sources.labs()
 PAGE = (BOOK / "labs_for_instructors.md").read_text(encoding="utf-8").replace("\N{NO-BREAK SPACE}", " ")
@@ -71,7 +71,7 @@ def test_what_labs_rest_on_is_in_the_default_book() -> None:
     for lab in LABS:
         first = re.search(r"^\| \*\*Read first\*\* \|(.*)\|$", lab.source.read_text(), re.MULTILINE)
         assert first is not None
-        labels = lab_pages.LABEL.findall(first[1])
+        labels = absent.references(first[1])
         assert labels
         for label in labels:
             assert "only_with_data(" not in pages[label], label
