@@ -10,6 +10,8 @@ from collections.abc import Iterator
 from itertools import pairwise
 from typing import NamedTuple
 
+from radeval_lib.report_text.characters import Span
+
 # The end of a sentence ("Clear.", "clear.No effusion", "of 3.Normal"), which none is in "Dr. Lee" or "2.5"; a
 # question mark, a semicolon, a bullet.
 _STOP = re.compile(
@@ -81,17 +83,7 @@ def breaks(text: str) -> list[Break]:
 
 def _listed(text: str) -> Iterator[tuple[int, int]]:
     """The marks of lists within and at the beginning of lines."""
-    numbers = list(_NUMBER.finditer(text))
-    expected = 1
-    kept: list[re.Match[str]] = []
-    for match in numbers:
-        number = int(match[1] or match[2])
-        # A number that follows a digit is overlooked ("ratio of 24.73)Opacity"): the next one counts.
-        if expected <= number <= expected + 2 * bool(kept) and not _in_brackets(text, match.start()):
-            kept.append(match)
-            expected = number + 1
-    if len(kept) > 1 or (kept and not text[: kept[0].start()].strip()):
-        yield from (match.span() for match in kept)
+    yield from _numbers(text)
     boxes = [match.start() for match in _BOXED.finditer(text)]
     if len(boxes) > 1 and not text[: boxes[0]].rstrip()[-1:].isalnum():
         yield from ((start, start) for start in boxes if text[:start].strip())
@@ -99,6 +91,19 @@ def _listed(text: str) -> Iterator[tuple[int, int]]:
     dashes = list(_DASH.finditer(text))
     if dashes and (not text[: dashes[0].start()].strip() or _part_items(text, dashes)):
         yield from (match.span() for match in dashes)
+
+
+def _numbers(text: str) -> list[tuple[int, int]]:
+    """The numbers of items, which count up from 1; a single one must begin the text."""
+    expected = 1
+    kept: list[tuple[int, int]] = []
+    for match in _NUMBER.finditer(text):
+        number = int(match[1] or match[2])
+        # A number that follows a digit is overlooked ("ratio of 24.73)Opacity"): the next one counts.
+        if expected <= number <= expected + 2 * bool(kept) and not _in_brackets(text, match.start()):
+            kept.append(match.span())
+            expected = number + 1
+    return kept if len(kept) > 1 or (kept and not text[: kept[0][0]].strip()) else []
 
 
 def _part_items(text: str, dashes: list[re.Match[str]]) -> bool:
@@ -119,36 +124,62 @@ def _in_brackets(text: str, at: int) -> bool:
     return before.count("(") > before.count(")")
 
 
+class _Shape(NamedTuple):
+    """What the lines of a text have in common: the longest one's ``width`` in characters; whether several
+    begin as items (``listed``), one ends before a word that would have fitted (``roomy``), a sentence ends
+    within its line (``sentences``), there are small letters (``mixed``), or no capitals (``lower``)."""
+
+    width: int
+    listed: bool
+    roomy: bool
+    sentences: bool
+    mixed: bool
+    lower: bool
+
+
+def _shape(text: str, lines: list[Span]) -> _Shape:
+    width = max((len(text[start:end].rstrip()) for start, end in lines), default=0)
+    return _Shape(
+        width,
+        sum(_MARK.match(text, start) is not None for start, _ in lines) > 1,
+        any(_has_room(text, *pair, width) for pair in pairwise(lines)),
+        _SENTENCES.search(text) is not None,
+        any(map(str.islower, text)),
+        not any(map(str.isupper, text)),
+    )
+
+
 def _line_ends(text: str) -> Iterator[Break]:
     """The single line breaks that end a statement, with the mark of an item that follows."""
     lines = [match.span() for match in re.finditer(r"[^\n]*\S[^\n]*", text)]
-    width = max((len(text[start:end].rstrip()) for start, end in lines), default=0)
-    sentences = _SENTENCES.search(text) is not None
-    mixed, lower = any(map(str.islower, text)), not any(map(str.isupper, text))
-    marks = [_MARK.match(text, start) for start, _ in lines]
-    listed = sum(mark is not None for mark in marks) > 1
-    roomy = any(_has_room(text, *pair, width) for pair in pairwise(lines))
-    for number, ((start, end), (after, stop)) in enumerate(pairwise(lines), 1):
-        if text.count("\n", end, after) > 1:
+    shape = _shape(text, lines)
+    for line, following in pairwise(lines):
+        end, start = line[1], following[0]
+        if text.count("\n", end, start) > 1:
             continue  # an empty line
-        line, following = text[start:end].split(), text[after:stop].split()
-        mark, last, first = marks[number], line[-1], following[0]
-        if mark is not None and (listed or first[0] in "*>+"):
+        mark = _MARK.match(text, start)
+        if mark is not None and (shape.listed or text[slice(*following)].split()[0][0] in "*>+"):
             yield Break(end, mark.end(), True, False)
-        elif _BOX.match(text, after) or LIST.fullmatch(text, *lines[number - 1]):
-            yield Break(end, after, True, False)
-        elif _goes_on(line) or _in_brackets(text, end):
-            continue
-        elif last[-1] in ".!?;":
-            yield Break(end, after, True, False)
-        elif _has_room(text, lines[number - 1], lines[number], width) or not NARROWEST <= width <= WIDEST:
-            if first[0].isupper() or first[0].isdigit() or (lower and first[0].isalpha()):
-                yield Break(end, after, True, False)
-        elif mixed and first[0].isupper() and (not first[1:2].isupper() or (roomy and not sentences)):
-            yield Break(end, after, True, False)
+        elif _ends_statement(text, line, following, shape):
+            yield Break(end, start, True, False)
 
 
-def _has_room(text: str, line: tuple[int, int], following: tuple[int, int], width: int) -> bool:
+def _ends_statement(text: str, line: Span, following: Span, shape: _Shape) -> bool:
+    """Whether a line that no item follows ends its statement, and is not wrapped there."""
+    words, first = text[slice(*line)].split(), text[slice(*following)].split()[0]
+    if _BOX.match(text, following[0]) or LIST.fullmatch(text, *line):
+        return True
+    if _goes_on(words) or _in_brackets(text, line[1]):
+        return False
+    if words[-1][-1] in ".!?;":
+        return True
+    if _has_room(text, line, following, shape.width) or not NARROWEST <= shape.width <= WIDEST:
+        return first[0].isupper() or first[0].isdigit() or (shape.lower and first[0].isalpha())
+    capital = shape.mixed and first[0].isupper()
+    return capital and (not first[1:2].isupper() or (shape.roomy and not shape.sentences))
+
+
+def _has_room(text: str, line: Span, following: Span, width: int) -> bool:
     """Whether the first word of the next line would have fitted: then the line is not wrapped there."""
     word = text[slice(*following)].split(maxsplit=1)[0]
     return len(text[slice(*line)].rstrip()) + 1 + len(word) <= width

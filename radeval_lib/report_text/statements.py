@@ -97,40 +97,64 @@ class Section(NamedTuple):
 def statements(text: str) -> tuple[Statement, ...]:
     """Every statement of a report that has a letter or digit, in order.
 
-    Below a heading such as "Absent:", alone in its line, statements are denied (they begin with "no ") until
-    one that is a sentence of its own, or an empty line. ``denied`` says whether such a list is open, ``last``
-    is the end of the statement before, or the end of the text while the list has no item yet, so that an
-    empty line right below its heading does not end it.
+    Those in a list of what is absent begin with "no ".
+
+    Raises
+    ------
+    PlaceholderError
+        If the text is recorded as numbers alone.
     """
     plain, places = plain_text(text)
     # "Pneumothorax? No." and "Pneumothorax ... none" are templates, as "Pneumothorax: none" is
     asked = _ASKED.sub(lambda mark: ":".ljust(len(mark.group())), plain)
     plain = plain if asked == plain else _ANY_ASKED.sub(":", asked)
-    found, denied, last = [], False, 0
+    found, absent = [], _AbsentList(plain)
     for kind, start, end in _pieces(plain):
-        piece = plain[start:end]
-        inner = len(piece) - len(piece.lstrip())
-        piece = piece.strip()
-        start += inner
+        piece = plain[start:end].lstrip()
+        start = end - len(piece)
+        piece = piece.rstrip()
         if not any(map(str.isalnum, piece)):
             continue
-        where = places[start : start + len(piece) + 1]
-        if listing := LIST.fullmatch(piece):
-            # "Absent:" in a line, and what is absent in lines of its own; but "Negative. Mild edema." and
-            # "No. 3" deny nothing
-            closed = plain[end : end + 1] in (".", "!") and "negatives" not in piece.lower()
-            denied, last = bool(listing["denied"]) and not closed, len(plain)
-            continue
-        denied &= not _SENTENCE.search(piece) and not _BLANK.search(plain, last, start)
-        said = _template(piece)
-        if denied:
-            said, where = f"{_NO}{said}", [*[where[0]] * len(_NO), *where]
-        if "  " in said:
-            kept = [at for at, sign in enumerate(said) if sign != " " or said[at - 1 : at] != " "]
-            said, where = "".join(said[at] for at in kept), [*(where[at] for at in kept), where[len(said)]]
-        found.append(Statement(said, where, kind))
-        last = end
+        if heading := LIST.fullmatch(piece):
+            absent.head(heading, end)
+        else:
+            where = places[start : start + len(piece) + 1]
+            found.append(_statement(piece, where, kind, absent.holds(piece, start, end)))
     return tuple(found)
+
+
+class _AbsentList:
+    """Whether statements are in a list of what is absent: below a heading such as "Absent:", alone in its
+    line, until one that is a sentence of its own, or an empty line."""
+
+    def __init__(self, text: str) -> None:
+        self._text, self._open = text, False
+        self._from = 0  # where an empty line would end the list
+
+    def head(self, heading: re.Match[str], end: int) -> None:
+        """Meet the heading of a list, of what is absent or present, which ends there."""
+        # "Negative. Mild edema." and "No. 3" deny nothing.
+        stopped = self._text[end : end + 1] in (".", "!") and "negatives" not in heading.group().lower()
+        self._open = bool(heading["denied"]) and not stopped
+        self._from = len(self._text)  # an empty line right below the heading ends nothing
+
+    def holds(self, statement: str, start: int, end: int) -> bool:
+        """Whether the next statement, which stands from ``start`` to ``end``, is in such a list."""
+        if self._open and (_SENTENCE.search(statement) or _BLANK.search(self._text, self._from, start)):
+            self._open = False
+        self._from = end
+        return self._open
+
+
+def _statement(piece: str, places: Sequence[int], section: str, absent: bool) -> Statement:
+    """A statement as the reader sees it, its templates in words and its blanks single."""
+    said = _template(piece)
+    if absent:
+        said, places = f"{_NO}{said}", [*[places[0]] * len(_NO), *places]
+    if "  " in said:
+        kept = [at for at, sign in enumerate(said) if sign != " " or said[at - 1 : at] != " "]
+        said, places = "".join(said[at] for at in kept), [*(places[at] for at in kept), places[len(said)]]
+    return Statement(said, places, section)
 
 
 def findings(text: str) -> tuple[Statement, ...]:
