@@ -229,3 +229,23 @@ def test_reading_today_by_hand():
     assert scores["sentences"].tolist() == [2] * 8
     with pytest.raises(ValueError, match="no first scores of the draw 'fourth'"):
         labelled_sentences.reading(WithSentences(), pd.DataFrame(rows, columns=columns).assign(draw="fourth"))
+
+
+def test_labels_that_lie_beyond_a_report_are_refused(monkeypatch):
+    labels = pd.DataFrame(
+        {
+            "report": ["5"],
+            "section": "findings",
+            "start": 0,
+            "end": 40,
+            "draw": "first",
+            "presence": "present",
+        }
+    ).assign(key="nodule", locations="")
+    monkeypatch.setattr(labelled_sentences, "labels", lambda: labels)
+    reports = [SimpleNamespace(id="5", findings="A nodule.")]
+    monkeypatch.setattr(labelled_sentences.openi, "load", lambda path: reports)
+    with pytest.raises(RadevalError, match="a label of report 5 lies beyond its findings"):
+        labelled_sentences.counts(None)
+    with pytest.raises(RadevalError, match="report 6 has labels and is not there"):
+        labelled_sentences._open_i(None)("6", "findings", 0, 1)

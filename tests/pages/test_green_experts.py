@@ -218,24 +218,26 @@ def test_rounding_may_decide_who_deviates_most() -> None:
     names = ["Expert 2", "GREEN", "GREEN GPT-4"]
     table = pd.DataFrame({"(a)": [0.3, 0.2, 0.1], "(c)": [0.212, 0.21, 0.1]}, index=names)
     steps = pd.DataFrame(0.005, names[1:], table.columns)
-    assert inter_expert.largest_of(table, "GREEN", steps) == {"none", "(c)"}
+    assert inter_expert.largest_of(table, "GREEN", steps) == {(), ("(c)",)}
     for lists, outcome in (
-        ([{"(c)"}, {"(c)"}], HOLDS),
-        ([{"(a), (c)"}, {"none"}], "fails"),
-        ([{"(c)"}, {"none"}], "cannot tell"),
-        ([{"(c)"}, {"(c), (d)", "none"}], "cannot tell"),
-        ([{"(c), (d), (e)", "(c), (e)"}, {"(c), (d)", "(d)"}], "fails"),
+        ([{("(c)",)}, {("(c)",)}], HOLDS),
+        ([{("(a)", "(c)")}, {()}], "fails"),
+        ([{("(c)",)}, {()}], "cannot tell"),
+        ([{("(c)",)}, {("(c)", "(d)"), ()}], "cannot tell"),
+        ([{("(c)", "(d)", "(e)"), ("(c)", "(e)")}, {("(c)", "(d)"), ("(d)",)}], "fails"),
     ):
         assert inter_expert.check_largest(dict(zip("xy", lists, strict=True))).outcome == outcome
-    assert inter_expert.largest_of(table, "GREEN", steps / 5) == {"none"}
-    assert inter_expert.largest_of(table, "Expert 2", steps / 5) == {"(a), (c)"}
+    assert inter_expert.largest_of(table, "GREEN", steps / 5) == {()}
+    assert inter_expert.largest_of(table, "Expert 2", steps / 5) == {("(a)", "(c)")}
     # The other model's digits are rounded too: 0.215 to 0.225 against 0.208 to 0.212 and 0.218 to 0.228.
     table.loc[["GREEN", "GREEN GPT-4"], "(c)"] = [0.22, 0.223]
-    assert inter_expert.largest_of(table, "GREEN", steps) == {"none", "(c)"}
+    assert inter_expert.largest_of(table, "GREEN", steps) == {(), ("(c)",)}
     # What prints as 0.14 is above what prints as 0.13.
     table.loc[["GREEN", "GREEN GPT-4"], "(c)"] = [0.14, 0.13]
     table.loc["Expert 2"] = [0.3, 0.132]
-    assert inter_expert.largest_of(table, "GREEN", steps) == {"(c)"}
+    assert inter_expert.largest_of(table, "GREEN", steps) == {("(c)",)}
+    words = inter_expert.check_largest({"x": {(), ("(c)",)}, "y": {("(a)", "(c)")}}).computed
+    assert words == "(c) or none against x; (a), (c) against y"
 
 
 def test_metrics_that_table_6_lacks_are_refused() -> None:

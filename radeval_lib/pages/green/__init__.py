@@ -1,1 +1,1 @@
-"""What GREEN's pages share: the judge's freeze and its validations, ceilings, planted errors, examples."""
+"""GREEN's pages: its printed tables, radiologists' counts and marks, judges, and the summary of a system."""

@@ -88,33 +88,40 @@ def check_spread(name: str, sd: Printed, spreads: Mapping[str, Estimate]) -> Che
     )
 
 
-def largest_of(table: pd.DataFrame, rater: str, half_steps: pd.DataFrame) -> set[str]:
-    """The columns in which a rater has the largest value, for what printed values may stand for: lists such
-    as ``(a), (c)``, or ``none``, of which more than one means that rounding decides.
+def largest_of(table: pd.DataFrame, rater: str, half_steps: pd.DataFrame) -> set[tuple[str, ...]]:
+    """The columns in which a rater has the largest value, for what printed values may stand for; more than
+    one such list means that rounding decides.
 
-    ``half_steps``: half a unit of the last printed digit, for the rows of ``table`` that are printed.
+    ``table``: one row per rater. ``half_steps``: half a unit of the last printed digit, for the rows of
+    ``table`` that are printed.
     """
     lists = set()
     steps = half_steps.reindex_like(table).fillna(0.0) * (1 - 1e-9)  # ends that touch are no tie
     for side in (-1, 0, 1):  # the rater's values at one end of their rounding, the others' at the other
         rest = (table - side * steps).drop(index=rater).max()
-        lists.add(", ".join(table.columns[table.loc[rater] + side * steps.loc[rater] > rest]) or "none")
+        lists.add(tuple(table.columns[table.loc[rater] + side * steps.loc[rater] > rest]))
     return lists
 
 
-def check_largest(by_reading: Mapping[str, set[str]]) -> Check:
-    """Whether GREEN deviates most in (c) alone by every reading of the experts' rows; a reading of which
-    rounding decides leaves it open. ``by_reading``: what :func:`largest_of` lists, by reading."""
+def check_largest(by_reading: Mapping[str, set[tuple[str, ...]]]) -> Check:
+    """Whether GREEN deviates most in (c) alone by every reading of the experts' rows.
+
+    ``by_reading``: what :func:`largest_of` lists, by reading. Where rounding decides, (c) alone is possible
+    if (c) is in one of the lists and no other column in all of them; that leaves the reading open.
+    """
     holds: list[bool | None] = []
     for lists in by_reading.values():
-        columns = [set(listed.split(", ")) - {"none"} for listed in lists]
-        always, ever = set.intersection(*columns), set.union(*columns)
+        always, ever = set.intersection(*map(set, lists)), set.union(*map(set, lists))
         possible = always <= {"(c)"} <= ever
         holds.append(None if possible and len(lists) > 1 else possible)
+    shown = {
+        name: " or ".join(sorted(", ".join(columns) or "none" for columns in lists))
+        for name, lists in by_reading.items()
+    }
     return check_statement(
         "Categories in which GREEN deviates most of all eight",
         "only has one shaded cell for category C",
-        "; ".join(f"{' or '.join(sorted(lists))} against {name}" for name, lists in by_reading.items()),
+        "; ".join(f"{columns} against {name}" for name, columns in shown.items()),
         under_every(holds),
     )
 
