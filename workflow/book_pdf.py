@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import shutil
 import sys
 import tempfile
@@ -41,7 +42,7 @@ def whole_book(output: Path) -> str:
 
 
 def main(profile: str, target: str) -> None:
-    """Write the PDF."""
+    """Write the PDF of the book in a profile's folder; end with a line where there is no Chromium."""
     names = ("chromium", "chromium-browser", "google-chrome")
     found = next((path for name in names if (path := shutil.which(name))), None)
     if found is None:
@@ -65,4 +66,8 @@ def main(profile: str, target: str) -> None:
 
 
 if __name__ == "__main__":
-    main(*sys.argv[1:])
+    parser = argparse.ArgumentParser(description="Print a rendered book as one PDF.")
+    parser.add_argument("profile")
+    parser.add_argument("file")
+    given = parser.parse_args()
+    main(given.profile, given.file)

@@ -8,6 +8,7 @@ each fault.
 
 from __future__ import annotations
 
+import argparse
 import copy
 import json
 import sys
@@ -155,6 +156,10 @@ def faults(output: Path, *, judge: bool = False) -> list[str]:
 
 
 if __name__ == "__main__":
-    wrong = faults(BUILD / sys.argv[1], judge="--browser-judge" in sys.argv[2:])
+    parser = argparse.ArgumentParser(description="Check a rendered book before it is published.")
+    parser.add_argument("profile")
+    parser.add_argument("--browser-judge", action="store_true", help="require the judge for a browser")
+    given = parser.parse_args()
+    wrong = faults(BUILD / given.profile, judge=given.browser_judge)
     print("\n".join(wrong))
     sys.exit(bool(wrong))

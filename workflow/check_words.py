@@ -50,7 +50,8 @@ INSTEAD = {
     r"dealt out": "chance",
 }
 _REFUSED = {
-    re.compile(rf"(?<![\w`]){words}(?!\w)", re.IGNORECASE): instead for words, instead in INSTEAD.items()
+    re.compile(rf"(?<![\w`]){words}(?!\w)".replace(" ", r"\s+"), re.IGNORECASE): instead
+    for words, instead in INSTEAD.items()
 }
 
 
@@ -61,12 +62,13 @@ def found(text: str) -> list[tuple[int, str, str]]:
     hits = (
         (text.count("\n", 0, hit.start()) + 1, " ".join(hit[0].split()), instead)
         for words, instead in _REFUSED.items()
-        for hit in re.compile(words.pattern.replace(" ", r"\s+"), re.IGNORECASE).finditer(spaced)
+        for hit in words.finditer(spaced)
     )
     return sorted(hits)
 
 
 def main() -> int:
+    """Print every refused wording of the repository's files; 1 if there is any."""
     listed = subprocess.run(
         ["git", "ls-files", "--cached", "--others", "--exclude-standard", *PLACES],
         cwd=ROOT,

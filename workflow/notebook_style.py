@@ -6,6 +6,7 @@ Prose, of the book's pages too, has no line that begins with a sign by accident,
 
 from __future__ import annotations
 
+import argparse
 import re
 import subprocess
 import sys
@@ -103,4 +104,6 @@ def _named(output: str, sources: dict[Path, list[str]], folder: str) -> str:
 
 
 if __name__ == "__main__":
-    sys.exit(main(fix="--fix" in sys.argv[1:]))
+    parser = argparse.ArgumentParser(description="Lint and format the code of notebooks.")
+    parser.add_argument("--fix", action="store_true")
+    sys.exit(main(parser.parse_args().fix))

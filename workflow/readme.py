@@ -9,10 +9,10 @@ The findings are the lines of ``data_manifests/headlines.yml`` that the build be
 
 from __future__ import annotations
 
+import argparse
 import io
 import json
 import re
-import sys
 import tempfile
 import textwrap
 from pathlib import Path
@@ -71,7 +71,15 @@ def introduced(table: pd.DataFrame) -> str:
 
 def findings(results: Path, *, decided: bool = True) -> str:
     """The findings that a build's results bear out as a list in Markdown, numbers without intervals; without
-    ``decided`` those, too, for which the build draws too few resamples."""
+    ``decided`` those, too, for which the build draws too few resamples.
+
+    Raises
+    ------
+    FileNotFoundError
+        If the build has no results.
+    """
+    if not results.is_dir():
+        raise FileNotFoundError(f"{results} holds no results: build that profile first")
     lines: list[str] = []
     for entry in headlines().values():
         path = results / entry.notebook / f"headline_{entry.id}.json"
@@ -86,13 +94,18 @@ def findings(results: Path, *, decided: bool = True) -> str:
 def shown() -> str:
     """The findings as the README has them."""
     found = _BLOCK.search(README.read_text(encoding="utf-8"))
-    assert found is not None, "the README has no place for findings"
+    if found is None:
+        raise ValueError(f"{README.name} has no place for findings")
     return found[0].removeprefix(found[1]).removesuffix(found[2])
 
 
 if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description="Write the README's figure and findings.")
+    parser.add_argument("build", help="a profile that was built")
+    given = parser.parse_args()
     table = by_grade()
-    listed = introduced(table) + findings(BUILD / sys.argv[1] / "results")
+    listed = introduced(table) + findings(BUILD / given.build / "results")
+    shown()  # refuses a README without a place for them
     text = _BLOCK.sub(lambda block: f"{block[1]}{listed}{block[2]}", README.read_text(encoding="utf-8"))
     atomic.write_text(README, text)
     atomic.write_text(FIGURE, figure(table))

@@ -24,7 +24,7 @@ from radeval_lib.metrics.score_charts import QUANTILES, REFERENCE_SCORES
 from radeval_lib.synthetic import SyntheticError, error_pairs, rewrite
 
 PAIRS, SEED = 400, 20260101
-MOST = 6
+MOST_ERRORS = 6
 WORDS = ("bleu", "meteor", "rouge_1", "rouge_2", "rouge_l")
 RULES = ("green", "green_rules", "green_rules_errors", "observations")
 METRICS: dict[str, dict[str, object]] = {name: {} for name in WORDS + RULES} | {
@@ -56,8 +56,10 @@ def unrelated(root: Path) -> list[tuple[str, str]]:
 
 
 def main(pairs: int = PAIRS) -> dict[str, object]:
-    """The file's content."""
-    sets = {f"{n} planted error{'s' if n != 1 else ''}": list(planted(n, pairs)) for n in range(MOST + 1)}
+    """The file's content, from so many pairs of each number of planted errors."""
+    sets = {
+        f"{n} planted error{'s' if n != 1 else ''}": list(planted(n, pairs)) for n in range(MOST_ERRORS + 1)
+    }
     root = data.data_root(None)
     if root is not None and (others := unrelated(root)):
         sets["another patient's report"] = others
