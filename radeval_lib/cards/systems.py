@@ -12,7 +12,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from radeval_lib.data.restricted import reveal
-from radeval_lib.stats.inputs import places
+from radeval_lib.stats.inputs import group_numbers
 from radeval_lib.stats.resampling import share_interval
 
 FILES = ("MLRG", "MoERad", "CvT2DistilGPT2", "AAMN")
@@ -105,7 +105,7 @@ def effects(
     part = frame[frame["part"] == "systems"]
     wide = pd.Series(values[part.index], [part["row"], part["kind"]]).unstack()
     references = part[part["kind"] == FILES[0]].set_index("row")["reference"]
-    groups = places("references", references.loc[wide.index], len(wide))
+    groups = group_numbers("references", references.loc[wide.index], len(wide))
     masks = {"all": np.ones(len(wide), dtype=bool)}
     masks |= {kind: np.array(members) for kind, members in kinds.items()}
     texts = part.groupby("kind")["candidate"].nunique()

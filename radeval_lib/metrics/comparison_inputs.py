@@ -14,7 +14,7 @@ from radeval_lib.errors import listed, plain
 from radeval_lib.metrics.base import MetricError, checked_pairs
 from radeval_lib.metrics.context import contexts_of
 from radeval_lib.metrics.table_files import CANDIDATE, CASES, REFERENCE, table
-from radeval_lib.stats.inputs import places
+from radeval_lib.stats.inputs import group_numbers
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -195,7 +195,7 @@ def case_numbers(cases: Sequence[Hashable] | None, rows: int) -> NDArray[np.intp
     if blank.any():
         remedy = "Name the case of every row, or leave the column out."
         raise MetricError("no case", f"cases, row {int(blank.to_numpy().argmax()) + 1}", remedy)
-    numbers = places("cases", cases, rows)
+    numbers = group_numbers("cases", cases, rows)
     if (count := len(np.unique(numbers))) < 2:
         raise MetricError(f"{count} case(s)", "references", "Give at least two, better more.")
     return numbers

@@ -10,7 +10,7 @@ import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
 from radeval_lib.stats.calibration import BINS, bin_of, checked
-from radeval_lib.stats.inputs import FloatArray, places
+from radeval_lib.stats.inputs import FloatArray, group_numbers
 from radeval_lib.stats.resampling import sum_draws
 
 DRAWN = ("ECE", "NLL", "Brier")
@@ -48,7 +48,7 @@ def resample(
     if not len(outputs):
         raise ValueError("outputs holds no classifier")
     terms = np.stack([_terms(*checked(output, labels)) for output in outputs], axis=1)
-    codes = places("documents", documents, len(terms))
+    codes = group_numbers("documents", documents, len(terms))
     table = np.zeros((codes.max() + 1, *terms.shape[1:]))
     np.add.at(table, codes, terms)
 

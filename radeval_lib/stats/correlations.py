@@ -17,7 +17,7 @@ import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 from scipy import stats
 
-from radeval_lib.stats.inputs import FloatArray, finite, places
+from radeval_lib.stats.inputs import FloatArray, finite, group_numbers
 from radeval_lib.stats.p_values import holm
 from radeval_lib.stats.printed import Kind
 from radeval_lib.stats.resampling import drawn_counts, ends, estimate
@@ -146,7 +146,7 @@ def resample(
     y = finite("ratings", ratings, None)
     table = np.array([finite(name, own, len(y)) for name, own in scores.items()])
     values = [coefficient(row, y, kind) for row in table]
-    place = places("groups", np.arange(len(y)) if groups is None else groups, len(y), sort=True)
+    place = group_numbers("groups", np.arange(len(y)) if groups is None else groups, len(y), sort=True)
     count = int(place.max()) + 1
     if count < LEAST_GROUPS:
         raise ValueError(f"{count} groups; a bootstrap over groups needs at least {LEAST_GROUPS}")

@@ -32,7 +32,7 @@ def at_least_one(name: str, number: int) -> int:
     return number
 
 
-def places(name: str, groups: Any, items: int, *, sort: bool = False) -> NDArray[np.intp]:
+def group_numbers(name: str, groups: Any, items: int, *, sort: bool = False) -> NDArray[np.intp]:
     """The number of each item's group, from 0 in order of appearance or sorted; every item has a group."""
     import pandas as pd  # not above: radcliq checks its input here, and scoring by rules loads nothing heavy
 

@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.stats import rankdata
 
 from radeval_lib.stats.correlations import coefficient
-from radeval_lib.stats.inputs import FloatArray, at_least_one, finite, places
+from radeval_lib.stats.inputs import FloatArray, at_least_one, finite, group_numbers
 from radeval_lib.stats.printed import Kind
 
 
@@ -41,7 +41,7 @@ def agrees(gaps: ArrayLike, wanted: ArrayLike, cases: Sequence[object]) -> NDArr
     cases : of each pair; two or more different ones.
     """
     gap = finite("gaps", gaps, None)
-    want, place = finite("wanted", wanted, len(gap)), places("cases", cases, len(gap))
+    want, place = finite("wanted", wanted, len(gap)), group_numbers("cases", cases, len(gap))
     if not np.isin(want, (-1, 0, 1)).all():
         raise ValueError("wanted holds a value other than 1, 0 and -1")
     if len(set(place)) < 2:
@@ -117,7 +117,7 @@ def permutation_p(
         rankdata(finite("first", first, len(rated))),
         rankdata(finite("second", second, len(rated))),
     )
-    place = places("cases", cases, len(rated), sort=True)
+    place = group_numbers("cases", cases, len(rated), sort=True)
 
     def gap(swapped: NDArray[np.bool_]) -> float:
         one, other = np.where(swapped, theirs, mine), np.where(swapped, mine, theirs)

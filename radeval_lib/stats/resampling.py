@@ -21,7 +21,7 @@ from scipy.stats import chi2
 from scipy.stats import t as student
 
 from radeval_lib.stats.estimates import Estimate
-from radeval_lib.stats.inputs import FloatArray, OfSums, at_least_one, finite, places
+from radeval_lib.stats.inputs import FloatArray, OfSums, at_least_one, finite, group_numbers
 from radeval_lib.stats.p_values import inversion_p
 
 _CELLS = 2_000_000  # counts held at a time: 16 MB an array
@@ -44,7 +44,7 @@ def drawn_counts(groups: int, resamples: int, rng: np.random.Generator, width: i
 
 def drawn_rows(groups: ArrayLike, resamples: int, rng: np.random.Generator) -> Iterator[NDArray[np.intp]]:
     """The numbers of the rows in each resample, each as often as its group (shape (rows,)) was drawn."""
-    place = places("groups", groups, len(np.asarray(groups)))
+    place = group_numbers("groups", groups, len(np.asarray(groups)))
     for counts in drawn_counts(int(place.max()) + 1, resamples, rng, len(place)):
         for times in counts[:, place].astype(np.intp):
             yield np.repeat(np.arange(len(place)), times)
@@ -257,7 +257,7 @@ def share_interval(
     """A share, or another mean, with the ends of its 95 % percentile interval, from drawing whole groups with
     replacement."""
     hit = finite("hits", hits, None)
-    place = places("groups", groups, len(hit), sort=True)
+    place = group_numbers("groups", groups, len(hit), sort=True)
     table = pd.Series(hit).groupby(place).agg(["sum", "count"])
     (found,) = sum_estimates(table.to_numpy(np.float64), mean_of_sums, resamples=resamples, rng=rng)
     return float(hit.mean()), found.low, found.high

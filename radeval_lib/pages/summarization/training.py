@@ -5,11 +5,12 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from typing import NoReturn
 
 import numpy as np
 import pandas as pd
 
-from radeval_lib.data.errors import AbsentDataError
+from radeval_lib.data.errors import AbsentDataError, DataError
 from radeval_lib.data.records import ReportPair
 from radeval_lib.data.restricted import reveal
 from radeval_lib.models.encoders import Encoder
@@ -42,7 +43,9 @@ def run_trainings(run: Run, systems: Mapping[str, System], sets: Sequence[str]) 
     Raises
     ------
     AbsentDataError
-        If no report of a pair is left because a data set of several that fill the role is missing.
+        If a training set has no report because a data set of several that fill the role is missing.
+    DataError
+        If it has none whatever fills the role.
     """
     own = plan.settings(run.profile)
     parts = divided(named(run.load(ROLE)), run.rng("splits"))
@@ -51,11 +54,12 @@ def run_trainings(run: Run, systems: Mapping[str, System], sets: Sequence[str]) 
         for name in sets
     }
     if empty := [name for name, pool in pools.items() if not pool["train"]]:
-        _refuse_if_part_is_missing(run, ROLE, f"no report of {joined(empty)}")
+        _refuse(run, ROLE, f"no report of {joined(empty)}")
     return _run(run, systems, pools, parts["test"], {"train": own.reports_a_pair, "dev": own.dev_a_pair})
 
 
-def _refuse_if_part_is_missing(run: Run, role: str, lack: str) -> None:
+def _refuse(run: Run, role: str, lack: str) -> NoReturn:
+    """What a role lacks as an error, with the data set that is missing where one is."""
     here = run.filler("data", role)
     for dataset in datasets_of(run.whole_profile.roles[role]):
         if dataset not in datasets_of(here):
@@ -63,6 +67,7 @@ def _refuse_if_part_is_missing(run: Run, role: str, lack: str) -> None:
                 f"{lack} in the role {role!r}, which {here} fills without {dataset}",
                 remedy=f"`radbook data status {dataset}` says how to get it",
             )
+    raise DataError(f"{lack} in the role {role!r}, which {here} fills")
 
 
 def run_one_corpus(run: Run, systems: Mapping[str, System]) -> pd.DataFrame:
@@ -74,11 +79,13 @@ def run_one_corpus(run: Run, systems: Mapping[str, System]) -> pd.DataFrame:
     ------
     AbsentDataError
         If there is no test report because a data set of several that fill the role is missing.
+    DataError
+        If there is none whatever fills the role.
     """
     own = plan.settings(run.profile)
     parts = divided(run.load("summaries"), run.rng("splits"))
     if not parts["test"]:
-        _refuse_if_part_is_missing(run, "summaries", "no test report")
+        _refuse(run, "summaries", "no test report")
     kept = seen_groups(parts["train"], run.rng("groups"))
     pool = {part: [record for record in parts[part] if record.group in kept] for part in ("train", "dev")}
     sizes = {"train": own.rales_reports, "dev": own.rales_dev}

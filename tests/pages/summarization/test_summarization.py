@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from radeval_lib.data.errors import AbsentDataError
+from radeval_lib.data.errors import AbsentDataError, DataError
 from radeval_lib.data.records import ReportPair
 from radeval_lib.errors import ParameterError, ProfileError
 from radeval_lib.pages.summarization import models, plan, systems, training
@@ -226,9 +226,7 @@ def test_the_reports_of_each_pair_are_counted_once_for_all_trainings() -> None:
 
 
 @pytest.mark.parametrize("missing", ["mimic3_rrs", "mimic_cxr_rrs", ""])
-def test_a_training_names_the_pairs_that_half_a_role_lacks(
-    missing: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_training_names_the_pairs_that_half_a_role_lacks(missing: str) -> None:
     filler = profile("full").roles[training.ROLE]
     here = "+".join(name for name in filler.split("+") if name != missing)
     run = SimpleNamespace(
@@ -244,8 +242,10 @@ def test_a_training_names_the_pairs_that_half_a_role_lacks(
         with pytest.raises(AbsentDataError, match=re.escape(told)):
             training.run_trainings(run, {}, ["CT Chest", "CT Head", "MR Head"])
     else:
-        monkeypatch.setattr(training, "_run", lambda *arguments: "no data set is missing")
-        assert training.run_trainings(run, {}, ["CT Head"]) == "no data set is missing"
+        with pytest.raises(
+            DataError, match=f"no report of CT Head in the role .*, which {re.escape(here)} fills$"
+        ):
+            training.run_trainings(run, {}, ["CT Head"])
 
 
 def test_a_corpus_whose_test_reports_are_missing_names_their_data_set() -> None:
