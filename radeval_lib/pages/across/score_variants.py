@@ -31,7 +31,9 @@ from radeval_lib.pages.across.r2gen_references import cleaned, cut
 from radeval_lib.stats.rouge import RougeTokenizer, longest_common_subsequence
 
 Texts = Sequence[str]
+Prepare = Callable[[Texts], list[str]]
 Score = Callable[[Texts, Texts], float]
+OfPairs = Callable[[Texts, Texts], NDArray[np.float64]]
 Average = Literal["micro", "macro", "by report"]
 R2GEN = "https://github.com/zhjohnchan/R2Gen/blob/main/modules/tokenizers.py"
 COCO = "https://github.com/tylin/coco-caption/blob/master/pycocoevalcap"
@@ -64,14 +66,14 @@ class Variant:
     source: str
     score: Callable[..., float]
     lower: bool = False
-    of_pairs: Callable[[Texts, Texts], NDArray[np.float64]] | None = None
+    of_pairs: OfPairs | None = None
 
 
 def _each(
     family: str,
     name: str,
     source: str,
-    of_pairs: Metric | Callable[[Texts, Texts], NDArray[np.float64]],
+    of_pairs: Metric | OfPairs,
     score: Callable[..., float] = np.mean,
     lower: bool = False,
 ) -> Variant:
@@ -80,24 +82,25 @@ def _each(
     return Variant(family, name, source, score, lower, values)
 
 
-def _coco(order: int, prepare: Callable[[Texts], list[str]]) -> Score:
+def _corpus(order: int, prepare: Prepare, of_references: Prepare | None = None) -> Score:
+    """BLEU of the set in percent; references are prepared as candidates are, or by ``of_references``."""
     return lambda references, candidates: (
-        100 * corpus_bleu([cleaned(text) for text in candidates], prepare(references), order)
+        100 * corpus_bleu(prepare(candidates), (of_references or prepare)(references), order)
     )
 
 
-def _clean_all(texts: Texts) -> list[str]:
+def _mean_of_sentences(order: int) -> Score:
+    return lambda references, candidates: (
+        100 * float(sentence_bleu(_cleaned(candidates), _cleaned(references), order).mean())
+    )
+
+
+def _cleaned(texts: Texts) -> list[str]:
     return [cleaned(text) for text in texts]
 
 
 def _split(texts: Texts) -> list[str]:
     return [text.lower().replace(".", " .") for text in texts]
-
-
-def _sentences(order: int, prepare: Callable[[Texts], list[str]]) -> Score:
-    return lambda references, candidates: (
-        100 * float(sentence_bleu(prepare(candidates), prepare(references), order).mean())
-    )
 
 
 def _bleu2(references: Texts, candidates: Texts) -> float:
@@ -117,44 +120,26 @@ def _sacrebleu(**settings: Any) -> Score:
 
 def bleu() -> list[Variant]:
     """BLEU in percent; those of sacrebleu only where it is installed."""
-    variants = [
-        Variant("BLEU", f"BLEU-{order}, COCO, {form}", source, _coco(order, prepare))
-        for form, source, prepare in (
-            ("cleaned", COCO, _clean_all),
-            ("references cut at 59, unk", R2GEN, cut),
-        )
-        for order in (1, 2, 3, 4)
-    ]
-    variants += [
-        Variant("BLEU", "BLEU-4, COCO, as written", COCO, lambda r, c: 100 * corpus_bleu(c, r, 4)),
-        Variant(
-            "BLEU",
-            "BLEU-2, COCO, split at “ .”",
-            CXR_METRIC,
-            lambda r, c: 100 * corpus_bleu(_split(c), _split(r), 2),
-        ),
-        Variant(
-            "BLEU",
-            "BLEU-4, COCO, split at “ .”",
-            CXR_METRIC,
-            lambda r, c: 100 * corpus_bleu(_split(c), _split(r), 4),
-        ),
-        Variant("BLEU", "BLEU-4, mean of sentences, cleaned", COCO, _sentences(4, _clean_all)),
-        Variant("BLEU", "BLEU-2, mean of sentences, cleaned", COCO, _sentences(2, _clean_all)),
-        Variant("BLEU", "BLEU-2, mean of sentences, fast-bleu", CXR_METRIC, _bleu2),
+    orders = (1, 2, 3, 4)
+    rows = [
+        *((f"BLEU-{n}, COCO, cleaned", COCO, _corpus(n, _cleaned)) for n in orders),
+        *((f"BLEU-{n}, COCO, references cut at 59, unk", R2GEN, _corpus(n, _cleaned, cut)) for n in orders),
+        ("BLEU-4, COCO, as written", COCO, _corpus(4, list)),
+        *((f"BLEU-{n}, COCO, split at “ .”", CXR_METRIC, _corpus(n, _split)) for n in (2, 4)),
+        *((f"BLEU-{n}, mean of sentences, cleaned", COCO, _mean_of_sentences(n)) for n in (4, 2)),
+        ("BLEU-2, mean of sentences, fast-bleu", CXR_METRIC, _bleu2),
     ]
     if find_spec("sacrebleu"):
-        variants += [
-            Variant("BLEU", "sacrebleu, cased", SACREBLEU, _sacrebleu()),
-            Variant("BLEU", "sacrebleu, lower case", SACREBLEU, _sacrebleu(lowercase=True)),
-            Variant(
-                "BLEU",
+        rows += [
+            ("sacrebleu, cased", SACREBLEU, _sacrebleu()),
+            ("sacrebleu, lower case", SACREBLEU, _sacrebleu(lowercase=True)),
+            (
                 "sacrebleu, lower case, international",
                 SACREBLEU,
                 _sacrebleu(lowercase=True, tokenize="intl"),
             ),
         ]
-    return variants
+    return [Variant("BLEU", *row) for row in rows]
 
 
 def _rouge(prepare: Callable[[str], list[str]], beta: float) -> Score:
@@ -278,41 +263,33 @@ def of_models(models: Mapping[str, str]) -> list[Variant]:
     """Variants of the scores that need models, by role: ``encoder``, ``graph_model``, ``ner_model``."""
     encoder, graphs = models["encoder"], models["graph_model"]
     variants = [
-        _each(
-            "BERTScore",
-            f"layer {layer or 'last'}",
-            BERT_SCORE,
-            create("bertscore", encoder=encoder, layer=layer),
-        )
-        for layer in (None, 3, 1)
+        _each("BERTScore", name, BERT_SCORE, create("bertscore", encoder=encoder, layer=layer))
+        for name, layer in (("layer last", None), ("layer 3", 3), ("layer 1", 1))
     ]
     for level in ("simple", "partial", "complete"):
-        for case in ("relations", "fold"):
+        for case, name, source in (
+            ("relations", "case kept", VILMEDIC_LEVELS),
+            ("fold", "lower case", RADGRAPH_CASE),
+        ):
             metric = create("f1_radgraph", graph_model=graphs, level=level, case=case)
-            name, source = ("lower case", RADGRAPH_CASE) if case == "fold" else ("case kept", VILMEDIC_LEVELS)
             variants.append(_each("F1-RadGraph", f"{level}, {name}", source, metric))
-    variants.append(
-        _each("F1-RadGraph", "combined", CXR_METRIC, create("radgraph_combined", graph_model=graphs))
-    )
+    combined = create("radgraph_combined", graph_model=graphs)
+    variants.append(_each("F1-RadGraph", "combined", CXR_METRIC, combined))
     components = RadCliQ(graph_model=graphs, encoder=encoder, layer=None)
 
     def parts(references: Texts, candidates: Texts) -> NDArray[np.float64]:
         details = components.score(references, candidates).details
         return np.array([[detail[name] for name in COMPONENTS] for detail in details])
 
-    def mean(version: str) -> Callable[[NDArray[np.float64]], float]:
-        return lambda table: float(radcliq(table, version).mean())
-
     variants += [
-        _each("RadCliQ", "v0, mean", CXR_METRIC, parts, mean("v0"), lower=True),
-        _each("RadCliQ", "v1, mean", CXR_METRIC, parts, mean("v1"), lower=True),
-        _each("RadCliQ", "v1, 1 over the mean", RADCLIQ_TURNED, parts, lambda table: 1 / mean("v1")(table)),
-        _each(
-            "RadCliQ",
-            "v1, mean of 1 over each",
-            RADCLIQ_TURNED,
-            parts,
-            lambda table: float((1 / radcliq(table, "v1")).mean()),
+        _each("RadCliQ", "v0, mean", CXR_METRIC, parts, lambda table: radcliq(table, "v0").mean(), True),
+        _each("RadCliQ", "v1, mean", CXR_METRIC, parts, lambda table: radcliq(table, "v1").mean(), True),
+        *(
+            _each("RadCliQ", name, RADCLIQ_TURNED, parts, turned)
+            for name, turned in (
+                ("v1, 1 over the mean", lambda table: 1 / radcliq(table, "v1").mean()),
+                ("v1, mean of 1 over each", lambda table: (1 / radcliq(table, "v1")).mean()),
+            )
         ),
     ]
     filled = {"ner_model": models["ner_model"], "encoder": encoder}
