@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from datetime import datetime
 from pathlib import Path
+from typing import Any
 
 import click
 
@@ -11,7 +13,20 @@ from radeval_lib.cli.common import one_line_errors
 from radeval_lib.paths import display_path
 
 _FILE = click.Path(path_type=Path, exists=True, dir_okay=False)
-_MOMENT = click.DateTime(["%Y-%m-%d", "%Y-%m-%dT%H:%M", "%Y-%m-%d %H:%M"])
+_DAY = "%Y-%m-%d"
+
+
+class _Deadline(click.DateTime):
+    """A moment to the minute, or a day, which ends at its last second."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        moment = super().convert(value, param, ctx)
+        with suppress(TypeError, ValueError):  # it names a time, too
+            return datetime.strptime(value, _DAY).replace(hour=23, minute=59, second=59)
+        return moment
+
+
+_DEADLINE = _Deadline([_DAY, f"{_DAY}T%H:%M", f"{_DAY} %H:%M"])
 
 
 @click.group("labs")
@@ -52,7 +67,7 @@ def start(lab: str) -> None:
 @click.option("--output", required=True, type=click.Path(path_type=Path), help="CSV to write.")
 @click.option("--lab", default="", help="The lab of notebooks that do not tell theirs, by number or name.")
 @click.option("--roster", type=_FILE, help="The class: a CSV with ids and names, such as Canvas exports.")
-@click.option("--deadline", type=_MOMENT, help="Until when a submission counts; of several, the latest.")
+@click.option("--deadline", type=_DEADLINE, help="Until when a submission counts; a day counts to its end.")
 @click.option("--accept-version", multiple=True, help="Grade notebooks of this version of a lab as well.")
 @click.option("--trust-submissions", is_flag=True, help="Run submissions without isolation, at your risk.")
 @click.option("--seconds", default=60, show_default=True, type=click.IntRange(1), help="Limit of a cell.")

@@ -10,6 +10,7 @@ from typing import Any
 import pandas as pd
 import pytest
 
+from radeval_lib.cli import labs
 from radeval_lib.errors import LabError
 from radeval_lib.labs import gradebook, grades, lab_sources
 from radeval_lib.labs.attempts import Attempts
@@ -155,6 +156,19 @@ def test_a_deadline_counts_before_points() -> None:
     (one,) = counted([second, first], datetime.fromtimestamp(DAY - 30))
     assert one.file == "ada-2.ipynb"
     assert "after the deadline" in one.notes[0]
+
+
+@pytest.mark.parametrize(
+    ("given", "meant"),
+    [
+        ("2026-11-20", datetime(2026, 11, 20, 23, 59, 59)),
+        ("2026-11-20T00:00", datetime(2026, 11, 20)),
+        ("2026-11-20 18:00", datetime(2026, 11, 20, 18)),
+    ],
+)
+def test_a_day_is_a_deadline_to_its_end(given: str, meant: datetime) -> None:
+    (deadline,) = (one for one in labs.grade.params if one.name == "deadline")
+    assert deadline.type.convert(given, None, None) == meant
 
 
 def test_nobody_replaces_anothers_work() -> None:
