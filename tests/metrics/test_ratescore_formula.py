@@ -25,7 +25,8 @@ from radeval_lib.metrics.ratescore import (
     options,
 )
 from radeval_lib.pages.ratescore import entity_display
-from radeval_lib.pages.ratescore.learned_weights import EQUAL, answer, scored
+from radeval_lib.pages.ratescore.learned_weights import EQUAL, answer
+from radeval_lib.pages.ratescore.partial_metric import scored
 
 FOLEY = [("Foley catheter", "ANATOMY"), ("in situ", "NON-ABNORMALITY")]
 NOT_FOLEY = [("Foley catheter", "ANATOMY"), ("not in place", "ABNORMALITY")]

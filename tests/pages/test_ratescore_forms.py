@@ -10,7 +10,7 @@ import pytest
 from numpy.typing import NDArray
 
 from radeval_lib.metrics.ratescore.metric import RaTEScore
-from radeval_lib.pages.ratescore.single_model import with_model
+from radeval_lib.pages.ratescore.partial_metric import with_model
 from radeval_lib.pages.ratescore.where_it_fails import FORMS, changed_by_form
 from radeval_lib.synthetic.generator import generate
 from radeval_lib.synthetic.layouts import WRAPPED

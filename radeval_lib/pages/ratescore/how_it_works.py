@@ -10,9 +10,9 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from radeval_lib import synthetic
-from radeval_lib.metrics.ratescore import Explanation, RaTEScore, Scorer, Weights
+from radeval_lib.metrics.ratescore import Explanation, RaTEScore, Scorer
 from radeval_lib.models import encoders
-from radeval_lib.pages.ratescore.learned_weights import EQUAL, scored
+from radeval_lib.pages.ratescore.partial_metric import EQUAL_WEIGHTS, scored
 from radeval_lib.stats.correlations import coefficient, resample
 from radeval_lib.study.runs import Run
 from radeval_lib.study.superiority import LEVEL
@@ -73,8 +73,7 @@ def scores_by_choice(
         changed = run.metric("ratescore", cache=cache, **changes)
         scores[label] = changed.score(references, candidates).values
     entities = [(explanation.reference, explanation.candidate) for explanation in base.details]
-    alike = Scorer(Weights(EQUAL, np.ones((5, 5)), 1.0))
-    return scores | {"types": scored(entities, metric.entity_encoder, alike)}
+    return scores | {"types": scored(entities, metric.entity_encoder, Scorer(EQUAL_WEIGHTS))}
 
 
 def strongest(

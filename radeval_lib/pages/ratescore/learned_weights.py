@@ -10,10 +10,10 @@ from numpy.typing import NDArray
 
 from radeval_lib.data import recorded
 from radeval_lib.data.ratings import rating_table
-from radeval_lib.metrics.ratescore import NamedEntity, RaTEScore, Scorer, Weights
-from radeval_lib.metrics.ratescore.metric import Vectors
+from radeval_lib.metrics.ratescore import RaTEScore, Scorer
 from radeval_lib.metrics.ratescore.options import Pooling
 from radeval_lib.models import encoders, naming
+from radeval_lib.pages.ratescore.partial_metric import EQUAL_WEIGHTS, EntityPair, scored
 from radeval_lib.placeholders import behind
 from radeval_lib.stats.correlations import resample
 from radeval_lib.stats.estimates import Estimate
@@ -22,8 +22,9 @@ from radeval_lib.study.runs import Run
 from radeval_lib.study.superiority import LEVEL
 from radeval_lib.wording import p_words, with_interval
 
-EQUAL, _ENCODER = "equal weights", "encoder: "
+EQUAL, _ENCODER = EQUAL_WEIGHTS.name, "encoder: "
 LEARNED = {"long": "released, for long texts", "short": "released, for short texts"}
+"""Titles of the settings with released weights, by the weights' name."""
 
 FIRST_TOKEN = "vector of the first token"
 RECORDED = (
@@ -35,30 +36,14 @@ RECORDED = (
 )
 """The recorded columns of :func:`scores_by_setting`, in its order."""
 
-_Pair = tuple[Sequence[NamedEntity], Sequence[NamedEntity]]
 
-
-def scored(pairs: Sequence[_Pair], encoder: encoders.Encoder, scorer: Scorer) -> NDArray[np.float64]:
-    """RaTEScore of pairs whose entities, of the reference and of the candidate, are known; shape (pairs,)."""
-    vectors = Vectors(encoder.encode)
-    vectors.learn(entity.text for pair in pairs for side in pair for entity in side)
-    return np.array(
-        [
-            scorer.score(ours, theirs, vectors.rows(ours) @ vectors.rows(theirs).T).score
-            if ours and theirs
-            else scorer.empty_score(len(ours), len(theirs))
-            for ours, theirs in pairs
-        ]
-    )
-
-
-def entities(metric: RaTEScore, references: Iterable[str], candidates: Iterable[str]) -> list[_Pair]:
+def entities(metric: RaTEScore, references: Iterable[str], candidates: Iterable[str]) -> list[EntityPair]:
     """The entities of each pair's reference and candidate."""
     ours, theirs = (metric.entities(list(side)) for side in (references, candidates))
     return list(zip(ours, theirs, strict=True))
 
 
-def scores_by_setting(run: Run, pairs: Sequence[_Pair]) -> dict[str, NDArray[np.float64]]:
+def scores_by_setting(run: Run, pairs: Sequence[EntityPair]) -> dict[str, NDArray[np.float64]]:
     """Scores by the released weights, by equal ones without a penalty, and by other encoders; each of shape
     (pairs,), by the setting's title.
 
@@ -70,7 +55,7 @@ def scores_by_setting(run: Run, pairs: Sequence[_Pair]) -> dict[str, NDArray[np.
 
     own = model("encoder", "mean")
     scores = {name: scored(pairs, own, Scorer(key)) for key, name in LEARNED.items()}
-    scores[EQUAL] = scored(pairs, own, Scorer(Weights(EQUAL, np.ones((5, 5)), 1.0)))
+    scores[EQUAL] = scored(pairs, own, Scorer(EQUAL_WEIGHTS))
     scores[FIRST_TOKEN] = scored(pairs, model("encoder", "cls"), Scorer("long"))
     rival = naming.title(run.profile.models["rival_encoder"])
     scores[_ENCODER + rival] = scored(pairs, model("rival_encoder", "mean"), Scorer("long"))
