@@ -21,7 +21,7 @@ from radeval_lib.pages.across import trial_reviews
 from radeval_lib.pages.across.facts_by_metric import FOUND, found_in_source
 from radeval_lib.pages.facts import copying
 from radeval_lib.pages.green import labelled_sentences
-from radeval_lib.pages.rales import datasets, nlg_metric_limits
+from radeval_lib.pages.rales import datasets, impression_versions, nlg_metric_limits
 from radeval_lib.paths import ROOT
 from radeval_lib.study import recordings
 from radeval_lib.study.beginning import begin_cell
@@ -121,7 +121,7 @@ def _mediqa(run: Run, root: Path, metrics: Metrics) -> tuple[pd.DataFrame, Parts
         {
             "number": range(len(scored)),
             "case": scored["report"].astype(int),
-            "normal": (scored["phenomenon"] == nlg_metric_limits.NORMAL).astype(int),
+            "normal": (scored["phenomenon"] == impression_versions.NORMAL).astype(int),
             **{f"{side}_words": scored[side].str.split().str.len() for side in ("reference", "candidate")},
             **{key: scored[key].round(DECIMALS) for key in metrics},
         }

@@ -12,7 +12,7 @@ import pytest
 
 from radeval_lib.data.records import ReportPair
 from radeval_lib.metrics import create
-from radeval_lib.pages.rales import nlg_metric_limits
+from radeval_lib.pages.rales import impression_versions, nlg_metric_limits
 from radeval_lib.pages.rales.nlg_metric_limits import by_preference, draw_fairness, limits_checks
 from radeval_lib.pages.summarization import comparison, models
 from radeval_lib.pages.summarization.comparison import LeadRetention, unseen_check
@@ -29,31 +29,31 @@ AHEAD, BEHIND, LEVEL = Estimate(0.1, 0.05, 0.2), Estimate(-0.1, -0.2, -0.05), Es
 
 @pytest.fixture(scope="module")
 def made() -> pd.DataFrame:
-    return nlg_metric_limits.candidates(40, 5)
+    return impression_versions.candidates(40, 5)
 
 
 def test_candidates_differ_from_their_reference_and_each_report_has_its_error(made: pd.DataFrame) -> None:
     assert (made["reference"] != made["candidate"]).all()
     per_report = made.groupby("report")["phenomenon"]
     assert (per_report.nunique() == per_report.size()).all()
-    assert per_report.apply(lambda names: nlg_metric_limits.ERROR in set(names)).all()
-    assert set(made["phenomenon"]) == {*nlg_metric_limits.FAIR, nlg_metric_limits.ERROR}
-    assert made.equals(nlg_metric_limits.candidates(40, 5))
+    assert per_report.apply(lambda names: impression_versions.ERROR in set(names)).all()
+    assert set(made["phenomenon"]) == {*impression_versions.FAIR, impression_versions.ERROR}
+    assert made.equals(impression_versions.candidates(40, 5))
 
 
 def test_advice_only_adds_and_order_only_moves(made: pd.DataFrame) -> None:
     for row in made.itertuples():
-        if row.phenomenon == nlg_metric_limits.ADVICE:
+        if row.phenomenon == impression_versions.ADVICE:
             assert row.candidate.startswith(row.reference)
-        if row.phenomenon == nlg_metric_limits.ORDER:
+        if row.phenomenon == impression_versions.ORDER:
             assert sorted(row.candidate.split()) == sorted(row.reference.split())
 
 
 def test_a_metric_of_shared_words_prefers_an_error_to_another_order(made: pd.DataFrame) -> None:
     scored = nlg_metric_limits.scores(made, {"ROUGE-L": create("rouge_l"), "ROUGE-1": create("rouge_1")})
     fair = nlg_metric_limits.fairness(scored, ["ROUGE-L", "ROUGE-1"])
-    assert fair.loc[(nlg_metric_limits.ORDER, "ROUGE-L"), "value"] < 0.5
-    assert fair.loc[(nlg_metric_limits.ORDER, "ROUGE-1"), "value"] == 1.0
+    assert fair.loc[(impression_versions.ORDER, "ROUGE-L"), "value"] < 0.5
+    assert fair.loc[(impression_versions.ORDER, "ROUGE-1"), "value"] == 1.0
 
 
 def test_noticed_errors_are_counted_where_something_can_be_noticed() -> None:
@@ -61,7 +61,7 @@ def test_noticed_errors_are_counted_where_something_can_be_noticed() -> None:
     scored = pd.DataFrame(
         {
             "report": ["1", "2", "3"],
-            "phenomenon": nlg_metric_limits.ERROR,
+            "phenomenon": impression_versions.ERROR,
             "reference": [text for text, _ in rows],
             "observations": [value for _, value in rows],
         }
@@ -72,15 +72,15 @@ def test_noticed_errors_are_counted_where_something_can_be_noticed() -> None:
 def test_real_normal_impressions_are_paired_with_normal_and_abnormal_ones() -> None:
     texts = ["No acute disease.", "Normal chest.", "Large pleural effusion.", "Normal chest."]
     records = [ReportPair(str(number), "Findings.", text) for number, text in enumerate(texts)]
-    pairs = nlg_metric_limits.normal_pairs(records, 5, 1)
-    assert set(pairs.loc[pairs["phenomenon"] == nlg_metric_limits.ERROR, "candidate"]) == {texts[2]}
-    normal = pairs[pairs["phenomenon"] == nlg_metric_limits.NORMAL]
+    pairs = impression_versions.normal_pairs(records, 5, 1)
+    assert set(pairs.loc[pairs["phenomenon"] == impression_versions.ERROR, "candidate"]) == {texts[2]}
+    normal = pairs[pairs["phenomenon"] == impression_versions.NORMAL]
     assert (normal["reference"] != normal["candidate"]).all()
-    assert nlg_metric_limits.normal_pairs(records[:1], 5, 1).empty
+    assert impression_versions.normal_pairs(records[:1], 5, 1).empty
 
 
 def fair_table(**rows: tuple[float, float, float]) -> pd.DataFrame:
-    names = dict(zip(("a", "b", "c"), nlg_metric_limits.FAIR, strict=False))
+    names = dict(zip(("a", "b", "c"), impression_versions.FAIR, strict=False))
     index = pd.MultiIndex.from_tuples([(names[key], "R") for key in rows], names=["phenomenon", "metric"])
     values = [{"value": v, "low": low, "high": high, "n": 9} for v, low, high in rows.values()]
     return pd.DataFrame(values, index=index)
@@ -90,9 +90,9 @@ def test_the_limits_are_reported_in_each_case() -> None:
     mixed = fair_table(a=(0.8, 0.6, 0.9), b=(0.2, 0.1, 0.4), c=(0.5, 0.4, 0.6))
     assert [check.outcome for check in limits_checks(mixed, "R")] == ["fails", "holds", "cannot tell"]
     assert by_preference(mixed, "R") == {
-        -1: [nlg_metric_limits.WORDS],
-        0: [nlg_metric_limits.STYLE],
-        1: [nlg_metric_limits.ADVICE],
+        -1: [impression_versions.WORDS],
+        0: [impression_versions.STYLE],
+        1: [impression_versions.ADVICE],
     }
     assert len(draw_fairness(mixed).axes) == 3
 

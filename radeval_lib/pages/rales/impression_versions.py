@@ -1,0 +1,112 @@
+"""Impressions that mean the same as their reference, and ones that do not: generated, and real ones."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import replace
+
+import pandas as pd
+
+from radeval_lib.data.records import ReportPair
+from radeval_lib.data.restricted import reveal
+from radeval_lib.metrics.observations import NO_FINDING, label, positive
+from radeval_lib.models.summarizers.base import sentences
+from radeval_lib.synthetic import SyntheticError, SyntheticReport, generate, inject, rewrite
+from radeval_lib.synthetic.generator import Pair, rerender, seeded
+from radeval_lib.synthetic.rewrites import RewriteKind
+
+ADVICE = "an added recommendation"
+WORDS = "other words"
+STYLE = "another style"
+ORDER = "another order"
+NORMAL = "no disease but other words"
+ERROR = "one significant error"
+FAIR = (ADVICE, WORDS, STYLE, ORDER, NORMAL)
+"""Candidates that mean what the reference means; advice adds to it without contradicting."""
+
+_ADVICE_OFF = 6  # bits of a report's wording; an impression gives advice where both are 0
+_REWRITES: dict[str, RewriteKind] = {WORDS: "synonym", STYLE: "style"}
+_CATEGORIES = "bacd"
+_COLUMNS = ["report", "phenomenon", "reference", "candidate"]
+
+
+def _turned(report: SyntheticReport, seed: int) -> dict[str, str]:
+    """The impression of each version that means the same and reads differently, by phenomenon."""
+    reference = report.impression.text
+    if not any(entity.label in ("OBS-DP", "OBS-U") for entity in report.impression.radgraph):
+        rng = seeded(seed, report.report_id, "conclusion")  # its low bits decide on more than words
+        other = replace(report, wording=rng.getrandbits(32) << 3 | report.wording & 7)
+        versions = {NORMAL: rerender(other, report.plan).impression.text}
+    else:
+        advised = rerender(
+            replace(report, wording=report.wording & ~_ADVICE_OFF), report.plan
+        ).impression.text
+        versions = {ADVICE: advised} if advised.startswith(reference) else {}
+        versions[ORDER] = " ".join(reversed(sentences(reference)))
+        for phenomenon, kind in _REWRITES.items():
+            with suppress(SyntheticError):  # there may be no other version
+                versions[phenomenon] = rewrite(report, kind, seed).impression.text
+    return {name: text for name, text in versions.items() if text != reference}
+
+
+def _wrong(report: SyntheticReport, seed: int, categories: str) -> str | None:
+    """An impression with one significant error of one of GREEN's categories, all else as it is; None where no
+    error shows there."""
+    rng = seeded(seed, report.report_id, "error")
+    for category in sorted(categories, key=lambda _: rng.random()):
+        try:
+            text = inject(report, [(category, True)], seed).candidate.impression.text
+        except SyntheticError:
+            continue
+        if text != report.impression.text:
+            return text
+    return None
+
+
+def candidates(
+    n: int, seed: int, modality_anatomy: Pair | None = None, categories: str = _CATEGORIES
+) -> pd.DataFrame:
+    """Impressions of ``n`` generated reports, of one kind or of all, with candidates for each, the wrong ones
+    with an error of one of ``categories``.
+
+    Returns
+    -------
+    DataFrame
+        One row per candidate: ``report``, ``phenomenon`` (one of :data:`FAIR` or :data:`ERROR`),
+        ``reference``, ``candidate``. Every report has its error, and at least one of the others; there are
+        fewer than ``n`` where 20 n generated reports hold no more of this kind.
+    """
+    rows: list[tuple[str, str, str, str]] = []
+    found = 0
+    for made in generate(20 * n, seed, modality_anatomy=modality_anatomy):
+        report = rerender(replace(made, wording=made.wording | _ADVICE_OFF), made.plan)
+        wrong, fair = _wrong(report, seed, categories), _turned(report, seed)
+        if wrong is None or not fair:
+            continue
+        for phenomenon, text in {**fair, ERROR: wrong}.items():
+            rows.append((report.report_id, phenomenon, report.impression.text, text))
+        found += 1
+        if found == n:
+            break
+    return pd.DataFrame(rows, columns=_COLUMNS)
+
+
+def normal_pairs(records: Sequence[ReportPair], n: int = 300, seed: int = 0) -> pd.DataFrame:
+    """Real impressions against each other, in the rows of :func:`candidates`: two reports without a finding
+    (:data:`NORMAL`), and one without against one with (:data:`ERROR`); none where there are too few.
+
+    A report without a finding is one in which the fourteen observations, read by rules, find nothing;
+    identical texts are left out, since they say nothing about wording.
+    """
+    rng = seeded(seed, "normal pairs")
+    texts = [reveal(record.impression) for record in records]
+    known = {text: label(text) for text in texts}
+    normal = list(dict.fromkeys(text for text in texts if positive(known[text]) == {NO_FINDING}))
+    abnormal = list(dict.fromkeys(text for text in texts if text not in set(normal)))
+    rows = []
+    for number in range(n if len(normal) > 1 and abnormal else 0):
+        reference, other = rng.sample(normal, 2)
+        rows.append((str(number), NORMAL, reference, other))
+        rows.append((str(number), ERROR, reference, rng.choice(abnormal)))
+    return pd.DataFrame(rows, columns=_COLUMNS)
