@@ -13,10 +13,9 @@ import pandas as pd
 
 from radeval_lib import atomic, checksums
 from radeval_lib.errors import RadevalError, ResultError
-from radeval_lib.origin import RECORDED_SCORES, RELEASED
-from radeval_lib.papers.exhibits import exhibit, file_of, ledger, level_of
+from radeval_lib.papers.exhibits import exhibit, file_of, ledger
 from radeval_lib.paths import display_path
-from radeval_lib.study import verdicts
+from radeval_lib.study import tracing, verdicts
 from radeval_lib.study.checks import Check, Key
 from radeval_lib.study.declarations import ALL
 from radeval_lib.study.judging import CAUSES, Cause, coverage, judge, with_causes
@@ -24,7 +23,6 @@ from radeval_lib.study.runs import Run
 from radeval_lib.study.verdicts import Coverage
 
 _FORMAT = 6
-_PAPERS = "papers/"
 
 
 @dataclass(frozen=True)
@@ -132,19 +130,26 @@ def record(
 
     Parameters
     ----------
+    exhibit_id : of the ledger, which gives it to this page.
+    evidence : one of :data:`radeval_lib.study.verdicts.EVIDENCE`.
+    checks : each with a key of its own; none where the exhibit is implemented or an own experiment.
+    remaining : what of the exhibit is left out, in words.
+    stand_in : what stands in for the paper's own data or models, in words.
     roles : of data that it rests on; default: all that the run has read, and in a notebook what the exhibit's
         own statements have read of it (:mod:`radeval_lib.study.tracing`).
     instrument : one of :data:`radeval_lib.study.verdicts.INSTRUMENTS`.
+    table : rebuilt, with its index; columns have names of their own.
     samples : the cases on which intervals and leads rest.
+
+    Raises
+    ------
+    ResultError
+        Where the exhibit is another page's, or there are no checks, too many, or two with one key.
+    LedgerError
+        Where the ledger has no such exhibit.
     """
     check_owner(run, exhibit_id)
-    sources, models = _read_for(run, exhibit_id, evidence, instrument, roles)
-    here = run.reading.reached()
-    if here is not None and sources:  # other papers too, as far as the exhibit rests on them
-        sources = (*sources, *(one for one in run.reading.files if one.startswith(_PAPERS)))
-    provenance = run.provenance(sources, models)
-    if here is not None:
-        _narrow(provenance, here, run, exhibit_id, evidence, roles)
+    provenance = tracing.provenance_of(run, exhibit_id, evidence, instrument, roles)
     named, causes = with_causes(exhibit_id, evidence, checks)
     result = Result(
         exhibit=exhibit_id,
@@ -179,55 +184,6 @@ def _records(table: pd.DataFrame) -> list[dict[str, Any]]:
             if isinstance(value, float) and isfinite(value):
                 row[name] = float(f"{value:.10g}")
     return rows
-
-
-def _read_for(
-    run: Run, exhibit_id: str, evidence: str, instrument: str, roles: Sequence[str] | None
-) -> tuple[tuple[str, ...] | None, tuple[str, ...] | None]:
-    """The sources of data and the roles of models that an exhibit rests on, whatever its page has read: what
-    is computed on printed or released numbers, no data and no model; an implementation, neither; what is
-    generated, no data set and no released numbers."""
-    own = (f"papers/{exhibit_id.partition('.')[0]}",)
-    own_instrument = instrument == verdicts.OURS  # which may have read anything
-    if evidence == "none" and not own_instrument:
-        return (), ()
-    if evidence == "print" and not own_instrument:
-        return (*own, *(roles or ())), ()
-    if evidence == "released" and not own_instrument:
-        return (*own, RELEASED), ()
-    made = run.reading.of_cells()
-    if roles is None and evidence in ("synthetic", "none"):
-        return (*own, *made), None
-    if roles is None:
-        return None, None
-    return (*own, RELEASED, RECORDED_SCORES, *roles, *made), None
-
-
-def _narrow(
-    provenance: dict[str, Any],
-    here: set[str],
-    run: Run,
-    exhibit_id: str,
-    evidence: str,
-    roles: Sequence[str] | None,
-) -> None:
-    """Change a provenance: leave of what a page has read what one exhibit rests on: of papers and released
-    numbers, models, and data that the page did not choose by ``roles``. What the paper says of the exhibit is
-    always kept."""
-    printed = {
-        name
-        for source, files in run.reading.files.items()
-        if source == RELEASED or source.startswith(_PAPERS)
-        for name in files
-    }
-    kept = here | {display_path(file_of(exhibit_id.partition(".")[0]))}
-    data = {name: digest for name, digest in provenance["data"].items() if name in kept}
-    chosen = {name: digest for name, digest in provenance["data"].items() if name not in printed}
-    unseen = level_of(evidence) == "data" and evidence != "synthetic" and not chosen.keys() & here
-    if roles is not None or unseen:
-        data |= chosen
-    provenance["data"] = dict(sorted(data.items()))
-    provenance["models"] = {role: model for role, model in provenance["models"].items() if role in here}
 
 
 def _digest(content: dict[str, Any]) -> str:

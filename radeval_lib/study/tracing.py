@@ -10,14 +10,21 @@ too; what a function changes in its arguments is not seen, so functions of pages
 from __future__ import annotations
 
 import sys
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import FrameType
+from typing import Any
 
-from radeval_lib.origin import Reading
+from radeval_lib.origin import RECORDED_SCORES, RELEASED, Reading
+from radeval_lib.papers.exhibits import file_of, level_of
 from radeval_lib.paths import display_path
 from radeval_lib.study import code
 from radeval_lib.study.notebook_statements import Place, rests_on
+from radeval_lib.study.runs import Run
+from radeval_lib.study.verdicts import OURS
+
+_PAPERS = "papers/"
 
 
 @dataclass
@@ -49,6 +56,53 @@ class TracedReading(Reading):
         for statement in rests_on(_ran(), here):
             found.update(*(names for place, names in self.places.items() if statement.holds(place)))
         return found
+
+
+def provenance_of(
+    run: Run, exhibit_id: str, evidence: str, instrument: str, roles: Sequence[str] | None
+) -> dict[str, Any]:
+    """The provenance of an exhibit: of what its page has read, what it rests on.
+
+    In a notebook that is, of papers, released numbers and models, what its own statements have read; of other
+    data too, unless the page chose them by ``roles`` or the exhibit's statements have read none of those that
+    its evidence needs. What its paper says of it is always kept.
+    """
+    sources, models = _allowed(run, exhibit_id, evidence, instrument, roles)
+    here = run.reading.reached()
+    if here is None:
+        return run.provenance(sources, models)
+    papers = {name: files for name, files in run.reading.files.items() if name.startswith(_PAPERS)}
+    if sources:  # other papers too, as far as the exhibit rests on them
+        sources = (*sources, *papers)
+    whole = run.provenance(sources, models)
+    printed = set(run.reading.files.get(RELEASED, ())).union(*papers.values())
+    kept = here | {display_path(file_of(exhibit_id.partition(".")[0]))}
+    others = whole["data"].keys() - printed
+    needs_data = level_of(evidence) == "data" and evidence != "synthetic"
+    if roles is not None or (needs_data and not others & here):
+        kept |= others
+    whole["data"] = {name: digest for name, digest in whole["data"].items() if name in kept}
+    whole["models"] = {role: model for role, model in whole["models"].items() if role in here}
+    return whole
+
+
+def _allowed(
+    run: Run, exhibit_id: str, evidence: str, instrument: str, roles: Sequence[str] | None
+) -> tuple[tuple[str, ...] | None, tuple[str, ...] | None]:
+    """The sources of data and the roles of models on which an exhibit can rest, whatever its page has read;
+    None: all. What the paper's instrument computes on printed or released numbers, no data and no model; an
+    implementation, neither; what is generated, no data set and no released numbers."""
+    own, made = f"{_PAPERS}{exhibit_id.partition('.')[0]}", run.reading.of_cells()
+    if instrument != OURS:  # which may have read anything
+        if evidence == "none":
+            return (), ()
+        if evidence == "print":
+            return (own, *(roles or ())), ()
+        if evidence == "released":
+            return (own, RELEASED), ()
+    if roles is not None:
+        return (own, RELEASED, RECORDED_SCORES, *roles, *made), None
+    return ((own, *made) if evidence in ("synthetic", "none") else None), None
 
 
 def current_place() -> Place | None:
