@@ -21,7 +21,7 @@ from functools import lru_cache
 from pathlib import Path
 
 import yaml
-from pydantic import BaseModel, ValidationError
+from pydantic import BaseModel
 
 from radeval_lib import own_yaml
 from radeval_lib.errors import NotebookError
@@ -54,15 +54,25 @@ _LISTS = [name for name in Declared.model_fields if name != "trains"]
 
 
 def front_matter(text: str) -> dict[str, object]:
-    """The YAML between the two ``---`` at the top of a source; empty where there is none."""
+    """The YAML between the two ``---`` at the top of a source; empty where there is none.
+
+    Raises
+    ------
+    ValueError
+        Where it is no mapping of keys; a :class:`yaml.YAMLError` where it is not YAML.
+    """
     if not text.startswith("---\n"):
         return {}
     head, found, _ = text[4:].partition("\n---\n")
-    return (own_yaml.parse(head) or {}) if found else {}
+    content = (own_yaml.parse(head) or {}) if found else {}
+    if not isinstance(content, dict):
+        raise ValueError("it is not a mapping of keys")
+    return content
 
 
 def declared(notebook: str) -> Declared:
-    """What the notebook (a path below ``notebooks/`` without the ending) declares."""
+    """What the notebook (a path below ``notebooks/`` without the ending) declares; a NotebookError where its
+    front matter is wrong."""
     path = NOTEBOOKS / f"{notebook}.md"
     return _read(path, path.read_text(encoding="utf-8"))
 
@@ -70,9 +80,8 @@ def declared(notebook: str) -> Declared:
 @lru_cache(maxsize=256)
 def _read(path: Path, text: str) -> Declared:
     try:
-        matter = front_matter(text)
-        return Declared.model_validate(matter.get("study") or {})
-    except (ValidationError, yaml.YAMLError, AttributeError) as error:
+        return Declared.model_validate(front_matter(text).get("study") or {})
+    except (ValueError, yaml.YAMLError) as error:  # of pydantic, too
         lines = str(error).splitlines()
         listed = f"Under `study:` there can be lists of names ({', '.join(_LISTS)}) and `trains: true`."
         raise NotebookError(

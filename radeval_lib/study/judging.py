@@ -39,6 +39,11 @@ def judge(kind: str, checks: Sequence[Check], causes: Mapping[str, Cause], *, as
     kind : of the result, one of :data:`radeval_lib.study.verdicts.KINDS`.
     causes : the known causes of failing checks, by the names that the checks have for them.
     as_source : whether the notebook's cells are those of its source.
+
+    Raises
+    ------
+    ResultError
+        Where there is no check, or one where none may be, or two have one key.
     """
     if kind in (verdicts.EXPERIMENT, verdicts.IMPLEMENTED):
         if checks:
@@ -81,7 +86,7 @@ def with_causes(
     exhibit_id: str, evidence: str, checks: Sequence[Check]
 ) -> tuple[tuple[Check, ...], dict[str, Cause]]:
     """The checks, those that fail with their cause where it is known, and these causes by their name:
-    ``discrepancies`` in the paper's ``paper.yml``."""
+    ``discrepancies`` in the paper's ``paper.yml``; a ResultError where two of them explain one check."""
     known = paper(exhibit_id.partition(".")[0]).get("discrepancies") or {}
     named = []
     for check in checks:
@@ -103,7 +108,7 @@ def with_causes(
 def coverage(exhibit_id: str, evidence: str, checks: Sequence[Check]) -> Coverage | None:
     """How much of an exhibit checks compare: of a transcribed table its legible cells; of anything else what
     it states or sets, those that were checked, those that the ledger counts as ``unchecked``, and those of
-    which the data have nothing."""
+    which the data have nothing. None of no checks."""
     if not checks:
         return None
     entry = exhibit(exhibit_id)

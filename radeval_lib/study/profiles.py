@@ -34,7 +34,21 @@ class Limits(BaseModel, extra="forbid", frozen=True):
 
 
 class Profile(BaseModel, extra="forbid", frozen=True):
-    """The settings of a run."""
+    """The settings of a run.
+
+    Attributes
+    ----------
+    name : of its file; ``description`` says in a sentence what it is for.
+    seed : taken where a run is given none.
+    device : that models run on; ``auto``: CUDA where there is one.
+    threads : of one notebook.
+    resamples : of the cases, for every interval.
+    needs_data_root : whether it can run only where data files are.
+    smallest_count : that tables show where restricted data are within reach.
+    roles, sizes : what fills each role of data, and how many records the generator makes of it.
+    models : what fills each role of a model.
+    experiments : sections of settings that pages and plans check themselves (:meth:`section`).
+    """
 
     name: str
     description: str
@@ -51,7 +65,8 @@ class Profile(BaseModel, extra="forbid", frozen=True):
     limits: Limits = Limits()
 
     def section(self, system: str, kind: type[Section]) -> Section:
-        """The settings of one system, checked against what it knows."""
+        """The settings of one system, checked against what it knows; a ProfileError where there is no such
+        section, or one of its keys is wrong."""
         where = f"{display_path(PROFILES / f'{self.name}.yml')}, experiments, {system}"
         try:
             return kind.model_validate(self.experiments[system])
@@ -63,11 +78,11 @@ class Profile(BaseModel, extra="forbid", frozen=True):
 
     def narrowed(self, wanted: Declared, *, cell: bool = False) -> Profile:
         """The settings that a notebook declares; a cell, which shows nothing, resamples nothing."""
-        declared = {"roles": wanted.data, "sizes": wanted.data, "models": wanted.models}
-        declared["experiments"] = wanted.settings
+        kept = {"roles": wanted.data, "sizes": wanted.data, "models": wanted.models}
+        kept["experiments"] = wanted.settings
         own = {
             part: {key: value for key, value in getattr(self, part).items() if key in keys}
-            for part, keys in declared.items()
+            for part, keys in kept.items()
         }
         return self.model_copy(update={**own, **({"resamples": 0, "smallest_count": 0} if cell else {})})
 
@@ -127,7 +142,14 @@ def _merged(inherited: dict[str, Any], own: dict[str, Any]) -> dict[str, Any]:
 
 @cache
 def profile(name: str) -> Profile:
-    """The profile of that name."""
+    """The profile of that name.
+
+    Raises
+    ------
+    ProfileError
+        Where there is none, it is not YAML, a key or a role is unknown, a value is wrong, or profiles extend
+        each other in a circle.
+    """
     values = _values(name)
     where = display_path(PROFILES / f"{name}.yml")
     try:

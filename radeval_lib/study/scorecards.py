@@ -136,7 +136,8 @@ def distinct_failures(checks: pd.DataFrame) -> pd.DataFrame:
 
 
 def by_word(card: pd.DataFrame) -> dict[str, int]:
-    """How many exhibits have each verdict, in the order of :data:`~radeval_lib.study.verdicts.VERDICTS`."""
+    """How many exhibits have each verdict that at least one has, in the order of
+    :data:`~radeval_lib.study.verdicts.VERDICTS`."""
     counts = card["verdict"].value_counts()
     return {word: int(counts[word]) for word in verdicts.VERDICTS if word in counts}
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 
 from radeval_lib import registry
 from radeval_lib.data.manifests import load_manifest, names
@@ -32,7 +32,7 @@ def basis(filled: Mapping[str, str], data: Mapping[str, str], models: Mapping[st
     Parameters
     ----------
     filled : what fills each role of data and model in this run.
-    data, models : what the paper used, by role.
+    data, models : what the paper used, by role; of data at least one.
 
     Returns
     -------
@@ -98,8 +98,8 @@ def _data_title(filler: str) -> str:
     return " and ".join(dict.fromkeys(known))
 
 
-def datasets(filler: str) -> Iterable[str]:
-    """The data sets of a filler."""
+def datasets(filler: str) -> list[str]:
+    """The data sets of a filler that have a manifest."""
     known = names()
     return [name for name in registry.datasets_of(filler) if name in known]
 

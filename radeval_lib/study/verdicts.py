@@ -63,7 +63,7 @@ UNITS = ("cells", "settings", "statements")
 
 @dataclass(frozen=True)
 class Coverage:
-    """How much of an exhibit a result checked.
+    """How much of an exhibit a result checked; a ResultError where more than there is, or in another unit.
 
     Attributes
     ----------
@@ -80,7 +80,7 @@ class Coverage:
 
     def __post_init__(self) -> None:
         if self.unit not in UNITS or not 0 <= self.checked <= self.total:
-            raise ResultError(f"a coverage of {self.checked} of {self.total} {self.unit} is none")
+            raise ResultError(f"{self.checked} of {self.total} {self.unit} cannot have been checked")
 
     @property
     def words(self) -> str:
@@ -96,7 +96,8 @@ class Coverage:
 
 
 def kind(evidence: str, stand_in: str = "", instrument: str = PAPERS_OWN) -> str:
-    """One of :data:`KINDS`: which words a result may use, by its data and whose instrument computed it."""
+    """One of :data:`KINDS`: which words a result may use, by its data and whose instrument computed it; a
+    ResultError where evidence or instrument is of no known kind."""
     if evidence not in EVIDENCE:
         raise ResultError(f"unknown evidence {evidence!r}", remedy=f"Evidence: {', '.join(EVIDENCE)}.")
     if instrument not in INSTRUMENTS:

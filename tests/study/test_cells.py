@@ -170,6 +170,8 @@ def test_reading_what_is_not_declared_is_an_error(tmp_path: Path) -> None:
 
 def test_front_matter_is_read_and_unknown_keys_are_reported() -> None:
     assert front_matter("no head") == {}
+    with pytest.raises(ValueError, match="not a mapping of keys"):
+        front_matter("---\n- a\n---\n")
     head = front_matter("---\nstudy:\n  cells: [a/b]\n---\n# Title\n")
     assert Declared.model_validate(head["study"]).cells == ("a/b",)
     assert Declared.model_validate({"trains": True}).uses_models
