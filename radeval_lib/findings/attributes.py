@@ -7,9 +7,9 @@ from itertools import pairwise
 from radeval_lib.findings.marked_sentence import MarkedSentence
 from radeval_lib.findings.meanings import Spot
 from radeval_lib.findings.mentions import Mention
-from radeval_lib.findings.modifiers import JOINTS, both_sides
 from radeval_lib.findings.nearest import nearest
 from radeval_lib.findings.phrases import PhraseMatch
+from radeval_lib.findings.places import JOINTS, both_sides
 
 # Before a place they say that something is there: "in the left base".
 _PREPOSITIONS = frozenset(

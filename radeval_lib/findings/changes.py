@@ -1,4 +1,4 @@
-"""What a statement says of change and of before: denied changes, compared sides, states of the past.
+"""What a statement denies of change, and no finding: "no worsening of", "has not cleared".
 
 Most private functions get a statement's words and the place ``at`` of one, and return the place behind the
 phrase that begins there, or 0 if there is none.
@@ -61,7 +61,6 @@ _NOT_QUITE = word_set(
 _GONE = frozenset(
     ["resolved", "cleared", "resolution", "clearing", "resolving", "disappeared", "gone", "evacuated"]
 )
-
 MORE = word_set(
     """
     larger greater worse bigger smaller more less higher denser better
@@ -74,16 +73,6 @@ _ENDS_OF_COMPARISON = frozenset(
 _MORE_OF = frozenset(
     ["prominent", "extensive", "pronounced", "severe", "conspicuous", "marked", "so", "confluent"]
 )
-_SIDES = frozenset(["left", "right"])
-_TO_SIDES = (["to", "left"], ["to", "right"])
-_TOWARD = frozenset(["on", "at", "in", "the", "to", "toward", "than"])
-_SHIFTS = frozenset(["shift", "shifted", "deviation", "deviated", "displaced", "displacement", "shifting"])
-_BEING = word_set(
-    """
-    is being side one slightly much somewhat mildly appearing appear a bit
-    """
-)
-
 _WELL = frozenset(["well", "clearly", "definitely", "definitively", "readily", "convincingly", "as"])
 _ON = frozenset(["on", "in", "at", "the", "a", "an", "any", "most", "recent"])
 _EARLIER = word_set(
@@ -96,25 +85,13 @@ _STUDIES = word_set(
     ct study exam examination film radiograph scan image view chest x cxr
     """
 )
-_THEN = frozenset(
-    ["previously", "formerly", "originally", "initially", "earlier", "before", "prior", "previous"]
-)
-_SEEN = word_set(
+SEEN = word_set(
     """
     seen noted described identified demonstrated visualized reported mentioned known present evident
     observed questioned suspected placed existing
     """
 )
-NOW = frozenset(["now", "currently", "today"])
-"""Words by which a statement comes back from how something was to how it is."""
-_SHOWED = frozenset(["showed", "demonstrated", "revealed"])
-_OLD_STUDY = frozenset(["prior", "previous"])
-_ENDS_OF_WAS = frozenset(["and", "but", ",", ";", "now"])
-_ENDS_OF_THEN = word_set(
-    """
-    , ) ; now currently today but and is are has have
-    """
-)
+"""Participles with which "not" or "previously" says that something was seen or not."""
 
 
 def denied_changes(words: Sequence[Token], named: Sequence[bool]) -> Iterator[PhraseMatch[str]]:
@@ -147,12 +124,12 @@ def _not_before(words: Sequence[Token], at: int) -> int:
     if words[at].word != "not":
         return 0
     then = at + 1 < len(words) and words[at + 1].word == "previously"
-    seen = _skip(words, at + 1 + then, _WELL)
-    if seen >= len(words) or words[seen].word not in _SEEN:
+    seen = skip(words, at + 1 + then, _WELL)
+    if seen >= len(words) or words[seen].word not in SEEN:
         return 0
     if then:
         return seen + 1
-    end = _skip(words, seen + 1, _ON)
+    end = skip(words, seen + 1, _ON)
     if end >= len(words) or words[end].word not in (*_EARLIER, MASK):
         return 0
     of_study = end + 1 < len(words) and words[end + 1].word in _STUDIES
@@ -187,7 +164,7 @@ def _denied_verb(words: Sequence[Token], at: int, named: Sequence[bool]) -> int:
         return at + 3 if words[at + 2].word in _VERBS else 0
     if first == "not" and not bare and not any(named[:at]):
         # "not significantly improved consolidation"
-        end = _skip(words, at + 1, _ADVERBS)
+        end = skip(words, at + 1, _ADVERBS)
         said = end < len(words) and words[end].word in (_OF_STATES | {"increased", "decreased"}) - {"removed"}
         return end + 1 if said and end > at + 1 and not named[end] else 0
     if first not in _HAVE | _BE and not bare:
@@ -230,8 +207,8 @@ def _denied_comparative(words: Sequence[Token], at: int) -> int:
     """ "Not any larger", "no bigger than before"; "no larger effusion" denies an effusion."""
     if words[at].word not in ("not", "no"):
         return 0
-    end = _skip(words, at + 1, _ADVERBS | {"any", "appear", "become", "gotten", "got"})
-    end = _comparative(words, end)
+    end = skip(words, at + 1, _ADVERBS | {"any", "appear", "become", "gotten", "got"})
+    end = comparative(words, end)
     if not end or words[end - 1].word not in _CHANGED | _MORE_OF:
         return 0
     ends = end >= len(words) or words[end].word in _ENDS_OF_COMPARISON
@@ -255,61 +232,7 @@ def _not_quite(words: Sequence[Token], at: int) -> int:
     return end + 1 if end < len(words) and words[end].word in _GONE else 0
 
 
-def side_comparisons(words: Sequence[Token]) -> Iterator[PhraseMatch[str]]:
-    """Both sides compared: "larger on the right", "left > right", "right more than left", "the right being
-    larger"; of a shift from one side to the other it is the other."""
-    at, size = 0, len(words)
-    shift = any(word.word in _SHIFTS for word in words)
-    while at < size:
-        word = words[at].word
-        end = at + 1
-        if shift and word in _SIDES and [one.word for one in words[at + 1 : at + 3]] in _TO_SIDES:
-            yield PhraseMatch(at, at + 3, words[at + 2].word)
-            at += 3
-            continue
-        if end := _larger_side(words, at):
-            yield PhraseMatch(at, end, "bilateral")
-            at = end
-            continue
-        end = at + 1
-        if word in _SIDES:
-            end = _skip(words, end, frozenset(["is", "slightly", "much", "somewhat", "mildly"]))
-            end = _comparative(words, end)
-            end = _skip(words, end, frozenset(["than", "on", "the", "to", "side"])) if end else 0
-            found = bool(end) and end < size and words[end].word in _SIDES and words[end].word != word
-        else:
-            said = _comparative(words, at)
-            end = _skip(words, said, _TOWARD) if said else 0
-            if end == said and word not in ("<", ">"):
-                end = 0  # "a larger right effusion"
-            found = bool(end) and end < size and words[end].word in _SIDES and words[end - 1].word != "to"
-            tail = _skip(words, end + 1, frozenset(["side", "than", "on", "the"])) if found else 0
-            if found and tail < size and words[tail].word in _SIDES:
-                end = tail
-        if found:
-            yield PhraseMatch(at, end + 1, "bilateral")
-            at = end
-        at += 1
-
-
-def _larger_side(words: Sequence[Token], at: int) -> int:
-    """The end of "the right is larger" or "left side being greater", or 0."""
-    if words[at].word not in _SIDES:
-        return 0
-    end = _skip(words, at + 1, _BEING)
-    if end == at + 1 or not (end := _comparative(words, end)):
-        return 0
-    return end if end >= len(words) or words[end].word in (",", ".", ")", "and", "one") else 0
-
-
-def _skip(words: Sequence[Token], at: int, passed: frozenset[str]) -> int:
-    """The first word from ``at`` on that is not in ``passed``."""
-    while at < len(words) and words[at].word in passed:
-        at += 1
-    return at
-
-
-def _comparative(words: Sequence[Token], at: int) -> int:
+def comparative(words: Sequence[Token], at: int) -> int:
     """The word behind a comparative, or 0."""
     if at >= len(words):
         return 0
@@ -320,54 +243,8 @@ def _comparative(words: Sequence[Token], at: int) -> int:
     return at + 2 if at + 1 < len(words) and words[at + 1].word in _MORE_OF else at + 1
 
 
-def of_before(words: Sequence[Token], sizes: Sequence[PhraseMatch[tuple[float, ...]]]) -> list[bool]:
-    """By word, whether it says how something was: "previously 8 mm", "(prior 3 cm)", "from 6 mm to 11 mm"."""
-    marked = [False] * len(words)
-    starts = {size.first: size.end for size in sizes}
-    for at, token in enumerate(words):
-        end = at
-        if token.word in _THEN or (
-            token.word == "compared" and at + 1 < len(words) and words[at + 1].word in ("to", "with")
-        ):
-            end = _end_of_then(words, at)
-        elif (
-            token.word in _SHOWED
-            and words[at - 1].word not in _OLD_STUDY
-            and {word.word for word in words[max(0, at - 3) : at]} & _OLD_STUDY
-        ):
-            end = next((to for to in range(at, len(words)) if words[to].word in _ENDS_OF_WAS), len(words))
-        elif token.word in ("was", "were", "from") and len(sizes) > 1 and at + 1 in starts:
-            end = starts[at + 1]
-        elif token.word in ("was", "were") and any(word.word in NOW for word in words[at:]):
-            end = next((to for to in range(at, len(words)) if words[to].word in _ENDS_OF_WAS), at)
-        if token.word in ("prior", "previous", "before", "earlier", "previously") and end <= at + 1:
-            # "8 mm on the prior study", within brackets or behind a comma
-            begin = _start_of_then(words, at)
-            start = next((size.first for size in sizes if begin <= size.first < at), at)
-            if start < at and (begin or len(sizes) > 1):
-                marked[start : at + 1] = [True] * (at + 1 - start)
-        for place in range(at, end):
-            marked[place] = True
-    return marked
-
-
-def _end_of_then(words: Sequence[Token], at: int) -> int:
-    """The end of what a word of before refers to, or the word itself where that is still so."""
-    if words[at].word in ("before", "prior", "previous"):
-        following = words[at + 1].word if at + 1 < len(words) else ""
-        if not following[:1].isdigit() and following != ".":
-            return at
-    end = at + 1
-    while end < len(words) and words[end].word not in _ENDS_OF_THEN:
-        if words[end].word in _SEEN:
-            return at
-        end += 1
-    return end
-
-
-def _start_of_then(words: Sequence[Token], at: int) -> int:
-    """The beginning of the bracket or item that a word of before stands in."""
-    start = at
-    while start and words[start - 1].word not in (",", "(", ";", "from", "to", "vs", "versus"):
-        start -= 1
-    return start
+def skip(words: Sequence[Token], at: int, passed: frozenset[str]) -> int:
+    """The first word from ``at`` on that is not in ``passed``."""
+    while at < len(words) and words[at].word in passed:
+        at += 1
+    return at

@@ -7,13 +7,16 @@ from dataclasses import replace
 from itertools import zip_longest
 from typing import Any, TypeVar
 
-from radeval_lib.findings.changes import CHANGE_NOUNS, MORE, denied_changes, of_before, side_comparisons
+from radeval_lib.findings.changes import CHANGE_NOUNS, MORE, denied_changes
 from radeval_lib.findings.meanings import HOME, IGNORED, WHOLE, Sense, Spot, Subject
+from radeval_lib.findings.measurements import sizes
 from radeval_lib.findings.mentions import Mention
-from radeval_lib.findings.modifiers import ZONES, places, sizes
+from radeval_lib.findings.past import of_before
 from radeval_lib.findings.phrases import PhraseMatch
+from radeval_lib.findings.places import ZONES, places
 from radeval_lib.findings.records import Presence
 from radeval_lib.findings.scope import ScopeWords, scope
+from radeval_lib.findings.side_comparisons import side_comparisons
 from radeval_lib.findings.vocabulary import Vocabulary
 from radeval_lib.report_text import tokens
 

@@ -11,11 +11,11 @@ from itertools import pairwise, zip_longest
 
 from radeval_lib.findings.attached_changes import attach_changes
 from radeval_lib.findings.attributes import attach
-from radeval_lib.findings.changes import NOW
 from radeval_lib.findings.marked_sentence import MarkedSentence
 from radeval_lib.findings.meanings import HOME, IGNORED, Sense
 from radeval_lib.findings.mentions import Mention, Parsed
 from radeval_lib.findings.nearest import SEPARATORS
+from radeval_lib.findings.past import NOW
 from radeval_lib.findings.phrases import PhraseMatch
 from radeval_lib.findings.states import ADJECTIVES, read_states, stacked_states
 from radeval_lib.findings.usage import usage

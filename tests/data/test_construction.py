@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 
 from radeval_lib.data.construction import notes, procedure, rrs
-from radeval_lib.data.construction.notes import Note, is_like, split
+from radeval_lib.data.construction.notes import Note
+from radeval_lib.data.construction.rrs import is_like, split
 from radeval_lib.data.errors import FormatError
 from radeval_lib.data.records import Document, ReportPair
 from radeval_lib.data.restricted import RestrictedText, reveal

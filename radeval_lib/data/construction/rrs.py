@@ -12,10 +12,11 @@ import random
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from difflib import SequenceMatcher
 from pathlib import Path
 
 from radeval_lib.data import reading
-from radeval_lib.data.construction.notes import Note, is_like, mask_deidentified, radiology_notes, split
+from radeval_lib.data.construction.notes import Note, radiology_notes
 from radeval_lib.data.errors import FormatError
 from radeval_lib.data.manifests import load_manifest
 from radeval_lib.data.readers import Find, Reader
@@ -28,6 +29,8 @@ TRAINED = ("CT_head", "CT_spine", "CT_chest", "CT_abdomen-pelvis", "MR_head", "C
 TEST_ONLY = ("CT_sinus", "MR_pelvis", "MR_neck", "MR_abdomen", "MR_spine")
 PAIRS = (*TRAINED, *TEST_ONLY)
 
+# A newline, one space, capitals, a colon: the header rule of the MIMIC-CXR code, which MIMIC-RRS shares.
+_HEADER = re.compile(r"\n ([A-Z ()/,-]+):\s")
 _MODALITIES = {"CT": re.compile(r"\bCTA?\b"), "MR": re.compile(r"\bMR[AIV]?\b|\bMRCP\b")}
 _ANATOMIES = {
     "head": re.compile(r"\b(HEAD|BRAIN)\b"),
@@ -42,6 +45,42 @@ _ANATOMIES = {
 _INTERVENTION = re.compile(r"\b(GUID\w*|BIOPSY|DRAIN\w*|NEEDLE|ABLATION|ASPIR\w*|INJ\w*|STEREOTA\w*)\b")
 # A heading with one of these words holds no findings: "chest ct technique".
 _OTHER_SECTION = re.compile(r"technique|indication|history|comparison|reason|impression|protocol|conclusion")
+
+
+@dataclass(frozen=True)
+class Section:
+    """A section: its header in lower case (empty for what stands before the first) and its text."""
+
+    name: str
+    text: str
+
+
+def split(text: str) -> list[Section]:
+    """Sections of a report in order, the part before the first header first.
+
+    The line on which a section begins is not searched for another header, as in the reference code: it avoids
+    taking a phrase such as ``CHEST, PA AND LATERAL:`` within it for one.
+    """
+    header = _HEADER.search(text)
+    sections = [Section("", text[: header.start()] if header else text)]
+    while header:
+        begin = header.end()
+        line_end = text.find("\n", begin)
+        following = _HEADER.search(text, line_end) if line_end >= 0 else None
+        sections.append(
+            Section(header[1].lower().strip(), text[begin : following.start() if following else None])
+        )
+        header = following
+    return sections
+
+
+def is_like(name: str, wanted: str) -> bool:
+    """Whether a header is ``wanted`` or a misspelling of it, such as ``findigns`` or ``impresion``.
+
+    At least 85 % of the letters agree in order (Ratcliff-Obershelp), which keeps ``complications`` apart from
+    ``comparison``.
+    """
+    return SequenceMatcher(None, name, wanted).ratio() >= 0.85
 
 
 class PatternRules:
@@ -116,7 +155,8 @@ def final_report(text: str) -> str:
 
 
 def _clean(text: str) -> str:
-    return " ".join(mask_deidentified(text.lower()).split())
+    """``text`` in lower case on one line, each ``[**...**]`` mark of de-identification as ``___``."""
+    return " ".join(re.sub(r"\[\*\*.*?\*\*\]", "___", text.lower(), flags=re.DOTALL).split())
 
 
 def extract(text: str, pair: str, rules: Rules) -> tuple[str, str] | str:

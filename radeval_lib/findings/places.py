@@ -1,8 +1,7 @@
-"""Measurements and places in a sentence."""
+"""Places in a sentence, with those that share a side or a noun: "the right upper and lower lobes"."""
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -17,11 +16,6 @@ JOINTS = frozenset(["and", "or", "/"])
 ZONES = frozenset(["upper", "lower", "middle", "mid"])
 """Words that part a place into its zones."""
 
-_SIZE = re.compile(r"\d+(?:\.\d+)?")
-_UNITS = {
-    "mm": 1.0, "millimeter": 1.0, "millimetre": 1.0, "cm": 10.0, "centimeter": 10.0, "centimetre": 10.0
-}  # fmt: skip
-_WITHIN = frozenset(["x", "by", *_UNITS])  # what may stand between the numbers of a measurement
 _SIDED = frozenset(["left", "right", "bilateral", "both"])
 
 
@@ -62,21 +56,3 @@ def _with_other_side(spot: PhraseMatch[list[Spot]], words: Sequence[Token]) -> P
     if before[1:] not in (["and"], ["or"]) or {own, before[0]} != {"left", "right"}:
         return spot
     return PhraseMatch(spot.first - 2, spot.end, [both_sides(one) for one in spot.value])
-
-
-def sizes(words: Sequence[Token]) -> list[PhraseMatch[tuple[float, ...]]]:
-    """Measurements in millimetres: "8 mm", "2.3 x 1.8 cm", "8 mm by 1.2 cm"; a number without a unit has that
-    of the next one."""
-    found: list[PhraseMatch[tuple[float, ...]]] = []
-    for at, token in enumerate(words):
-        if token.word not in _UNITS:
-            continue
-        numbers, unit, place = [], _UNITS[token.word], at - 1
-        while place >= 0 and (words[place].word in _WITHIN or _SIZE.fullmatch(words[place].word)):
-            unit = _UNITS.get(words[place].word, unit)
-            if _SIZE.fullmatch(words[place].word):
-                numbers.append(float(words[place].word) * unit)
-            place -= 1
-        if numbers:
-            found.append(PhraseMatch(place + 1, at + 1, tuple(reversed(numbers))))
-    return found
