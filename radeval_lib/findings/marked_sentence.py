@@ -15,7 +15,7 @@ from radeval_lib.findings.past import of_before
 from radeval_lib.findings.phrases import PhraseMatch
 from radeval_lib.findings.places import ZONES, places
 from radeval_lib.findings.records import Presence
-from radeval_lib.findings.scope import ScopeWords, scope
+from radeval_lib.findings.scope import ScopeWords, WordFlags, scope
 from radeval_lib.findings.side_comparisons import side_comparisons
 from radeval_lib.findings.vocabulary import Vocabulary
 from radeval_lib.report_text import tokens
@@ -107,12 +107,15 @@ class MarkedSentence:
         self.sides = known.sides.find(text, _marks(size, self.spots, compared)) + compared
         self.sizes = list(sizes(self.words))
         self.past = of_before(self.words, self.sizes)
-        descriptors = _marks(size, self.degrees, self.sizes, self.changes, self.sides, begins=True)
-        self.scope: ScopeWords = scope(
-            self.words, known, _marks(size, self.changes, compared), descriptors,
-            _marks(size, self.subjects, begins=True), named, _marks(size, self.spots),
-            _marks(size, [one for one in self.named if self._seldom_denied(one)]),
-        )  # fmt: skip
+        flags = WordFlags(
+            blocked=_marks(size, self.changes, compared),
+            descriptors=_marks(size, self.degrees, self.sizes, self.changes, self.sides, begins=True),
+            subjects=_marks(size, self.subjects, begins=True),
+            named=named,
+            placed=_marks(size, self.spots),
+            seldom=_marks(size, [one for one in self.named if self._seldom_denied(one)]),
+        )
+        self.scope: ScopeWords = scope(self.words, known, flags)
 
     def _seldom_denied(self, name: PhraseMatch[list[Sense]]) -> bool:
         """Whether a name is of the chest's findings that lists of denials leave out."""

@@ -39,6 +39,28 @@ BE = frozenset(["is", "are", "was", "were", "remain", "remains", "appear", "appe
 """Verbs by which a clause says something of its structure."""
 
 
+class WordFlags(NamedTuple):
+    """What each of a statement's n words is; every field has length n.
+
+    Attributes
+    ----------
+    blocked : words that begin no cue because they are part of another phrase, such as a change.
+    descriptors : words at which a degree, size, change or side begins.
+    subjects : words at which a structure's name begins, as the subject of a clause.
+    named : words within the name of a finding.
+    placed : words within the name of a place.
+    seldom : words within the name of a finding that is rarely denied in lists, so that after a comma it is
+        not taken as one more item of a list of denials.
+    """
+
+    blocked: Sequence[bool]
+    descriptors: Sequence[bool]
+    subjects: Sequence[bool]
+    named: Sequence[bool]
+    placed: Sequence[bool]
+    seldom: Sequence[bool]
+
+
 class ScopeWords(NamedTuple):
     """What :func:`scope` finds in a statement of n words.
 
@@ -61,16 +83,7 @@ class ScopeWords(NamedTuple):
     after: list[PhraseMatch[str]]
 
 
-def scope(
-    words: Sequence[Token],
-    known: Vocabulary,
-    blocked: Sequence[bool],
-    descriptors: Sequence[bool],
-    subjects: Sequence[bool],
-    named: Sequence[bool],
-    placed: Sequence[bool],
-    seldom: Sequence[bool],
-) -> ScopeWords:
+def scope(words: Sequence[Token], known: Vocabulary, flags: WordFlags) -> ScopeWords:
     """The reach of every cue in a statement.
 
     One pass from left to right. The state at a word is what reaches it from before: a negation (``denying``),
@@ -83,20 +96,12 @@ def scope(
     ----------
     words : the statement's n words.
     known : the vocabulary, for its cues and links.
-    blocked : words that begin no cue because they are part of another phrase, such as a change.
-    descriptors : words at which a degree, size, change or side begins.
-    subjects : words at which a structure's name begins, as the subject of a clause.
-    named : words within the name of a finding.
-    placed : words within the name of a place.
-    seldom : words within the name of a finding that is rarely denied in lists, so that after a comma it is
-        not taken as one more item of a list of denials.
-
-    Each of the six sequences of flags has length n.
+    flags : what each of the words is.
     """
     size = len(words)
     text = [word.word for word in words]
     cues, after = known.cues.find(text), known.after.find(text)
-    begins = {cue.first: cue for cue in cues if not blocked[cue.first]}
+    begins = {cue.first: cue for cue in cues if not flags.blocked[cue.first]}
     linking = {link.first: link.end for link in known.links.find(text)}
     denied, doubted, talked = ([False] * size for _ in range(3))
     clause, links = [0] * size, []
@@ -116,7 +121,9 @@ def scope(
             back = (
                 word == "not"
                 and at in said_after
-                and (any(named[start:at]) or any(subjects[start:at]) or any(placed[start:at]))
+                and (
+                    any(flags.named[start:at]) or any(flags.subjects[start:at]) or any(flags.placed[start:at])
+                )
             )
             denying, doubting = denying if back else True, False
             talking &= not (word == "without" or text[at - 1] in (",", "but"))
@@ -126,29 +133,31 @@ def scope(
             begins[at] = PhraseMatch(at, end, "negation_before")
         elif cue is not None and cue.value == "hypothetical":
             talking = True
-        elif word == ":" and (answered := _answer(words, at, begins, named)):
+        elif word == ":" and (answered := _answer(words, at, begins, flags.named)):
             for place in range(_begin_of_name(words, at), at):
                 denied[place] = True
             denying, end = False, answered
         elif cue is not None and cue.value == "hedge_before":
             # "No effusion to suggest failure" doubts nothing; "no effusion, findings consistent with" does.
-            apart = comma > 0 and not (any(named[comma:at]) or _OR.intersection(text[comma:at]))
+            apart = comma > 0 and not (any(flags.named[comma:at]) or _OR.intersection(text[comma:at]))
             if not denying or apart:
                 denying, doubting = False, True
                 listing = "differential" in text[at:end]
         elif word == ",":
             comma = at
             if denying:
-                denying = _goes_on(words, at, begins, descriptors, subjects, named, seldom)
+                denying = _goes_on(words, at, begins, flags)
             if doubting and not listing:
                 doubting = any(later.word in _OR for later in words[at + 1 : at + 6])
         elif word == "than" and "likely" in (said := [one.word for one in words[:at]]):
             denying, doubting = "less" not in said, "less" in said
             links += [at] if doubting else []
-        elif word == "with" or (word == "the" and denying and _starts_clause(words, at, subjects)):
+        elif word == "with" or (word == "the" and denying and _starts_clause(words, at, flags.subjects)):
             denying = False  # "no effusion with ...", "no effusion the lungs are ..."
         elif word in ("and", "/") and (denying or doubting):
-            new = (word == "and" and any(descriptors[at + 1 : at + 3])) or _starts_clause(words, at, subjects)
+            new = (word == "and" and any(flags.descriptors[at + 1 : at + 3])) or _starts_clause(
+                words, at, flags.subjects
+            )
             denying, doubting = denying and not new, doubting and not new
         if at in linking:
             links.append(at)
@@ -156,7 +165,7 @@ def scope(
             denied[place], doubted[place], talked[place] = denying, doubting, talking
             clause[place] = start
         at = end
-    _reach_back(words, after, blocked, named, denied, doubted, clause)
+    _reach_back(words, after, flags, denied, doubted, clause)
     return ScopeWords(denied, doubted, talked, clause, links, list(begins.values()), after)
 
 
@@ -174,22 +183,16 @@ def _starts_clause(words: Sequence[Token], at: int, subjects: Sequence[bool]) ->
 
 
 def _goes_on(
-    words: Sequence[Token],
-    comma: int,
-    begins: dict[int, PhraseMatch[str]],
-    descriptors: Sequence[bool],
-    subjects: Sequence[bool],
-    named: Sequence[bool],
-    seldom: Sequence[bool],
+    words: Sequence[Token], comma: int, begins: dict[int, PhraseMatch[str]], flags: WordFlags
 ) -> bool:
-    """Whether a list of denied findings goes on behind a comma; see :func:`scope` for the flags.
+    """Whether a list of denied findings goes on behind a comma; ``begins`` are the cues by their first word.
 
     It does not if a clause of its own follows. Otherwise it does if "or" or "nor" follows before the next
     cue that ends a reach; without these, only if up to the next comma there is neither a finding that lists
     rarely deny, nor a finding with a verb other than one of seeing, nor a descriptor in its first words.
     """
     points = any(word.word in _POINTING for word in words[comma + 1 : comma + 2])
-    if points or _starts_clause(words, comma, subjects):
+    if points or _starts_clause(words, comma, flags.subjects):
         return False
     rest = range(comma + 1, len(words))
     stop = next((at for at in rest if at in begins and begins[at].value == "stops"), len(words))
@@ -197,18 +200,17 @@ def _goes_on(
     if listed:
         return True
     segment = next((at for at in range(comma + 1, stop) if words[at].word == ","), stop)
-    name = next((at for at in range(comma + 1, segment) if named[at]), segment)
+    name = next((at for at in range(comma + 1, segment) if flags.named[at]), segment)
     verb = next((at for at in range(name + 1, segment - 1) if words[at].word in BE), None)
-    if name < segment and (seldom[name] or (verb is not None and words[verb + 1].word not in _SIGHT)):
+    if name < segment and (flags.seldom[name] or (verb is not None and words[verb + 1].word not in _SIGHT)):
         return False
-    return not any(descriptors[comma + 1 : min(comma + 4, segment)])
+    return not any(flags.descriptors[comma + 1 : min(comma + 4, segment)])
 
 
 def _reach_back(
     words: Sequence[Token],
     after: Sequence[PhraseMatch[str]],
-    blocked: Sequence[bool],
-    named: Sequence[bool],
+    flags: WordFlags,
     denied: list[bool],
     doubted: list[bool],
     clause: list[int],
@@ -220,7 +222,7 @@ def _reach_back(
     """
     before = 0
     for found in after:
-        if blocked[found.end - 1] or (found.value == "negation" and _of_a_part(words, found)):
+        if flags.blocked[found.end - 1] or (found.value == "negation" and _of_a_part(words, found)):
             continue
         if words[found.end - 1].word in ("?", "likely", "favored") and found.end < len(words):
             continue  # it is said of what follows
@@ -234,7 +236,7 @@ def _reach_back(
             continue  # "not absent"
         start = max(before, clause[found.first])
         if found.value == "hedge":
-            start = max(start, _own_item(words, found.first, named))
+            start = max(start, _own_item(words, found.first, flags.named))
         for place in range(start, found.first):
             if found.value == "negation":
                 denied[place] = True
