@@ -55,6 +55,28 @@ def _ordered(errors: Sequence[ErrorKind]) -> list[ErrorKind]:
     return sorted(errors, key=lambda kind: _ORDER.index(kind[0]))
 
 
+Option = tuple[int, PlannedFinding | None]
+"""The uid of a statement, and its finding as a candidate with an error has it (None: left out)."""
+
+
+def _options(
+    rng: Random, lexicon: Lexicon, report: SyntheticReport, category: str, significant: bool
+) -> list[Option]:
+    """The findings about which an error of one kind can be made, in a drawn order."""
+    exam = exam_of(report)
+    fit: list[Option] = []
+    for uid, finding in stated(report.plan).values():
+        if finding.concept not in lexicon.concepts:
+            continue
+        if category == "b":
+            if lexicon.concepts[finding.concept].major == significant:
+                fit.append((uid, None))
+        elif new := changed(rng, lexicon, exam, finding, category, significant):
+            fit.append((uid, new))
+    fit.sort(key=lambda _: rng.random())
+    return fit
+
+
 def _assign(
     rng: Random, lexicon: Lexicon, report: SyntheticReport, kinds: list[ErrorKind]
 ) -> list[tuple[ErrorKind, int, PlannedFinding | None]] | None:
@@ -63,27 +85,14 @@ def _assign(
     Returns, in the order of ``kinds``, the kind, the uid of the statement and the finding as the candidate
     has it (None: left out); None where no assignment was found in ``_TRIES`` tries.
     """
-    exam = exam_of(report)
-    found = stated(report.plan)
-    options: list[list[tuple[int, PlannedFinding | None]]] = []
-    for category, significant in kinds:
-        fit: list[tuple[int, PlannedFinding | None]] = []
-        for uid, finding in found.values():
-            if finding.concept not in lexicon.concepts:
-                continue
-            if category == "b":
-                if lexicon.concepts[finding.concept].major == significant:
-                    fit.append((uid, None))
-            elif new := changed(rng, lexicon, exam, finding, category, significant):
-                fit.append((uid, new))
-        fit.sort(key=lambda _: rng.random())
-        options.append(fit)
-    order = sorted(range(len(kinds)), key=lambda i: len(options[i]))
-    taken: dict[int, list[int]] = {}
+    options = [_options(rng, lexicon, report, *kind) for kind in kinds]
+    order = sorted(range(len(kinds)), key=lambda i: len(options[i]))  # the errors with the least choice first
+    taken: dict[int, list[int]] = {}  # by uid, the errors on a finding
     tries = 0
 
     def place(depth: int, shared: int) -> bool:
-        """Backtracking; at most ``shared`` errors may fall on a finding that has one already."""
+        """Place the errors from ``depth`` on, backtracking; at most ``shared`` of them may fall on a finding
+        that has one already."""
         nonlocal tries
         tries += 1
         if tries > _TRIES:
@@ -92,11 +101,13 @@ def _assign(
             return True
         index = order[depth]
         for uid, _ in options[index]:
-            others = [kinds[i][0] for i in taken.get(uid, [])]
-            if others and (shared == 0 or kinds[index][0] == "b" or {"b", kinds[index][0]} & set(others)):
+            on_it = [kinds[i][0] for i in taken.get(uid, [])]
+            # What is left out can have no other error, and no error is made twice.
+            fits = not on_it or (shared > 0 and "b" not in (kinds[index][0], *on_it))
+            if not fits or kinds[index][0] in on_it:
                 continue
             taken.setdefault(uid, []).append(index)
-            if place(depth + 1, shared - bool(others)):
+            if place(depth + 1, shared - bool(on_it)):
                 return True
             taken[uid].pop()
         return False
