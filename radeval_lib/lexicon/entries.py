@@ -21,7 +21,11 @@ MODALITIES = ("CT", "CTA", "Fluoroscopy", "Mammography", "MRA", "MRI", "MRV", "U
 
 @dataclass(frozen=True, slots=True)
 class Exam:
-    """What kind of examination, of whom; ``parts`` are the parts of the region that it shows (none: all)."""
+    """What kind of examination, of whom.
+
+    ``modality`` is one of :data:`MODALITIES`, ``sex`` one of :data:`SEXES`, ``anatomy`` in capitals;
+    ``parts`` are the parts of the region that it shows (none: all).
+    """
 
     modality: str
     anatomy: str
@@ -40,7 +44,8 @@ class Scope:
 
     @classmethod
     def of(cls, tags: Iterable[str]) -> Scope:
-        """Sort tags: modalities, "female" and "male", anatomies (in capitals), parts of a region."""
+        """Sort tags: modalities, "female" and "male", anatomies (in capitals); any other is taken for a part
+        of a region, which :mod:`.loading` checks."""
         tags = frozenset(tags)
         modalities, sexes = tags & set(MODALITIES), tags & set(SEXES)
         anatomies = frozenset(tag for tag in tags - modalities if tag.isupper())
@@ -246,7 +251,16 @@ class Protocol:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Lexicon:
-    """The whole lexicon, which the generator, the reader and the judge by rules share."""
+    """The whole lexicon, which the generator, the reader and the judge by rules share.
+
+    Attributes
+    ----------
+    concepts, places, normals, remarks : the entries by key.
+    looks : descriptors of appearance by their words.
+    protocols : by modality and anatomy.
+    procedures : by code.
+    grammar : the content of ``grammar.yml``.
+    """
 
     concepts: Mapping[str, Concept]
     places: Mapping[str, Place]

@@ -82,7 +82,7 @@ class Entry:
     def text(self, key: str) -> Any:
         """The one text under ``key``; None where it is left out."""
         value = self.texts(key)
-        if len(value) > 1:
+        if len(value) != (key in self.raw):
             self.fail(f"{key} is not one text")
         return value[0] if value else None
 

@@ -145,6 +145,7 @@ CHEST, GRAMMAR, PROTOCOLS = "regions/chest.yml", "grammar.yml", "protocols.yml"
         (CHEST, "common: 6", "common: often", "common is not a number"),
         (CHEST, "size: [3, 8]", "size: [8, 3]", "finding 'granuloma': size is not of the form"),
         (CHEST, "name: [pneumonia]", "name: {a: pneumonia}", "name is neither a text nor a list"),
+        (CHEST, '  bones: "osseous structures+"', "  bones:", "bodies: bones is not one text"),
         (CHEST, "name: [pneumonia], ", "", "finding 'pneumonia': neither a name nor a state"),
         (CHEST, "size: [3, 8]", "size: [3, 8], scale: degree", "both a scale and a size"),
         (CHEST, "name: [pneumonia]", "name: ['{pneumonia']", "finding 'pneumonia': phrase"),
