@@ -1,5 +1,8 @@
 """NER models: the reach of their intervals, and what a choice between them changes."""
 
+from types import SimpleNamespace
+from typing import Any, cast
+
 import pandas as pd
 import pytest
 from scipy import stats
@@ -11,9 +14,12 @@ from radeval_lib.pages.ratescore.ner_ablations import (
     undescribed,
     with_wilson,
 )
-from radeval_lib.pages.ratescore.trained_ner_models import contrast_table
+from radeval_lib.pages.ratescore.ner_models import Training
+from radeval_lib.pages.ratescore.trained_ner_models import NerModels, contrast_table
 from radeval_lib.papers.printed_numbers import parse, printed
 from radeval_lib.stats.estimates import Estimate
+from radeval_lib.study.page_runs import OpenExhibit
+from radeval_lib.study.profiles import profile
 
 MODELS = pd.DataFrame(
     {
@@ -86,3 +92,41 @@ def test_appendix_a8_is_searched_whatever_the_case() -> None:
 def test_the_list_of_section_4_is_read_whole() -> None:
     assert len(named_models()) == 6
     assert undescribed(named_models()) == []
+
+
+def _trained(*trainings: Training) -> NerModels:
+    models = NerModels(cast(Any, SimpleNamespace(profile=profile("full"))))
+    models.__dict__["cells"] = dict.fromkeys(trainings)
+    return models
+
+
+def test_a_choice_that_several_pairs_differ_in_is_named_with_each(monkeypatch) -> None:
+    monkeypatch.setattr(NerModels, "gap", lambda self, first, second: (first, second))
+    every = {
+        (scheme, start): Training(scheme, start, "both", 9)
+        for scheme in ("iob", "span")
+        for start in ("packaged-minilm", "packaged-minilm-2")
+    }
+    one = _trained(every["iob", "packaged-minilm"], every["span", "packaged-minilm"]).contrasts()
+    assert list(one) == ["IOB tags instead of spans"]
+    two = _trained(*every.values()).contrasts()
+    assert list(two.values()) == [
+        (every["iob", start], every["span", start]) for start in ("packaged-minilm", "packaged-minilm-2")
+    ]
+    assert all(name.startswith("IOB tags instead of spans (") for name in two)
+
+
+def test_a_printed_model_is_compared_by_its_own_scheme() -> None:
+    deberta = "microsoft/deberta-v3-base"
+    trainings = [Training(scheme, deberta, "both", 0) for scheme in ("iob", "span")]
+    models = _trained(*trainings)
+    ends = pd.DataFrame({"value": 0.5, "low": 0.4, "high": 0.6}, ["precision", "recall", "f1", "accuracy"])
+    models.__dict__["measures"] = {
+        training: ends + shift for training, shift in zip(trainings, (0, 9), strict=True)
+    }
+    exhibit = OpenExhibit("ratescore.table6")
+    models.check_printed(exhibit, printed("ratescore.table6"), "model")
+    assert [check.value for check in exhibit.checks] == [0.5] * 4
+    exhibit = OpenExhibit("ratescore.table7")
+    models.check_printed(exhibit, printed("ratescore.table7"), "training_data")
+    assert [check.value for check in exhibit.checks] == [0.5] * 4

@@ -120,28 +120,40 @@ class NerModels:
         }
 
     def contrasts(self) -> dict[str, dict[str, Estimate]]:
-        """What each choice changes in each measure, where two trainings differ in that choice alone."""
+        """What each choice changes in each measure, where two trainings differ in that choice alone.
+
+        A choice that several pairs of trainings differ in is named with the model, and the scheme, of each.
+        """
         by_start = {(each.scheme, each.init_model): each for each in self.compared}
-        pairs = {}
+        pairs: dict[str, dict[str, tuple[Training, Training]]] = {}
         for scheme, model in by_start:
-            for choice, first, second in (
-                ("IOB tags instead of spans", ("iob", model), ("span", model)),
-                ("other entities learned first", (scheme, AFTER_GRAPHS + model), (scheme, model)),
-                ("pretrained instead of random weights", (scheme, model), (scheme, UNTRAINED + model)),
+            own = f"{title(model)}, {SCHEMES[scheme]}"
+            for choice, where, first, second in (
+                ("IOB tags instead of spans", title(model), ("iob", model), ("span", model)),
+                ("other entities learned first", own, (scheme, AFTER_GRAPHS + model), (scheme, model)),
+                ("pretrained instead of random weights", own, (scheme, model), (scheme, UNTRAINED + model)),
             ):
                 if first in by_start and second in by_start:
-                    pairs[choice] = by_start[first], by_start[second]
-        return {choice: self.gap(*pair) for choice, pair in pairs.items()}
+                    pairs.setdefault(choice, {})[where] = by_start[first], by_start[second]
+        return {
+            choice if len(found) == 1 else f"{choice} ({where})": self.gap(*pair)
+            for choice, found in pairs.items()
+            for where, pair in found.items()
+        }
 
     def check_printed(self, exhibit: OpenExhibit, printed: pd.DataFrame, column: str) -> None:
-        """Check Table 6 or 7, whose rows ``column`` names, against the trainings of the same models."""
-        first = plan.settings(self.run.profile).initial_models["iob"][0]
-        names = {(model, "both"): name for name, model in _ROWS.items()}
+        """Check Table 6 or 7, whose rows ``column`` names, against the trainings of the same models by the
+        same scheme; of Table 7 that is IOB."""
         if column == "training_data":
+            first = plan.settings(self.run.profile).initial_models["iob"][0]
             corpora = {"both": BOTH, **{source: source for source in SOURCES}}
-            names = {(first, corpus): name for corpus, name in corpora.items()}
+            names = {("iob", first, corpus): name for corpus, name in corpora.items()}
+        else:
+            schemes = {"IOB": "iob", "Span": "span"}
+            printed_as = printed.drop_duplicates("model").set_index("model")["scheme"].map(schemes)
+            names = {(printed_as[name], model, "both"): name for name, model in _ROWS.items()}
         for training, rows in self.measures.items():
-            name = names.get((training.init_model, training.corpus))
+            name = names.get((training.scheme, training.init_model, training.corpus))
             if name is None:
                 continue
             for measure in MEASURES:
