@@ -5,6 +5,7 @@ from __future__ import annotations
 import colorsys
 import re
 from html import unescape
+from typing import Any
 
 import numpy as np
 from matplotlib.colors import to_hex, to_rgb
@@ -15,7 +16,7 @@ from seaborn.utils import relative_luminance
 from radeval_lib.pipeline.typesetting import TAU, characters, outside_tags
 
 _LINE = re.compile(
-    r'<text style="(?P<style>font-size: (?P<size>[\d.]+)px;[^"]*)" '
+    r'<text style="(?P<style>(?:font-[a-z]+: \w+; )*font-size: (?P<size>[\d.]+)px;[^"]*)" '
     r'transform="translate\((?P<x>[-\d.]+) (?P<y>[-\d.]+)\)">(?P<text>[^<]*)</text>'
 )
 _LINES = re.compile(  # a text may have a box
@@ -64,8 +65,14 @@ def _anchored(lines: str) -> str:
 
 def _width(line: re.Match[str]) -> float:
     """The width of a line of text in the font that matplotlib took, in the units of the drawing."""
-    named = [name for name in _FAMILY.findall(line["style"]) if name in fontManager.get_font_names()]
-    font = FontProperties(family=named or ["DejaVu Sans"], size=float(line["size"]))
+    css: dict[str, Any] = dict(part.split(": ", 1) for part in line["style"].split("; "))
+    named = [name for name in _FAMILY.findall(css["font-family"]) if name in fontManager.get_font_names()]
+    font = FontProperties(
+        family=named or ["DejaVu Sans"],
+        size=float(line["size"]),
+        weight=int(css.get("font-weight", 400)),
+        style=css.get("font-style", "normal"),
+    )
     width, _, _ = text_to_path.get_text_width_height_descent(unescape(line["text"]), font, ismath=False)
     return float(width)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import colorsys
 import io
 import re
+from typing import Any
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -145,3 +146,18 @@ def test_cells_of_a_heat_map_choose_their_ink_whatever_stood_on_the_axes() -> No
     plots.heat_map(axes, pd.DataFrame([[0.0, 1.0]]), cmap="Greys", vmin=0, vmax=1)
     assert [text.get_color() for text in axes.texts] == ["black", "white"]
     plt.close(figure)
+
+
+@pytest.mark.parametrize(
+    "look", [{}, {"weight": "bold"}, {"style": "italic"}, {"weight": "bold", "color": "w"}]
+)
+def test_lines_of_a_text_keep_their_common_middle_in_any_weight(look: dict[str, Any]) -> None:
+    drawn = io.StringIO()
+    with plt.rc_context({"svg.fonttype": "none"}):
+        plt.figure().text(0.5, 0.5, "one\na longer line", ha="center", multialignment="center", **look)
+        plt.savefig(drawn, format="svg")
+    plt.close()
+    lines = r'text-anchor: (\w+);[^>]*translate\(([\d.]+) [\d.]+\)">(?:one|a longer line)'
+    (one, first), (other, second) = re.findall(lines, with_text_set(drawn.getvalue()))
+    assert one == other == "middle"
+    assert float(first) == pytest.approx(float(second), abs=0.5)
