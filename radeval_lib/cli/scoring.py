@@ -17,7 +17,7 @@ from radeval_lib.cli.common import EXIT_BAD_INPUT, metric_settings, one_line_err
 from radeval_lib.paths import display_path
 
 if TYPE_CHECKING:
-    from radeval_lib.metrics.score_files import ScoredFile
+    from radeval_lib.metrics.scored_file import ScoredFile
 
 
 @click.command()

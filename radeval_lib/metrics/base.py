@@ -221,6 +221,8 @@ class Metric(ABC):
 
     def matrix(self, references: Sequence[str], candidates: Sequence[str]) -> NDArray[np.float64]:
         """The :meth:`values` of every candidate against every reference, shape (references, candidates)."""
+        check_texts("references", references)
+        check_texts("candidates", candidates)
         pairs = [(reference, candidate) for reference in references for candidate in candidates]
         values = self.values([reference for reference, _ in pairs], [candidate for _, candidate in pairs])
         return values.reshape(len(references), len(candidates))
@@ -326,28 +328,31 @@ class Metric(ABC):
         return {role: str(settings[role]) for role in self.needs}
 
 
+def check_texts(label: str, texts: Any) -> None:
+    """Refuse what is no sequence of texts; the MetricError names the argument and the position, and never
+    repeats a text, which may be restricted."""
+    if isinstance(texts, str | bytes):
+        raise MetricError(f"{label} is a single text", label, "Pass a list of texts, one per pair.")
+    # A set has no order; the items of a mapping or table would be its keys or the names of its columns.
+    unordered = isinstance(texts, Mapping | Set) or hasattr(texts, "columns")
+    if unordered or not hasattr(texts, "__len__") or not hasattr(texts, "__iter__"):
+        raise MetricError(f"{type(texts).__name__} is not a sequence of texts", label)
+    for position, text in enumerate(texts):
+        if not isinstance(text, str):
+            what = f"item {position} is of type {type(text).__name__}, not a text"
+            raise MetricError(what, label, "Use '' for a report that is empty.")
+
+
 def checked_pairs(references: Sequence[str], candidates: Sequence[str]) -> list[tuple[str, str]]:
     """The (reference, candidate) pairs of two lists of texts.
 
     Raises
     ------
     MetricError
-        As of :meth:`Metric.score`; it names the argument and the position, and never repeats a text.
+        As :func:`check_texts`, or if their lengths differ.
     """
-    for label, texts in (("references", references), ("candidates", candidates)):
-        if isinstance(texts, str | bytes):
-            raise MetricError(f"{label} is a single text", label, "Pass a list of texts, one per pair.")
-        # A set has no order; the items of a mapping or table would be its keys or the names of its columns.
-        unordered = isinstance(texts, Mapping | Set) or hasattr(texts, "columns")
-        if unordered or not hasattr(texts, "__len__") or not hasattr(texts, "__iter__"):
-            raise MetricError(f"{type(texts).__name__} is not a sequence of texts", label)
-        for position, text in enumerate(texts):
-            if not isinstance(text, str):  # a text itself is never shown: it may be restricted
-                raise MetricError(
-                    f"item {position} is of type {type(text).__name__}, not a text",
-                    label,
-                    "Use '' for a report that is empty.",
-                )
+    check_texts("references", references)
+    check_texts("candidates", candidates)
     if len(references) != len(candidates):
         raise MetricError(
             f"{len(references)} references but {len(candidates)} candidates",

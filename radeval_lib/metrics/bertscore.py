@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from radeval_lib.metrics.base import Metric, MetricError, register
+from radeval_lib.metrics.base import Metric, MetricError, check_texts, register
 from radeval_lib.stats.f_scores import f1
 from radeval_lib.stats.tokens import one_line
 
@@ -69,6 +69,8 @@ class BertScore(Metric):
 
     def matrix(self, references: Sequence[str], candidates: Sequence[str]) -> NDArray[np.float64]:
         """As of every metric, but each text is encoded once."""
+        check_texts("references", references)
+        check_texts("candidates", candidates)
         known = {text: one_line(text) for text in (*references, *candidates)}
         texts = sorted(set(known.values()))
         vectors = dict(zip(texts, self._tokens(texts), strict=True))
@@ -142,7 +144,13 @@ def greedy(
     reference: NDArray[Any],
     in_reference: NDArray[np.bool_],
 ) -> tuple[float, float]:
-    """Precision and recall (equation 1) of unit vectors, one row per token, some of which count."""
+    """Precision and recall (Zhang et al. 2020, Section 3) from the tokens of both texts.
+
+    Parameters
+    ----------
+    candidate, reference : unit vectors, float of shape (tokens, size).
+    in_candidate, in_reference : which of the tokens enter the means; where none does, both are 0.
+    """
     if not in_candidate.any() or not in_reference.any():
         return 0.0, 0.0
     table = candidate @ reference.T

@@ -4,30 +4,26 @@ from __future__ import annotations
 
 import json
 import shutil
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, closing, contextmanager
-from dataclasses import dataclass, field
 from itertools import count, islice, product
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TextIO
+from typing import Any
 
 from radeval_lib import atomic, checksums, origin
-from radeval_lib.errors import ModelError, RadevalError, of_system, plain
+from radeval_lib.errors import ModelError, RadevalError, of_system
 from radeval_lib.metrics import table_files
-from radeval_lib.metrics.base import Metric, MetricError, Score
-from radeval_lib.metrics.blocks import Block, BlockScorer, ScoredBlock, cores, in_order
-from radeval_lib.metrics.cautions import Cautions
+from radeval_lib.metrics.base import Metric, MetricError
+from radeval_lib.metrics.blocks import Block, BlockScorer, cores, in_order
 from radeval_lib.metrics.choosing import Chosen, Wanted, choose
 from radeval_lib.metrics.context import context_of, has_context
-from radeval_lib.metrics.error_profile import ErrorCounts, records
+from radeval_lib.metrics.error_profile import records
 from radeval_lib.metrics.pair_scores import leave_out
 from radeval_lib.metrics.report import ScorePage
+from radeval_lib.metrics.scored_file import Collector, ScoredFile
 from radeval_lib.metrics.signature import Signature
 from radeval_lib.models.devices import device_of
 from radeval_lib.models.pretrained import ADDRESSES, RULES
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 
 @contextmanager
@@ -75,8 +71,6 @@ def device_name(metric: Metric) -> str:
     return "cpu" if device.type == "cpu" else torch.cuda.get_device_name(device)
 
 
-RESAMPLES = 2_000
-"""Of the intervals of the error profile."""
 CHUNK = 500
 """Rows of a block: memory does not grow with the file, and little is lost. Other blocks would change the last
 digits of what networks score, which depend on what is computed together."""
@@ -91,52 +85,6 @@ def default_workers(metrics: Mapping[str, Metric], devices: Mapping[str, str], r
     if judges or set(devices.values()) != {"cpu"} or any(name.startswith(ADDRESSES) for name in names):
         return 1
     return max(1, min(cores(), rows // (CHUNK * (2 if names - {RULES} else 10))))
-
-
-@dataclass
-class ScoredFile:
-    """What was scored, and what is reported about it.
-
-    Attributes
-    ----------
-    chosen : the metrics that scored, and why others did not.
-    rows : that were scored; ``kept`` of them had scores from an interrupted run, some of which may have been
-        ``damaged`` and are new.
-    means : of each column of scores, for ``all`` rows and for each ``group <name>``.
-    cautions : what a reader should know, one line each.
-    signatures : by metric.
-    profile : errors by kind, see :func:`radeval_lib.metrics.error_profile.profile`; None where no metric
-        counts any, or nothing was explained.
-    coverage : mean share of the texts that the rules could read, from 0 to 1; None where nothing was
-        explained.
-    """
-
-    chosen: Chosen
-    rows: int = 0
-    kept: int = 0
-    damaged: bool = False
-    means: dict[str, dict[str, float]] = field(default_factory=dict)
-    cautions: list[str] = field(default_factory=list)
-    signatures: dict[str, str] = field(default_factory=dict)
-    profile: pd.DataFrame | None = None
-    coverage: float | None = None
-    _counts: dict[str, int] = field(default_factory=dict)
-    _covered: int = 0
-
-    def add(self, group: str | None, columns: Mapping[str, float]) -> None:
-        """Add a row: its group if there are groups, its scores by column."""
-        self.rows += 1
-        for part in ("",) if group is None else ("", f"group {group}"):
-            count = self._counts[part] = self._counts.get(part, 0) + 1
-            means = self.means.setdefault(part or "all", {})
-            for column, value in columns.items():
-                means[column] = (old := means.get(column, 0.0)) + (value - old) / count
-
-    def add_coverage(self, share: float | None) -> None:
-        """Add the share of a pair that the rules could read."""
-        if share is not None:
-            self._covered += 1
-            self.coverage = (old := self.coverage or 0.0) + (share - old) / self._covered
 
 
 def score_file(
@@ -203,7 +151,7 @@ def score_file(
     ):
         lines = [stack.enter_context(path.open("w", encoding="utf-8")) for path in explanations]
         shown = ScorePage(texts) if page is not None else None
-        collector = _Collector(scored, content, explained, lines, shown)
+        collector = Collector(scored, content, explained, lines, shown)
         tables = {name: _depends_on(one, devices[name], explained) for name, one in chosen.metrics.items()}
         scorer = BlockScorer(dict(chosen.metrics), content.candidates, folder, tables, explained, texts)
         blocks = in_order(_blocks(source, content, chosen, in_context), scorer, workers)
@@ -233,98 +181,6 @@ def score_file(
     return scored
 
 
-class _Collector:
-    """Passes the results of blocks on to explanations, the page, and all that is reported about the file.
-
-    Parameters
-    ----------
-    scored : what is reported; it grows with each block.
-    content : what the file holds.
-    explained : whether results have explanations.
-    lines : where explanations are written, if anywhere.
-    page : the page about the scores, if there is one.
-    """
-
-    def __init__(
-        self,
-        scored: ScoredFile,
-        content: table_files.FileContent,
-        explained: bool,
-        lines: Sequence[TextIO],
-        page: ScorePage | None,
-    ) -> None:
-        self.scored, self.content, self.explained, self.lines, self.page = (
-            scored,
-            content,
-            explained,
-            lines,
-            page,
-        )
-        self.metrics = scored.chosen.metrics
-        self.cautions, self.errors = Cautions(self.metrics), ErrorCounts()
-        rules = (name for name, one in self.metrics.items() if one.by_rules and one.reads_context())
-        self.counting = next(rules, "")
-        """The metric whose errors the profile counts; empty where there is none."""
-
-    def rows(
-        self, rows: Sequence[table_files.Row], block: Block, result: ScoredBlock
-    ) -> Iterator[tuple[table_files.Row, dict[str, float]]]:
-        """Each row of a block with its columns of scores."""
-        candidates = self.content.candidates
-        for at, row in enumerate(rows):
-            columns: dict[str, float] = {}
-            for place, column in enumerate(candidates, start=at * len(candidates)):
-                scores = {name: result.scores[name][place] for name in self.metrics}
-                values = {name: one.value for name, one in scores.items()}
-                columns |= {table_files.score_column(name, column): one for name, one in values.items()}
-                self._note(row, block.first + at, block.pairs[place], column, scores)
-                if self.explained:
-                    explanation, share = result.explained[place]
-                    self._explain(block.pairs[place], column, values, explanation, share)
-            yield row, columns
-            self.scored.add(_group(row, self.content), columns)
-        self.scored.kept += len(rows) if result.kept >= self.metrics.keys() else 0
-        self.scored.damaged |= result.damaged
-
-    def _note(
-        self,
-        row: table_files.Row,
-        number: int,
-        pair: tuple[str, str],
-        column: str,
-        scores: Mapping[str, Score],
-    ) -> None:
-        """Cautions, and the errors that the profile counts, by case where the row names one."""
-        system = column.removeprefix(table_files.CANDIDATE).lstrip(":")
-        self.cautions.add(system, number, pair, {name: one.cautions for name, one in scores.items()})
-        if self.explained and self.counting in self.metrics:
-            case = next((row[name] for name in table_files.CASES if name in row), number)
-            if case is None or not str(case).strip():
-                remedy = "Name the case of every row, or leave the column out."
-                raise MetricError("no case", f"row {number}", remedy)
-            self.errors.add(system, str(case), scores[self.counting].errors)
-
-    def _explain(
-        self,
-        pair: tuple[str, str],
-        column: str,
-        values: dict[str, float],
-        explanation: str,
-        share: float | None,
-    ) -> None:
-        self.scored.add_coverage(share)
-        for stream in self.lines:
-            stream.write(f"{explanation}\n")
-        if self.page is not None:
-            self.page.add(pair, column, values, explanation, self.metrics)
-
-    def finish(self) -> None:
-        """Report what was noted of all blocks."""
-        self.scored.cautions = self.cautions.lines()
-        if self.errors:
-            self.scored.profile = self.errors.profile(resamples=RESAMPLES, seed=0)
-
-
 def _blocks(
     source: Path, content: table_files.FileContent, chosen: Chosen, in_context: bool
 ) -> Iterator[tuple[list[table_files.Row], Block]]:
@@ -342,13 +198,6 @@ def _blocks(
             ]
             contexts = [one for one in of_rows for _ in content.candidates]
         yield chunk, Block(first, pairs, tuple(chosen.metrics), contexts)
-
-
-def _group(row: table_files.Row, content: table_files.FileContent) -> str | None:
-    if table_files.GROUP not in content.columns:
-        return None
-    value = row.get(table_files.GROUP)
-    return "without a name" if value is None or not str(value).strip() else plain(str(value), 60)
 
 
 def _about(source: Path, scored: ScoredFile, devices: Mapping[str, str]) -> dict[str, Any]:

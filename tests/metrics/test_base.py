@@ -78,6 +78,12 @@ def test_bad_input_is_named(references, candidates, said) -> None:
         _Ratio().score(references, candidates)
 
 
+@pytest.mark.parametrize("name", ["rouge_1", "bertscore"])
+def test_a_single_text_has_no_matrix(name: str) -> None:
+    with pytest.raises(MetricError, match=r"candidates is a single text"):
+        metrics.create(name).matrix(["a"], "ab")
+
+
 def test_a_value_that_is_not_finite_is_an_error() -> None:
     with pytest.raises(MetricError, match="not a finite number"):
         _Ratio(scale=float("inf")).score(["a"], ["b"])
