@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -304,6 +305,9 @@ def test_reviews_are_scored_by_hand(run: SimpleNamespace) -> None:
     assert (row["case"], row["rater"], row["choice"], row["system_1"], row["system_2"]) == (1, 1, 2, 2, 1)
     assert (row["rouge_l_1"], row["rouge_l_2"]) == pytest.approx((0.4, 2 / 3))
     assert "observations" not in found.summaries
+    unrated = dataclasses.replace(chosen[0], systems=("s3", "s1"))
+    (row,) = trial_reviews.scored(rated, [unrated], metrics).preferences.to_dict("records")
+    assert (row["system_1"], row["system_2"]) == (3, 1)
 
 
 def test_reviews_are_the_same_from_texts_and_from_what_is_recorded(

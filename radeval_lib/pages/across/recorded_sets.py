@@ -1,4 +1,4 @@
-"""The public test sets that can be recorded: what is known of each beside scores, and how a run on it begins.
+"""The public test sets that can be recorded, and what is known of each beside scores.
 
 Of most sets a row stands for a candidate with one score by each metric (:data:`SETS`); of others the table is
 more than that, or other (:data:`TABLES`).
@@ -6,13 +6,13 @@ more than that, or other (:data:`TABLES`).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container, Mapping
+from collections.abc import Callable, Mapping
 from functools import partial
 from pathlib import Path
 
 import pandas as pd
 
-from radeval_lib.data import mts_dialog, radpref, readers, recorded
+from radeval_lib.data import mts_dialog, radpref, readers
 from radeval_lib.data.manifests import find
 from radeval_lib.data.restricted import reveal
 from radeval_lib.errors import ParameterError
@@ -22,21 +22,10 @@ from radeval_lib.pages.across.facts_by_metric import FOUND, found_in_source
 from radeval_lib.pages.facts import copying
 from radeval_lib.pages.green import labelled_sentences
 from radeval_lib.pages.rales import datasets, impression_versions, nlg_metric_limits
-from radeval_lib.paths import ROOT
 from radeval_lib.study import recordings
-from radeval_lib.study.beginning import begin_cell
 from radeval_lib.study.runs import Run
 
 DECIMALS = 9  # of recorded scores
-_OUTPUTS = "build/runs/recording"
-NOTEBOOKS = {
-    "fingerprints": "across/fingerprints",
-    "mediqa2021": "rales/nlg_metric_limits",
-    "mtsamples": "facts/mtsamples",
-    "openi": "green/rules_judge",
-}
-"""The page of a set, whose metrics are recorded, where it is not :data:`NOTEBOOK`."""
-NOTEBOOK = "across/which_judge"
 WORDS: dict[str, tuple[str, ...]] = {"openi": ("pneumothorax", "cardiomegaly", "radiodensity")}
 """Words that a report of a set has or not: those that RaLEs calls frequent."""
 RATINGS = {
@@ -46,8 +35,14 @@ RATINGS = {
     "mediqa2021": ("normal",),
 }
 """The columns whose mean a column of scores is correlated with, of a set that has ratings."""
-
-
+SCORING = {
+    "mediqa2021": ("rouge_2", "rouge_l", "bleu", "bertscore", "observations"),
+    "mslr": trial_reviews.WORDS,
+    "mtsamples": ("rouge_1", "rouge_l"),
+    "openi": ("green_rules_errors",),
+}
+"""The metrics that score texts of a set of :data:`TABLES`; of Open-i's sentences, the judge by rules is the
+instrument."""
 CHOOSERS = {"mediqa2021": "observations"}
 """The metric that also chooses the texts of a set, whose other columns are out of date with its own."""
 
@@ -59,42 +54,6 @@ Metrics = Mapping[str, Metric]
 def names() -> list[str]:
     """Every set that can be recorded."""
     return [*SETS, *TABLES, recordings.SYSTEMS]
-
-
-def require_known(name: str, among: Container[str]) -> None:
-    """Refuse a set that is not among these, or cannot be recorded."""
-    if name not in among or name not in names():
-        raise ParameterError(f"no set {name!r} is recorded", "record", f"Sets: {', '.join(names())}.")
-
-
-def absent(name: str) -> ParameterError:
-    """The error that no data root holds a set."""
-    return ParameterError(f"no data root holds {name!r}", "record", f"See `radbook data status {name}`.")
-
-
-def begin(name: str, profile: str, data_root: str) -> tuple[Run, Path]:
-    """A run of the page whose metrics a set is recorded with, and its data root.
-
-    Raises
-    ------
-    ParameterError
-        Where there is no data root.
-    """
-    run = run_of(NOTEBOOKS.get(name, NOTEBOOK), profile, data_root)
-    if run.data_root is None:
-        raise absent(name)
-    return run, run.data_root
-
-
-def require_texts(name: str, run: Run) -> None:
-    """Refuse what was read from the recording itself, where the data root lacks files."""
-    if any((ROOT / file).is_relative_to(recorded.RECORDED) for file in run.reading.data()):
-        raise ParameterError("the data root lacks files of it", name, f"See `radbook data status {name}`.")
-
-
-def run_of(notebook: str, profile: str, data_root: str) -> Run:
-    """A run of a page over the models of a profile's build."""
-    return begin_cell(notebook, profile=profile, seed=0, data_root=data_root, output_dir=_OUTPUTS)
 
 
 def _lengths(name: str, root: Path) -> pd.DataFrame:
@@ -217,8 +176,6 @@ SETS: dict[str, Callable[[Path], tuple[pd.DataFrame, Parts]]] = {
     "fingerprints": _fingerprints,
 }
 """What is known of each candidate of a set beside its scores, and further tables by name."""
-
-
 TABLES: dict[str, Callable[[Run, Path, Metrics], tuple[pd.DataFrame, Parts]]] = {
     "mediqa2021": _mediqa,
     "mslr": _mslr,
@@ -226,11 +183,3 @@ TABLES: dict[str, Callable[[Run, Path, Metrics], tuple[pd.DataFrame, Parts]]] = 
     "openi": _openi,
 }
 """Sets of which the table is more, or other, than candidates with one score by each metric."""
-SCORING = {
-    "mediqa2021": ("rouge_2", "rouge_l", "bleu", "bertscore", "observations"),
-    "mslr": trial_reviews.WORDS,
-    "mtsamples": ("rouge_1", "rouge_l"),
-    "openi": ("green_rules_errors",),
-}
-"""The metrics that score texts of a set of :data:`TABLES`; of Open-i's sentences, the judge by rules is the
-instrument."""

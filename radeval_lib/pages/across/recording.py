@@ -22,19 +22,8 @@ from radeval_lib.metrics.base import Metric
 from radeval_lib.metrics.ratescore import RaTEScore
 from radeval_lib.models.judges.rules import judge_pair
 from radeval_lib.pages.across import score_variants, systems_recording
-from radeval_lib.pages.across.recorded_sets import (
-    DECIMALS,
-    SCORING,
-    SETS,
-    TABLES,
-    Parts,
-    absent,
-    begin,
-    names,
-    require_known,
-    require_texts,
-    run_of,
-)
+from radeval_lib.pages.across.recorded_sets import DECIMALS, SCORING, SETS, TABLES, Parts, names
+from radeval_lib.pages.across.recording_runs import absent, begin, require_known, require_texts, run_of
 from radeval_lib.pages.green import freeze
 from radeval_lib.pages.ratescore import learned_weights
 from radeval_lib.study import code, recorded_metrics, recordings

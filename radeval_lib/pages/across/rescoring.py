@@ -14,16 +14,8 @@ from radeval_lib.data import recorded
 from radeval_lib.errors import ParameterError, listed
 from radeval_lib.metrics.base import Metric
 from radeval_lib.pages.across import systems_recording
-from radeval_lib.pages.across.recorded_sets import (
-    CHOOSERS,
-    DECIMALS,
-    RATINGS,
-    TABLES,
-    absent,
-    begin,
-    require_known,
-    require_texts,
-)
+from radeval_lib.pages.across.recorded_sets import CHOOSERS, DECIMALS, RATINGS, TABLES
+from radeval_lib.pages.across.recording_runs import absent, begin, require_known, require_texts
 from radeval_lib.stats.correlations import coefficient
 from radeval_lib.study import recordings
 from radeval_lib.study.runs import Run

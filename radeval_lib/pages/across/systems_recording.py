@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from radeval_lib.metrics.base import Metric
 from radeval_lib.pages.across import coded_findings, score_variants, system_sets
-from radeval_lib.pages.across.recorded_sets import absent
+from radeval_lib.pages.across.recording_runs import absent
 from radeval_lib.pages.across.system_sets import METRICS
 from radeval_lib.study import recorded_metrics, recordings
 from radeval_lib.study.behaviours import recorded_behaviour

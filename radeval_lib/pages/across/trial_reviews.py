@@ -66,7 +66,8 @@ def scored(
     chosen = [preference for preference in preferences if preference.choice != "neither"]
     of_review = [*texts["review"], *(preference.review for preference in chosen)]
     case = dict(zip(of_review, pd.factorize(pd.Series(of_review))[0], strict=True))
-    system = {key: number for number, key in enumerate(texts["system"].unique(), start=1)}
+    of_system = [*texts["system"], *(one for preference in chosen for one in preference.systems)]
+    system = {key: number for number, key in enumerate(dict.fromkeys(of_system), start=1)}
     summaries = pd.DataFrame(
         {
             "number": range(len(texts)),
