@@ -94,6 +94,9 @@ def test_tables_without_what_is_compared_are_refused() -> None:
         judge_models.possible_means(printed("green.table8"), "Abdominal MRI")
     with pytest.raises(ValueError, match="no mean with a standard deviation"):
         judge_models.check_spreads(table(("a", "GREEN", "value", 0.5)))
+    twice = table(*[("a", "GREEN", statistic, 0.5) for statistic in ("mean", "sd", "sd")])
+    with pytest.raises(ValueError, match="two numbers are printed for the same model, quantity"):
+        judge_models.check_spreads(twice)
     cells = table(("one", "matched findings", "mean", 1.0))
     with pytest.raises(ValueError, match="here: no mean count of the labels"):
         silent_judge.against_silence(cells.assign(place="here", judge=cells["model"]))

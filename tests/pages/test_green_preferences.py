@@ -6,11 +6,11 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from radeval_lib.data import radpref
+from radeval_lib.data import radpref, recorded
 from radeval_lib.data.green_analysis import render
 from radeval_lib.data.radpref import Case, RadPrefRating
 from radeval_lib.models.judges.rules import RulesJudge
-from radeval_lib.pages.green import preferences
+from radeval_lib.pages.green import preferences, radpref_scores
 from radeval_lib.pages.green.preferences import counted
 
 RUN = SimpleNamespace(profile=SimpleNamespace(resamples=300), rng=lambda name: np.random.default_rng(0))
@@ -108,3 +108,30 @@ def test_what_does_not_choose_between_two_is_refused():
             preferences.matches(cases, scores, other)
     with pytest.raises(ValueError, match="a score is missing"):
         preferences.matches(cases, scores, pd.DataFrame({"S": [0.1, None]}))
+
+
+@pytest.mark.parametrize(
+    ("text", "root", "moved", "is_recorded"),
+    [
+        ("No effusion.", None, True, False),
+        ("No effusion.", "somewhere", False, False),
+        ("No effusion.", "somewhere", True, True),
+        (recorded.texts("radpref")["candidate"].iloc[0], None, False, True),
+    ],
+)
+def test_recorded_columns_stand_for_placeholders_and_for_rules_that_moved(
+    text, root, moved, is_recorded, monkeypatch
+):
+    monkeypatch.setattr(radpref_scores.recordings, "is_out_of_date", lambda name, metric: moved)
+    monkeypatch.setattr(radpref_scores.recorded_metrics, "columns", lambda name, root, pairs: pairs)
+    run = SimpleNamespace(data_root=root, metric=lambda name: name)
+    pairs = [("Effusion.", text)]
+    assert radpref_scores.recorded_columns(run, pairs) == (pairs if is_recorded else None)
+
+
+def test_scores_are_turned_so_that_higher_is_better():
+    metric = SimpleNamespace(
+        sign=lambda: -1, score=lambda *sides: SimpleNamespace(values=np.array([0.5, 2.0]))
+    )
+    found = radpref_scores.oriented(SimpleNamespace(metric=lambda key: metric), "errors", ["a"], ["b"])
+    assert found.tolist() == [-0.5, -2.0]

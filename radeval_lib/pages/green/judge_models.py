@@ -96,9 +96,12 @@ def check_quoted(
 
 
 def _cells(frame: pd.DataFrame, quantities: list[str]) -> pd.DataFrame:
-    """``value`` and ``half_width`` of ``mean`` and ``sd``, one row per printed cell."""
+    """``value`` and ``half_width`` of ``mean`` and ``sd``, one row per cell with either that is legible; two
+    numbers for one cell are a ValueError."""
     keys = [key for key in ("evaluation", "training", "model", "quantity") if key in frame]
     chosen = frame[frame["quantity"].isin(quantities) & frame["statistic"].isin(["mean", "sd"])]
+    if chosen.duplicated([*keys, "statistic"]).any():
+        raise ValueError(f"two numbers are printed for the same {', '.join(keys)}")
     return chosen.pivot_table(index=keys, columns="statistic", values=["value", "half_width"], sort=False)
 
 
