@@ -50,13 +50,13 @@ def by_measure(table5: pd.DataFrame) -> dict[str, pd.DataFrame]:
 class PrintedAgreement:
     """Printed coefficients of metrics on several benchmarks.
 
+    What is asked of a column, a metric or a benchmark that it does not have is a ValueError.
+
     Attributes
     ----------
     printed : ``column`` (benchmark and measure, as ``Paragraphs, Kendall``), ``metric`` and a printed cell,
         which must be legible. The measures are Pearson, Kendall, Spearman and accuracy.
     pairs : pairs assumed for each benchmark.
-
-    A column that is not among the printed ones, a benchmark without pairs or another measure is a ValueError.
     """
 
     printed: pd.DataFrame
@@ -102,9 +102,16 @@ class PrintedAgreement:
             raise ValueError(f"no column {column!r} among {'; '.join(known)}")
         return by_name(self.printed[self.printed["column"] == column], "metric")
 
+    def _cell(self, column: str, metric: str) -> Printed:
+        """The cell of one metric in a column."""
+        cells = self._cells(column)
+        if metric not in cells:
+            raise ValueError(f"no metric {metric!r} in {column!r}; it has {', '.join(cells)}")
+        return cells[metric]
+
     def _right(self, column: str, metric: str) -> list[int]:
         """The numbers of pairs that a metric may be right about."""
-        return right_of(self._cells(column)[metric], self._taken(column)[0])
+        return right_of(self._cell(column, metric), self._taken(column)[0])
 
     def _lead(self, column: str, first: str, second: str) -> Lead:
         """The lead of one metric over another in a column, as far as the print decides it."""
@@ -112,8 +119,7 @@ class PrintedAgreement:
         if kind == "accuracy":
             ours, theirs = (self._right(column, metric) for metric in (first, second))
             return lead_of_shares(ours, theirs, n)
-        cells = self._cells(column)
-        return lead_of_correlations(cells[first], cells[second], n, kind)
+        return lead_of_correlations(self._cell(column, first), self._cell(column, second), n, kind)
 
     def check_above(
         self,
@@ -125,19 +131,16 @@ class PrintedAgreement:
     ) -> list[Check]:
         """Whether each of some metrics is above each of others in a column, and its lead established.
 
-        ``lower``: the others; default: all other metrics of the column. A metric that the column does not
-        have is a ValueError.
+        ``lower``: the others; default: all other metrics of the column.
         """
         cells = self._cells(column)
-        if absent := [metric for metric in (*higher, *(lower or ())) if metric not in cells]:
-            raise ValueError(f"no metric {absent[0]!r} in {column!r}; it has {', '.join(cells)}")
         rivals = list(lower) if lower is not None else [metric for metric in cells if metric not in higher]
-        weakest = min(higher, key=lambda metric: cells[metric].value)
+        weakest = min(higher, key=lambda metric: self._cell(column, metric).value)
         leads = {rival: self._lead(column, weakest, rival) for rival in rivals}
         return check_superiority(name, claim, cells, first=higher, others=rivals, leads=leads)
 
     def established(self, column: str) -> str:
-        """Over how many rivals RaTEScore's lead in a column is established, as ``6 of 7``."""
+        """Over how many rivals RaTEScore's lead in a column is established, as ``six of seven``."""
         rivals = [metric for metric in self._cells(column) if metric != RATESCORE]
         sure = sum(self._lead(column, RATESCORE, rival).sign == 1 for rival in rivals)
         return out_of(sure, len(rivals))
@@ -152,8 +155,7 @@ class PrintedAgreement:
     def needed(self, column: str, rival: str, n: int) -> float:
         """The correlation between RaTEScore and a rival from which on RaTEScore's lead is significant at
         ``n`` pairs, at all numbers that round to what is printed; NaN where no correlation would do."""
-        cells = self._cells(column)
-        ours, theirs = cells[RATESCORE], cells[rival]
+        ours, theirs = (self._cell(column, metric) for metric in (RATESCORE, rival))
         pairs = corners([ours.value, theirs.value], [ours.half_width, theirs.half_width])
         return float(
             np.max([needed_between(one, other, n) if one > other else np.nan for one, other in pairs])
