@@ -80,19 +80,24 @@ def verdict_sentence(result: Result) -> str:
         return f"No verdict: {part} legible in our copy of the paper; it would need {entry.would_need}."
     if result.outcome == verdicts.EDITED:
         return "No verdict: the cells that ran are not those of the notebook's source."
-    total = len(result.checks)
-    counts = Counter(counted_outcome(check, result.causes) for check in result.checks)
-    fails = _counted(total, counts[verdicts.FAILS], "fails", "fail")
-    undetermined = _counted(total, counts[verdicts.CANNOT_TELL], verdicts.CANNOT_TELL, verdicts.CANNOT_TELL)
-    holds = _counted(total, counts[verdicts.HOLDS], "holds", "hold")
-    found = fails if counts[verdicts.FAILS] else holds if counts[verdicts.HOLDS] else ""
-    body = found or undetermined
-    if found and counts[verdicts.CANNOT_TELL]:
-        body += f" and {counts[verdicts.CANNOT_TELL]} cannot tell"
-    claimed = superiority_words(result.checks)
+    found = "; ".join(filter(None, (_found(result), superiority_words(result.checks))))
     used = f" Used here: {result.stand_in}." if result.stand_in else ""
     rests = rests_on(result)
-    return f"{rests[0].upper()}{rests[1:]}, {body}{'; ' if claimed else ''}{claimed}.{used}"
+    return f"{rests[0].upper()}{rests[1:]}, {found}.{used}"
+
+
+def _found(result: Result) -> str:
+    """How many checks fail, or else hold, and how many cannot tell, as they count for the verdict."""
+    total = len(result.checks)
+    counts = Counter(counted_outcome(check, result.causes) for check in result.checks)
+    undetermined = counts[verdicts.CANNOT_TELL]
+    if undetermined == total:
+        return _counted(total, undetermined, verdicts.CANNOT_TELL, verdicts.CANNOT_TELL)
+    fails = counts[verdicts.FAILS]
+    found = _counted(
+        total, fails or counts[verdicts.HOLDS], *(("fails", "fail") if fails else ("holds", "hold"))
+    )
+    return f"{found} and {undetermined} cannot tell" if undetermined else found
 
 
 def css_class(words: str) -> str:
@@ -186,7 +191,7 @@ def exhibit_html(result: Result) -> str:
 
 
 def _emphasised(text: str) -> str:
-    """A note as HTML, with the words between single asterisks emphasised."""
+    """A note as HTML, with the words between single asterisks in italics."""
     return re.sub(r"(?<!\w)\*(\w[^*]*)(?<=\w)\*(?!\w)", r"<em>\1</em>", escape(text))
 
 
