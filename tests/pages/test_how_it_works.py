@@ -1,13 +1,24 @@
 """What a choice of RaTEScore's settings does to the same pairs."""
 
+from collections.abc import Sequence
 from types import SimpleNamespace
+from typing import cast
 
 import numpy as np
 import pytest
+from numpy.typing import NDArray
 
-from radeval_lib.metrics.ratescore import NamedEntity, Scorer
+from radeval_lib.metrics.ratescore import NamedEntity, RaTEScore, Scorer
+from radeval_lib.models.encoders import Encoder
 from radeval_lib.pages.ratescore.entity_display import html
-from radeval_lib.pages.ratescore.how_it_works import choice_table, strongest
+from radeval_lib.pages.ratescore.how_it_works import (
+    choice_table,
+    pair_with_penalty,
+    scores_by_choice,
+    strongest,
+)
+from radeval_lib.study.runs import Run
+from radeval_lib.synthetic import SyntheticError, error_pairs
 
 
 def test_choices_are_reported_against_the_first() -> None:
@@ -39,3 +50,20 @@ def test_an_entity_is_marked_where_its_words_stand_and_not_within_others() -> No
     assert "Not found in this form" in absent
     size = html(Scorer("long").score([NamedEntity("cm", "ABNORMALITY")], []), "A 5cm mass.", "")
     assert "A 5<mark" in size
+
+
+def test_a_pair_is_shown_whose_candidate_meets_the_penalty() -> None:
+    class AllAlike:
+        def encode(self, names: Sequence[str]) -> NDArray[np.float32]:
+            return np.ones((len(names), 1), dtype=np.float32)
+
+    errors = [("a", True), ("d", True)]
+    stream = error_pairs(300, 0, errors=errors, modality_anatomy=("X-Ray", "CHEST"))
+    pair, result = pair_with_penalty(cast(Encoder, AllAlike()), stream)
+    assert len(pair.reference.findings.sentences) <= 3 <= len(pair.candidate.findings.entities) <= 5
+    assert result.precision is not None
+    assert min(result.precision.penalties) < 1
+    with pytest.raises(SyntheticError, match="no short pair"):
+        pair_with_penalty(cast(Encoder, AllAlike()), [])
+    with pytest.raises(ValueError, match="no pair to score"):
+        scores_by_choice(cast(Run, SimpleNamespace()), RaTEScore(), [], "")

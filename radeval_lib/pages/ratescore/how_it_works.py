@@ -31,7 +31,7 @@ CHOICES: dict[str, tuple[str, dict[str, Any]]] = {
 """Choices of the metric: what is changed, and the settings that change it."""
 
 
-def telling_pair(
+def pair_with_penalty(
     encoder: encoders.Encoder, pairs: Iterable[synthetic.ErrorPair]
 ) -> tuple[synthetic.ErrorPair, Explanation]:
     """The first short pair in whose candidate an entity meets the penalty, and its score by true entities.
@@ -53,7 +53,7 @@ def telling_pair(
         result = Scorer("long").score(ours, theirs, embeddings=(first, second))
         if result.precision is not None and min(result.precision.penalties) < 1:
             return pair, result
-    raise synthetic.SyntheticError("no short pair meets the penalty", "telling_pair", "Give more pairs.")
+    raise synthetic.SyntheticError("no short pair meets the penalty", "pair_with_penalty", "Give more pairs.")
 
 
 def _short(pair: synthetic.ErrorPair) -> bool:
@@ -65,7 +65,14 @@ def _short(pair: synthetic.ErrorPair) -> bool:
 def scores_by_choice(
     run: Run, metric: RaTEScore, pairs: Sequence[tuple[str, str]], cache: str
 ) -> dict[str, NDArray[np.float64]]:
-    """Scores of the pairs by the released rules, by each of :data:`CHOICES`, and with all types alike."""
+    """Scores of the pairs by the released rules, by each of :data:`CHOICES`, and with all types alike; each
+    of shape (pairs,).
+
+    ``metric``: with the released rules. ``cache``: the folder of what its models found, so that no text is
+    read twice. No pair is a ValueError.
+    """
+    if not pairs:
+        raise ValueError("there is no pair to score")
     references, candidates = zip(*pairs, strict=True)
     base = metric.score(references, candidates)
     scores = {BASE: base.values}
