@@ -85,9 +85,12 @@ def write(
         "tables": types,
         "sha256": checksums.of_folder(target),
     }
-    if taken := sorted(own.keys() & facts.keys()):
+    reserved = own.keys() | ({MISSING_DATA} if tables else set())  # with tables, nothing was left out
+    if taken := sorted(reserved & facts.keys()):
         raise ParameterError(
-            f"a fact may not be called {taken[0]!r}", _file_of(cell), f"Names taken: {joined(sorted(own))}."
+            f"a fact may not be called {taken[0]!r}",
+            _file_of(cell),
+            f"Names taken: {joined(sorted(reserved))}.",
         )
     text = json.dumps({**facts, **own}, indent=1, sort_keys=True, ensure_ascii=False, allow_nan=False)
     (target / FACTS).write_text(text + "\n", encoding="utf-8")

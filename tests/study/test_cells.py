@@ -103,10 +103,10 @@ def test_a_carriage_return_ends_no_row(tmp_path: Path) -> None:
     pd.testing.assert_frame_equal(cell_outputs.read(tmp_path, ONE, "smoke").tables["counts"], table)
 
 
-@pytest.mark.parametrize("name", ["tables", "seed"])
+@pytest.mark.parametrize("name", ["tables", "seed", cell_outputs.MISSING_DATA])
 def test_a_fact_with_a_name_that_is_taken_is_refused(tmp_path: Path, name: str) -> None:
     with pytest.raises(ParameterError, match=f"may not be called '{name}'"):
-        cell_outputs.write(tmp_path, ONE, {}, {name: 1}, provenance={"seed": 5})
+        cell_outputs.write(tmp_path, ONE, {"counts": COUNTS}, {name: 1}, provenance={"seed": 5})
 
 
 def test_two_cells_of_one_folder_are_refused() -> None:
