@@ -142,35 +142,32 @@ class _Report:
 
     def _locations(self, one: Mention, sense: Sense) -> tuple[Location, ...]:
         """The places of a mention, each once, with the side that is said apart from them."""
-        known = self.known
+        known, device = self.known, sense.key in self.known.devices
         if sense.key in known.placeless:
-            # "The right lung is hyperexpanded"
-            lungs = {
-                spot.location.side for spots in one.spots for spot in spots if spot.location.place == "lung"
-            }
-            return (
-                tuple(Location(None, side) for side in lungs & {"left", "right"}) if len(lungs) == 1 else ()
-            )
+            return self._side_of_lung(one)
         said = [self._location(spots, sense) for spots in one.spots]
         if sense.key in known.paired:  # of "right hemidiaphragm" the side counts: the name says where
             said = [Location(None, where.side) for where in said]
-        device = sense.key in known.devices
         said = [
             where
             for where in said
             if (where.side or where.place not in (None, "lung")) and (device or where.place not in _POSITIONS)
         ]
-        sides = set(one.sides)
-        side = "bilateral" if len(sides) > 1 else next(iter(sides), None)
-        if side is None:
-            return tuple(dict.fromkeys(said))
-        filled = [
-            Location(where.place, side) if where.side is None and where.place in known.sided else where
-            for where in said
-        ]
-        if sense.key in known.devices or not any(where.side for where in filled):
-            filled.append(Location(None, side))
-        return tuple(dict.fromkeys(filled))
+        if sides := set(one.sides):
+            side = "bilateral" if len(sides) > 1 else sides.pop()
+            said = [
+                Location(where.place, side) if where.side is None and where.place in known.sided else where
+                for where in said
+            ]
+            if device or not any(where.side for where in said):
+                said.append(Location(None, side))
+        return tuple(dict.fromkeys(said))
+
+    @staticmethod
+    def _side_of_lung(one: Mention) -> tuple[Location, ...]:
+        """The one side of which a lung is named: "the right lung is hyperexpanded"."""
+        sides = {spot.location.side for spots in one.spots for spot in spots if spot.location.place == "lung"}
+        return tuple(Location(None, side) for side in sides & {"left", "right"}) if len(sides) == 1 else ()
 
     def _finding(self, one: Mention, sense: Sense, statement: Statement, sign: tuple[int, ...]) -> Finding:
         start, end = statement.span(one.start, one.stop)

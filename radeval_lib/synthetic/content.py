@@ -318,40 +318,49 @@ def contradicts(lexicon: Lexicon, content: Meaning, present: frozenset[str]) -> 
     return False
 
 
+def _reading_order(rng: Random, card: Menu, chances: Chances) -> list[int]:
+    """The place of each organ system in the report: as usual, or begun with another one."""
+    order = list(range(len(card.systems)))
+    if not chances.other_order or rng.random() >= chances.other_order:
+        return order
+    at = int(rng.random() * len(order))
+    return order[at:] + order[:at]
+
+
 def draw_plan(rng: Random, exam: Exam, style: Style, *, prior: bool, least: int) -> Plan:
-    """A plan with at least ``least`` findings (where the examination has as many)."""
+    """A plan with at least ``least`` findings (where the examination has as many).
+
+    Within an organ system findings come before normal statements and denials, each with some chance of
+    another order; remarks come first.
+    """
     lexicon, card, chances = load_lexicon(), menu(exam, style), CHANCES[style]
     concepts = _draw_concepts(rng, card, style, lexicon, least)
     present = {concept.key for concept in concepts}
-    contents: list[tuple[float, Meaning]] = []
-    order = list(range(len(card.systems)))
-    if (
-        chances.other_order and rng.random() < chances.other_order
-    ):  # organs are not always read in the same order
-        at = int(rng.random() * len(order))
-        order = order[at:] + order[:at]
+    order = _reading_order(rng, card, chances)
+
+    def place(entry: Concept | NormalEntry) -> int:
+        return order[card.systems[entry.region, entry.system]]
+
+    contents: list[tuple[float, Meaning]] = []  # each with what it is sorted by
     blocked = set(present)
     for concept in concepts:
         finding = draw_finding(rng, concept, exam, style, prior=prior, blocked=frozenset(blocked))
         blocked |= lexicon.conflicts(concept.key)
         if finding.suggests:
             blocked.add(finding.suggests)
-        lead = -1.0 if style == "encyclopaedic" and concept.major else 0.0  # the lesion comes first
-        contents.append(
-            (order[card.systems[concept.region, concept.system]] + 0.3 * rng.random() + lead * 50, finding)
-        )
+        lesion_first = -50.0 if style == "encyclopaedic" and concept.major else 0.0
+        contents.append((place(concept) + 0.3 * rng.random() + lesion_first, finding))
     for entry in _draw_normals(rng, card, present, prior):
-        at_system = order[card.systems[entry.region, entry.system]]
-        contents.append((at_system + 0.25 * rng.random(), Normal(entry.key)))
+        contents.append((place(entry) + 0.25 * rng.random(), Normal(entry.key)))
     for denial in _draw_denials(rng, card, blocked, style):
-        last = lexicon.concepts[denial.concepts[0]]
-        contents.append((order[card.systems[last.region, last.system]] + 0.3 + 0.4 * rng.random(), denial))
+        first = lexicon.concepts[denial.concepts[0]]
+        contents.append((place(first) + 0.3 + 0.4 * rng.random(), denial))
     for remark in card.remarks:
         if rng.random() < remark.weight * chances.remark and (prior or not remark.prior):
             contents.append((-100.0, Remark(remark.key)))
-    if not any(not isinstance(content, Remark) for _, content in contents):  # never an empty report
-        safe = [n for n in card.normals if not n.prior]
-        contents.append((0.0, Normal(choose(rng, tuple(safe)).key)))
+    if all(isinstance(content, Remark) for _, content in contents):  # never an empty report
+        safe = tuple(entry for entry in card.normals if not entry.prior)
+        contents.append((0.0, Normal(choose(rng, safe).key)))
     contents.sort(key=lambda item: item[0])
     return tuple(_number(rng, [content for _, content in contents], lexicon, style))
 
