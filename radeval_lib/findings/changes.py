@@ -61,11 +61,7 @@ _NOT_QUITE = word_set(
 _GONE = frozenset(
     ["resolved", "cleared", "resolution", "clearing", "resolving", "disappeared", "gone", "evacuated"]
 )
-MORE = word_set(
-    """
-    larger greater worse bigger smaller more less higher denser better
-    """
-)
+MORE = word_set("larger greater worse bigger smaller more less higher denser better")
 _CHANGED = frozenset(["larger", "greater", "worse", "bigger", "smaller", "better"])
 _ENDS_OF_COMPARISON = frozenset(
     [",", "than", "compared", "since", "in", "on", "now", "today", "and", "but", "or", ")", "from"]
@@ -75,16 +71,8 @@ _MORE_OF = frozenset(
 )
 _WELL = frozenset(["well", "clearly", "definitely", "definitively", "readily", "convincingly", "as"])
 _ON = frozenset(["on", "in", "at", "the", "a", "an", "any", "most", "recent"])
-_EARLIER = word_set(
-    """
-    prior previous previously earlier before old older preceding comparison
-    """
-)
-_STUDIES = word_set(
-    """
-    ct study exam examination film radiograph scan image view chest x cxr
-    """
-)
+_EARLIER = word_set("prior previous previously earlier before old older preceding comparison")
+_STUDIES = word_set("ct study exam examination film radiograph scan image view chest x cxr")
 SEEN = word_set(
     """
     seen noted described identified demonstrated visualized reported mentioned known present evident

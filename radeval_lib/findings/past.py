@@ -16,11 +16,7 @@ NOW = frozenset(["now", "currently", "today"])
 _SHOWED = frozenset(["showed", "demonstrated", "revealed"])
 _OLD_STUDY = frozenset(["prior", "previous"])
 _ENDS_OF_WAS = frozenset(["and", "but", ",", ";", "now"])
-_ENDS_OF_THEN = word_set(
-    """
-    , ) ; now currently today but and is are has have
-    """
-)
+_ENDS_OF_THEN = word_set(", ) ; now currently today but and is are has have")
 
 
 def of_before(words: Sequence[Token], sizes: Sequence[PhraseMatch[tuple[float, ...]]]) -> list[bool]:

@@ -28,11 +28,7 @@ _PARTS = word_set(
 _SIGHT = frozenset(
     ["seen", "visualized", "identified", "appreciated", "visible", "apparent", "evident", "demonstrated"]
 )
-_VIEWS = word_set(
-    """
-    view projection lateral frontal ap pa portable image radiograph film
-    """
-)
+_VIEWS = word_set("view projection lateral frontal ap pa portable image radiograph film")
 _POINTING = frozenset(["this", "these", "it", "they"])
 _STUDIES = frozenset(["ct", "study", "exam", "examination", "scan", "comparison"])
 BE = frozenset(["is", "are", "was", "were", "remain", "remains", "appear", "appears", "has", "have"])

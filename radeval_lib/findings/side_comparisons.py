@@ -12,11 +12,7 @@ _SIDES = frozenset(["left", "right"])
 _TO_SIDES = (["to", "left"], ["to", "right"])
 _TOWARD = frozenset(["on", "at", "in", "the", "to", "toward", "than"])
 _SHIFTS = frozenset(["shift", "shifted", "deviation", "deviated", "displaced", "displacement", "shifting"])
-_BEING = word_set(
-    """
-    is being side one slightly much somewhat mildly appearing appear a bit
-    """
-)
+_BEING = word_set("is being side one slightly much somewhat mildly appearing appear a bit")
 
 
 def side_comparisons(words: Sequence[Token]) -> Iterator[PhraseMatch[str]]:

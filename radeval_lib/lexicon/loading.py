@@ -213,7 +213,7 @@ class _Loader:
             if len(raw["adjectives"]) != len(raw["adverbs"]):
                 scale.fail("adjectives and adverbs have different numbers of steps")
         for key, raw in grammar.inner("remarks").items():
-            entry = Entry(raw, f"remark {key!r}", grammar.where, may=_WORDING_KEYS)
+            entry = self._entry(key, "remark", raw, grammar.where, self.remarks, may=_WORDING_KEYS)
             self._remark(key, entry, raw, 0.0)
 
     def load(self) -> Lexicon:
@@ -234,28 +234,31 @@ class _Loader:
         own = self.concepts, self.places, self.normals, self.remarks
         return Lexicon(*own, looks, self.protocols, self.procedures, self.grammar)
 
+    def _entry(
+        self, key: str, kind: str, raw: Any, where: str, held: Collection[str], needs: str = "", may: str = ""
+    ) -> Entry:
+        """An entry of a kind, of which ``held`` are there already."""
+        entry = Entry(raw, f"{kind} {key!r}", where, needs, may)
+        if key in held:
+            entry.fail("defined twice")
+        return entry
+
     def _region(self, path: Path) -> None:
         where, name = f"lexicon/regions/{path.name}", path.stem
         region = read_entry(path, where, "findings normals conclusions", "chest bodies places remarks")
         systems = Entry(region.raw["findings"], "findings", where, may=" ".join(region.inner("findings")))
         for key, raw in region.inner("places").items():
-            self._new_place(key, Entry(raw, f"place {key!r}", where, "name", _PLACE_KEYS))
-        concepts = tuple(
-            self._finding(
-                key, Entry(raw, f"finding {key!r}", where, may=_CONCEPT_KEYS), name, system, systems.raw
-            )
-            for system in systems.raw
-            for key, raw in systems.inner(system).items()
-        )
-        normals = tuple(
-            self._normal(
-                key, Entry(raw, f"normal {key!r}", where, "system say", _NORMAL_KEYS), name, concepts
-            )
-            for key, raw in region.inner("normals").items()
-        )
-        remarks = []
+            self._place(key, self._entry(key, "place", raw, where, self.places, "name", _PLACE_KEYS))
+        concepts, normals, remarks = [], [], []
+        for system in systems.raw:
+            for key, raw in systems.inner(system).items():
+                entry = self._entry(key, "finding", raw, where, self.concepts, "", _CONCEPT_KEYS)
+                concepts.append(self._finding(key, entry, name, system, systems.raw))
+        for key, raw in region.inner("normals").items():
+            entry = self._entry(key, "normal", raw, where, self.normals, "system say", _NORMAL_KEYS)
+            normals.append(self._normal(key, entry, name, concepts))
         for key, raw in region.inner("remarks").items():
-            entry = Entry(raw, f"remark {key!r}", where, "say", "weight only prior")
+            entry = self._entry(key, "remark", raw, where, self.remarks, "say", "weight only prior")
             remarks.append(self._remark(key, entry, raw["say"], entry.number("weight")))
         conclusions = Entry(region.raw["conclusions"], "conclusions", where, "clear acute")
         for kind in ("clear", "acute"):
@@ -267,12 +270,10 @@ class _Loader:
                 system: (parse_name(body.removesuffix("+"), anatomy=True), body.endswith("+"))
                 for system, body in names.items()
             }
-        entries_of = concepts, normals, tuple(remarks)
+        entries_of = tuple(concepts), tuple(normals), tuple(remarks)
         self.regions[name] = Region(name, tuple(systems.raw), said, *entries_of, region.flag("chest"))
 
-    def _new_place(self, key: str, entry: Entry) -> None:
-        if key in self.places:
-            entry.fail("defined twice")
+    def _place(self, key: str, entry: Entry) -> None:
         with entry.naming():
             self.places[key] = place = _place(key, entry)
         self.references += [
@@ -281,8 +282,6 @@ class _Loader:
         ]
 
     def _finding(self, key: str, entry: Entry, region: str, system: str, systems: Collection[str]) -> Concept:
-        if key in self.concepts:
-            entry.fail("defined twice")
         with entry.naming():
             self.concepts[key] = concept = _concept(key, entry, region, system)
         scales = self.grammar["scales"]
@@ -301,8 +300,6 @@ class _Loader:
         return concept
 
     def _remark(self, key: str, entry: Entry, said: Any, weight: float) -> RemarkEntry:
-        if key in self.remarks:
-            entry.fail("defined twice")
         with entry.naming():
             wordings = _compiled(_wordings(entry, said))
         tags = entry.texts("only")
@@ -311,8 +308,6 @@ class _Loader:
         return self.remarks[key]
 
     def _normal(self, key: str, entry: Entry, region: str, concepts: Iterable[Concept]) -> NormalEntry:
-        if key in self.normals:
-            entry.fail("defined twice")
         systems, tags, chexpert = entry.texts("system"), entry.texts("only"), entry.texts("chexpert")
         excluded = {c.key for c in concepts if c.system in systems and not c.device}
         said = _wordings(entry, entry.raw["say"])
@@ -365,7 +360,7 @@ class _Loader:
         procedures = []
         for code, raw in entry.inner("procedures").items():
             needs, may = "title technique reasons", "weight sex parts"
-            of_code = Entry(raw, f"procedure {code!r}", entry.where, needs, may)
+            of_code = self._entry(code, "procedure", raw, entry.where, self.procedures, needs, may)
             procedures.append(self._procedure(code, of_code, entry.one_of("sex", SEXES)))
         self.protocols[modality, anatomy] = Protocol(
             modality,
@@ -380,8 +375,6 @@ class _Loader:
         )
 
     def _procedure(self, code: str, entry: Entry, sex: str | None) -> Procedure:
-        if code in self.procedures:
-            entry.fail("defined twice")
         reasons = entry.each("reasons", "complaint question")
         parts = frozenset(entry.texts("parts"))
         self.parts |= parts
