@@ -37,6 +37,8 @@ def test_ranges_of_tau_by_reading():
     assert (check.outcome, check.computed[:16]) == ("cannot tell", "1 of 28 readings")
     assert row["range over"] in check.computed
     assert expert_taus.check_range(readings, low, parse("0.9999")).outcome == "fails"
+    with pytest.raises(ValueError, match="no tau"):
+        expert_taus.check_range(readings.assign(low=np.nan), low, high)
     alike = readings.assign(low=row["low"], high=row["high"])
     assert expert_taus.check_range(alike, low, high).outcome == HOLDS
 

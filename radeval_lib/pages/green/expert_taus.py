@@ -30,7 +30,8 @@ OTHERS, ALL_SIX = "each with the mean of the other five", "each with the mean of
 
 
 def taus_by_reading(counts: FloatArray) -> dict[str, FloatArray]:
-    """What Kendall's tau between experts can be taken over; ``counts`` of shape (items, raters)."""
+    """What Kendall's tau between experts can be taken over; ``counts`` of shape (items, raters). NaN where a
+    rater's counts are all alike."""
     tau = agreement.kendall_matrix(counts)
     return {
         "pairs of experts": agreement.upper_triangle(tau),
@@ -63,8 +64,11 @@ def kendall_readings(counts: Counts) -> pd.DataFrame:
 def check_range(readings: pd.DataFrame, low: Printed, high: Printed) -> Check:
     """A printed range against every reading of what was correlated, the nearest of them in words.
 
-    The paper names none, so it holds only under all, and fails where no reading gives both ends.
+    The paper names none, so it holds only under all, and fails where no reading gives both ends. A reading
+    whose tau is NaN is a ValueError.
     """
+    if readings[["low", "high"]].isna().any(axis=None):
+        raise ValueError("a reading has no tau, so that no range can be checked against it")
     away = (readings["low"] - low.value).abs() + (readings["high"] - high.value).abs()
     best = readings.loc[away.idxmin()]
     fits = readings["low"].between(low.low, low.high) & readings["high"].between(high.low, high.high)

@@ -186,7 +186,8 @@ def taken(table: pd.DataFrame, run: Run) -> pd.DataFrame:
     """Share of each kind of entity that each filter drops, with intervals from drawing reports; of
     :data:`CUE_WORDS`, the share of findings whose polarity they turn.
 
-    Index ``filter`` and ``kind``; ``value``, ``low``, ``high``, ``n``.
+    ``table``: of :func:`judged`. Index ``filter`` and ``kind``; ``value``, ``low``, ``high``, ``n``. A kind
+    without an entity is a ValueError.
     """
     findings = table[table["finding"]].assign(turned=table["after"] != table["kind"])
     parts = dict.fromkeys(FILTERS.items(), (table, KINDS))
