@@ -56,11 +56,17 @@ class RadPrefAgreement:
 
     Parameters
     ----------
-    table : rows of the recorded set, one per candidate; two candidates of a set are compared with each other.
+    table : rows of the recorded set, one per candidate, with ``case``, ``set``, ``grade_1`` to ``grade_3``,
+        ``reference_words`` and ``candidate_words``; a set has two candidates, which are compared.
     scores : oriented scores of every metric by its name, shape (rows,) each.
     name : the card's metric, one of ``scores``.
     resamples, seed : of the bootstrap and the permutations.
     tests : whether the rows may be tested on, and not only developed on.
+
+    Raises
+    ------
+    ValueError
+        Where scores have another shape, are not finite, or vary in too few cases.
     """
 
     def __init__(

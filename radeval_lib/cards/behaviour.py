@@ -74,7 +74,11 @@ def costs(frame: pd.DataFrame, values: FloatArray, *, resamples: int, seed: int)
 def behaviour(
     frame: pd.DataFrame, scored: Scored, declared: tuple[float, float] | None, higher_is_better: bool
 ) -> dict[str, Any]:
-    """How a metric behaves on the pairs of a card; ``declared`` is its range, None where none is declared."""
+    """How a metric behaves on the pairs of a card: failures, range, direction, ties, empty texts, and whether
+    pairs score alike again and alone; keys as the card's schema describes them.
+
+    ``declared`` is the metric's range, None where none is declared.
+    """
     values, known = scored.values, np.isfinite(scored.values)
     part, sign = frame["part"].to_numpy(), 1 if higher_is_better else -1
     failures = [

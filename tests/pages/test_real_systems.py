@@ -24,6 +24,7 @@ from radeval_lib.pages.across import (
     system_claims,
     system_scores,
     system_sets,
+    systems_recording,
     variant_ranks,
 )
 from radeval_lib.pages.across.system_sets import CONSTANT, FILES, LANDMARKS, METRICS, SAME
@@ -364,6 +365,33 @@ def test_sacrebleu_agrees():
     )
     (own,) = (one for one in score_variants.bleu() if one.name == "BLEU-4, COCO, as written")
     assert own.score(references, candidates) == pytest.approx(theirs.score, abs=1e-4)
+
+
+def test_a_recorded_set_has_a_row_per_text_and_parts_by_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    outputs = {name: [f"Clear {name}.", *["Clear lungs."] * 3] for name in (*FILES[:2], CONSTANT)}
+    outputs[FILES[1]] = ["No disease."] * 4  # a file of one text has nothing to lose
+    rows = [
+        (study, system, REFERENCES[study], text, "finding" if GOLD[study] else "normal", frozenset())
+        for system, of in outputs.items()
+        for study, text in enumerate(of)
+    ]
+    columns = ["study", "system", "reference", "candidate", "stratum", "gold"]
+    texts = pd.DataFrame(rows, columns=columns)
+    for name, value in {"METRICS": ("rouge_l", "bleu"), "FILES": FILES[:2]}.items():
+        monkeypatch.setattr(systems_recording, name, value)
+    monkeypatch.setattr(system_sets, "outputs", lambda root: texts)
+    monkeypatch.setattr(score_variants, "all_variants", lambda models, wordnet: score_variants.rouge()[2:3])
+    run = SimpleNamespace(metric=create, model=lambda role: role)
+    table, parts = systems_recording.tables(run, tmp_path)
+    assert table["rouge_l"].tolist() == create("rouge_l").values(
+        texts["reference"].tolist(), texts["candidate"].tolist()
+    ).round(5).tolist()  # fmt: skip
+    assert table["reference_words"].tolist() == [4, 4, 1, 3] * 3
+    expected = parts["expected"]
+    assert expected[["study", "system"]].to_numpy().tolist() == [[study, "MLRG"] for study in range(4)]
+    assert list(expected.columns[2:]) == ["rouge_l_all", "rouge_l_within", "bleu_all", "bleu_within"]
+    assert parts["shuffles"]["metric"].unique().tolist() == ["rouge_l", "bleu"]
+    assert list(parts["variants"].columns[4:]) == [*FILES[:2], CONSTANT]
 
 
 def test_ranks_follow_the_direction():

@@ -21,7 +21,7 @@ from radeval_lib.errors import ParameterError
 from radeval_lib.metrics.base import Metric
 from radeval_lib.metrics.ratescore import RaTEScore
 from radeval_lib.models.judges.rules import judge_pair
-from radeval_lib.pages.across import score_variants, systems_recording
+from radeval_lib.pages.across import systems_recording
 from radeval_lib.pages.across.recorded_sets import DECIMALS, SCORING, SETS, TABLES, Parts, names
 from radeval_lib.pages.across.recording_runs import absent, begin, require_known, require_texts, run_of
 from radeval_lib.pages.green import freeze
@@ -110,7 +110,7 @@ def _of_tables(name: str, run: Run, root: Path) -> _Content:
 def _of_systems(run: Run, root: Path) -> _Content:
     """The committed outputs of systems, by the metrics as they are now."""
     name, known = recordings.SYSTEMS, systems_recording.description(run)
-    table, parts = systems_recording.tables(run, root, score_variants.wordnet_folder())
+    table, parts = systems_recording.tables(run, root)
     old = recorded.load(name).about["columns"] if name in recorded.names() else {}
     columns = {
         key: old[key] if old.get(key, {}).get("behaviour") == one["behaviour"] else {**one, **_made()}

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
 from radeval_lib.metrics.base import Metric
 from radeval_lib.pages.across import coded_findings, score_variants, system_sets
 from radeval_lib.pages.across.recording_runs import absent
-from radeval_lib.pages.across.system_sets import METRICS
+from radeval_lib.pages.across.system_sets import CONSTANT, FILES, METRICS
 from radeval_lib.study import recorded_metrics, recordings
 from radeval_lib.study.behaviours import recorded_behaviour
 from radeval_lib.study.runs import Run
@@ -21,23 +20,26 @@ NAME = recordings.SYSTEMS
 DECIMALS = 5  # of recorded scores
 
 
-def tables(run: Run, root: Path, wordnet: str | None = None) -> tuple[pd.DataFrame, dict[str, pd.DataFrame]]:
-    """The set's table and its parts, scored by ``run``'s metrics; ``wordnet``: a folder of WordNet."""
+def tables(run: Run, root: Path) -> tuple[pd.DataFrame, dict[str, pd.DataFrame]]:
+    """The set's table and its parts, scored by ``run``'s metrics and models as they are now."""
     texts = read(root)
     frame = system_sets.table(texts)
-    for side in ("reference", "candidate"):
-        frame[f"{side}_words"] = [len(text.split()) for text in texts[side]]
+    sides = texts["reference"].tolist(), texts["candidate"].tolist()
+    for name, side in zip(("reference", "candidate"), sides, strict=True):
+        frame[f"{name}_words"] = [len(text.split()) for text in side]
     expected, shuffles = [], []
-    for name in METRICS:
-        recorded = column(run, name, texts)
-        frame[name] = recorded.values
-        expected.append(recorded.expected)
-        shuffles.append(recorded.shuffles)
-    keys = expected[0][["study", "system"]]
+    for place, name in enumerate(METRICS):
+        made, rng = metric(run, name), np.random.default_rng([0, place])
+        frame[name] = made.values(*sides).round(DECIMALS)
+        levels, permuted = system_sets.shuffles(texts, {name: made}, FILES, rng)
+        expected.append(levels.set_index(["study", "system"]))
+        shuffles.append(permuted)
+    models = {role: run.model(role) for role in ("encoder", "graph_model", "ner_model")}
+    variants = score_variants.all_variants(models, score_variants.wordnet_folder())
     parts = {
-        "expected": pd.concat([keys, *(one.drop(columns=["study", "system"]) for one in expected)], axis=1),
+        "expected": pd.concat(expected, axis=1).reset_index(),
         "shuffles": pd.concat(shuffles, ignore_index=True),
-        "variants": variants(run, texts, wordnet),
+        "variants": score_variants.computed(variants, texts, [*FILES, CONSTANT]),
         "released": system_sets.released(root),
         "codes": coded_findings.agreement(root, 2_000, np.random.default_rng(0)),
     }
@@ -56,29 +58,6 @@ def read(root: Path) -> pd.DataFrame:
     if texts.empty:
         raise absent(NAME)
     return texts
-
-
-class Column(NamedTuple):
-    """What a metric says of a set: scores of its rows, and both tables of :func:`system_sets.shuffles`."""
-
-    values: NDArray[np.float64]
-    expected: pd.DataFrame
-    shuffles: pd.DataFrame
-
-
-def column(run: Run, name: str, texts: pd.DataFrame) -> Column:
-    """A metric's column."""
-    made = metric(run, name)
-    values = made.values(texts["reference"].tolist(), texts["candidate"].tolist())
-    rng = np.random.default_rng([0, METRICS.index(name)])
-    return Column(values.round(DECIMALS), *system_sets.shuffles(texts, {name: made}, system_sets.FILES, rng))
-
-
-def variants(run: Run, texts: pd.DataFrame, wordnet: str | None = None) -> pd.DataFrame:
-    """Every variant's value of each file and of the constant."""
-    systems = [*system_sets.FILES, system_sets.CONSTANT]
-    models = {role: run.model(role) for role in ("encoder", "graph_model", "ner_model")}
-    return score_variants.computed(score_variants.all_variants(models, wordnet), texts, systems)
 
 
 def metric(run: Run, name: str) -> Metric:
