@@ -16,7 +16,7 @@ from radeval_lib.metrics.cautions import Cautions
 from radeval_lib.metrics.choosing import Wanted, choose
 from radeval_lib.metrics.context import contexts_of
 from radeval_lib.metrics.pair_scores import ScoredPair, by_metric, scored
-from radeval_lib.metrics.table_files import CANDIDATE, REFERENCE, candidates_of, score_column
+from radeval_lib.metrics.table_files import CANDIDATE, REFERENCE, candidates_of, score_column, system_of
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -182,8 +182,12 @@ def _cautions(
     """The cautions of the pairs of one column after another."""
     found, rows = Cautions(scores), max(1, len(pairs) // len(columns))
     for at, pair in enumerate(pairs):
-        system = columns[at // rows].removeprefix(CANDIDATE).lstrip(":")
-        found.add(system, at % rows + 1, pair, {name: of[at].cautions for name, of in scores.items()})
+        found.add(
+            system_of(columns[at // rows]),
+            at % rows + 1,
+            pair,
+            {name: of[at].cautions for name, of in scores.items()},
+        )
     return found
 
 

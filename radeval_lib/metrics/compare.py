@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     from radeval_lib.stats.inputs import FloatArray, OfSums
 
 RESAMPLES = 10_000  # of the bootstrap, and of randomization tests
+_LITTLE_DIVERSITY = 10  # as many times the sets of findings in the references are reported
 
 
 def compare(
@@ -189,7 +190,7 @@ def _diversity(pairs: list[tuple[str, str]], names: list[str], rows: int) -> tup
         sets = len(set(findings[name]))
         if not any(findings[name]):
             notes.append(f"{name} states no finding of the chest, where {known:,} of {rows:,} references do")
-        elif sets * 10 <= most:
+        elif sets * _LITTLE_DIVERSITY <= most:
             notes.append(f"{name} states {sets} different sets of findings, the references {most}")
     return table, notes
 

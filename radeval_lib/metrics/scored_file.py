@@ -125,7 +125,7 @@ class Collector:
         scores: Mapping[str, Score],
     ) -> None:
         """Cautions, and the errors that the profile counts, by case where the row names one."""
-        system = column.removeprefix(table_files.CANDIDATE).lstrip(":")
+        system = table_files.system_of(column)
         self.cautions.add(system, number, pair, {name: one.cautions for name, one in scores.items()})
         if self.explained and self.counting in self.metrics:
             case = next((row[name] for name in table_files.CASES if name in row), number)

@@ -44,6 +44,11 @@ def score_column(metric: str, candidate: str) -> str:
     return metric + candidate.removeprefix(CANDIDATE)
 
 
+def system_of(candidate: str) -> str:
+    """The system whose candidates a column holds; empty for the column ``candidate``."""
+    return candidate.removeprefix(CANDIDATE).removeprefix(":")
+
+
 def candidates_of(columns: Iterable[str]) -> tuple[str, ...]:
     """The columns that hold texts to score; where there are none, ``candidate``, which is then reported
     missing."""

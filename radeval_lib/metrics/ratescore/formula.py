@@ -63,10 +63,12 @@ class Direction:
 
     @property
     def numerator(self) -> float:
+        """The sum of the terms."""
         return float((self.cosines * self.weights * self.penalties).sum())
 
     @property
     def denominator(self) -> float:
+        """The sum of the weights."""
         return float(self.weights.sum())
 
 
