@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from scipy.stats import norm, rankdata
 
 from radeval_lib.data.recorded import Recording
-from radeval_lib.metrics import base
+from radeval_lib.metrics import by_name
 from radeval_lib.stats import meta_evaluation
 from radeval_lib.stats.correlations import Resampled, beside_one_rater, coefficient, resample, varies
 from radeval_lib.stats.inputs import FloatArray
@@ -37,7 +37,7 @@ _CHOICES_PERMUTED = 200  # of these, also for choices, whose ties are decided in
 def rivals(recording: Recording, without: str) -> dict[str, FloatArray]:
     """Oriented scores of every recorded metric by its title, but of the one that the card is about."""
     return {
-        base.get(name).title or name: oriented(recording, name)
+        by_name.get(name).title or name: oriented(recording, name)
         for name in recording.about["columns"]
         if name != without
     }
@@ -45,7 +45,7 @@ def rivals(recording: Recording, without: str) -> dict[str, FloatArray]:
 
 def oriented(recording: Recording, name: str) -> FloatArray:
     """A recorded metric's scores, higher is better."""
-    return recording.table[name].to_numpy(np.float64) * base.get(name).sign()
+    return recording.table[name].to_numpy(np.float64) * by_name.get(name).sign()
 
 
 class RadPrefAgreement:

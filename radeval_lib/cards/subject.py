@@ -10,7 +10,7 @@ from typing import Any, Literal, NamedTuple
 from radeval_lib.cards.score_files import CommandScorer, FileScorer
 from radeval_lib.cards.scoring import FunctionScorer, MetricScorer, Scorer
 from radeval_lib.errors import RadevalError, check_choice, plain
-from radeval_lib.metrics import base
+from radeval_lib.metrics import by_name
 from radeval_lib.metrics.base import MetricError
 from radeval_lib.metrics.choosing import choose
 
@@ -90,7 +90,7 @@ def subject_of(
     check_choice(tuned, Tuned, "tuned", MetricError)
     scorer, own, name, note = _identified(metric, name, batched)
     if own:
-        kind = base.get(own)
+        kind = by_name.get(own)
         # None of this library's metrics was fitted to RadPref's ratings.
         higher_is_better, value_range, tuned = kind.higher_is_better, kind.range, "no"
     if value_range is not None:
@@ -139,11 +139,11 @@ def _identified(metric: Callable[..., Any] | str | Scorer, name: str, batched: b
 
 
 def _title(own: str) -> str:
-    return base.get(own).title or own
+    return by_name.get(own).title or own
 
 
 def _distinct_name(name: str) -> str:
     """The name, which must print; with an addition where a metric of this library has it."""
     if plain(name, 60) != name or not name.strip():
         raise MetricError(f"{name!r} is not a name for a table", "name", "Give a shorter one that prints.")
-    return f"{name} (this card)" if name in map(_title, base.names()) else name
+    return f"{name} (this card)" if name in map(_title, by_name.names()) else name

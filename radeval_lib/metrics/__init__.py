@@ -3,7 +3,8 @@
 from radeval_lib.lazy import names_of
 
 _HOMES = {
-    "radeval_lib.metrics.base": "Metric MetricError Scores create get names register settings_of",
+    "radeval_lib.metrics.base": "Metric MetricError Scores register",
+    "radeval_lib.metrics.by_name": "create get names settings_of",
     "radeval_lib.metrics.score_files": "score_file",
 }
 __getattr__ = names_of(__name__, _HOMES)

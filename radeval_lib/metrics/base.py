@@ -1,4 +1,4 @@
-"""The protocol of metrics, ``score(references, candidates) -> Scores``, and their registry.
+"""The protocol of metrics: ``score(references, candidates) -> Scores``.
 
 A metric gives one finite value per pair, in the input's order.
 
@@ -17,14 +17,11 @@ metrics imports all of them.
 
 from __future__ import annotations
 
-import difflib
-import inspect
 import math
 import typing
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Mapping, Sequence, Set
+from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, fields
-from importlib import import_module
 from numbers import Integral, Real
 from os import PathLike
 from types import NoneType
@@ -37,7 +34,6 @@ from radeval_lib.errors import RadevalError, check_choice
 from radeval_lib.metrics.reasons import Reason, moved
 from radeval_lib.metrics.signature import Signature, model_text, rules_text, setting_text
 from radeval_lib.placeholders import refuse
-from radeval_lib.registry import METRICS
 from radeval_lib.stats.tokens import one_line
 
 if TYPE_CHECKING:
@@ -361,73 +357,15 @@ def checked_pairs(references: Sequence[str], candidates: Sequence[str]) -> list[
     return list(zip(references, candidates, strict=True))
 
 
-_REGISTRY: dict[str, type[Metric]] = {}
+REGISTERED: dict[str, type[Metric]] = {}
+"""The metrics whose modules were imported, by name; :mod:`radeval_lib.metrics.by_name` imports them."""
 M = TypeVar("M", bound=Metric)
 
 
 def register(metric: type[M]) -> type[M]:
     """Class decorator: make a metric known by its ``name``."""
-    _REGISTRY[metric.name] = metric
+    REGISTERED[metric.name] = metric
     return metric
-
-
-def names() -> list[str]:
-    """The names of all metrics, sorted."""
-    for home in dict.fromkeys(METRICS.values()):
-        import_module(home)
-    return sorted(_REGISTRY)
-
-
-def get(name: str) -> type[Metric]:
-    """The metric class of that name.
-
-    Raises
-    ------
-    MetricError
-        If there is none; it names the nearest and lists all.
-    """
-    if name in METRICS:
-        import_module(METRICS[name])
-    if name not in _REGISTRY:
-        close = difflib.get_close_matches(name.lower(), names(), n=1)
-        meant = f"Did you mean {close[0]!r}? " if close else ""
-        raise MetricError(
-            f"unknown metric {name!r}", remedy=f"{meant}Metrics: {', '.join(sorted(_REGISTRY))}."
-        )
-    return _REGISTRY[name]
-
-
-def settings_of(name: str) -> dict[str, Any]:
-    """The settings of a metric and their defaults: the keyword parameters of its constructor."""
-    parameters = inspect.signature(get(name)).parameters
-    return {key: parameter.default for key, parameter in parameters.items()}
-
-
-def create(name: str, /, **settings: Any) -> Metric:
-    """A metric by its name and settings. A setting given as text, as on a command line, is converted to the
-    annotated type.
-
-    Raises
-    ------
-    MetricError
-        If the metric or a setting is unknown, or a value is not of the setting's type or choices.
-    """
-    metric = get(name)
-    known = settings_of(name)
-    if unknown := sorted(set(settings) - set(known)):
-        listed = f"Settings: {', '.join(sorted(known))}." if known else f"{name} has no settings."
-        raise MetricError(f"unknown setting {unknown[0]!r}", name, listed)
-    hints = typing.get_type_hints(metric.__init__)
-    values = {key: _coerced(value, hints.get(key), f"{name}.{key}") for key, value in settings.items()}
-    return metric(**values)
-
-
-_TRUTHS = {"true": True, "yes": True, "1": True, "false": False, "no": False, "0": False}
-_READERS: dict[type, Callable[[str], Any]] = {
-    bool: lambda text: _TRUTHS[text.lower()],
-    int: int,
-    float: float,
-}
 
 
 _NUMBERS: dict[type, type] = {int: Integral, float: Real}
@@ -446,19 +384,3 @@ def _check_type(value: Any, hint: Any, where: str) -> None:
         fits = isinstance(value, tuple(_NUMBERS.get(kind, kind) for kind in kinds if kind is not bool))
     if not fits and not (str in kinds and isinstance(value, PathLike)):
         raise MetricError(f"{value!r} is not of type {kinds[0].__name__}", where)
-
-
-def _coerced(value: Any, hint: Any, where: str) -> Any:
-    """Text converted to the annotated type if that is bool, int, float or None; any other value unchanged."""
-    options = typing.get_args(hint) or (hint,)
-    if not isinstance(value, str) or str in options:
-        return value
-    if type(None) in options and value.lower() in ("", "none"):
-        return None
-    for kind, read in _READERS.items():
-        if kind in options:
-            try:
-                return read(value)
-            except (KeyError, ValueError):
-                raise MetricError(f"{value!r} is not of type {kind.__name__}", where) from None
-    return value

@@ -7,7 +7,8 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from radeval_lib.errors import ModelError, RadevalError
-from radeval_lib.metrics.base import Metric, MetricError, create, get, names, settings_of
+from radeval_lib.metrics.base import Metric, MetricError
+from radeval_lib.metrics.by_name import create, get, names, settings_of
 from radeval_lib.models.packaged import PACKAGED
 from radeval_lib.models.pretrained import RADGRAPH, RULES, hub_answers
 from radeval_lib.models.standing_in import check_installed, is_available, stand_in

@@ -15,7 +15,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from radeval_lib.errors import listed
 from radeval_lib.metrics.api import DEFAULT
-from radeval_lib.metrics.base import Metric, MetricError, Score, get
+from radeval_lib.metrics.base import Metric, MetricError, Score
+from radeval_lib.metrics.by_name import get
 from radeval_lib.metrics.cautions import Cautions
 from radeval_lib.metrics.choosing import Chosen, Wanted, choose, settings_by_name
 from radeval_lib.metrics.comparison import Comparison

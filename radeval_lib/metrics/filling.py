@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from radeval_lib.metrics.base import Metric, create, get, settings_of
+from radeval_lib.metrics.base import Metric
+from radeval_lib.metrics.by_name import create, get, settings_of
 from radeval_lib.metrics.choosing import fitting
 
 

@@ -17,7 +17,8 @@ from radeval_lib.data.manifests import find
 from radeval_lib.data.recorded import Recording
 from radeval_lib.data.records import TextPair
 from radeval_lib.data.restricted import reveal
-from radeval_lib.metrics.base import Metric, create, get
+from radeval_lib.metrics.base import Metric
+from radeval_lib.metrics.by_name import create, get
 from radeval_lib.paths import RECORDED, ROOT
 from radeval_lib.roles import filling
 from radeval_lib.study import code

@@ -30,7 +30,7 @@ class _Ratio(Metric):
 
 @pytest.fixture
 def registered(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(base, "_REGISTRY", {**base._REGISTRY, "_ratio": _Ratio})
+    monkeypatch.setitem(base.REGISTERED, "_ratio", _Ratio)
 
 
 @given(st.lists(st.tuples(st.text(max_size=5), st.text(max_size=5)), max_size=12), st.randoms())

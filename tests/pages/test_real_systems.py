@@ -14,7 +14,7 @@ from radeval_lib.data.errors import DataError
 from radeval_lib.data.manifests import find
 from radeval_lib.data.records import CodedStudy, Report
 from radeval_lib.metrics import create
-from radeval_lib.metrics.base import get
+from radeval_lib.metrics.by_name import get
 from radeval_lib.pages.across import (
     coded_findings,
     r2gen_references,

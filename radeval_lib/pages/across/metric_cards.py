@@ -18,7 +18,8 @@ from radeval_lib.cards.score_files import known_rows
 from radeval_lib.cards.scoring import MetricScorer
 from radeval_lib.cards.words import edit_costs, own
 from radeval_lib.data import recorded
-from radeval_lib.metrics.base import Metric, create
+from radeval_lib.metrics.base import Metric
+from radeval_lib.metrics.by_name import create
 from radeval_lib.origin import RECORDED_SCORES
 from radeval_lib.paths import RECORDED
 from radeval_lib.stats.inputs import FloatArray

@@ -12,7 +12,8 @@ import pandas as pd
 from numpy.typing import ArrayLike
 
 from radeval_lib.data.errors import DataError
-from radeval_lib.metrics.base import Metric, MetricError, get
+from radeval_lib.metrics.base import Metric, MetricError
+from radeval_lib.metrics.by_name import get
 from radeval_lib.stats.correlations import Resampled, resample
 from radeval_lib.stats.printed import Kind
 from radeval_lib.study.runs import Run

@@ -10,7 +10,7 @@ import pandas as pd
 from radeval_lib.data import recorded
 from radeval_lib.data.iu_systems import LAST_IMAGE, REFERENCES
 from radeval_lib.data.recorded import Recording
-from radeval_lib.metrics.base import create, get
+from radeval_lib.metrics.by_name import create, get
 from radeval_lib.origin import RECORDED_SCORES
 from radeval_lib.pages.across.system_scores import SHUFFLES, difference, findings, first, means, titles
 from radeval_lib.pages.across.system_sets import CONSTANT, METRICS, SAME, outputs

@@ -11,7 +11,7 @@ import pandas as pd
 
 from radeval_lib import own_yaml
 from radeval_lib.data.recorded import Recording
-from radeval_lib.metrics.base import get
+from radeval_lib.metrics.by_name import get
 from radeval_lib.pages.across.system_scores import difference, findings, first, means, titles
 from radeval_lib.pages.across.system_sets import CONSTANT
 from radeval_lib.wording import p_words

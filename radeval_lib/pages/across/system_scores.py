@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from radeval_lib.data.errors import DataError
 from radeval_lib.data.recorded import Recording
 from radeval_lib.errors import listed
-from radeval_lib.metrics.base import get
+from radeval_lib.metrics.by_name import get
 from radeval_lib.pages.across.system_sets import STRATA, unmasked
 from radeval_lib.stats.estimates import Estimate
 from radeval_lib.stats.proportions import wilson
