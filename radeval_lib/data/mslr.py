@@ -40,7 +40,8 @@ def load_ratings(path: Path) -> list[RatedPair]:
     """Ratings of ``annotations/A<n>.tsv``: 0 to 6, the sum over three facets of 2 (the same), 1 (in part) and
     0 (not the same, or not there).
 
-    Rows in which a facet has no answer, or "other / uncertain", are left out.
+    Rows in which a facet has no answer, or "other / uncertain", are left out; any other answer that is not
+    one of the choices raises :class:`FormatError`.
     """
     columns = ("ExpID", "ReviewID", "Target Summary", "Generated Summary", *_FACETS.values())
     rows = reading.read_csv(path, columns, delimiter="\t")
@@ -63,6 +64,7 @@ def _rating(row: reading.Entry, rater: str) -> Iterator[RatedPair]:
 
 
 def _points(answer: str, facet: str, where: str) -> int | None:
+    """The points of an answer such as "2: Yes"; None where it says neither how much nor how little."""
     key = answer.partition(":")[0].strip()
     if key in _POINTS:
         return _POINTS[key]

@@ -34,6 +34,11 @@ def load(scores: Path, summaries: Path) -> list[FactRating]:
     """Ratings in the files' order; systems, which the files do not name, are numbered from 1 by their order.
 
     An omission rate of -1 is kept as None, with a word in ``fault``.
+
+    Raises
+    ------
+    FormatError
+        If the files have different numbers of rows, a rate is none, or an ID has two dialogues.
     """
     rated = list(reading.read_csv(scores, (*_RATES.values(), _OMISSION)))
     written = list(reading.read_csv(summaries, ("ID", "Dialogue", "Reference Summary", "Automatic Summary")))

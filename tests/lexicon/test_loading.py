@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from functools import cache
 
 import pytest
-import yaml
 
 from radeval_lib import own_yaml
 from radeval_lib.errors import LexiconError
@@ -160,6 +158,7 @@ CHEST, GRAMMAR, PROTOCOLS = "regions/chest.yml", "grammar.yml", "protocols.yml"
             "'lungs_clear': sentence 'the <lungs are",
         ),
         (CHEST, "chest: true", "chest: [", "not valid YAML"),
+        (CHEST, "  rv: {", "  ra: {", "a key stands twice"),
     ],
 )
 def test_mistakes_name_file_and_entry(
@@ -178,19 +177,3 @@ def test_mistakes_name_file_and_entry(
 
 
 _content = cache(own_yaml.read)
-
-
-def test_no_key_stands_twice_in_a_mapping() -> None:
-    """YAML keeps the last of several values of a key, so that nothing else would tell."""
-    doubled = []
-    for path in (*FOLDER.rglob("*.yml"), *(FOLDER.parent / "findings").glob("*.yml")):
-        nodes = [yaml.compose(path.read_text(encoding="utf-8"), Loader=yaml.CSafeLoader)]
-        while nodes:
-            node = nodes.pop()
-            if isinstance(node, yaml.MappingNode):
-                keys = Counter(key.value for key, _ in node.value)
-                doubled += [(path.name, key) for key, times in keys.items() if times > 1]
-                nodes += [value for _, value in node.value]
-            elif isinstance(node, yaml.SequenceNode):
-                nodes += node.value
-    assert doubled == []
