@@ -33,7 +33,8 @@ import transformers
 
 from radeval_lib.models.encoders import Encoder
 from radeval_lib.models.judges.language_model import CausalJudge
-from radeval_lib.models.ner.iob import IobNerModel, IobScheme
+from radeval_lib.models.ner.iob import IobScheme
+from radeval_lib.models.ner.iob_model import IobNerModel
 from radeval_lib.models.packaged import packaged_minilm
 from radeval_lib.models.training import TrainingSettings, train
 from radeval_lib.paths import BUILD

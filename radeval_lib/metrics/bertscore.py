@@ -89,7 +89,7 @@ class BertScore(Metric):
         """Whether the model reads only the beginning of a text."""
         if len(text) <= _MOST_TOKENS - 2:  # a token has a character at least
             return False
-        from radeval_lib.models.encoders import well_formed
+        from radeval_lib.models.word_pieces import well_formed
 
         ids = self._loaded.tokenizer(well_formed(one_line(text)), verbose=False)["input_ids"]
         return len(ids) > _MOST_TOKENS
@@ -119,7 +119,7 @@ class BertScore(Metric):
         import torch
 
         from radeval_lib.models.batching import in_batches
-        from radeval_lib.models.encoders import well_formed
+        from radeval_lib.models.word_pieces import well_formed
 
         tokenizer, model = self._loaded
         encoded = tokenizer([well_formed(text) for text in texts], truncation=True, max_length=_MOST_TOKENS)

@@ -8,7 +8,8 @@ from __future__ import annotations
 from pathlib import Path
 
 from radeval_lib.errors import ModelError
-from radeval_lib.models.graph.model import GraphModel, GraphSettings
+from radeval_lib.models.graph.model import GraphModel
+from radeval_lib.models.graph.network import GraphSettings
 from radeval_lib.models.ner.training import scheme_of
 from radeval_lib.models.packaged import PACKAGED
 from radeval_lib.models.randomness import seeded

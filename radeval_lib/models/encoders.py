@@ -17,6 +17,7 @@ from radeval_lib.models.identity import checksum
 from radeval_lib.models.packaged import PACKAGED
 from radeval_lib.models.pretrained import pretrained, weights
 from radeval_lib.models.soundness import ENCODER
+from radeval_lib.models.word_pieces import well_formed
 
 Pooling = Literal["cls", "mean"]
 
@@ -110,57 +111,3 @@ class Encoder:
             return vectors
 
         return in_batches(self.model, lengths, computed, precision=self.precision)
-
-
-def well_formed(text: str) -> str:
-    """``text`` with lone surrogates, which cannot be written as UTF-8, replaced by U+FFFD."""
-    try:
-        text.encode("utf-8")
-    except UnicodeEncodeError:
-        return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
-    return text
-
-
-MAX_PIECES = 512
-"""Longer sequences are cut."""
-
-
-def encode_words(
-    tokenizer: Any, sentences: Sequence[Sequence[str]]
-) -> list[tuple[list[int], list[tuple[int, int]]]]:
-    """For each sentence, its piece ids, and the first and last piece of each word within the first
-    :data:`MAX_PIECES`."""
-    if not sentences:  # of which a tokenizer would make one
-        return []
-    words = [[well_formed(word) or " " for word in sentence] for sentence in sentences]
-    encoded = tokenizer(words, is_split_into_words=True, truncation=True, max_length=MAX_PIECES)
-    result = []
-    for row in encoded.encodings:
-        places: dict[int, tuple[int, int]] = {}
-        for position, word in enumerate(row.word_ids):
-            if word is not None:
-                places[word] = (places.get(word, (position, position))[0], position)
-        # A word that the tokenizer makes nothing of stands where the word before it ended.
-        known: list[tuple[int, int]] = []
-        for word in range(max(places, default=-1) + 1):
-            last = known[-1][1] if known else 0
-            known.append(places.get(word, (last, last)))
-        result.append((list(row.ids), known))
-    return result
-
-
-def places_of_spans(
-    places: Sequence[tuple[int, int]], spans: Sequence[tuple[int, int]]
-) -> dict[str, list[int]]:
-    """First and last piece of each span, by the places of its words, and its words less one."""
-    return {
-        "starts": [places[start][0] for start, _ in spans],
-        "ends": [places[end - 1][1] for _, end in spans],
-        "widths": [end - start - 1 for start, end in spans],
-    }
-
-
-def candidate_spans(words: int, width: int) -> list[tuple[int, int]]:
-    """Every span ``[start, end)`` of at most ``width`` words in a unit of ``words`` words, by start, then
-    by end."""
-    return [(start, end) for start in range(words) for end in range(start + 1, min(start + width, words) + 1)]

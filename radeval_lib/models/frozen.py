@@ -11,8 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from radeval_lib.models.batching import in_batches, padded
-from radeval_lib.models.encoders import Encoder, encode_words
-from radeval_lib.models.ner.iob import fast_tokenizer
+from radeval_lib.models.encoders import Encoder
+from radeval_lib.models.word_pieces import encode_words, fast_tokenizer
 
 if TYPE_CHECKING:
     import torch

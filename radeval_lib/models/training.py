@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar
 
 from radeval_lib import checksums, origin
 from radeval_lib.errors import ModelError, check_at_least
-from radeval_lib.models.batching import IGNORED, unpadded
+from radeval_lib.models.batching import IGNORED
 from radeval_lib.models.checkpoints import (
     Checkpoint,
     load_trainable_state,
@@ -25,6 +25,7 @@ from radeval_lib.models.checkpoints import (
 from radeval_lib.models.devices import device_of
 from radeval_lib.models.pretrained import quiet
 from radeval_lib.models.randomness import rng_state, set_rng_state
+from radeval_lib.models.unpadding import unpadded
 
 if TYPE_CHECKING:
     import torch

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from radeval_lib.errors import ModelError
-from radeval_lib.models.encoders import well_formed
+from radeval_lib.models.word_pieces import well_formed
 
 
 def trimmed_tokenizer(tokenizer: Any, texts: Iterable[str]) -> tuple[Any, list[int]]:

@@ -15,11 +15,12 @@ from transformers import AutoModel, AutoTokenizer
 
 from radeval_lib.data.records import Document
 from radeval_lib.errors import ModelError
+from radeval_lib.models.batching import IGNORED
 from radeval_lib.models.classifiers import TextClassifier
 from radeval_lib.models.derived import shallow, trimmed, untrained
 from radeval_lib.models.frozen import FrozenEncoder, frozen
 from radeval_lib.models.masked_language import SHARE, MaskedLanguageModel
-from radeval_lib.models.ner.iob import IGNORED, FirstPieceScheme
+from radeval_lib.models.ner.iob import FirstPieceScheme
 from radeval_lib.models.packaged import PACKAGED, packaged_minilm
 from radeval_lib.models.probes import fit_probe
 

@@ -15,9 +15,10 @@ import transformers
 from radeval_lib.errors import FileError, ModelError
 from radeval_lib.models.cache import BlobCache, text_key
 from radeval_lib.models.devices import device_of
-from radeval_lib.models.encoders import Encoder, well_formed
+from radeval_lib.models.encoders import Encoder
 from radeval_lib.models.identity import checksum
 from radeval_lib.models.packaged import packaged_minilm
+from radeval_lib.models.word_pieces import well_formed
 
 pytestmark = pytest.mark.usefixtures("one_thread")
 

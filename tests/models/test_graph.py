@@ -20,7 +20,8 @@ from radeval_lib.data.records import AnnotatedSentence, Entity, Relation
 from radeval_lib.errors import ModelError
 from radeval_lib.models.graph.counting import counts
 from radeval_lib.models.graph.extraction import ModelExtractor, RecordedGraphs, open_extractor
-from radeval_lib.models.graph.model import GraphModel, GraphSettings, tally
+from radeval_lib.models.graph.model import GraphModel, tally
+from radeval_lib.models.graph.network import GraphSettings
 from radeval_lib.models.graph.training import new_model, unit_records
 from radeval_lib.models.graph.word_graphs import (
     MAX_WORDS,

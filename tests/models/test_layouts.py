@@ -19,7 +19,8 @@ from radeval_lib.models import catalog, soundness
 from radeval_lib.models.classifiers import TextClassifier
 from radeval_lib.models.encoders import Encoder
 from radeval_lib.models.judges.language_model import CausalJudge
-from radeval_lib.models.ner.iob import IobNerModel, IobScheme
+from radeval_lib.models.ner.iob import IobScheme
+from radeval_lib.models.ner.iob_model import IobNerModel
 from radeval_lib.models.pretrained import weights
 from radeval_lib.models.summarizers.seq2seq import Seq2SeqSummarizer, encoder_decoder
 

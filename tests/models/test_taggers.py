@@ -17,7 +17,8 @@ from radeval_lib.data.records import AnnotatedSentence, Entity, plain_words
 from radeval_lib.errors import ModelError
 from radeval_lib.models.batching import buckets
 from radeval_lib.models.ner.entities import Counts, gold_spans, span_scores, words_of
-from radeval_lib.models.ner.iob import IobNerModel, IobScheme, iob_labels
+from radeval_lib.models.ner.iob import IobScheme
+from radeval_lib.models.ner.iob_model import IobNerModel, iob_labels
 from radeval_lib.models.ner.span_scheme import SpanNerModel, SpanScheme, SpanSettings
 from radeval_lib.models.ner.training import open_ner_model, scheme_of
 from radeval_lib.models.training import TrainingSettings, train

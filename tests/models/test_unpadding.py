@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from transformers import BertConfig, BertForTokenClassification
 
-from radeval_lib.models.batching import pack_sequences, unpadded
+from radeval_lib.models.unpadding import pack_sequences, unpadded
 
 pytestmark = pytest.mark.usefixtures("one_thread")
 

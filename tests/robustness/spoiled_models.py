@@ -29,7 +29,8 @@ from radeval_lib.cli import main
 from radeval_lib.errors import ModelError
 from radeval_lib.models.encoders import Encoder
 from radeval_lib.models.graph.extraction import open_extractor
-from radeval_lib.models.graph.model import GraphModel, GraphSettings
+from radeval_lib.models.graph.model import GraphModel
+from radeval_lib.models.graph.network import GraphSettings
 from radeval_lib.models.judges.opening import open_judge
 from radeval_lib.models.judges.tuning import JudgeTuning, small_model
 from radeval_lib.models.ner.span_scheme import SpanScheme, SpanSettings

@@ -9,7 +9,8 @@ from typing import Any
 
 from radeval_lib.data.records import AnnotatedSentence, Entity, Relation, plain_words
 from radeval_lib.errors import ModelError
-from radeval_lib.models.graph.model import GraphModel, GraphSettings
+from radeval_lib.models.graph.model import GraphModel
+from radeval_lib.models.graph.network import GraphSettings
 from radeval_lib.models.graph.word_graphs import Unit, gold_graph, units, within
 from radeval_lib.models.randomness import seeded
 
@@ -24,7 +25,7 @@ def new_model(
     init_model : folder or name of the encoder from which it starts.
     corpus : what it is to be trained on, which gives its labels.
     seed : what the head is drawn from.
-    head : fields of :class:`~radeval_lib.models.graph.model.GraphSettings` other than the labels.
+    head : fields of :class:`~radeval_lib.models.graph.network.GraphSettings` other than the labels.
     """
     rows = list(corpus)
     entities = tuple(sorted({entity.label for row in rows for entity in row.entities}))

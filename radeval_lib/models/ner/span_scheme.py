@@ -18,17 +18,19 @@ from radeval_lib.data.iob_tags import WordSpan
 from radeval_lib.errors import ModelError, check_at_least
 from radeval_lib.models.batching import IGNORED, in_batches, of_distinct, padded, stacked
 from radeval_lib.models.devices import Precision, device_of, precision_of
-from radeval_lib.models.encoders import (
-    MAX_PIECES,
-    candidate_spans,
-    encode_words,
-    places_of_spans,
-)
 from radeval_lib.models.ner.entities import words_of
-from radeval_lib.models.ner.iob import Scheme, fast_tokenizer, longer_than
+from radeval_lib.models.ner.scheme import Scheme
 from radeval_lib.models.pretrained import weights
 from radeval_lib.models.saving import fill, read_settings, save_checkpoint
 from radeval_lib.models.soundness import ENCODER
+from radeval_lib.models.word_pieces import (
+    MAX_PIECES,
+    candidate_spans,
+    encode_words,
+    fast_tokenizer,
+    longer_than,
+    places_of_spans,
+)
 
 if TYPE_CHECKING:
     import torch

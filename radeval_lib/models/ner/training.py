@@ -7,7 +7,9 @@ from typing import Any, Literal
 
 from radeval_lib.errors import ModelError, check_choice
 from radeval_lib.models.devices import Precision
-from radeval_lib.models.ner.iob import IobNerModel, IobScheme, Scheme
+from radeval_lib.models.ner.iob import IobScheme
+from radeval_lib.models.ner.iob_model import IobNerModel
+from radeval_lib.models.ner.scheme import Scheme
 from radeval_lib.models.ner.span_scheme import SETTINGS, SpanNerModel, SpanScheme, SpanSettings
 from radeval_lib.models.randomness import seeded
 

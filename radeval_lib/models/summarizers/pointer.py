@@ -15,10 +15,10 @@ from radeval_lib.data.records import ReportPair
 from radeval_lib.data.restricted import reveal
 from radeval_lib.errors import ModelError, check_at_least
 from radeval_lib.models.batching import in_batches, of_distinct, stacked
-from radeval_lib.models.encoders import well_formed
 from radeval_lib.models.randomness import seeded
 from radeval_lib.models.summarizers.base import checked, mean_rouge_l, sentence_case
 from radeval_lib.models.summarizers.beam_search import BeamSettings, search
+from radeval_lib.models.word_pieces import well_formed
 
 # The ids of the special pieces, and the pieces.
 PAD, UNKNOWN, BEGIN, END = 0, 1, 2, 3

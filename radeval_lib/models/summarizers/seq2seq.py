@@ -14,12 +14,12 @@ from radeval_lib.data.restricted import reveal
 from radeval_lib.errors import ModelError, check_at_least
 from radeval_lib.models.batching import IGNORED, in_batches, of_distinct, stacked
 from radeval_lib.models.devices import device_of
-from radeval_lib.models.encoders import well_formed
 from radeval_lib.models.pretrained import locate, pretrained, quiet, weights
 from radeval_lib.models.randomness import seeded
 from radeval_lib.models.soundness import ENCODER, NEW_DECODER, SEQ2SEQ
 from radeval_lib.models.summarizers.base import checked, mean_rouge_l
 from radeval_lib.models.vocabularies import keep_rows, trimmed_tokenizer
+from radeval_lib.models.word_pieces import well_formed
 
 if TYPE_CHECKING:
     import torch

@@ -11,7 +11,7 @@ import pandas as pd
 from radeval_lib.data.records import AnnotatedSentence, plain_words
 from radeval_lib.errors import ParameterError
 from radeval_lib.models.ner.entities import gold_spans, span_scores
-from radeval_lib.models.ner.iob import Scheme
+from radeval_lib.models.ner.scheme import Scheme
 
 NOTEBOOK = "ratescore/ner_training"
 SOURCES = ("MIMIC-IV", "Radiopaedia")

@@ -1,0 +1,115 @@
+"""NER models that are token classifiers, whoever trained them, their labels read in one of two ways."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from radeval_lib.errors import ModelError, check_choice
+from radeval_lib.models.batching import in_batches, of_distinct, padded
+from radeval_lib.models.devices import Precision, device_of, precision_of
+from radeval_lib.models.ner.entities import Decoding, decode
+from radeval_lib.models.pretrained import pretrained, weights
+from radeval_lib.models.soundness import NER_MODEL
+from radeval_lib.models.word_pieces import MAX_PIECES, longer_than, well_formed
+
+_SPECIAL = ("[CLS]", "[SEP]")  # the released code knows these two by name and no others
+
+
+class IobNerModel:
+    """Tags sentences with a token-classification model whose labels are O, B-TYPE and I-TYPE.
+
+    Sentences that the tokenizer makes the same tokens of are tagged once. Longer ones than
+    :data:`MAX_PIECES`, or than the model has places for, are cut, as in the released code.
+
+    Parameters
+    ----------
+    model : folder or hub name.
+    decoding : ``released``, as RaTEScore's code reads the labels, or ``standard``; see :func:`decode`.
+    device : ``auto``, ``cpu`` or ``cuda``.
+    precision : ``auto``, ``float32`` or ``bfloat16``; see :func:`~radeval_lib.models.devices.precision_of`.
+
+    Raises
+    ------
+    ModelError
+        If the model cannot be loaded, its labels are others, or a setting is unknown.
+    """
+
+    def __init__(
+        self,
+        model: str | Path,
+        *,
+        decoding: Decoding = "released",
+        device: str = "auto",
+        precision: Precision = "auto",
+    ) -> None:
+        check_choice(decoding, Decoding, "decoding", ModelError)
+        from transformers import AutoConfig, AutoModelForTokenClassification, AutoTokenizer
+
+        self.name, self.decoding = str(model), decoding
+        self.device = device_of(device)
+        self.precision = precision_of(self.device, precision)
+        self.labels = iob_labels(pretrained(AutoConfig, model).id2label, self.name)
+        self.tokenizer: Any = pretrained(AutoTokenizer, model)
+        self.model: Any = weights(AutoModelForTokenClassification, model, NER_MODEL).to(self.device)
+        limit = getattr(self.model.config, "max_position_embeddings", 0) or MAX_PIECES
+        self.max_tokens = min(MAX_PIECES, limit)
+        self._words: dict[tuple[int, ...], str] = {}
+
+    def tag(self, sentences: Sequence[str]) -> list[list[tuple[str, str]]]:
+        """(text, type) of each entity of each sentence; the text is what the tokens decode to."""
+        if not sentences:
+            return []
+        encoded = self.tokenizer(
+            [well_formed(sentence) for sentence in sentences], truncation=True, max_length=self.max_tokens
+        )
+        sequences = [tuple(ids) for ids in encoded["input_ids"]]
+        return list(map(list, of_distinct(sequences, self._found)))
+
+    def cut(self, sentences: Sequence[str]) -> list[bool]:
+        """Whether each sentence is longer than the model reads."""
+        return longer_than(self.max_tokens, self.tokenizer, sentences)
+
+    def _entities(self, ids: tuple[int, ...], row: NDArray[np.int16]) -> list[tuple[str, str]]:
+        """(text, type) of each entity, given the pieces of a sentence and the index of each one's label."""
+        if not row.any() and self.labels[0] == "O":
+            return []
+        tokens = self.tokenizer.convert_ids_to_tokens(list(ids))
+        special = [token in _SPECIAL for token in tokens]
+        spans = decode([self.labels[index] for index in row], special, self.decoding)
+        return [(self._text(ids[start:end]), kind) for start, end, kind in spans]
+
+    def _text(self, ids: tuple[int, ...]) -> str:
+        """What pieces decode to; up to 200,000 answers are kept, for most entities occur again and again."""
+        if ids not in self._words:
+            if len(self._words) > 200_000:
+                self._words.clear()
+            tokens = self.tokenizer.convert_ids_to_tokens(list(ids))
+            self._words[ids] = self.tokenizer.convert_tokens_to_string(tokens)
+        return self._words[ids]
+
+    def _found(self, sequences: list[tuple[int, ...]]) -> Iterator[list[tuple[str, str]]]:
+        """The entities of sequences, of each token the likeliest label."""
+
+        def best(batch: list[int], device: Any) -> list[NDArray[np.int16]]:
+            inputs = padded(self.tokenizer, (list(sequences[index]) for index in batch)).to(device)
+            rows = self.model(**inputs).logits.argmax(dim=-1).cpu().numpy().astype(np.int16)
+            return [row[: len(sequences[index])].copy() for index, row in zip(batch, rows, strict=True)]
+
+        rows = in_batches(self.model, list(map(len, sequences)), best, precision=self.precision)
+        return map(self._entities, sequences, rows)
+
+
+def iob_labels(id2label: dict[int, str], where: str) -> list[str]:
+    """The labels by index, types in upper case."""
+    indices = sorted(id2label)
+    labels = [str(id2label[index]) for index in indices]
+    wrong = [label for label in labels if label != "O" and not (label[:2] in ("B-", "I-") and label[2:])]
+    if indices != list(range(len(indices))) or wrong:
+        found = f"labels are not IOB: {', '.join(labels[:12])}"
+        raise ModelError(found, Path(where).name, "Give a token classifier with O, B-TYPE and I-TYPE.")
+    return [label if label == "O" else label[:2] + label[2:].upper() for label in labels]
