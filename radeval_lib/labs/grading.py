@@ -38,6 +38,7 @@ from radeval_lib.labs.submissions import Submission
 
 _LOADED_ONCE = ("ipykernel.inprocess.ipkernel", "radeval_lib.findings")
 """Modules that every submission needs, loaded before its process is forked."""
+_ENCODINGS = ("utf-8", "utf-16-le", "utf-16-be")
 _REMEDY = (
     "Install it (on Debian and Ubuntu: apt install bubblewrap), or take the risk with --trust-submissions: "
     "submissions can then read and change whatever you can."
@@ -130,12 +131,13 @@ def _try_sandbox(memory: int) -> None:
 
 
 def _labs_in_use(every: Sequence[Submission], default_lab: str) -> list[lab_sources.Lab]:
-    """The labs whose names are in files: no other is built."""
+    """The labs whose names are in files, in any encoding that notebooks are read in: no other is built."""
     used, labs = {default_lab}, lab_sources.labs()
     for submission in every:
         if submission.path is not None and submission.path.stat().st_size <= notebook_files.LARGEST:
             content = submission.path.read_bytes()
-            used |= {lab.name for lab in labs if lab.name.encode() in content}
+            written = {(lab.name, encoding) for lab in labs for encoding in _ENCODINGS}
+            used |= {name for name, encoding in written if name.encode(encoding) in content}
     return [lab for lab in labs if lab.name in used]
 
 

@@ -129,24 +129,16 @@ def judge(
     tasks : the names of those that are not marked yet.
     report : takes each message to the grader.
     """
-    student, cell = StudentChannel(channel, request["seconds"]), None
-    try:
-        student.send(request)
-        while not (message := student.listen()).get("ready"):
-            cell = message["cell"] if type(message.get("cell")) is int else cell
-            if "remark" in message and cell is not None:
-                report(CellRemark(cell, str(message["remark"])[:LONGEST_MESSAGE]))
-    except GoneError:
-        report(ProcessKilled(cell))
-        return
-    ids = _ids(message)
-    report(StudentIds(ids))
+    student = StudentChannel(channel, request["seconds"])
+    ids = _run_cells(student, request, report)
     if not ids or "id" not in ids[-1]:
         return
     given = {"student_id": ids[-1]["id"], "solution": solved(notebook, ids[-1]["id"])}
     waiting = {}
-    for task in notebook.metadata["lab"]["tasks"]:  # all before any hidden test: what a function was asked by
-        if task["name"] in tasks:  # one, it must not be able to tell in a visible check's message
+    # Every visible check comes before any hidden test: a function could else repeat, in the message of a
+    # visible check, what a hidden test gave it.
+    for task in notebook.metadata["lab"]["tasks"]:
+        if task["name"] in tasks:
             visible, failure = _outcomes(task, student, given, hidden=False), student.pop_failure()
             if failure:
                 report(TaskMarked(task["name"], 0.0, task["points"], _different(visible)))
@@ -160,6 +152,26 @@ def judge(
         report(TaskMarked(task["name"], points, task["points"], _different(visible + hidden)))
         if "stopped" in student.pop_failure():
             return
+
+
+def _run_cells(
+    student: StudentChannel, request: Mapping[str, Any], report: Callable[[Message], None]
+) -> list[dict[str, str]]:
+    """Have the cells run, and report what there is to say of them and the ids that they left; returns these
+    ids, none where the process was killed."""
+    cell = None
+    try:
+        student.send(request)
+        while not (message := student.listen()).get("ready"):
+            cell = message["cell"] if type(message.get("cell")) is int else cell
+            if "remark" in message and cell is not None:
+                report(CellRemark(cell, str(message["remark"])[:LONGEST_MESSAGE]))
+    except GoneError:
+        report(ProcessKilled(cell))
+        return []
+    ids = _ids(message)
+    report(StudentIds(ids))
+    return ids
 
 
 def _different(messages: Sequence[str | None]) -> list[str]:

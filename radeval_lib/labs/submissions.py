@@ -21,6 +21,7 @@ from radeval_lib.labs.archives import MOST_FILES, unpack
 from radeval_lib.labs.notebook_files import LARGEST, NOTEBOOK, SCRIPTS, refusal
 
 _RENAMED = re.compile(r"(\.txt|\.json|\.ipynb ?\(\d+\))?", re.IGNORECASE)  # endings: .txt, .ipynb (1), none
+_BEFORE_TEXT = b"\xef\xbb\xbf\xff\xfe\x00 \t\r\n"  # blanks, and marks of UTF-8 and UTF-16
 _IGNORED = {"__MACOSX", "__pycache__", "Thumbs.db", "desktop.ini", "node_modules"}
 _WRITTEN_BY_LABS = {"leaderboard.csv", "leaderboard-check.csv"}  # beside the notebook that was run
 _CHECKPOINTS = ".ipynb_checkpoints"
@@ -211,7 +212,7 @@ def _is_renamed(path: Path) -> bool:
         return False
     with suppress(OSError, ValueError, RecursionError):
         text = path.read_bytes() if path.stat().st_size <= LARGEST else b""
-        return text.lstrip().startswith(b"{") and "nbformat" in json.loads(text)
+        return text.lstrip(_BEFORE_TEXT).startswith(b"{") and "nbformat" in json.loads(text)
     return False
 
 

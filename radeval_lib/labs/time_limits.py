@@ -16,7 +16,8 @@ def at_most(seconds: int, in_all: int = 0) -> Iterator[None]:
     """Raise an OutOfTimeError in a block that takes more seconds of processor time, which does not depend on
     what else the machine does, or more seconds ``in_all``, waiting included; 0: however many.
 
-    It is raised again each second, for code that catches everything.
+    It is raised again each second, for code that catches everything. Of nested blocks the inner one ends the
+    outer one's limit; the main thread alone can have one.
     """
     before = {number: signal.signal(number, _stop) for number in (signal.SIGPROF, signal.SIGALRM)}
     signal.setitimer(signal.ITIMER_PROF, seconds, 1)

@@ -65,7 +65,8 @@ def _of_those_alike(graph: Graph, name: str) -> float | None:
 
 
 def listed(name: str) -> float:
-    """How many seconds a step takes by the repository's list, which is of the profile `embedded`."""
+    """How many seconds a step takes by the repository's list, which is of the profile `embedded`: its own, or
+    of a cell its notebook's, or 8 where neither is listed."""
     known = _every_listed()
     return float(known.get(name, known.get(name.rpartition("/")[0], 8.0)))
 

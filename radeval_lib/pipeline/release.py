@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -14,9 +13,9 @@ from radeval_lib import __version__, atomic, checksums
 from radeval_lib.data import guard, guarded_texts, statements
 from radeval_lib.data.manifests import restricted_in
 from radeval_lib.errors import RadevalError, listed
-from radeval_lib.paths import BUILD, IN_REACH, MANIFESTS, ROOT
+from radeval_lib.paths import BUILD, IN_REACH, MANIFESTS
 from radeval_lib.pipeline import book, rendered, searched
-from radeval_lib.study import recordings
+from radeval_lib.study import code, recordings
 from radeval_lib.study.profiles import Profile
 
 RECALL = MANIFESTS / "leak_recall.csv"
@@ -135,5 +134,4 @@ def _in_reach(profile: Profile, output_dir: Path, data_root: Path | None) -> lis
 
 def _commit() -> str:
     """The commit of the checkout, with ``-dirty`` where files differ from it; empty where there is none."""
-    command = ["git", "describe", "--always", "--dirty"]
-    return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False).stdout.strip()
+    return (code.git("describe", "--always", "--dirty") or "").strip()

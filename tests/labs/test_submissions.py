@@ -11,9 +11,9 @@ import jupytext
 import nbformat
 import pytest
 
-from radeval_lib.labs import archives
+from radeval_lib.labs import archives, grading
 from radeval_lib.labs.notebook_files import read, written_id
-from radeval_lib.labs.submissions import Submission, collect
+from radeval_lib.labs.submissions import Sender, Submission, collect
 
 BEGIN = 'from radeval_lib.labs.checks import Checks\n\ngrader = Checks("a_lab", "0.1.0-abc")'
 NOTEBOOK = nbformat.v4.new_notebook(
@@ -53,6 +53,13 @@ def test_notebooks_of_any_encoding(encoding: str, tmp_path: Path) -> None:
     notebook = read(put(tmp_path / "a.ipynb", json.dumps(NOTEBOOK, ensure_ascii=False).encode(encoding)))
     assert (notebook.cells, notebook.lab, notebook.version) == (CELLS, "a_lab", "0.1.0-abc")
     assert bool(notebook.notes) == (encoding == "cp1252")
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-16", "utf-16-be", "cp1252"])
+def test_the_lab_of_a_notebook_is_known_in_any_encoding(encoding: str, tmp_path: Path) -> None:
+    path = put(tmp_path / "a.ipynb", 'Checks("write_a_judge", "1")'.encode(encoding))
+    submission = Submission("a.ipynb", Sender("", ""), path, 0.0)
+    assert [lab.name for lab in grading._labs_in_use([submission], "")] == ["write_a_judge"]
 
 
 def test_texts_of_jupytext(tmp_path: Path) -> None:
@@ -283,9 +290,10 @@ def test_zips_lose_what_is_at_fault_alone(tmp_path: Path, monkeypatch: pytest.Mo
     assert note.endswith(", and 17 more; ask for the .ipynb")
 
 
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16"])
 @pytest.mark.parametrize("name", ["lab.ipynb.txt", "lab.json", "lab.ipynb (1)", "lab"])
-def test_a_notebook_is_known_under_another_name(name: str, tmp_path: Path) -> None:
-    put(tmp_path / "class" / "ada" / name)
+def test_a_notebook_is_known_under_another_name(name: str, encoding: str, tmp_path: Path) -> None:
+    put(tmp_path / "class" / "ada" / name, TEXT.encode(encoding))
     put(tmp_path / "class" / "bob" / "lab.json", "[1]")
     every = found(tmp_path / "class", tmp_path)
     path = every[f"ada/{name}"].path
