@@ -6,6 +6,7 @@ from types import SimpleNamespace
 import pandas as pd
 import pytest
 
+from radeval_lib.data.errors import DataError
 from radeval_lib.pages.across import what_it_costs
 from radeval_lib.pages.across.what_it_costs import encoding_operations, weights
 
@@ -55,3 +56,9 @@ def test_processor_time_leaves_waiting_out() -> None:
     began = time.process_time()
     spent = what_it_costs._seconds(lambda: sum(range(1_000_000)), "cpu")
     assert 0 < spent <= time.process_time() - began
+
+
+def test_pairs_that_only_warm_up_are_not_timed() -> None:
+    pairs = pd.DataFrame({"reference": ["a", "b", "c", "d", "d"], "candidate": ["x"] * 5})
+    with pytest.raises(DataError, match="4 different references"):
+        what_it_costs.timed({}, pairs, "cpu")

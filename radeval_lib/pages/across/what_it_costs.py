@@ -12,6 +12,7 @@ import pandas as pd
 from matplotlib.axes import Axes
 
 from radeval_lib import plots
+from radeval_lib.data.errors import DataError
 from radeval_lib.data.ratings import text_table
 from radeval_lib.metrics.base import Metric
 from radeval_lib.metrics.ratescore.sentences import split
@@ -27,7 +28,8 @@ PEER = {"bleu": 0.09, "rouge_l": 0.16, "bertscore": 0.64, "f1_radgraph": 157.79,
 """Milliseconds per pair that RadEval 2.2 publishes: an A100, reports of 8 to 15 tokens, twenty at once
 (docs/trl_rewards_benchmarks.md at commit 0783f83)."""
 PEER_GREEN = 2210.0  # GREEN's milliseconds there
-WARM_UP = 4  # pairs that are scored before the clock starts
+WARM_UP = 4
+"""Pairs that are scored before the clock starts."""
 
 
 def weights(config: Any) -> int:
@@ -55,14 +57,16 @@ def read_pairs(run: Run, metric: Any) -> tuple[pd.DataFrame, list[tuple[list[int
     """Sixty pairs, and the tokens of each one's sentences and of the distinct names of its entities,
     by RaTEScore's encoder."""
     pairs = text_table(run.load("text_pairs")).head(60)
-    tokens = metric.entity_encoder.tokenizer
+
+    def counted(texts: Sequence[str]) -> list[int]:
+        return [len(metric.entity_encoder.tokenizer(text)["input_ids"]) for text in texts]
+
     read = metric.entities([*pairs["reference"], *pairs["candidate"]])
     lengths = []
     for row, ours, theirs in zip(pairs.itertuples(), read[: len(pairs)], read[len(pairs) :], strict=True):
         sentences = split(row.reference) + split(row.candidate)
         names = sorted({entity.text for entity in (*ours, *theirs)})
-        sides = ([len(tokens(text)["input_ids"]) for text in texts] for texts in (sentences, names))
-        lengths.append((next(sides), next(sides)))
+        lengths.append((counted(sentences), counted(names)))
     return pairs, lengths
 
 
@@ -111,9 +115,13 @@ def cost_table(metric: Any, lengths: Sequence[tuple[Sequence[int], Sequence[int]
 def timed(metrics: Mapping[str, Metric], pairs: pd.DataFrame, device: str) -> pd.Series:
     """Milliseconds per pair that each metric takes, of one core or of the GPU.
 
-    Every reference is taken once, since no text is read twice and a corpus has one candidate per report.
+    Every reference is taken once, since no text is read twice and a corpus has one candidate per report; a
+    DataError where there are no more than the first :data:`WARM_UP`.
     """
     once = pairs.drop_duplicates("reference")
+    if len(once) <= WARM_UP:
+        what = f"{len(once)} different references, of which the first {WARM_UP} are not timed"
+        raise DataError(what, "text pairs", "Give more pairs.")
     milliseconds = {}
     for title, metric in metrics.items():
         texts = [once[column].tolist() for column in ("reference", "candidate")]
