@@ -193,15 +193,15 @@ def ends(drawn: ArrayLike, level: float = 0.95) -> FloatArray:
     return np.nanquantile(array, (0.5 - level / 2, 0.5 + level / 2), axis=0)
 
 
-def widened(cases: int, level: float = 0.95) -> float:
-    """The level at which the percentile interval of a mean of so few cases covers ``level``.
+def widened(cases: int) -> float:
+    """The level at which the percentile interval of a mean of so few cases covers 95 %.
 
     The bootstrap's variance is (n - 1)/n of the unbiased one, and its quantiles are not those of t: the
     expanded percentile interval corrects both (Hesterberg 2015, section 4.2). It needs two cases or more.
     """
     if cases < 2:
         raise ValueError(f"an interval of a mean needs at least 2 cases, not {cases}")
-    t = student.ppf(0.5 + level / 2, cases - 1)
+    t = student.ppf(0.975, cases - 1)
     return float(1 - 2 * ndtr(-math.sqrt(cases / (cases - 1)) * t))
 
 
