@@ -32,7 +32,11 @@ def text_key(text: str) -> bytes:
 
 
 class BlobCache:
-    """Named tables of key -> bytes in one SQLite file, which processes may share."""
+    """Named tables of key -> bytes in one SQLite file, which processes may share.
+
+    A :class:`~radeval_lib.errors.FileError` where the file is damaged or locked, an :class:`OSError` where
+    the disk is full.
+    """
 
     def __init__(self, folder: str | Path, table: str) -> None:
         self._path = Path(folder) / _FILE
@@ -78,10 +82,10 @@ def _open(path: Path) -> Iterator[sqlite3.Connection]:
 
 
 def to_bytes(vector: NDArray[np.float32]) -> bytes:
-    """A vector as little-endian float32."""
+    """A vector, shape (h,), as little-endian float32."""
     return vector.astype("<f4").tobytes()
 
 
 def from_bytes(value: bytes) -> NDArray[np.float32]:
-    """The vector again."""
+    """The vector, float32, shape (h,), of :func:`to_bytes`."""
     return np.frombuffer(value, dtype="<f4")

@@ -32,5 +32,5 @@ def revision(name: str) -> str:
 
 
 def digest(where: str) -> str:
-    """SHA-256 of a model's files; of its name, where a hub or a server resolves it."""
+    """:func:`~radeval_lib.models.identity.checksum` of what :func:`ready` gave."""
     return checksum(where)

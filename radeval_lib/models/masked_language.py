@@ -44,7 +44,8 @@ class MaskedLanguageModel:
     Raises
     ------
     ModelError
-        If the model cannot be loaded, or its embeddings are not as wide as its hidden states.
+        If the model cannot be loaded, its tokenizer has no mask, or its embeddings are not as wide as its
+        hidden states.
     """
 
     new_layers = ("head.", "bias.")
@@ -54,6 +55,9 @@ class MaskedLanguageModel:
         from transformers import AutoModel, AutoTokenizer
 
         self.tokenizer: Any = pretrained(AutoTokenizer, init_model)
+        if self.tokenizer.mask_token_id is None:
+            remedy = "Continue the pretraining of a model that guesses masked pieces."
+            raise ModelError("its tokenizer has no mask", Path(str(init_model)).name, remedy)
         encoder = weights(AutoModel, init_model, ENCODER)
         if encoder.get_input_embeddings().weight.shape[1] != encoder.config.hidden_size:
             wrong = "its embeddings are not as wide as its hidden states"
@@ -64,6 +68,7 @@ class MaskedLanguageModel:
         self._dev_seed = seed + 1
 
     def example(self, record: str) -> dict[str, Any]:
+        """``input_ids`` of the text, cut at 128 pieces; ``special`` is 1 for those that are not to guess."""
         encoded = self.tokenizer(
             well_formed(record), truncation=True, max_length=_LONGEST, return_special_tokens_mask=True
         )
@@ -93,7 +98,8 @@ class MaskedLanguageModel:
         return batch
 
     def measure(self, records: Sequence[str]) -> dict[str, float]:
-        """Mean log-likelihood of the guessed pieces (``score``), and the share guessed right."""
+        """Mean log-likelihood of the guessed pieces (``score``), and the share guessed ``right``; both are 0
+        where there are none."""
         import torch
 
         examples = [self.example(record) for record in records]
@@ -106,7 +112,7 @@ class MaskedLanguageModel:
                 guesses = int((batch["labels"] != IGNORED).sum())
                 loss += float(found["loss"]) * guesses
                 right, total = right + int(found["right"]), total + guesses
-        return {"score": -loss / max(1, total), "right": right / max(1, total)}
+        return {"score": (0.0 - loss) / max(1, total), "right": right / max(1, total)}
 
     def save(self, folder: str | Path) -> None:
         """Write the encoder alone, as safetensors, with its configuration and tokenizer."""

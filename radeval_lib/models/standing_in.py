@@ -28,7 +28,9 @@ def check_installed(name: str) -> None:
 
 
 def is_available(name: str) -> bool:
-    """Whether a model can be opened without a network."""
+    """Whether a model can be opened without a network; an empty name is none."""
+    if not name:
+        return False
     if not needs_torch(name) or Path(name).exists():
         return True
     if name.startswith(RADGRAPH):

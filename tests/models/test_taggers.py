@@ -216,7 +216,7 @@ def test_of_no_sentences_no_entities_are_found(name: Any, tmp_path: Path) -> Non
     assert (model.tag([]), model.cut([])) == ([], [])
 
 
-def test_what_a_scheme_cannot_be_made_with_is_named() -> None:
+def test_what_a_scheme_cannot_be_made_with_is_named(tmp_path: Path) -> None:
     with pytest.raises(ModelError, match="the IOB scheme has no setting 'hidden'"):
         scheme_of("iob", TINY, hidden=3)
     with pytest.raises(ModelError, match="max_width is 0"):
@@ -225,3 +225,6 @@ def test_what_a_scheme_cannot_be_made_with_is_named() -> None:
         IobScheme(TINY, ["A", "A"])
     with pytest.raises(ModelError, match=r"the type 'B' is none of the scheme's\. Types: A"):
         IobScheme(TINY, ["A"]).encoded(["effusion"], [(0, 1, "B")])
+    SpanScheme(TINY, SpanSettings()).save(tmp_path)
+    with pytest.raises(ModelError, match="decoding: unknown value 'usual'"):
+        open_ner_model(tmp_path, decoding="usual", device="cpu")

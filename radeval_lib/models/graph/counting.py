@@ -24,8 +24,8 @@ def counts(
     An entity is right if its borders and its type are. A gold entity wider than the model's spans is left
     out, which helps recall; it is counted as ``unseen``. A relation is right if the borders of its head and
     its tail, its direction and its label are; types of the ends do not matter, except for ``strict`` (PURE's
-    Rel+). A span has one type and an ordered pair one relation: of several the last counts. Gold relations
-    are all counted.
+    Rel+). Labels other than ``entity_types`` and ``relation_types`` are not counted. A span has one type and
+    an ordered pair one relation: of several the last counts. Gold relations are all counted.
     """
     truth, guess = ({(a, b): kind for a, b, kind in graph.entities} for graph in (gold, predicted))
     links, found = (_links(graph) for graph in (gold, predicted))

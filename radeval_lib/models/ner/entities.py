@@ -80,7 +80,8 @@ def decode_released(labels: Sequence[str], special: Sequence[bool]) -> list[Word
 
 @dataclass(frozen=True)
 class Counts:
-    """Sufficient statistics: add them up over sentences to resample or regroup without tagging again."""
+    """Sufficient statistics: add them up over sentences to resample or regroup without tagging again. Each
+    measure is 0 where its denominator is."""
 
     matched: int = 0
     predicted: int = 0
@@ -91,14 +92,17 @@ class Counts:
 
     @property
     def precision(self) -> float:
+        """Share of the predicted spans that are right."""
         return self.matched / self.predicted if self.predicted else 0.0
 
     @property
     def recall(self) -> float:
+        """Share of the gold spans that are found."""
         return self.matched / self.gold if self.gold else 0.0
 
     @property
     def f1(self) -> float:
+        """Harmonic mean of both."""
         total = self.predicted + self.gold
         return 2 * self.matched / total if total else 0.0
 

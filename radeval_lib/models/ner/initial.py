@@ -22,7 +22,9 @@ def prepare(
     device: str = "auto",
     unfinished: Path | None = None,
 ) -> str:
-    """What a tagging scheme can be initialized from; made in ``folder`` where it does not exist yet.
+    """Folder or name of what a tagging scheme can be initialized from, made in ``folder`` if need be.
+
+    A trimmed or untrained model that stands there already is taken; the training on graphs is done again.
 
     Parameters
     ----------
@@ -37,7 +39,8 @@ def prepare(
     Raises
     ------
     ModelError
-        If the model cannot be loaded, or graphs are needed and there are none.
+        If the model cannot be loaded, or sentences with graphs are needed for training or dev and there are
+        none.
     """
     where, read = Path(folder), list(texts)
     model = name.removeprefix(UNTRAINED).removeprefix(AFTER_GRAPHS)

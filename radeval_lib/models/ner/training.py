@@ -1,4 +1,4 @@
-"""NER models by name: what is to be trained, and what was."""
+"""NER models by name: a scheme to train, or the model that a folder holds."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from typing import Any, Literal
 
 from radeval_lib.errors import ModelError, check_choice
 from radeval_lib.models.devices import Precision
+from radeval_lib.models.ner.entities import Decoding
 from radeval_lib.models.ner.iob import IobScheme
 from radeval_lib.models.ner.iob_model import IobNerModel
 from radeval_lib.models.ner.scheme import Scheme
@@ -17,7 +18,10 @@ SchemeName = Literal["iob", "span"]
 
 
 def scheme_of(name: SchemeName, init_model: str | Path, seed: int = 0, **head: Any) -> Scheme:
-    """A scheme to train, its new layers drawn from ``seed``; ``head`` are fields of :class:`SpanSettings`."""
+    """A scheme to train, its new layers drawn from ``seed``; ``head`` are fields of :class:`SpanSettings`.
+
+    A :class:`ModelError` where the scheme is unknown or has no such settings, or the model cannot be loaded.
+    """
     check_choice(name, SchemeName, "scheme", ModelError)
     if name == "iob" and head:
         raise ModelError(f"the IOB scheme has no setting {next(iter(head))!r}", "scheme")
@@ -26,7 +30,12 @@ def scheme_of(name: SchemeName, init_model: str | Path, seed: int = 0, **head: A
 
 
 def open_ner_model(model: str | Path, *, decoding: str, device: str, precision: Precision = "auto") -> Any:
-    """The NER model of a folder or hub name: of spans if this library saved one there, else of tokens."""
+    """The NER model of a folder or hub name: of spans if this library saved one there, else of tokens.
+
+    ``decoding`` is of labels of tokens alone. A :class:`ModelError` where it, ``device`` or ``precision`` is
+    unknown, or the model cannot be loaded.
+    """
+    check_choice(decoding, Decoding, "decoding", ModelError)
     if (Path(model) / SETTINGS).is_file():
         return SpanNerModel(model, device=device, precision=precision)
     return IobNerModel(model, decoding=decoding, device=device, precision=precision)  # type: ignore[arg-type]
