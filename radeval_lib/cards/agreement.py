@@ -170,19 +170,14 @@ class RadPrefAgreement:
         rows = _rows(self._drawn)
         if not self.tested:
             return rows
-        compared = self._drawn.compare(self.name).set_index("rival")
+        shown = {"difference": "difference", "low": "difference_low", "high": "difference_high"}
+        compared = self._drawn.compare(self.name).set_index("rival").rename(columns=shown)
         draws = dict(zip(self._drawn.names, self._drawn.draws, strict=True))
         own = draws[self.name]
         for row in rows:
             if row["metric"] != self.name:
-                lead = compared.loc[row["metric"]]
-                row |= {
-                    "difference": float(lead["difference"]),
-                    "difference_low": float(lead["low"]),
-                    "difference_high": float(lead["high"]),
-                    "p_holm": float(lead["p_holm"]),
-                    "detectable": float(detectable(np.nanstd(own - draws[row["metric"]]), LEVEL)),
-                }
+                row |= compared.loc[row["metric"], [*shown.values(), "p_holm"]].astype(float).to_dict()
+                row["detectable"] = float(detectable(np.nanstd(own - draws[row["metric"]]), LEVEL))
         return rows
 
     def clusters(self) -> list[list[str]]:

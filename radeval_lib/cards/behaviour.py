@@ -41,11 +41,9 @@ def costs(frame: pd.DataFrame, values: FloatArray, *, resamples: int, seed: int)
     part = frame[frame["part"] == "edits"]
     wide = pd.Series(values[part.index], [part["row"], part["kind"]]).unstack()
     loss = -wide.sub(wide["same"], axis=0)
-    ones = np.ones((len(loss), 1))
-    (unrelated,) = sum_estimates(
-        np.hstack([loss[["another report"]].to_numpy(), ones]), mean_of_sums, resamples=resamples,
-        rng=np.random.default_rng([seed, 0]),
-    )  # fmt: skip
+    of_reports = np.column_stack([loss["another report"], np.ones(len(loss))])
+    rng = np.random.default_rng([seed, 0])
+    (unrelated,) = sum_estimates(of_reports, mean_of_sums, resamples=resamples, rng=rng)
     rows: list[dict[str, Any]] = []
     for kind, edits in KINDS.items():
         for edit in edits:
