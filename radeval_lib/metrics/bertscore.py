@@ -101,7 +101,7 @@ class BertScore(Metric):
 
         from radeval_lib.models.devices import device_of
         from radeval_lib.models.pretrained import pretrained, weights
-        from radeval_lib.models.soundness import ENCODER
+        from radeval_lib.models.uses import ENCODER
 
         model = weights(AutoModel, self.encoder, ENCODER).to(device_of(self.device))
         depth = int(model.config.num_hidden_layers)

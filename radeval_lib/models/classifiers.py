@@ -15,7 +15,7 @@ from radeval_lib.errors import ModelError
 from radeval_lib.models.batching import in_batches, padded
 from radeval_lib.models.ner.iob import labelled
 from radeval_lib.models.pretrained import pretrained, weights
-from radeval_lib.models.soundness import NEW_CLASSIFIER
+from radeval_lib.models.uses import NEW_CLASSIFIER
 from radeval_lib.models.word_pieces import MAX_PIECES, well_formed
 
 if TYPE_CHECKING:

@@ -16,7 +16,7 @@ from radeval_lib.models.naming import UNTRAINED
 from radeval_lib.models.pretrained import pretrained, weights
 from radeval_lib.models.randomness import seeded
 from radeval_lib.models.saving import save_checkpoint
-from radeval_lib.models.soundness import ENCODER
+from radeval_lib.models.uses import ENCODER
 from radeval_lib.models.vocabularies import keep_rows, trimmed_tokenizer
 
 

@@ -16,7 +16,7 @@ from radeval_lib.models.devices import Precision, device_of, precision_of
 from radeval_lib.models.identity import checksum
 from radeval_lib.models.packaged import PACKAGED
 from radeval_lib.models.pretrained import pretrained, weights
-from radeval_lib.models.soundness import ENCODER
+from radeval_lib.models.uses import ENCODER
 from radeval_lib.models.word_pieces import well_formed
 
 Pooling = Literal["cls", "mean"]

@@ -14,7 +14,7 @@ from radeval_lib.errors import ModelError
 from radeval_lib.models.batching import IGNORED, buckets, evaluating, padded, tokens_for
 from radeval_lib.models.pretrained import pretrained, weights
 from radeval_lib.models.saving import save_checkpoint
-from radeval_lib.models.soundness import ENCODER
+from radeval_lib.models.uses import ENCODER
 from radeval_lib.models.word_pieces import well_formed
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from radeval_lib.errors import ModelError
-from radeval_lib.models import soundness
+from radeval_lib.models import soundness, uses
 from radeval_lib.models.packaged import PACKAGED, is_packaged, packaged_minilm
 
 if TYPE_CHECKING:
@@ -137,7 +137,7 @@ def pretrained(factory: Any, name: str | Path, **settings: Any) -> Any:
         raise ModelError(f"cannot load {Path(where).name!r}: {first:.200}", "model", remedy) from error
 
 
-def weights(factory: Any, name: str | Path, use: soundness.Use, **settings: Any) -> Any:
+def weights(factory: Any, name: str | Path, use: uses.Use, **settings: Any) -> Any:
     """A model in evaluation mode, from safetensors; ``use`` says what they may lack or have beside.
 
     A :class:`ModelError` if it cannot be loaded, lacks weights, has others, or has weights without content.

@@ -15,7 +15,7 @@ import transformers
 from safetensors.torch import load_file, save_file
 
 from radeval_lib.errors import ModelError
-from radeval_lib.models import catalog, soundness
+from radeval_lib.models import catalog, uses
 from radeval_lib.models.classifiers import TextClassifier
 from radeval_lib.models.encoders import Encoder
 from radeval_lib.models.judges.language_model import CausalJudge
@@ -145,7 +145,7 @@ DECODERS = ("bert", "megatron-bert", "roberta", "electra", "bare bert")
 
 def test_every_family_of_the_manifests_is_tried() -> None:
     assert {card.family for card in catalog.cards()} - set(WRITERS) <= set(LAYOUTS)
-    assert set(soundness.PRETRAINING) <= set(LAYOUTS)
+    assert set(uses.PRETRAINING) <= set(LAYOUTS)
 
 
 @pytest.mark.parametrize("layout", LAYOUTS)
@@ -261,7 +261,7 @@ def test_an_encoder_without_its_pooler_gets_none_and_is_kept_the_same_each_time(
 
     roberta(tmp_path)
     for name in ("a", "b"):
-        model = weights(AutoModel, tmp_path, soundness.ENCODER)
+        model = weights(AutoModel, tmp_path, uses.ENCODER)
         assert model.pooler is None
         model.save_pretrained(tmp_path / name)
     first, second = ((tmp_path / name / "model.safetensors").read_bytes() for name in ("a", "b"))

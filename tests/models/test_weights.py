@@ -15,7 +15,7 @@ from torch import nn
 
 from radeval_lib.cli import main
 from radeval_lib.errors import ModelError
-from radeval_lib.models import soundness
+from radeval_lib.models import soundness, uses
 from radeval_lib.models.classifiers import TextClassifier
 from radeval_lib.models.encoders import Encoder
 from radeval_lib.models.ner.iob import IobScheme
@@ -123,10 +123,10 @@ def test_heads_are_new_as_a_whole_or_not_at_all(model: Path) -> None:
 
 
 def test_an_allowance_holds_for_its_use_alone() -> None:
-    assert "lm_head.*" in soundness.ENCODER.may_have("roberta")
-    assert "lm_head.*" not in soundness.ENCODER.may_have("bert")
-    assert soundness.LANGUAGE_MODEL.may_have("roberta") == soundness.LANGUAGE_MODEL.may_lack("llama") == ()
-    assert "cls.*" not in soundness.NER_MODEL.may_have("bert")
+    assert "lm_head.*" in uses.ENCODER.may_have("roberta")
+    assert "lm_head.*" not in uses.ENCODER.may_have("bert")
+    assert uses.LANGUAGE_MODEL.may_have("roberta") == uses.LANGUAGE_MODEL.may_lack("llama") == ()
+    assert "cls.*" not in uses.NER_MODEL.may_have("bert")
 
 
 def test_a_tokenizer_with_other_numbers_than_its_list_is_refused(model: Path) -> None:

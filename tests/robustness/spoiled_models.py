@@ -37,8 +37,8 @@ from radeval_lib.models.ner.span_scheme import SpanScheme, SpanSettings
 from radeval_lib.models.ner.training import open_ner_model
 from radeval_lib.models.pretrained import pretrained, weights
 from radeval_lib.models.saving import save_checkpoint
-from radeval_lib.models.soundness import ENCODER
 from radeval_lib.models.summarizers.seq2seq import Seq2SeqSummarizer, encoder_decoder
+from radeval_lib.models.uses import ENCODER
 from radeval_lib.paths import ROOT
 from tests.models.summarizers.test_seq2seq import bart, t5, tokenizer
 

@@ -17,7 +17,7 @@ from radeval_lib.models.graph.network import GraphSettings, graph_module
 from radeval_lib.models.graph.word_graphs import WordGraph, gold_graph, joined_units
 from radeval_lib.models.pretrained import weights
 from radeval_lib.models.saving import fill, read_settings, save_checkpoint
-from radeval_lib.models.soundness import ENCODER
+from radeval_lib.models.uses import ENCODER
 from radeval_lib.models.word_pieces import candidate_spans, encode_words, fast_tokenizer, places_of_spans
 
 if TYPE_CHECKING:

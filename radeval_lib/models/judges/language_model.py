@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from radeval_lib.errors import check_at_least
-from radeval_lib.models import pretrained, soundness
+from radeval_lib.models import pretrained, uses
 from radeval_lib.models.devices import device_of
 from radeval_lib.models.identity import checksum
 from radeval_lib.models.judges.base import LONGEST, JudgeError, Keep, Pair, prompt
@@ -137,4 +137,4 @@ def pretrained_model(name: str | Path) -> tuple[Any, Any]:
     tokenizer = pretrained.pretrained(AutoTokenizer, name)
     if tokenizer.pad_token is None:
         tokenizer.pad_token = tokenizer.eos_token
-    return pretrained.weights(AutoModelForCausalLM, name, soundness.LANGUAGE_MODEL), tokenizer
+    return pretrained.weights(AutoModelForCausalLM, name, uses.LANGUAGE_MODEL), tokenizer

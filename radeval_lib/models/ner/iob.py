@@ -14,7 +14,7 @@ from radeval_lib.models.ner.entities import decode_standard
 from radeval_lib.models.ner.scheme import Scheme
 from radeval_lib.models.pretrained import weights
 from radeval_lib.models.saving import save_checkpoint
-from radeval_lib.models.soundness import NEW_NER_MODEL
+from radeval_lib.models.uses import NEW_NER_MODEL
 from radeval_lib.models.word_pieces import MAX_PIECES, fast_tokenizer, well_formed
 
 if TYPE_CHECKING:

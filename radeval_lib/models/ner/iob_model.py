@@ -14,7 +14,7 @@ from radeval_lib.models.batching import in_batches, of_distinct, padded
 from radeval_lib.models.devices import Precision, device_of, precision_of
 from radeval_lib.models.ner.entities import Decoding, decode
 from radeval_lib.models.pretrained import pretrained, weights
-from radeval_lib.models.soundness import NER_MODEL
+from radeval_lib.models.uses import NER_MODEL
 from radeval_lib.models.word_pieces import MAX_PIECES, longer_than, well_formed
 
 _SPECIAL = ("[CLS]", "[SEP]")  # the released code knows these two by name and no others

@@ -22,7 +22,7 @@ from radeval_lib.models.ner.entities import words_of
 from radeval_lib.models.ner.scheme import Scheme
 from radeval_lib.models.pretrained import weights
 from radeval_lib.models.saving import fill, read_settings, save_checkpoint
-from radeval_lib.models.soundness import ENCODER
+from radeval_lib.models.uses import ENCODER
 from radeval_lib.models.word_pieces import (
     MAX_PIECES,
     candidate_spans,

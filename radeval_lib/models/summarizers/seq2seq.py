@@ -16,8 +16,8 @@ from radeval_lib.models.batching import IGNORED, in_batches, of_distinct, stacke
 from radeval_lib.models.devices import device_of
 from radeval_lib.models.pretrained import locate, pretrained, quiet, weights
 from radeval_lib.models.randomness import seeded
-from radeval_lib.models.soundness import ENCODER, NEW_DECODER, SEQ2SEQ
 from radeval_lib.models.summarizers.base import checked, mean_rouge_l
+from radeval_lib.models.uses import ENCODER, NEW_DECODER, SEQ2SEQ
 from radeval_lib.models.vocabularies import keep_rows, trimmed_tokenizer
 from radeval_lib.models.word_pieces import well_formed
 
