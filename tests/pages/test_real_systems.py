@@ -399,6 +399,8 @@ def test_ranks_follow_the_direction():
     assert variant_ranks.ranks(table, ["a", "b"]).to_numpy().tolist() == [[2, 1], [1, 2]]
     assert variant_ranks.undecided(table, ["a", "b"]) == ["F"]
     assert variant_ranks.wins(table, ["a", "b"]).to_dict() == {"a": 1, "b": 1}
+    with pytest.raises(DataError, match="second: a variant has no value of a system"):
+        variant_ranks.ranks(table.assign(variant=["first", "second"], b=[2.0, np.nan]), ["a", "b"])
 
 
 def test_each_claim_says_how_it_is_tested_and_refuted():

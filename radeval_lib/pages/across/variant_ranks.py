@@ -10,11 +10,18 @@ import pandas as pd
 from matplotlib.axes import Axes
 
 from radeval_lib import plots
+from radeval_lib.data.errors import DataError
 from radeval_lib.wording import in_words, joined, out_of
 
 
 def ranks(table: pd.DataFrame, systems: Sequence[str]) -> pd.DataFrame:
-    """The rank of each system by each variant, 1 the best; equal values share the better rank."""
+    """The rank of each system by each variant, 1 the best; equal values share the better rank.
+
+    ``table``: by :func:`score_variants.computed`; a variant without a value of each system is a DataError.
+    """
+    absent = table[list(systems)].isna().any(axis=1)
+    if absent.any():
+        raise DataError("a variant has no value of a system", f"{table.loc[absent, 'variant'].iloc[0]}")
     values = table[list(systems)].where(table["lower"], -table[list(systems)])
     return values.rank(axis=1, method="min").astype(int)
 
