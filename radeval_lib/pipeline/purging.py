@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-import shutil
+from contextlib import ExitStack
 from pathlib import Path
 from typing import NamedTuple
 
-from radeval_lib.paths import BUILD, IN_REACH, ROOT
+from radeval_lib import atomic
+from radeval_lib.paths import BUILD, BUILD_LOCK, IN_REACH, ROOT
 from radeval_lib.pipeline import processes
 
 HOLDS = {
@@ -32,8 +33,14 @@ class Held(NamedTuple):
 
 
 def held() -> list[Held]:
-    """Every part of a build or run that had restricted data in reach, and then the engine's logs."""
-    marked = {folder: (folder / IN_REACH).read_text(encoding="utf-8").split() for folder in _marked()}
+    """Every part of a build or run that had restricted data in reach, and then the engine's logs.
+
+    An OSError where a mark cannot be read.
+    """
+    marks = {folder: folder / IN_REACH for folder in _marked()}
+    marked = {
+        folder: mark.read_text(encoding="utf-8", errors="replace").split() for folder, mark in marks.items()
+    }
     parts = [(part, names) for folder, names in marked.items() for part in sorted(folder.iterdir())]
     if parts and _ENGINE.is_dir():
         parts.append((_ENGINE, sorted({name for names in marked.values() for name in names})))
@@ -44,12 +51,25 @@ def held() -> list[Held]:
 
 
 def purge() -> None:
-    """Remove all that :func:`held` lists, unless a build is running."""
-    for folder in (marked := _marked()):
-        with processes.only_build(folder):
-            shutil.rmtree(folder)
-    if marked and _ENGINE.is_dir():
-        shutil.rmtree(_ENGINE)
+    """Remove all that :func:`held` lists; the marks go last, so that it lists what an error leaves.
+
+    Raises
+    ------
+    BusyError
+        Where a build is running in one of the folders; nothing is removed then.
+    OSError
+        Where something cannot be removed.
+    """
+    with ExitStack() as locks:
+        for folder in (marked := _marked()):
+            locks.enter_context(processes.only_build(folder))
+        stays = {folder / name for folder in marked for name in (IN_REACH, BUILD_LOCK)}
+        atomic.discard(*(part for folder in marked for part in folder.iterdir() if part not in stays))
+        if marked:
+            atomic.discard(_ENGINE)
+        for folder in marked:
+            atomic.discard(folder / IN_REACH, folder / BUILD_LOCK)
+            folder.rmdir()
 
 
 def _marked() -> list[Path]:
