@@ -103,9 +103,11 @@ def counts(frame: pd.DataFrame) -> dict[str, int]:
 
 
 def as_lines(frame: pd.DataFrame) -> str:
-    """The pairs as JSON lines: ``id``, ``reference``, ``candidate``."""
+    """The pairs as JSON lines: ``id``, ``reference``, ``candidate``; half of a surrogate pair, which UTF-8
+    cannot hold, is escaped."""
     rows: Sequence[Mapping[str, str]] = frame[["id", "reference", "candidate"]].to_dict("records")
-    return "".join(f"{json.dumps(row, ensure_ascii=False)}\n" for row in rows)
+    text = "".join(f"{json.dumps(row, ensure_ascii=False)}\n" for row in rows)
+    return text.encode("utf-8", "backslashreplace").decode()
 
 
 def write(frame: pd.DataFrame, path: Path) -> None:

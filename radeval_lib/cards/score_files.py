@@ -6,9 +6,6 @@ empty, null or not finite says that the metric failed.
 
 from __future__ import annotations
 
-import csv
-import io
-import json
 import math
 import re
 import shlex
@@ -23,15 +20,18 @@ import numpy as np
 import pandas as pd
 
 from radeval_lib import checksums
-from radeval_lib.cards.pairs import as_lines
+from radeval_lib.cards.pairs import MOST, RATED, as_lines
 from radeval_lib.cards.scoring import Scored, Scorer, scored_values
-from radeval_lib.data import recorded
-from radeval_lib.data.reading import line_of_bad_byte
+from radeval_lib.data import reading, recorded
+from radeval_lib.data.errors import FormatError
 from radeval_lib.errors import listed
 from radeval_lib.metrics.base import MetricError
 from radeval_lib.stats.inputs import FloatArray
 
-_PAIR_ID = re.compile(r"(?P<part>\w+)/(?P<place>\d+)/[0-9a-f]+")  # radpref/17/0a1b2c3d
+_PARTS = "|".join((*RATED, "systems", "edits", "empty", "again"))
+_PAIR_ID = re.compile(
+    rf"(?P<part>{_PARTS})/(?P<place>0|[1-9][0-9]{{0,4}})/[0-9a-f]{{8}}"
+)  # radpref/17/0a1b2c3d
 
 
 class CommandScorer(Scorer):
@@ -43,7 +43,7 @@ class CommandScorer(Scorer):
             self._words = shlex.split(command)
         except ValueError as error:
             raise MetricError(f"not a command: {error}", "--command", "Check its quotation marks.") from None
-        if not self._words:
+        if not self._words or "\0" in command:
             raise MetricError("no command", "--command", "Give a program that reads and writes JSON lines.")
         files = [Path(word) for word in self._words if Path(word).is_file()]
         digest = checksums.of_file(files[-1]) if files else None
@@ -88,94 +88,95 @@ class FileScorer(Scorer):
         return scored
 
 
-_Rows = Iterator[tuple[str, Mapping[str, Any]]]  # each with its place in the file, for messages
+_Rows = Iterator[tuple[str, Mapping[str, Any]]]  # each with its place, for messages
 
 
 def _file_rows(path: Path) -> _Rows:
     try:
-        text = path.read_text(encoding="utf-8-sig")
-    except UnicodeDecodeError:
-        where = f"{path.name}, line {line_of_bad_byte(path)}"
-        raise MetricError("not UTF-8 text", where, "Write CSV or JSON lines in UTF-8.") from None
-    if path.suffix == ".jsonl":
-        yield from _json_rows(text, path.name)
-        return
-    table = csv.DictReader(io.StringIO(text))
-    columns = table.fieldnames or ()
-    for name in ("id", "score"):
-        if name not in columns:
-            raise MetricError(f"no column {name!r}", path.name, f"Columns: {listed(columns)}.")
-    for row in table:
-        yield f"line {table.line_num}", row
+        if path.suffix == ".jsonl":
+            yield from _json_rows(reading.read_text(path), path.name)
+            return
+        for row in reading.read_csv(path, ("id", "score")):
+            yield row.where, row
+    except FormatError as error:
+        raise MetricError(error.what, error.where, error.remedy) from None
 
 
 def _json_rows(text: str, source: str) -> _Rows:
     for number, line in enumerate(text.split("\n"), start=1):
         if not line.strip():
             continue
+        where = f"{source}, line {number}"
         try:
-            row = json.loads(line)
-        except (ValueError, RecursionError):
-            row = None
-        if not isinstance(row, dict):
-            where, remedy = f"{source}, line {number}", 'Write {"id": ..., "score": ...} a line.'
-            raise MetricError("not a JSON object", where, remedy)
-        yield f"line {number}", row
+            yield where, reading.decode_json(line, dict, source, line=number)
+        except FormatError as error:
+            what = f"not a JSON object of an id and a score: {error.what}"
+            raise MetricError(what, where, 'Write {"id": ..., "score": ...} a line.') from None
 
 
 def known_rows(path: Path, names: Collection[str]) -> dict[str, FloatArray]:
     """Scores of rated sets (``names``), each of shape (rows of the set,), from a file of scores that may hold
     other pairs too; NaN where the metric failed. A set of which the file has no row is left out.
 
+    The digest of the texts that ends an id is not compared with them: they may stand elsewhere.
+
     Raises
     ------
     MetricError
-        Where a rated set is there in part or a pair twice, or an id is not one of
-        :func:`radeval_lib.cards.pairs.build`.
+        Where the file is not there or cannot be read, a row has no score, a rated set is there in part or a
+        pair twice, or an id is not one that :func:`radeval_lib.cards.pairs.build` gives.
     """
     by_part: dict[str, dict[int, float]] = {}
-    for line, row in _file_rows(path):
-        where = f"{path.name}, {line}"
+    for where, row in _file_rows(path):
         match = _PAIR_ID.fullmatch(str(row.get("id")))
-        if match is None:
+        if match is None or int(match["place"]) >= MOST:
             raise MetricError("not the id of a pair", where, "Keep the ids that --pairs writes.")
         if match["part"] in names:
             scores, place = by_part.setdefault(match["part"], {}), int(match["place"])
             if place in scores:
                 raise MetricError(f"a second score of {match[0]}", where, "Give each pair one row.")
-            scores[place] = _value(row.get("score"), where)
+            scores[place] = _score(row, where)
     for part, scores in by_part.items():
-        first, rows = min(scores), len(recorded.load(part).table)
+        first, rows = min(scores), _rows_of(part)
         if sorted(scores) != list(range(first, first + rows)):
             raise MetricError(f"rows of {part} are missing", path.name, "Score all of its pairs, or none.")
+        if first not in (0, sum(map(_rows_of, RATED[: RATED.index(part)]))):  # alone, or behind those before
+            what = f"the pairs of {part} do not begin at place {first:,}"
+            raise MetricError(what, path.name, "Keep the ids that --pairs writes.")
     return {part: np.array([scores[place] for place in sorted(scores)]) for part, scores in by_part.items()}
+
+
+def _rows_of(name: str) -> int:
+    return len(recorded.load(name).table)
 
 
 def _by_id(frame: pd.DataFrame, rows: Iterable[tuple[str, Mapping[str, Any]]], source: str) -> Scored:
     """Scores that come with ids, in the order of the pairs."""
     known = set(frame["id"])
     scores: dict[str, float] = {}
-    for line, row in rows:
-        pair_id, where = row.get("id"), f"{source}, {line}"
+    for where, row in rows:
+        pair_id = row.get("id")
         if not isinstance(pair_id, str) or pair_id not in known:
             remedy = "Score the pairs that --pairs writes with the same data root and --quick."
             raise MetricError(f"no pair has the id {pair_id!r}", where, remedy)
         if pair_id in scores:
             raise MetricError(f"a second score of {pair_id}", where, "Give each pair one row.")
-        if "score" not in row:
-            raise MetricError("no score", where, 'Write {"id": ..., "score": ...}.')
-        scores[pair_id] = _value(row["score"], where)
+        scores[pair_id] = _score(row, where)
     if missing := [pair_id for pair_id in frame["id"] if pair_id not in scores]:
         what = f"{len(missing):,} of {len(known):,} pairs have no row: {listed(missing, 90)}"
         raise MetricError(what, source, "Give each pair a row, with an empty score where the metric fails.")
     return scored_values(np.array([scores[pair_id] for pair_id in frame["id"]]))
 
 
-def _value(given: Any, where: str) -> float:
-    """A score from a file; NaN where it says that there is none."""
+def _score(row: Mapping[str, Any], where: str) -> float:
+    """The score of a row; NaN where it says that there is none, or it is not finite."""
+    if "score" not in row:
+        raise MetricError("no score", where, 'Write {"id": ..., "score": ...}.')
+    given = row["score"]
     if given is None or (isinstance(given, str) and given.strip().lower() in ("", "nan", "null", "none")):
         return math.nan
     if isinstance(given, str | int | float) and not isinstance(given, bool):
         with suppress(ValueError, OverflowError):
-            return float(given)
+            number = float(given)
+            return number if math.isfinite(number) else math.nan
     raise MetricError(f"{given!r:.60} is not a number", where, "Leave it empty where the metric fails.")

@@ -292,7 +292,16 @@ def test_a_spoiled_file_is_refused_in_one_line(
         ("id,score\nradpref/1/0a1b2c3d,0.5\nradpref/3/0a1b2c3d,0.5\n", "rows of radpref are missing"),
         ("id,score\nradpref/0/0a1b2c3d,0.5\nradpref/1/0a1b2c3d,0.5\n", "rows of radpref are missing"),
         ("id,score\nradpref/0/0a1b2c3d,0.5\nradpref/0/0a1b2c3d,0.9\n", "line 3: a second score of radpref/0"),
-        ("name,score\n", "no column 'id'"),
+        ("name,score\n", "missing column 'id'"),
+        ("id,score,score\nradpref/0/0a1b2c3d,0.5,0.9\n", "column 'score' stands twice"),
+        ("id,score\nradpref/0/0a1b2c3d\n", "s.csv, line 2: 1 cells instead of 2"),
+        ("id,score\nnowhere/0/0a1b2c3d,0.5\n", "s.csv, line 2: not the id of a pair"),
+        ("id,score\nradpref/9999/0a1b2c3d,0.5\n", "s.csv, line 2: not the id of a pair"),
+        ("id,score\nradpref/0/0a,0.5\n", "s.csv, line 2: not the id of a pair"),
+        (
+            "id,score\n" + "".join(f"radpref/{n}/0a1b2c3d,1\n" for n in range(7, 7 + len(RADPREF))),
+            "the pairs of radpref do not begin at place 7",
+        ),
         (b"id,score\nradpref/1/0a1b2c3d,\xe9\n", "s.csv, line 2: not UTF-8"),
     ],
 )
@@ -303,6 +312,25 @@ def test_scores_of_rated_sets_are_whole_and_have_ids_of_pairs(
     path.write_bytes(content if isinstance(content, bytes) else content.encode())
     with pytest.raises(MetricError, match=says):
         score_files.known_rows(path, pairs.RATED)
+
+
+def test_scores_that_are_not_there_are_refused_and_infinite_ones_are_failures(tmp_path: Path) -> None:
+    path = tmp_path / "s.jsonl"
+    with pytest.raises(MetricError, match=r"s\.jsonl: file does not exist"):
+        score_files.known_rows(path, pairs.RATED)
+    for content, says in (('"scores": 1', "line 1: no score"), ('"score": 1, "score": 2', "stands twice")):
+        path.write_text(f'{{"id": "radpref/0/0a1b2c3d", {content}}}\n')
+        with pytest.raises(MetricError, match=says):
+            score_files.known_rows(path, pairs.RATED)
+    first, others = '{"id": "radpref/0/0a1b2c3d", "score": Infinity}\n', range(1, len(RADPREF))
+    path.write_text(first + "".join(f'{{"id": "radpref/{n}/0a1b2c3d", "score": 1}}\n' for n in others))
+    found = score_files.known_rows(path, pairs.RATED)["radpref"]
+    assert np.isnan(found).tolist() == [True] + [False] * len(others)
+
+
+def test_a_lone_surrogate_is_escaped_for_other_programs() -> None:
+    frame = pd.DataFrame({"id": ["1"], "reference": ["a\ud800"], "candidate": ["\u00e9"]})
+    assert pairs.as_lines(frame) == '{"id": "1", "reference": "a\\ud800", "candidate": "\u00e9"}\n'
 
 
 @pytest.mark.parametrize("score", ["true", "[1]", "1" + "0" * 400, '"high"'])
