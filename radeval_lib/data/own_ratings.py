@@ -7,8 +7,9 @@ which higher is better. Further columns are ignored.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import partial
+from itertools import chain
 from pathlib import Path
 
 from radeval_lib.data import reading
@@ -21,39 +22,46 @@ from radeval_lib.data.restricted import mark, reveal
 COLUMNS = ("case", "id", "candidate", "reference", "rater", "grade")
 
 
-def load(path: Path, name: str, restricted: bool) -> list[RatedPair]:
-    """The ratings of a table, in its order.
+def load(paths: Iterable[Path], name: str, restricted: bool) -> list[RatedPair]:
+    """The ratings of one or several tables, in their order; together they are one set of ratings.
+
+    Parameters
+    ----------
+    paths : CSV files with the columns of :data:`COLUMNS`.
+    name : the data set, which restricted texts name.
+    restricted : whether the texts must not be shown, see :func:`radeval_lib.data.restricted.mark`.
 
     Raises
     ------
     FormatError
-        Where a cell is empty or no grade, a case or id has a slash, or a rater grades a candidate twice: it
-        names the line. Where rows
-        of one candidate have different texts, it names which candidate of the file that is, from 1; where
-        candidates of one case have different references, the file alone.
+        Where a cell is empty or no grade, a case or id has a slash, a rater grades a candidate twice, rows of
+        one candidate have different texts, or candidates of one case have different references: it names the
+        file and the line, within a file and across them.
     """
     parse = partial(_rating, name=name, restricted=restricted)
-    ratings = reading.records(
-        reading.read_csv(path, COLUMNS), parse, lambda one: (one.id, one.rater), "id, case and rater"
-    )
-    first: dict[str, RatedPair] = {}
-    for one in ratings:
-        known = first.setdefault(one.id, one)
-        if (known.reference, known.candidate) != (one.reference, one.candidate):
-            number = list(first).index(one.id) + 1
-            raise FormatError(
-                f"rows of candidate {number} have different texts",
-                path.name,
-                "Rows with one case and id are about one candidate: give each text an id of its own.",
-            )
-    references = {one.id.rpartition("/")[0]: reveal(one.reference) for one in ratings}
-    if any(reveal(one.reference) != references[one.id.rpartition("/")[0]] for one in ratings):
-        raise FormatError(
-            "candidates of one case have different references",
-            path.name,
-            "A case has one reference: give each reference a case of its own.",
-        )
-    return ratings
+    entries = chain.from_iterable(reading.read_csv(path, COLUMNS) for path in paths)
+    texts: dict[str, str] = {}
+    references: dict[str, str] = {}
+
+    def checked(row: reading.Entry) -> Iterator[RatedPair]:
+        for one in parse(row):
+            case = one.id.rpartition("/")[0]
+            candidate, reference = reveal(one.candidate), reveal(one.reference)
+            if texts.setdefault(one.id, candidate) != candidate:
+                raise FormatError(
+                    "another text of a candidate that stands above",
+                    row.where,
+                    "Rows with one case and id are about one candidate: give each text an id of its own.",
+                )
+            if references.setdefault(case, reference) != reference:
+                raise FormatError(
+                    "another reference of a case that stands above",
+                    row.where,
+                    "A case has one reference: give each reference a case of its own.",
+                )
+            yield one
+
+    return reading.records(entries, checked, lambda one: (one.id, one.rater), "id, case and rater")
 
 
 def _rating(row: reading.Entry, name: str, restricted: bool) -> Iterator[RatedPair]:
@@ -84,11 +92,7 @@ def reader(name: str) -> Reader:
     manifest = load_manifest(name)
 
     def read(find: Find) -> Records:
-        return [
-            rating
-            for file in manifest.files
-            if (path := find(file.path))
-            for rating in load(path, name, manifest.restricted)
-        ]
+        paths = [path for file in manifest.files if (path := find(file.path))]
+        return load(paths, name, manifest.restricted)
 
     return Reader(read, _counts)

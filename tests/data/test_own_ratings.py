@@ -30,14 +30,14 @@ def _write(path: Path, rows: list[list[str]]) -> Path:
 
 
 def test_several_raters_of_a_candidate_are_read(tmp_path: Path) -> None:
-    found = own_ratings.load(_write(tmp_path / "r.csv", ROWS), "mine", restricted=False)
+    found = own_ratings.load([_write(tmp_path / "r.csv", ROWS)], "mine", restricted=False)
     assert [(one.id, one.rater, one.rating) for one in found[:3]] == [
         ("1/a", "Ada", 5),
         ("1/a", "Ben", 4.5),
         ("1/b", "Ada", 1),
     ]
     assert {one.scale for one in found} == {"grade"}
-    closed = own_ratings.load(tmp_path / "r.csv", "mine", restricted=True)
+    closed = own_ratings.load([tmp_path / "r.csv"], "mine", restricted=True)
     assert all(isinstance(one.candidate, RestrictedText) for one in closed)
 
 
@@ -55,15 +55,32 @@ def _changed(row: int, column: str, value: str) -> list[list[str]]:
         (_changed(2, "grade", "nan"), r"line 4"),
         (_changed(2, "candidate", ""), r"line 4: no candidate"),
         (_changed(2, "case", "1/2"), r"line 4: a slash in case"),
-        (_changed(1, "candidate", "Else."), r"rows of candidate 1 have different texts"),
-        (_changed(2, "reference", "Else.")[:3], r"candidates of one case have different references"),
+        (_changed(1, "candidate", "Else."), r"r\.csv, line 3: another text of a candidate"),
+        (_changed(2, "reference", "Else.")[:3], r"r\.csv, line 4: another reference of a case"),
     ],
 )
 def test_what_is_wrong_is_named_without_its_text(rows: list[list[str]], message: str, tmp_path: Path) -> None:
     with pytest.raises(FormatError, match=message) as caught:
-        own_ratings.load(_write(tmp_path / "r.csv", rows), "mine", restricted=True)
+        own_ratings.load([_write(tmp_path / "r.csv", rows)], "mine", restricted=True)
     assert "Else" not in str(caught.value)
     assert "lungs" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("row", "message"),
+    [
+        (
+            ["1", "a", "Clear lungs.", "The lungs are clear.", "Ada", "4"],
+            r"s\.csv, line 2: the same id, case",
+        ),
+        (["1", "a", "Else.", "The lungs are clear.", "Eve", "4"], r"s\.csv, line 2: another text"),
+        (["1", "c", "Clear lungs.", "Else.", "Eve", "4"], r"s\.csv, line 2: another reference"),
+    ],
+)
+def test_several_tables_are_checked_as_one(row: list[str], message: str, tmp_path: Path) -> None:
+    first, second = _write(tmp_path / "r.csv", ROWS), _write(tmp_path / "s.csv", [row])
+    with pytest.raises(FormatError, match=message):
+        own_ratings.load([first, second], "mine", restricted=False)
 
 
 def test_one_manifest_makes_a_table_fill_the_role(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
