@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
@@ -59,13 +60,29 @@ def rows(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
                 yield f"{path.name}, row {number}", row
 
 
+def as_json(value: Any) -> str:
+    """A value as JSON on one line, with null for numbers that JSON lacks, NaN and infinite ones."""
+    try:
+        return json.dumps(value, ensure_ascii=False, default=str, allow_nan=False)
+    except ValueError:
+        return json.dumps(_finite(value), ensure_ascii=False, default=str)
+
+
+def _finite(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {key: _finite(one) for key, one in value.items()}
+    if isinstance(value, list):
+        return [_finite(one) for one in value]
+    return None if isinstance(value, float) and not math.isfinite(value) else value
+
+
 def text(value: Any) -> str | None:
     """A value as a column of texts has it: lists and mappings as JSON, with JSON's words for True and False;
     None stays."""
     if value is None or isinstance(value, str):
         return value
     if isinstance(value, dict | list | bool):
-        return json.dumps(value, ensure_ascii=False, default=str)
+        return as_json(value)
     return str(value)
 
 

@@ -128,7 +128,8 @@ class Collector:
         system = table_files.system_of(column)
         self.cautions.add(system, number, pair, {name: one.cautions for name, one in scores.items()})
         if self.explained and self.counting in self.metrics:
-            case = next((row[name] for name in table_files.CASES if name in row), number)
+            named = next((name for name in table_files.CASES if name in self.content.columns), None)
+            case = number if named is None else row.get(named)
             if case is None or not str(case).strip():
                 remedy = "Name the case of every row, or leave the column out."
                 raise MetricError("no case", f"row {number}", remedy)

@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import csv
 import io
-import json
 import os
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator
@@ -52,13 +51,18 @@ def system_of(candidate: str) -> str:
 def candidates_of(columns: Iterable[str]) -> tuple[str, ...]:
     """The columns that hold texts to score; where there are none, ``candidate``, which is then reported
     missing."""
-    candidates = tuple(name for name in columns if name == CANDIDATE or name.startswith(f"{CANDIDATE}:"))
-    return candidates or (CANDIDATE,)
+    return tuple(filter(_holds_candidates, columns)) or (CANDIDATE,)
+
+
+def _holds_candidates(column: str) -> bool:
+    return column == CANDIDATE or column.startswith(f"{CANDIDATE}:")
 
 
 def outputs_beside(source: Path, target: Path, explained: bool, report: Path | None) -> list[Path]:
-    """The files that are written beside an output, after checks that there is an input and that all can be
-    written."""
+    """The files that are written beside an output.
+
+    A MetricError unless there is an input and all of them can be written.
+    """
     _check_source(source)
     _check_file(target)
     _check_format(target)
@@ -72,7 +76,7 @@ def outputs_beside(source: Path, target: Path, explained: bool, report: Path | N
 
 
 def check_target(target: Path, sources: Iterable[Path]) -> None:
-    """Whether a file can be written there that is none of those read."""
+    """A MetricError unless a file can be written there that is none of those read."""
     _check_file(target)
     if not target.parent.is_dir():
         raise MetricError(f"no folder {target.parent.name!r} to write to", target.name)
@@ -83,10 +87,7 @@ def check_target(target: Path, sources: Iterable[Path]) -> None:
 def _check_source(path: Path) -> None:
     _check_file(path)
     _check_format(path)
-    try:
-        path.stat()
-    except FileNotFoundError:
-        raise MetricError("no such file", path.name) from None
+    version(path)
 
 
 def _check_format(path: Path) -> None:
@@ -99,7 +100,8 @@ def _check_format(path: Path) -> None:
 
 
 def _check_file(path: Path) -> None:
-    """Whether it is a file or nothing yet; what the system makes up as it is read can be read but once."""
+    """A MetricError unless it is a file or nothing yet; what the system makes up as it is read can be read
+    but once."""
     if path.is_dir():
         raise MetricError("this is a folder", path.name, "Give the name of a file, or move it away.")
     made_up = os.path.realpath(path).startswith(("/proc/", "/sys/"))
@@ -109,16 +111,33 @@ def _check_file(path: Path) -> None:
 
 
 def version(path: Path) -> tuple[int, ...]:
-    """Differs when the file was changed or another put in its place."""
-    state = path.stat()
+    """Differs when the file was changed or another put in its place; a MetricError where there is none."""
+    try:
+        state = path.stat()
+    except FileNotFoundError:
+        raise MetricError("no such file", path.name) from None
     return state.st_ino, state.st_size, state.st_mtime_ns
 
 
 def survey(
     source: Path, metrics: list[str], check_row: Callable[[Row, str], object] | None = None
 ) -> FileContent:
-    """What a file holds, all of it checked, each row by ``check_row`` too, which is given its place; no
-    column of its own may stand where a metric's scores will."""
+    """What a file holds, all of it checked.
+
+    Parameters
+    ----------
+    source : a CSV, TSV, JSON lines or Parquet file.
+    metrics : the names of metrics whose scores will stand beside its columns.
+    check_row : called with each row and its place, for messages; may raise.
+
+    Raises
+    ------
+    MetricError
+        Where there is no file or it is not of its format; where a row lacks the reference or a column of
+        candidates that another row has, or holds no text there; where a column stands in the place of a
+        metric's scores. It names the row.
+    """
+    _check_source(source)
     columns = _header(source)
     content = FileContent({name: set() for name in columns})
     if columns:
@@ -153,6 +172,10 @@ def _check_columns(
     for name in (REFERENCE, *candidates):
         if name not in columns:
             raise MetricError(f"no column {plain(name, 30)!r}", where, _columns_found(columns))
+    for name in columns:
+        if _holds_candidates(name) and name not in candidates:
+            remedy = "Give each row the same columns of candidates."
+            raise MetricError(f"a column {plain(name, 30)!r}, which rows before it lack", where, remedy)
     for name in (score_column(metric, candidate) for metric in metrics for candidate in candidates):
         if name in columns:
             raise MetricError(f"there is already a column {plain(name, 30)!r}", where, "Rename it.")
@@ -179,7 +202,10 @@ def _columns_found(columns: Collection[str]) -> str:
 
 
 def table(path: Path) -> list[Row]:
-    """The rows of a file; of its columns, those that are named for texts hold texts."""
+    """The rows of a file; of its columns, those that are named for texts hold texts.
+
+    A MetricError where there is no file, it is not of its format or such a column holds something else.
+    """
     _check_source(path)
     _header(path)
     checked = []
@@ -192,6 +218,7 @@ def table(path: Path) -> list[Row]:
 def rows(path: Path, content: FileContent, metrics: list[str]) -> Iterator[Row]:
     """Each row, checked again: a file that changed since it was surveyed is refused here, before a column is
     missed, or by its :func:`version` at the end."""
+    _check_source(path)
     for where, row in _rows(path):
         _check_row(row, content.candidates, metrics, where)
         yield row
@@ -241,7 +268,7 @@ def _csv_cells(path: Path) -> Iterator[tuple[str, list[str]]]:
     with _opened(path, newline="") as stream:
         reader = csv.reader(stream, strict=True, delimiter=_DELIMITERS[path.suffix.lower()])
         try:
-            for number, row in enumerate(reader):
+            for number, row in enumerate(row for row in reader if row):  # blank lines are no rows
                 yield f"{path.name}, row {number}", row
         except csv.Error as error:
             raise MetricError(f"not a CSV file: {error}", f"{path.name}, line {reader.line_num}") from None
@@ -251,8 +278,6 @@ def _csv_rows(path: Path) -> Iterator[tuple[str, Row]]:
     cells = _csv_cells(path)
     columns = next(cells, ("", []))[1]
     for where, row in cells:
-        if not row:
-            continue
         if len(row) != len(columns):
             raise MetricError(f"{len(row)} values for {len(columns)} columns", where)
         yield where, dict(zip(columns, row, strict=True))
@@ -272,7 +297,10 @@ def _json_rows(path: Path) -> Iterator[tuple[str, Row]]:
 
 @contextmanager
 def writing(path: Path, content: FileContent, added: list[str]) -> Iterator[Callable[[Row], object]]:
-    """What writes a row with a file's columns and those added, which hold numbers."""
+    """What writes a row with a file's columns and those added, which hold numbers.
+
+    JSON has no NaN and no infinite numbers: null stands for them.
+    """
     suffix = path.suffix.lower()
     if suffix == ".parquet":
         with parquet_files.writing(path, {**content.columns, **{name: {float} for name in added}}) as write:
@@ -280,7 +308,7 @@ def writing(path: Path, content: FileContent, added: list[str]) -> Iterator[Call
         return
     with path.open("w", newline="", encoding="utf-8") as stream:
         if suffix == ".jsonl":
-            yield lambda row: stream.write(json.dumps(row, ensure_ascii=False, default=str) + "\n")
+            yield lambda row: stream.write(f"{parquet_files.as_json(row)}\n")
             return
         settings: dict[str, Any] = {"lineterminator": "\n", "delimiter": _DELIMITERS[suffix]}
         usual = csv.writer(stream, **settings)

@@ -62,6 +62,32 @@ def test_json_lines(tmp_path) -> None:
     }
 
 
+def test_json_lines_have_null_for_numbers_that_json_lacks(tmp_path) -> None:
+    (tmp_path / "in.jsonl").write_text('{"n": NaN, "of": [{"a": -Infinity}], ' + PAIR[1:])
+    score_file({"rouge_1": {}}, tmp_path / "in.jsonl", tmp_path / "out.jsonl")
+    first = '{"n": null, "of": [{"a": null}], "reference": "x", "candidate": "y", "rouge_1": 0.0}\n'
+    assert (tmp_path / "out.jsonl").read_text() == first
+    assert parquet_files.text([1.5, float("inf")]) == "[1.5, null]"
+
+
+def test_blank_lines_are_no_rows(tmp_path) -> None:
+    (tmp_path / "in.csv").write_text("\nreference,candidate\nx,y\n\nx\n")
+    with pytest.raises(MetricError, match=r"in.csv, row 2: 1 values for 2 columns"):
+        score_file({"bleu": {}}, tmp_path / "in.csv", tmp_path / "out.csv")
+
+
+def test_a_file_that_is_gone_is_named(tmp_path) -> None:
+    gone = tmp_path / "gone.csv"
+    for read in (
+        lambda: table_files.survey(gone, []),
+        lambda: table_files.table(gone),
+        lambda: list(table_files.rows(gone, table_files.FileContent(), [])),
+        lambda: table_files.version(gone),
+    ):
+        with pytest.raises(MetricError, match=r"gone.csv: no such file"):
+            read()
+
+
 def test_empty_table(tmp_path) -> None:
     _write(tmp_path / "in.csv", [["reference", "candidate"]])
     assert score_file({"bleu": {}}, tmp_path / "in.csv", tmp_path / "out.csv").rows == 0
@@ -93,6 +119,21 @@ def test_empty_table(tmp_path) -> None:
             "a.jsonl",
             '{"reference": "x", "candidate": 3}\n',
             "a.jsonl, line 1: 'candidate' is not a text",
+        ),
+        (
+            "a.jsonl",
+            PAIR + '{"reference": "x", "candidate": "y", "candidate:z": 3}\n',
+            "a.jsonl, line 2: a column 'candidate:z', which rows before it lack",
+        ),
+        (
+            "a.jsonl",
+            '{"reference": "x", "candidate:z": "y"}\n{"reference": "x", "candidate:z": "y", "candidate": ""}',
+            "a.jsonl, line 2: a column 'candidate', which rows before it lack",
+        ),
+        (
+            "a.jsonl",
+            '{"reference": "x", "candidate": "y", "candidate:z": "y"}\n' + PAIR,
+            "a.jsonl, line 2: no column 'candidate:z'",
         ),
         ("a.jsonl", "{\n", "a.jsonl, line 1, column 1: not JSON"),
         ("a.jsonl", "[1]\n", "must be a JSON dict, not list"),
@@ -389,6 +430,14 @@ def test_a_row_without_a_case_is_named_where_errors_are_counted_by_case(tmp_path
         score_file({"green_rules_errors": {}}, tmp_path / "in.csv", tmp_path / "out.csv", explain=True)
     assert "row 2" in str(refused.value)
     assert not (tmp_path / "out.csv").exists()
+
+
+def test_a_case_that_only_some_json_lines_name_is_missed_in_the_others(tmp_path) -> None:
+    pair = {"reference": "No effusion.", "candidate": "Effusion."}
+    lines = [json.dumps({"case": "2", **pair}), json.dumps(pair)]
+    (tmp_path / "in.jsonl").write_text("\n".join(lines))
+    with pytest.raises(MetricError, match=r"row 2: no case"):
+        score_file({"green_rules_errors": {}}, tmp_path / "in.jsonl", tmp_path / "out.csv", explain=True)
 
 
 def test_a_misspelt_metric_is_guessed() -> None:
