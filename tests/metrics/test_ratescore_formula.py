@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Sequence
 
 import numpy as np
@@ -286,6 +287,27 @@ def test_display_marks_entities_without_colour_alone() -> None:
     assert "Not found in this form" in absent
     assert "(empty)" in absent
     assert "no entity in the candidate" in absent
+
+
+def test_display_tells_entities_that_overlap_from_those_that_are_not_there() -> None:
+    def shown(text: str, *entities: str) -> list[str]:
+        named = [(one, "DISEASE") for one in entities]
+        page = entity_display.html(Scorer("long").score(named, []), text, "")
+        page = page[page.index("<h4>Reference</h4>") : page.index("<h4>Candidate</h4>")]
+        lines = re.sub(r"<small.*?</small>", "", page).split("<p>")[1:]
+        return ["|".join(re.findall(r"<mark[^>]*>(.*?)<span", line)) for line in lines]
+
+    text = "A left pleural effusion."
+    assert shown(text, "left pleural effusion", "effusion") == ["left pleural effusion", "effusion"]
+    page = entity_display.html(
+        Scorer("long").score([("left pleural", "DISEASE"), ("pleural effusion", "DISEASE")], []), text, ""
+    )
+    assert "Overlapping with these: <mark" in page
+    assert "Not found in this form" not in page
+    assert shown("No mass. Effusion, mass.", "mass", "mass", "effusion") == ["mass|Effusion|mass"]
+    assert shown("A 12 cm mass", "2 cm") == ["", "2 cm"]
+    assert shown("A 1.2 cm mass of L12", "2 cm", "L1") == ["", "2 cm|L1"]
+    assert shown("A 2cm mass", "2", "cm") == ["2|cm"]
 
 
 class WordTagger:

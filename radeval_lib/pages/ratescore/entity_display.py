@@ -26,7 +26,9 @@ LOOK = {
     "NON-ABNORMALITY": ("no ABN", "#dcecd2", "dashed"),
     "NON-DISEASE": ("no DIS", "#ece4c8", "dashed"),
 }
-_LETTER = r"[^\W\d_]"
+# An entity does not begin or end between letters, or within a number.
+_BEFORE, _BEFORE_DIGIT = r"(?<![^\W\d_])", r"(?<!\d)(?<!\d[.,])"
+_BEHIND, _BEHIND_DIGIT = r"(?![^\W\d_])", r"(?!\d|[.,]\d)"
 _PAGE = """\
 {% macro mark(name, entity, words) -%}
 {% set short, colour, border = look[entity.type] -%}
@@ -41,10 +43,13 @@ white-space:nowrap}
 <div class="ratescore" role="group" aria-label="{{ title }}">
 <p><strong>{{ title }}{{ ":" if scored }}</strong>{{ " %.4f"|format(found.score) if scored }}</p>
 <div class="ratescore-pair">
-{% for heading, text, parts, missing in sides %}
+{% for heading, text, parts, overlapping, missing in sides %}
 <section><h4>{{ heading }}</h4><p>
 {%- for before, marked in parts %}{{ before }}{% if marked %}{{ mark(*marked) }}{% endif %}{% endfor %}
 {%- if not text %}<em>(empty)</em>{% endif %}</p>
+{% if overlapping %}
+<p>Overlapping with these:{% for marked in overlapping %} {{ mark(*marked) }}{% endfor %}</p>
+{% endif %}
 {% if missing %}
 <p>Not found in this form:{% for marked in missing %} {{ mark(*marked) }}{% endfor %}</p>
 {% endif %}
@@ -96,8 +101,9 @@ def html(
     """An HTML fragment: the two texts with marked entities, the notes, and a table of the terms of both sums.
 
     Each entity carries its number and the short name of its type, and each type has a border of its own, so
-    that nothing is said by colour alone. An entity whose words the text does not have in this form is
-    listed below it. Without ``scored`` the score is left out.
+    that nothing is said by colour alone. Below a text stand the entities whose words lie, all or in part, in
+    those of others, and those whose words it does not have in this form. Without ``scored`` the
+    score is left out.
     """
     sides = [
         ("Reference", reference, *_parts("R", reference, explanation.reference)),
@@ -107,30 +113,59 @@ def html(
     return template.render(found=explanation, sides=sides, title=title, look=LOOK, scored=scored)
 
 
-def _parts(letter: str, text: str, entities: Sequence[NamedEntity]) -> tuple[list[Any], list[Any]]:
-    """The text in parts, each with the entity that follows it, and the entities that it does not have.
+_Marked = tuple[str, NamedEntity, str]  # name, entity, words
 
-    The words of an entity are the tokenizer's, so case and spaces may differ from the text's; it begins and
-    ends where words do, not within one.
+
+def _parts(
+    letter: str, text: str, entities: Sequence[NamedEntity]
+) -> tuple[list[tuple[str, _Marked | None]], list[_Marked], list[_Marked]]:
+    """The text in parts, each with the entity that follows it; the entities that overlap with those; and the
+    entities that the text does not have.
+
+    An entity is marked where its words stand next, or else where they first stand free. The words of an
+    entity are the tokenizer's, so case and spaces may differ from the text's; it begins and ends where words
+    do, not within one.
     """
-    parts: list[Any] = []
-    missing, place = [], 0
+    marks: list[tuple[int, int, _Marked]] = []
+    overlapping: list[_Marked] = []
+    missing: list[_Marked] = []
+    place = 0
     for number, entity in enumerate(entities, start=1):
-        name, pieces = f"{letter}{number}", map(re.escape, re.findall(r"\w+|[^\w\s]", entity.text))
-        words = r"\s*".join(pieces)
-        match = re.compile(rf"(?<!{_LETTER}){words}(?!{_LETTER})", re.IGNORECASE).search(text, place)
-        if match and match.group():
-            parts.append((text[place : match.start()], (name, entity, match.group())))
-            place = match.end()
+        found = (
+            [match.span() for match in _pattern(entity.text).finditer(text)] if entity.text.strip() else []
+        )
+        free = [one for one in found if all(one[1] <= start or end <= one[0] for start, end, _ in marks)]
+        name = f"{letter}{number}"
+        if free:
+            start, place = next((one for one in free if one[0] >= place), free[0])
+            marks.append((start, place, (name, entity, text[start:place])))
+        elif found:
+            overlapping.append((name, entity, text[slice(*found[0])]))
         else:
             missing.append((name, entity, entity.text))
-    return [*parts, (text[place:], None)], missing
+    parts: list[tuple[str, _Marked | None]] = []
+    place = 0
+    for start, end, marked in sorted(marks, key=lambda one: one[0]):
+        parts.append((text[place:start], marked))
+        place = end
+    return [*parts, (text[place:], None)], overlapping, missing
+
+
+def _pattern(words: str) -> re.Pattern[str]:
+    pieces = re.findall(r"\w+|[^\w\s]", words)
+    before = _BEFORE + _BEFORE_DIGIT * pieces[0][0].isdigit()
+    behind = _BEHIND + _BEHIND_DIGIT * pieces[-1][-1].isdigit()
+    return re.compile(before + r"\s*".join(map(re.escape, pieces)) + behind, re.IGNORECASE)
 
 
 def editable(explanation: Explanation, cosines: NDArray[np.float64], weights: Weights) -> HTML:
     """The pair's entities with types to choose, or to leave out, and the score that follows in the page.
 
-    ``cosines``: of each entity of the reference (rows) with each of the candidate (columns).
+    Parameters
+    ----------
+    explanation : whose entities are shown.
+    cosines : of each entity of the reference (rows) with each of the candidate (columns).
+    weights : of pairs of types, and the penalty where types differ.
     """
     penalties = penalty_matrix(weights.penalty, Options())
     sides = {"reference": explanation.reference, "candidate": explanation.candidate}
