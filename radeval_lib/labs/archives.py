@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import lzma
 import os
 import shutil
 import stat
 import zipfile
+import zlib
 from collections.abc import Sequence
 from contextlib import suppress
 from datetime import datetime
@@ -16,7 +18,8 @@ from radeval_lib.labs.notebook_files import LARGEST, NOTEBOOK
 
 MOST_FILES = 5_000
 """Of an archive, or of what comes with a notebook: more are not looked at."""
-_ZIP_ERRORS = (OSError, ValueError, RuntimeError, NotImplementedError, zipfile.BadZipFile, EOFError)
+_ZIP_ERRORS = (OSError, ValueError, RuntimeError, EOFError, LookupError, OverflowError, zipfile.BadZipFile,
+               zlib.error, lzma.LZMAError)  # fmt: skip
 
 
 def unpack(path: Path, target: Path) -> list[str]:
@@ -25,7 +28,8 @@ def unpack(path: Path, target: Path) -> list[str]:
     Returns
     -------
     a note on each kind of what was left out: beyond MOST_FILES files or LARGEST bytes, links and names that
-    lead out of the folder, and what cannot be opened, as with a password
+    lead out of the folder, and what cannot be opened, as with a password. A damaged member leaves no file,
+    and its bytes count nonetheless.
     """
     target.mkdir(parents=True)
     notes: list[str] = []
@@ -45,9 +49,10 @@ def unpack(path: Path, target: Path) -> list[str]:
                 if member.file_size > left:
                     too_large.append(member.filename)
                     continue
+                left -= member.file_size
                 try:
-                    left -= _unpack_member(archive, member, place)
-                except (*_ZIP_ERRORS, KeyError) as error:
+                    _unpack_member(archive, member, place)
+                except _ZIP_ERRORS as error:
                     what = plain(str(error).replace(f"{target}/", ""), 80)
                     closed.append(f"{plain(member.filename, 60)} ({what})")
     except _ZIP_ERRORS as error:
@@ -79,16 +84,19 @@ def _place(member: zipfile.ZipInfo, target: Path) -> Path | None:
     return None if outside or stat.S_ISLNK(member.external_attr >> 16) else target.joinpath(*name.parts)
 
 
-def _unpack_member(archive: zipfile.ZipFile, member: zipfile.ZipInfo, place: Path) -> int:
-    """Write a member of an archive; how many bytes it has, which are at most those that it states. Of two
-    with one name the later is kept, as by other programs."""
+def _unpack_member(archive: zipfile.ZipFile, member: zipfile.ZipInfo, place: Path) -> None:
+    """Write a member of an archive, at most as many bytes as it states, or nothing where they are damaged. Of
+    two with one name the later is kept, as by other programs."""
     if member.is_dir():
         place.mkdir(parents=True, exist_ok=True)
-        return 0
+        return
     place.parent.mkdir(parents=True, exist_ok=True)
     with archive.open(member) as source, place.open("wb") as file:
-        shutil.copyfileobj(source, file, 1 << 20)
+        try:
+            shutil.copyfileobj(source, file, 1 << 20)
+        except BaseException:
+            place.unlink()
+            raise
     with suppress(OverflowError, ValueError, OSError):
         moment = datetime(*member.date_time).timestamp()
         os.utime(place, (moment, moment))
-    return member.file_size

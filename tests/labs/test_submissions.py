@@ -267,6 +267,35 @@ def test_zips_that_cannot_be_opened_or_burst(tmp_path: Path, monkeypatch: pytest
     )
 
 
+@pytest.mark.parametrize("method", [zipfile.ZIP_DEFLATED, zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA])
+def test_a_damaged_zip_does_not_end_the_search(tmp_path: Path, method: int) -> None:
+    base = tmp_path / "class"
+    put(base / "bob.ipynb")
+    path = base / "ada.zip"
+    with zipfile.ZipFile(path, "w", method) as archive:
+        archive.writestr("lab.ipynb", TEXT)
+    whole = path.read_bytes()
+    start = 30 + len("lab.ipynb") + (9 if method == zipfile.ZIP_LZMA else 0)
+    path.write_bytes(whole[:start] + b"\xff" * 12 + whole[start + 12 :])
+    every = found(base, tmp_path)
+    assert every["bob.ipynb"].path is not None
+    assert any("cannot be opened: lab.ipynb" in note for note in every["ada.zip"].notes)
+    assert not list((tmp_path / "scratch").rglob("lab.ipynb"))
+
+
+def test_damaged_members_use_up_the_bytes_of_a_zip(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "wrong.zip"
+    with zipfile.ZipFile(path, "w") as archive:
+        for number in range(5):
+            archive.writestr(f"{number}.bin", bytes([65 + number]) * 400_000)
+    path.write_bytes(path.read_bytes().replace(b"AAA", b"AAZ").replace(b"BBB", b"BBZ"))
+    monkeypatch.setattr(archives, "LARGEST", 1_000_000)
+    too_large, closed = archives.unpack(path, tmp_path / "out")
+    assert too_large.endswith("left out of it 2.bin, 3.bin, 4.bin")
+    assert closed.count("Bad CRC-32") == 2
+    assert not list((tmp_path / "out").rglob("*.bin"))
+
+
 def test_zips_lose_what_is_at_fault_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     base = tmp_path / "class"
     path = zipped(base / "many.zip", **{f"{number}.txt": "" for number in range(30)}, **{"lab.ipynb": TEXT})
