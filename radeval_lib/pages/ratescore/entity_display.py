@@ -26,9 +26,6 @@ LOOK = {
     "NON-ABNORMALITY": ("no ABN", "#dcecd2", "dashed"),
     "NON-DISEASE": ("no DIS", "#ece4c8", "dashed"),
 }
-# An entity does not begin or end between letters, or within a number.
-_BEFORE, _BEFORE_DIGIT = r"(?<![^\W\d_])", r"(?<!\d)(?<!\d[.,])"
-_BEHIND, _BEHIND_DIGIT = r"(?![^\W\d_])", r"(?!\d|[.,]\d)"
 _PAGE = """\
 {% macro mark(name, entity, words) -%}
 {% set short, colour, border = look[entity.type] -%}
@@ -124,7 +121,7 @@ def _parts(
 
     An entity is marked where its words stand next, or else where they first stand free. The words of an
     entity are the tokenizer's, so case and spaces may differ from the text's; it begins and ends where words
-    do, not within one.
+    or numbers do, not within one.
     """
     marks: list[tuple[int, int, _Marked]] = []
     overlapping: list[_Marked] = []
@@ -152,9 +149,11 @@ def _parts(
 
 
 def _pattern(words: str) -> re.Pattern[str]:
+    """The words with any blanks between them, where neither end lies among letters or within a number; a
+    number may touch its unit."""
     pieces = re.findall(r"\w+|[^\w\s]", words)
-    before = _BEFORE + _BEFORE_DIGIT * pieces[0][0].isdigit()
-    behind = _BEHIND + _BEHIND_DIGIT * pieces[-1][-1].isdigit()
+    before = r"(?<!\d)(?<!\d[.,])" if pieces[0][0].isdigit() else r"(?<![^\W\d_])"
+    behind = r"(?!\d|[.,]\d)" if pieces[-1][-1].isdigit() else r"(?![^\W\d_])"
     return re.compile(before + r"\s*".join(map(re.escape, pieces)) + behind, re.IGNORECASE)
 
 
