@@ -8,6 +8,7 @@ from scipy.special import softmax
 from radeval_lib import study
 from radeval_lib.pages.rales.average_ranks import (
     ARROWS,
+    _two_domains,
     average_ranks,
     directions,
     domains_compared,
@@ -91,6 +92,34 @@ def test_domains_differ_only_where_every_rank_within_its_interval_says_so() -> N
     assert leads == ["holds", "cannot tell"]
 
 
+@pytest.mark.parametrize(
+    ("wider", "p"),
+    [
+        (0, "0.35"),
+        (1, "0.35"),
+        (2, "1"),
+        (5, "1"),
+        (10, "1"),
+        (20, "1"),
+    ],  # from 2 the ends lead opposite ways
+)
+def test_wider_intervals_establish_no_lead(wider: int, p: str) -> None:
+    table7 = study.printed("rales.table7")
+    ranks = average_ranks(table7.assign(half_width=wider * table7["half_width"]), ARROWS)
+    _, lead = domains_compared("ranks", ranks)
+    assert lead.computed.startswith(f"lead not established: p = {p}")
+    assert lead.outcome == "cannot tell"
+
+
+@pytest.mark.parametrize(("sign", "outcome"), [(1, "holds"), (-1, "fails")])
+def test_a_lead_goes_the_way_of_the_ranks(sign: int, outcome: str) -> None:
+    ranks = average_ranks(study.printed("rales.table7"), ARROWS)
+    general = _two_domains(ranks)[1].index
+    middle = ranks["middle"].mask(ranks.index.isin(general), 7 + 50 * sign)
+    apart = ranks.assign(low=middle - 1, middle=middle, high=middle + 1)
+    assert [check.outcome for check in domains_compared("ranks", apart)] == [outcome, outcome]
+
+
 def test_average_ranks_are_by_model_whatever_the_order_of_rows() -> None:
     table7 = study.printed("rales.table7")
     shuffled = table7.sample(frac=1, random_state=0)
@@ -103,5 +132,7 @@ def test_ranks_need_a_direction_and_a_value_of_each_model() -> None:
     table7 = study.printed("rales.table7")
     with pytest.raises(ValueError, match="ECE: better must be lower or higher, not 'lowr'"):
         average_ranks(table7, {"ECE": "lowr"})
+    with pytest.raises(ValueError, match="needs a metric"):
+        average_ranks(table7, {})
     with pytest.raises(ValueError, match="EEC has not one value"):
         average_ranks(table7, {"EEC": "lower"})

@@ -49,9 +49,11 @@ def average_ranks(table7: pd.DataFrame, better: Mapping[str, str]) -> pd.DataFra
     """The interval of each model's average rank that the rounding of the metrics leaves: ``low``, ``high``,
     ``middle``, the ``printed`` average, and whether it ``fits`` between.
 
-    ``better`` is ``lower`` or ``higher`` for each metric. A ValueError where it is neither, or a metric has
-    not one value for each model with a printed average.
+    ``better`` is ``lower`` or ``higher`` for each metric. A ValueError where it is neither or names no
+    metric, or a metric has not one value for each model with a printed average.
     """
+    if not better:
+        raise ValueError("an average rank needs a metric")
     printed = table7[table7["metric"] == "average rank"].set_index("model")["value"]
     ranks = []
     for metric, way in better.items():
@@ -79,8 +81,8 @@ def directions(table7: pd.DataFrame) -> pd.DataFrame:
 
 
 def ranks_above(model: pd.Series, rival: pd.Series) -> bool | None:
-    """Whether a model's average rank is better than a rival's, each between ``low`` and ``high``: False where
-    no ranks of these intervals put it above, be it that they can be shared at best."""
+    """Whether a model's average rank is better than a rival's, each between ``low`` and ``high``; None where
+    these allow both, and False where they allow a shared rank at best."""
     room = rival["high"] - model["low"]
     return study.above(rival["low"] - model["high"], room) if room > 1e-9 else False
 
@@ -102,14 +104,17 @@ def compared_models(ranks: pd.DataFrame) -> int:
 def domains_compared(name: str, ranks: pd.DataFrame) -> list[Check]:
     """Whether biomedical models have a better average rank than general ones, by a test over models.
 
-    ``ranks`` has ``low``, ``middle`` and ``high`` of each model; p is that of the ends that speak least for a
-    difference.
+    ``ranks`` has ``low``, ``middle`` and ``high`` of each model. The test is made of the ranks that are best
+    for biomedical models and worst for general ones, and of the opposite; p is the larger of the two, and 1
+    where they do not lead the same way, since ranks between these show no difference.
     """
     biomedical, general = _two_domains(ranks)
     ends = (("low", "high"), ("high", "low"))
-    p = max(mann_whitney(biomedical[end], general[other])["p"] for end, other in ends)
+    tests = pd.DataFrame([mann_whitney(biomedical[end], general[other]) for end, other in ends])
+    ahead = np.sign(0.5 - tests["cles"])  # 1: biomedical ranks are the lower ones
+    p = tests["p"].max() if ahead.nunique() == 1 else 1.0
+    lead = study.Lead.by_p(ahead.mean(), p, "Mann-Whitney over models")
     means = {"biomedical": biomedical["middle"].mean(), "general": general["middle"].mean()}
-    lead = study.Lead.by_p(means["general"] - means["biomedical"], p, "Mann-Whitney over models")
     settings = {"first": "biomedical", "leads": lead, "lower_is_better": True, "decimals": 2}
     claim = "general domain models have inferior performance"
     return study.check_superiority(
