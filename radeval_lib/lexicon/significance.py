@@ -48,10 +48,13 @@ class Context:
             raise RadevalError(f"an age of {self.age:g}", "context", "Give years, from 0 to 130, or None.")
 
     def applies(self, rule: Mapping[str, Any]) -> bool:
-        """Whether a rule of ``significance.yml`` applies to this patient."""
+        """Whether a rule of ``significance.yml`` applies to this patient.
+
+        What a rule asks for is sought as whole words, since "Fallot" is no fall: it lists every inflection.
+        """
         if "asks" in rule:
-            asked = self.indication.lower()
-            return any(re.search(rf"\b{re.escape(word)}", asked) for word in rule["asks"])
+            asked = " ".join(self.indication.lower().split())
+            return any(re.search(rf"\b{re.escape(words)}\b", asked) for words in rule["asks"])
         return self.age is not None and rule.get("from", 0) <= self.age < rule.get("below", math.inf)
 
 

@@ -9,7 +9,7 @@ import pytest
 from radeval_lib.errors import LexiconError
 from radeval_lib.findings.vocabulary import vocabulary
 from radeval_lib.lexicon.loading import FOLDER
-from radeval_lib.lexicon.significance import FACTORS, factor, read_table
+from radeval_lib.lexicon.significance import FACTORS, Context, factor, read_table, significance
 
 FILE = FOLDER / "significance.yml"
 
@@ -24,6 +24,50 @@ def test_every_finding_is_one_that_the_reader_knows() -> None:
 
 def test_factors_are_shares() -> None:
     assert all(0 < factor(name) <= 1 for name in FACTORS)
+
+
+INJURY, DEVICE, CANCER = ("rib_fracture", "urgent"), ("picc", "urgent"), ("atelectasis", "actionable")
+TUBERCULOSIS = ("calcified_nodes", "actionable")
+
+
+@pytest.mark.parametrize(
+    ("finding", "asked"),
+    [
+        (INJURY, "Stable COPD, follow-up"),
+        (INJURY, "Stable angina"),
+        (INJURY, "Stabbing chest pain"),
+        (INJURY, "Repaired tetralogy of Fallot"),
+        (DEVICE, "Linear opacity on the last film"),
+        (DEVICE, "Tuberculosis"),
+        (DEVICE, "Cardiac catheterization yesterday"),
+        (CANCER, "Massive weight gain"),
+        (CANCER, "Massage, then back pain"),
+    ],
+)
+def test_an_indication_asks_by_whole_words(finding: tuple[str, str], asked: str) -> None:
+    observation, _ = finding
+    assert significance(observation, Context(indication=asked)) == significance(observation)
+
+
+@pytest.mark.parametrize(
+    ("finding", "words"),
+    [
+        (INJURY, "trauma traumatic fall falls fell injury injuries injured crash stab stabbed gunshot"),
+        (DEVICE, "placement position positioning tube tubes line lines intubated intubation catheters"),
+        (TUBERCULOSIS, "tb tuberculosis tuberculous ppd granuloma granulomas granulomatous"),
+        (
+            CANCER,
+            "cancer malignancy malignant metastasis metastases metastatic masses nodules smoker smoking",
+        ),
+    ],
+)
+def test_an_indication_asks_in_any_inflection(finding: tuple[str, str], words: str) -> None:
+    observation, name = finding
+    for word in words.split():
+        assert significance(observation, Context(indication=f"Eval: {word.upper()}?")).name == name, word
+        why = significance(observation, Context(indication=f"History of {word}, cough")).why
+        assert why.startswith("the examination asks"), word
+    assert significance("atelectasis", Context(indication="weight\nloss")).name == "actionable"
 
 
 @pytest.mark.parametrize(
