@@ -33,6 +33,15 @@ DENIALS = (
     "{} won't be found.",
     "{} would not be seen.",
     "You won't see {}.",
+    "There is zero {}.",
+    "There is nil {}.",
+    "There is 0 {}.",
+    "It's false that there is {}.",
+    "It is false that {} is seen.",
+    "It is not true that there is {}.",
+    "It isn't the case that there is {}.",
+    "It is wrong to say that there is {}.",
+    "It is not false that there is no {}.",
 )
 STATEMENTS = (
     "There is {}.",
@@ -48,6 +57,23 @@ STATEMENTS = (
     "There is, without a doubt, {}.",
     "There is no longer any doubt: {} is there.",
     "There is no lack of {}.",
+    "You can't miss the {}.",
+    "You could not overlook the {}.",
+    "We can't deny {}.",
+    "We do not doubt the {}.",
+    "Nobody can deny {}.",
+    "No radiologist would miss the {}.",
+    "We could not fail to see {}.",
+    "The lungs do not lack {}.",
+    "The chest doesn't lack {}.",
+    "The lungs never lack {}.",
+    "The lungs are not lacking {}.",
+    "There is zero doubt about the {}.",
+    "It's true that there is {}.",
+    "It is not false that there is {}.",
+    "It isn't wrong to say that there is {}.",
+    "It is false that there is no {}.",
+    "It is not true that there is no {}.",
 )
 
 
@@ -70,6 +96,18 @@ def test_an_apostrophe_is_one_however_it_was_typed(apostrophe: str) -> None:
         assert [one.presence for one in findings_of(text.replace("'", apostrophe))] == ["absent"], text
 
 
+def test_a_number_denies_each_finding_that_it_counts() -> None:
+    for text in ("There are zero effusions and zero pneumothoraces.", "There are 0 pneumothoraces."):
+        assert {one.presence for one in findings_of(text)} == {"absent"}, text
+    (size,) = findings_of("The nodule is 0.5 cm.")
+    assert (size.presence, size.size_mm) == ("present", (5.0,))
+
+
 def test_doubt_stays_doubt() -> None:
-    for text in ("Possible pneumothorax.", "Pneumothorax is not excluded.", "There is probably atelectasis."):
+    for text in (
+        "Possible pneumothorax.",
+        "Pneumothorax is not excluded.",
+        "We can't rule out an effusion.",
+        "There is probably atelectasis.",
+    ):
         assert {one.presence for one in findings_of(text)} == {"uncertain"}, text
