@@ -136,7 +136,7 @@ def _measure(
         of_pairs = None if given.contexts is None else [*given.contexts] * len(given.systems)
         measured |= by_metric(chosen, lambda name: _measured(chosen, name, pairs, given.systems, of_pairs))
         left_out = chosen.left_out
-    elif given.references is not None and given.candidates:
+    elif given.references is not None and set(given.candidates) == set(given.systems):
         pairs = given.pairs()
     if not measured:
         raise MetricError("nothing to compare by", "metrics", "Name a metric, or give scores.")

@@ -30,7 +30,7 @@ class Inputs:
     Attributes
     ----------
     references : one a row; None where only scores were given.
-    candidates : by system, one a row; empty where only scores were given.
+    candidates : by system, one a row; without the systems of which only scores were given.
     scores : by metric and system, scores that there are already, one a row.
     systems : their names, two or more.
     cases, contexts : of each row, as for :func:`radeval_lib.compare`; None where nothing is known.
@@ -80,56 +80,64 @@ def inputs_of(
     Raises
     ------
     MetricError
-        If candidates have no names, there are fewer than two systems, a name does not print, or a column is
-        not there.
+        If candidates or scores have no names, there are fewer than two systems, a name is no text that
+        prints, or a table has two columns of one name, or not one that is asked for.
     """
+    if systems is not None and not isinstance(systems, Mapping):
+        remedy = "Give {name: candidates} for each system, or of a table {name: column}."
+        raise MetricError("no candidates by name", "systems", remedy)
+    if not all(isinstance(one, Mapping) for one in (scores, *getattr(scores, "values", tuple)())):
+        raise MetricError("no scores by name", "scores", "Give {metric: {system: scores}}.")
     texts: dict[str, Sequence[str]]
     if hasattr(references, "columns"):
+        columns = list(references.columns)
+        if twice := [name for name in columns if columns.count(name) > 1]:
+            what = f"two columns are called {plain(str(twice[0]), 40)!r}"
+            raise MetricError(what, "references", "Rename one.")
         cases = _cases_of(references) if cases is None else cases
         contexts = contexts_of(references) if contexts is None else contexts
         references, texts, ready = _of_table(references, systems, metrics)
     else:
-        if systems is not None and not isinstance(systems, Mapping):
-            remedy = "Give {name: candidates} for each system."
-            raise MetricError("no candidates by name", "systems", remedy)
         texts, ready = dict(systems or {}), {}
     ready = {**ready, **scores}
-    names = list(texts) or list(dict.fromkeys(name for by_system in ready.values() for name in by_system))
+    names = list(dict.fromkeys([*texts, *(name for by_system in ready.values() for name in by_system)]))
     _check_names(names)
     return Inputs(references, texts, ready, names, cases, contexts)
 
 
-def _check_names(names: list[str]) -> None:
+def _check_names(names: list[Any]) -> None:
     if len(names) < 2:
         own = "A table has a column candidate:NAME each; files of their own come by --candidates NAME=FILE."
         remedy = f"Give at least two; found: {listed(names)}. {own}"
         raise MetricError(f"{len(names)} system(s) to compare", "systems", remedy)
     for name in names:
-        if plain(name, 80) != name:
-            remedy = "Give a shorter one that prints."
+        if not isinstance(name, str) or plain(name, 80) != name:
+            remedy = "Give a text that prints, of at most 80 characters."
             raise MetricError(f"{name!r} is not a name for a table", "systems", remedy)
 
 
 def _of_table(
     frame: pd.DataFrame, systems: Mapping[str, Any] | None, metrics: Iterable[str]
 ) -> tuple[list[str] | None, dict[str, Sequence[str]], dict[str, Mapping[str, ArrayLike]]]:
-    """References, candidates by system, and scores that are there, of a table."""
+    """References, candidates by system, and scores that are there, of a table. A system that has scores need
+    not have its column ``candidate:<system>``."""
 
     def named(head: str) -> dict[str, str]:
         columns = (name for name in map(str, frame.columns) if name.startswith(head))
         return {name.removeprefix(head): name for name in columns}
 
-    columns = systems or named(f"{CANDIDATE}:")
-    for column in columns.values():
-        if column not in frame:
-            remedy = f"Columns: {listed(frame.columns)}."
-            raise MetricError(f"no column {plain(str(column), 40)!r}", "systems", remedy)
     ready = dict[str, Mapping[str, ArrayLike]]()
     for metric in metrics:
         there = named(f"{metric}:")
-        if kept := {name: list(frame[there[name]]) for name in columns or there if name in there}:
+        if kept := {name: list(frame[there[name]]) for name in systems or there if name in there}:
             ready[metric] = kept
-    texts: dict[str, Sequence[str]] = {name: list(frame[column]) for name, column in columns.items()}
+    texts = dict[str, Sequence[str]]()
+    for name, column in (systems or named(f"{CANDIDATE}:")).items():
+        if isinstance(column, str) and column in frame:
+            texts[name] = list(frame[column])
+        elif column != f"{CANDIDATE}:{name}" or not any(name in by_system for by_system in ready.values()):
+            remedy = f"Columns: {listed(frame.columns)}."
+            raise MetricError(f"no column {plain(str(column), 40)!r}", "systems", remedy)
     return list(frame[REFERENCE]) if REFERENCE in frame else None, texts, ready
 
 
@@ -137,9 +145,10 @@ def numbers_of(given: ArrayLike, where: str) -> FloatArray:
     """Scores as an array, shape (n,); MetricError with the row where one is missing or not finite."""
     import pandas as pd
 
-    array = np.asarray(given, dtype=object)
+    array = np.array(given, dtype=object)
     if array.ndim != 1:
         raise MetricError(f"shape {array.shape}", where, "Give one score per case.")
+    array[[isinstance(score, complex | np.complexfloating) for score in array]] = None
     numbers = pd.to_numeric(pd.Series(array), errors="coerce").to_numpy(np.float64)
     if (bad := np.flatnonzero(~np.isfinite(numbers))).size:
         remedy = "Give a finite number for every case, or leave the case out for all systems."
@@ -183,7 +192,8 @@ def case_numbers(cases: Sequence[Hashable] | None, rows: int) -> NDArray[np.intp
     Raises
     ------
     MetricError
-        If there are not as many as rows, a row has none, or there are fewer than two.
+        If there are not as many as rows, a row has none or one that cannot be hashed, or there are fewer than
+        two.
     """
     import pandas as pd
 
@@ -195,7 +205,12 @@ def case_numbers(cases: Sequence[Hashable] | None, rows: int) -> NDArray[np.intp
     if blank.any():
         remedy = "Name the case of every row, or leave the column out."
         raise MetricError("no case", f"cases, row {int(blank.to_numpy().argmax()) + 1}", remedy)
-    numbers = group_numbers("cases", cases, rows)
+    try:
+        numbers = group_numbers("cases", cases, rows)
+    except TypeError as error:
+        raise MetricError(
+            f"a case is neither a text nor a number ({error})", "cases", "Give texts or numbers."
+        ) from None
     if (count := len(np.unique(numbers))) < 2:
         raise MetricError(f"{count} case(s)", "references", "Give at least two, better more.")
     return numbers
@@ -213,7 +228,8 @@ def table_of_files(
     Raises
     ------
     MetricError
-        If a file has other rows than the first, in another order, or no column that is asked for.
+        If a file has other rows than the first, in another order, or no column that is asked for, or a system
+        is named twice.
     """
     import pandas as pd
 
@@ -221,6 +237,8 @@ def table_of_files(
     rows = table(Path(path))
     frame = pd.DataFrame(rows)
     for name, other in candidates.items():
+        if name in (systems or ()):
+            raise MetricError(f"two systems are called {name!r}", "candidates", "Rename one.")
         other_rows, where = table(Path(other)), Path(other).name
         theirs = pd.DataFrame(other_rows)
         if len(theirs) != len(frame):
@@ -238,10 +256,10 @@ def table_of_files(
         found = {new: theirs[column] for column, new in kept.items() if column in theirs}
         if not found:
             raise MetricError(f"no column {CANDIDATE!r}", where, f"Columns: {listed(theirs.columns)}.")
-        if doubled := [new for new in found if new in frame]:
+        if doubled := [new for new in (kept[CANDIDATE], *found) if new in frame]:
             remedy = "Give the system another name."
             raise MetricError(f"there is already a column {doubled[0]!r}", Path(path).name, remedy)
         frame = frame.assign(**found)
-        if systems is not None and CANDIDATE in theirs:
+        if systems is not None:
             systems = {**systems, name: f"{CANDIDATE}:{name}"}
     return frame, systems

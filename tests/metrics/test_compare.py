@@ -249,6 +249,31 @@ def test_a_metric_that_fails_is_left_out_and_reported(monkeypatch) -> None:
             {"references": TABLE.assign(**{"rouge_l:a": 1.0}), "metrics": "rouge_l"},
             "rouge_l: there are scores of a alone. Give those of a, b, c.",
         ),
+        (
+            {"references": TABLE.assign(**{"rouge_l:d": 1.0}), "metrics": "rouge_l"},
+            "rouge_l: there are scores of d alone. Give those of a, b, c, d.",
+        ),
+        (
+            {"references": REFERENCES, "systems": SYSTEMS, "scores": {"m": {"a": [1, 2, 3]}}},
+            "m: there are scores of a alone. Give those of a, b, c.",
+        ),
+        ({"references": TABLE, "systems": ["candidate:a", "candidate:b"]}, "systems: no candidates by name"),
+        ({"references": TABLE, "systems": SYSTEMS}, "systems: no column \"['Small right"),
+        ({"references": REFERENCES, "systems": {1: REFERENCES, 2: REFERENCES}}, "systems: 1 is not a name"),
+        ({"references": [], "scores": {"m": [[1, 2], [2, 3]]}}, "scores: no scores by name"),
+        ({"references": [], "scores": [[1, 2], [2, 3]]}, "scores: no scores by name"),
+        (
+            {"references": pd.concat([TABLE, TABLE[["reference"]]], axis=1)},
+            "references: two columns are called 'reference'",
+        ),
+        (
+            {"references": [], "scores": {"m": {"a": [1, 2], "b": [1, 2j]}}},
+            "m:b, row 2: the score is missing, or no finite number",
+        ),
+        (
+            {"references": REFERENCES, "systems": SYSTEMS, "cases": [[1], [2], [3]], "metrics": "rouge_l"},
+            "cases: a case is neither a text nor a number",
+        ),
     ],
 )
 def test_bad_input_gets_one_clear_error(arguments, message) -> None:
@@ -286,6 +311,31 @@ def test_rows_of_files_are_matched_by_what_their_ids_say(tmp_path) -> None:
     assert compare_files(first, candidates=kept, metrics="rouge_l", resamples=100).rows == 2
     with pytest.raises(MetricError, match=r"other.csv, row 1: 'id' is not that of references.jsonl"):
         compare_files(first, candidates={"a": same, "b": other}, metrics="rouge_l")
+
+
+def test_a_system_may_have_scores_alone(tmp_path) -> None:
+    whole, alone = tmp_path / "whole.csv", tmp_path / "scores.csv"
+    scores = {"own:a": [1, 2, 3], "own:c": [3, 2, 1]}
+    TABLE[["reference", "candidate:a", "candidate:c"]].assign(**scores).to_csv(whole, index=False)
+    pd.DataFrame({"own": [5, 6, 7]}).to_csv(alone, index=False)
+    for systems in (None, {"a": "candidate:a", "c": "candidate:c"}):
+        found = compare_files(whole, systems, candidates={"b": alone}, metrics="own", resamples=100)
+        assert found.systems.set_index("system")["value"].to_dict() == {"a": 2, "b": 6, "c": 2}
+        with pytest.raises(MetricError, match="no column 'candidate:b'"):
+            compare_files(whole, systems, candidates={"b": alone}, metrics=["own", "rouge_l"], resamples=100)
+
+
+def test_a_system_is_named_once_in_all_files(tmp_path) -> None:
+    whole, other = tmp_path / "whole.csv", tmp_path / "other.csv"
+    TABLE.to_csv(whole, index=False)
+    pd.DataFrame({"candidate": REFERENCES}).to_csv(other, index=False)
+    named = ["--system", "x=candidate:a", "--system", "b=candidate:b", "--candidates", f"x={other}"]
+    done = _run("--input", whole, "--metric", "rouge_l", *named)
+    assert (done.exit_code, done.stdout) == (2, "")
+    assert "candidates: two systems are called 'x'. Rename one." in done.stderr
+    pd.DataFrame({"rouge_l": [1, 2, 3]}).to_csv(other, index=False)
+    with pytest.raises(MetricError, match="there is already a column 'candidate:a'"):
+        compare_files(whole, candidates={"a": other}, metrics="rouge_l")
 
 
 def test_the_command_takes_scores_of_an_earlier_run(tmp_path) -> None:
