@@ -10,9 +10,11 @@ import logging
 import math
 import time
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass, field, is_dataclass
-from pathlib import Path
+from dataclasses import asdict, dataclass, field, fields, is_dataclass
+from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar
+
+import numpy as np
 
 from radeval_lib import checksums, origin
 from radeval_lib.errors import ModelError, check_at_least
@@ -41,6 +43,10 @@ class Task(Protocol[Record]):
 
     A task whose ``collate`` draws random numbers draws them from torch's, numpy's or Python's, or from a
     ``torch.Generator`` of its own that it calls ``generator``.
+
+    Whatever else its numbers depend on stands in its ``__dict__``, by which trainings that are kept in a
+    folder are distinguished: plain values and containers of them, dataclasses, arrays, tensors and
+    tokenizers. What it has in ``__slots__`` is taken to be of no influence.
     """
 
     module: torch.nn.Module
@@ -80,7 +86,8 @@ class TrainingSettings:
     warmup : share of the steps over which the rate rises; it falls linearly afterwards.
     weight_decay : AdamW's.
     measure : which measure of the task chooses the epoch.
-    seed : of the order of examples and of dropout; what is new in the module is drawn before.
+    seed : from 0, below 2**32; of the order of examples and of dropout. What is new in the module is drawn
+        before.
     device : ``auto``, ``cpu`` or ``cuda``; on a GPU it computes in bfloat16 where that is precise enough.
     """
 
@@ -105,6 +112,9 @@ class TrainingSettings:
         if self.head_learning_rate is not None:
             rates["head_learning_rate"] = self.head_learning_rate
         check_at_least(0.0, "training", ModelError, warmup=self.warmup, **rates)
+        check_at_least(0, "training", ModelError, seed=self.seed)
+        if self.seed >= 2**32:
+            raise ModelError(f"seed is {self.seed}", "training", "Give a whole number below 2**32.")
         if self.warmup > 1:
             raise ModelError(f"warmup is {self.warmup}", "training", "Give a share of the steps, at most 1.")
 
@@ -135,27 +145,38 @@ def train(
 ) -> Trained[T]:
     """Train ``task.module`` in place and leave it with the weights of the epoch that was best on dev.
 
+    It seeds Python's, numpy's and torch's own random numbers, and sets ``use_cache`` of the module's
+    configuration to False.
+
     Parameters
     ----------
     task : what to train.
     records, dev : what it learns from, and what chooses the epoch.
+    settings : how; None takes the defaults.
     folder : where a training that takes long keeps its last checkpoint. Called again with the same task,
         data and settings, it goes on from there, to the same weights and history, and one that was finished
         is read back. Without a folder nothing is kept.
 
+    Returns
+    -------
+    Trained
+        The task, the measures of its best epoch, and the history of all.
+
     Raises
     ------
     ModelError
-        If there is nothing to train or to choose the epoch on, or the task has no measure of the name that
-        the settings give.
+        If there is nothing to train or to choose the epoch on, the task has no measure of the name that the
+        settings give, or has one called ``epoch`` or ``loss``; and with a folder, if an attribute of the task
+        is of a kind that cannot be compared.
     """
     for name, rows in (("training", records), ("dev", dev)):
         if not rows:
             raise ModelError(f"no {name} examples", "training", "Give at least one record of each part.")
     chosen = settings or TrainingSettings()
     examples = [task.example(record) for record in records]
-    work = _fingerprint(task, examples, dev, chosen)
-    checkpoint = None if folder is None else Checkpoint(Path(folder), work)
+    checkpoint = None
+    if folder is not None:
+        checkpoint = Checkpoint(Path(folder), _fingerprint(task, examples, dev, chosen))
     history = _run(task, examples, dev, chosen, checkpoint)
     best = history[len(history) - 1 - _since_best(history, chosen.measure)]
     kept = {name: value for name, value in best.items() if name not in ("epoch", "loss")}
@@ -165,12 +186,15 @@ def train(
 def _fingerprint(
     task: Task[Any], examples: list[dict[str, Any]], dev: Sequence[Any], s: TrainingSettings
 ) -> dict[str, Any]:
-    """Names a training and all that its result depends on: the task with its settings and its layers, which
+    """Names a training and all that its result depends on: the task with its attributes and its layers, which
     of them learn, its own random numbers, the examples and the starting weights."""
     import torch
 
     own: torch.Generator | None = getattr(task, "generator", None)
-    made = {name: repr(value) for name, value in vars(task).items() if is_dataclass(value)}
+    where, made = type(task).__qualname__, {}
+    for name, value in getattr(task, "__dict__", {}).items():
+        if name not in ("module", "generator"):
+            made[name] = _described(value, f"{where}.{name}")
     learns = [name for name, one in task.module.named_parameters() if one.requires_grad]
     weights = [torch.hash_tensor(one.detach()).item() for one in task.module.state_dict().values()]
     digest = hashlib.sha256()
@@ -178,7 +202,11 @@ def _fingerprint(
         digest.update(repr(sorted(example.items())).encode())
     return {
         "settings": asdict(s),
-        "task": [type(task).__qualname__, made, checksums.of_text(repr((task.module, learns)))],
+        "task": [
+            where,
+            checksums.of_text(json.dumps(made, sort_keys=True)),
+            checksums.of_text(repr((task.module, learns))),
+        ],
         "generator": None if own is None else torch.hash_tensor(own.get_state()).item(),
         "examples": digest.hexdigest(),
         "start": checksums.of_text(json.dumps(weights)),
@@ -186,6 +214,35 @@ def _fingerprint(
         "device": str(device_of(s.device)),
         **origin.conditions(),
     }
+
+
+def _described(value: object, where: str) -> Any:
+    """What an attribute of a task holds, in JSON that differs where it does; of tokenizers the vocabulary."""
+    import torch
+
+    kind = type(value).__qualname__
+    if value is None or isinstance(value, bool | int | float | str | bytes | PurePath):
+        return [kind, repr(value)]
+    if is_dataclass(value) and not isinstance(value, type):
+        held = {one.name: getattr(value, one.name) for one in fields(value)}
+        return [kind, [[name, _described(one, f"{where}.{name}")] for name, one in held.items()]]
+    if isinstance(value, list | tuple):
+        return [kind, [_described(one, where) for one in value]]
+    if isinstance(value, dict):
+        return [kind, [[_described(key, where), _described(one, where)] for key, one in value.items()]]
+    if isinstance(value, set | frozenset):
+        return [kind, sorted(json.dumps(_described(one, where)) for one in value)]
+    if isinstance(value, torch.Tensor):
+        return [kind, str(value.dtype), list(value.shape), torch.hash_tensor(value.detach()).item()]
+    if isinstance(value, np.ndarray | np.generic) and not value.dtype.hasobject:
+        return [kind, str(value.dtype), list(value.shape), checksums.of_bytes(value.tobytes())]
+    if hasattr(value, "get_vocab"):
+        return [kind, checksums.of_text(repr(sorted(value.get_vocab().items())))]
+    raise ModelError(
+        f"a {kind}, which cannot be compared between trainings",
+        where,
+        "Hold plain values, dataclasses, arrays or tokenizers there, or train without a folder.",
+    )
 
 
 @dataclass
@@ -316,6 +373,9 @@ class _Training:
         if measure not in found:
             known = ", ".join(found)
             raise ModelError(f"no measure {measure!r}", type(self._task).__name__, f"Measures: {known}.")
+        if taken := {"epoch", "loss"} & set(found):
+            wrong = f"a measure is called {min(taken)!r}, as a column of the history is"
+            raise ModelError(wrong, type(self._task).__name__, "Give it another name.")
         epoch = float(len(now.history) + 1)
         now.history.append({"epoch": epoch, "loss": now.loss.item() / self._steps, **found})
         now.loss, now.order = torch.zeros_like(now.loss), []

@@ -40,6 +40,7 @@ class Fit:
     """Fits a line; its measure is the negative squared error, or what ``script`` says, epoch by epoch."""
 
     new_layers = ("head.",)
+    __slots__ = ("__dict__", "dies_at", "measured", "script", "seen")  # the test's
 
     def __init__(self, script: Sequence[float] = (), dies_at: int = 0) -> None:
         torch.manual_seed(0)
@@ -279,6 +280,9 @@ def test_training_needs_examples_and_its_measure() -> None:
         ({"learning_rate": math.nan}, "learning_rate is nan"),
         ({"learning_rate": "1e-3"}, "learning_rate is '1e-3'"),
         ({"head_learning_rate": math.inf}, "head_learning_rate is inf"),
+        ({"seed": -1}, "seed is -1. Give a whole number of at least 0"),
+        ({"seed": 1.5}, "seed is 1.5. Give a whole number"),
+        ({"seed": 2**32}, "seed is 4294967296. Give a whole number below"),
         ({"warmup": 2.0}, "warmup is 2.0. Give a share"),
     ],
 )
@@ -297,6 +301,7 @@ def test_what_a_task_holds_beside_its_weights_makes_another_training(tmp_path: P
     def changed(change: Callable[[Any], object]) -> Any:
         task: Any = Noisy()
         task.settings = Weighing(1.0)
+        task.noise, task.labels, task.weights = 1.0, {"a": [1, None]}, torch.ones(2)
         change(task)
         train(task, POINTS, POINTS, _settings(epochs=1), folder=tmp_path / "one")
         return task
@@ -305,11 +310,31 @@ def test_what_a_task_holds_beside_its_weights_makes_another_training(tmp_path: P
     assert not changed(lambda task: None).seen, "the same training is read"
     for change in (
         lambda task: setattr(task, "settings", Weighing(2.0)),
+        lambda task: setattr(task, "noise", 0.0),
+        lambda task: setattr(task, "labels", {"a": [1, "None"]}),
+        lambda task: setattr(task, "weights", torch.tensor([1.0, 2.0])),
         lambda task: task.module.old.requires_grad_(False),
         lambda task: setattr(task.module.drop, "p", 0.2),
         lambda task: task.generator.manual_seed(4),
     ):
         assert changed(change).seen
+
+
+def test_a_task_that_cannot_be_compared_is_not_kept(tmp_path: Path) -> None:
+    task: Any = Fit()
+    task.change = lambda value: value
+    with pytest.raises(ModelError, match=r"Fit\.change: a function, which cannot be compared"):
+        train(task, POINTS, POINTS, _settings(epochs=1), folder=tmp_path / "one")
+    assert train(task, POINTS, POINTS, _settings(epochs=1)).history
+
+
+def test_a_measure_does_not_take_the_place_of_the_loss() -> None:
+    class Losing(Fit):
+        def measure(self, records: Sequence[Point]) -> dict[str, float]:
+            return {"fit": 0.0, "loss": 5.0}
+
+    with pytest.raises(ModelError, match="a measure is called 'loss'"):
+        train(Losing(), POINTS, POINTS, _settings(epochs=1))
 
 
 def test_seconds_between_checkpoints_are_a_number(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
