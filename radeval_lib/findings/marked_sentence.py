@@ -8,6 +8,7 @@ from itertools import zip_longest
 from typing import Any, TypeVar
 
 from radeval_lib.findings.changes import CHANGE_NOUNS, MORE, denied_changes
+from radeval_lib.findings.denied_places import denied_places
 from radeval_lib.findings.meanings import HOME, IGNORED, WHOLE, Sense, Spot, Subject
 from radeval_lib.findings.measurements import sizes
 from radeval_lib.findings.mentions import Mention
@@ -52,7 +53,7 @@ class MarkedSentence:
     used : for each word, whether it was used; length n.
     normal : for each word, whether it belongs to what is called normal; length n.
     named : names of findings, with what each may stand for.
-    spots : places, with what each may stand for.
+    spots : places, with what each may stand for; like the sides without those of asides, "not on the right".
     compared : comparisons of both sides, such as "larger on the right".
     changes : words of change, with their kind.
     degrees : words of degree, with their step; without those that are of a change.
@@ -107,8 +108,9 @@ class MarkedSentence:
         self.sides = known.sides.find(text, _marks(size, self.spots, compared)) + compared
         self.sizes = list(sizes(self.words))
         self.past = of_before(self.words, self.sizes)
+        asides = list(denied_places(self.words, [*self.spots, *self.sides], named))
         flags = WordFlags(
-            blocked=_marks(size, self.changes, compared),
+            blocked=_marks(size, self.changes, compared, asides),
             descriptors=_marks(size, self.degrees, self.sizes, self.changes, self.sides, begins=True),
             subjects=_marks(size, self.subjects, begins=True),
             named=named,
@@ -116,6 +118,18 @@ class MarkedSentence:
             seldom=_marks(size, [one for one in self.named if self._seldom_denied(one)]),
         )
         self.scope: ScopeWords = scope(self.words, known, flags)
+        self._leave_out([one for one in asides if not self._denied_before(one)])
+
+    def _denied_before(self, aside: PhraseMatch[None]) -> bool:
+        """Whether the finding named last before an aside is denied by other words."""
+        return self.scope.denied[max(one.first for one in self.named if one.first < aside.first)]
+
+    def _leave_out(self, asides: list[PhraseMatch[None]]) -> None:
+        """Take out the places and sides at which asides deny a finding."""
+        self.use_all(asides)
+        inside = _marks(len(self.words), asides)
+        self.spots = [one for one in self.spots if not inside[one.first]]
+        self.sides = [one for one in self.sides if not inside[one.first]]
 
     def _seldom_denied(self, name: PhraseMatch[list[Sense]]) -> bool:
         """Whether a name is of the chest's findings that lists of denials leave out."""

@@ -90,6 +90,33 @@ def test_what_is_denied_as_such(text, outright):
     assert [one.outright for one in read(text).findings] == outright
 
 
+@pytest.mark.parametrize(
+    ("text", "presence", "place"),
+    [
+        ("Effusion on the left, not the right.", "present", Location(None, "left")),
+        ("Effusion on the left and not on the right.", "present", Location(None, "left")),
+        ("Left effusion, none on the right.", "present", Location(None, "left")),
+        ("Left effusion with none on the right.", "present", Location(None, "left")),
+        ("Left effusion, not seen on the right side.", "present", Location(None, "left")),
+        ("Left effusion, is absent on the right, unchanged.", "present", Location(None, "left")),
+        ("Pleural effusion in the left, absent on the right.", "present", Location(None, "left")),
+        ("Opacity in the right base, not in the left base.", "present", Location("lung_base", "right")),
+        ("Opacity (not left) at the right base.", "present", Location("lung_base", "right")),
+        ("No effusion on the left, none on the right.", "absent", Location(None, "bilateral")),
+        ("No left effusion, not on the right.", "absent", Location(None, "bilateral")),
+        ("Effusion on the left, not only on the right.", "present", Location(None, "bilateral")),
+    ],
+)
+def test_a_denied_side_is_not_one_of_the_finding(text, presence, place):
+    assert [(one.presence, one.locations) for one in read(text).findings] == [(presence, (place,))]
+
+
+def test_what_follows_a_denied_side_is_stated():
+    (effusion, atelectasis) = read("Left effusion, absent on the right, with atelectasis.").findings
+    assert (effusion.presence, effusion.locations) == ("present", (Location(None, "left"),))
+    assert (atelectasis.presence, atelectasis.locations) == ("present", ())
+
+
 def test_attributes():
     (nodule,) = read("The 2.3 x 1.8 cm nodule in the left upper lobe has increased in size.").findings
     assert nodule.size_mm == (23.0, 18.0)
