@@ -24,7 +24,7 @@ from radeval_lib.synthetic import (
     triad,
 )
 from radeval_lib.synthetic.difference import denied, stated
-from radeval_lib.synthetic.pairings import token_cosine
+from radeval_lib.synthetic.pairings import permuted, shuffled, token_cosine
 
 from .checks import check_text
 
@@ -126,6 +126,25 @@ def test_green_pairings() -> None:
             assert pair.comparison.count()["e"] == pair.comparison.count()["f"] == 0
     mean = {h: np.mean([len(p.comparison.errors) for p in pairs if p.heuristic == h]) for h in HEURISTICS}
     assert mean["random"] > mean["permuted"]
+
+
+CHESTS = tuple(generate(300, 3, style="hospital", modality_anatomy=("X-Ray", "CHEST"), min_findings=1))
+
+
+def test_shuffling_leaves_out_unless_there_is_one_statement_and_keeps_few_orders() -> None:
+    kept = 0
+    for report in CHESTS:
+        before, after = ([one.uid for one in text.plan] for text in (report, shuffled(report, 3)))
+        assert len(after) < len(before) or len(before) == 1
+        kept += after == [uid for uid in before if uid in after]
+    assert 0.15 < kept / len(CHESTS) < 0.25
+
+
+def test_permuting_makes_four_changes_at_most_and_leaves_few_reports_as_they_are() -> None:
+    candidates = [permuted(report, 3) for report in CHESTS]
+    assert max(len(compare(*pair).errors) for pair in zip(CHESTS, candidates, strict=True)) == 4
+    same = [one.findings == other.findings for one, other in zip(CHESTS, candidates, strict=True)]
+    assert 0.02 < np.mean(same) < 0.08
 
 
 def test_nearest_is_nearer_than_random() -> None:
