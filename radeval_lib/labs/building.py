@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import copy
 import hashlib
 import json
@@ -16,7 +17,7 @@ from nbformat import NotebookNode
 from nbformat.v4 import new_code_cell, new_notebook
 
 from radeval_lib import __version__, atomic
-from radeval_lib.errors import NotebookError
+from radeval_lib.errors import NotebookError, plain
 from radeval_lib.labs.lab_sources import STUDENT_ID, TEST_FUNCTION, Lab, LabTask, Part, parts_of, title_of
 from radeval_lib.paths import BOOK, BUILD, ROOT, display_path, notebooks
 
@@ -32,8 +33,8 @@ _SOLUTION = re.compile(
     re.MULTILINE | re.DOTALL,
 )
 """Lines that students do not get: ``...`` stands for them, or with ``NO PROMPT`` nothing."""
-_SOLVED_LINE = re.compile(r"^(?P<begin>[^\n=]*=) .*  # SOLUTION$", re.MULTILINE)  # answer = 3  # SOLUTION
-_SOLVED_MARK = re.compile(r" +# SOLUTION$", re.MULTILINE)
+_MARK = re.compile(r"\bSOLUTION\b|(?i:#\s*(begin|end)\s+solution\b|#\s*solution\s*$)")
+"""What an author may take for a mark of a solution, in a line."""
 _UNANSWERED = "_Type your answer here, replacing this text._"
 _GOES_ON = "raises-exception"  # Jupyter's tag: what fails here does not stop Run All
 _LOCKED = {"editable": False, "deletable": False}
@@ -52,9 +53,15 @@ def versions(lab: Lab) -> dict[str, NotebookNode]:
     Raises
     ------
     NotebookError
-        Where the source is not of its format.
+        Where the source is not of its format, as where students would get a solution by a mark that is none.
     """
     notebook = jupytext.read(lab.source)
+    if "kernelspec" not in notebook.metadata:
+        raise NotebookError(
+            "no kernelspec in its header", display_path(lab.source), "Begin it as another lab begins."
+        )
+    for number, cell in enumerate(notebook.cells, start=1):
+        _check_marks(cell, f"{display_path(lab.source)}, cell {number}")
     parts = parts_of(notebook.cells, lab)
     parts[0].cells[0].source = parts[0].cells[0].source.replace("\n# ", f"\n# Lab {lab.number}: ", 1)
     student = _assembled(parts, solved=False)
@@ -98,11 +105,50 @@ def _answer(cell: NotebookNode, task: str, solved: bool) -> NotebookNode:
         made.source = cell.source if solved else _UNANSWERED
     elif solved:
         made.source = _SOLUTION.sub(r"\g<code>", cell.source).rstrip("\n")
-        made.source = _SOLVED_MARK.sub("", made.source)
     else:
-        emptied = _SOLUTION.sub(lambda match: "" if match["bare"] else f"{match['indent']}...\n", cell.source)
-        made.source = _SOLVED_LINE.sub(r"\g<begin> ...", emptied).rstrip("\n")
+        made.source = _SOLUTION.sub(_in_its_place, cell.source).rstrip("\n")
     return made
+
+
+def _in_its_place(solution: re.Match[str]) -> str:
+    return "" if solution["bare"] else f"{solution['indent']}...\n"
+
+
+def _check_marks(cell: NotebookNode, where: str) -> None:
+    """A NotebookError, which names the line, unless all marks of solutions are of their form, an answer has
+    one, and the code is Python with solutions and without."""
+    is_answer = "task" in cell.metadata
+    if cell.cell_type == "markdown" and is_answer:
+        return
+    # Line for line, so that places are those of the source.
+    solved = without = cell.source
+    if is_answer:
+        solved = _SOLUTION.sub(lambda match: f"\n{match['code']}\n", cell.source)
+        without = _SOLUTION.sub(
+            lambda match: _in_its_place(match).rstrip("\n") + "\n" * match[0].count("\n"), cell.source
+        )
+    for line, text in enumerate(solved.split("\n"), start=1):
+        if _MARK.search(text):
+            raise NotebookError(
+                f"a mark of a solution that is not of its form: {plain(text.strip(), 60)!r}",
+                f"{where}, line {line}",
+                "Put `# BEGIN SOLUTION` and `# END SOLUTION` on lines of their own, in the cell of a task.",
+            )
+    if is_answer and solved == cell.source:
+        raise NotebookError(
+            f"task {cell.metadata['task']!r} has no solution to take out",
+            where,
+            "Put it between `# BEGIN SOLUTION` and `# END SOLUTION`.",
+        )
+    for source, which in ((solved, "with its solution"), (without, "without its solution")):
+        try:
+            if cell.cell_type == "code":
+                ast.parse(source)
+        except SyntaxError as error:
+            remedy = "Let whole statements stand between the marks of a solution."
+            raise NotebookError(
+                f"no Python {which}: {error.msg}", f"{where}, line {error.lineno}", remedy
+            ) from None
 
 
 def _check_cells(task: LabTask) -> list[NotebookNode]:

@@ -117,7 +117,8 @@ def parts_of(cells: Sequence[NotebookNode], lab: Lab) -> list[Part]:
     Raises
     ------
     NotebookError
-        For a test that follows no task, two tasks of one name, or a task or test that is not of its form.
+        For a test that follows no task or has no tag, two tasks of one name, or a task or test that is not of
+        its form.
     """
     made = [Part()]
     waiting = list(cells)
@@ -131,6 +132,12 @@ def parts_of(cells: Sequence[NotebookNode], lab: Lab) -> list[Part]:
                     "a test that follows no task",
                     display_path(lab.source),
                     "Put it behind the cell of its task.",
+                )
+            if (untagged := TEST_FUNCTION.search(cell.source)) and cell.cell_type == "code":
+                raise NotebookError(
+                    f"a test that has no tag: {untagged[1]!r}",
+                    display_path(lab.source),
+                    "Give its cell the tag test, or hidden-test.",
                 )
             made[-1].cells.append(new_markdown_cell(cell.source) if cell.cell_type == "markdown" else cell)
             if STUDENT_ID.search(cell.source) and cell.cell_type == "code":

@@ -23,6 +23,19 @@ from radeval_lib.pipeline import lab_pages
 from tests.labs.test_labs import LABS, versions
 
 SOLUTION = re.compile(r"# BEGIN SOLUTION.*?\n(.*?)# END SOLUTION", re.DOTALL)
+HEADER = """---
+jupytext:
+  text_representation:
+    extension: .md
+    format_name: myst
+kernelspec:
+  display_name: Python 3
+  name: python3
+---
+
+# Title
+
+"""
 
 
 def source(lab: str) -> nbformat.NotebookNode:
@@ -55,6 +68,64 @@ def test_students_get_no_solution_and_no_hidden_test(lab: str) -> None:
         assert not re.search(r"SOLUTION|HIDDEN|hidden=True", text)
 
 
+@pytest.mark.parametrize(
+    ("answer", "said"),
+    [
+        ("def f(x):\n    return x + 1  # SOLUTION", "line 2: a mark .*: 'return x \\+ 1  # SOLUTION'"),
+        ("y=3  # SOLUTION", "line 1: a mark"),
+        ("d[a == 1] = 5  # SOLUTION", "line 1: a mark"),
+        ("x = (1,  # SOLUTION\n     2)", "line 1: a mark"),
+        ("x = 1  # solution", "line 1: a mark"),
+        ("# BEGIN SOLUTION\nx = 1", "line 1: a mark"),
+        ("x = 1\n# END SOLUTION", "line 2: a mark"),
+        ("# BEGIN SOLUTION \nx = 1\n# END SOLUTION", "line 1: a mark"),
+        ("# BEGIN SOLUTION\nx = 1\n# END SOLUTION \n", "line 1: a mark"),
+        ("# begin solution\nx = 1\n# end solution", "line 1: a mark"),
+        ("if 1:\n\t# BEGIN SOLUTION\n\tx = 1\n\t# END SOLUTION", "line 2: a mark"),
+        ("# BEGIN SOLUTION\nx = 1\n# BEGIN SOLUTION\ny = 1\n# END SOLUTION", "line 3: a mark"),
+        ("x = 1", "cell 2: task 'answer' has no solution to take out"),
+        (
+            "def f():\n    # BEGIN SOLUTION NO PROMPT\n    return 1\n    # END SOLUTION\ny = 2",
+            "line 5: no Python without its solution: expected an indented block",
+        ),
+        (
+            "# BEGIN SOLUTION\nx = (1,\n# END SOLUTION\n2)",
+            "line 4: no Python without its solution: unmatched",
+        ),
+        ("y = 2\n# BEGIN SOLUTION\nx = = 1\n# END SOLUTION", "line 3: no Python with its solution"),
+    ],
+)
+def test_a_mark_that_would_hand_out_a_solution_is_refused(
+    answer: str, said: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(lab_sources, "LABS", tmp_path)
+    lab = lab_sources.Lab(1, "own", "Title")
+    cell = "```{{code-cell}}\n---\ntask: answer\n---\n{}\n```\n"
+    lab.source.write_text(HEADER + cell.format("# BEGIN SOLUTION\nx = 1\n# END SOLUTION"), encoding="utf-8")
+    made = {name: notebook.cells[-1].source for name, notebook in building.versions(lab).items()}
+    assert made == {"student": "...", "instructor": "x = 1", "grader": "x = 1"}
+    lab.source.write_text(HEADER + cell.format(answer), encoding="utf-8")
+    with pytest.raises(NotebookError, match=f"own.md, cell 2.*{said.removeprefix('cell 2')}"):
+        building.versions(lab)
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ("# BEGIN SOLUTION\nx = 1\n# END SOLUTION", "cell 2, line 1: a mark of a solution"),
+        ("def test_x():\n    assert 1", "a test that has no tag: 'test_x'"),
+    ],
+)
+def test_what_students_are_given_holds_no_solution_and_no_test(
+    given: str, said: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(lab_sources, "LABS", tmp_path)
+    lab = lab_sources.Lab(1, "own", "Title")
+    lab.source.write_text(f"{HEADER}```{{code-cell}}\n{given}\n```\n", encoding="utf-8")
+    with pytest.raises(NotebookError, match=said):
+        building.versions(lab)
+
+
 @pytest.mark.parametrize("lab", LABS)
 def test_every_lab_has_its_parts(lab: str) -> None:
     text = lab_sources.find(lab).source.read_text(encoding="utf-8")
@@ -68,6 +139,14 @@ def test_every_lab_has_its_parts(lab: str) -> None:
     assert 6 <= len(described) <= 10
     assert [task["points"] for task in described if task["written"]]
     assert '\nstudent_id = "your id"' in text
+
+
+def test_a_lab_without_a_kernel_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(lab_sources, "LABS", tmp_path)
+    lab = lab_sources.Lab(1, "own", "Title")
+    lab.source.write_text("# Title\n", encoding="utf-8")
+    with pytest.raises(NotebookError, match=r"own.md: no kernelspec in its header"):
+        building.versions(lab)
 
 
 def test_every_lab_source_has_its_place_in_the_contents() -> None:
