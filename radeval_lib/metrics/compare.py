@@ -31,7 +31,7 @@ from radeval_lib.metrics.comparison_inputs import (
 from radeval_lib.metrics.error_profile import ErrorCounts
 from radeval_lib.metrics.pair_scores import by_metric, scored
 from radeval_lib.metrics.table_files import CANDIDATE, score_column
-from radeval_lib.metrics.verdicts import of_intervals, ranked, with_wilson
+from radeval_lib.metrics.verdicts import cautions_on_intervals, ranked, with_wilson
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -115,7 +115,7 @@ def compare(
     diversity, of_findings = _diversity(pairs, given.systems, rows)
     cautions = [*of_texts.lines(), *of_findings]
     for name, by_system in tables.items():
-        cautions += of_intervals(name, by_system, mean=about[name]["value"] == "mean")
+        cautions += cautions_on_intervals(name, by_system, mean=about[name]["value"] == "mean")
     profile = _errors(measured, given.systems, numbers).profile(resamples=resamples, seed=seed)
     return Comparison(
         of_systems, of_pairs, about, left_out, cautions, verdicts, profile, diversity, rows, resamples, seed

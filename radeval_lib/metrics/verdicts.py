@@ -1,8 +1,9 @@
-"""What tests and intervals of compared systems come to: clusters, differences that matter, cautions."""
+"""What tests and intervals of compared systems come to, for a reader: intervals where the bootstrap's have no
+width, cautions on intervals, clusters, and differences that matter in words."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterator, Mapping
 from itertools import combinations, pairwise
 from typing import TYPE_CHECKING, Any
 
@@ -18,15 +19,32 @@ if TYPE_CHECKING:
 NOT_RANKED = "is not ranked"
 
 
-def of_intervals(metric: str, tables: Mapping[str, FloatArray], *, mean: bool) -> Iterable[str]:
+def cautions_on_intervals(metric: str, tables: Mapping[str, FloatArray], *, mean: bool) -> Iterator[str]:
     """The systems of which most cases have the same score, and fewer than ten another (a rule of thumb).
 
-    ``mean``: whether statistics are sums and counts of scores, which a case may have several of.
+    Parameters
+    ----------
+    metric : its name, with which each caution begins.
+    tables : statistics by system, each of shape (cases, statistics).
+    mean : whether statistics are sums and counts of scores, which a case may have several of.
+
+    Yields
+    ------
+    str
+        A caution on a system; with the rule of three (Hanley and Lippman-Hand 1983) where all cases score
+        alike.
+
+    Raises
+    ------
+    ValueError
+        Where a system has no case, or by a mean a case without a score.
     """
     from radeval_lib.stats.proportions import rule_of_three
 
     for system, statistics in tables.items():
         count = len(statistics)
+        if not count or (mean and not statistics[:, 1].all()):
+            raise ValueError(f"{metric}: {system} has {'a case without a score' if count else 'no case'}")
         if mean:
             statistics = statistics[:, :1] / statistics[:, 1:]
         same = int(np.unique(statistics, axis=0, return_counts=True)[1].max())
@@ -67,6 +85,17 @@ def ranked(
     ----------
     systems, pairs : as :func:`radeval_lib.stats.system_comparison.compare_systems` returns them.
     about : by metric, as of :class:`~radeval_lib.metrics.comparison.Comparison`.
+    cautions : those of the pairs that were scored, which stand beside a difference. A system that they call
+        silent is in no cluster.
+
+    Returns
+    -------
+    pandas.DataFrame
+        ``systems`` with the column ``cluster`` (Int64), from 1, the best; missing where a system is not
+        ranked.
+    list of str
+        A sentence for each difference that matters: between neighbours in different clusters or, where all
+        are in one, of the pair with the smallest p that differs; and for each system that is not ranked.
     """
     import pandas as pd
 
