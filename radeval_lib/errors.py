@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import errno
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from numbers import Integral, Real
 from pathlib import Path
 from types import UnionType
@@ -131,6 +131,19 @@ def check_at_least(least: float, where: str, error: type[RadevalError], **values
         if not (isinstance(value, Integral if whole else Real) and least <= value < math.inf):
             remedy = f"Give a {'whole ' if whole else ''}number of at least {least:g}."
             raise error(f"{name} is {value!r}", where, remedy)
+
+
+def check_share(where: str, error: type[RadevalError], **values: float) -> None:
+    """Refuse, as ``error``, a value that is no number from 0 to 1; ``where`` as of :func:`check_at_least`."""
+    for name, value in values.items():
+        if not (isinstance(value, Real) and 0 <= value <= 1):
+            raise error(f"{name} is {value!r}", where, "Give a share, from 0 to 1.")
+
+
+def check_once(where: str, error: type[RadevalError], names: Sequence[str]) -> None:
+    """Refuse, as ``error``, types of which one stands there twice."""
+    if len(set(names)) < len(names):
+        raise error(f"a type twice among {', '.join(names)}", where, "Give each once.")
 
 
 def is_refusal(error: Exception) -> bool:

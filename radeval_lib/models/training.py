@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar
 import numpy as np
 
 from radeval_lib import checksums, origin
-from radeval_lib.errors import ModelError, check_at_least
+from radeval_lib.errors import ModelError, check_at_least, check_share
 from radeval_lib.models.batching import IGNORED
 from radeval_lib.models.checkpoints import (
     Checkpoint,
@@ -111,12 +111,11 @@ class TrainingSettings:
         rates = {"learning_rate": self.learning_rate, "weight_decay": self.weight_decay}
         if self.head_learning_rate is not None:
             rates["head_learning_rate"] = self.head_learning_rate
-        check_at_least(0.0, "training", ModelError, warmup=self.warmup, **rates)
+        check_at_least(0.0, "training", ModelError, **rates)
+        check_share("training", ModelError, warmup=self.warmup)
         check_at_least(0, "training", ModelError, seed=self.seed)
         if self.seed >= 2**32:
             raise ModelError(f"seed is {self.seed}", "training", "Give a whole number below 2**32.")
-        if self.warmup > 1:
-            raise ModelError(f"warmup is {self.warmup}", "training", "Give a share of the steps, at most 1.")
 
 
 @dataclass

@@ -314,12 +314,16 @@ def test_the_package_is_used_where_it_is_installed(monkeypatch: pytest.MonkeyPat
         ({"unit": "sentences"}, "unknown value 'sentences'. Choices: sentence, text"),
         ({"max_width": 0}, "max_width is 0"),
         ({"entity_weight": -1.0}, "entity_weight is -1.0"),
+        ({"dropout": 1.5}, "dropout is 1.5. Give a share"),
+        ({"entity_types": ()}, "no entity type"),
+        ({"entity_types": ("A", "A")}, "a type twice among A, A"),
+        ({"relation_types": ("r", "s", "r")}, "a type twice among r, s, r"),
         ({"frozen_layers": 9}, "frozen_layers is 9. The encoder has 2 layers"),
     ],
 )
 def test_settings_of_a_graph_model_that_are_wrong_are_named(changed: dict[str, Any], said: str) -> None:
     with pytest.raises(ModelError, match=said):
-        GraphModel(TINY, GraphSettings(("A",), ("r",), **changed))
+        GraphModel(TINY, GraphSettings(**{"entity_types": ("A",), "relation_types": ("r",), **changed}))
     with pytest.raises(ModelError, match="unknown value"):
         units(["a"], "texts")  # type: ignore[arg-type]
 

@@ -189,6 +189,12 @@ def test_bad_checkpoints_are_named(tmp_path) -> None:
         IobNerModel(TINY, decoding="viterbi")  # type: ignore[arg-type]
 
 
+def test_settings_of_spans_that_are_wrong_are_named() -> None:
+    for changed, said in (({"dropout": 1.5}, "dropout is 1.5"), ({"types": ("A", "A")}, "a type twice")):
+        with pytest.raises(ModelError, match=f"span scheme: {said}"):
+            SpanSettings(**changed)
+
+
 def test_no_code_of_the_repository_runs(tmp_path) -> None:
     copy = tmp_path / "copy"
     shutil.copytree(TINY, copy)

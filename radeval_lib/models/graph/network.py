@@ -3,8 +3,8 @@
 The model scores every span of up to ``max_width`` words as an entity, and every ordered pair of the spans
 that it keeps as a relation, over one shared encoder. It follows DyGIE++ (Wadden et al. 2019), which
 RadGraph's authors trained, in scoring spans and pruning them before pairs are formed, but has no propagation
-over the graph and no coreference. Texts are read sentence by
-sentence or as a whole (:data:`~radeval_lib.models.graph.word_graphs.Unit`).
+over the graph and no coreference. Texts are read sentence by sentence or as a whole
+(:data:`~radeval_lib.models.graph.word_graphs.Unit`).
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from radeval_lib.errors import ModelError, check_at_least, check_choice
+from radeval_lib.errors import ModelError, check_at_least, check_choice, check_once, check_share
 from radeval_lib.models.batching import IGNORED
 from radeval_lib.models.graph.word_graphs import Unit
 
@@ -27,11 +27,13 @@ _DISTANCES = 12  # words; spans further apart count as so far
 class GraphSettings:
     """Labels, and the sizes and training of the head.
 
-    A :class:`ModelError` where a number is out of its range, or ``unit`` is unknown.
+    A :class:`ModelError` where a number is out of its range, ``unit`` is unknown, there is no entity type, or
+    a type stands twice.
 
     Attributes
     ----------
-    entity_types, relation_types : labels; class 0 of the logits is "none" in addition.
+    entity_types, relation_types : labels, at least one of entities; class 0 of the logits is "none" in
+        addition.
     unit : what is read at a time.
     max_width : words of the widest span that can be an entity.
     hidden, width_size : sizes of the head's layers and of its embedding of widths.
@@ -58,8 +60,13 @@ class GraphSettings:
         sizes = {"max_width": self.max_width, "hidden": self.hidden, "width_size": self.width_size}
         check_at_least(1, "graph model", ModelError, **sizes)
         check_at_least(0, "graph model", ModelError, frozen_layers=self.frozen_layers)
-        shares = {"spans_per_word": self.spans_per_word, "entity_weight": self.entity_weight}
-        check_at_least(0.0, "graph model", ModelError, dropout=self.dropout, **shares)
+        weights = {"spans_per_word": self.spans_per_word, "entity_weight": self.entity_weight}
+        check_at_least(0.0, "graph model", ModelError, **weights)
+        check_share("graph model", ModelError, dropout=self.dropout)
+        if not self.entity_types:
+            raise ModelError("no entity type", "graph model", "Give at least one.")
+        check_once("graph model", ModelError, self.entity_types)
+        check_once("graph model", ModelError, self.relation_types)
 
 
 def graph_module(encoder: Any, settings: GraphSettings) -> torch.nn.Module:
@@ -73,9 +80,9 @@ def graph_module(encoder: Any, settings: GraphSettings) -> torch.nn.Module:
 
     It returns ``entities``, logits of shape (units, spans, types + 1);
     ``chosen``, the positions of the spans that were paired, shape (units, k), -1 where there are fewer; and
-    ``pairs``, logits of shape (units, k, k, relations + 1), head before tail. With labels it also returns
-    ``loss``: the summed cross-entropy over spans and over pairs, each divided by the number of gold spans, so
-    that batches of long and of short texts weigh alike.
+    ``pairs``, logits of shape (units, k, k, relations + 1), head before tail. With ``labels`` and
+    ``relations`` it also returns ``loss``: the summed cross-entropy over spans and over pairs, each divided by
+    the number of gold spans, so that batches of long and of short texts weigh alike.
     """
     import torch
     from torch import nn

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from radeval_lib.data.categories import TYPES
 from radeval_lib.data.iob_tags import WordSpan
-from radeval_lib.errors import ModelError
+from radeval_lib.errors import ModelError, check_once
 from radeval_lib.models.batching import IGNORED, in_batches, padded, stacked
 from radeval_lib.models.ner.entities import decode_standard
 from radeval_lib.models.ner.scheme import Scheme
@@ -31,8 +31,7 @@ class IobScheme(Scheme):
     def __init__(self, init_model: str | Path, types: Sequence[str] = TYPES) -> None:
         from transformers import AutoModelForTokenClassification, AutoTokenizer
 
-        if len(set(types)) < len(types):
-            raise ModelError(f"a type twice among {', '.join(types)}", "IOB scheme", "Give each once.")
+        check_once("IOB scheme", ModelError, types)
         self.labels = ["O", *(f"{prefix}-{kind}" for kind in types for prefix in "BI")]
         self.types = tuple(types)
         self._index = {label: index for index, label in enumerate(self.labels)}

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from radeval_lib.data.categories import TYPES
 from radeval_lib.data.iob_tags import WordSpan
-from radeval_lib.errors import ModelError, check_at_least
+from radeval_lib.errors import ModelError, check_at_least, check_once, check_share
 from radeval_lib.models.batching import IGNORED, in_batches, of_distinct, padded, stacked
 from radeval_lib.models.devices import Precision, device_of, precision_of
 from radeval_lib.models.ner.entities import words_of
@@ -42,7 +42,7 @@ _HEAD = "span_head.safetensors"
 
 @dataclass(frozen=True)
 class SpanSettings:
-    """Shape of the head; a :class:`ModelError` where a number is out of its range.
+    """Shape of the head; a :class:`ModelError` where a number is out of its range or a type stands twice.
 
     Attributes
     ----------
@@ -65,7 +65,8 @@ class SpanSettings:
         sizes = {"max_width": self.max_width, "width_size": self.width_size, "hidden": self.hidden}
         check_at_least(1, "span scheme", ModelError, **sizes)
         check_at_least(0, "span scheme", ModelError, layers=self.layers)
-        check_at_least(0.0, "span scheme", ModelError, dropout=self.dropout)
+        check_share("span scheme", ModelError, dropout=self.dropout)
+        check_once("span scheme", ModelError, self.types)
 
 
 def span_module(encoder: Any, settings: SpanSettings) -> torch.nn.Module:

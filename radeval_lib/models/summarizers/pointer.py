@@ -13,7 +13,7 @@ from torch.nn import functional
 
 from radeval_lib.data.records import ReportPair
 from radeval_lib.data.restricted import reveal
-from radeval_lib.errors import ModelError, check_at_least
+from radeval_lib.errors import ModelError, check_at_least, check_share
 from radeval_lib.models.batching import in_batches, of_distinct, stacked
 from radeval_lib.models.randomness import seeded
 from radeval_lib.models.summarizers.base import checked, mean_rouge_l, sentence_case
@@ -53,7 +53,7 @@ class PointerSettings:
         sizes = {"vocabulary": self.vocabulary, "embedding": self.embedding, "hidden": self.hidden}
         lengths = {"longest_source": self.longest_source, "longest_target": self.longest_target}
         check_at_least(1, "pointer-generator", ModelError, **sizes, **lengths)
-        check_at_least(0.0, "pointer-generator", ModelError, dropout=self.dropout)
+        check_share("pointer-generator", ModelError, dropout=self.dropout)
         if self.hidden % 2:
             raise ModelError(f"hidden is {self.hidden}", "pointer-generator", "Give an even number.")
 

@@ -144,6 +144,7 @@ def test_sentence_case(pieces: str, text: str) -> None:
 @pytest.mark.parametrize(
     ("settings", "changed", "said"),
     [
+        (PointerSettings, {"dropout": 1.5}, "dropout is 1.5. Give a share"),
         (PointerSettings, {"hidden": 7}, "hidden is 7. Give an even number"),
         (PointerSettings, {"longest_source": 0}, "longest_source is 0"),
         (BeamSettings, {"beams": 0}, "beams is 0"),
