@@ -134,7 +134,7 @@ def check_at_least(least: float, where: str, error: type[RadevalError], **values
 
 
 def check_share(where: str, error: type[RadevalError], **values: float) -> None:
-    """Refuse, as ``error``, a value that is no number from 0 to 1; ``where`` as of :func:`check_at_least`."""
+    """Refuse, as ``error``, a value that is not a number from 0 to 1; ``where`` names whose it is."""
     for name, value in values.items():
         if not (isinstance(value, Real) and 0 <= value <= 1):
             raise error(f"{name} is {value!r}", where, "Give a share, from 0 to 1.")

@@ -81,8 +81,8 @@ def graph_module(encoder: Any, settings: GraphSettings) -> torch.nn.Module:
     It returns ``entities``, logits of shape (units, spans, types + 1);
     ``chosen``, the positions of the spans that were paired, shape (units, k), -1 where there are fewer; and
     ``pairs``, logits of shape (units, k, k, relations + 1), head before tail. With ``labels`` and
-    ``relations`` it also returns ``loss``: the summed cross-entropy over spans and over pairs, each divided by
-    the number of gold spans, so that batches of long and of short texts weigh alike.
+    ``relations`` it also returns ``loss``: the summed cross-entropy over spans and over pairs, each divided
+    by the number of gold spans, so that batches of long and of short texts weigh alike.
     """
     import torch
     from torch import nn
