@@ -21,9 +21,9 @@ def figure_facts(figure: Any) -> dict[str, Any]:
 
     Parameters
     ----------
-    figure : a matplotlib figure, or a seaborn grid that has one; what this function gave for one is given
-        back, so that a test may be run beside the figure or far from it. Anything else raises an
-        AttributeError.
+    figure : a matplotlib figure, or what has one, as axes and seaborn's grids; what this function gave for
+        one is given back, so that a test may be run beside the figure or far from it. Anything else raises
+        an AttributeError.
 
     Returns
     -------
@@ -35,9 +35,11 @@ def figure_facts(figure: Any) -> dict[str, Any]:
           ``hlines`` and line collections;
         - ``points``: lists of [x, y] pairs, one list for each ``scatter``;
         - ``bars``: heights of bars, or widths if horizontal;
-        - ``counts``: heights of the bins of ``hist`` (of any ``histtype`` and orientation), ``stairs`` or
-          ``step`` with their edges, as [left, right, height], one list for each; empty bins are left out.
-          Where several calls drew bars, all together are a list, and those of one only if there are three.
+        - ``counts``: heights of the bins of ``hist`` (of any ``histtype`` and orientation), ``stairs``,
+          ``step`` or seaborn's ``histplot`` (of bars or steps) with their edges, as [left, right, height],
+          one list for each; empty bins are left out. Where several calls drew bars, all together are a list,
+          and those of one only if there are three. A line of steps that has its outermost height twice is
+          two lists, without and with a bin beyond it.
     """
     if isinstance(figure, dict):
         return figure
@@ -80,8 +82,12 @@ def shows_curve(axes: dict[str, Any], across: Any, up: Any) -> bool:
 
 def shows_histogram(axes: dict[str, Any], values: Any) -> bool:
     """Whether axes show a histogram of values: of counts, shares or densities, in three bins or more that
-    hold some; and few others, of which one might happen to be it."""
+    hold some; and few others, of which one might happen to be it. Values that are not finite are in no bin;
+    of no other values there is no histogram."""
     values = np.asarray(values, dtype=float)
+    values = values[np.isfinite(values)]
+    if not values.size:
+        return False
     for bins in axes["counts"] if len(axes["counts"]) <= _HISTOGRAMS else ():
         left, right, height = np.array(bins, dtype=float).reshape(-1, 3).T
         if len(height) < _LEAST_BINS:
@@ -118,7 +124,7 @@ def _axes_facts(axes: Any, figure: Any) -> dict[str, Any]:
             _finite(one.get_offsets()) for one in axes.collections if type(one).__name__ == "PathCollection"
         ],
         "bars": [height for group in drawn_bars for _, _, height in group],
-        "counts": _counts(drawn_bars, outlines, axes.lines),
+        "counts": _counts(drawn_bars, [*outlines, *axes.collections], axes.lines),
     }
 
 
@@ -161,7 +167,8 @@ def _bar(patch: Any, *, flat: bool) -> list[float]:
 
 
 def _counts(bars: list[list[list[float]]], outlines: list[Any], lines: Any) -> list[list[list[float]]]:
-    """Bins of histograms, from bars, from outlines (``histtype="step"``, ``stairs``) and from ``step``."""
+    """Bins of histograms, from bars, from outlines (``histtype="step"``, ``stairs``, ``fill_between`` of
+    steps) and from ``step``."""
     drawn = [[one for group in bars for one in group]]
     if len(list(filter(None, bars))) > 1:
         drawn += [group for group in bars if len(group) >= _LEAST_BINS]
@@ -169,17 +176,28 @@ def _counts(bars: list[list[list[float]]], outlines: list[Any], lines: Any) -> l
         if type(one).__name__ == "StepPatch":
             heights, edges, _ = one.get_data()
             drawn.append([[a, b, h] for (a, b), h in zip(pairwise(edges), heights, strict=True)])
-        else:
-            drawn.append(_steps(one.get_xy()))
-    drawn += [_stairs(line) for line in lines if line.get_drawstyle().startswith("steps")]
+        elif hasattr(one, "get_xy"):
+            drawn.append(_steps(one.get_xy(), flat=_lies(one.get_xy())))
+        elif hasattr(one, "t_direction"):  # of fill_between and fill_betweenx
+            flat = one.t_direction == "y"
+            drawn += [_steps(path.vertices, flat=flat) for path in one.get_paths()]
+    drawn += [bins for line in lines if line.get_drawstyle().startswith("steps") for bins in _stairs(line)]
     return [[[float(x) for x in one] for one in bins if abs(one[2]) > 1e-12] for bins in drawn if bins]
 
 
-def _steps(corners: Any) -> list[list[float]]:
-    """The bins under an outline of horizontal and vertical lines, which begins on the axis that it stands on;
-    what lies on the axis is none."""
-    corners = np.asarray(corners, float)
-    if corners[0, 1] != 0:  # of a horizontal histogram
+def _lies(corners: Any) -> bool:
+    """Whether an outline is that of a horizontal histogram: its first line leads from the axis to the first
+    bin's height, which may be 0, and its second along that bin."""
+    return len(corners) > 2 and corners[1][0] == corners[2][0] and corners[1][1] != corners[2][1]
+
+
+def _steps(corners: Any, *, flat: bool) -> list[list[float]]:
+    """The bins under an outline of horizontal and vertical lines, which stands on the y axis if ``flat``, or
+    else on the x axis; what lies on the axis is none. An outline with other lines has none."""
+    corners = np.asarray(corners, float).reshape(-1, 2)
+    if not (corners[1:] == corners[:-1]).any(axis=1).all():
+        return []
+    if flat:
         corners = corners[:, ::-1]
     return [
         [min(a[0], b[0]), max(a[0], b[0]), float(a[1])]
@@ -188,17 +206,27 @@ def _steps(corners: Any) -> list[list[float]]:
     ]
 
 
-def _stairs(line: Any) -> list[list[float]]:
-    """The bins of a line drawn by ``step``; what has no width of its own gets its neighbour's."""
+def _stairs(line: Any) -> list[list[list[float]]]:
+    """The bins of a line drawn by ``step``, in each way that they can be read: what has no width of its own
+    gets its neighbour's, or is none where it has its neighbour's height, too. Edges are those of the
+    coordinates that only rise or fall, x if both do."""
     x, y = np.asarray(line.get_xdata(orig=False), float), np.asarray(line.get_ydata(orig=False), float)
     if len(x) < 2:
         return []
-    style, gaps = line.get_drawstyle(), np.diff(x)
+    style = line.get_drawstyle()
+    if len({*np.sign(np.diff(x))} - {0.0}) > 1 >= len({*np.sign(np.diff(y))} - {0.0}):
+        x, y = y, x
+        style = {"steps-post": "steps-pre", "steps-mid": "steps-mid"}.get(style, "steps-post")
+    gaps = np.diff(x)
     if style == "steps-post":
         left, right = x, np.append(x[1:], x[-1] + gaps[-1])
+        shorter = slice(-1) if y[-1] == y[-2] else None
     elif style == "steps-mid":
         middle = (x[1:] + x[:-1]) / 2
         left, right = np.append(x[0] - gaps[0] / 2, middle), np.append(middle, x[-1] + gaps[-1] / 2)
+        shorter = None
     else:
         left, right = np.append(x[0] - gaps[0], x[:-1]), x
-    return np.column_stack([left, right, y]).tolist()
+        shorter = slice(1, None) if y[0] == y[1] else None
+    bins = np.column_stack([np.minimum(left, right), np.maximum(left, right), y]).tolist()
+    return [bins] if shorter is None else [bins[shorter], bins]

@@ -13,6 +13,7 @@ import matplotlib as mpl
 import nbformat
 import numpy as np
 import pytest
+import seaborn as sns
 from click.testing import CliRunner
 from matplotlib.figure import Figure
 
@@ -232,6 +233,7 @@ VALUES = rng("ada", "histogram").normal(size=300)
         lambda axes: [axes.hist(VALUES + shift, bins=15) for shift in (2, 0, 1)],
         lambda axes: [axes.barh(["a", "b"], [1, 2]), axes.hist(VALUES, bins=15)],
         lambda axes: [axes.hist(VALUES, bins=np.linspace(*ends, 9)) for ends in ((-4, 0), (0, 4))],
+        lambda axes: sns.histplot(y=VALUES, bins=15, element="step", fill=False, ax=axes),
         lambda axes: axes.stairs(*np.histogram(VALUES, bins=15)),
         lambda axes: axes.step(np.histogram(VALUES, 15)[1][:-1], np.histogram(VALUES, 15)[0], where="post"),
         lambda axes: axes.bar(
@@ -248,6 +250,60 @@ def test_a_histogram_counts_in_any_of_matplotlibs_ways(draw: Callable[[Any], obj
     (axes,) = figure_data.figure_facts(figure)["axes"]
     assert figure_data.shows_histogram(axes, VALUES)
     assert not figure_data.shows_histogram(axes, VALUES**2)
+
+
+_SHARES = np.append(rng("ada", "shares").uniform(size=300) ** 2, [0, 1])
+_HEIGHTS, _EDGES = np.histogram(_SHARES, 10)
+
+
+@pytest.mark.parametrize(
+    "draw",
+    [
+        *(
+            lambda axes, way=way, shown=shown: axes.hist(_SHARES, bins=10, orientation=way, histtype=shown)
+            for way in ("vertical", "horizontal")
+            for shown in ("bar", "step", "stepfilled")
+        ),
+        lambda axes: axes.hist(_SHARES, bins=np.linspace(-0.1, 1, 12), histtype="step"),  # first bin empty
+        lambda axes: axes.hist(
+            _SHARES, bins=np.linspace(-0.1, 1, 12), histtype="step", orientation="horizontal"
+        ),
+        *(
+            lambda axes, across=across, fill=fill, shown=shown: sns.histplot(
+                **{across: _SHARES}, bins=[0, 0.2, 0.3, 0.6, 1], element=shown, fill=fill, ax=axes
+            )
+            for across in "xy"
+            for fill in (True, False)
+            for shown in ("bars", "step")
+            if across == "x" or fill  # a line that rises both ways is read along x
+        ),
+        lambda axes: axes.step(_EDGES, [*_HEIGHTS, _HEIGHTS[-1]], where="post"),
+        lambda axes: axes.step(_EDGES, [_HEIGHTS[0], *_HEIGHTS], where="pre"),
+        lambda axes: [axes.fill([], []), axes.hist(_SHARES)],
+    ],
+)
+def test_a_histogram_may_begin_at_0_lie_or_be_seaborns(draw: Callable[[Any], object]) -> None:
+    figure = Figure()
+    draw(figure.subplots())
+    (axes,) = figure_data.figure_facts(figure)["axes"]
+    assert figure_data.shows_histogram(axes, _SHARES)
+    assert not figure_data.shows_histogram(axes, _SHARES + 1)
+
+
+def test_values_that_are_none_are_in_no_bin() -> None:
+    figure = Figure()
+    figure.subplots().hist(VALUES)
+    (axes,) = figure_data.figure_facts(figure)["axes"]
+    assert figure_data.shows_histogram(axes, [*VALUES, np.nan])
+    assert not figure_data.shows_histogram(axes, [])
+    assert not figure_data.shows_histogram(axes, [np.nan])
+
+
+def test_an_area_under_a_slope_has_no_bins() -> None:
+    figure = Figure()
+    figure.subplots().fill_between([0, 1, 2, 3, 4, 5], [1, 1, 2, 2, 3, 3])
+    (axes,) = figure_data.figure_facts(figure)["axes"]
+    assert axes["counts"] == []
 
 
 @pytest.mark.parametrize(
