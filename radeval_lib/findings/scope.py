@@ -15,6 +15,7 @@ from radeval_lib.findings.vocabulary import Vocabulary
 from radeval_lib.report_text import Token
 
 _OR = frozenset(["or", "nor"])
+_MAY = frozenset(["may", "might", "could"])
 # Answers that deny what stands before a colon: "Effusion: none".
 _NO = frozenset(["none", "no", "negative", "nil", "absent", "not", "denied", "n"])
 # "The tip is not seen" denies neither the catheter nor its tip.
@@ -145,7 +146,7 @@ def scope(words: Sequence[Token], known: Vocabulary, flags: WordFlags) -> ScopeW
                 denying = _goes_on(words, at, begins, flags)
             if doubting and not listing:
                 doubting = any(later.word in _OR for later in words[at + 1 : at + 6])
-        elif word == "than" and "likely" in (said := [one.word for one in words[:at]]):
+        elif word == "than" and "likely" in (said := text[:at]) and not _is_comparative(said[-1]):
             denying, doubting = "less" not in said, "less" in said
             links += [at] if doubting else []
         elif word == "with" or (word == "the" and denying and _starts_clause(words, at, flags.subjects)):
@@ -163,6 +164,11 @@ def scope(words: Sequence[Token], known: Vocabulary, flags: WordFlags) -> ScopeW
         at = end
     _reach_back(words, after, flags, denied, doubted, clause)
     return ScopeWords(denied, doubted, talked, clause, links, list(begins.values()), after)
+
+
+def _is_comparative(word: str) -> bool:
+    """Whether "than" behind a word compares sizes or times: "likely larger than before"."""
+    return word in ("worse", "more", "less") or (word.endswith("er") and word != "rather")
 
 
 def _stands_first(words: Sequence[Token], at: int) -> bool:
@@ -184,21 +190,25 @@ def _goes_on(
     """Whether a list of denied findings goes on behind a comma; ``begins`` are the cues by their first word.
 
     It does not if a clause of its own follows. Otherwise it does if "or" or "nor" follows before the next
-    cue that ends a reach; without these, only if up to the next comma there is neither a finding that lists
-    rarely deny, nor a finding with a verb other than one of seeing, nor a descriptor in its first words.
+    cue that ends a reach, and before a negation, a hedge or "may", whose own "or" it would be; without these,
+    only if up to the next comma there is neither a finding that lists rarely deny, nor a finding with "may"
+    or a verb other than one of seeing, nor a descriptor in its first words.
     """
     points = any(word.word in _POINTING for word in words[comma + 1 : comma + 2])
     if points or _starts_clause(words, comma, flags.subjects):
         return False
     rest = range(comma + 1, len(words))
     stop = next((at for at in rest if at in begins and begins[at].value == "stops"), len(words))
-    listed = any(words[at].word in _OR for at in range(comma + 1, stop))
-    if listed:
+    others = {at for at in rest if at in begins and begins[at].value in ("negation_before", "hedge_before")}
+    own = next((at for at in rest if at in others or words[at].word in _MAY), len(words))
+    if any(words[at].word in _OR for at in range(comma + 1, min(stop, own))):
         return True
     segment = next((at for at in range(comma + 1, stop) if words[at].word == ","), stop)
     name = next((at for at in range(comma + 1, segment) if flags.named[at]), segment)
     verb = next((at for at in range(name + 1, segment - 1) if words[at].word in BE), None)
-    if name < segment and (flags.seldom[name] or (verb is not None and words[verb + 1].word not in _SIGHT)):
+    may = any(words[at].word in _MAY for at in range(name + 1, segment))
+    seen = verb is None or words[verb + 1].word in _SIGHT
+    if name < segment and (flags.seldom[name] or may or not seen):
         return False
     return not any(flags.descriptors[comma + 1 : min(comma + 4, segment)])
 
@@ -220,7 +230,8 @@ def _reach_back(
     for found in after:
         if flags.blocked[found.end - 1] or (found.value == "negation" and _of_a_part(words, found)):
             continue
-        if words[found.end - 1].word in ("?", "likely", "favored") and found.end < len(words):
+        behind = words[found.end].word if found.end < len(words) else "than"
+        if words[found.end - 1].word in ("?", "likely", "favored") and behind != "than":
             continue  # it is said of what follows
         if (
             words[found.end - 1].word == "doubtful"

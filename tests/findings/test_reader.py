@@ -40,6 +40,36 @@ def stated(text):
         ("The heart is mildly enlarged.", [("cardiomegaly", "present")]),
         ("The heart is not enlarged.", [("cardiomegaly", "absent")]),
         ("Calcified left hilar lymph XXXX.", [("calcified_nodes", "present")]),
+        (
+            "No pneumothorax, moderate cardiomegaly, no edema or effusion.",
+            [
+                ("pneumothorax", "absent"),
+                ("cardiomegaly", "present"),
+                ("edema", "absent"),
+                ("pleural_effusion", "absent"),
+            ],
+        ),
+        (
+            "No pneumothorax, left opacity may represent atelectasis or pneumonia.",
+            [
+                ("pneumothorax", "absent"),
+                ("opacity", "present"),
+                ("atelectasis", "uncertain"),
+                ("pneumonia", "uncertain"),
+            ],
+        ),
+        (
+            "Likely atelectasis rather than pneumonia.",
+            [("atelectasis", "uncertain"), ("pneumonia", "absent")],
+        ),
+        (
+            "Likely cardiomegaly, left greater than right effusions.",
+            [("cardiomegaly", "uncertain"), ("pleural_effusion", "present")],
+        ),
+        (
+            "Opacity likely atelectasis, greater than the effusion.",
+            [("opacity", "present"), ("atelectasis", "uncertain"), ("pleural_effusion", "present")],
+        ),
         ("Recommend CT to exclude malignancy.", []),
         ("History of pneumonia.", []),
         ("Healed left rib fractures.", [("healed_rib", "present")]),
