@@ -102,14 +102,17 @@ def check_superiority(
     ------
     ValueError
         Where a name has no value or one that is not a number, as of a cell that is not legible; where there
-        is no rival; or a lead over one is missing.
+        is no rival, or one is claimed to be better than itself; where a lead over one is missing; or where a
+        lead between computed numbers goes the other way than these, so that its sign is turned.
     """
     ahead = [first] if isinstance(first, str) else list(first)
     rivals = list(others) if others is not None else [other for other in values if other not in ahead]
-    unknown = [system for system in [*ahead, *rivals] if math.isnan(_number(values.get(system, math.nan)))]
+    unknown = [system for system in [*ahead, *rivals] if math.isnan(_number(values.get(system)))]
     unknown += [rival for rival in rivals if isinstance(leads, Mapping) and rival not in leads]
     if unknown or not ahead or not rivals:
         raise ValueError(f"check {name!r}: {f'nothing on {unknown[0]!r}' if unknown else 'no rival'}")
+    if own := set(ahead) & set(rivals):
+        raise ValueError(f"check {name!r}: {min(own)!r} is a rival of its own")
     better = -1 if lower_is_better else 1
     numbers = {system: better * _number(value) for system, value in values.items()}
     weakest, strongest = min(ahead, key=numbers.__getitem__), max(rivals, key=numbers.__getitem__)
@@ -117,6 +120,9 @@ def check_superiority(
     by_rival = dict.fromkeys(rivals, UNKNOWN)
     if leads is not None:
         by_rival = {rival: leads if isinstance(leads, Lead) else leads[rival] for rival in rivals}
+    gap = numbers[weakest] - numbers[strongest]
+    if gap * by_rival[strongest].sign < 0 and not any(isinstance(value, Printed) for value in pair):
+        raise ValueError(f"check {name!r}: the lead of {weakest!r} over {strongest!r} has its sign turned")
     key = Key.of(name)
     compared = [values[system] for system in [*ahead, *rivals]]
     order = Check(
@@ -124,7 +130,7 @@ def check_superiority(
         claim,
         f"{weakest} {_shown(pair[0], decimals)}, {strongest} {_shown(pair[1], decimals)}",
         _order(
-            numbers[weakest] - numbers[strongest],
+            gap,
             all(isinstance(value, Printed) for value in pair),
             by_rival[strongest],
         ),
@@ -137,7 +143,9 @@ def check_superiority(
     return [order, _lead(replace(key, what=f"{key.what}: lead"), claim, by_rival, whose)]
 
 
-def _number(value: Printed | float) -> float:
+def _number(value: Printed | float | None) -> float:
+    if value is None:
+        return math.nan
     return value.value if isinstance(value, Printed) else float(value)
 
 
@@ -173,7 +181,22 @@ def _lead(key: Key, claim: str, leads: Mapping[str, Lead], whose: str = "") -> C
 
 
 def check_no_deficit(name: Key | str, claim: str, finding: str, difference: float, lead: Lead) -> Check:
-    """Whether something reaches the level of another: it fails where it is below it by more than chance."""
+    """Whether something reaches the level of another.
+
+    Parameters
+    ----------
+    name : the check's key.
+    claim, finding : what the paper says, and what was found, in words.
+    difference : by how much it is above the other: the check holds where that is above 0.
+    lead : of the same difference: the check fails where it is established the other way.
+
+    Raises
+    ------
+    ValueError
+        Where the difference is NaN.
+    """
+    if math.isnan(difference):
+        raise ValueError(f"check {name!r}: the difference is not a number")
     outcome = HOLDS if difference > 0 else FAILS if lead.sign < 0 else CANNOT_TELL
     return Check(Key.of(name), claim, finding, outcome)
 

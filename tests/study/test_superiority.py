@@ -134,6 +134,10 @@ def test_an_order_names_the_cells_that_it_compares_alone() -> None:
         ({"A": 0.5, "B": 0.4}, {"first": "a"}, "nothing on 'a'"),
         ({"A": 0.5, "B": 0.4}, {"others": ["b"]}, "nothing on 'b'"),
         ({"A": 0.5, "B": 0.4}, {"leads": {"A": SURE}}, "nothing on 'B'"),
+        ({"A": 0.5, "B": None}, {}, "nothing on 'B'"),
+        ({"A": 0.5, "B": 0.4}, {"others": ["A", "B"]}, "'A' is a rival of its own"),
+        ({"A": 0.5, "B": 0.8}, {"leads": SURE}, "the lead of 'A' over 'B' has its sign turned"),
+        ({"A": 0.5, "B": 0.8}, {"leads": TURNED, "lower_is_better": True}, "has its sign turned"),
         ({"A": 0.5}, {}, "no rival"),
         ({"A": 0.5, "B": 0.4}, {"first": []}, "no rival"),
     ],
@@ -147,3 +151,8 @@ def test_what_is_not_known_of_one_decides_nothing_in_silence(values: dict, setti
 def test_a_lead_needs_numbers(difference: float, p: float) -> None:
     with pytest.raises(ValueError, match="not a"):
         Lead.by_p(difference, p)
+
+
+def test_a_deficit_needs_a_number() -> None:
+    with pytest.raises(ValueError, match="the difference is not a number"):
+        check_no_deficit("n", "c", "found", math.nan, OPEN)
