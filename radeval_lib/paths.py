@@ -42,8 +42,9 @@ def notebooks() -> dict[str, Path]:
 
 
 def display_path(path: Path) -> str:
-    """``path`` relative to the repository if it lies inside: what messages, results and pages may show."""
+    """``path`` as messages, results and pages may show it: relative to the repository if it lies inside, else
+    its last part alone, which names no folder of this machine."""
     try:
         return path.resolve().relative_to(ROOT).as_posix()
     except ValueError:
-        return path.name
+        return path.name or path.resolve().name or path.anchor

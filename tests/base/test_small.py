@@ -1,8 +1,11 @@
-"""Placeholders, hidden counts, and names in the registry: what each refuses."""
+"""Placeholders, hidden counts, names in the registry and paths in messages: what each gives and refuses."""
+
+from pathlib import Path
 
 import pytest
 
 from radeval_lib import registry, small_counts
+from radeval_lib.paths import ROOT, display_path
 from radeval_lib.placeholders import Placeholder, behind, placeholder
 
 
@@ -24,3 +27,9 @@ def test_what_the_registry_names_is_found() -> None:
     assert registry.find("radeval_lib.registry:is_recorded")("recorded/radpref")
     with pytest.raises(ValueError, match="unpack"):
         registry.find("radeval_lib.registry")
+
+
+def test_a_path_outside_the_repository_is_shown_without_its_folders(tmp_path: Path) -> None:
+    assert display_path(ROOT / "data" / "x") == "data/x"
+    assert display_path(tmp_path / "x.csv") == "x.csv"
+    assert display_path(Path("/")) == "/"
