@@ -27,11 +27,16 @@ _HUB = re.compile(r'"([\w.-]+/[\w.-]+(?:@[\w.-]+)?)"(?!:)')  # owner/name where 
 def outlook(graph: Graph) -> list[str]:
     """One line each on data, models and cells, one on each role whose data are not here, on a package that is
     missing, and on the time of each notebook of cells."""
-    lines = [_data(graph), *_lacking(graph), _models(hub_models(graph)), *_packages(graph)]
-    return [*lines, _cells(graph), *_times(graph)]
+    lines = [
+        _data_line(graph),
+        *_lacking_lines(graph),
+        _models_line(hub_models(graph)),
+        *_package_lines(graph),
+    ]
+    return [*lines, _cells_line(graph), *_time_lines(graph)]
 
 
-def data_sets(graph: Graph) -> dict[str, list[fetch.FileStatus]]:
+def missing_files(graph: Graph) -> dict[str, list[fetch.FileStatus]]:
     """The data sets that a profile's roles name, each with those of its files that are not in the data root
     as its manifest has them: files that differ, and as few as would make it whole."""
     fillers = [filler for filler in graph.settings.roles.values() if not registry.is_recorded(filler)]
@@ -52,9 +57,9 @@ def hub_models(graph: Graph) -> dict[str, bool]:
     return {name: catalog.in_hub_cache(name) for name in hub_names}
 
 
-def _data(graph: Graph) -> str:
+def _data_line(graph: Graph) -> str:
     """The line on data sets."""
-    sets = data_sets(graph)
+    sets = missing_files(graph)
     if not sets:
         return "Data: every role is filled by the generator or by recorded scores; no data set is needed."
     missing = [f"{name} ({load_manifest(name).access})" for name, wrong in sets.items() if wrong]
@@ -68,7 +73,7 @@ def _data(graph: Graph) -> str:
     return line + (f" Not the files of their manifests: {'; '.join(other)}." if other else "")
 
 
-def lacking(graph: Graph) -> dict[str, list[str]]:
+def pages_without_data(graph: Graph) -> dict[str, list[str]]:
     """The pages that read each role of which the data root holds nothing, themselves or by a cell: they end
     where they need it, or are left out."""
     roles = graph.settings.roles
@@ -94,9 +99,9 @@ def _roles_of(graph: Graph, page: str) -> set[str]:
     return roles
 
 
-def _lacking(graph: Graph) -> Iterator[str]:
+def _lacking_lines(graph: Graph) -> Iterator[str]:
     """The lines on roles whose data are not here, or in part."""
-    for role, pages in lacking(graph).items():
+    for role, pages in pages_without_data(graph).items():
         named = joined(list(registry.datasets_of(graph.settings.roles[role])))
         yield f"Without {named} ({role}), left out as a whole or from where they need it: {joined(pages)}."
     for role, filler in graph.settings.roles.items():
@@ -105,7 +110,7 @@ def _lacking(graph: Graph) -> Iterator[str]:
             yield f"In part: {role} is filled by {here} alone, of {filler}."
 
 
-def _models(is_here: dict[str, bool]) -> str:
+def _models_line(is_here: dict[str, bool]) -> str:
     """The line on models of a hub."""
     if not is_here:
         return "Models: the profile names none of a hub."
@@ -117,7 +122,7 @@ def _models(is_here: dict[str, bool]) -> str:
     )
 
 
-def _packages(graph: Graph) -> Iterator[str]:
+def _package_lines(graph: Graph) -> Iterator[str]:
     """What must be installed beside the locked packages, and is not."""
     roles = [role for role, filler in graph.settings.models.items() if filler.startswith(RADGRAPH)]
     if roles and find_spec("radgraph") is None:
@@ -138,7 +143,7 @@ def _waiting(graph: Graph) -> Counter[str]:
     )
 
 
-def _cells(graph: Graph) -> str:
+def _cells_line(graph: Graph) -> str:
     """The line on planned cells."""
     total = len(graph.cells)
     if not total:
@@ -153,7 +158,7 @@ def _cells(graph: Graph) -> str:
     )
 
 
-def _times(graph: Graph) -> Iterator[str]:
+def _time_lines(graph: Graph) -> Iterator[str]:
     """The time of the cells that wait, from those of the same notebook that were measured here."""
     for notebook, count in _waiting(graph).items():
         seconds = durations.measured_cells(graph.output_dir, notebook)
@@ -161,10 +166,20 @@ def _times(graph: Graph) -> Iterator[str]:
         if seconds:
             mean = sum(seconds) / len(seconds)
             yield (
-                f"{line}, about {mean * count / 3600:,.1f} hours one after another, as "
+                f"{line}, {_span(mean * count)} one after another, as "
                 f"{in_words(len(seconds))} measured here took {mean:,.0f} s on average."
             )
         else:
             first = next(cell for cell in graph.cells.values() if cell.notebook == notebook)
             measure = command(first.notebook, graph.settings.name, first.items)
             yield f"{line}; none was measured here. To measure one: {measure}"
+
+
+def _span(seconds: float) -> str:
+    """A time in the unit that a reader would use."""
+    if seconds < 60:
+        return "less than a minute"
+    minutes = round(seconds / 60)
+    if minutes < 60:
+        return f"about {minutes} minute{'' if minutes == 1 else 's'}"
+    return f"about {seconds / 3600:,.1f} hours"

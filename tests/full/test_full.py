@@ -137,7 +137,7 @@ def test_full_is_made_without_a_set(whole: TinyFull, name: str) -> None:
     said = {page for page in notebooks() if lack in _said(whole, page)}
     # Of a role that two sets fill, the other is used; a page that is left out whole says nothing itself.
     assert bool(said or lack in built.stdout) == bool(alone)
-    planned = outlook.lacking(Graph(profile("full"), (), whole.root))
+    planned = outlook.pages_without_data(Graph(profile("full"), (), whole.root))
     assert said <= {page for pages in planned.values() for page in pages}
 
 
@@ -171,7 +171,9 @@ def test_the_plan_names_the_pages_that_lack_a_set(name: str, tmp_path: Path) -> 
         else:
             assert any(line.startswith(f"Without {name} ({role}), left out") for line in told)
     if name in READERS:
-        assert {page for pages in outlook.lacking(graph).values() for page in pages} == READERS[name]
+        assert {page for pages in outlook.pages_without_data(graph).values() for page in pages} == READERS[
+            name
+        ]
 
 
 def test_every_data_set_of_full_has_files_of_its_format(full: TinyFull) -> None:

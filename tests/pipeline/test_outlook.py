@@ -42,19 +42,26 @@ def test_a_role_without_its_data_is_told_with_the_pages_that_read_it(full: Graph
     path = tmp_path / "data" / "rexval" / "6_valid_raters_per_rater_error_categories.csv"
     path.parent.mkdir(parents=True)
     path.touch()
-    assert outlook.lacking(full) == {}
+    assert outlook.pages_without_data(full) == {}
+
+
+def test_a_role_that_is_filled_in_part_is_told(full: Graph, monkeypatch: pytest.MonkeyPatch) -> None:
+    whole = full.settings.roles["error_counts"]
+    monkeypatch.setattr(outlook.filling, "present", lambda filler, _: "a_part" if filler == whole else filler)
+    told = [line for line in outlook.outlook(full) if line.startswith("In part")]
+    assert f"In part: error_counts is filled by a_part alone, of {whole}." in told
 
 
 def test_a_data_set_with_the_files_that_make_it_whole_is_not_missing(full: Graph, tmp_path: Path) -> None:
     def lacks() -> list[str]:
-        return [PurePosixPath(one.path).name for one in outlook.data_sets(full)["mimic3_procedure"]]
+        return [PurePosixPath(one.path).name for one in outlook.missing_files(full)["mimic3_procedure"]]
 
     assert lacks() == ["annotated_dataset.csv"]
     notes = tmp_path / "data" / "mimic3" / "NOTEEVENTS.csv.gz"
     notes.parent.mkdir(parents=True)
     notes.touch()
     assert len(lacks()) == 1
-    assert outlook.data_sets(full)["mimic3_rrs"] == []  # with the study's own rules
+    assert outlook.missing_files(full)["mimic3_rrs"] == []  # with the study's own rules
     assert "mimic3_rrs" not in outlook.outlook(full)[0]
     built = tmp_path / "data" / "mimic3_procedure" / "annotated_dataset.csv"
     built.parent.mkdir()
@@ -130,6 +137,22 @@ def test_cells_take_what_a_measured_one_took(full: Graph) -> None:
     assert counted.endswith("of which one is done.")
     assert "2 cells to run, about 1.0 hours one after another, as one measured here took 1,800 s" in timed
     assert durations.expected(full, first) == 1800
+
+
+@pytest.mark.parametrize(
+    ("seconds", "told"),
+    [
+        (10, "less than a minute"),
+        (45, "about 2 minutes"),
+        (30, "about 1 minute one"),
+        (1799, "about 1.0 hours"),
+    ],
+)
+def test_a_short_wait_is_told_in_minutes(full: Graph, seconds: float, told: str) -> None:
+    first = next(iter(full.cells))
+    durations.note(full.output_dir, first, seconds)
+    cells.folder(full.output_dir, full.cells[first]).mkdir(parents=True)
+    assert f"2 cells to run, {told}" in outlook.outlook(full)[-1]
 
 
 def test_a_damaged_note_of_a_time_counts_as_none(full: Graph) -> None:
