@@ -16,9 +16,10 @@ from radeval_lib.errors import LabError, listed
 
 CANVAS_COLUMNS = ("Student", "ID", "SIS User ID", "SIS Login ID", "Section")
 """What Canvas exports, and wants back, of each student."""
-_ID_COLUMNS = ("student", "student_id", "id", "SIS Login ID", "SIS User ID")
-_NAME_COLUMNS = ("name", "Student")
+_ID_COLUMNS = ("student_id", "id", "SIS Login ID", "SIS User ID", "student")
+_NAME_COLUMNS = ("name", "Student", "student")
 _QUOTED = re.compile(r'"[^"]*"')
+_SEPARATOR = re.compile(r"sep=([,;\t])\n", re.IGNORECASE)  # a line for Excel, which is no row
 
 
 @dataclass(frozen=True)
@@ -37,13 +38,16 @@ Roster = dict[str, RosterEntry]
 def key(student: str) -> str:
     """What two spellings of an id have in common: that of a notebook (:func:`radeval_lib.labs.known_id`) and
     that of a table, which may have a sign against formulas before it."""
-    return unicodedata.normalize("NFKC", student).strip().removeprefix("'").lower()
+    return unicodedata.normalize("NFKC", student).strip().removeprefix("'").strip().lower()
 
 
 def read_roster(path: Path) -> Roster:
-    """A class's list: a CSV with a column of ids (``student``, ``student_id`` or ``id``; in Canvas's export
-    ``SIS Login ID`` or ``SIS User ID``), and one of names (``name`` or ``Student``). Rows without an id are
-    left out: Canvas's row of points possible, and its test student.
+    """A class's list: a CSV with a column of ids and one of names. Rows without an id are left out: Canvas's
+    row of points possible, and its test student.
+
+    Ids are those of the first of ``student_id``, ``id``, ``SIS Login ID``, ``SIS User ID`` (both of Canvas's
+    export) and ``student`` that has some; names those of the first of ``name``, ``Student`` and ``student``
+    that there is beside it.
 
     Raises
     ------
@@ -51,10 +55,11 @@ def read_roster(path: Path) -> Roster:
         For a table without ids, or with an id twice; see also :func:`read_table`.
     """
     rows = read_table(path)
-    own = next((name for name in _ID_COLUMNS if name in rows), None)
+    own = next((name for name in _ID_COLUMNS if name in rows and rows[name].str.strip().any()), None)
     named = next((name for name in _NAME_COLUMNS if name in rows and name != own), None)
     if own is None:
-        raise LabError("a class list without ids", path.name, f"Name a column {listed(_ID_COLUMNS)}.")
+        remedy = f"Put them into a column {listed(_ID_COLUMNS)}."
+        raise LabError("a class list without ids", path.name, remedy)
     roster: Roster = {}
     for number, row in enumerate(rows.to_dict("records"), start=2):
         if not row[own].strip():
@@ -62,28 +67,33 @@ def read_roster(path: Path) -> Roster:
         if key(row[own]) in roster:
             raise LabError(f"{row[own]!r} is there twice", f"{path.name}, row {number}", "Leave one row.")
         in_canvas = {column: row[column] for column in CANVAS_COLUMNS if column in rows}
-        roster[key(row[own])] = RosterEntry(row[own].strip(), row[named] if named else "", in_canvas)
+        roster[key(row[own])] = RosterEntry(row[own].strip(), row[named].strip() if named else "", in_canvas)
     return roster
 
 
 def read_table(path: Path) -> pd.DataFrame:
     """A CSV as texts, whether a spreadsheet wrote it with commas, semicolons or tabs; a row that ends early
-    has empty cells.
+    has empty cells, and an empty one between others nothing else, so that rows have a spreadsheet's numbers.
 
     Raises
     ------
     LabError
-        For a file without a header or not in UTF-8, two columns of one name, or a cell in a column without
-        one, as a comma that is not quoted makes it.
+        For a file without a header in its first row or not in UTF-8, two columns of one name, or a cell in a
+        column without one, as a comma that is not quoted makes it.
     """
     try:
         text = path.read_text(encoding="utf-8-sig")
-        separator = max(",;\t", key=_QUOTED.sub("", text.partition("\n")[0]).count)
-        rows = [row for row in csv.reader(io.StringIO(text), delimiter=separator) if any(row)]
+        if stated := _SEPARATOR.match(text):
+            text = text[stated.end() :]
+        usual = max(",;\t", key=_QUOTED.sub("", text.partition("\n")[0]).count)
+        rows = list(csv.reader(io.StringIO(text), delimiter=stated[1] if stated else usual))
     except (UnicodeDecodeError, csv.Error) as error:
         raise LabError(f"not a table ({error})", path.name, "Save it as CSV, in UTF-8.") from None
-    if not rows:
-        raise LabError("an empty table", path.name, "Give its columns names in the first row.")
+    while rows and not any(rows[-1]):
+        rows.pop()
+    if not rows or not any(rows[0]):
+        what = "an empty first row" if rows else "an empty table"
+        raise LabError(what, path.name, "Give its columns names in the first row.")
     head = [name.strip() for name in rows.pop(0)]
     places = {name: place for place, name in enumerate(head) if name}
     if twice := sorted(name for name in places if head.count(name) > 1):

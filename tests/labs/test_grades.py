@@ -280,6 +280,8 @@ def test_a_table_without_rows_has_no_totals() -> None:
         ("student,lab,points\nada,one,3,\nbob,two,4,\n", ["3", "4"]),  # a separator at the end of each row
         ("student,lab,points,,\nada,one\n", [""]),
         ('"student";"points, raw";points\nada;1,5;"2,5"\n', ["2,5"]),
+        ("sep=;\nstudent;points\nada;2,5\n", ["2,5"]),
+        ("student,points\nada,3\n\n,\nbob,4\n,\n\n", ["3", "", "", "4"]),
     ],
 )
 def test_a_table_keeps_its_columns(text: str, points: list[str], tmp_path: Path) -> None:
@@ -294,7 +296,9 @@ def test_a_table_keeps_its_columns(text: str, points: list[str], tmp_path: Path)
     [
         ("student,lab,lab\n", "two columns are called 'lab'"),
         ("student,lab\nada,one\nbob,Doe, Bob\n", "a.csv, row 3: a cell in a column without a name"),
+        ("student,lab\n\nada,one\nbob,Doe, Bob\n", "a.csv, row 4: a cell in a column without a name"),
         ("\n", "an empty table"),
+        ("\nstudent;lab\nada;one\n", "an empty first row"),
     ],
 )
 def test_a_table_with_cells_of_no_column_is_refused(text: str, said: str, tmp_path: Path) -> None:
@@ -304,7 +308,7 @@ def test_a_table_with_cells_of_no_column_is_refused(text: str, said: str, tmp_pa
 
 
 def test_ids_are_alike_however_their_letters_are_composed() -> None:
-    assert key("Ju\u0308rgen") == key(" jürgen") == key("'JÜRGEN")
+    assert key("Ju\u0308rgen") == key(" jürgen") == key("'JÜRGEN") == key("' jürgen")
 
 
 def test_two_rows_of_a_student_have_no_total(tmp_path: Path) -> None:
@@ -327,6 +331,41 @@ def test_a_class_list_names_students_and_those_who_are_missing(tmp_path: Path) -
     (tmp_path / "none.csv").write_text("who\na\n", encoding="utf-8")
     with pytest.raises(LabError, match="without ids"):
         read_roster(tmp_path / "none.csv")
+
+
+_CANVAS = "Student,ID,SIS User ID,SIS Login ID,Section\n    Points Possible,,,,\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "people"),
+    [
+        ("student,student_id\nAna Lopez ,al1\n", {"al1": "Ana Lopez"}),
+        ("student,id\nAna Lopez,al1\n", {"al1": "Ana Lopez"}),
+        ("student,name\nal1,Ana Lopez\n", {"al1": "Ana Lopez"}),
+        ("student\nal1\n", {"al1": ""}),
+        ("id,student,name\n,al1,Ana\n", {"al1": "Ana"}),
+        (_CANVAS + '"Lopez, Ana",901,u1,,One\n"Student, Test",902,,,One\n', {"u1": "Lopez, Ana"}),
+    ],
+)
+def test_ids_of_a_class_are_those_of_the_first_column_that_has_some(text, people, tmp_path: Path) -> None:
+    (tmp_path / "class.csv").write_text(text, encoding="utf-8")
+    assert {one.student: one.name for one in read_roster(tmp_path / "class.csv").values()} == people
+
+
+@pytest.mark.parametrize("text", ["id,name\n", "id,name\n ,Ana\n", _CANVAS + '"Lopez, Ana",901,,,One\n'])
+def test_a_class_in_which_nobody_has_an_id_is_refused(text: str, tmp_path: Path) -> None:
+    (tmp_path / "class.csv").write_text(text, encoding="utf-8")
+    with pytest.raises(LabError, match="without ids"):
+        read_roster(tmp_path / "class.csv")
+
+
+def test_rows_are_numbered_as_a_spreadsheet_numbers_them(tmp_path: Path) -> None:
+    (tmp_path / "class.csv").write_text('id,name\n\nada,"A\nL"\n\nADA,A\n', encoding="utf-8")
+    with pytest.raises(LabError, match=r"class.csv, row 5: 'ADA' is there twice"):
+        read_roster(tmp_path / "class.csv")
+    (tmp_path / "g.csv").write_text("student,lab,points\n\nada,none,1\n", encoding="utf-8")
+    with pytest.raises(LabError, match=r"g.csv, row 3: there is no lab"):
+        gradebook.totals(read_table(tmp_path / "g.csv"), "g.csv")
 
 
 def test_canvas_gets_its_own_columns_and_points_possible(tmp_path: Path) -> None:
