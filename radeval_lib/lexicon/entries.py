@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from radeval_lib.errors import LexiconError
 from radeval_lib.lexicon.markup import Phrase
 
 #: The 14 observations of CheXpert (Irvin et al. 2019), in the labeller's order.
@@ -45,7 +46,9 @@ class Scope:
     @classmethod
     def of(cls, tags: Iterable[str]) -> Scope:
         """Sort tags: modalities, "female" and "male", anatomies (in capitals); any other is taken for a part
-        of a region, which :mod:`.loading` checks."""
+        of a region, which :mod:`.loading` checks. A :class:`LexiconError` where a single text is given."""
+        if isinstance(tags, str):
+            raise LexiconError(f"a text, {tags!r}", "tags of a scope", "Give a list of tags.")
         tags = frozenset(tags)
         modalities, sexes = tags & set(MODALITIES), tags & set(SEXES)
         anatomies = frozenset(tag for tag in tags - modalities if tag.isupper())
@@ -63,7 +66,20 @@ class Scope:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Place:
-    """A location: its noun phrases and premodifiers by side (None for a place without sides)."""
+    """A location.
+
+    Attributes
+    ----------
+    key : its name in the lexicon.
+    nouns, shorts, premodifiers : noun phrases, abbreviations of the hospital style, and what stands before a
+        finding's noun, each by side: ``left``, ``right`` and ``bilateral``, or None for a place without sides.
+    prepositions : which of them lead to the noun phrase.
+    article : whether the noun takes "the".
+    plural : whether the noun is a plural.
+    near : keys of places so close that confusing them with it is not clinically significant.
+    distance : smallest and largest distance of a device's tip from it in mm; None: no distance is given.
+    part : the part of its region; None: it is shown with any.
+    """
 
     key: str
     nouns: Mapping[str | None, tuple[Phrase, ...]]
@@ -175,7 +191,19 @@ class Concept:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class NormalEntry:
-    """A statement of normality: wordings by style, and what it rules out."""
+    """A statement of normality.
+
+    Attributes
+    ----------
+    key, region, system : its name in the lexicon, its body region, and the first of its organ systems.
+    wordings : sentences by style.
+    opposites : of each wording, by style, the sentence with its normal states inverted.
+    excludes : keys of the findings that it rules out.
+    chexpert : the observations of CheXpert that it makes negative.
+    weight : factor of the chance that it is said.
+    scope : where it may be used.
+    prior : only beside an earlier study.
+    """
 
     key: str
     region: str
@@ -191,7 +219,8 @@ class NormalEntry:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class RemarkEntry:
-    """A sentence without a finding: technique, limitation, conclusion or recommendation."""
+    """A sentence without a finding: technique, limitation, conclusion or recommendation; its fields are those
+    of :class:`NormalEntry`. With weight 0 it is not drawn by itself."""
 
     key: str
     wordings: Mapping[str, tuple[Phrase, ...]]
@@ -202,7 +231,16 @@ class RemarkEntry:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Region:
-    """The part of the lexicon for one body region."""
+    """The part of the lexicon for one body region.
+
+    Attributes
+    ----------
+    key : the name of its file.
+    systems : its organ systems, in the order of reports.
+    bodies : by system, the anatomy that a denial may name, and whether that is a plural.
+    concepts, normals, remarks : its entries.
+    chest : whether reports of it have CheXpert's labels.
+    """
 
     key: str
     systems: tuple[str, ...]
@@ -223,7 +261,17 @@ class Indication:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Procedure:
-    """An examination that can be ordered, and the reasons that ask for it."""
+    """An examination that can be ordered.
+
+    Attributes
+    ----------
+    code, title : what the order says.
+    technique : sentences on how it is made, by style.
+    reasons : indications that ask for it.
+    weight : how often it is drawn among the procedures of its protocol, relative to 1.
+    sex : whom it is for, one of :data:`SEXES`; None: both.
+    parts : the parts of the region that it shows; none: all.
+    """
 
     code: str
     title: str
@@ -236,7 +284,19 @@ class Procedure:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Protocol:
-    """A modality of an anatomy: the regions that it shows and how it is ordered."""
+    """A modality of an anatomy.
+
+    Attributes
+    ----------
+    modality, anatomy : one of :data:`MODALITIES`; in capitals.
+    regions : those that it shows, the one that it is about first.
+    procedures : how it can be ordered.
+    weight : how often it is drawn, relative to 1.
+    ages : lowest age of those examined, and the age that they are below, in years.
+    findings : factor of the weight of a report with n findings, to the power n.
+    normals : factor of the share of normal statements.
+    earlier : key of the comparison in ``grammar.yml`` where there is an earlier study.
+    """
 
     modality: str
     anatomy: str
@@ -275,7 +335,7 @@ class Lexicon:
         """The places of the concept that the examination shows."""
         parts = exam.parts
         return tuple(
-            p for p in concept.places if not parts or not (part := self.places[p].part) or part in parts
+            place for place in concept.places if not parts or self.places[place].part in (None, *parts)
         )
 
     def shown(self, concept: Concept, exam: Exam) -> bool:
@@ -283,5 +343,6 @@ class Lexicon:
         return concept.scope.admits(exam) and (not concept.places or bool(self.places_of(concept, exam)))
 
     def conflicts(self, concept: str) -> frozenset[str]:
-        """Concepts whose denial contradicts the presence of ``concept``, itself included."""
+        """Concepts whose denial contradicts the presence of ``concept``, itself included; KeyError where there
+        is no such concept."""
         return self.concepts[concept].clash | {concept}

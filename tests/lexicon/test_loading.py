@@ -83,6 +83,11 @@ def test_scope() -> None:
         assert not scope.admits(other)
 
 
+def test_a_scope_is_of_a_list_of_tags() -> None:
+    with pytest.raises(LexiconError, match="a text, 'CT'"):
+        Scope.of("CT")
+
+
 CHEST, GRAMMAR, PROTOCOLS = "regions/chest.yml", "grammar.yml", "protocols.yml"
 
 
