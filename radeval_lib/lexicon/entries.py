@@ -71,8 +71,9 @@ class Place:
     Attributes
     ----------
     key : its name in the lexicon.
-    nouns, shorts, premodifiers : noun phrases, abbreviations of the hospital style, and what stands before a
-        finding's noun, each by side: ``left``, ``right`` and ``bilateral``, or None for a place without sides.
+    nouns, shorts, premodifiers : noun phrases, abbreviations of the hospital style, and what stands before
+        a finding's noun, each by side: ``left``, ``right`` and ``bilateral``, or None for a place without
+        sides.
     prepositions : which of them lead to the noun phrase.
     article : whether the noun takes "the".
     plural : whether the noun is a plural.
@@ -343,6 +344,6 @@ class Lexicon:
         return concept.scope.admits(exam) and (not concept.places or bool(self.places_of(concept, exam)))
 
     def conflicts(self, concept: str) -> frozenset[str]:
-        """Concepts whose denial contradicts the presence of ``concept``, itself included; KeyError where there
-        is no such concept."""
+        """Concepts whose denial contradicts the presence of ``concept``, itself included; KeyError where
+        there is no such concept."""
         return self.concepts[concept].clash | {concept}
