@@ -49,15 +49,21 @@ def search(
 ) -> list[list[int]]:
     """Beam search: the best token sequence for each text, without ``begin`` and ``end``.
 
-    As in transformers' ``generate`` with early stopping: a text is done when ``beams`` hypotheses have ended,
-    or none can go on; the best has the highest log-probability divided by length**length_penalty.
+    A text is done when ``beams`` hypotheses have ended, or none can go on; the best has the highest
+    log-probability divided by length**length_penalty. That is what transformers' ``generate`` does with
+    ``early_stopping=True``, but for texts that are not done at ``longest`` tokens: there it ranks hypotheses
+    that still go on with those that have ended, and here they count only where none has ended.
 
     Parameters
     ----------
     step : log-probabilities of the next token of each row, and the state after it.
     reorder : selects rows of a state.
     state : of ``texts`` rows, before the first step.
+    texts : how many there are, one or more.
     begin, end : the tokens that stand before and after a sequence.
+    settings : how they are decoded; the vocabulary has at least two tokens.
+
+    Tokens and rows are handed to ``step`` and ``reorder`` on the CPU; log-probabilities may be anywhere.
     """
     width = settings.beams
     rows = torch.arange(texts).repeat_interleave(width)
