@@ -2,13 +2,16 @@
 
 import pytest
 
+from radeval_lib import own_yaml
 from radeval_lib.errors import LexiconError
-from radeval_lib.findings import numbered_places
+from radeval_lib.findings import numbered_places, reading_words
 from radeval_lib.findings.phrases import Phrases
 from radeval_lib.findings.reading_words import FILE, read_words
 from radeval_lib.findings.vocabulary import vocabulary
+from radeval_lib.lexicon.entry import Entry
 from radeval_lib.lexicon.loading import load_lexicon
 
+PARTS = own_yaml.read(FILE)
 PART_OF_A_NAME = [
     # anatomy
     "small bowel", "small vessel", "large vessel", "small airway", "minor fissure", "left atrium",
@@ -93,6 +96,15 @@ def test_mistakes_name_the_file_and_the_part(tmp_path, old, new, match):
         read_words(path, load_lexicon())
     assert match in caught.value.what
     assert caught.value.where == "findings/reading.yml"
+
+
+@pytest.mark.parametrize("value", ["abc", 5, [5], [["nested", 1]], [{"x": ["y"]}], {"x": 5}, {"x": {"y": 1}}])
+def test_a_part_of_the_wrong_kind_is_named(monkeypatch, value):
+    for part in PARTS:
+        changed = Entry({**PARTS, part: value}, "the file", "findings/reading.yml")
+        monkeypatch.setattr(reading_words, "read_entry", lambda *_, changed=changed: changed)
+        with pytest.raises(LexiconError, match=f"the file: {part} is not a "):
+            read_words(FILE, load_lexicon())
 
 
 def test_numbered_places():
