@@ -101,7 +101,7 @@ def test_mistakes_name_the_file_and_the_part(tmp_path, old, new, match):
 @pytest.mark.parametrize("value", ["abc", 5, [5], [["nested", 1]], [{"x": ["y"]}], {"x": 5}, {"x": {"y": 1}}])
 def test_a_part_of_the_wrong_kind_is_named(monkeypatch, value):
     for part in PARTS:
-        changed = Entry({**PARTS, part: value}, "the file", "findings/reading.yml")
+        changed = Entry({**PARTS, part: value}, "the file", "findings/reading.yml", " ".join(PARTS))
         monkeypatch.setattr(reading_words, "read_entry", lambda *_, changed=changed: changed)
         with pytest.raises(LexiconError, match=f"the file: {part} is not a "):
             read_words(FILE, load_lexicon())
