@@ -1,8 +1,8 @@
-"""An NER model that trains in a second: a linear one over words, their ends and their neighbours."""
+"""An NER model that trains in seconds: a linear one over words, their ends and their neighbours."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Sequence, Sized
 from typing import Any
 
 from radeval_lib import synthetic
@@ -47,16 +47,36 @@ def train(examples: Sequence[Sentence]) -> Any:
 
     Returns
     -------
-    a scikit-learn pipeline over :func:`features`, which predicts one tag per word
+    a scikit-learn pipeline over :func:`features`, which predicts one tag per word; where all words of the
+    examples have one tag, as in sentences without entities, always that
+
+    Raises
+    ------
+    ValueError
+        If there is no word, or a sentence has not as many tags as words.
     """
+    from sklearn.dummy import DummyClassifier
     from sklearn.feature_extraction import DictVectorizer
     from sklearn.pipeline import make_pipeline
     from sklearn.svm import LinearSVC
 
+    _check_lengths("words", [words for words, _ in examples], "tags", [tags for _, tags in examples])
     seen = [features(words, place) for words, _ in examples for place in range(len(words))]
-    return make_pipeline(DictVectorizer(sparse=False), LinearSVC(C=0.5, random_state=0)).fit(
-        seen, [tag for _, tags in examples for tag in tags]
-    )
+    right = [tag for _, tags in examples for tag in tags]
+    if not right:
+        raise ValueError("no words to train on: give one sentence or more")
+    several = len(set(right)) > 1
+    model = LinearSVC(C=0.5, random_state=0) if several else DummyClassifier(strategy="most_frequent")
+    return make_pipeline(DictVectorizer(sparse=False), model).fit(seen, right)
+
+
+def _check_lengths(one: str, first: Sequence[Sized], other: str, second: Sequence[Sized]) -> None:
+    """A ValueError where there are not as many sentences of both, or one is longer than its counterpart."""
+    if len(first) != len(second):
+        raise ValueError(f"{len(first)} sentences of {one}, but {len(second)} of {other}")
+    for number, (its, own) in enumerate(zip(first, second, strict=True), start=1):
+        if len(its) != len(own):
+            raise ValueError(f"sentence {number} has {len(its)} {one}, but {len(own)} {other}")
 
 
 def predict(tagger: Any, texts: Sequence[Sequence[str]]) -> list[list[str]]:
@@ -72,7 +92,8 @@ def spans(tags: Sequence[str]) -> set[tuple[int, int, str]]:
 
 
 def score(gold: Sequence[Sequence[str]], predicted: Sequence[Sequence[str]]) -> dict[str, float]:
-    """Micro ``precision``, ``recall`` and ``f1`` of entities whose ends and type are all right; a ValueError
-    where the sentences, or their tags, are not as many."""
+    """Micro ``precision``, ``recall`` and ``f1`` of entities whose ends and type are all right, 0 where there
+    is nothing to divide by; a ValueError where the sentences, or the tags of one, are not as many."""
+    _check_lengths("gold tags", gold, "predicted tags", predicted)
     counts = span_scores(list(map(spans, gold)), list(map(spans, predicted)), list(map(len, gold))).spans
     return {name: getattr(counts, name) for name in ("precision", "recall", "f1")}
