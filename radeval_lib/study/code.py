@@ -51,7 +51,7 @@ def _modules(notebook: str, profile: str, _digest: str) -> str:
 
 def source_cells(notebook: str) -> list[str]:
     """The code cells of a notebook's source, in order."""
-    lines = (NOTEBOOKS / f"{notebook}.md").read_text(encoding="utf-8").splitlines()
+    lines = (NOTEBOOKS / f"{notebook}.md").read_text(encoding="utf-8").split("\n")
     return ["\n".join(lines[cell]).strip() for cell in code_cells(lines)]
 
 

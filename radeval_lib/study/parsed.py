@@ -2,7 +2,7 @@
 that ignores comments; of a YAML file a digest of what it holds.
 
 Each file is parsed once for its content: what was found is kept in ``build/cache`` under the SHA-256 of the
-source, so that a wrong entry is impossible and a lost one costs time alone.
+source, of this code and of what reads YAML: an entry is of that very source, and a lost one costs time alone.
 """
 
 from __future__ import annotations
@@ -17,13 +17,17 @@ from functools import cache
 from pathlib import Path
 from typing import NamedTuple, TypeGuard
 
+import yaml
+
 from radeval_lib import atomic, checksums, own_yaml
 from radeval_lib.errors import NotebookError
 from radeval_lib.paths import BUILD
 
 _CACHE = BUILD / "cache" / "sources.json"
-# What is found in a source depends on the code that looks, and on Python's grammar.
-_VERSION = f"{checksums.of_file(Path(__file__))} Python {sys.version_info[0]}.{sys.version_info[1]}"
+# What is found in a source depends on the code that looks, and on the grammars of Python and of YAML.
+_LOOKING = " ".join(checksums.of_file(Path(path)) for path in (__file__, own_yaml.__file__))
+_PYTHON = f"Python {sys.version_info[0]}.{sys.version_info[1]}"
+_VERSION = f"{_LOOKING} {_PYTHON} PyYAML {yaml.__version__}"
 
 
 class Parsed(NamedTuple):
@@ -51,7 +55,15 @@ def program(text: str) -> Parsed:
 
 
 def data_digest(path: Path) -> str:
-    """SHA-256 of a data file: of what a YAML file holds, of the bytes of any other."""
+    """SHA-256 of a data file: of what a YAML file holds, of the bytes of any other.
+
+    Raises
+    ------
+    OSError
+        Where it cannot be read.
+    UnicodeDecodeError, yaml.YAMLError
+        Where a YAML file is not UTF-8 or not what :func:`radeval_lib.own_yaml.parse` reads.
+    """
     content = path.read_bytes()
     if path.suffix != ".yml":
         return hashlib.sha256(content).hexdigest()
@@ -64,8 +76,8 @@ def data_digest(path: Path) -> str:
 
 
 def digest_of(content: object) -> str:
-    """SHA-256 of plain data, the order of keys included."""
-    return checksums.of_text(json.dumps(content, ensure_ascii=False, default=str))
+    """SHA-256 of plain data as ``repr`` writes it: types of keys and values, and the order of keys, count."""
+    return checksums.of_text(repr(content))
 
 
 def keep() -> None:
@@ -92,7 +104,8 @@ def _uses(tree: ast.AST) -> Iterator[str]:
     """``package.name`` where a name of an imported package is used, ``package.*`` where the package is passed
     on as a whole."""
     called = dict[str, str]()
-    unloaded = {id(part) for node in ast.walk(tree) if is_for_type_checkers(node) for part in ast.walk(node)}
+    branches = [node.body for node in ast.walk(tree) if is_for_type_checkers(node)]
+    unloaded = {id(part) for body in branches for node in body for part in ast.walk(node)}
     for node in ast.walk(tree):
         if isinstance(node, ast.ImportFrom) and node.module and id(node) not in unloaded:
             called |= {one.asname or one.name: f"{node.module}.{one.name}" for one in node.names}
@@ -148,13 +161,15 @@ def _after_options(lines: list[str], first: int, last: int) -> int:
 
 def code_of(text: str) -> str:
     """The code cells of a MyST notebook as one program, without their options; see :func:`code_cells`."""
-    lines = text.splitlines()
+    lines = text.split("\n")  # no form feed within a string ends a line
     return "".join(f"{line}\n" for cell in code_cells(lines) for line in lines[cell])
 
 
 def is_for_type_checkers(node: ast.AST) -> TypeGuard[ast.If]:
     """Whether a statement is ``if TYPE_CHECKING``, alone or of ``typing``."""
-    return isinstance(node, ast.If) and ast.unparse(node.test).rpartition(".")[2] == "TYPE_CHECKING"
+    if not isinstance(node, ast.If) or not isinstance(node.test, ast.Name | ast.Attribute):
+        return False
+    return ast.unparse(node.test).rpartition(".")[2] == "TYPE_CHECKING"
 
 
 def imports_of(tree: ast.AST) -> Iterator[str]:

@@ -13,7 +13,7 @@ import pytest
 from radeval_lib import registry
 from radeval_lib.errors import NotebookError
 from radeval_lib.paths import NOTEBOOKS
-from radeval_lib.study.parsed import code_of, imports_of, program
+from radeval_lib.study.parsed import code_of, data_digest, imports_of, program
 from tests.pipeline.edits import Copy
 
 TRAINING, RATED, METHOD = "ratescore/ner_training", "ratescore/rated_pairs", "ratescore/correlations"
@@ -212,11 +212,38 @@ def test_code_is_found_without_options_and_prose() -> None:
     assert code_of(text).split() == ["a", "=", "1", "b", "=", "'''", "text'''"]
 
 
+def test_a_form_feed_in_a_string_ends_no_line() -> None:
+    cell = "a = 'b\fc\u2028d'"
+    assert code_of(f"```{{code-cell}}\n{cell}\n```\n") == f"{cell}\n"
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "same"),
+    [
+        ("x: 2020-01-01", 'x: "2020-01-01"', False),
+        ("1: a", '"1": a', False),
+        ("x: 1", "x: true", False),
+        ("{a: 1, b: 2}", "{b: 2, a: 1}", False),
+        ("{a: 1, b: [x]}", "# said\na: 1\nb:\n- x", True),
+    ],
+)
+def test_yaml_files_have_one_digest_where_they_hold_the_same(
+    one: str, other: str, same: bool, tmp_path: Path
+) -> None:
+    files = [tmp_path / "one.yml", tmp_path / "other.yml"]
+    for file, text in zip(files, (one, other), strict=True):
+        file.write_text(text, encoding="utf-8")
+    assert (data_digest(files[0]) == data_digest(files[1])) == same
+
+
 def test_what_runs_where_no_types_are_checked_is_imported() -> None:
     text = "from typing import TYPE_CHECKING\nif {}:\n    import a.b\nelse:\n    import c\n"
     assert "a.b" not in program(text.format("TYPE_CHECKING")).names
     assert "c" in program(text.format("typing.TYPE_CHECKING")).names
     assert "a.b" in program(text.format("not TYPE_CHECKING")).names
+    assert "a.b" in program(text.format("not typing.TYPE_CHECKING")).names
+    used = "if TYPE_CHECKING:\n    from a import b\nelse:\n    from c import d\nd.e()\nb.f()\n"
+    assert set(program(used).names) == {"c.d", "c.d.e"}
     with pytest.raises(SyntaxError, match="relative import"):
         program("from .b import c")
 
