@@ -19,6 +19,7 @@ from __future__ import annotations
 
 from typing import Literal
 
+from radeval_lib.errors import check_choice
 from radeval_lib.lexicon.entries import State
 from radeval_lib.lexicon.loading import load_lexicon
 from radeval_lib.synthetic.builder import TextBuilder
@@ -34,6 +35,7 @@ from radeval_lib.synthetic.records import (
     PlannedFinding,
     Statement,
     Style,
+    SyntheticError,
 )
 
 Section = Literal["findings", "impression"]
@@ -42,8 +44,40 @@ _WHERE, _CAUSE = frozenset(["where"]), frozenset(["cause"])
 
 
 def realize(plan: Plan, style: Style, section: Section = "findings") -> AnnotatedText:
-    """The text that says ``plan``, with its annotations; same plan and style, same bytes."""
+    """The text that says ``plan``, with its annotations; same plan and style, same bytes.
+
+    There is no sentence that the first statement could be joined to: it opens one. The impression words
+    findings in frames of its own.
+
+    Raises
+    ------
+    SyntheticError
+        If the style or the section is unknown, a statement denies nothing or is about something that the
+        lexicon lacks, or one is joined that is neither a finding nor a denial.
+    """
+    check_choice(style, Style, "style", SyntheticError)
+    check_choice(section, Section, "section", SyntheticError)
+    _check(plan)
     return _Speaker(style, section).say(plan)
+
+
+def _check(plan: Plan) -> None:
+    """Refuse a plan that cannot be said."""
+    lexicon = load_lexicon()
+    for at, statement in enumerate(plan):
+        content, known = statement.content, lexicon.concepts.keys()
+        if isinstance(content, PlannedFinding):
+            keys = [content.concept, *([content.suggests] if content.suggests else [])]
+        elif isinstance(content, Denial):
+            keys = list(content.concepts)
+        else:
+            keys = [content.key]
+            known = lexicon.normals.keys() if isinstance(content, Normal) else lexicon.remarks.keys()
+        kind = type(content).__name__
+        if not keys or (unknown := [key for key in keys if key not in known]):
+            raise SyntheticError(f"{kind} of {unknown[0]!r}" if keys else "a denial of nothing", "plan")
+        if at and statement.joined and not isinstance(content, PlannedFinding | Denial):
+            raise SyntheticError(f"a joined {kind}", "plan", "Join findings and denials only.")
 
 
 class _Speaker:
@@ -132,7 +166,8 @@ class _Speaker:
         return pick(usable, clause.wording, Byte.NAME) if usable else None
 
     def _frame(self, clause: FindingClause) -> Frame:
-        """A frame that can carry every attribute of the finding."""
+        """A frame that can carry every attribute of the finding; sets what follows from it in the clause:
+        ``change_form``, ``looks_later`` and ``place_before``."""
         finding, concept, words, style = clause.finding, clause.concept, self.words, self.style
         wording, mode = clause.wording, byte(clause.wording, Byte.MODE)
         needs = _CAUSE if finding.suggests else _EMPTY
@@ -188,7 +223,7 @@ class _Speaker:
             clause.slot_change()  # where there was no room for it before the noun
             clause.finish()
         else:
-            assert isinstance(content, Denial)  # see `content.joinable`
+            assert isinstance(content, Denial)  # see `_check`
             variant = "denial_after_normal" if isinstance(before, Normal) else "denial_after_finding"
             said = DenialClause(self.builder, self.style, wording, content)
             said.run(pick(self.words.frames("joined", variant), wording, Byte.FRAME))

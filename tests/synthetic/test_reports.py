@@ -29,6 +29,7 @@ from radeval_lib.synthetic import (
 from radeval_lib.synthetic.content import contradicts
 from radeval_lib.synthetic.grammar import realize
 from radeval_lib.synthetic.labels import chexpert_labels
+from radeval_lib.synthetic.records import Meaning, Remark
 
 from .checks import check_text, json_line
 
@@ -175,6 +176,34 @@ def test_scope_over_a_coordinated_list() -> None:
 
 
 # --- hand-made plans ---
+
+LUNGS = Normal("lungs_clear")
+
+
+@pytest.mark.parametrize(
+    ("contents", "style", "section", "said"),
+    [
+        ((LUNGS,), "telegraphic", "findings", "style: unknown value 'telegraphic'"),
+        ((LUNGS,), "hospital", "impressions", "section: unknown value 'impressions'"),
+        ((LUNGS, Normal("heart_size")), "hospital", "findings", "plan: a joined Normal"),
+        ((LUNGS, Denial(())), "hospital", "findings", "plan: a denial of nothing"),
+        ((PlannedFinding("nonsense"),), "hospital", "findings", "plan: PlannedFinding of 'nonsense'"),
+        ((PlannedFinding("nodule", suggests="x"),), "hospital", "findings", "plan: PlannedFinding of 'x'"),
+        ((Denial(("edema", "x")),), "hospital", "findings", "plan: Denial of 'x'"),
+        ((Normal("nodule"),), "hospital", "impression", "plan: Normal of 'nodule'"),
+        ((Remark("nodule"),), "hospital", "impression", "plan: Remark of 'nodule'"),
+    ],
+)
+def test_a_plan_that_cannot_be_said_is_refused(
+    contents: tuple[Meaning, ...], style: Any, section: Any, said: str
+) -> None:
+    plan = tuple(Statement(at, content, 0, joined=at > 0) for at, content in enumerate(contents))
+    with pytest.raises(SyntheticError, match=said):
+        realize(plan, style, section)
+
+
+def test_the_first_statement_opens_a_sentence_though_it_is_joined() -> None:
+    assert realize((Statement(0, LUNGS, 0, joined=True),), "hospital").text == "The lungs are clear."
 
 
 def test_a_finding_by_hand() -> None:
