@@ -10,7 +10,8 @@ from scipy import stats
 def wilson(count: float, cases: int) -> tuple[float, float]:
     """Wilson's 95 % interval of a share, ``count`` of ``cases`` (Wilson 1927).
 
-    A tie may count as half, which SciPy's ``binomtest`` refuses; of whole numbers the two are the same.
+    A tie may count as half, which SciPy's ``binomtest`` refuses; of whole numbers the two are the same. A
+    :class:`ValueError` where there are no cases, or the count is not from 0 to ``cases``.
     """
     if cases < 1 or not 0 <= count <= cases:
         raise ValueError(f"{count} of {cases} is not a share of cases")
@@ -23,7 +24,7 @@ def wilson(count: float, cases: int) -> tuple[float, float]:
 
 def rule_of_three(cases: int) -> float:
     """An upper 95 % bound of the share of something that none of ``cases`` cases, one or more, has (Hanley
-    and Lippman-Hand 1983)."""
+    and Lippman-Hand 1983). A :class:`ValueError` where there are no cases."""
     if cases < 1:
         raise ValueError(f"a share needs at least 1 case, not {cases}")
     return min(1.0, 3 / cases)
