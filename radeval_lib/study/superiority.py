@@ -102,8 +102,7 @@ def check_superiority(
     ------
     ValueError
         Where a name has no value or one that is not a number, as of a cell that is not legible; where there
-        is no rival, or one is claimed to be better than itself; where a lead over one is missing; or where a
-        lead between computed numbers goes the other way than these, so that its sign is turned.
+        is no rival, or one is claimed to be better than itself; or where a lead over one is missing.
     """
     ahead = [first] if isinstance(first, str) else list(first)
     rivals = list(others) if others is not None else [other for other in values if other not in ahead]
@@ -120,9 +119,6 @@ def check_superiority(
     by_rival = dict.fromkeys(rivals, UNKNOWN)
     if leads is not None:
         by_rival = {rival: leads if isinstance(leads, Lead) else leads[rival] for rival in rivals}
-    gap = numbers[weakest] - numbers[strongest]
-    if gap * by_rival[strongest].sign < 0 and not any(isinstance(value, Printed) for value in pair):
-        raise ValueError(f"check {name!r}: the lead of {weakest!r} over {strongest!r} has its sign turned")
     key = Key.of(name)
     compared = [values[system] for system in [*ahead, *rivals]]
     order = Check(
@@ -130,7 +126,7 @@ def check_superiority(
         claim,
         f"{weakest} {_shown(pair[0], decimals)}, {strongest} {_shown(pair[1], decimals)}",
         _order(
-            gap,
+            numbers[weakest] - numbers[strongest],
             all(isinstance(value, Printed) for value in pair),
             by_rival[strongest],
         ),
