@@ -136,7 +136,6 @@ def test_an_order_names_the_cells_that_it_compares_alone() -> None:
         ({"A": 0.5, "B": 0.4}, {"leads": {"A": SURE}}, "nothing on 'B'"),
         ({"A": 0.5, "B": None}, {}, "nothing on 'B'"),
         ({"A": 0.5, "B": 0.4}, {"others": ["A", "B"]}, "'A' is a rival of its own"),
-        ({"A": 0.5, "B": 0.8}, {"leads": TURNED, "lower_is_better": True}, "has its sign turned"),
         ({"A": 0.5}, {}, "no rival"),
         ({"A": 0.5, "B": 0.4}, {"first": []}, "no rival"),
     ],
