@@ -27,7 +27,7 @@ PRICES = {"cpu": 0.05, "cuda": 3.0}
 PEER = {"bleu": 0.09, "rouge_l": 0.16, "bertscore": 0.64, "f1_radgraph": 157.79, "ratescore": 52.98}
 """Milliseconds per pair that RadEval 2.2 publishes: an A100, reports of 8 to 15 tokens, twenty at once
 (docs/trl_rewards_benchmarks.md at commit 0783f83)."""
-PEER_GREEN = 2210.0  # GREEN's milliseconds there
+GREEN, PEER_GREEN = 7, 2210.0  # billion weights of GREEN's model, and its milliseconds there
 WARM_UP = 4
 """Pairs that are scored before the clock starts."""
 
@@ -106,10 +106,15 @@ def cost_table(metric: Any, lengths: Sequence[tuple[Sequence[int], Sequence[int]
     for billions in sorted(set(named.dropna().astype(float))):
         # The least that a dense model needs to read a text once, two operations per weight and token:
         # attention, the instructions of a prompt and every token that it writes come on top.
-        rows[f"{billions:g} billion weights, reading"] = (1000 * billions, 2 * billions * words)
+        rows[_reading(billions)] = (1000 * billions, 2 * billions * words)
     columns = ["weights (millions)", "operations per pair (billions)"]
     table = pd.DataFrame(rows.values(), index=pd.Index(rows), columns=columns)
     return table.assign(times=table[columns[1]] / table.loc[f"RaTEScore, {BASE}", columns[1]])
+
+
+def _reading(billions: float) -> str:
+    """The title of a language model of so many weights that only reads."""
+    return f"{billions:g} billion weights, reading"
 
 
 def timed(metrics: Mapping[str, Metric], pairs: pd.DataFrame, device: str) -> pd.Series:
@@ -150,10 +155,11 @@ def _seconds(work: Callable[[], object], device: str) -> float:
     import torch
 
     clock = time.perf_counter if device == "cuda" else time.process_time
+    wait = torch.cuda.synchronize if device == "cuda" else lambda: None
+    wait()  # for what was begun before, the warm-up
     began = clock()
     work()
-    if device == "cuda":
-        torch.cuda.synchronize()
+    wait()
     return clock() - began
 
 
@@ -169,7 +175,7 @@ def bill(times: pd.Series, counted: pd.DataFrame, rate: float, metrics: Mapping[
     """
     others = counted.drop(index=f"RaTEScore, {HERE}")["operations per pair (billions)"]
     peers = {title: PEER.get(metric.name, np.nan) for title, metric in metrics.items()}
-    peers |= {f"RaTEScore, {BASE}": PEER["ratescore"], "7 billion weights, reading": PEER_GREEN}
+    peers |= {f"RaTEScore, {BASE}": PEER["ratescore"], _reading(GREEN): PEER_GREEN}
     milliseconds = pd.concat([times, others * 1e12 / rate]).rename("milliseconds")
     table = milliseconds.to_frame().assign(timed=milliseconds.index.isin(times.index))
     return table.assign(peer=pd.Series(peers).reindex(table.index)).sort_values("milliseconds")
