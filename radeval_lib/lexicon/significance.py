@@ -7,28 +7,19 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
+from numbers import Real
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from radeval_lib.errors import RadevalError
+from radeval_lib.errors import LexiconError, RadevalError
 from radeval_lib.lexicon.entry import Entry, read_entry
 from radeval_lib.lexicon.loading import load_lexicon
 
 _FILE = Path(__file__).with_name("significance.yml")
 _MAJOR = ("urgent", "actionable")
 FACTORS = (
-    *(
-        "false",
-        "missing",
-        "location",
-        "severity",
-        "change",
-        "slight",
-        "finer",
-        "kin",
-        "certainty",
-        "doubtful",
-    ),
+    *("false", "missing", "location", "severity", "change"),
+    *("slight", "finer", "kin", "certainty", "doubtful"),
 )
 """The kinds of errors, and of doubts about a finding, that have a factor."""
 
@@ -37,15 +28,18 @@ FACTORS = (
 class Context:
     """What is known of the patient beside the reports, where it is.
 
-    ``age`` is in years, from 0 to 130, ``indication`` why the examination was asked for.
+    ``age`` is in years, from 0 to 130, ``indication`` why the examination was asked for; other values raise
+    :class:`RadevalError`.
     """
 
     age: float | None = None
     indication: str = ""
 
     def __post_init__(self) -> None:
-        if self.age is not None and not 0 <= self.age <= 130:
-            raise RadevalError(f"an age of {self.age:g}", "context", "Give years, from 0 to 130, or None.")
+        if self.age is not None and not (isinstance(self.age, Real) and 0 <= self.age <= 130):
+            raise RadevalError(f"an age of {self.age!r}", "context", "Give years, from 0 to 130, or None.")
+        if not isinstance(self.indication, str):
+            raise RadevalError(f"an indication of {self.indication!r}", "context", "Give a text.")
 
     def applies(self, rule: Mapping[str, Any]) -> bool:
         """Whether a rule of ``significance.yml`` applies to this patient.
@@ -104,7 +98,12 @@ def read_table(path: Path) -> Mapping[str, Any]:
 
 
 def factor(name: str) -> float:
-    """What an error of this kind, one of :data:`FACTORS`, counts for, as a share of the finding's weight."""
+    """What an error of this kind counts for, as a share of the finding's weight.
+
+    Raises :class:`LexiconError` for a kind that is not one of :data:`FACTORS`.
+    """
+    if name not in FACTORS:
+        raise LexiconError(f"unknown kind of error {name!r}", "factor", f"Choices: {', '.join(FACTORS)}.")
     return float(_table()["factors"][name])
 
 

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from radeval_lib.errors import LexiconError
+from radeval_lib.errors import LexiconError, RadevalError
 from radeval_lib.findings.vocabulary import vocabulary
 from radeval_lib.lexicon.loading import FOLDER
 from radeval_lib.lexicon.significance import FACTORS, Context, factor, read_table, significance
@@ -24,6 +25,14 @@ def test_every_finding_is_one_that_the_reader_knows() -> None:
 
 def test_factors_are_shares() -> None:
     assert all(0 < factor(name) <= 1 for name in FACTORS)
+    with pytest.raises(LexiconError, match=r"unknown kind of error 'falsee'.*false, missing"):
+        factor("falsee")
+
+
+@pytest.mark.parametrize("known", [{"age": "70"}, {"age": -1}, {"age": float("nan")}, {"indication": None}])
+def test_a_context_of_other_values_is_refused(known: dict[str, Any]) -> None:
+    with pytest.raises(RadevalError, match=f"context: an {next(iter(known))} of "):
+        Context(**known)
 
 
 INJURY, DEVICE, CANCER = ("rib_fracture", "urgent"), ("picc", "urgent"), ("atelectasis", "actionable")
