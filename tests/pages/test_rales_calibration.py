@@ -50,6 +50,7 @@ def test_rows_that_are_the_same_are_found() -> None:
         (4.0, 5.2, None),  # at worst shared with the rival's best
         (4.0, 5.1, True),
         (7.3, 7.8, False),
+        (np.nan, np.nan, None),
     ],
 )
 def test_a_rank_that_can_be_shared_at_best_is_not_above(low: float, high: float, above: bool | None) -> None:

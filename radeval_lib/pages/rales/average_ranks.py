@@ -82,9 +82,9 @@ def directions(table7: pd.DataFrame) -> pd.DataFrame:
 
 def ranks_above(model: pd.Series, rival: pd.Series) -> bool | None:
     """Whether a model's average rank is better than a rival's, each between ``low`` and ``high``; None where
-    these allow both, and False where they allow a shared rank at best."""
+    these allow both or are not known, and False where they allow a shared rank at best."""
     room = rival["high"] - model["low"]
-    return study.above(rival["low"] - model["high"], room) if room > 1e-9 else False
+    return False if room <= 1e-9 else study.above(rival["low"] - model["high"], room)
 
 
 def _two_domains(ranks: pd.DataFrame) -> list[pd.DataFrame]:
