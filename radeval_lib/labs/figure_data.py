@@ -9,6 +9,8 @@ import numpy as np
 
 _OTHERS = 5
 """How many points axes may show for each that is wanted."""
+_LONG = 10
+"""Points of a straight line that was drawn beside what is wanted: such lines are looked past."""
 _HISTOGRAMS = 10
 """How many histograms axes may show."""
 _LEAST_BINS = 3
@@ -54,10 +56,13 @@ def all_points(axes: dict[str, Any]) -> list[list[float]]:
 
 def shows_points(axes: dict[str, Any], wanted: Any) -> bool:
     """Whether axes show each of the wanted [x, y] to within 10⁻⁶, and are not covered with points that might
-    be one."""
+    be one. A straight line of more than ten points, and of more than twice as many as are wanted, shows none
+    of them. A ValueError where no point is wanted."""
     wanted = np.asarray(wanted, dtype=float).reshape(-1, 2)
+    if not len(wanted):
+        raise ValueError("no point is wanted, which any axes show")
     groups = [np.array(one, dtype=float).reshape(-1, 2) for one in axes["points"] + axes["lines"]]
-    shown = [one for one in groups if len(one) <= 2 * len(wanted) or not _straight(one)]
+    shown = [one for one in groups if len(one) <= max(_LONG, 2 * len(wanted)) or not _straight(one)]
     drawn = np.concatenate([np.empty((0, 2)), *shown])
     return len(drawn) <= _OTHERS * (len(wanted) + 10) and all(
         bool(np.isclose(drawn, point, rtol=1e-6, atol=1e-6).all(axis=1).any()) for point in wanted
@@ -65,6 +70,7 @@ def shows_points(axes: dict[str, Any], wanted: Any) -> bool:
 
 
 def _straight(points: Any) -> bool:
+    """Whether points, shape (n, 2), lie on one straight line."""
     return bool(np.linalg.matrix_rank(points - points[0], tol=1e-6) < 2)
 
 

@@ -360,6 +360,18 @@ def test_points_count_however_many_calls_drew_them() -> None:
     assert ([[0, 0], [1, 1]] in told["lines"], told["xlabel"]) == (True, "x")
 
 
+def test_a_few_points_in_a_row_are_points() -> None:
+    figure = Figure()
+    axes = figure.subplots()
+    axes.scatter([1, 2, 3], [1, 2, 3])
+    axes.plot(np.arange(20), np.arange(20))
+    (told,) = figure_data.figure_facts(figure)["axes"]
+    assert figure_data.shows_points(told, [[2, 2]])
+    assert not figure_data.shows_points(told, [[7, 7]])
+    with pytest.raises(ValueError, match="no point is wanted"):
+        figure_data.shows_points(told, [])
+
+
 def test_a_figure_that_shows_everything_shows_nothing() -> None:
     """Points of a grid, in one call, in many or as lines, and histograms of all shapes; but a long line and a
     curve may stand beside the points."""
