@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import math
 from collections.abc import Iterable, Sequence
+from difflib import get_close_matches
 from numbers import Integral, Real
 from pathlib import Path
 from types import UnionType
@@ -44,14 +45,35 @@ def listed(names: Iterable[str], longest: int = 120, each: int = 40) -> str:
     return ", ".join(shown) + (f" and {rest} more" if rest else "") if every else "none"
 
 
-def complaint(error: ValidationError) -> str:
-    """What pydantic finds wrong first, and where; nothing of the input but the names of its keys."""
-    first = error.errors(include_url=False, include_input=False)[0]
+def meant(name: object, known: Iterable[object]) -> str:
+    """The nearest of the known names, as a question with a space behind it; empty where none is near."""
+    near = get_close_matches(str(name), [str(one) for one in known], n=1)
+    return f"Did you mean {near[0]!r}? " if near else ""
+
+
+_UNKNOWN = ("extra_forbidden", "unexpected_keyword_argument")
+
+
+def complaint(error: ValidationError, known: Iterable[str] = ()) -> str:
+    """What pydantic finds wrong first, and where; nothing of the input but the names of its keys.
+
+    An unknown key comes before a missing one, which it may be, misspelt; it is named with the nearest of the
+    ``known`` keys, and of those that are missing beside it.
+    """
+    every = error.errors(include_url=False, include_input=False)
+    first = next((one for one in every if one["type"] in _UNKNOWN), every[0])
     place = ".".join(map(str, first["loc"]))
     if first["type"].startswith("missing"):
         return f"missing key {place!r}"
-    if first["type"] in ("extra_forbidden", "unexpected_keyword_argument"):
-        return f"unknown key {place!r}"
+    if first["type"] in _UNKNOWN:
+        *above, key = first["loc"]
+        lacking = [
+            one["loc"][-1]
+            for one in every
+            if one["type"].startswith("missing") and list(one["loc"][:-1]) == above
+        ]
+        near = meant(key, [*lacking, *(() if above else known)])
+        return f"unknown key {place!r}{near and f'. {near.rstrip()}'}"
     wrong = first["msg"].removeprefix("Value error, ").removeprefix("Input ")
     return f"{place} {wrong[0].lower()}{wrong[1:]}".lstrip()  # no place: all of the input
 
@@ -151,6 +173,10 @@ def is_refusal(error: Exception) -> bool:
     written."""
     refusals = (errno.ENOSPC, errno.EDQUOT, errno.EACCES, errno.EPERM, errno.EROFS)
     return isinstance(error, OSError) and error.errno in refusals
+
+
+class RegistryError(RadevalError):
+    """A row of the registry that names what is not there."""
 
 
 class LedgerError(RadevalError):

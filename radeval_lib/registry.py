@@ -9,6 +9,8 @@ from __future__ import annotations
 from importlib import import_module
 from typing import Any, NamedTuple
 
+from radeval_lib.errors import RegistryError, meant
+
 SYNTHETIC = "synthetic"
 """What fills a role that the generator fills."""
 
@@ -160,12 +162,48 @@ def datasets_of(filler: str) -> list[str]:
     return [dataset_of(part) for part in filler.split("+")]
 
 
-def module(name: str) -> Any:
-    """The module of that name."""
-    return import_module(name)
+def module(home: str, place: str = "") -> Any:
+    """The module of that name; a RegistryError, of the row that names it or ``place`` in it, where there is
+    none."""
+    try:
+        return import_module(home)
+    except ModuleNotFoundError as error:
+        if not error.name or not f"{home}.".startswith(f"{error.name}."):
+            raise  # of what the module imports
+        places = {one.partition(":")[0] for row in _rows().values() for one in row} - {home}
+        remedy = f"{meant(home, places)}Correct the row, or add the module."
+        raise RegistryError(f"there is no module {home}", _row(place or home), remedy) from None
 
 
 def find(place: str) -> Any:
-    """What ``module:name`` names; a ValueError where there is no colon."""
-    home, name = place.split(":")
-    return getattr(import_module(home), name)
+    """What ``module:name`` names.
+
+    Raises
+    ------
+    RegistryError
+        Where it has no colon, or there is no such module or name; it says in which row of a table that is.
+    """
+    home, colon, name = place.partition(":")
+    if not colon:
+        raise RegistryError(f"{place!r} names no part of a module", _row(place), "Write `module:name`.")
+    found = module(home, place)
+    if not hasattr(found, name):
+        remedy = f"{meant(name, vars(found))}Name what the module defines."
+        raise RegistryError(f"{home} has no {name!r}", _row(place), remedy)
+    return getattr(found, name)
+
+
+def _rows() -> dict[str, tuple[str, ...]]:
+    """What every row of the tables names, by its place in words."""
+    tables = {"READERS": READERS, "RECORDINGS": RECORDINGS, "OWN_READERS": OWN_READERS, "ROLES": ROLES}
+    every = {**tables, "PLANS": PLANS, "METRICS": METRICS}
+    return {
+        f"radeval_lib/registry.py, {table}, {key!r}": row if isinstance(row, tuple) else (row,)
+        for table, rows in every.items()
+        for key, row in rows.items()  # type: ignore[attr-defined]
+    }
+
+
+def _row(place: str) -> str:
+    """The first row that names a place, in words; empty where none does."""
+    return next((row for row, places in _rows().items() if place in places), "")

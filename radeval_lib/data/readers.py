@@ -9,7 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from radeval_lib import registry
-from radeval_lib.data.manifests import find, load_manifest
+from radeval_lib.data.manifests import find, load_manifest, names
+from radeval_lib.errors import RegistryError, meant
 
 Find = Callable[[str], Path | None]
 """Finds a file of one data set by its path or name, verified and recorded as read; None where absent."""
@@ -49,8 +50,19 @@ def by_split(records: Iterable[Any]) -> Counts:
 
 
 def reader(name: str) -> Reader:
-    """How a data set is read."""
+    """How a data set is read.
+
+    Raises
+    ------
+    ManifestError, RegistryError
+        Where there is no such data set; its manifest names no reader and the registry has none, or one that
+        is not there.
+    """
     own = load_manifest(name).reader
+    if not own and name not in registry.READERS:
+        rows = sorted(set(registry.READERS) - set(names()))
+        remedy = f"{meant(name, rows)}Add its row, or `reader: ratings` to its manifest."
+        raise RegistryError(f"no row {name!r}", "radeval_lib/registry.py, READERS", remedy)
     found = registry.find(registry.OWN_READERS[own] if own else registry.READERS[name])
     made: Reader = found(name) if own else found
     return made

@@ -2,22 +2,39 @@
 
 from __future__ import annotations
 
-import difflib
 import inspect
 import typing
 from collections.abc import Callable
-from importlib import import_module
 from typing import Any
 
+from radeval_lib.errors import RegistryError, listed, meant
 from radeval_lib.metrics.base import REGISTERED, Metric, MetricError
-from radeval_lib.registry import METRICS
+from radeval_lib.registry import METRICS, module
 
 
 def names() -> list[str]:
-    """The names of all metrics, sorted."""
-    for home in dict.fromkeys(METRICS.values()):
-        import_module(home)
+    """The names of all metrics, sorted; errors as of :func:`get`."""
+    for name in METRICS:
+        _import(name)
     return sorted(REGISTERED)
+
+
+def _import(name: str) -> None:
+    """Import the module of a metric, which registers it.
+
+    Raises
+    ------
+    RegistryError
+        If there is no such module, or it registers no metric of that name.
+    """
+    module(home := METRICS[name])
+    if name not in REGISTERED:
+        own = [key for key, metric in REGISTERED.items() if metric.__module__ == home]
+        raise RegistryError(
+            f"{home} registers no metric {name!r}",
+            f"radeval_lib/registry.py, METRICS, {name!r}",
+            f"Name the row as the class: {listed(own)}." if own else "Put `@register` on its class.",
+        )
 
 
 def get(name: str) -> type[Metric]:
@@ -27,15 +44,14 @@ def get(name: str) -> type[Metric]:
     ------
     MetricError
         If there is none; it names the nearest and lists all.
+    RegistryError
+        If a row of the registry names a module or metric that is not there.
     """
     if name in METRICS:
-        import_module(METRICS[name])
-    if name not in REGISTERED:
-        close = difflib.get_close_matches(name.lower(), names(), n=1)
-        meant = f"Did you mean {close[0]!r}? " if close else ""
-        raise MetricError(
-            f"unknown metric {name!r}", remedy=f"{meant}Metrics: {', '.join(sorted(REGISTERED))}."
-        )
+        _import(name)
+    if name not in REGISTERED and name not in (known := names()):
+        near = meant(name.lower(), known)
+        raise MetricError(f"unknown metric {name!r}", remedy=f"{near}Metrics: {', '.join(known)}.")
     return REGISTERED[name]
 
 
