@@ -29,7 +29,7 @@ from pydantic.dataclasses import dataclass
 
 from radeval_lib import checksums
 from radeval_lib.data.errors import ChecksumError, DataRootError, ManifestError
-from radeval_lib.errors import complaint, plain
+from radeval_lib.errors import complaint, listed, meant, plain
 from radeval_lib.paths import BUILD, DATA, DATASETS, display_path
 
 ENVIRONMENT_VARIABLE = "RADEVAL_DATA_ROOT"
@@ -165,7 +165,7 @@ def parse_manifest(name: str, content: Any, where: str) -> Manifest:
     try:
         manifest = Manifest(**content)
     except ValidationError as error:
-        raise ManifestError(complaint(error), where) from None
+        raise ManifestError(complaint(error, Manifest.__dataclass_fields__), where) from None
     if manifest.name != name:
         raise ManifestError(f"name {manifest.name!r} is not the file's name {name!r}", where)
     for file in content["files"]:
@@ -187,7 +187,7 @@ def load_manifest(name: str) -> Manifest:
         raise ManifestError(
             f"unknown data set {plain(name, 60)!r}",
             display_path(DATASETS),
-            f"Data sets: {', '.join(names())}.",
+            f"{meant(name, names())}Data sets: {listed(names())}.",
         )
     try:
         content = yaml.safe_load(path.read_text(encoding="utf-8"))

@@ -74,7 +74,8 @@ class Profile(BaseModel, extra="forbid", frozen=True):
             remedy = "Add it there, or to `settings` under `study` in the front matter of the notebook."
             raise ProfileError(f"no section {system!r}", where, remedy) from None
         except ValidationError as error:
-            raise ProfileError(complaint(error), where, f"Keys: {', '.join(kind.model_fields)}.") from None
+            remedy = f"Keys: {', '.join(kind.model_fields)}."
+            raise ProfileError(complaint(error, kind.model_fields), where, remedy) from None
 
     def narrowed(self, wanted: Declared, *, cell: bool = False) -> Profile:
         """The settings that a notebook declares; a cell, which shows nothing, resamples nothing."""
@@ -156,7 +157,7 @@ def profile(name: str) -> Profile:
         found = Profile(name=name, **values)
     except ValidationError as error:
         listed = f"Keys: {', '.join(key for key in Profile.model_fields if key != 'name')}, extends."
-        raise ProfileError(complaint(error), where, listed) from None
+        raise ProfileError(complaint(error, Profile.model_fields), where, listed) from None
     for part in ("roles", "sizes"):
         if unknown := sorted(set(getattr(found, part)) - set(ROLES)):
             raise ProfileError(f"{part}: unknown role {unknown[0]!r}", where, f"Roles: {', '.join(ROLES)}.")

@@ -113,6 +113,7 @@ def _content() -> dict[str, Any]:
         ({"access": "secret"}, "access should be 'open'"),
         ({"name": "other"}, "not the file's name"),
         ({"colour": "red"}, "unknown key 'colour'"),
+        ({"restrited": True}, r"openi\.yml: unknown key 'restrited'\. Did you mean 'restricted'\?"),
         ({"schema": ["uid"]}, "schema should be a valid dictionary"),
         ({"files": [{"path": "../x", "sha256": UNVERIFIED}]}, "leaves the data root"),
         ({"files": [{"path": "/x", "sha256": UNVERIFIED}]}, "leaves the data root"),
@@ -138,13 +139,21 @@ def test_missing_key_and_no_mapping() -> None:
     del content["citation"]
     with pytest.raises(ManifestError, match="missing key 'citation'"):
         parse_manifest("openi", content, "openi.yml")
+    content["citations"] = ""
+    with pytest.raises(ManifestError, match=r"unknown key 'citations'\. Did you mean 'citation'\?"):
+        parse_manifest("openi", content, "openi.yml")
+    own = {"name": "openi", "title": "x", "raeder": "ratings", "files": content["files"], "shows": "x"}
+    with pytest.raises(ManifestError, match=r"unknown key 'raeder'\. Did you mean 'reader'\?"):
+        parse_manifest("openi", own, "openi.yml")
     with pytest.raises(ManifestError, match="must be a mapping"):
         parse_manifest("openi", ["x"], "openi.yml")
 
 
 def test_unknown_data_set_and_file() -> None:
-    with pytest.raises(ManifestError, match=r"unknown data set 'x'.*openi"):
+    with pytest.raises(ManifestError, match=r"unknown data set 'x'.*mslr and \d+ more"):
         load_manifest("x")
+    with pytest.raises(ManifestError, match=r"unknown data set 'opeeni'\. Did you mean 'openi'\?"):
+        load_manifest("opeeni")
     with pytest.raises(ManifestError, match="no file 'y'"):
         data.find("openi", None, "y")
 
