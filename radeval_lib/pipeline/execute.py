@@ -24,7 +24,7 @@ from radeval_lib.child_process import kill_on_parent_exit
 from radeval_lib.data import withholding
 from radeval_lib.data.errors import AbsentDataError
 from radeval_lib.data.manifests import restricted_in
-from radeval_lib.errors import NotebookError, ParameterError
+from radeval_lib.errors import NotebookError, ParameterError, plain
 from radeval_lib.paths import BUILD, NOTEBOOKS, ROOT, STAGE, THREAD_VARIABLES, display_path
 from radeval_lib.pipeline import absent, durations, forkserver, limited, logs, processes, steps
 from radeval_lib.pipeline.parameters import COMMON
@@ -59,8 +59,11 @@ def _failure(notebook: str, error: PapermillExecutionError, kept: Path, secret: 
     says_what_to_do = withholding.is_ours(error.ename) and ". " in what
     advice = "" if says_what_to_do else "; correct the cell and run `radbook build` again"
     first = (error.source.strip().splitlines() or [""])[0]
+    said = f"code cell {number} ({plain(first, 80)!r}) raised {error.ename}: {what}"
+    if withholding.is_ours(error.ename) and len(said) > (most := NotebookError.longest[0]):
+        said = f"{said[: most - 4]} ..."  # what is wrong comes first, the choices last
     return NotebookError(
-        f"code cell {number} ({first!r}) raised {error.ename}: {what}",
+        said,
         f"notebooks/{notebook}.md",
         f"The run up to there is kept in {display_path(kept)}{advice}.",
     )

@@ -24,7 +24,7 @@ from radeval_lib.data import manifests, readers
 from radeval_lib.data.errors import AbsentDataError, RoleError
 from radeval_lib.data.manifests import load_manifest
 from radeval_lib.data.records import FactRating, RatedPair, Report, TextPair
-from radeval_lib.errors import check_at_least
+from radeval_lib.errors import check_at_least, listed, meant
 from radeval_lib.registry import ABSENT, SYNTHETIC, dataset_of, datasets_of, is_recorded, scale_of
 from radeval_lib.wording import joined
 
@@ -91,8 +91,12 @@ def load(
             note(path)
         return _of_role(recorded.records(dataset), wanted, role, filler, root)
     if dataset not in manifests.names():
-        known = ", ".join([SYNTHETIC, *manifests.names()])
-        raise RoleError(f"{filler!r} cannot fill the role {role!r}", "", f"Fillers: {known}.")
+        known = [SYNTHETIC, *manifests.names()]
+        raise RoleError(
+            f"{filler!r} cannot fill the role {role!r}",
+            "",
+            f"{meant(dataset, known)}Fillers: {listed(known)}.",
+        )
     if root is None:
         raise RoleError(f"the role {role!r} is filled by {filler!r}, which needs a data root")
     return _of_role(readers.load(dataset, root, note), wanted, role, filler, root)

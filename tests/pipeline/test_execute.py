@@ -49,6 +49,16 @@ def test_a_remedy_of_its_own_is_the_only_one(
     assert told.count("\n") == 0
 
 
+def test_a_long_error_keeps_what_is_wrong(tmp_path: Path) -> None:
+    kept = tmp_path / "page.failed.ipynb"
+    nbformat.write(nbformat.v4.new_notebook(cells=[]), kept)
+    said = str(RoleError("unknown data set 'toy_mark'", "data", f"Data sets: {', '.join(['other'] * 90)}."))
+    raised = PapermillExecutionError(0, 1, "run.load(" + "x" * 200, "RoleError", said, [])
+    assert "unknown data set 'toy_mark'. Data sets: other" in str(
+        execute._failure("a/b", raised, kept, False)
+    )
+
+
 EDITED = """
 import sys
 from pathlib import Path
