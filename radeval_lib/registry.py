@@ -1,4 +1,4 @@
-"""What is found by name rather than imported: readers of data sets, roles of data, plans of cells, metrics.
+"""What is found by name: readers of data sets, roles of data, plans of cells, metrics, sources that are cited.
 
 A module that looks something up here depends on this table alone; what a step of a build depends on follows
 from the names that it declares (:mod:`radeval_lib.study.dependencies`).
@@ -6,10 +6,13 @@ from the names that it declares (:mod:`radeval_lib.study.dependencies`).
 
 from __future__ import annotations
 
+import re
+from functools import cache
 from importlib import import_module
 from typing import Any, NamedTuple
 
-from radeval_lib.errors import RegistryError, meant
+from radeval_lib.errors import RadevalError, RegistryError, meant
+from radeval_lib.paths import REFERENCES, display_path
 
 SYNTHETIC = "synthetic"
 """What fills a role that the generator fills."""
@@ -207,3 +210,16 @@ def _rows() -> dict[str, tuple[str, ...]]:
 def _row(place: str) -> str:
     """The first row that names a place, in words; empty where none does."""
     return next((row for row, places in _rows().items() if place in places), "")
+
+
+@cache
+def sources() -> frozenset[str]:
+    """The key of every entry of the bibliography."""
+    return frozenset(re.findall(r"(?m)^@\w+\{\s*([^,\s]+)", REFERENCES.read_text(encoding="utf-8")))
+
+
+def check_cited(key: object, where: str, error: type[RadevalError]) -> None:
+    """Refuse, as ``error``, a key that no entry of the bibliography has; ``where`` names what cites it."""
+    if key not in sources():
+        remedy = f"{meant(key, sources())}Cite an entry of {display_path(REFERENCES)}, or add one."
+        raise error(f"no source {key!r}", where, remedy)

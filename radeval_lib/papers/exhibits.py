@@ -5,17 +5,18 @@ Source: ``exhibits`` in every ``data_manifests/papers/<paper>/paper.yml``.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field, fields
 from difflib import get_close_matches
 from functools import cache
 from pathlib import Path
 from typing import Any
 
 from radeval_lib import own_yaml
-from radeval_lib.errors import LedgerError, PrintedError
+from radeval_lib.errors import LedgerError, PrintedError, RadevalError, meant
 from radeval_lib.paths import PAPERS as _FOLDER
 from radeval_lib.paths import display_path
+from radeval_lib.registry import check_cited
 
 KINDS = ("table", "figure", "worked_example", "definition", "claim", "guideline")
 IMPLEMENTABLE = ("worked_example", "definition", "guideline")
@@ -58,15 +59,37 @@ def description(paper: str) -> dict[str, Any]:
     return own_yaml.read(path)
 
 
+KEYS = ("paper", "name", "order", "title", "venue", "year", "citation", "tables", "prose", "exhibits")
+"""What the description of every paper has."""
+OPTIONAL_KEYS = ("text", "texts", "discrepancies")
+
+
+def check_keys(
+    content: Mapping[str, Any],
+    required: Collection[str],
+    optional: Collection[str],
+    where: str,
+    error: type[RadevalError],
+) -> None:
+    """Refuse, as ``error``, a key that is in neither list, with the nearest, or a required one that lacks."""
+    known = [*required, *optional]
+    lacking = [key for key in required if key not in content]
+    if unknown := [key for key in content if key not in known]:
+        near = meant(unknown[0], lacking) or meant(unknown[0], known)
+        raise error(f"unknown key {unknown[0]!r}", where, f"{near}Keys: {', '.join(known)}.")
+    if lacking:
+        raise error(f"no key {lacking[0]!r}", where, "Add it.")
+
+
 def _names() -> dict[str, str]:
-    """What pages call each paper, in their order."""
+    """What pages call each paper, in their order; a LedgerError where a description lacks a key, has an
+    unknown one, or cites what the bibliography does not have."""
     found = []
     for path in _FOLDER.glob("*/paper.yml"):
-        try:
-            content = description(path.parent.name)
-            found.append((content["order"], path.parent.name, content["name"]))
-        except KeyError as error:
-            raise LedgerError(f"no key {error}", display_path(path), "Add it at the top.") from None
+        content, where = description(path.parent.name), display_path(path)
+        check_keys(content, KEYS, OPTIONAL_KEYS, where, LedgerError)
+        check_cited(content["citation"], f"{where}, citation", LedgerError)
+        found.append((content["order"], path.parent.name, content["name"]))
     return {key: name for _, key, name in sorted(found)}
 
 
@@ -149,6 +172,10 @@ class Exhibit:
         return self.id.replace(".", "-").replace("_", "-")
 
 
+_OPTIONAL = ("remaining", "unchecked", "implemented")
+_REQUIRED = tuple(one.name for one in fields(Exhibit) if one.name not in ("paper", *_OPTIONAL))
+
+
 def _read(paper: str, rows: Sequence[Mapping[str, Any]]) -> dict[str, Exhibit]:
     exhibits: dict[str, Exhibit] = {}
     for number, row in enumerate(rows, start=1):
@@ -156,11 +183,12 @@ def _read(paper: str, rows: Sequence[Mapping[str, Any]]) -> dict[str, Exhibit]:
         if not isinstance(row, Mapping):
             raise LedgerError(f"not a mapping: {row!r}", where)
         where += f" ({row.get('id', 'no id')})"
-        try:
-            made = Implementation(**row["implemented"]) if "implemented" in row else None
-            exhibit = Exhibit(**{**row, "paper": paper, "needs": tuple(row["needs"]), "implemented": made})
-        except (TypeError, KeyError) as error:
-            raise LedgerError(f"wrong or missing key: {error}", where) from None
+        check_keys(row, _REQUIRED, _OPTIONAL, where, LedgerError)
+        made = None
+        if "implemented" in row:
+            check_keys(row["implemented"], ("function", "test"), (), f"{where}, implemented", LedgerError)
+            made = Implementation(**row["implemented"])
+        exhibit = Exhibit(**{**row, "paper": paper, "needs": tuple(row["needs"]), "implemented": made})
         if exhibit.id in exhibits:
             raise LedgerError("this id stands twice", where, "Give each exhibit an id of its own.")
         if not exhibit.id.startswith(f"{paper}."):

@@ -17,8 +17,8 @@ import numpy as np
 import pandas as pd
 
 from radeval_lib import origin
-from radeval_lib.errors import PrintedError
-from radeval_lib.papers.exhibits import description, exhibit, file_of
+from radeval_lib.errors import PrintedError, meant
+from radeval_lib.papers.exhibits import check_keys, description, exhibit, file_of
 from radeval_lib.paths import MANIFESTS, display_path
 from radeval_lib.paths import PAPERS as _FOLDER
 
@@ -88,13 +88,17 @@ def paper(key: str) -> dict[str, Any]:
     return description(key)
 
 
+_TABLE_KEYS = ("file", "keys", "unit", "not_legible", "notes")
+_OPTIONAL_TABLE_KEYS = ("columns", "digits_between", "garbled", "source", "readings")
+
+
 def _table(exhibit_id: str) -> dict[str, Any]:
     """What ``paper.yml`` says of the transcription of a printed table.
 
     Raises
     ------
     PrintedError
-        Where it names no transcription of the exhibit.
+        Where it names no transcription of the exhibit, or one of the transcription's keys is wrong.
     """
     key = exhibit_id.partition(".")[0]
     tables: dict[str, dict[str, Any]] = paper(key).get("tables") or {}
@@ -105,12 +109,21 @@ def _table(exhibit_id: str) -> dict[str, Any]:
             display_path(file_of(key)),
             f"Tables: {', '.join(tables)}.",
         )
+    where = f"{display_path(file_of(key))}, tables, {exhibit_id}"
+    check_keys(tables[exhibit_id], _TABLE_KEYS, _OPTIONAL_TABLE_KEYS, where, PrintedError)
     return tables[exhibit_id]
 
 
 def table_path(exhibit_id: str) -> Path:
-    """The CSV that holds a printed table; a PrintedError where the exhibit was not transcribed."""
-    return _FOLDER / exhibit_id.partition(".")[0] / str(_table(exhibit_id)["file"])
+    """The CSV that holds a printed table; a PrintedError where the exhibit was not transcribed, or there is
+    no such file."""
+    key = exhibit_id.partition(".")[0]
+    path = _FOLDER / key / str(_table(exhibit_id)["file"])
+    if not path.is_file():
+        where = f"{display_path(file_of(key))}, tables, {exhibit_id}"
+        files = sorted(file.name for file in path.parent.glob("*.csv"))
+        raise PrintedError(f"no file {path.name!r}", where, f"{meant(path.name, files)}Correct `file`.")
+    return path
 
 
 def printed(exhibit_id: str) -> pd.DataFrame:
@@ -125,8 +138,8 @@ def printed(exhibit_id: str) -> pd.DataFrame:
     Raises
     ------
     PrintedError
-        Where the exhibit was not transcribed, or its file has another last column or a cell that is not a
-        number.
+        Where the exhibit was not transcribed, or its file has other columns than ``keys`` in ``paper.yml``
+        and ``printed``, or a cell that is not a number.
     """
     path = table_path(exhibit_id)
     origin.note_printed(exhibit_id.partition(".")[0], path)
@@ -135,6 +148,13 @@ def printed(exhibit_id: str) -> pd.DataFrame:
         raise PrintedError(
             "the last column must be 'printed'", display_path(path), "Put the columns of keys before it."
         )
+    described = [*map(str, _table(exhibit_id)["keys"]), "printed"]
+    if lacking := [name for name in described if name not in frame]:
+        near = meant(lacking[0], set(frame) - set(described))
+        remedy = f"{near}Name the columns as `keys` in paper.yml: {', '.join(described)}."
+        raise PrintedError(f"no column {lacking[0]!r}", display_path(path), remedy)
+    if unknown := [name for name in frame if name not in described]:
+        raise PrintedError(f"unknown column {unknown[0]!r}", display_path(path), "Name it under `keys`.")
     cells = []
     for row, text in enumerate(frame["printed"], start=2):
         try:
@@ -145,10 +165,11 @@ def printed(exhibit_id: str) -> pd.DataFrame:
     return frame.join(pd.DataFrame(numbers, columns=["value", "half_width"], dtype=np.float64))
 
 
-def _require_columns(frame: pd.DataFrame, names: Iterable[str]) -> None:
+def require_columns(frame: pd.DataFrame, names: Iterable[str]) -> None:
     """Refuse, as :class:`PrintedError`, columns that a printed table does not have."""
     if unknown := [name for name in names if name not in frame]:
-        raise PrintedError(f"no column {unknown[0]!r}", remedy=f"Columns: {', '.join(map(str, frame))}.")
+        remedy = f"{meant(unknown[0], frame)}Columns: {', '.join(map(str, frame))}."
+        raise PrintedError(f"no column {unknown[0]!r}", remedy=remedy)
 
 
 def cell(frame: pd.DataFrame, **keys: str) -> Printed:
@@ -159,7 +180,7 @@ def cell(frame: pd.DataFrame, **keys: str) -> Printed:
     PrintedError
         Where the table has no such column, or no cell or more than one has those keys.
     """
-    _require_columns(frame, keys)
+    require_columns(frame, keys)
     chosen = frame
     for column, wanted in keys.items():
         chosen = chosen[chosen[column] == wanted]
@@ -223,7 +244,7 @@ def by_name(frame: pd.DataFrame, name: str) -> dict[str, Printed]:
     PrintedError
         Where there is no such column, or two cells have the same value of it.
     """
-    _require_columns(frame, [name])
+    require_columns(frame, [name])
     if frame[name].duplicated().any():
         twice = frame.loc[frame[name].duplicated(), name].iloc[0]
         raise PrintedError(f"two printed cells have {name} {twice!r}", remedy="Choose one column first.")
@@ -251,7 +272,7 @@ def wide(
         *([rows] if isinstance(rows, str) else rows),
         *([columns] if isinstance(columns, str) else columns),
     ]
-    _require_columns(frame, [*keys, values])
+    require_columns(frame, [*keys, values])
     if frame.duplicated(keys).any():
         raise PrintedError(
             f"two printed cells have the same {', '.join(keys)}", remedy="Choose some rows first."

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import pandas as pd
 
 from radeval_lib.errors import PrintedError
-from radeval_lib.papers.printed_numbers import Printed, parse, printed_in, released
+from radeval_lib.papers.printed_numbers import Printed, parse, printed_in, released, require_columns
 from radeval_lib.papers.rounding import rounding_range
 from radeval_lib.stats.estimates import Estimate
 from radeval_lib.study.verdicts import CANNOT_TELL, FAILS, HOLDS
@@ -348,12 +348,15 @@ def check_groups(
 
     Raises
     ------
+    PrintedError
+        Where the table has no such column.
     ValueError
         Where the target or an input stands nowhere in the table, or an input twice in a group.
     """
     keys = [by] if isinstance(by, str) else list(by)
     ((target_column, target_value),) = target.items()
     ((input_column, input_values),) = inputs.items()
+    require_columns(frame, [*keys, target_column, input_column])
     for column, values in ((target_column, [target_value]), (input_column, input_values)):
         if absent := [value for value in values if value not in set(frame[column])]:
             raise ValueError(f"{what!r}: no {column} of the table is {absent[0]!r}")

@@ -208,6 +208,9 @@ def test_a_misspelt_name_and_nothing_to_check_are_refused() -> None:
     for target, parts, told in (("f", ["P", "R"], "f"), ("F", ["P", "r"], "r")):
         with pytest.raises(ValueError, match=f"no metric of the table is '{told}'"):
             check_groups(_table("0.32"), target={"metric": target}, inputs={"metric": parts}, **settings)
+    settings["by"] = "modle"
+    with pytest.raises(PrintedError, match=r"no column 'modle'\. Did you mean 'model'\?"):
+        check_groups(_table("0.32"), target={"metric": "F"}, inputs={"metric": ["P"]}, **settings)
     with pytest.raises(ValueError, match="0 rules and 1 cells"):
         check_one_rule("n", "c", {}, [parse("1")])
     with pytest.raises(ValueError, match="1 rules and 0 cells"):

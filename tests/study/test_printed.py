@@ -79,7 +79,7 @@ def test_columns_that_a_table_lacks_and_numbers_that_stand_twice_are_refused() -
         lambda: by_name(frame, "modle"),
         lambda: wide(frame, "modle", "task"),
     ):
-        with pytest.raises(PrintedError, match=r"no column 'modle'\. Columns: "):
+        with pytest.raises(PrintedError, match=r"no column 'modle'\. Did you mean 'model'\? Columns: "):
             read()
     with pytest.raises(PrintedError, match="the same model, task"):
         wide(pd.concat([frame, frame]), "model", "task")
@@ -228,3 +228,32 @@ def test_cells_stand_in_the_paper_beside_their_neighbours(exhibit: str, spaced_t
         and c not in map(str, description.get("garbled", []))
     ]
     assert not lonely
+
+
+_GREEN = paper("green")["tables"]["green.table1"]
+
+
+@pytest.mark.parametrize(
+    ("change", "head", "fault"),
+    [
+        ({}, "ratr,other", r"table1\.csv: no column 'rater'\. Did you mean 'ratr'\? .*rater, other, printed"),
+        ({}, "rater", r"table1\.csv: no column 'other'\. Name the columns as `keys`"),
+        ({}, "rater,other,more", r"table1\.csv: unknown column 'more'"),
+        ({"file": "tabel1.csv"}, "rater,other", r"green\.table1: no file 'tabel1\.csv'\. .*'table1\.csv'"),
+        ({"unit": None}, "rater,other", r"green\.table1: no key 'unit'\. Add it"),
+        ({"unti": "errors"}, "rater,other", r"unknown key 'unti'\. Did you mean 'unit'\?"),
+        ({"unit": None, "unti": "errors"}, "rater,other", r"unknown key 'unti'\. Did you mean 'unit'\?"),
+    ],
+)
+def test_a_transcription_is_described_as_it_is(
+    change: dict[str, object], head: str, fault: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "green").mkdir()
+    values = ",".join("x" for _ in head.split(","))
+    (tmp_path / "green" / "table1.csv").write_text(f"{head},printed\n{values},0.5\n", encoding="utf-8")
+    table = {key: value for key, value in (_GREEN | change).items() if value is not None}
+    monkeypatch.setattr(printed_numbers, "_FOLDER", tmp_path)
+    monkeypatch.setattr(printed_numbers, "paper", lambda key: {"tables": {"green.table1": table}})
+    monkeypatch.setattr(printed_numbers.origin, "note_printed", lambda *_: None)
+    with pytest.raises(PrintedError, match=fault):
+        printed("green.table1")
