@@ -1,4 +1,4 @@
-"""What is found by name: readers of data sets, roles of data, plans of cells, metrics, sources that are cited.
+"""What is found by name: readers of data sets, roles of data, plans of cells, metrics, sources cited.
 
 A module that looks something up here depends on this table alone; what a step of a build depends on follows
 from the names that it declares (:mod:`radeval_lib.study.dependencies`).

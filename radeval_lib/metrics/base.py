@@ -17,6 +17,8 @@ metrics imports all of them.
 
 from __future__ import annotations
 
+import difflib
+import inspect
 import math
 import typing
 from abc import ABC, abstractmethod
@@ -34,11 +36,16 @@ from radeval_lib.errors import RadevalError, check_choice
 from radeval_lib.metrics.reasons import Reason, moved
 from radeval_lib.metrics.signature import Signature, model_text, rules_text, setting_text
 from radeval_lib.placeholders import refuse
+from radeval_lib.registry import check_cited
 from radeval_lib.stats.tokens import one_line
 
 if TYPE_CHECKING:
     from radeval_lib.lexicon.significance import Context
     from radeval_lib.stats.inputs import FloatArray, OfSums
+
+
+_EDGE = 1e-6
+"""How far rounding, as of cosines in float32, may take a score beyond its range."""
 
 
 class MetricError(RadevalError):
@@ -173,7 +180,8 @@ class Metric(ABC):
         ------
         MetricError
             If an argument is no sequence of texts, or the lengths differ; or if the metric's own
-            ``_score_pairs`` returns something other than one finite value per pair.
+            ``_score_pairs`` returns something other than one finite value, in ``range``, and one detail per
+            pair.
         PlaceholderError
             If a text is recorded as numbers alone.
         """
@@ -189,13 +197,18 @@ class Metric(ABC):
         cases = list(zip(pairs, contexts, strict=True))
         distinct = sorted(set(cases), key=lambda case: (case[0], str(case[1])))
         place = {case: position for position, case in enumerate(distinct)}
-        scored = list(self._score_cases(distinct)) if distinct else []
+        scored = self._checked(self._score_cases(distinct)) if distinct else []
         if len(scored) != len(distinct):
             raise MetricError(f"{len(scored)} scores for {len(distinct)} pairs", self.name)
+        low, high = self.bounds()
         for position, (value, _) in enumerate(scored):
             if not math.isfinite(value):
                 at = cases.index(distinct[position])
                 raise MetricError(f"the score of pair {at} is {value}, not a finite number", self.name)
+            if not low - _EDGE <= value <= high + _EDGE:
+                at = cases.index(distinct[position])
+                what = f"the score of pair {at} is {value:g}, outside its range {low:g} to {high:g}"
+                raise MetricError(what, self.name, "Correct the score, or `range` of its class.")
         where = [place[case] for case in cases]
         values = np.array([scored[index][0] for index in where], dtype=np.float64)
         return Scores(values, [scored[index][1] for index in where], self, contexts)
@@ -211,7 +224,7 @@ class Metric(ABC):
             known = {text: one_line(text) for pair in pairs for text in pair}
             pairs = [(known[reference], known[candidate]) for reference, candidate in pairs]
         distinct = sorted(set(pairs))
-        found = (value for value, _ in self._score_pairs(distinct)) if distinct else ()
+        found = [value for value, _ in self._checked(self._score_pairs(distinct))] if distinct else []
         value = dict(zip(distinct, found, strict=True))
         return np.array([value[pair] for pair in pairs], dtype=np.float64)
 
@@ -222,6 +235,24 @@ class Metric(ABC):
         pairs = [(reference, candidate) for reference in references for candidate in candidates]
         values = self.values([reference for reference, _ in pairs], [candidate for _, candidate in pairs])
         return values.reshape(len(references), len(candidates))
+
+    def bounds(self) -> tuple[float, float]:
+        """The lowest and the highest value under these settings: ``range``, where no setting leaves it."""
+        return self.range
+
+    def _checked(self, scored: Any) -> list[tuple[float, Any]]:
+        """What ``_score_pairs`` gave, which may be any object; a MetricError where it is not (value, detail)
+        for each pair."""
+        remedy = "Give (value, detail) for each pair."
+        if not isinstance(scored, Iterable):
+            kind = type(scored).__name__
+            raise MetricError(f"`_score_pairs` gave {kind} and no scores", self.name, remedy)
+        found = list(scored)
+        for one in found:
+            if not (isinstance(one, tuple) and len(one) == 2 and isinstance(one[0], Real)):
+                kind = type(one).__name__
+                raise MetricError(f"`_score_pairs` gave {kind}, not a number and a detail", self.name, remedy)
+        return found
 
     def _score_cases(
         self, cases: list[tuple[tuple[str, str], Context | None]]
@@ -363,7 +394,31 @@ M = TypeVar("M", bound=Metric)
 
 
 def register(metric: type[M]) -> type[M]:
-    """Class decorator: make a metric known by its ``name``."""
+    """Class decorator: make a metric known by its ``name``.
+
+    Raises
+    ------
+    MetricError
+        If it has no ``name`` or does not implement ``_score_pairs``; if what it defines is nearly called like
+        a part of :class:`Metric`; or if the bibliography has no such ``citation``.
+    """
+    where = f"class {metric.__name__}"
+    parts = {part: callable(getattr(Metric, part, "")) for part in (*dir(Metric), "name")}
+    settings = inspect.get_annotations(metric)
+    for name, value in list(vars(metric).items()):
+        inherited = any(hasattr(base, name) for base in metric.__mro__[1:])
+        if inherited or name.startswith("__") or name in settings:
+            continue
+        alike = [part for part, is_method in parts.items() if is_method == callable(value)]
+        near = difflib.get_close_matches(name, alike, n=1, cutoff=0.88 if callable(value) else 0.7)
+        if near and name != near[0]:
+            raise MetricError(f"unknown attribute {name!r}", where, f"Did you mean {near[0]!r}?")
+    if not isinstance(getattr(metric, "name", None), str):
+        raise MetricError("no attribute 'name'", where, "Give the name by which it is created.")
+    if lacking := sorted(getattr(metric, "__abstractmethods__", ())):
+        raise MetricError(f"no method {lacking[0]!r}", where, "Define it.")
+    if metric.citation:
+        check_cited(metric.citation, f"{where}, citation", MetricError)
     REGISTERED[metric.name] = metric
     return metric
 

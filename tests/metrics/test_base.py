@@ -89,6 +89,55 @@ def test_a_value_that_is_not_finite_is_an_error() -> None:
         _Ratio(scale=float("inf")).score(["a"], ["b"])
 
 
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        (
+            [(2.0, None)],
+            r"the score of pair 0 is 2, outside its range 0 to 1\. Correct the score, or",
+        ),
+        ([(-0.01, None)], "outside its range 0 to 1"),
+        ([0.5], r"`_score_pairs` gave float, not a number and a detail\. Give \(value, detail\)"),
+        ([("0.5", None)], "gave tuple, not a number and a detail"),
+        (["ab"], "gave str, not a number and a detail"),
+        (None, r"`_score_pairs` gave NoneType and no scores\. Give"),
+        ([], "0 scores for 1 pairs"),
+    ],
+)
+def test_what_a_metric_gives_is_checked(given, said, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(_Ratio, "_score_pairs", lambda self, pairs: given)
+    with pytest.raises(MetricError, match=f"^_ratio: .*{said}"):
+        _Ratio().score(["a"], ["b"])
+
+
+def test_rounding_may_leave_the_range(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(_Ratio, "_score_pairs", lambda self, pairs: [(1 + 1e-7, None)])
+    assert _Ratio().score(["a"], ["b"]).values[0] == 1 + 1e-7
+
+
+def _score_pairs(self, pairs):
+    return [(0.0, None) for _ in pairs]
+
+
+@pytest.mark.parametrize(
+    ("defined", "said"),
+    [
+        ({"name": "toy", "higher_is_beter": False}, r"'higher_is_beter'\. Did you mean 'higher_is_better'\?"),
+        ({"name": "toy", "citaton": "lin2004rouge"}, r"'citaton'\. Did you mean 'citation'\?"),
+        ({"name": "toy", "_score_pair": _score_pairs}, r"'_score_pair'\. Did you mean '_score_pairs'\?"),
+        ({"nmae": "toy"}, r"unknown attribute 'nmae'\. Did you mean 'name'\?"),
+        ({}, r"no attribute 'name'\. Give"),
+        ({"name": "toy", "_score_pairs": None}, r"no method '_score_pairs'\. Define it"),
+        ({"name": "toy", "citation": "lin2004roug"}, r"citation: no source 'lin2004roug'\. Did you mean"),
+    ],
+)
+def test_a_class_that_is_no_metric_is_not_registered(defined: dict[str, object], said: str) -> None:
+    both = {"_score_pairs": _score_pairs, **defined}
+    with pytest.raises(MetricError, match=f"class Toy.*{said}"):
+        base.register(type("Toy", (Metric,), {key: one for key, one in both.items() if one is not None}))
+    assert "toy" not in base.REGISTERED
+
+
 def test_nothing_to_score() -> None:
     assert len(_Ratio().score([], [])) == 0
 

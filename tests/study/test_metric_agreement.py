@@ -75,7 +75,7 @@ def test_the_panel_has_the_papers_metrics_or_says_what_is_missing(run: Run) -> N
 class Turned(Metric):
     """ROUGE-L with its sign turned: lower is better."""
 
-    name, higher_is_better = "turned", False
+    name, higher_is_better, range = "turned", False, (-1.0, 0.0)
 
     def _score_pairs(self, pairs):  # type: ignore[no-untyped-def]
         return [(-value, None) for value in create("rouge_l").score(*zip(*pairs, strict=True)).values]

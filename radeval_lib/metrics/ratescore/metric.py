@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, fields
 from functools import cached_property
@@ -99,6 +100,10 @@ class RaTEScore(Metric):
         self.options = options(self.preset, **changes)
         vars(self).update(asdict(self.options))  # what the preset decides
         self.scorer = Scorer(self.weights, self.options)
+
+    def bounds(self) -> tuple[float, float]:
+        """``range``; none where negative cosines are kept."""
+        return (-math.inf, math.inf) if self.options.cosine == "keep" else self.range
 
     def settings(self) -> dict[str, Any]:
         return {**super().settings(), "weights": self.scorer.weights.name}
