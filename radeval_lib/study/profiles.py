@@ -14,9 +14,9 @@ import yaml
 from pydantic import BaseModel, Field, ValidationError
 
 from radeval_lib import checksums, own_yaml
-from radeval_lib.errors import ProfileError, complaint
-from radeval_lib.paths import DEFAULT_PROFILE, PROFILES, display_path
-from radeval_lib.registry import ROLES
+from radeval_lib.errors import ProfileError, complaint, listed, meant
+from radeval_lib.paths import DATASETS, DEFAULT_PROFILE, PROFILES, RECORDED, display_path
+from radeval_lib.registry import ABSENT, ROLES, SYNTHETIC, dataset_of, is_recorded
 from radeval_lib.study.declarations import Declared
 
 Size = Annotated[int, Field(strict=True, ge=0)]
@@ -148,8 +148,8 @@ def profile(name: str) -> Profile:
     Raises
     ------
     ProfileError
-        Where there is none, it is not YAML, a key or a role is unknown, a value is wrong, or profiles extend
-        each other in a circle.
+        Where there is none, it is not YAML, a key, a role or what fills one is unknown, a value is wrong, or
+        profiles extend each other in a circle.
     """
     values = _values(name)
     where = display_path(PROFILES / f"{name}.yml")
@@ -160,5 +160,20 @@ def profile(name: str) -> Profile:
         raise ProfileError(complaint(error, Profile.model_fields), where, listed) from None
     for part in ("roles", "sizes"):
         if unknown := sorted(set(getattr(found, part)) - set(ROLES)):
-            raise ProfileError(f"{part}: unknown role {unknown[0]!r}", where, f"Roles: {', '.join(ROLES)}.")
+            remedy = f"{meant(unknown[0], ROLES)}Roles: {', '.join(ROLES)}."
+            raise ProfileError(f"{part}: unknown role {unknown[0]!r}", where, remedy)
+    for role, filler in found.roles.items():
+        _check_filler(role, filler, where)
     return found
+
+
+def _check_filler(role: str, filler: str, where: str) -> None:
+    """Refuse, as a ProfileError, what fills a role if a part of it names no set that there is."""
+    for part in filler.split("+") if filler not in (SYNTHETIC, ABSENT) else ():
+        stored = is_recorded(part)
+        known = sorted(path.stem for path in (RECORDED if stored else DATASETS).glob("*.yml"))
+        if (name := dataset_of(part)) not in known:
+            what = f"roles, {role}: no {'recorded' if stored else 'data'} set {name!r}"
+            others = "" if stored else f"{SYNTHETIC}, {ABSENT}, "
+            remedy = f"{meant(name, [*known, SYNTHETIC, ABSENT])}Give one of {others}{listed(known)}."
+            raise ProfileError(what, where, remedy)

@@ -182,7 +182,15 @@ def test_front_matter_is_read_and_unknown_keys_are_reported() -> None:
 @pytest.mark.parametrize(
     ("text", "told"),
     [
-        ("sizes: {reprots: 5}", "unknown role 'reprots'"),
+        ("sizes: {reprots: 5}", r"unknown role 'reprots'\. Did you mean 'reports'\?"),
+        (
+            "roles: {rated_pairs: toy_mark}",
+            "roles, rated_pairs: no data set 'toy_mark'. Give one of",
+        ),
+        ("roles: {rated_pairs: radpreff}", r"no data set 'radpreff'\. Did you mean 'radpref'\?"),
+        ("roles: {rated_pairs: radpref/grade+opnei}", r"no data set 'opnei'\. Did you mean 'openi'\?"),
+        ("roles: {rated_pairs: recorded/rexval/total}", r"no recorded set 'rexval'"),
+        ("roles: {reports: sinthetic}", r"no data set 'sinthetic'\. Did you mean 'synthetic'\?"),
         ("sizes: {reports: -1}", "sizes.reports"),
         ("colour: red", "unknown key 'colour'"),
         ("threads: 0", "threads"),
