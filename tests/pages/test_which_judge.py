@@ -259,6 +259,16 @@ def test_too_few_cases_are_said_in_one_line(run: SimpleNamespace) -> None:
         which_judge.agreement(frame, grades, pairs["case"], run=run, name="x")
 
 
+@pytest.mark.parametrize("flat", ["constant", "the ratings"])
+def test_what_never_varies_is_said_to_need_no_more_cases(run: SimpleNamespace, flat: str) -> None:
+    varied, same = np.arange(8.0), np.full(8, 0.5)
+    frame, ratings = pd.DataFrame({"varied": varied, "constant": same}), varied
+    if flat == "the ratings":
+        frame, ratings = frame[["varied"]], same
+    with pytest.raises(DataError, match=rf"{flat}: all 8 values are 0\.5\. Leave it out"):
+        oriented_scores.drawn(frame, ratings, list(range(8)), "kendall", run=run, name="x")
+
+
 def _of_records(run: SimpleNamespace) -> SimpleNamespace:
     run.recording = recorded.load
     return run

@@ -64,10 +64,15 @@ def drawn(
     frame: pd.DataFrame, ratings: ArrayLike, cases: Sequence[object], kind: Kind, *, run: Run, name: str
 ) -> Resampled:
     """Correlation of every column with ratings of the same candidates, cases drawn by ``run.rng(name)``; a
-    DataError where there are too few cases for that."""
+    DataError where there are too few cases for that, or a column or the ratings have one value only."""
+    columns = {str(key): frame[key].to_numpy() for key in frame}
+    for key, values in [*columns.items(), ("the ratings", np.asarray(ratings))]:
+        if len(values) > 1 and np.ptp(values) == 0:
+            remedy = "Leave it out, or correct what gives it: more cases do not help."
+            raise DataError(f"{key}: all {len(values)} values are {values[0]:g}", "the rated pairs", remedy)
     try:
         return resample(
-            {str(key): frame[key] for key in frame},
+            columns,
             ratings,
             groups=np.asarray(cases),
             kind=kind,
