@@ -9,8 +9,9 @@ from radeval_lib.findings.changes import skip
 from radeval_lib.findings.phrases import PhraseMatch, word_set
 from radeval_lib.report_text import Token
 
-# Before or behind a denial; an aside between them names no other finding.
-_BEFORE, _BEHIND = frozenset([",", "and", "but", "with", "("]), frozenset([",", ".", ")", "but"])
+# Before or behind an aside, which names no other finding: behind it also a time, "at" where no place follows.
+_BEFORE = frozenset([",", "and", "but", "with", "("])
+_BEHIND = word_set(", . ) but which at today now currently previously since as")
 _DENIALS = frozenset(["not", "none", "nothing", "absent", "without"])
 _ON = word_set("any one seen present visible identified noted evident in on at within over of to the")
 
