@@ -22,7 +22,7 @@ import inspect
 import math
 import typing
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Mapping, Sequence, Set
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, fields
 from numbers import Integral, Real
 from os import PathLike
@@ -197,7 +197,7 @@ class Metric(ABC):
         cases = list(zip(pairs, contexts, strict=True))
         distinct = sorted(set(cases), key=lambda case: (case[0], str(case[1])))
         place = {case: position for position, case in enumerate(distinct)}
-        scored = self._checked(self._score_cases(distinct)) if distinct else []
+        scored = list(self._checked(self._score_cases(distinct))) if distinct else []
         if len(scored) != len(distinct):
             raise MetricError(f"{len(scored)} scores for {len(distinct)} pairs", self.name)
         low, high = self.bounds()
@@ -224,7 +224,7 @@ class Metric(ABC):
             known = {text: one_line(text) for pair in pairs for text in pair}
             pairs = [(known[reference], known[candidate]) for reference, candidate in pairs]
         distinct = sorted(set(pairs))
-        found = [value for value, _ in self._checked(self._score_pairs(distinct))] if distinct else []
+        found = (value for value, _ in self._checked(self._score_pairs(distinct))) if distinct else ()
         value = dict(zip(distinct, found, strict=True))
         return np.array([value[pair] for pair in pairs], dtype=np.float64)
 
@@ -240,19 +240,18 @@ class Metric(ABC):
         """The lowest and the highest value under these settings: ``range``, where no setting leaves it."""
         return self.range
 
-    def _checked(self, scored: Any) -> list[tuple[float, Any]]:
-        """What ``_score_pairs`` gave, which may be any object; a MetricError where it is not (value, detail)
-        for each pair."""
+    def _checked(self, scored: Any) -> Iterator[tuple[float, Any]]:
+        """What ``_score_pairs`` gave, which may be any object, one by one; a MetricError where it is not
+        (value, detail) for each pair."""
         remedy = "Give (value, detail) for each pair."
         if not isinstance(scored, Iterable):
             kind = type(scored).__name__
             raise MetricError(f"`_score_pairs` gave {kind} and no scores", self.name, remedy)
-        found = list(scored)
-        for one in found:
+        for one in scored:
             if not (isinstance(one, tuple) and len(one) == 2 and isinstance(one[0], Real)):
                 kind = type(one).__name__
                 raise MetricError(f"`_score_pairs` gave {kind}, not a number and a detail", self.name, remedy)
-        return found
+            yield one
 
     def _score_cases(
         self, cases: list[tuple[tuple[str, str], Context | None]]

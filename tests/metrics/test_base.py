@@ -110,6 +110,23 @@ def test_what_a_metric_gives_is_checked(given, said, monkeypatch: pytest.MonkeyP
         _Ratio().score(["a"], ["b"])
 
 
+def test_values_keep_no_detail(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Detail:
+        alive = 0
+        most = 0
+
+        def __init__(self) -> None:
+            Detail.alive += 1
+            Detail.most = max(Detail.most, Detail.alive)
+
+        def __del__(self) -> None:
+            Detail.alive -= 1
+
+    monkeypatch.setattr(_Ratio, "_score_pairs", lambda self, pairs: ((0.5, Detail()) for _ in pairs))
+    assert list(_Ratio().values(["a"] * 9, list("bcdefghij"))) == [0.5] * 9
+    assert Detail.most <= 3
+
+
 def test_rounding_may_leave_the_range(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(_Ratio, "_score_pairs", lambda self, pairs: [(1 + 1e-7, None)])
     assert _Ratio().score(["a"], ["b"]).values[0] == 1 + 1e-7
