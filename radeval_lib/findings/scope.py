@@ -180,8 +180,10 @@ def _stands_first(words: Sequence[Token], at: int) -> bool:
 
 def _starts_clause(words: Sequence[Token], at: int, subjects: Sequence[bool]) -> bool:
     """Whether a structure with a verb of its own follows: "no effusion and the heart is normal"."""
-    ahead = range(at + 1, min(at + 4, len(words)))
-    return any(subjects[place] for place in ahead) and any(word.word in BE for word in words[at + 2 : at + 7])
+    end = next((place for place in range(at + 1, len(words)) if words[place].word == ","), len(words))
+    return any(subjects[at + 1 : min(at + 4, end)]) and any(
+        word.word in BE for word in words[at + 2 : min(at + 7, end)]
+    )
 
 
 def _goes_on(

@@ -103,8 +103,10 @@ def shows_histogram(axes: dict[str, Any], values: Any) -> bool:
         shares = inside.sum(axis=1) / len(values)
         if (shares > 0).sum() < _LEAST_BINS or shares.max() > _MOST_IN_A_BIN:
             continue
-        if any(np.abs(one / one.sum() - shares).max() < 0.02 for one in (height, height * (right - left))):
-            return bool(shares.sum() > 0.98)
+        alike = (np.abs(one / one.sum() - shares).max() for one in (height, height * (right - left)))
+        # A line of steps is read in several ways, of which some leave out a bin at its end.
+        if min(alike) < 0.02 and shares.sum() > 0.98:
+            return True
     return False
 
 

@@ -158,7 +158,7 @@ class Graph:
     def discard_removed(self) -> None:
         """Remove results of pages whose notebooks are gone: no build would make them again."""
         there = set(map(self.results, notebooks()))
-        for folder in set((self.output_dir / "results").glob("*/*")) - there:
+        for folder in set((self.output_dir / "results").glob("*/*/")) - there:
             shutil.rmtree(folder)
 
     def executed(self, name: str) -> Path:

@@ -62,6 +62,11 @@ def _grades(grades: ArrayLike) -> FloatArray:
     return given
 
 
+def _sign(gaps: FloatArray, grades: FloatArray) -> FloatArray:
+    """The signs of differences; 0 of what rounding alone makes of equal means of decimal grades."""
+    return np.where(np.abs(gaps) <= 1e-12 * np.abs(grades).max(initial=0.0), 0.0, np.sign(gaps))
+
+
 def choices_of_others(grades: ArrayLike, pairs: NDArray[np.intp]) -> FloatArray:
     """What the mean of the other raters says of each pair where each rater is left out in turn: 1 the first,
     -1 the second, 0 neither; shape (raters, pairs).
@@ -70,13 +75,13 @@ def choices_of_others(grades: ArrayLike, pairs: NDArray[np.intp]) -> FloatArray:
     """
     given = _grades(grades)
     others = np.stack([np.delete(given, rater, 1).mean(axis=1) for rater in range(given.shape[1])])
-    return np.sign(others[:, pairs[:, 0]] - others[:, pairs[:, 1]])
+    return _sign(others[:, pairs[:, 0]] - others[:, pairs[:, 1]], given)
 
 
 def choices_of_raters(grades: ArrayLike, pairs: NDArray[np.intp]) -> FloatArray:
     """How often one rater says of each pair what the mean of the others says, 0 to 1; shape (pairs,)."""
     given = _grades(grades)
-    own = np.sign(given[pairs[:, 0]] - given[pairs[:, 1]]).T
+    own = _sign(given[pairs[:, 0]] - given[pairs[:, 1]], given).T
     return np.mean(own == choices_of_others(given, pairs), axis=0)
 
 

@@ -70,6 +70,10 @@ def stated(text):
             "Opacity likely atelectasis, greater than the effusion.",
             [("opacity", "present"), ("atelectasis", "uncertain"), ("pleural_effusion", "present")],
         ),
+        (
+            "No effusion / pneumothorax, heart is enlarged.",
+            [("pleural_effusion", "absent"), ("pneumothorax", "absent"), ("cardiomegaly", "present")],
+        ),
         ("Recommend CT to exclude malignancy.", []),
         ("History of pneumonia.", []),
         ("Healed left rib fractures.", [("healed_rib", "present")]),

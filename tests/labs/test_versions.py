@@ -299,6 +299,18 @@ def test_values_that_are_none_are_in_no_bin() -> None:
     assert not figure_data.shows_histogram(axes, [np.nan])
 
 
+@pytest.mark.parametrize(
+    ("counts", "where"),
+    [([30, 30, 34, 3, 3], "post"), ([3, 3, 34, 30, 30], "pre"), ([30, 34, 30, 3, 3], "mid")],
+)
+def test_steps_may_end_in_bins_of_equal_height(counts: list[int], where: str) -> None:
+    figure = Figure()
+    at = np.arange(5) + {"pre": 1.0, "post": 0.0, "mid": 0.5}[where]
+    figure.subplots().step(at, counts, where=where)
+    (axes,) = figure_data.figure_facts(figure)["axes"]
+    assert figure_data.shows_histogram(axes, np.repeat(np.arange(5) + 0.5, counts))
+
+
 def test_an_area_under_a_slope_has_no_bins() -> None:
     figure = Figure()
     figure.subplots().fill_between([0, 1, 2, 3, 4, 5], [1, 1, 2, 2, 3, 3])

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 import yaml
 
@@ -72,3 +74,19 @@ def test_pages_are_chosen_by_folder_notebook_or_exhibit(only: str, there: set[st
 def test_an_unknown_choice_of_pages_names_those_near_it() -> None:
     with pytest.raises(ParameterError, match=r"no pages called 'rales.tabel3'.*Near it: .*rales.table3"):
         steps.graph("smoke", ["rales.tabel3"])
+
+
+def test_results_of_notebooks_that_are_gone_are_removed_and_nothing_else(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(steps, "BUILD", tmp_path)
+    graph = steps.graph("smoke")
+    page, gone = graph.results("green/method"), graph.results("green/gone")
+    for folder in (page, gone):
+        folder.mkdir(parents=True)
+    stray = gone.parent / ".DS_Store"
+    stray.touch()
+    graph.discard_removed()
+    assert page.is_dir()
+    assert stray.is_file()
+    assert not gone.exists()

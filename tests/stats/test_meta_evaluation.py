@@ -66,6 +66,13 @@ def test_no_pair_chooses_its_own_threshold() -> None:
         assert (hits[of == case] == (said == wanted)[of == case]).all()
 
 
+def test_means_of_decimal_grades_that_are_equal_prefer_neither() -> None:
+    grades = np.array([[0.1, 0.2, 0.3, 1.0], [0.3, 0.2, 0.1, 1.0]])
+    for scale in (1, 10):
+        chosen = meta_evaluation.choices_of_others(grades * scale, np.array([[0, 1]]))
+        assert chosen[:, 0].tolist() == [1, 0, -1, 0]
+
+
 def test_metrics_and_raters_are_held_against_the_same_people() -> None:
     # Two items a set. Set 1: raters 1 and 2 prefer the first, rater 3 the second; set 2: all the second.
     grades = [[3, 4, 1], [1, 2, 2], [2, 2, 2], [5, 4, 4]]
