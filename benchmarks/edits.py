@@ -1,6 +1,6 @@
 """What edits cost: the steps of a whole build that each makes stale, and the time that these took last.
 
-    python benchmarks/edits.py [DATA_ROOT]
+    python -m benchmarks.edits [DATA_ROOT]
 
 Prints a Markdown table; without a data root for the profile `embedded`, with one for `open`.
 """
