@@ -55,7 +55,7 @@ def source_cells(notebook: str) -> list[str]:
     return ["\n".join(lines[cell]).strip() for cell in code_cells(lines)]
 
 
-def kernel_shell() -> Any:
+def running_shell() -> Any:
     """The IPython shell of the kernel that runs this code, with its history; None where no kernel does."""
     shell = get_ipython()
     has_history = hasattr(shell, "kernel") and getattr(shell, "history_manager", None) is not None
@@ -64,7 +64,7 @@ def kernel_shell() -> Any:
 
 def executed_cells() -> list[str] | None:
     """The cells that ran in this kernel so far, in order; None where no kernel runs this code."""
-    shell = kernel_shell()
+    shell = running_shell()
     return None if shell is None else [cell.strip() for cell in shell.history_manager.input_hist_raw[1:]]
 
 

@@ -107,7 +107,7 @@ def _allowed(
 
 def current_place() -> Place | None:
     """The cell of the notebook that runs in this kernel, and the line in it; None outside of one."""
-    if (shell := code.kernel_shell()) is None:
+    if (shell := code.running_shell()) is None:
         return None
     frame: FrameType | None = sys._getframe()
     while frame is not None:
@@ -119,4 +119,4 @@ def current_place() -> Place | None:
 
 def _ran() -> dict[int, str]:
     """The cells that ran in this kernel, by their number."""
-    return dict(enumerate(code.kernel_shell().history_manager.input_hist_parsed))
+    return dict(enumerate(code.running_shell().history_manager.input_hist_parsed))
