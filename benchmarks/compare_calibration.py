@@ -20,9 +20,9 @@ import numpy as np
 from scipy import stats
 
 from radeval_lib import metrics
+from radeval_lib.rules.generator import SyntheticError, error_pairs, inject
 from radeval_lib.stats.p_values import is_enumerated
 from radeval_lib.stats.system_comparison import compare_systems
-from radeval_lib.synthetic import SyntheticError, error_pairs, inject
 
 RESAMPLES = 999
 METRICS = ("rouge_l", "bleu", "green_rules_errors")

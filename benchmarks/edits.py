@@ -18,8 +18,12 @@ from tests.pipeline.edits import Copy
 EDITS = {
     "a comment in `data/radpref.py`": ("radeval_lib/data/radpref.py", "", "# A comment.\n"),
     "code in `data/radpref.py`": ("radeval_lib/data/radpref.py", "", "EDITED = True\n"),
-    "a comment in `synthetic/denials.py`": ("radeval_lib/synthetic/denials.py", "", "# A comment.\n"),
-    "code in `synthetic/denials.py`": ("radeval_lib/synthetic/denials.py", "", "EDITED = True\n"),
+    "a comment in `rules/generator/denials.py`": (
+        "radeval_lib/rules/generator/denials.py",
+        "",
+        "# A comment.\n",
+    ),
+    "code in `rules/generator/denials.py`": ("radeval_lib/rules/generator/denials.py", "", "EDITED = True\n"),
     "code in `tables.py`": ("radeval_lib/tables.py", "", "EDITED = True\n"),
     "code in `models/graph/model.py`": ("radeval_lib/models/graph/model.py", "", "EDITED = True\n"),
     "code in `metrics/bleu.py`": ("radeval_lib/metrics/bleu.py", "", "EDITED = True\n"),
@@ -28,8 +32,8 @@ EDITS = {
         "",
         "EDITED = True\n",
     ),
-    "a value in `lexicon/regions/teeth.yml`": (
-        "radeval_lib/lexicon/regions/teeth.yml",
+    "a value in `rules/lexicon/regions/teeth.yml`": (
+        "radeval_lib/rules/lexicon/regions/teeth.yml",
         "common: 0.8",
         "common: 0.7",
     ),

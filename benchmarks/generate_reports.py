@@ -13,7 +13,7 @@ import argparse
 import resource
 import time
 
-from radeval_lib.synthetic import error_pairs, generate
+from radeval_lib.rules.generator import error_pairs, generate
 
 
 def rate(seconds: float) -> tuple[int, float]:

@@ -40,8 +40,8 @@ from radeval_lib.models.training import TrainingSettings, train
 from radeval_lib.paths import BUILD
 from radeval_lib.pipeline import steps
 from radeval_lib.roles.generated import ner_corpus
+from radeval_lib.rules.generator.generator import generate
 from radeval_lib.study import cells
-from radeval_lib.synthetic.generator import generate
 
 PAIRS, NEW_TOKENS = 32, 64
 TYPES = ("Anatomy", "Abnormality", "Disease")

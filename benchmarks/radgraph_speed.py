@@ -93,7 +93,7 @@ def _spent(pairs: int, wall: float, cpu: float) -> dict[str, float]:
 
 def memory(sizes: list[int], model: str) -> list[dict[str, float]]:
     """Peak memory of scoring so many distinct pairs of 2,000 generated reports."""
-    from radeval_lib.synthetic.generator import generate
+    from radeval_lib.rules.generator.generator import generate
 
     texts = [report.findings.text for report in generate(2_000, 1)]
     rows = []

@@ -18,7 +18,7 @@ import time
 from itertools import islice
 from pathlib import Path
 
-from radeval_lib.synthetic import error_pairs
+from radeval_lib.rules.generator import error_pairs
 
 _SCORE = """
 import json, resource, sys

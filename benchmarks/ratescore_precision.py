@@ -25,7 +25,7 @@ from scipy.stats import kendalltau
 from radeval_lib.data import mts_dialog
 from radeval_lib.data.restricted import reveal
 from radeval_lib.metrics import create
-from radeval_lib.synthetic.planted_errors import error_pairs
+from radeval_lib.rules.generator.planted_errors import error_pairs
 
 PRECISIONS = ("float32", "bfloat16")
 Pairs = tuple[list[str], list[str]]

@@ -14,7 +14,7 @@ from pathlib import Path
 from radeval_lib.data import openi
 from radeval_lib.data.restricted import reveal
 from radeval_lib.pages.green.metamorphic import violation_rates
-from radeval_lib.synthetic import generate
+from radeval_lib.rules.generator import generate
 
 
 def texts(root: str | None) -> list[str]:

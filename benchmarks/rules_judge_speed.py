@@ -11,7 +11,7 @@ import time
 from concurrent.futures import ProcessPoolExecutor
 
 from radeval_lib import metrics
-from radeval_lib.synthetic import error_pairs
+from radeval_lib.rules.generator import error_pairs
 
 _PAIRS, _PROCESSES = 2000, 2
 

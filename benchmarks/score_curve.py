@@ -31,7 +31,7 @@ from pyarrow import parquet
 from radeval_lib import data
 from radeval_lib.data import openi
 from radeval_lib.metrics.blocks import cores
-from radeval_lib.report_text import statements
+from radeval_lib.rules.report_text import statements
 
 
 def pairs_of(texts: list[list[str]]) -> Iterator[dict[str, str]]:

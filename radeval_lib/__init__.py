@@ -10,10 +10,10 @@ from importlib.metadata import PackageNotFoundError, version
 from radeval_lib.lazy import names_of
 
 _HOMES = {
-    "radeval_lib.cards.card": "metric_card",
+    "radeval_lib.metric_cards.card": "metric_card",
     "radeval_lib.metrics.compare": "compare",
     "radeval_lib.metrics.api": "explain score",
-    "radeval_lib.lexicon.significance": "Context",
+    "radeval_lib.rules.lexicon.significance": "Context",
 }
 __getattr__ = names_of(__name__, _HOMES)
 

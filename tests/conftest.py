@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, settings
 
-from radeval_lib import origin
-from radeval_lib.origin import Reading
+from radeval_lib import provenance
 from radeval_lib.paths import ROOT, THREAD_VARIABLES
+from radeval_lib.provenance import Reading
 
 # Tests run in as many processes as there are cores: threads of libraries would only wait for one another.
 for _name in THREAD_VARIABLES:
@@ -68,7 +68,7 @@ def paper_texts() -> Path:
 def no_run() -> Iterator[None]:
     """What one test's run may read does not bind the next test."""
     yield
-    origin.record_into(Reading())
+    provenance.record_into(Reading())
 
 
 @pytest.fixture

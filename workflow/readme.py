@@ -26,7 +26,7 @@ from radeval_lib.pages.across import oriented_scores, which_judge
 from radeval_lib.paths import BUILD, DEFAULT_PROFILE, ROOT
 from radeval_lib.pipeline import drawings
 from radeval_lib.study.headlines import headlines
-from radeval_lib.wording import in_words
+from radeval_lib.text_format import in_words
 
 README, FIGURE = ROOT / "README.md", ROOT / "workflow" / "agreement.svg"
 PAGE = "across/which_judge"

@@ -21,7 +21,7 @@ from radeval_lib import atomic, data
 from radeval_lib.data import openi
 from radeval_lib.metrics import create
 from radeval_lib.metrics.score_charts import QUANTILES, REFERENCE_SCORES
-from radeval_lib.synthetic import SyntheticError, error_pairs, rewrite
+from radeval_lib.rules.generator import SyntheticError, error_pairs, rewrite
 
 PAIRS, SEED = 400, 20260101
 MOST_ERRORS = 6

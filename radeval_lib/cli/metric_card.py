@@ -20,9 +20,9 @@ from radeval_lib.errors import ParameterError
 from radeval_lib.paths import display_path
 
 if TYPE_CHECKING:
-    from radeval_lib.cards.card import Card
-    from radeval_lib.cards.people import Half
-    from radeval_lib.cards.subject import Tuned
+    from radeval_lib.metric_cards.card import Card
+    from radeval_lib.metric_cards.people import Half
+    from radeval_lib.metric_cards.subject import Tuned
 
 _REMEDY = "Write FILE.py:FUNCTION."
 
@@ -75,7 +75,7 @@ def _function(place: str) -> Callable[..., Any]:
 
 def _given(metric: str, program: str, scores: Path | None) -> tuple[Any, str]:
     """The metric as :func:`radeval_lib.metric_card` takes it, and its default name; empty: its own."""
-    from radeval_lib.cards.score_files import CommandScorer, FileScorer
+    from radeval_lib.metric_cards.score_files import CommandScorer, FileScorer
 
     if sum(map(bool, (metric, program, scores))) != 1:
         remedy = "Give METRIC, --command or --scores, one of them; or --pairs."
@@ -167,9 +167,9 @@ def metric_card(
     reports are edited.
     """
     from radeval_lib import atomic
-    from radeval_lib.cards import pairs as card_pairs
-    from radeval_lib.cards.card import metric_card as make_card
-    from radeval_lib.cards.card import root_of
+    from radeval_lib.metric_cards import pairs as card_pairs
+    from radeval_lib.metric_cards.card import metric_card as make_card
+    from radeval_lib.metric_cards.card import root_of
     from radeval_lib.metrics.table_files import check_target
 
     # The metric may import its neighbours while it scores, so the path is restored at the end.
@@ -206,7 +206,7 @@ def metric_card(
 
 def _summarize(card: Card, numbers: Path) -> None:
     """Print a card's paragraph, with all looks at RadPref that its file counts, and what failed."""
-    from radeval_lib.cards.words import paragraph
+    from radeval_lib.metric_cards.words import paragraph
 
     click.echo(paragraph(json.loads(numbers.read_text(encoding="utf-8"))))
     if failed := (card.data["behaviour"] or {}).get("failures"):

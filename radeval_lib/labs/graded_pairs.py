@@ -13,9 +13,9 @@ from dataclasses import dataclass
 from random import Random
 
 from radeval_lib.roles.generated_pairs import CANDIDATES, error_cases
-from radeval_lib.synthetic import ErrorPair
-from radeval_lib.synthetic.difference import CATEGORIES, ReportDifference
-from radeval_lib.synthetic.generator import seeded
+from radeval_lib.rules.generator import ErrorPair
+from radeval_lib.rules.generator.difference import CATEGORIES, ReportDifference
+from radeval_lib.rules.generator.generator import seeded
 
 _RATERS = 6  # as many as ReXVal has
 _LETTERS = tuple(CATEGORIES)

@@ -36,7 +36,7 @@ from radeval_lib.labs.grading_rules import GradingRules
 from radeval_lib.labs.roster import Roster, read_table
 from radeval_lib.labs.submissions import Submission
 
-_LOADED_ONCE = ("ipykernel.inprocess.ipkernel", "radeval_lib.findings")
+_LOADED_ONCE = ("ipykernel.inprocess.ipkernel", "radeval_lib.rules.reader")
 """Modules that every submission needs, loaded before its process is forked."""
 _ENCODINGS = ("utf-8", "utf-16-le", "utf-16-be")
 _REMEDY = (

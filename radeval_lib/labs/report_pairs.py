@@ -7,8 +7,7 @@ from functools import cache
 from random import Random
 from typing import TypedDict
 
-from radeval_lib.lexicon.loading import load_lexicon
-from radeval_lib.synthetic import (
+from radeval_lib.rules.generator import (
     Denial,
     Normal,
     PlannedFinding,
@@ -17,8 +16,9 @@ from radeval_lib.synthetic import (
     generate,
     rewrite,
 )
-from radeval_lib.synthetic.generator import rerender, seeded
-from radeval_lib.synthetic.records import Plan, Side
+from radeval_lib.rules.generator.generator import rerender, seeded
+from radeval_lib.rules.generator.records import Plan, Side
+from radeval_lib.rules.lexicon.loading import load_lexicon
 
 WORDS: dict[str, tuple[str, ...]] = {
     "atelectasis": ("atelectasis", "atelectatic change", "atelectatic changes"),

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence, Sized
 from typing import Any
 
-from radeval_lib import synthetic
 from radeval_lib.models.ner.entities import decode_standard, span_scores
-from radeval_lib.synthetic.records import Style
+from radeval_lib.rules import generator
+from radeval_lib.rules.generator.records import Style
 
 Sentence = tuple[list[str], list[str]]
 
@@ -15,11 +15,11 @@ Sentence = tuple[list[str], list[str]]
 def sentences(style: Style, reports: int, seed: int) -> list[Sentence]:
     """Words and IOB tags of the sentences of generated chest reports, ``hospital`` or ``encyclopaedic``. No
     entity begins with an article, as a few names of places do in the generator."""
-    drawn = synthetic.generate(reports, seed=seed, style=style, modality_anatomy=("X-Ray", "CHEST"))
+    drawn = generator.generate(reports, seed=seed, style=style, modality_anatomy=("X-Ray", "CHEST"))
     return [
         (words, _without_articles(words, tags))
         for report in drawn
-        for words, tags in synthetic.iob(report.findings)
+        for words, tags in generator.iob(report.findings)
     ]
 
 

@@ -10,13 +10,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from radeval_lib.errors import listed, plain
-from radeval_lib.lexicon.significance import Context
 from radeval_lib.metrics.base import MetricError, Score, checked_pairs
 from radeval_lib.metrics.cautions import Cautions
 from radeval_lib.metrics.choosing import Wanted, choose
 from radeval_lib.metrics.context import contexts_of
 from radeval_lib.metrics.pair_scores import ScoredPair, by_metric, scored
 from radeval_lib.metrics.table_files import CANDIDATE, REFERENCE, candidates_of, score_column, system_of
+from radeval_lib.rules.lexicon.significance import Context
 
 if TYPE_CHECKING:
     import pandas as pd

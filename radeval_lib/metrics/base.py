@@ -40,7 +40,7 @@ from radeval_lib.registry import check_cited
 from radeval_lib.stats.tokens import one_line
 
 if TYPE_CHECKING:
-    from radeval_lib.lexicon.significance import Context
+    from radeval_lib.rules.lexicon.significance import Context
     from radeval_lib.stats.inputs import FloatArray, OfSums
 
 

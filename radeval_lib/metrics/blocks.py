@@ -20,10 +20,10 @@ from typing import Any, NamedTuple, TypeVar
 
 from radeval_lib import atomic, checksums
 from radeval_lib.errors import RadevalError
-from radeval_lib.lexicon.significance import Context
 from radeval_lib.metrics.base import Metric, MetricError, Score
 from radeval_lib.metrics.pair_scores import ScoredPair, scored
 from radeval_lib.metrics.reasons import Reason
+from radeval_lib.rules.lexicon.significance import Context
 
 _CHECK, _RUN = 4, 8  # of a block that is kept: bytes of the checksum of what follows, and of the run's name
 

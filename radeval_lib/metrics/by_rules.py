@@ -11,13 +11,13 @@ from collections.abc import Iterator
 from typing import Any
 
 from radeval_lib.data.categories import CATEGORIES
-from radeval_lib.findings import coverage
 from radeval_lib.metrics.cautions import of_rules, of_texts
 from radeval_lib.metrics.green import green_score
 from radeval_lib.metrics.marks import Highlight, mark_kind, segments
 from radeval_lib.metrics.reasons import Reason
-from radeval_lib.models.judges.rules import Judgement, judge_pair
-from radeval_lib.models.judges.rules.in_words import name
+from radeval_lib.rules.judge import Judgement, judge_pair
+from radeval_lib.rules.judge.in_words import name
+from radeval_lib.rules.reader import coverage
 
 
 def green(judgement: Judgement) -> float:

@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
-from radeval_lib.findings import Coverage, coverage
+from radeval_lib.rules.reader import Coverage, coverage
 from radeval_lib.stats.tokens import share_of_letters
 
 EMPTY_REFERENCE = "the reference is empty"

@@ -36,7 +36,7 @@ from radeval_lib.metrics.verdicts import cautions_on_intervals, ranked, with_wil
 if TYPE_CHECKING:
     import pandas as pd
 
-    from radeval_lib.lexicon.significance import Context
+    from radeval_lib.rules.lexicon.significance import Context
     from radeval_lib.stats.inputs import FloatArray, OfSums
 
 RESAMPLES = 10_000  # of the bootstrap, and of randomization tests

@@ -8,7 +8,7 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from radeval_lib import origin
+from radeval_lib import provenance
 from radeval_lib.metrics.error_profile import as_text, records
 from radeval_lib.metrics.verdicts import NOT_RANKED
 from radeval_lib.paths import REFERENCES
@@ -131,7 +131,7 @@ class Comparison:
         pseudo_values = " (of jackknife pseudo-values where the value of the corpus is not a mean)" * pseudo
         of_cases = f" of {cases:,} cases, whose rows were kept together" if cases < self.rows else ""
         doubtful = "".join(f" {one}" for one in self.verdicts if NOT_RANKED in one)
-        packages = origin.package_versions()
+        packages = provenance.package_versions()
         software = [f"{name} {packages[name]}" for name in self._packages() if name in packages]
         return (
             f"{len(names)} systems ({', '.join(names)}) were scored on the same {self.rows:,} references"
@@ -186,5 +186,5 @@ class Comparison:
             "seed": self.seed,
             "methods": self.methods(),
             "references": self.references(),
-            **origin.environment(),
+            **provenance.environment(),
         }

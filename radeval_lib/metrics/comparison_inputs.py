@@ -19,7 +19,7 @@ from radeval_lib.stats.inputs import group_numbers
 if TYPE_CHECKING:
     import pandas as pd
 
-    from radeval_lib.lexicon.significance import Context
+    from radeval_lib.rules.lexicon.significance import Context
     from radeval_lib.stats.inputs import FloatArray
 
 

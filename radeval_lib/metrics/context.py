@@ -7,8 +7,8 @@ from collections.abc import Container, Mapping
 from typing import TYPE_CHECKING, Any
 
 from radeval_lib.errors import plain
-from radeval_lib.lexicon.significance import Context
 from radeval_lib.metrics.base import MetricError
+from radeval_lib.rules.lexicon.significance import Context
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from radeval_lib.findings.vocabulary import vocabulary
-from radeval_lib.lexicon.significance import Context, significance
-from radeval_lib.models.judges.rules import JudgedError, Judgement
-from radeval_lib.models.judges.rules.alignment import align, by_side
-from radeval_lib.models.judges.rules.items import Item, said
+from radeval_lib.rules.judge import JudgedError, Judgement
+from radeval_lib.rules.judge.alignment import align, by_side
+from radeval_lib.rules.judge.items import Item, said
+from radeval_lib.rules.lexicon.significance import Context, significance
+from radeval_lib.rules.reader.vocabulary import vocabulary
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -11,16 +11,16 @@ from typing import Any
 
 from radeval_lib.data.categories import CATEGORIES
 from radeval_lib.data.green_analysis import SIGNIFICANT, entries
-from radeval_lib.lexicon.significance import Context
 from radeval_lib.metrics.base import Metric, MetricError, register
 from radeval_lib.metrics.by_rules import green, reasons_of
 from radeval_lib.metrics.cautions import of_rules
 from radeval_lib.metrics.green import Mode, clean, parse
 from radeval_lib.metrics.reasons import Reason
 from radeval_lib.metrics.signature import FRONT_DOOR
-from radeval_lib.models.judges.base import LONGEST, Judge
-from radeval_lib.models.judges.rules import Judgement, judge_pair
 from radeval_lib.models.pretrained import RULES
+from radeval_lib.rules.judge import Judgement, judge_pair
+from radeval_lib.rules.judge.base import LONGEST, Judge
+from radeval_lib.rules.lexicon.significance import Context
 
 # The end of a fault that quotes the answer, which may have words of a report that an error must not show.
 _QUOTED = re.compile(r""": (['"]).*\1$""")
@@ -151,7 +151,7 @@ class GreenRules(_ByRules):
     """Matched findings over matched findings plus significant errors (Ostmeier et al. 2024, Equation 1).
 
     Findings that both reports state without an error match, and so do shared negative and normal statements.
-    The details are :class:`~radeval_lib.models.judges.rules.Judgement`.
+    The details are :class:`~radeval_lib.rules.judge.Judgement`.
     """
 
     name = "green_rules"

@@ -15,11 +15,11 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from radeval_lib import own_yaml
-from radeval_lib.findings.changes import denied_changes
 from radeval_lib.metrics.base import Metric, MetricError, register
 from radeval_lib.metrics.reasons import Reason
 from radeval_lib.metrics.signature import FRONT_DOOR
-from radeval_lib.report_text import findings, tokens
+from radeval_lib.rules.reader.changes import denied_changes
+from radeval_lib.rules.report_text import findings, tokens
 from radeval_lib.stats.tokens import one_line
 
 POSITIVE, NEGATIVE, UNCERTAIN = 1, 0, -1

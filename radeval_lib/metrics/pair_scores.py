@@ -6,13 +6,13 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple, TypeVar
 
 from radeval_lib.errors import ModelError, RadevalError
-from radeval_lib.findings import coverage
-from radeval_lib.lexicon.significance import Context
 from radeval_lib.metrics.base import Metric, MetricError, Score, Scores
 from radeval_lib.metrics.cautions import Cautions
 from radeval_lib.metrics.choosing import Chosen
 from radeval_lib.metrics.reasons import Reason
-from radeval_lib.report_text.characters import Span
+from radeval_lib.rules.lexicon.significance import Context
+from radeval_lib.rules.reader import coverage
+from radeval_lib.rules.report_text.characters import Span
 
 _Value = TypeVar("_Value")
 
@@ -82,7 +82,7 @@ class ScoredPair(NamedTuple):
 
 
 def share_read(*texts: str) -> float | None:
-    """Mean share of what the texts say that the rules could read (:func:`radeval_lib.findings.coverage`);
+    """Mean share of what the texts say that the rules could read (:func:`radeval_lib.rules.reader.coverage`);
     None where they say nothing."""
     shares = [one.share for one in map(coverage, texts) if one.share is not None]
     return sum(shares) / len(shares) if shares else None

@@ -10,7 +10,7 @@ from itertools import count, islice, product
 from pathlib import Path
 from typing import Any
 
-from radeval_lib import atomic, checksums, origin
+from radeval_lib import atomic, checksums, provenance
 from radeval_lib.errors import ModelError, RadevalError, of_system
 from radeval_lib.metrics import table_files
 from radeval_lib.metrics.base import Metric, MetricError
@@ -54,7 +54,7 @@ def _scoring_folder(target: Path) -> Iterator[Path]:
 
 def _depends_on(metric: Metric, device: str, explained: bool) -> str:
     """What a metric's values depend on beside the texts, and on nothing that this process has done so far."""
-    versions = [origin.own_files(), origin.environment()]
+    versions = [provenance.own_files(), provenance.environment()]
     return json.dumps([str(metric.signature()), metric.models(), device, explained, *versions])
 
 
@@ -226,5 +226,5 @@ def _about(source: Path, scored: ScoredFile, devices: Mapping[str, str]) -> dict
         **({} if scored.coverage is None else {"coverage": scored.coverage}),
         "cautions": scored.cautions,
         **({} if scored.profile is None else {"error profile": records(scored.profile)}),
-        **origin.environment(),
+        **provenance.environment(),
     }

@@ -42,7 +42,7 @@ _WORDS = {True: "yes", False: "no", None: "none"}
 _MODEL = "model."
 UNKNOWN = "unknown"
 FRONT_DOOR = ("plain-characters", "sections", "statements")
-"""What :mod:`radeval_lib.report_text` does to a text, for the signature of what reads through it."""
+"""What :mod:`radeval_lib.rules.report_text` does to a text, for the signature of what reads through it."""
 _DIGITS = 12  # of the SHA-256, or commit, of a model
 
 

@@ -9,7 +9,7 @@ _HOMES = {
     "radeval_lib.models.encoders": "Encoder",
     "radeval_lib.models.graph.model": "tally",
     "radeval_lib.models.graph.training": "new_model unit_records",
-    "radeval_lib.models.judges.base": "prompt",
+    "radeval_lib.rules.judge.base": "prompt",
     "radeval_lib.models.devices": "device_of",
     "radeval_lib.models.masked_language": "MaskedLanguageModel",
     "radeval_lib.models.naming": "AFTER_GRAPHS title",

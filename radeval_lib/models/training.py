@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar
 
 import numpy as np
 
-from radeval_lib import checksums, origin
+from radeval_lib import checksums, provenance
 from radeval_lib.errors import ModelError, check_at_least, check_share
 from radeval_lib.models.batching import IGNORED
 from radeval_lib.models.checkpoints import (
@@ -211,7 +211,7 @@ def _fingerprint(
         "start": checksums.of_text(json.dumps(weights)),
         "threads": torch.get_num_threads(),
         "device": str(device_of(s.device)),
-        **origin.conditions(),
+        **provenance.conditions(),
     }
 
 

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from radeval_lib import origin
+from radeval_lib import provenance
 from radeval_lib.errors import PrintedError, meant
 from radeval_lib.papers.exhibits import check_keys, description, exhibit, file_of
 from radeval_lib.paths import MANIFESTS, display_path
@@ -84,7 +84,7 @@ def parse(text: str) -> Printed:
 
 def paper(key: str) -> dict[str, Any]:
     """The description of a paper's printed numbers (``paper.yml``): tables, prose and known discrepancies."""
-    origin.permit_paper(key)
+    provenance.permit_paper(key)
     return description(key)
 
 
@@ -142,7 +142,7 @@ def printed(exhibit_id: str) -> pd.DataFrame:
         and ``printed``, or a cell that is not a number.
     """
     path = table_path(exhibit_id)
-    origin.note_printed(exhibit_id.partition(".")[0], path)
+    provenance.note_printed(exhibit_id.partition(".")[0], path)
     frame = pd.read_csv(path, dtype=str, keep_default_na=False, encoding="utf-8")
     if frame.columns[-1] != "printed":
         raise PrintedError(
@@ -289,7 +289,7 @@ def wide(
 
 def _prose(exhibit_id: str) -> list[dict[str, Any]]:
     key = exhibit(exhibit_id).paper
-    origin.note_printed(key, file_of(key))
+    provenance.note_printed(key, file_of(key))
     quotes: list[dict[str, Any]] = (paper(key).get("prose") or {}).get(exhibit_id, [])
     if not quotes:
         raise PrintedError(
@@ -372,7 +372,7 @@ def texts(name: str) -> pd.DataFrame:
         remedy = f"Texts: {', '.join(known) or 'none'}."
         raise PrintedError(f"no text {name!r}", display_path(file_of(key)), remedy)
     path = _FOLDER / key / str(known[name]["file"])
-    origin.note_printed(key, path)
+    provenance.note_printed(key, path)
     frame = pd.read_csv(path, dtype=str, keep_default_na=False, encoding="utf-8")
     if list(frame.columns) != list(known[name]["columns"]):
         raise PrintedError(
@@ -395,5 +395,5 @@ def released(name: str) -> pd.DataFrame:
     if not path.is_file():
         known = ", ".join(sorted(entry.stem for entry in folder.glob("*.csv")))
         raise PrintedError(f"no released numbers {name!r}", display_path(folder), f"Tables: {known}.")
-    origin.note_printed(origin.RELEASED, path)
+    provenance.note_printed(provenance.RELEASED, path)
     return pd.read_csv(path, encoding="utf-8")

@@ -19,8 +19,8 @@ from radeval_lib.errors import RadevalError
 from radeval_lib.paths import BOOK, MANIFESTS, NOTEBOOKS, display_path
 from radeval_lib.pipeline import browser_judge, logs, rendered, searched
 from radeval_lib.pipeline.staging import stage
+from radeval_lib.rules.generator.generator import generate
 from radeval_lib.study import cell_outputs
-from radeval_lib.synthetic.generator import generate
 
 _PICTURES = (".png", ".jpg", ".ico")
 _GENERATED = 20_000  # reports, for the phrases that the generator makes

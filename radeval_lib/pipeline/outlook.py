@@ -19,7 +19,7 @@ from radeval_lib.roles import filling
 from radeval_lib.study import cells
 from radeval_lib.study.declarations import declared
 from radeval_lib.study.profiles import command
-from radeval_lib.wording import in_words, joined
+from radeval_lib.text_format import in_words, joined
 
 _HUB = re.compile(r'"([\w.-]+/[\w.-]+(?:@[\w.-]+)?)"(?!:)')  # owner/name where a profile gives it as a value
 

@@ -26,7 +26,7 @@ from radeval_lib.data.manifests import load_manifest
 from radeval_lib.data.records import FactRating, RatedPair, Report, TextPair
 from radeval_lib.errors import check_at_least, listed, meant
 from radeval_lib.registry import ABSENT, SYNTHETIC, dataset_of, datasets_of, is_recorded, scale_of
-from radeval_lib.wording import joined
+from radeval_lib.text_format import joined
 
 HALVES = ("odd", "even")
 """In place of a scale: the half of a collection of reports whose plain edits fill a role of texts."""
@@ -168,7 +168,7 @@ def _edited(found: list[Any], half: str) -> list[TextPair]:
     reports = [record for record in found if isinstance(record, Report)]
     halves = registry.find("radeval_lib.data.openi:halves")(reports)
     chosen = [report for report in reports if halves[report.id] == half]
-    edited: list[TextPair] = registry.find("radeval_lib.synthetic.report_edits:text_pairs")(chosen)
+    edited: list[TextPair] = registry.find("radeval_lib.rules.generator.report_edits:text_pairs")(chosen)
     return edited
 
 

@@ -13,7 +13,7 @@ from radeval_lib.data.records import (
     Report,
     ReportPair,
 )
-from radeval_lib.synthetic import (
+from radeval_lib.rules.generator import (
     MIMIC_RRS_PAIRS,
     MIMIC_RRS_TRAINED,
     SyntheticError,
@@ -23,8 +23,8 @@ from radeval_lib.synthetic import (
     green_pairs,
     tokenize,
 )
-from radeval_lib.synthetic.export import graph, sentence_tokens, token_places
-from radeval_lib.synthetic.generator import seeded
+from radeval_lib.rules.generator.export import graph, sentence_tokens, token_places
+from radeval_lib.rules.generator.generator import seeded
 
 # Sources of the two styles, as the records of RaTE-NER name theirs: what the style stands in for.
 SOURCES = {"hospital": "MIMIC-IV", "encyclopaedic": "Radiopaedia"}

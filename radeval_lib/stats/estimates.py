@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from radeval_lib.wording import with_interval
+from radeval_lib.text_format import with_interval
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,7 @@ from typing import TextIO, TypeVar
 
 from threadpoolctl import threadpool_limits
 
-from radeval_lib import atomic, checksums, origin, registry, small_counts
+from radeval_lib import atomic, checksums, provenance, registry, small_counts
 from radeval_lib.data.manifests import data_root as root_of_data
 from radeval_lib.data.manifests import restricted_in
 from radeval_lib.errors import NotebookError, ParameterError
@@ -93,7 +93,7 @@ def begin_cell(
         parameters=tuple(parameters.items()),
     )
     run.reading.papers = frozenset(dependencies.papers_read(notebook, run.declared))
-    origin.record_into(run.reading)
+    provenance.record_into(run.reading)
     if in_reach:
         mark = run.output_dir / IN_REACH
         before = mark.read_text(encoding="utf-8").split() if mark.is_file() else []

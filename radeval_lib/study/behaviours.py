@@ -14,7 +14,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from radeval_lib import atomic, checksums, origin, registry
+from radeval_lib import atomic, checksums, provenance, registry
 from radeval_lib.metrics.base import Metric
 from radeval_lib.paths import BUILD, RECORDED
 
@@ -61,7 +61,7 @@ def probe_scores(key: str) -> list[float]:
     and not trained: the scores mean nothing, but a change of the code that would move others moves them. They
     are kept in ``build/cache``.
     """
-    what = f"{key} of {_PROBED}, over drawn models {_code_of(_WITH_MODELS)} {origin.package_versions()}"
+    what = f"{key} of {_PROBED}, over drawn models {_code_of(_WITH_MODELS)} {provenance.package_versions()}"
     found = _kept(what, lambda: json.dumps([round(float(one), 4) for one in _over_probe_models(key)]))
     return list(map(float, json.loads(found)))
 

@@ -22,7 +22,7 @@ from radeval_lib.errors import ParameterError, ResultError
 from radeval_lib.paths import display_path
 from radeval_lib.study.cells import Cell
 from radeval_lib.study.profiles import command
-from radeval_lib.wording import joined
+from radeval_lib.text_format import joined
 
 FACTS = "cell.json"
 MISSING_DATA = "lacks"

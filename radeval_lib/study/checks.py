@@ -15,7 +15,7 @@ from radeval_lib.papers.printed_numbers import Printed, parse, printed_in, relea
 from radeval_lib.papers.rounding import rounding_range
 from radeval_lib.stats.estimates import Estimate
 from radeval_lib.study.verdicts import CANNOT_TELL, FAILS, HOLDS
-from radeval_lib.wording import out_of
+from radeval_lib.text_format import out_of
 
 if TYPE_CHECKING:
     from radeval_lib.stats.inputs import FloatArray

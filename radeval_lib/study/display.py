@@ -12,11 +12,12 @@ import pandas as pd
 from IPython.core.getipython import get_ipython
 from IPython.display import HTML, display
 
-from radeval_lib import origin, registry
+from radeval_lib import registry
 from radeval_lib.data.manifests import load_manifest
 from radeval_lib.papers.exhibits import exhibit
 from radeval_lib.papers.printed_numbers import quotations
 from radeval_lib.paths import RECORDED, ROOT
+from radeval_lib.provenance import device
 from radeval_lib.stats.estimates import Estimate
 from radeval_lib.study import code
 from radeval_lib.study.checks import Check, above
@@ -24,7 +25,7 @@ from radeval_lib.study.exhibit_html import checks_frame, paper_prefix
 from radeval_lib.study.profiles import command
 from radeval_lib.study.runs import Run
 from radeval_lib.tables import table_html
-from radeval_lib.wording import joined
+from radeval_lib.text_format import joined
 
 ENDS_HERE = "radeval_page_ends_here"
 """Key of an output's metadata, after which a page has nothing more to show in this build: the reason."""
@@ -137,7 +138,7 @@ def provenance(run: Run) -> HTML:
         "commit": f"{head['commit'] or 'unknown'}{' and changes' if head['dirty'] else ''}",
         "seed": str(run.seed),
         "threads": str(run.whole_profile.threads),
-        "device": origin.device(run.whole_profile.device),
+        "device": device(run.whole_profile.device),
     }
     rows |= run.reading.data()
     for role, model in run.reading.used_models().items():

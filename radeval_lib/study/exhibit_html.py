@@ -23,7 +23,7 @@ from radeval_lib.study.profiles import command
 from radeval_lib.study.results import Result
 from radeval_lib.study.superiority import superiority_words
 from radeval_lib.tables import table_html
-from radeval_lib.wording import in_words, long_date
+from radeval_lib.text_format import in_words, long_date
 
 MOST_CHECKS = 1
 """The most that a page shows of an exhibit, folded; the audit has all."""

@@ -15,8 +15,8 @@ from typing import Any
 
 from radeval_lib import atomic, own_yaml
 from radeval_lib.errors import ResultError
-from radeval_lib.origin import RECORDED_SCORES
 from radeval_lib.paths import MANIFESTS, display_path
+from radeval_lib.provenance import RECORDED_SCORES
 from radeval_lib.study import verdicts
 from radeval_lib.study.declarations import ALL
 from radeval_lib.study.profiles import CELL_MODEL

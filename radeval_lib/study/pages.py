@@ -18,7 +18,7 @@ from radeval_lib.papers.exhibits import PAPERS
 from radeval_lib.study import verdicts
 from radeval_lib.study.exhibit_html import css_class, marked, verdict_badge
 from radeval_lib.tables import table_html
-from radeval_lib.wording import in_words, joined
+from radeval_lib.text_format import in_words, joined
 
 _UP = "../"  # the pages that use these stand in notebooks/<folder>/
 _NUMBERED = re.compile(r"(Table|Figure|Equation) \S+")

@@ -19,7 +19,7 @@ from radeval_lib.papers.printed_numbers import paper as described
 from radeval_lib.study.exhibit_html import CAUSE_WORDS, in_quotes
 from radeval_lib.study.pages import link, muted
 from radeval_lib.study.scorecards import failing
-from radeval_lib.wording import joined
+from radeval_lib.text_format import joined
 
 CHANGES = {
     "conclusion": "a conclusion of the paper",

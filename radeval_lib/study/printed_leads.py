@@ -26,7 +26,7 @@ from radeval_lib.stats.printed import (
 )
 from radeval_lib.stats.printed_counts import mcnemar_range
 from radeval_lib.study.superiority import LEVEL, Lead
-from radeval_lib.wording import p_digits, p_words
+from radeval_lib.text_format import p_digits, p_words
 
 Number = Printed | float
 _EDGE = 1e-9  # of binary floating point: ends of rounding that touch are equal

@@ -23,7 +23,7 @@ from radeval_lib.study import verdicts
 from radeval_lib.study.checks import Check
 from radeval_lib.study.results import Result
 from radeval_lib.tables import table_html
-from radeval_lib.wording import joined
+from radeval_lib.text_format import joined
 
 MOST_OPEN = 100
 """The most cells of a table that stands open on its page; a larger one is folded."""

@@ -20,14 +20,14 @@ from radeval_lib.data import recorded
 from radeval_lib.data.errors import DataError
 from radeval_lib.data.manifests import sha256
 from radeval_lib.metrics.base import Metric, Scores
-from radeval_lib.origin import RECORDED_SCORES, Reading
 from radeval_lib.paths import RECORDED
 from radeval_lib.placeholders import Placeholder, behind, refuse
+from radeval_lib.provenance import RECORDED_SCORES, Reading
 from radeval_lib.stats.inputs import FloatArray
 from radeval_lib.study.recordings import is_out_of_date, sets_of, texts
 
 if TYPE_CHECKING:
-    from radeval_lib.lexicon.significance import Context
+    from radeval_lib.rules.lexicon.significance import Context
 
 
 def of_placeholders(metric: Metric, given: Iterable[str] = ()) -> Metric:

@@ -23,7 +23,7 @@ from radeval_lib.paths import RECORDED, ROOT
 from radeval_lib.roles import filling
 from radeval_lib.study import code
 from radeval_lib.study.behaviours import behaviour, has_moved, probe_scores
-from radeval_lib.wording import joined, long_date
+from radeval_lib.text_format import joined, long_date
 
 SYSTEMS = "iu_systems"
 """The set with committed outputs of systems, which every edition shows as recorded."""

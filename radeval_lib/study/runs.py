@@ -18,10 +18,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 import pandas as pd
 
-from radeval_lib import atomic, origin, registry
+from radeval_lib import atomic, provenance, registry
 from radeval_lib.errors import NotebookError, ProfileError
-from radeval_lib.origin import Reading
 from radeval_lib.paths import BUILD, PROFILES, RECORDED, STAGE, display_path
+from radeval_lib.provenance import Reading
 from radeval_lib.study import cell_outputs, cells, code, verdicts
 from radeval_lib.study.cell_outputs import CellOutput
 from radeval_lib.study.cells import Cell
@@ -272,10 +272,10 @@ class Run:
             "profile": {"name": self.whole_profile.name, "sha256": self.profile.digest},
             "seed": self.seed,
             "threads": self.whole_profile.threads,
-            "device": origin.device(self.whole_profile.device),
+            "device": provenance.device(self.whole_profile.device),
             "data": self.reading.data(sources),
             "models": self.reading.used_models(models),
-            **origin.environment(),
+            **provenance.environment(),
         }
 
     def unfinished(self, *names: str | int) -> Path:

@@ -14,7 +14,7 @@ from radeval_lib.roles import filling
 from radeval_lib.study.profiles import CELL_MODEL
 from radeval_lib.study.runs import Basis
 from radeval_lib.study.verdicts import OURS, PAPERS_OWN, STRENGTH
-from radeval_lib.wording import long_date
+from radeval_lib.text_format import long_date
 
 _ACCESS = {"open": "public"}
 # How a sentence names a role.

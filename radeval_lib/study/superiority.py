@@ -18,7 +18,7 @@ from radeval_lib.papers.printed_numbers import Printed
 from radeval_lib.stats.estimates import Estimate
 from radeval_lib.study.checks import Check, Key, above
 from radeval_lib.study.verdicts import CANNOT_TELL, FAILS, HOLDS
-from radeval_lib.wording import out_of, p_words
+from radeval_lib.text_format import out_of, p_words
 
 LEVEL = 0.05  # two-sided
 # CONTRIBUTING.md's words; an error that is called clinically significant leads nothing.

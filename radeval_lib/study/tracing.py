@@ -16,9 +16,9 @@ from pathlib import Path
 from types import FrameType
 from typing import Any
 
-from radeval_lib.origin import RECORDED_SCORES, RELEASED, Reading
 from radeval_lib.papers.exhibits import file_of, level_of
 from radeval_lib.paths import display_path
+from radeval_lib.provenance import RECORDED_SCORES, RELEASED, Reading
 from radeval_lib.study import code
 from radeval_lib.study.notebook_statements import Place, rests_on
 from radeval_lib.study.runs import Run

@@ -12,7 +12,6 @@ import pytest
 from radeval_lib import placeholders
 from radeval_lib.data import iu_systems, mts_dialog, mtsamples, openi_labels, radpref, readers, recorded
 from radeval_lib.data.errors import DataError
-from radeval_lib.findings import read
 from radeval_lib.metrics import create
 from radeval_lib.metrics.fact_rates import counts_of
 from radeval_lib.pages.across import (
@@ -31,7 +30,8 @@ from radeval_lib.papers.printed_numbers import quotations
 from radeval_lib.paths import RECORDED
 from radeval_lib.placeholders import PlaceholderError, behind, placeholder
 from radeval_lib.registry import METRICS
-from radeval_lib.synthetic.report_edits import EDITS, STEPS
+from radeval_lib.rules.generator.report_edits import EDITS, STEPS
+from radeval_lib.rules.reader import read
 
 KNOWN = {
     *("number", "case", "set", "system", "rater", "grade", "grade_1", "grade_2", "grade_3"),

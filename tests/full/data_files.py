@@ -21,7 +21,6 @@ from xml.sax.saxutils import escape, quoteattr
 
 import pandas as pd
 
-from radeval_lib import findings
 from radeval_lib.data import mts_dialog, primock57, radpref
 from radeval_lib.data.categories import RATE_TYPES
 from radeval_lib.data.construction.rrs import PAIRS
@@ -29,9 +28,10 @@ from radeval_lib.data.readers import SPLITS
 from radeval_lib.data.records import AnnotatedSentence, Entity
 from radeval_lib.data.restricted import reveal
 from radeval_lib.roles.filling import load
+from radeval_lib.rules import reader
 from tests.data.samples import csv_bytes, json_bytes
 
-LABELS = Path(findings.__file__).parent / "labels"
+LABELS = Path(reader.__file__).parent / "labels"
 SIZE = 24
 _ADJOINING = 3
 """The generator's words that stand together in a restricted text: the guard takes four for a phrase."""

@@ -7,7 +7,7 @@ from collections import defaultdict
 import numpy as np
 
 from radeval_lib.labs.fact_cases import SYSTEMS, fact_cases, facts, wordings
-from radeval_lib.synthetic import Denial, Normal, PlannedFinding, Remark, Statement
+from radeval_lib.rules.generator import Denial, Normal, PlannedFinding, Remark, Statement
 
 
 def test_facts_by_hand() -> None:

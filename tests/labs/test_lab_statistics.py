@@ -17,10 +17,10 @@ from scipy import stats
 from radeval_lib import metrics
 from radeval_lib.labs import graded_pairs, tagging
 from radeval_lib.labs.studies import EQUAL, equal_metrics
+from radeval_lib.rules.generator.fact_raters import count_facts, draw_descriptions
 from radeval_lib.stats import calibration
 from radeval_lib.stats.agreement import interval_alpha
 from radeval_lib.stats.printed import correlation_interval, two_sided_p, williams_test
-from radeval_lib.synthetic.fact_raters import count_facts, draw_descriptions
 
 LEVEL, COVERAGE = (0.03, 0.07), (0.92, 0.97)
 RUNS = [pytest.param(2000, marks=pytest.mark.nightly), 100]

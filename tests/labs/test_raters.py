@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from radeval_lib.labs.graded_pairs import Rater, noted, panel
-from radeval_lib.synthetic import error_pairs
-from radeval_lib.synthetic.difference import ReportDifference
+from radeval_lib.rules.generator import error_pairs
+from radeval_lib.rules.generator.difference import ReportDifference
 
 
 @pytest.fixture(scope="module")

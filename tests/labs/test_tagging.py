@@ -9,7 +9,7 @@ import pytest
 
 from radeval_lib.labs import tagging
 from radeval_lib.labs.tagging import Sentence
-from radeval_lib.synthetic.records import Style
+from radeval_lib.rules.generator.records import Style
 
 
 @pytest.fixture(scope="module", params=["hospital", "encyclopaedic"])

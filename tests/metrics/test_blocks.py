@@ -17,7 +17,7 @@ import pytest
 
 from radeval_lib.metrics import MetricError, blocks, create, parquet_files, score_file, score_files
 from radeval_lib.metrics.blocks import Block, ScoredBlock
-from radeval_lib.synthetic.generator import generate
+from radeval_lib.rules.generator.generator import generate
 
 METRICS = ["bleu", "green_rules_errors"]  # they begin fast
 OUTPUTS = ("out.csv", "out.csv.about.json", "out.csv.explained.jsonl", "page.html")

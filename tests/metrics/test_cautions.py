@@ -12,10 +12,10 @@ from click.testing import CliRunner
 import radeval_lib
 from radeval_lib import compare
 from radeval_lib.cli import main
-from radeval_lib.findings import covering
 from radeval_lib.metrics import cautions as cautioning
 from radeval_lib.metrics import create, score_file
 from radeval_lib.metrics.cautions import Cautions, Rows
+from radeval_lib.rules.reader import covering
 
 RULES = "green_rules_errors"
 CHINESE = "右侧少量胸腔积液。"

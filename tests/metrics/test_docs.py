@@ -66,7 +66,7 @@ def test_commands_of_the_page_run() -> None:
         )
         for block in _blocks("bash")
         for line in block.replace("\\\n", " ").splitlines()
-        if line.startswith("radbook ") and not line.startswith("radbook metric-card ")  # tests/cards
+        if line.startswith("radbook ") and not line.startswith("radbook metric-card ")  # tests/metric_cards
     ]
     assert len(commands) >= 3
     for command in commands:
@@ -87,7 +87,7 @@ def test_python_of_the_page_runs(capsys) -> None:
     blocks = _blocks("python")
     assert len(blocks) >= 2
     for block in blocks:
-        if "metric_card" not in block:  # tests/cards
+        if "metric_card" not in block:  # tests/metric_cards
             exec(block, names)
     assert list(names["scores"]) == ["green_rules_errors", "rouge_l"]
     assert len(names["errors"])

@@ -16,7 +16,7 @@ from radeval_lib.metrics import MetricError, create, score_file
 from radeval_lib.metrics.base import Metric
 from radeval_lib.metrics.context import context_of
 from radeval_lib.metrics.error_profile import FOUND, KINDS, ErrorCounts, as_text, error_counts
-from radeval_lib.models.judges.rules import judge_pair
+from radeval_lib.rules.judge import judge_pair
 
 RULES = "green_rules_errors"
 # A healed rib fracture is benign, but in a child asks whether it was inflicted.

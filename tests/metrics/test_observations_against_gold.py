@@ -7,7 +7,7 @@ from collections import Counter
 import pytest
 
 from radeval_lib.metrics.observations import label, observations, positive
-from radeval_lib.synthetic import generate
+from radeval_lib.rules.generator import generate
 
 CHEST = [("X-Ray", "CHEST"), ("CT", "CHEST")]
 

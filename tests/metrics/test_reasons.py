@@ -11,12 +11,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from radeval_lib.data.radgraph import annotation
-from radeval_lib.lexicon.markup import tokenize
 from radeval_lib.metrics import create
 from radeval_lib.metrics.pair_scores import explanation_record, share_read
 from radeval_lib.metrics.radgraph_metrics import character_spans
 from radeval_lib.metrics.ratescore import RaTEScore
 from radeval_lib.metrics.reasons import Finder, Reason, moved
+from radeval_lib.rules.lexicon.markup import tokenize
 from radeval_lib.stats.tokens import one_line
 
 REFERENCE = "The heart is enlarged. Small left\n pleural  effusion. PA and lateral views."

@@ -273,7 +273,7 @@ def test_changed_settings_and_code_do_not_resume(tmp_path, monkeypatch) -> None:
         with pytest.raises(KeyboardInterrupt):
             score_file({"bleu": {}}, tmp_path / "in.csv", tmp_path / "out.csv", progress=_stop)
         if change == "code":
-            monkeypatch.setattr("radeval_lib.origin.own_files", lambda: "other")
+            monkeypatch.setattr("radeval_lib.provenance.own_files", lambda: "other")
         settings = change if isinstance(change, dict) else {}
         scored = score_file({"bleu": settings}, tmp_path / "in.csv", tmp_path / "out.csv")
         assert scored.kept == (0 if change else 8)

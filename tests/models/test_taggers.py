@@ -23,7 +23,7 @@ from radeval_lib.models.ner.span_scheme import SpanNerModel, SpanScheme, SpanSet
 from radeval_lib.models.ner.training import open_ner_model, scheme_of
 from radeval_lib.models.training import TrainingSettings, train
 from radeval_lib.roles.generated import ner_corpus
-from radeval_lib.synthetic.generator import generate
+from radeval_lib.rules.generator.generator import generate
 
 pytestmark = pytest.mark.usefixtures("one_thread")
 

@@ -14,7 +14,7 @@ import pytest
 import torch
 from torch import nn
 
-from radeval_lib import origin
+from radeval_lib import provenance
 from radeval_lib.errors import ModelError
 from radeval_lib.models import checkpoints
 from radeval_lib.models.training import Trained, TrainingSettings, train
@@ -199,7 +199,7 @@ def test_another_training_starts_over(tmp_path: Path, monkeypatch: pytest.Monkey
     ):
         train(task, data, dev, changed, folder=tmp_path / "one")
         assert task.measured == changed.epochs
-    monkeypatch.setattr(origin, "own_files", lambda: "other code")
+    monkeypatch.setattr(provenance, "own_files", lambda: "other code")
     train(task := Fit(), POINTS, POINTS, settings, folder=tmp_path / "one")
     assert task.measured == 1
     train(task := Fit(), POINTS, POINTS, settings, folder=tmp_path / "one")

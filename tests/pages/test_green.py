@@ -10,8 +10,8 @@ from radeval_lib.data import radpref, recorded
 from radeval_lib.data.radpref import Case, MarkedError, RadPrefRating
 from radeval_lib.errors import RadevalError
 from radeval_lib.metrics.error_profile import FOUND
-from radeval_lib.models.judges.rules import RulesJudge
 from radeval_lib.pages.green import ceilings, faulty_system, freeze, labelled_sentences, rules_judge, summary
+from radeval_lib.rules.judge import RulesJudge
 
 
 def case(number: int) -> Case:

@@ -17,7 +17,7 @@ from radeval_lib.pages.green.metamorphic import (
     tripled,
     violation_rates,
 )
-from radeval_lib.synthetic import generate
+from radeval_lib.rules.generator import generate
 
 TEXT = "The lungs are clear. Small left effusion. No pneumothorax"
 

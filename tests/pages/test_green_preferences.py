@@ -9,9 +9,9 @@ import pytest
 from radeval_lib.data import radpref, recorded
 from radeval_lib.data.green_analysis import render
 from radeval_lib.data.radpref import Case, RadPrefRating
-from radeval_lib.models.judges.rules import RulesJudge
 from radeval_lib.pages.green import preferences, radpref_scores
 from radeval_lib.pages.green.preferences import counted
+from radeval_lib.rules.judge import RulesJudge
 
 RUN = SimpleNamespace(profile=SimpleNamespace(resamples=300), rng=lambda name: np.random.default_rng(0))
 

@@ -17,8 +17,8 @@ from radeval_lib.pages.ratescore.how_it_works import (
     scores_by_choice,
     strongest,
 )
+from radeval_lib.rules.generator import SyntheticError, error_pairs
 from radeval_lib.study.runs import Run
-from radeval_lib.synthetic import SyntheticError, error_pairs
 
 
 def test_choices_are_reported_against_the_first() -> None:

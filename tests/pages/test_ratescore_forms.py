@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 from radeval_lib.metrics.ratescore.metric import RaTEScore
 from radeval_lib.pages.ratescore.partial_metric import with_model
 from radeval_lib.pages.ratescore.where_it_fails import FORMS, changed_by_form
-from radeval_lib.synthetic.generator import generate
-from radeval_lib.synthetic.layouts import WRAPPED
+from radeval_lib.rules.generator.generator import generate
+from radeval_lib.rules.generator.layouts import WRAPPED
 
 TEXT = "A small nodule in the left upper lobe of the lung.  No effusion! Heart size is normal"
 

@@ -45,7 +45,7 @@ def _notebooks(steps: set[str]) -> set[str]:
 # By file: a notebook that uses it, and one that does not, on generated data. A change of what the file does
 # reaches the first and not the second; a comment or docstring reaches none.
 USERS = {
-    "radeval_lib/synthetic/denials.py": (TRAINING, PRINT),
+    "radeval_lib/rules/generator/denials.py": (TRAINING, PRINT),
     "radeval_lib/tables.py": (METHOD, TRAINING),
     "radeval_lib/metrics/bleu.py": (RATED, TRAINING),
     "radeval_lib/models/graph/model.py": (GRAPHS, METHOD),
@@ -75,7 +75,7 @@ def test_comments_docstrings_and_layout_reach_nothing(embedded: Copy) -> None:
         text = kept[path].replace(first, f"{first}\n\n# A comment.\n")
         body = text.partition('"""\n')[2]
         path.write_text(f'"""Another docstring."""\n{body}\n# The end.\n', encoding="utf-8")
-    teeth = embedded.path / "radeval_lib/lexicon/regions/teeth.yml"
+    teeth = embedded.path / "radeval_lib/rules/lexicon/regions/teeth.yml"
     kept[teeth] = teeth.read_text(encoding="utf-8")
     teeth.write_text(f"# A comment.\n{kept[teeth]}", encoding="utf-8")
     try:
@@ -96,7 +96,9 @@ def test_a_loader_reaches_those_whose_roles_it_fills(embedded: Copy, public: Cop
 
 
 def test_a_lexicon_reaches_what_reads_or_generates_reports(embedded: Copy) -> None:
-    stale = _notebooks(embedded.stale("radeval_lib/lexicon/regions/teeth.yml", "common: 0.8", "common: 0.7"))
+    stale = _notebooks(
+        embedded.stale("radeval_lib/rules/lexicon/regions/teeth.yml", "common: 0.8", "common: 0.7")
+    )
     assert TRAINING in stale
     assert not {PRINT, METHOD, "rales/calibration"} & stale
 

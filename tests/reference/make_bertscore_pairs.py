@@ -11,7 +11,7 @@ import json
 from itertools import islice
 from pathlib import Path
 
-from radeval_lib.synthetic import error_pairs, generate
+from radeval_lib.rules.generator import error_pairs, generate
 
 HERE = Path(__file__).resolve().parent / "bertscore"
 

@@ -20,7 +20,7 @@ from radeval_lib.models.ner.training import scheme_of
 from radeval_lib.models.training import TrainingSettings, train
 from radeval_lib.pages.ratescore.where_it_fails import FORMS
 from radeval_lib.roles.generated import ner_corpus
-from radeval_lib.synthetic.generator import generate
+from radeval_lib.rules.generator.generator import generate
 
 HERE = Path(__file__).resolve().parent / "ratescore"
 PAIRS = 500

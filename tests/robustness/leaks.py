@@ -37,8 +37,8 @@ from radeval_lib.metrics.ratescore.formula import Explanation, NamedEntity
 from radeval_lib.pages.ratescore import entity_display
 from radeval_lib.paths import BOOK, ROOT
 from radeval_lib.pipeline import release
-from radeval_lib.synthetic.generator import generate
-from radeval_lib.synthetic.records import AnnotatedText
+from radeval_lib.rules.generator.generator import generate
+from radeval_lib.rules.generator.records import AnnotatedText
 
 CORPUS = 60  # reports in the restricted corpus
 LARGE = 2500  # and where many leaks of each kind are planted

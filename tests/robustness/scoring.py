@@ -15,7 +15,7 @@ from pathlib import Path
 from random import Random
 
 from radeval_lib.metrics import score_file, score_files
-from radeval_lib.synthetic.generator import generate
+from radeval_lib.rules.generator.generator import generate
 from tests.robustness.inputs import LONGEST
 
 ROWS = 2_000

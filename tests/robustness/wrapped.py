@@ -19,15 +19,15 @@ from radeval_lib import metrics
 from radeval_lib.data import openi
 from radeval_lib.data.radgraph import Annotation, annotation
 from radeval_lib.data.restricted import reveal
-from radeval_lib.findings import read
-from radeval_lib.lexicon.markup import tokenize
 from radeval_lib.metrics.base import Metric
 from radeval_lib.metrics.observations import label
 from radeval_lib.metrics.radgraph_metrics import F1RadGraph
-from radeval_lib.models.judges.rules import judge_pair
 from radeval_lib.pages.green.metamorphic import FORMS
-from radeval_lib.synthetic.generator import generate
-from radeval_lib.synthetic.layouts import MARKED, WRAPPED
+from radeval_lib.rules.generator.generator import generate
+from radeval_lib.rules.generator.layouts import MARKED, WRAPPED
+from radeval_lib.rules.judge import judge_pair
+from radeval_lib.rules.lexicon.markup import tokenize
+from radeval_lib.rules.reader import read
 
 _READ_ALIKE = {**MARKED, "a history in front": FORMS["a history in front"]}
 """Layouts that what reads through the front door must not see."""

@@ -12,8 +12,8 @@ from radeval_lib.data.records import AnnotatedSentence
 from radeval_lib.data.restricted import reveal
 from radeval_lib.metrics.green import parse
 from radeval_lib.roles import ROLES, RoleError, evidence, filling, generated, load
+from radeval_lib.rules.generator import green_pairs, tokenize
 from radeval_lib.study.profiles import names, profile
-from radeval_lib.synthetic import green_pairs, tokenize
 from tests.data import samples
 
 

@@ -20,11 +20,11 @@ from radeval_lib.pages.rales import plan as rales
 from radeval_lib.pages.summarization import plan as summarization
 from radeval_lib.paths import ROOT
 from radeval_lib.roles import generated
+from radeval_lib.rules.generator import generate, iob, radgraph_json
+from radeval_lib.rules.generator.export import sentence_tokens
+from radeval_lib.rules.generator.records import SyntheticReport
 from radeval_lib.study import cells, profiles
 from radeval_lib.study.cells import Cell
-from radeval_lib.synthetic import generate, iob, radgraph_json
-from radeval_lib.synthetic.export import sentence_tokens
-from radeval_lib.synthetic.records import SyntheticReport
 from tests.data.samples import NOTES, csv_bytes, json_bytes, lines_bytes
 from tests.models.test_layouts import DEBERTA, LAYOUTS, random_model, saved
 

@@ -7,7 +7,7 @@ import pytest
 from scipy import stats
 
 from radeval_lib.stats.comparisons import preferences
-from radeval_lib.wording import percent
+from radeval_lib.text_format import percent
 
 
 def test_preferences() -> None:

@@ -13,8 +13,8 @@ import pandas as pd
 import pytest
 
 from radeval_lib.errors import ResultError
-from radeval_lib.origin import Reading
 from radeval_lib.paths import NOTEBOOKS
+from radeval_lib.provenance import Reading
 from radeval_lib.study import handed_tables, headlines
 from radeval_lib.study.headlines import Headline
 from radeval_lib.study.tracing import TracedReading

@@ -1,6 +1,6 @@
 """Counts of cases out of all, in words."""
 
-from radeval_lib.wording import out_of
+from radeval_lib.text_format import out_of
 
 
 def test_all_both_and_none_are_said_as_such() -> None:

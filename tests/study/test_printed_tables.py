@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from radeval_lib import origin
+from radeval_lib import provenance
 from radeval_lib.papers.exhibits import ledger
 from radeval_lib.papers.printed_numbers import (
     NOT_LEGIBLE,
@@ -44,7 +44,7 @@ def table7(tmp_path: Path) -> Result:
         ),
     ]  # fmt: skip
     made = record(run, "rales.table7", evidence="print", checks=checks)
-    origin.record_into(origin.Reading())  # the tests below read every paper
+    provenance.record_into(provenance.Reading())  # the tests below read every paper
     return made
 
 

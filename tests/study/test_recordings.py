@@ -19,16 +19,16 @@ from radeval_lib.errors import ParameterError, RadevalError
 from radeval_lib.metrics import create
 from radeval_lib.metrics.bertscore import BertScore
 from radeval_lib.metrics.by_name import get
-from radeval_lib.origin import Reading
 from radeval_lib.pages.across import recorded_sets, recording, rescoring
 from radeval_lib.pipeline import staging
 from radeval_lib.pipeline.release import ReleaseError, refuse_out_of_date
 from radeval_lib.placeholders import PlaceholderError
+from radeval_lib.provenance import Reading
 from radeval_lib.registry import FROZEN_METRICS
 from radeval_lib.study import behaviours, exhibit_html, recorded_metrics, recordings
 from radeval_lib.study.beginning import begin_cell
 from radeval_lib.study.profiles import profile
-from radeval_lib.wording import long_date
+from radeval_lib.text_format import long_date
 
 # Sets of systems are tested with their page.
 SCORED = sorted(recorded_sets.SETS)

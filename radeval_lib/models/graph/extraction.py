@@ -11,12 +11,12 @@ from typing import Any, Protocol, TypeVar
 from radeval_lib import checksums
 from radeval_lib.data.radgraph import Annotation, annotation, check_annotation, read_annotations
 from radeval_lib.errors import ModelError
-from radeval_lib.lexicon.markup import tokenize
 from radeval_lib.models import soundness
 from radeval_lib.models.devices import device_of
 from radeval_lib.models.graph.model import SETTINGS, GraphModel
 from radeval_lib.models.graph.word_graphs import joined_units
 from radeval_lib.models.pretrained import RADGRAPH
+from radeval_lib.rules.lexicon.markup import tokenize
 
 PACKAGE_MODELS = ("radgraph", "radgraph-xl", "modern-radgraph-xl", "echograph")
 

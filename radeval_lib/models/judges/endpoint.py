@@ -23,8 +23,8 @@ from tenacity import (
 )
 
 from radeval_lib.errors import check_at_least
-from radeval_lib.models.judges.base import JudgeError, Keep, Pair, prompt
 from radeval_lib.models.judges.green_prompt import is_released, released_chat, released_prompt
+from radeval_lib.rules.judge.base import JudgeError, Keep, Pair, prompt
 
 # The states of an answer after which it is worth asking again: too busy, too slow, not up yet.
 _AGAIN = frozenset([408, 409, 425, 429, 500, 502, 503, 504])

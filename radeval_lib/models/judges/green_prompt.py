@@ -10,7 +10,7 @@ import re
 
 from radeval_lib.data.categories import GREEN_NAMES, LETTERS
 from radeval_lib.data.green_analysis import INSIGNIFICANT, MATCHED, SIGNIFICANT
-from radeval_lib.models.judges.base import LONGEST, cut
+from radeval_lib.rules.judge.base import LONGEST, cut
 
 _NAME = re.compile(r"(?i)\bGREEN-(Rad)?(Llama|Mistral|Phi)")
 _TURN = "message['from']"

@@ -10,8 +10,8 @@ from radeval_lib.errors import check_at_least
 from radeval_lib.models import pretrained, uses
 from radeval_lib.models.devices import device_of
 from radeval_lib.models.identity import checksum
-from radeval_lib.models.judges.base import LONGEST, JudgeError, Keep, Pair, prompt
 from radeval_lib.models.judges.green_prompt import is_released, released_chat, released_prompt
+from radeval_lib.rules.judge.base import LONGEST, JudgeError, Keep, Pair, prompt
 
 _STEP = 25  # words by which reports are shortened until a prompt fits
 AFTER_PROMPT = "\n\n"  # between prompt and analysis, where there is no chat template

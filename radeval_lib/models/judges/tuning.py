@@ -10,10 +10,10 @@ from radeval_lib.data.records import JudgedPair
 from radeval_lib.data.restricted import reveal
 from radeval_lib.errors import check_at_least
 from radeval_lib.models.batching import IGNORED, evaluating, stacked
-from radeval_lib.models.judges.base import JudgeError
 from radeval_lib.models.judges.language_model import AFTER_PROMPT
 from radeval_lib.models.pretrained import quiet
 from radeval_lib.models.saving import save_checkpoint
+from radeval_lib.rules.judge.base import JudgeError
 
 
 class JudgeTuning:

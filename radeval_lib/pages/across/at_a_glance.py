@@ -18,7 +18,7 @@ from radeval_lib.study.runs import Run
 from radeval_lib.study.scorecards import by_word
 from radeval_lib.study.verdicts import EXPERIMENT, IMPLEMENTED, NOT_REBUILT, RESTS_ON
 from radeval_lib.tables import table_html
-from radeval_lib.wording import in_words
+from radeval_lib.text_format import in_words
 
 CLAIMS = (
     "ratescore.claim_alignment",

@@ -15,12 +15,12 @@ from radeval_lib.metrics.base import Metric
 from radeval_lib.pages.across.oriented_scores import scored
 from radeval_lib.stats.resampling import mean_of_sums, sum_estimates
 from radeval_lib.study.runs import Run
-from radeval_lib.wording import joined
+from radeval_lib.text_format import joined
 
 
 def pairs(records: Sequence[TextPair]) -> pd.DataFrame:
-    """Edited reports as :func:`radeval_lib.synthetic.report_edits.edited` gives them: ``report``, ``edit``,
-    ``reference``, ``candidate``."""
+    """Edited reports as :func:`radeval_lib.rules.generator.report_edits.edited` gives them: ``report``,
+    ``edit``, ``reference``, ``candidate``."""
     rows = [(int(one.case), one.group, reveal(one.reference), reveal(one.candidate)) for one in records]
     return pd.DataFrame(rows, columns=["report", "edit", "reference", "candidate"])
 

@@ -12,19 +12,19 @@ import pandas as pd
 from matplotlib.figure import Figure
 
 from radeval_lib import plots
-from radeval_lib.cards.card import Card, metric_card
-from radeval_lib.cards.people import in_half
-from radeval_lib.cards.score_files import known_rows
-from radeval_lib.cards.scoring import MetricScorer
-from radeval_lib.cards.words import edit_costs, own
 from radeval_lib.data import recorded
+from radeval_lib.metric_cards.card import Card, metric_card
+from radeval_lib.metric_cards.people import in_half
+from radeval_lib.metric_cards.score_files import known_rows
+from radeval_lib.metric_cards.scoring import MetricScorer
+from radeval_lib.metric_cards.words import edit_costs, own
 from radeval_lib.metrics.base import Metric
 from radeval_lib.metrics.by_name import create
-from radeval_lib.origin import RECORDED_SCORES
 from radeval_lib.paths import RECORDED
+from radeval_lib.provenance import RECORDED_SCORES
 from radeval_lib.stats.inputs import FloatArray
 from radeval_lib.study.runs import Run
-from radeval_lib.wording import with_interval
+from radeval_lib.text_format import with_interval
 
 SETS = ("radpref", "mts_dialog")
 FIVE_LINES = Path(__file__).with_name("five_lines.csv")

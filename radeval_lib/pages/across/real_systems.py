@@ -11,14 +11,14 @@ from radeval_lib.data import recorded
 from radeval_lib.data.iu_systems import LAST_IMAGE, REFERENCES
 from radeval_lib.data.recorded import Recording
 from radeval_lib.metrics.by_name import create, get
-from radeval_lib.origin import RECORDED_SCORES
 from radeval_lib.pages.across.system_scores import SHUFFLES, difference, findings, first, means, titles
 from radeval_lib.pages.across.system_sets import CONSTANT, METRICS, SAME, outputs
 from radeval_lib.papers.printed_numbers import wide
+from radeval_lib.provenance import RECORDED_SCORES
 from radeval_lib.study.checks import above, under_every
 from radeval_lib.study.display import phrase
 from radeval_lib.study.runs import Run
-from radeval_lib.wording import in_words, joined, long_date, percent, with_interval
+from radeval_lib.text_format import in_words, joined, long_date, percent, with_interval
 
 NAME = "iu_systems"
 _ROUNDING = 2e-5  # of recorded scores

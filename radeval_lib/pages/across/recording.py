@@ -14,18 +14,18 @@ from typing import Any, NamedTuple, cast
 import pandas as pd
 import yaml
 
-from radeval_lib import atomic, checksums, origin, registry
+from radeval_lib import atomic, checksums, provenance, registry
 from radeval_lib.data import readers, recorded
 from radeval_lib.data.manifests import find, load_manifest
 from radeval_lib.errors import ParameterError
 from radeval_lib.metrics.base import Metric
 from radeval_lib.metrics.ratescore import RaTEScore
-from radeval_lib.models.judges.rules import judge_pair
 from radeval_lib.pages.across import systems_recording
 from radeval_lib.pages.across.recorded_sets import DECIMALS, SCORING, SETS, TABLES, Parts, names
 from radeval_lib.pages.across.recording_runs import absent, begin, require_known, require_texts, run_of
 from radeval_lib.pages.green import freeze
 from radeval_lib.pages.ratescore import learned_weights
+from radeval_lib.rules.judge import judge_pair
 from radeval_lib.study import code, recorded_metrics, recordings
 from radeval_lib.study.behaviours import recorded_behaviour
 from radeval_lib.study.runs import Run
@@ -216,7 +216,7 @@ def _about(name: str, root: Path, run: Run) -> dict[str, Any]:
         "licence": manifest.licence,
         "files": {place: checksums.of_file(path) for place, path in files if path},
         "profile": run.whole_profile.name,
-        "device": origin.device(run.whole_profile.device),
+        "device": provenance.device(run.whole_profile.device),
         "models": run.reading.used_models(),
-        "packages": origin.package_versions(),
+        "packages": provenance.package_versions(),
     }

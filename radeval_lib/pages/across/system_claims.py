@@ -14,7 +14,7 @@ from radeval_lib.data.recorded import Recording
 from radeval_lib.metrics.by_name import get
 from radeval_lib.pages.across.system_scores import difference, findings, first, means, titles
 from radeval_lib.pages.across.system_sets import CONSTANT
-from radeval_lib.wording import p_words
+from radeval_lib.text_format import p_words
 
 WORDS = ("bleu", "rouge_l", "meteor", "bertscore")
 """Metrics of words, or of words in context."""

@@ -46,11 +46,11 @@ from radeval_lib.metrics import create
 from radeval_lib.metrics.base import Metric
 from radeval_lib.metrics.bleu import Bleu
 from radeval_lib.metrics.observations import NO_FINDING, coded, label, observations, positive
-from radeval_lib.report_text import statements
+from radeval_lib.rules.generator.report_edits import HARMFUL
+from radeval_lib.rules.report_text import statements
 from radeval_lib.stats.inputs import FloatArray
 from radeval_lib.stats.permutation import Shuffled, shuffled
 from radeval_lib.stats.tokens import words
-from radeval_lib.synthetic.report_edits import HARMFUL
 
 FILES = tuple(name for name in iu_systems.FILES if name != iu_systems.LAST_IMAGE)
 """The files that are compared; MLRG by the first image of each study."""

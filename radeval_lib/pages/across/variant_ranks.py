@@ -11,7 +11,7 @@ from matplotlib.axes import Axes
 
 from radeval_lib import plots
 from radeval_lib.data.errors import DataError
-from radeval_lib.wording import in_words, joined, out_of
+from radeval_lib.text_format import in_words, joined, out_of
 
 
 def ranks(table: pd.DataFrame, systems: Sequence[str]) -> pd.DataFrame:

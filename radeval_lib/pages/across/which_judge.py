@@ -23,7 +23,7 @@ from radeval_lib.stats.correlations import beside_one_rater, coefficient
 from radeval_lib.stats.inputs import FloatArray
 from radeval_lib.stats.resampling import share_interval
 from radeval_lib.study.runs import Run
-from radeval_lib.wording import with_interval
+from radeval_lib.text_format import with_interval
 
 PERSON = "one grader"
 SEVERITIES: dict[str, Mapping[str, float]] = {

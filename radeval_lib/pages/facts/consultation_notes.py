@@ -11,7 +11,7 @@ from radeval_lib.data.errors import DataError
 from radeval_lib.data.records import NoteJudgement
 from radeval_lib.data.restricted import reveal
 from radeval_lib.stats.estimates import Estimate
-from radeval_lib.wording import with_interval
+from radeval_lib.text_format import with_interval
 
 RATIO, COUNTS = "share of errors that are omissions", ["incorrect statements", "omissions"]
 

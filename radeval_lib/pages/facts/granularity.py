@@ -13,9 +13,9 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
+from radeval_lib.rules.generator.fact_raters import count_facts, draw_descriptions
 from radeval_lib.stats.agreement import interval_alpha
 from radeval_lib.stats.fact_counts import FactCounts
-from radeval_lib.synthetic.fact_raters import count_facts, draw_descriptions
 
 RAW = {"R facts": "reference", "G facts": "generated", "G&R facts": "common", "G acc facts": "correct"}
 DERIVED = {"Precision": "precision", "Recall": "recall", "F-Score": "f_score"}

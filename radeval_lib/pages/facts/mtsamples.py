@@ -19,7 +19,7 @@ from radeval_lib.stats.resampling import share_interval
 from radeval_lib.study.checks import Check, Key, above, check_statement, check_value, under_every
 from radeval_lib.study.runs import Run
 from radeval_lib.study.verdicts import CANNOT_TELL
-from radeval_lib.wording import with_interval
+from radeval_lib.text_format import with_interval
 
 NAME = "mtsamples"
 PARTS = ("train", "development", "test")

@@ -21,7 +21,7 @@ from radeval_lib.stats.estimates import Estimate
 from radeval_lib.stats.inputs import FloatArray
 from radeval_lib.stats.resampling import ends, estimate, sum_draws
 from radeval_lib.study.runs import Run
-from radeval_lib.wording import with_interval
+from radeval_lib.text_format import with_interval
 
 RATED = {
     "grade": "rated_pairs",

@@ -15,7 +15,7 @@ from radeval_lib.data.restricted import reveal
 from radeval_lib.metrics.fact_rates import counts_of, shared_reference_counts
 from radeval_lib.stats.correlations import resample
 from radeval_lib.stats.estimates import Estimate
-from radeval_lib.wording import with_interval
+from radeval_lib.text_format import with_interval
 
 TARGETS = {"f1": "F1", "recall": "recall", "precision": "precision"}
 """Columns of :func:`table` that a metric may agree with, and how pages name them."""

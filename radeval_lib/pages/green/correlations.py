@@ -21,7 +21,7 @@ from radeval_lib.study.checks import Check, Key, check_statement, check_value
 from radeval_lib.study.printed_leads import lead_of_intervals, lead_of_shares, needs_of_intervals
 from radeval_lib.study.superiority import LEVEL, Lead, check_no_deficit, check_superiority
 from radeval_lib.tables import p_value, table_html
-from radeval_lib.wording import p_digits, p_words
+from radeval_lib.text_format import p_digits, p_words
 
 ENDS = ["estimate", "ci_low", "ci_high"]
 COUNTS = ("Error count GREEN", "Error count G-Rad (GPT-4)", "Error count GPT-4")

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from radeval_lib.lexicon.loading import load_lexicon
 from radeval_lib.pages.green.judging import CHEST
-from radeval_lib.synthetic import PlannedFinding, error_pairs
-from radeval_lib.synthetic.content import contradicts
-from radeval_lib.synthetic.difference import stated
-from radeval_lib.synthetic.generator import rerender, seeded
-from radeval_lib.synthetic.records import Denial, Meaning, Statement, SyntheticReport
+from radeval_lib.rules.generator import PlannedFinding, error_pairs
+from radeval_lib.rules.generator.content import contradicts
+from radeval_lib.rules.generator.difference import stated
+from radeval_lib.rules.generator.generator import rerender, seeded
+from radeval_lib.rules.generator.records import Denial, Meaning, Statement, SyntheticReport
+from radeval_lib.rules.lexicon.loading import load_lexicon
 
 FAULT = PlannedFinding("pleural_effusion", side="right", severity=1)
 """What the system sees by mistake."""

@@ -13,9 +13,9 @@ from typing import Any
 
 from radeval_lib import atomic, own_yaml
 from radeval_lib.errors import RadevalError
-from radeval_lib.models.judges.rules import judge_pair
 from radeval_lib.pages.green.judging import CHEST
-from radeval_lib.synthetic import error_pairs
+from radeval_lib.rules.generator import error_pairs
+from radeval_lib.rules.judge import judge_pair
 
 FREEZE = Path(__file__).with_name("freeze.yml")
 

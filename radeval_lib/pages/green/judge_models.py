@@ -17,7 +17,7 @@ from radeval_lib.stats.printed_counts import sums_that_print
 from radeval_lib.study.checks import Check, Key, check_bounds, check_statement, check_value
 from radeval_lib.study.printed_leads import lead_of_means
 from radeval_lib.study.superiority import check_superiority
-from radeval_lib.wording import in_words
+from radeval_lib.text_format import in_words
 
 COUNTS = ["significant errors", "insignificant errors", "matched findings"]
 LEXICAL = ["BERTScore", "ROUGE-L", "BLEU"]

@@ -9,13 +9,13 @@ import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 
-import radeval_lib.findings as findings
+import radeval_lib.rules.reader as findings
 from radeval_lib import plots
 from radeval_lib.data import openi
 from radeval_lib.data.restricted import reveal
 from radeval_lib.errors import RadevalError
-from radeval_lib.findings import read
-from radeval_lib.models.judges.rules import judge_pair
+from radeval_lib.rules.judge import judge_pair
+from radeval_lib.rules.reader import read
 from radeval_lib.stats.measures import f1
 from radeval_lib.stats.proportions import wilson
 from radeval_lib.stats.resampling import sum_estimates

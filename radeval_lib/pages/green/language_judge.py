@@ -16,15 +16,15 @@ from radeval_lib.data.restricted import Text, reveal
 from radeval_lib.metrics.green import parse
 from radeval_lib.models import naming
 from radeval_lib.models.batching import IGNORED
-from radeval_lib.models.judges.base import Pair
 from radeval_lib.models.judges.language_model import CausalJudge, pretrained_model
 from radeval_lib.models.judges.tuning import JudgeTuning, small_model
 from radeval_lib.models.training import train
 from radeval_lib.pages.green.judging import GreenSettings, seed_of, settings
 from radeval_lib.roles import generated
+from radeval_lib.rules.generator import green_pairs
+from radeval_lib.rules.judge.base import Pair
 from radeval_lib.study.profiles import profile
 from radeval_lib.study.runs import Run
-from radeval_lib.synthetic import green_pairs
 
 STAND_INS = (
     "generated reports; a simulated report generator, not a trained one; the cosine of token counts, not "

@@ -16,14 +16,14 @@ import pandas as pd
 from radeval_lib.data.categories import LETTERS
 from radeval_lib.data.records import Report
 from radeval_lib.data.restricted import reveal
-from radeval_lib.findings import read
-from radeval_lib.findings.meanings import IGNORED
-from radeval_lib.findings.vocabulary import vocabulary
-from radeval_lib.models.judges.rules import Judgement, judge_pair
-from radeval_lib.models.judges.rules.items import said
-from radeval_lib.models.judges.rules.relations import relation
-from radeval_lib.report_text import MASK, tokens
-from radeval_lib.synthetic.layouts import MARKED, WRAPPED, closed, sentences
+from radeval_lib.rules.generator.layouts import MARKED, WRAPPED, closed, sentences
+from radeval_lib.rules.judge import Judgement, judge_pair
+from radeval_lib.rules.judge.items import said
+from radeval_lib.rules.judge.relations import relation
+from radeval_lib.rules.reader import read
+from radeval_lib.rules.reader.meanings import IGNORED
+from radeval_lib.rules.reader.vocabulary import vocabulary
+from radeval_lib.rules.report_text import MASK, tokens
 
 _MIRRORED = "bacdfe"
 """What each error, a to f, becomes where reference and candidate change places: a false finding (a) is then

@@ -14,16 +14,16 @@ import pandas as pd
 
 from radeval_lib.data.radpref import CANDIDATES
 from radeval_lib.metrics.green import clean, parse
-from radeval_lib.models.judges.base import Judge
 from radeval_lib.models.judges.opening import open_judge
 from radeval_lib.models.pretrained import RULES
 from radeval_lib.pages.green.radpref_scores import oriented, recorded_columns
 from radeval_lib.placeholders import refuse
 from radeval_lib.registry import ABSENT
+from radeval_lib.rules.judge.base import Judge
 from radeval_lib.stats.estimates import Estimate
 from radeval_lib.stats.resampling import mean_difference, sum_estimates
 from radeval_lib.study.runs import Run
-from radeval_lib.wording import with_interval
+from radeval_lib.text_format import with_interval
 
 OTHERS = {"weighted errors": "green_rules_errors", "ROUGE-L": "rouge_l"}
 """Scores beside GREEN and the counts of its judge: errors by the weights of our rules, and words."""

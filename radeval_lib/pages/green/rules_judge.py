@@ -11,15 +11,15 @@ from radeval_lib.data.radpref import MARKS
 from radeval_lib.errors import RadevalError
 from radeval_lib.metrics.error_profile import ErrorCounts
 from radeval_lib.metrics.error_profile import error_counts as judge_counts
-from radeval_lib.models.judges.rules import Judgement, judge_pair
 from radeval_lib.pages.green.ceilings import joint_ceilings, marked, with_marks
 from radeval_lib.pages.green.judging import CHEST, seed_of
 from radeval_lib.pages.green.radpref_scores import oriented, recorded_columns
+from radeval_lib.rules.generator import SyntheticError, error_pairs, rewrite
+from radeval_lib.rules.judge import Judgement, judge_pair
 from radeval_lib.stats.agreement import mean_of_others
 from radeval_lib.stats.correlations import Resampled, resample
 from radeval_lib.stats.inputs import FloatArray
 from radeval_lib.study.runs import Run
-from radeval_lib.synthetic import SyntheticError, error_pairs, rewrite
 
 LEXICAL = {
     "ROUGE-1": "rouge_1",

@@ -22,7 +22,7 @@ from radeval_lib.stats import agreement
 from radeval_lib.stats.estimates import Estimate
 from radeval_lib.stats.resampling import share_interval
 from radeval_lib.study.runs import Run
-from radeval_lib.wording import in_words, with_interval
+from radeval_lib.text_format import in_words, with_interval
 
 
 def against_silence(frame: pd.DataFrame) -> pd.DataFrame:

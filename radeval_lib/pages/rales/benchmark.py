@@ -9,7 +9,7 @@ from itertools import combinations
 import pandas as pd
 from matplotlib.figure import Figure
 
-from radeval_lib import plots, wording
+from radeval_lib import plots, text_format
 from radeval_lib.pages.rales.leaderboard import SCORE, PercentScores, scores
 from radeval_lib.pages.rales.optimism import GAINS, optimism_by_trials
 from radeval_lib.pages.rales.results import REGIMES
@@ -19,7 +19,7 @@ from radeval_lib.stats.estimates import Estimate
 from radeval_lib.study import stand_ins
 from radeval_lib.study.checks import Check, check_setting, check_statement
 from radeval_lib.study.runs import Run
-from radeval_lib.wording import out_of
+from radeval_lib.text_format import out_of
 
 PAPERS_DATA = {
     "graph_corpus": "radgraph",
@@ -66,7 +66,7 @@ def gains_of_search(run: Run, trials: pd.DataFrame) -> pd.DataFrame:
     shown = gains[["trials"]].copy()
     for name in GAINS:
         ends = zip(gains[name], gains[f"{name}_low"], gains[f"{name}_high"], strict=True)
-        shown[name] = [wording.with_interval(value, low, high, "+.1f") for value, low, high in ends]
+        shown[name] = [text_format.with_interval(value, low, high, "+.1f") for value, low, high in ends]
     return shown
 
 
@@ -92,7 +92,7 @@ def flat(by_regime: Mapping[str, PercentScores], share: float) -> str:
         # "MiniLM, untrained" would read as two entries of a list.
         names = [re.sub(", (.*)", r" (\1)", name) for name in scored.index[scored <= share]]
         every = len(names) == len(scored) > 1
-        which = out_of(len(names), len(scored)) if every else wording.joined(names)
+        which = out_of(len(names), len(scored)) if every else text_format.joined(names)
         if names:
             parts.append(f"with {REGIMES[regime]} {which}")
     return "; ".join(parts) or "none"
@@ -102,7 +102,8 @@ def data_words(run: Run) -> str:
     """What the encoders are fitted to and scored on, as a sentence."""
     own = [stand_ins.title(name) for name in PAPERS_DATA.values()]
     if all(run.evidence(role) == "synthetic" for role in PAPERS_DATA):
-        return f"All {wording.in_words(len(own))} data sets are generated, not {wording.joined(own, 'or')}."
+        count, names = text_format.in_words(len(own)), text_format.joined(own, "or")
+        return f"All {count} data sets are generated, not {names}."
     named = run.stand_in(PAPERS_DATA) or "the paper's own data sets"
     return f"Data: {named}."
 

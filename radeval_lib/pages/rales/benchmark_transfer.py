@@ -13,7 +13,7 @@ from scipy import stats
 
 from radeval_lib import plots, study
 from radeval_lib.pages.rales.printed_scores import colours, domains
-from radeval_lib.wording import out_of
+from radeval_lib.text_format import out_of
 
 _LABELS = {  # points right of and above the dot, where the usual place would touch a line or another name
     "BERT_base": (-1, 12),

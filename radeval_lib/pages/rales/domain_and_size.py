@@ -29,7 +29,7 @@ from radeval_lib.papers.rounding import rounding_range
 from radeval_lib.stats.estimates import Estimate
 from radeval_lib.study.checks import Check, Key, check_statement
 from radeval_lib.study.superiority import Lead, check_superiority
-from radeval_lib.wording import out_of
+from radeval_lib.text_format import out_of
 
 SHARES = ("100%", "10%", "1%")
 """Of the labels, as the paper's tests compare them."""

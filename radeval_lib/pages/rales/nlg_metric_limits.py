@@ -21,7 +21,7 @@ from radeval_lib.stats.estimates import Estimate
 from radeval_lib.stats.proportions import wilson
 from radeval_lib.study.checks import Check, Key, below, check_statement
 from radeval_lib.study.runs import Run
-from radeval_lib.wording import joined
+from radeval_lib.text_format import joined
 
 if TYPE_CHECKING:
     from radeval_lib.metrics.base import Metric

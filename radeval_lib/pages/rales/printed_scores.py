@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 
 from radeval_lib import plots, study
-from radeval_lib.wording import out_of
+from radeval_lib.text_format import out_of
 
 GENERAL = "General"
 SPECIAL = ["Clinical", "Radiology"]

@@ -17,7 +17,7 @@ from radeval_lib.pages.rales.printed_scores import GENERAL, SETTINGS, models
 from radeval_lib.papers.printed_numbers import printed, released
 from radeval_lib.stats.printed_counts import counts_that_print, predictions_that_print
 from radeval_lib.study.checks import WIDEST, Check, above, check_statement, under_every
-from radeval_lib.wording import out_of
+from radeval_lib.text_format import out_of
 
 _READ_N, _READ_F1 = 7, 0.1
 """How closely the dots of Figure 5 can be read."""

@@ -23,7 +23,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from radeval_lib import atomic, origin
+from radeval_lib import atomic, provenance
 from radeval_lib.errors import SearchError
 from radeval_lib.pages.rales.settings import Dimension
 from radeval_lib.paths import display_path
@@ -79,7 +79,7 @@ def search(
             "nothing to search", display_path(folder), "Name at least one setting and its range."
         )
     ranges = {key: dimension.model_dump() for key, dimension in space.items()}
-    _clear_unless(folder, {**what, "space": ranges, "conditions": origin.conditions()})
+    _clear_unless(folder, {**what, "space": ranges, "conditions": provenance.conditions()})
     optuna = _optuna()
     study = optuna.create_study(direction="maximize")
     dimensions = {name: _distribution(dimension) for name, dimension in space.items()}

@@ -20,7 +20,7 @@ from radeval_lib.stats.proportions import wilson
 from radeval_lib.study.checks import Check, Key
 from radeval_lib.study.printed_leads import lead_of_correlations, lead_of_shares
 from radeval_lib.study.superiority import Lead, check_superiority
-from radeval_lib.wording import out_of
+from radeval_lib.text_format import out_of
 
 
 def pairs_assumed(sizes: pd.Series) -> dict[str, int]:

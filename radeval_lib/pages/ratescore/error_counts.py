@@ -16,7 +16,7 @@ from radeval_lib.study.checks import Key, above
 from radeval_lib.study.display import phrase
 from radeval_lib.study.page_runs import OpenExhibit
 from radeval_lib.study.runs import Run
-from radeval_lib.wording import with_interval
+from radeval_lib.text_format import with_interval
 
 LENGTHS = ["words, reference", "words, candidate"]
 TITLES = {"errors": "errors, counted", "share": "share of possible errors"}

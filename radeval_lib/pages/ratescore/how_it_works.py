@@ -9,14 +9,14 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from radeval_lib import synthetic
 from radeval_lib.metrics.ratescore import Explanation, RaTEScore, Scorer
 from radeval_lib.models import encoders
 from radeval_lib.pages.ratescore.partial_metric import EQUAL_WEIGHTS, scored
+from radeval_lib.rules import generator
 from radeval_lib.stats.correlations import coefficient, resample
 from radeval_lib.study.runs import Run
 from radeval_lib.study.superiority import LEVEL
-from radeval_lib.wording import with_interval
+from radeval_lib.text_format import with_interval
 
 BASE = "released rules"
 CHOICES: dict[str, tuple[str, dict[str, Any]]] = {
@@ -32,8 +32,8 @@ CHOICES: dict[str, tuple[str, dict[str, Any]]] = {
 
 
 def pair_with_penalty(
-    encoder: encoders.Encoder, pairs: Iterable[synthetic.ErrorPair]
-) -> tuple[synthetic.ErrorPair, Explanation]:
+    encoder: encoders.Encoder, pairs: Iterable[generator.ErrorPair]
+) -> tuple[generator.ErrorPair, Explanation]:
     """The first short pair in whose candidate an entity meets the penalty, and its score by true entities.
 
     A pair is short if both sides have at most three sentences with three to five entities in all, and the
@@ -53,11 +53,11 @@ def pair_with_penalty(
         result = Scorer("long").score(ours, theirs, embeddings=(first, second))
         if result.precision is not None and min(result.precision.penalties) < 1:
             return pair, result
-    raise synthetic.SyntheticError("no short pair meets the penalty", "pair_with_penalty", "Give more pairs.")
+    raise generator.SyntheticError("no short pair meets the penalty", "pair_with_penalty", "Give more pairs.")
 
 
-def _short(pair: synthetic.ErrorPair) -> bool:
-    remarks = any(isinstance(row.content, synthetic.Remark) for row in pair.reference.plan)
+def _short(pair: generator.ErrorPair) -> bool:
+    remarks = any(isinstance(row.content, generator.Remark) for row in pair.reference.plan)
     sides = (pair.reference.findings, pair.candidate.findings)
     return not remarks and all(len(side.sentences) <= 3 <= len(side.entities) <= 5 for side in sides)
 

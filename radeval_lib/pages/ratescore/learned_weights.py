@@ -20,7 +20,7 @@ from radeval_lib.stats.estimates import Estimate
 from radeval_lib.study.display import phrase
 from radeval_lib.study.runs import Run
 from radeval_lib.study.superiority import LEVEL
-from radeval_lib.wording import p_words, with_interval
+from radeval_lib.text_format import p_words, with_interval
 
 EQUAL, _ENCODER = EQUAL_WEIGHTS.name, "encoder: "
 LEARNED = {"long": "released, for long texts", "short": "released, for short texts"}

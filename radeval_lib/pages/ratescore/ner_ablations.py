@@ -15,7 +15,7 @@ from radeval_lib.papers.rounding import rounding_range
 from radeval_lib.stats.estimates import Estimate
 from radeval_lib.stats.proportions import wilson
 from radeval_lib.study.checks import Check, Key, check_readings, check_statement, under_every
-from radeval_lib.wording import joined
+from radeval_lib.text_format import joined
 
 BOTH, SINGLE = "Radiopaedia + MIMIC-IV", ("Radiopaedia", "MIMIC-IV")
 MEASURES = ["precision", "recall", "F1", "accuracy"]

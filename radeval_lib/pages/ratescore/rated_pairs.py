@@ -16,7 +16,7 @@ from radeval_lib.study.metric_agreement import Agreement
 from radeval_lib.study.page_runs import OpenExhibit
 from radeval_lib.study.superiority import LEVEL
 from radeval_lib.tables import p_value
-from radeval_lib.wording import in_words, joined, ordinal, with_interval
+from radeval_lib.text_format import in_words, joined, ordinal, with_interval
 
 
 class Experiment(NamedTuple):

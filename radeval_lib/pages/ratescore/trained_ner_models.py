@@ -22,7 +22,7 @@ from radeval_lib.study.checks import Key, above
 from radeval_lib.study.display import phrase
 from radeval_lib.study.page_runs import OpenExhibit
 from radeval_lib.study.runs import Basis, Run
-from radeval_lib.wording import joined, with_interval
+from radeval_lib.text_format import joined, with_interval
 
 SCHEMES = {"iob": "IOB", "span": "spans"}
 _ROWS = {

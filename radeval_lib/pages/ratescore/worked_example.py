@@ -9,7 +9,7 @@ import pandas as pd
 from numpy.typing import NDArray
 from scipy import optimize
 
-from radeval_lib import origin
+from radeval_lib import provenance
 from radeval_lib.data.categories import RATE_TYPES
 from radeval_lib.metrics import ratescore
 from radeval_lib.metrics.ratescore import Explanation, Options, Weights
@@ -17,7 +17,7 @@ from radeval_lib.papers.printed_numbers import Printed, printed_in
 from radeval_lib.papers.rounding import rounding_range
 from radeval_lib.paths import ROOT
 from radeval_lib.study.checks import Check, Key, check_statement, check_value
-from radeval_lib.wording import joined
+from radeval_lib.text_format import joined
 
 ANATOMY, ABNORMALITY, DISEASE, NORMAL, NO_DISEASE = ratescore.TYPES
 _KINDS = dict(zip(RATE_TYPES, ratescore.TYPES, strict=True))
@@ -25,7 +25,7 @@ _KINDS = dict(zip(RATE_TYPES, ratescore.TYPES, strict=True))
 
 def released_weights() -> dict[str, Weights]:
     """Both released sets of weights, by the length of the texts that they are for."""
-    origin.note_printed(origin.RELEASED, ROOT / "radeval_lib/metrics/ratescore/weights.yml")
+    provenance.note_printed(provenance.RELEASED, ROOT / "radeval_lib/metrics/ratescore/weights.yml")
     return {name: ratescore.load(name) for name in ("short", "long")}
 
 

@@ -20,7 +20,7 @@ from radeval_lib.papers.printed_numbers import Printed, quotations, quoted
 from radeval_lib.stats import tokens
 from radeval_lib.study.checks import Check, check_statement, check_value, under_every
 from radeval_lib.study.page_runs import PageRun
-from radeval_lib.wording import out_of
+from radeval_lib.text_format import out_of
 
 
 def check_openi(reports: list[Report], printed: Printed) -> Check:

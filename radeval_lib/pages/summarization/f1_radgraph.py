@@ -16,7 +16,7 @@ from radeval_lib.metrics import radgraph
 from radeval_lib.metrics.radgraph import Direction, Graph, Level
 from radeval_lib.papers.printed_numbers import Printed, by_name, printed, quotations
 from radeval_lib.study.checks import Check, check_one_rule, check_statement
-from radeval_lib.wording import out_of
+from radeval_lib.text_format import out_of
 
 Edge = tuple[str, str]
 

@@ -23,10 +23,10 @@ from radeval_lib.metrics.radgraph import (
     triplets,
 )
 from radeval_lib.models.graph.extraction import Extractor
+from radeval_lib.rules.generator.export import radgraph_json
+from radeval_lib.rules.generator.planted_errors import ErrorPair
 from radeval_lib.stats.estimates import Estimate
 from radeval_lib.stats.measures import MICRO, intervals
-from radeval_lib.synthetic.export import radgraph_json
-from radeval_lib.synthetic.planted_errors import ErrorPair
 
 _TITLES = {"entity": "entities", "relation": "relations", "strict": "relations with typed ends"}
 _COUNTS = ["matched", "predicted", "gold", "unseen"]

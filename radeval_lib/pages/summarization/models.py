@@ -18,7 +18,7 @@ from radeval_lib.stats.estimates import Estimate
 from radeval_lib.study.checks import Check, check_statement
 from radeval_lib.study.profiles import CELL_MODEL
 from radeval_lib.study.runs import Basis, Run
-from radeval_lib.wording import joined, out_of
+from radeval_lib.text_format import joined, out_of
 
 _PAPERS = ("T5", "BART", "BioBART")
 """How the names of the paper's systems begin."""

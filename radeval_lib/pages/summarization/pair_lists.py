@@ -12,7 +12,7 @@ import pandas as pd
 from radeval_lib.errors import PrintedError
 from radeval_lib.papers.printed_numbers import printed, quotations, quoted
 from radeval_lib.study.checks import Check, check_statement, check_value, under_every
-from radeval_lib.wording import out_of
+from radeval_lib.text_format import out_of
 
 _NAMED = re.compile(r"modalities \(([^)]*)\) and seven anatomies \(([^)]*)\)")
 

@@ -18,7 +18,7 @@ from radeval_lib.models.naming import title
 from radeval_lib.models.summarizers.base import Summarizer
 from radeval_lib.models.summarizers.extractive import ClusterExtractor, LeadSentences, SentenceSelector
 from radeval_lib.models.training import TrainingSettings, train
-from radeval_lib.wording import joined
+from radeval_lib.text_format import joined
 
 Made = TypeVar("Made")
 Kind = Literal["lead", "clusters", "selector", "pointer", "seq2seq", "encoder_decoder"]

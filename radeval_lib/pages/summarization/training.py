@@ -20,7 +20,7 @@ from radeval_lib.pages.summarization.corpora import divided, drawn, named
 from radeval_lib.pages.summarization.systems import System, make
 from radeval_lib.registry import datasets_of
 from radeval_lib.study.runs import Run
-from radeval_lib.wording import joined
+from radeval_lib.text_format import joined
 
 COMMONEST = "Most frequent impression"
 """The impression that the training reports of a corpus have most often, whatever the findings: no system, and

@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from radeval_lib.models.judges.base import JudgeError
 from radeval_lib.models.judges.endpoint import EndpointJudge
 from radeval_lib.models.judges.opening import CachedJudge
+from radeval_lib.rules.judge.base import JudgeError
 
 RELEASED = Path(__file__).with_name("released_chat.txt")
 PAIR = ("No effusion.\n  Heart size is {normal}.", "Small right\tpleural effusion.")

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from radeval_lib.models.judges.rules import judge_pair
+from radeval_lib.rules.judge import judge_pair
 
 _OWN = Path(__file__).with_name("kinds.csv")
 

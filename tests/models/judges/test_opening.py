@@ -5,10 +5,10 @@ import pytest
 from radeval_lib.data.errors import StatementError
 from radeval_lib.models import naming
 from radeval_lib.models.identity import checksum
-from radeval_lib.models.judges.base import JudgeError
 from radeval_lib.models.judges.endpoint import EndpointJudge
 from radeval_lib.models.judges.opening import open_judge
-from radeval_lib.models.judges.rules import RulesJudge
+from radeval_lib.rules.judge import RulesJudge
+from radeval_lib.rules.judge.base import JudgeError
 
 
 def test_rules_need_no_model():

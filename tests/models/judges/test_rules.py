@@ -8,11 +8,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from radeval_lib.errors import RadevalError
-from radeval_lib.lexicon.significance import Context, significance
 from radeval_lib.metrics import green
-from radeval_lib.models.judges.rules import RulesJudge, judge_pair
-from radeval_lib.synthetic import error_pairs, rewrite
-from radeval_lib.synthetic.records import SyntheticError
+from radeval_lib.rules.generator import error_pairs, rewrite
+from radeval_lib.rules.generator.records import SyntheticError
+from radeval_lib.rules.judge import RulesJudge, judge_pair
+from radeval_lib.rules.lexicon.significance import Context, significance
 
 
 def kinds(reference, candidate):

@@ -1,5 +1,0 @@
-"""The judge by rules: findings of both reports aligned, every difference named, weighed and explained."""
-
-from radeval_lib.models.judges.rules.judge import JudgedError, Judgement, RulesJudge, judge_pair
-
-__all__ = ["JudgedError", "Judgement", "RulesJudge", "judge_pair"]

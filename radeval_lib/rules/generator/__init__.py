@@ -1,0 +1,31 @@
+"""Synthetic radiology reports with complete gold truth, controlled errors and rewrites.
+
+A report is drawn as a meaning (findings with place, side, severity, size, certainty and change; denials;
+normal statements) and then said in words, so that every annotation is exact by construction and an error can
+be made in the meaning alone. See ``lexicon/README.md`` for what the generator knows, and :mod:`.grammar` for
+the rules of annotation.
+
+>>> from radeval_lib.rules import generator
+>>> report = next(generator.generate(1, seed=0, modality_anatomy=("X-Ray", "CHEST")))
+>>> pair = generator.inject(report, [("a", True)])
+>>> [error.category for error in pair.errors]
+['a']
+"""
+
+from radeval_lib.lazy import names_of
+
+_HOMES = {
+    "radeval_lib.rules.generator.answers": "green_answer",
+    "radeval_lib.rules.generator.difference": "CATEGORIES GoldError ReportDifference compare",
+    "radeval_lib.rules.generator.export": "iob radgraph_json",
+    "radeval_lib.rules.generator.generator": "MIMIC_RRS_PAIRS MIMIC_RRS_TRAINED generate report_at",
+    "radeval_lib.rules.generator.pairings": "HEURISTICS green_pairs",
+    "radeval_lib.rules.generator.planted_errors": "ErrorPair error_pairs inject",
+    "radeval_lib.rules.generator.records": (
+        "STYLES AnnotatedText Denial Normal PlannedFinding Remark Statement SyntheticError SyntheticReport"
+    ),
+    "radeval_lib.rules.generator.rewrites": "opposite rewrite triad",
+    "radeval_lib.rules.lexicon.entries": "CHEXPERT",
+    "radeval_lib.rules.lexicon.markup": "tokenize",
+}
+__getattr__ = names_of(__name__, _HOMES)

@@ -1,0 +1,344 @@
+"""Clauses: how a finding fills the slots of a frame."""
+
+from __future__ import annotations
+
+from functools import partialmethod
+
+from radeval_lib.rules.generator.builder import TextBuilder
+from radeval_lib.rules.generator.frames import Byte, Frame, article, byte, load_words, pick, size_phrase
+from radeval_lib.rules.generator.records import PlannedFinding, SpatialRelation, Style
+from radeval_lib.rules.lexicon.entries import Place, State
+from radeval_lib.rules.lexicon.loading import load_lexicon
+from radeval_lib.rules.lexicon.markup import Phrase
+from radeval_lib.rules.report_text.characters import Span
+
+#: Words of the longest entity; span-based taggers look at no longer ones (Zhao et al. 2024, appendix A.9).
+LONGEST_SPAN = 8
+
+
+class Clause:
+    """What all clauses share: words, and the id of the observation (or structure) spoken of.
+
+    Slot ``x`` of a frame is filled by the method ``slot_x``.
+    """
+
+    def __init__(self, builder: TextBuilder, style: Style, wording: int, label: str) -> None:
+        self.builder, self.lexicon, self.words = builder, load_lexicon(), load_words()
+        self.style, self.wording, self.label = style, wording, label
+        self.head = -1
+
+    def run(self, frame: Frame) -> None:
+        """Say the frame, slot by slot."""
+        builder = self.builder
+        for name, text, phrase in frame.operations:
+            if name == "word":
+                builder.word(text)
+            elif phrase is None:
+                getattr(self, f"slot_{name}")()
+            else:  # an annotated word of change; a denied one is itself negated ("not changed")
+                _, head, _ = builder.phrase(phrase, "OBS-DA" if name == "denied" else self.label)
+                if self.head >= 0:
+                    builder.relate(head, "modify", self.head)
+
+    def slot_seen(self) -> None:
+        self.builder.word(pick(self.words.lists["seen"], self.wording, Byte.VERB))
+
+    def slot_since(self) -> None:
+        self.builder.word(pick(self.words.lists["since"], self.wording, Byte.SINCE))
+
+
+class FindingClause(Clause):
+    """A finding; names, form of its place and so on are chosen from the wording on creation."""
+
+    def __init__(self, builder: TextBuilder, style: Style, wording: int, finding: PlannedFinding) -> None:
+        super().__init__(builder, style, wording, "OBS-U" if finding.certainty == "uncertain" else "OBS-DP")
+        lexicon = self.lexicon
+        concept = self.concept = lexicon.concepts[finding.concept]
+        self.finding = finding
+        self.rate = "Anatomy" if concept.device else "Disease" if concept.disease else "Abnormality"
+        self.place: Place | None = lexicon.places[finding.place] if finding.place else None
+        self.state: State | None = None
+        self.span: Span = (0, 0)
+        self.diagnosis: Span | None = None
+        self.hedge: Span | None = None
+        self.roles: list[tuple[Span, Span]] = []
+        self.subject = -1
+        self.change_form = ""
+        self.looks_later = False
+        if concept.names:
+            self._choose_name()
+        place, dice = self.place, byte(wording, Byte.PLACE)
+        self.short = bool(place and place.shorts and style == "hospital" and dice & 12 == 0)
+        self.place_before = bool(
+            place
+            and dice & 1
+            and not concept.device
+            and finding.side in place.premodifiers
+            and concept.names
+            # "cyst of the left kidney", not "left renal renal cyst"
+            and not place.premodifiers[finding.side][0].words & self.words_of_name
+        )
+        self.size_inside = byte(wording, Byte.SIZE) & 1 == 0
+
+    def _choose_name(self) -> None:
+        """Set the name and what follows from it; if possible, it repeats no word of appearance and place."""
+        finding, names = self.finding, self.concept.names
+        looks = frozenset[str]().union(*(self.lexicon.looks[look].words for look in finding.looks))
+        if looks:
+            names = tuple(name for name in names if not name.words & looks) or names
+        if self.style == "hospital" and self.concept.shorts and not finding.many:
+            names = names + self.concept.shorts
+        if finding.many:
+            names = tuple(name for name in names if name.number == "count") or names
+        if self.place is not None:  # "cyst of the left kidney" rather than "renal cyst of the left kidney"
+            said = self.place.nouns[finding.side][0].words
+            names = tuple(name for name in names if not name.words & said) or names
+        name = pick(names, self.wording, Byte.NAME)
+        self.number = name.number
+        self.plural = name.number == "plural" or (
+            name.number == "count" and (finding.many or finding.side == "bilateral")
+        )
+        self.lead = name.lead
+        self.words_of_name = name.words
+        self.name: Phrase = name.many if self.plural else name.one
+
+    # --- noun phrase ---
+
+    def modifiers(self) -> list[Phrase]:
+        """What stands before the noun: number, change, severity, size, appearance, lead; in this order."""
+        finding, words, wording = self.finding, self.words, self.wording
+        concept = self.concept
+        pieces: list[Phrase] = []
+        if finding.many:
+            pieces.append(pick(words.many, wording, Byte.EXTRA))
+        if self.change_form == "pre" and finding.change:
+            table = words.before[concept.size is not None]
+            pieces.append(pick(table[finding.change], wording, Byte.CHANGE))
+        if finding.severity is not None and concept.scale:
+            steps = words.scales[concept.scale, "adjectives"]
+            pieces.append(pick(steps[finding.severity], wording, Byte.SEVERITY))
+        if finding.size_mm and self.size_inside and not concept.device:
+            pieces.append(self._size_phrase())
+        if finding.looks and not self.looks_later:
+            looks = (self.lexicon.looks[look] for look in finding.looks)
+            pieces += [look for look in looks if not look.words & self.words_of_name]
+        if self.lead is not None:
+            pieces.append(self.lead)
+        return pieces
+
+    def _modifiers_that_fit(self) -> list[Phrase]:
+        """The modifiers; place, size and change go behind the noun where it would become too long a span."""
+        behind = {"place_before": False, "size_inside": False, "change_form": "post", "": None}
+        for put_behind, value in behind.items():
+            pieces = self.modifiers()
+            words = sum(len(piece.text.split()) for piece in [*pieces, self.name])
+            if self.place_before and self.place is not None:
+                words += max(len(p.text.split()) for p in self.place.premodifiers[self.finding.side])
+            if words <= LONGEST_SPAN or not put_behind:
+                break
+            if put_behind != "change_form" or self.change_form == "pre":
+                setattr(self, put_behind, value)
+        return pieces
+
+    def noun_phrase(self, determiner: str) -> None:
+        """The noun phrase; ``determiner`` is "a" (as needed), "the" or "" (none)."""
+        finding, builder = self.finding, self.builder
+        pieces = self._modifiers_that_fit()
+        located: Phrase | None = None
+        if self.place is not None:
+            if self.place_before:
+                located = pick(self.place.premodifiers[finding.side], self.wording, Byte.EXTRA)
+        elif finding.side:
+            located = self.words.sides[finding.side]
+        first = pieces[0] if pieces else located or self.name
+        if determiner == "the":
+            builder.word("the")
+        elif determiner == "a" and (first.text.endswith(" of") or not (self.plural or self.number == "mass")):
+            builder.word(article(first.text))
+        said = [builder.phrase(piece, self.label) for piece in pieces]
+        where = -1
+        if located is not None:
+            said.append(builder.phrase(located))
+            where = said[-1][2]
+        said.append(builder.phrase(self.name, self.label))
+        start, (_, self.head, anatomy) = said[0][0], said[-1]
+        for _, head, _ in said[: len(pieces)]:
+            builder.relate(head, "modify", self.head)
+        if where >= 0 and self.place is None and anatomy >= 0:
+            builder.relate(where, "modify", anatomy)  # "left pleural effusion"
+        elif where >= 0:
+            builder.relate(self.head, "located_at", where)
+        if self.subject >= 0:
+            builder.relate(self.head, "located_at", self.subject)
+        self.span = (start, builder.end)
+        builder.entity(start, builder.end, self.rate)
+
+    slot_np = partialmethod(noun_phrase, "a")
+    slot_bare = partialmethod(noun_phrase, "")
+    slot_the = partialmethod(noun_phrase, "the")
+
+    def _agree(self, one: str, many: str) -> None:
+        """A verb that agrees with the noun phrase, or with the subject of the predicate."""
+        self.builder.word(many if self.plural else one)
+
+    slot_be = partialmethod(_agree, "is", "are")
+    slot_have = partialmethod(_agree, "has", "have")
+    slot_remain = partialmethod(_agree, "remains", "remain")
+    slot_appear = partialmethod(_agree, "appears", "appear")
+
+    # --- attributes ---
+
+    def _size_phrase(self) -> Phrase:
+        size = self.finding.size_mm or ()
+        big = min(size) >= 10 and byte(self.wording, Byte.SIZE) & 6 != 0
+        return size_phrase(size, big or self.concept.device)
+
+    def _say_size(self) -> None:
+        _, head, _ = self.builder.phrase(self._size_phrase(), self.label)
+        self.builder.relate(head, "modify", self.head)
+
+    def slot_size(self) -> None:
+        """ " measuring 8 mm", unless said before the noun."""
+        if self.finding.size_mm and not self.size_inside and not self.concept.device:
+            self.builder.word(pick(self.words.lists["measure"], self.wording, Byte.EXTRA))
+            self._say_size()
+
+    def _say_place(self) -> tuple[Span, int]:
+        """Say the place; returns its span and the id of its anatomy."""
+        place, side, builder = self.place, self.finding.side, self.builder
+        assert place is not None
+        if place.article and side != "bilateral":
+            builder.word("the")
+        forms = place.shorts[side] if self.short and side in place.shorts else place.nouns[side]
+        start, _, anatomy = builder.phrase(pick(forms, self.wording, Byte.EXTRA))
+        builder.entity(start, builder.end, "Anatomy")
+        return (start, builder.end), anatomy
+
+    def _locate(self) -> None:
+        """Say preposition and place, and note the spatial relation."""
+        assert self.place is not None
+        prepositions = self.place.prepositions
+        if self.concept.device:  # a tip is in the stomach, never of it
+            prepositions = tuple(word for word in prepositions if word != "of") or ("in",)
+        indicator = self.builder.word(pick(prepositions, self.wording, Byte.LIST))
+        landmark, anatomy = self._say_place()
+        self.builder.relate(self.head, "located_at", anatomy)
+        self.roles.append((indicator, landmark))
+
+    def slot_loc(self) -> None:
+        """ " in the right lower lobe", unless said before the noun."""
+        if self.place is not None and not self.place_before:
+            self._locate()
+
+    def slot_tip(self) -> None:
+        """ " with the tip in the SVC", " terminating 4 cm above the carina"."""
+        if self.place is None:
+            return
+        if not self.concept.tip:
+            self._locate()
+            return
+        options = self.words.lists["tip"]["many" if self.plural else "one"]
+        self.builder.word(pick(options, self.wording, Byte.CAUSE).strip())
+        if self.finding.size_mm:
+            self._say_size()
+        self._locate()
+
+    def slot_where(self) -> None:
+        """The place as the subject of the sentence."""
+        _, self.subject = self._say_place()
+
+    def slot_show(self) -> None:
+        """The verb whose subject is the place."""
+        assert self.place is not None
+        number = "many" if self.place.plural or self.finding.side == "bilateral" else "one"
+        self.builder.word(pick(self.words.lists["show"], self.wording, Byte.VERB)[number])
+
+    def slot_change(self) -> None:
+        """ ", unchanged from prior", where the change is said behind."""
+        if self.finding.change and self.change_form == "post":
+            self.builder.word(",")
+            self._say_change("post" if self.state is None else "state")
+
+    def slot_changed(self) -> None:
+        """The change as the predicate: "has increased"."""
+        self._say_change("verb")
+
+    def _say_change(self, form: str) -> None:
+        assert self.finding.change is not None
+        table = self.words.change[form, form != "state" and self.concept.size is not None]
+        self.run(pick(table[self.finding.change], self.wording, Byte.CHANGE))
+
+    def slot_again(self) -> None:
+        """The change before the noun phrase: "interval increase in the ..."."""
+        assert self.finding.change is not None
+        self.run(pick(self.words.again[self.finding.change], self.wording, Byte.CHANGE))
+
+    def slot_cause(self) -> None:
+        """ ", suggestive of pneumonia"."""
+        if self.finding.suggests is None:
+            return
+        builder = self.builder
+        builder.word(",")
+        concept = self.lexicon.concepts[self.finding.suggests]
+        name = pick(concept.names, self.wording, Byte.SEVERITY)
+        hedges = self.words.lists["cause" if name.number == "count" else "due"][self.style]
+        self.hedge = builder.word(pick(hedges, self.wording, Byte.CAUSE))
+        several = self.plural and self.state is None and name.number == "count"
+        phrases = [name.lead] if name.lead else []
+        phrases.append(name.many if several else name.one)
+        if name.number == "count" and not several:
+            builder.word(article(phrases[0].text))
+        said = [builder.phrase(phrase, "OBS-U") for phrase in phrases]
+        start, head = said[0][0], said[-1][1]
+        if name.lead:
+            builder.relate(said[0][1], "modify", head)
+        self.diagnosis = (start, builder.end)
+        builder.entity(start, builder.end, "Disease" if concept.disease else "Abnormality")
+        builder.relate(self.head, "suggestive_of", head)
+
+    def say_looks(self) -> None:
+        """The appearance as a sentence of its own: "It is spiculated"."""
+        builder = self.builder
+        builder.word("they are" if self.plural else "it is")
+        for index, look in enumerate(self.finding.looks):
+            if index:
+                builder.word("and")
+            start, head, _ = builder.phrase(self.lexicon.looks[look], self.label)
+            builder.relate(head, "modify", self.head)
+            builder.entity(start, builder.end, "Abnormality")
+
+    # --- predicate ---
+
+    def be_a_state(self, state: State) -> None:
+        """Say the finding as a predicate from now on."""
+        self.state, self.plural = state, state.plural
+
+    def slot_subject(self) -> None:
+        """The subject of the predicate."""
+        assert self.state is not None
+        subjects = self.state.subjects
+        start, _, self.subject = self.builder.phrase(subjects.get(self.finding.side) or subjects[None])
+        self.builder.entity(start, self.builder.end, "Anatomy")
+
+    def slot_adjective(self) -> None:
+        """The predicate with its adverb of severity."""
+        assert self.state is not None
+        builder, finding, adjectives = self.builder, self.finding, self.state.adjectives
+        start, adverb = -1, -1
+        if finding.severity is not None and self.concept.scale:
+            steps = self.words.scales[self.concept.scale, "adverbs"]
+            start, adverb, _ = builder.phrase(
+                pick(steps[finding.severity], self.wording, Byte.SEVERITY), self.label
+            )
+        begin, self.head, _ = builder.phrase(adjectives.get(finding.side) or adjectives[None], self.label)
+        start = begin if start < 0 else start
+        if adverb >= 0:
+            builder.relate(adverb, "modify", self.head)
+        builder.relate(self.head, "located_at", self.subject)
+        self.span = (start, builder.end)
+        builder.entity(start, builder.end, self.rate)
+
+    def finish(self) -> None:
+        """Hand over the spatial relations, now that diagnosis and hedge are known."""
+        for indicator, landmark in self.roles:
+            self.builder.role(SpatialRelation(indicator, self.span, landmark, self.diagnosis, self.hedge))

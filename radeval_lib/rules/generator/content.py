@@ -1,0 +1,403 @@
+"""Draws what a report says: findings, denials, normal statements and remarks, and their order."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import lru_cache
+from itertools import accumulate
+from random import Random
+from typing import Generic, TypeVar
+
+from radeval_lib.rules.generator.records import (
+    CHANGES,
+    Change,
+    Denial,
+    Meaning,
+    Normal,
+    Plan,
+    PlannedFinding,
+    Remark,
+    Side,
+    Statement,
+    Style,
+)
+from radeval_lib.rules.lexicon.entries import Concept, Exam, Lexicon, NormalEntry, RemarkEntry
+from radeval_lib.rules.lexicon.loading import load_lexicon
+
+_T = TypeVar("_T")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Chances:
+    """How often a style of report says what it can say: probabilities unless noted."""
+
+    counts: tuple[float, ...]  # shares of reports with 0, 1, 2 ... findings that are not devices
+    rare: float  # factor on the weight of rare diseases
+    device: float
+    normal: float  # of a statement of weight 1, where nothing speaks against it
+    most_denials: int
+    longest_denial: int  # concepts in one
+    other_order: float  # that the reading begins with another organ
+    joined: float  # that a statement ends the sentence before it, where it can
+    look: float
+    second_look: float
+    suggestion: float
+    remark: float = 0.12  # of one of weight 1
+    no_place: float = 0.4  # of a vague finding
+    both_sides: float = 0.15
+    severity: float = 0.62
+    many: float = 0.2
+    size: float = 0.8
+    size_on_x_ray: float = 0.5
+    two_diameters: float = 0.3
+    uncertain: float = 0.1
+    change: float = 0.42  # where there was an examination before
+    unchanged: float = 0.45  # where there is a change or none
+
+
+CHANCES: dict[Style, Chances] = {
+    "hospital": Chances(
+        counts=(0.24, 0.22, 0.20, 0.15, 0.10, 0.06, 0.03), rare=0.02, device=0.22, normal=0.1, most_denials=7,
+        longest_denial=3, other_order=0.35, joined=0.3, look=0.35, second_look=0, suggestion=0.3,
+    ),
+    "encyclopaedic": Chances(
+        counts=(0.02, 0.34, 0.30, 0.20, 0.10, 0.04, 0.0), rare=2.5, device=0.06, normal=0.055, most_denials=4,
+        longest_denial=4, other_order=0, joined=0.6, look=0.85, second_look=0.5, suggestion=0.45,
+    ),
+}  # fmt: skip
+
+
+def choose(rng: Random, options: tuple[_T, ...]) -> _T:
+    """One of the options. Only ``rng.random`` is used: its sequence is the one that Python guarantees."""
+    return options[int(rng.random() * len(options))]
+
+
+class Weighted(Generic[_T]):
+    """Options, each drawn as often as its weight says."""
+
+    __slots__ = ("options", "totals")
+
+    def __init__(self, weights: Iterable[tuple[_T, float]]) -> None:
+        chosen = list(weights)
+        self.options = tuple(option for option, _ in chosen)
+        self.totals = tuple(accumulate(weight for _, weight in chosen))
+
+    def draw(self, rng: Random) -> _T:
+        return self.options[bisect_right(self.totals, rng.random() * self.totals[-1])]
+
+
+@dataclass(frozen=True, slots=True)
+class Menu:
+    """What can be said in one kind of examination and style.
+
+    Attributes
+    ----------
+    findings, devices, deniable : the concepts that may be found, in place, or denied.
+    normals, remarks : the statements of normality and the remarks that there are.
+    systems : the place of each (region, organ system) in the usual order of reading.
+    counts : how many findings a report has that are not devices.
+    density : what the weight of a statement of normality is multiplied by to be its probability.
+    """
+
+    findings: Weighted[Concept]
+    devices: Weighted[Concept]
+    deniable: Weighted[Concept]
+    normals: tuple[NormalEntry, ...]
+    remarks: tuple[RemarkEntry, ...]
+    systems: dict[tuple[str, str], int]
+    counts: Weighted[int]
+    density: float
+
+
+@lru_cache(maxsize=1024)
+def menu(exam: Exam, style: Style) -> Menu:
+    """The menu of an examination."""
+    lexicon, chances = load_lexicon(), CHANCES[style]
+    protocol = lexicon.protocols[exam.modality, exam.anatomy]
+    concepts = [c for region in protocol.regions for c in region.concepts if lexicon.shown(c, exam)]
+
+    def weighted(chosen: Iterable[Concept]) -> Weighted[Concept]:
+        return Weighted((c, c.common * (chances.rare if c.rare else 1.0)) for c in chosen)
+
+    systems = [(region.key, system) for region in protocol.regions for system in region.systems]
+    return Menu(
+        weighted(c for c in concepts if not c.device and c.common > 0),
+        weighted(c for c in concepts if c.device),
+        Weighted((c, c.denials) for c in concepts if c.denials > 0 and not c.device),
+        tuple(n for r in protocol.regions for n in r.normals if n.scope.admits(exam)),
+        tuple(e for r in protocol.regions for e in r.remarks if e.weight and e.scope.admits(exam)),
+        {system: place for place, system in enumerate(systems)},
+        Weighted((n, weight * protocol.findings**n) for n, weight in enumerate(chances.counts)),
+        chances.normal * protocol.normals,
+    )
+
+
+def allowed_changes(concept: Concept) -> tuple[Change, ...]:
+    """The changes that make sense: catheters do not enlarge, and old or anatomical things stay the same."""
+    if not concept.changes:
+        return ()
+    if concept.device:
+        return ("new", "unchanged") if concept.major else ("unchanged",)
+    return CHANGES if concept.uncertain else ("unchanged",)
+
+
+def sides(lexicon: Lexicon, concept: Concept, place: str | None) -> tuple[Side, ...]:
+    """The sides that a finding at ``place`` may have."""
+    if place is not None:
+        return tuple(side for side in lexicon.places[place].nouns if side)  # type: ignore[misc]
+    return ("left", "right", "bilateral") if concept.sided else ()
+
+
+def draw_size(rng: Random, low: int, high: int, two: bool) -> tuple[int, ...]:
+    """One or two diameters in millimetres, log-uniform between ``low`` and ``high``."""
+    long = round(low * (high / low) ** rng.random())
+    if not two or long <= low + 1:
+        return (long,)
+    return (long, max(low, round(long * (0.6 + 0.35 * rng.random()))))
+
+
+def draw_finding(
+    rng: Random,
+    concept: Concept,
+    exam: Exam,
+    style: Style,
+    *,
+    prior: bool,
+    blocked: frozenset[str],
+) -> PlannedFinding:
+    """A finding with attributes drawn for ``concept``: place, side, severity, number, size, looks, certainty,
+    change and suggested diagnosis, in this order, so that equal draws give equal findings.
+
+    Parameters
+    ----------
+    exam : decides places, and by its modality how often sizes are given and which looks there are.
+    style : decides the chances of every attribute (``CHANCES``).
+    prior : whether there is an earlier examination, with which a change can be stated.
+    blocked : keys of concepts that the finding must not suggest.
+    """
+    lexicon, chances = load_lexicon(), CHANCES[style]
+    places = lexicon.places_of(concept, exam)
+    place = choose(rng, places) if places else None
+    if concept.vague and rng.random() < chances.no_place:
+        place = None
+    side = _draw_side(rng, sides(lexicon, concept, place), chances)
+    severity = None
+    if concept.scale and rng.random() < chances.severity:
+        low, high = concept.steps
+        severity = min(low + int((high - low + 1) * rng.random() ** 1.4), high)
+    many = concept.many and side != "bilateral" and rng.random() < chances.many
+    size = None
+    distance = lexicon.places[place].distance if place else None
+    x_ray = exam.modality == "X-Ray"
+    if distance:
+        size = draw_size(rng, *distance, two=False)
+    elif (
+        concept.size
+        and not many
+        and side != "bilateral"
+        and rng.random() < (chances.size_on_x_ray if x_ray else chances.size)
+    ):
+        size = draw_size(rng, *concept.size, two=not x_ray and rng.random() < chances.two_diameters)
+    looks = _draw_looks(rng, concept.looks.get("any", ()) + concept.looks.get(exam.modality, ()), chances)
+    uncertain = concept.uncertain and not concept.device and rng.random() < chances.uncertain
+    change = _draw_change(rng, concept, chances) if prior and rng.random() < chances.change else None
+    suggests = None
+    hints = tuple(h for h in concept.hints if h not in blocked and h != concept.key)
+    if hints and rng.random() < chances.suggestion:
+        suggests = choose(rng, hints)
+    return PlannedFinding(
+        concept.key,
+        "uncertain" if uncertain else "present",
+        place,
+        side,
+        severity,
+        size,
+        looks,
+        many,
+        change,
+        suggests,
+    )
+
+
+def _draw_side(rng: Random, options: tuple[Side, ...], chances: Chances) -> Side | None:
+    """One of the sides that a finding may have; None where it has none."""
+    if not options:
+        return None
+    if "bilateral" in options and rng.random() < chances.both_sides:
+        return "bilateral"
+    return choose(rng, tuple(side for side in options if side != "bilateral") or options)
+
+
+def _draw_looks(rng: Random, groups: tuple[tuple[str, ...], ...], chances: Chances) -> tuple[str, ...]:
+    """None, one or two descriptors of an appearance, of different groups: of one only one can be true."""
+    if not groups or rng.random() >= chances.look:
+        return ()
+    first = choose(rng, choose(rng, groups))
+    if chances.second_look and len(groups) > 1 and rng.random() < chances.second_look:
+        others = tuple(group for group in groups if first not in group)
+        return (first, choose(rng, choose(rng, others))) if others else (first,)
+    return (first,)
+
+
+def _draw_change(rng: Random, concept: Concept, chances: Chances) -> Change | None:
+    """One of the changes that make sense; None where none does."""
+    allowed = allowed_changes(concept)
+    if not allowed:
+        return None
+    if "unchanged" in allowed and rng.random() < chances.unchanged:
+        return "unchanged"
+    return choose(rng, allowed)
+
+
+def _draw_concepts(rng: Random, card: Menu, style: Style, lexicon: Lexicon, least: int) -> list[Concept]:
+    """Distinct concepts without clashes, devices among them."""
+    wanted = max(least, card.counts.draw(rng))
+    chosen: dict[str, Concept] = {}
+    for _ in range(4 * wanted + 8):
+        if len(chosen) >= min(wanted, len(card.findings.options)):
+            break
+        concept = card.findings.draw(rng)
+        if concept.key not in chosen and not lexicon.conflicts(concept.key) & chosen.keys():
+            chosen[concept.key] = concept
+    if card.devices.options:
+        for _ in range(3):
+            if rng.random() > CHANCES[style].device:
+                break
+            concept = card.devices.draw(rng)
+            chosen.setdefault(concept.key, concept)
+    return list(chosen.values())
+
+
+def _draw_denials(rng: Random, card: Menu, blocked: set[str], style: Style) -> list[Denial]:
+    """Denials of concepts that are not ``blocked``, organ system by organ system."""
+    if not card.deniable.options:
+        return []
+    wanted = int(rng.random() * CHANCES[style].most_denials)
+    chosen: list[Concept] = []
+    for _ in range(2 * wanted):
+        if len(chosen) >= wanted:
+            break
+        concept = card.deniable.draw(rng)
+        if concept.key not in blocked and concept not in chosen:
+            chosen.append(concept)
+    chosen.sort(key=lambda concept: card.systems[concept.region, concept.system])
+    denials, at = [], 0
+    while at < len(chosen):
+        size = 1 + int(rng.random() * CHANCES[style].longest_denial)
+        denials.append(Denial(tuple(concept.key for concept in chosen[at : at + size])))
+        at += size
+    return denials
+
+
+def _draw_normals(rng: Random, card: Menu, present: set[str], prior: bool) -> list[NormalEntry]:
+    """Normal statements that nothing present contradicts, and that complement each other."""
+    chosen: list[NormalEntry] = []
+    start = int(rng.random() * len(card.normals)) if card.normals else 0
+    for entry in card.normals[start:] + card.normals[:start]:
+        if (
+            rng.random() > entry.weight * card.density
+            or entry.excludes & present
+            or (entry.prior and not prior)
+        ):
+            continue
+        if not any(
+            2 * len(entry.excludes & o.excludes) > min(len(entry.excludes), len(o.excludes)) for o in chosen
+        ):
+            chosen.append(entry)
+    return chosen
+
+
+def contradicts(lexicon: Lexicon, content: Meaning, present: frozenset[str]) -> bool:
+    """Whether a normal statement or a denial rules out one of these concepts."""
+    if isinstance(content, Normal):
+        return not content.opposite and bool(lexicon.normals[content.key].excludes & present)
+    if isinstance(content, Denial):
+        return any(lexicon.conflicts(key) & set(content.concepts) for key in present)
+    return False
+
+
+def _reading_order(rng: Random, card: Menu, chances: Chances) -> list[int]:
+    """The place of each organ system in the report: as usual, or begun with another one."""
+    order = list(range(len(card.systems)))
+    if not chances.other_order or rng.random() >= chances.other_order:
+        return order
+    at = int(rng.random() * len(order))
+    return order[at:] + order[:at]
+
+
+def draw_plan(rng: Random, exam: Exam, style: Style, *, prior: bool, least: int) -> Plan:
+    """A plan with at least ``least`` findings (where the examination has as many).
+
+    Within an organ system findings come before normal statements and denials, each with some chance of
+    another order; remarks come first.
+    """
+    lexicon, card, chances = load_lexicon(), menu(exam, style), CHANCES[style]
+    concepts = _draw_concepts(rng, card, style, lexicon, least)
+    present = {concept.key for concept in concepts}
+    order = _reading_order(rng, card, chances)
+
+    def place(entry: Concept | NormalEntry) -> int:
+        return order[card.systems[entry.region, entry.system]]
+
+    contents: list[tuple[float, Meaning]] = []  # each with what it is sorted by
+    blocked = set(present)
+    for concept in concepts:
+        finding = draw_finding(rng, concept, exam, style, prior=prior, blocked=frozenset(blocked))
+        blocked |= lexicon.conflicts(concept.key)
+        if finding.suggests:
+            blocked.add(finding.suggests)
+        lesion_first = -50.0 if style == "encyclopaedic" and concept.major else 0.0
+        contents.append((place(concept) + 0.3 * rng.random() + lesion_first, finding))
+    for entry in _draw_normals(rng, card, present, prior):
+        contents.append((place(entry) + 0.25 * rng.random(), Normal(entry.key)))
+    for denial in _draw_denials(rng, card, blocked, style):
+        first = lexicon.concepts[denial.concepts[0]]
+        contents.append((place(first) + 0.3 + 0.4 * rng.random(), denial))
+    for remark in card.remarks:
+        if rng.random() < remark.weight * chances.remark and (prior or not remark.prior):
+            contents.append((-100.0, Remark(remark.key)))
+    if all(isinstance(content, Remark) for _, content in contents):  # never an empty report
+        safe = tuple(entry for entry in card.normals if not entry.prior)
+        contents.append((0.0, Normal(choose(rng, safe).key)))
+    contents.sort(key=lambda item: item[0])
+    return tuple(_number(rng, [content for _, content in contents], lexicon, style))
+
+
+def _number(rng: Random, contents: list[Meaning], lexicon: Lexicon, style: Style) -> list[Statement]:
+    """Give each meaning its identity and wording, and join some to the sentence before."""
+    statements: list[Statement] = []
+    for uid, content in enumerate(contents):
+        before = statements[-1] if statements else None
+        joined = bool(
+            before
+            and not before.joined
+            and joinable(lexicon, before.content, content)
+            and rng.random() < CHANCES[style].joined
+        )
+        statements.append(Statement(uid, content, rng.getrandbits(96), joined))
+    return statements
+
+
+def joinable(lexicon: Lexicon, before: Meaning, content: Meaning) -> bool:
+    """Whether ``content`` can end the sentence that says ``before``, both being of the same organ system."""
+    if isinstance(content, Denial) and isinstance(before, Normal):
+        entry = lexicon.normals[before.key]
+        systems = {lexicon.concepts[key].system for key in content.concepts}
+        return systems == {entry.system} and not before.opposite
+    if (
+        not isinstance(before, PlannedFinding)
+        or before.suggests
+        or before.change
+        or before.certainty == "uncertain"
+    ):
+        return False
+    one = lexicon.concepts[before.concept]
+    if isinstance(content, Denial):
+        return {lexicon.concepts[key].system for key in content.concepts} == {one.system} and not one.device
+    if isinstance(content, PlannedFinding):
+        other = lexicon.concepts[content.concept]
+        plain = content.change is None and content.suggests is None and content.certainty == "present"
+        return one.system == other.system and bool(other.names) and plain and not (one.device or other.device)
+    return False

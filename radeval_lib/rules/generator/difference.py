@@ -1,0 +1,171 @@
+"""Compares what two reports say, and names every difference that ReXVal and GREEN count as an error."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from radeval_lib.data.categories import CATEGORIES
+from radeval_lib.rules.generator.records import Denial, Normal, Plan, PlannedFinding, SyntheticReport
+from radeval_lib.rules.lexicon.entries import Lexicon
+from radeval_lib.rules.lexicon.loading import load_lexicon
+
+#: From this ratio of diameters on, a wrong size is clinically significant.
+SIZE_RATIO = 1.5
+
+
+@dataclass(frozen=True, slots=True)
+class GoldError:
+    """One error of a candidate: category, significance, finding, and what reference and candidate say of
+    it."""
+
+    category: str
+    significant: bool
+    concept: str
+    reference_says: str
+    candidate_says: str
+
+
+@dataclass(frozen=True, slots=True)
+class ReportDifference:
+    """What a candidate gets wrong and right.
+
+    ``matched``: findings that both state, without an error; ``agreed_negatives``: what both deny or call
+    normal.
+    """
+
+    errors: tuple[GoldError, ...]
+    matched: tuple[str, ...]
+    agreed_negatives: tuple[str, ...]
+
+    def count(self, significant: bool | None = None) -> dict[str, int]:
+        """Errors by category; significant ones, insignificant ones, or (None) all."""
+        counts = dict.fromkeys(CATEGORIES, 0)
+        for error in self.errors:
+            if significant is None or error.significant == significant:
+                counts[error.category] += 1
+        return counts
+
+
+Stated = dict[str, tuple[int, PlannedFinding]]
+
+
+def stated(plan: Plan) -> Stated:
+    """The findings of a plan by concept; a negated normal statement counts as a finding of its own."""
+    found: Stated = {}
+    for statement in plan:
+        content = statement.content
+        if isinstance(content, PlannedFinding):
+            found[content.concept] = (statement.uid, content)
+        elif isinstance(content, Normal) and content.opposite:
+            found[f"not {content.key}"] = (statement.uid, PlannedFinding(f"not {content.key}"))
+    return found
+
+
+def normals(plan: Plan) -> set[str]:
+    """The keys of a plan's statements of normality."""
+    contents = (statement.content for statement in plan)
+    return {content.key for content in contents if isinstance(content, Normal) and not content.opposite}
+
+
+def denied(plan: Plan) -> set[str]:
+    """The concepts that a plan denies."""
+    contents = (statement.content for statement in plan)
+    return {key for content in contents if isinstance(content, Denial) for key in content.concepts}
+
+
+def _differ(one: object, other: object) -> bool:
+    """Whether both are given and not the same: what one of the two leaves open is not an error."""
+    return one is not None and other is not None and one != other
+
+
+def location_significant(lexicon: Lexicon, before: PlannedFinding, after: PlannedFinding) -> bool:
+    """Another side, or another place that is not next to it."""
+    if _differ(before.side, after.side):
+        return True
+    if before.place is None or after.place is None or before.place == after.place:
+        return False
+    near = lexicon.places
+    return after.place not in near[before.place].near and before.place not in near[after.place].near
+
+
+def degree_significant(before: PlannedFinding, after: PlannedFinding) -> bool:
+    """Two or more steps of severity, or a size wrong by a factor of :data:`SIZE_RATIO`."""
+    if before.severity is not None and after.severity is not None:
+        return abs(before.severity - after.severity) >= 2
+    if before.size_mm and after.size_mm:
+        low, high = sorted((before.size_mm[0], after.size_mm[0]))
+        return high >= SIZE_RATIO * low
+    return False
+
+
+def finding_errors(
+    lexicon: Lexicon, before: PlannedFinding | None, after: PlannedFinding | None
+) -> list[GoldError]:
+    """The errors on one finding, given what reference and candidate state of it.
+
+    An error on a minor finding (see the lexicon) is never significant. A wrong comparison counts twice: the
+    candidate mentions one that the reference has not, and omits the one that it has. Certainty is no
+    category.
+    """
+    either = before or after
+    assert either is not None
+    known = lexicon.concepts.get(either.concept)  # a negated normal statement is none
+
+    def error(category: str, significant: bool, was: str, said: str) -> GoldError:
+        return GoldError(category, significant and (known is None or known.major), either.concept, was, said)
+
+    if before is None:
+        return [error("a", True, "", "present")]
+    if after is None:
+        return [error("b", True, "present", "")]
+    errors = []
+    if _differ(before.place, after.place) or _differ(before.side, after.side):
+        words = (_where(lexicon, one) for one in (before, after))
+        errors.append(error("c", location_significant(lexicon, before, after), *words))
+    measured = known is not None and not known.device
+    if _differ(before.severity, after.severity) or (measured and _differ(before.size_mm, after.size_mm)):
+        words = (_degree(lexicon, one) for one in (before, after))
+        errors.append(error("d", degree_significant(before, after), *words))
+    was, said = before.change or "", after.change or ""
+    if was != said:
+        errors += [error("e", said != "unchanged", was, said)] if said else []
+        errors += [error("f", was != "unchanged", was, said)] if was else []
+    return errors
+
+
+def _where(lexicon: Lexicon, finding: PlannedFinding) -> str:
+    """The place in words."""
+    if finding.place is None:
+        return finding.side or ""
+    return lexicon.places[finding.place].nouns[finding.side][0].text
+
+
+def _degree(lexicon: Lexicon, finding: PlannedFinding) -> str:
+    """Size or severity in words."""
+    if finding.size_mm:
+        return " x ".join(map(str, finding.size_mm)) + " mm"
+    scale = lexicon.concepts[finding.concept].scale
+    if scale is None or finding.severity is None:
+        return ""
+    return str(lexicon.grammar["scales"][scale]["adjectives"][finding.severity][0])
+
+
+def compare(reference: SyntheticReport, candidate: SyntheticReport) -> ReportDifference:
+    """Every error of ``candidate`` against ``reference``, by meaning; wording and order do not matter.
+
+    Findings are matched by concept. What one of the two leaves open (a place, a severity) is not an error.
+    """
+    lexicon = load_lexicon()
+    before, after = stated(reference.plan), stated(candidate.plan)
+    negatives = denied(reference.plan) & denied(candidate.plan)
+    errors: list[GoldError] = []
+    matched: list[str] = []
+    for concept in [*before, *(key for key in after if key not in before)]:
+        one, other = (said[concept][1] if concept in said else None for said in (before, after))
+        found = finding_errors(lexicon, one, other)
+        errors += found
+        if not found:
+            matched.append(concept)
+    errors.sort(key=lambda error: (error.category, error.concept))
+    alike = normals(reference.plan) & normals(candidate.plan)
+    return ReportDifference(tuple(errors), tuple(matched), (*sorted(negatives), *sorted(alike)))

@@ -1,0 +1,229 @@
+"""Realizes a plan as text, with gold annotations.
+
+The wording of a statement is drawn from the bytes of its ``wording`` alone, one byte for each decision
+(:class:`radeval_lib.rules.generator.frames.Byte`), so that changing one attribute of a finding leaves the
+other choices of words as they were, and changing nothing leaves every byte of the text.
+
+Annotation rules
+----------------
+RaTE: an abnormality or disease is its noun phrase from the first modifier (change, number, severity, size,
+appearance, a side or place before the noun) to the end of the name, without article and hedge; a place in a
+prepositional phrase is Anatomy; a denied finding is Non-Abnormality or Non-Disease; a normal state is
+Non-Abnormality, a negated one ("not clear") Abnormality; a device is Anatomy (all as in Zhao et al. 2024,
+section 2.2 and appendix A.1). RadGraph: each content word is an entity that modifies its head; an
+observation is located at its anatomy; hedged findings and suggested diagnoses are OBS-U, denied ones OBS-DA;
+changes modify the observation. Spatial roles: wherever a preposition locates a finding or a device.
+"""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from radeval_lib.errors import check_choice
+from radeval_lib.rules.generator.builder import TextBuilder
+from radeval_lib.rules.generator.clauses import FindingClause
+from radeval_lib.rules.generator.denials import DenialClause
+from radeval_lib.rules.generator.frames import Byte, Frame, byte, load_words, pick
+from radeval_lib.rules.generator.records import (
+    AnnotatedText,
+    Denial,
+    Meaning,
+    Normal,
+    Plan,
+    PlannedFinding,
+    Statement,
+    Style,
+    SyntheticError,
+)
+from radeval_lib.rules.lexicon.entries import State
+from radeval_lib.rules.lexicon.loading import load_lexicon
+
+Section = Literal["findings", "impression"]
+_EMPTY: frozenset[str] = frozenset()
+_WHERE, _CAUSE = frozenset(["where"]), frozenset(["cause"])
+
+
+def realize(plan: Plan, style: Style, section: Section = "findings") -> AnnotatedText:
+    """The text that says ``plan``, with its annotations; same plan and style, same bytes.
+
+    There is no sentence that the first statement could be joined to: it opens one. The impression words
+    findings in frames of its own.
+
+    Raises
+    ------
+    SyntheticError
+        If the style or the section is unknown, a statement denies nothing or is about something that the
+        lexicon lacks, or one is joined that is neither a finding nor a denial.
+    """
+    check_choice(style, Style, "style", SyntheticError)
+    check_choice(section, Section, "section", SyntheticError)
+    _check(plan)
+    return _Speaker(style, section).say(plan)
+
+
+def _check(plan: Plan) -> None:
+    """Refuse a plan that cannot be said."""
+    lexicon = load_lexicon()
+    for at, statement in enumerate(plan):
+        content, known = statement.content, lexicon.concepts.keys()
+        if isinstance(content, PlannedFinding):
+            keys = [content.concept, *([content.suggests] if content.suggests else [])]
+        elif isinstance(content, Denial):
+            keys = list(content.concepts)
+        else:
+            keys = [content.key]
+            known = lexicon.normals.keys() if isinstance(content, Normal) else lexicon.remarks.keys()
+        kind = type(content).__name__
+        if not keys or (unknown := [key for key in keys if key not in known]):
+            raise SyntheticError(f"{kind} of {unknown[0]!r}" if keys else "a denial of nothing", "plan")
+        if at and statement.joined and not isinstance(content, PlannedFinding | Denial):
+            raise SyntheticError(f"a joined {kind}", "plan", "Join findings and denials only.")
+
+
+class _Speaker:
+    """Says one section."""
+
+    def __init__(self, style: Style, section: Section) -> None:
+        self.style, self.section, self.builder = style, section, TextBuilder()
+        self.lexicon, self.words = load_lexicon(), load_words()
+
+    def say(self, plan: Plan) -> AnnotatedText:
+        """The section, sentence by sentence."""
+        builder = self.builder
+        at, size = 0, len(plan)
+        while at < size:
+            statement = plan[at]
+            at += 1
+            uids = [statement.uid]
+            builder.open_sentence()
+            alone = at == size or not plan[at].joined
+            later = self._main(statement, alone)
+            while at < size and plan[at].joined:
+                self._joined(plan[at], statement.content)
+                uids.append(plan[at].uid)
+                at += 1
+            builder.close_sentence(tuple(uids))
+            if later is not None:
+                builder.open_sentence()
+                later.say_looks()
+                builder.close_sentence((statement.uid,))
+        return builder.build()
+
+    def _main(self, statement: Statement, alone: bool) -> FindingClause | None:
+        """Say the statement that opens a sentence; returns a clause whose appearance is still to be said.
+
+        ``alone``: no other statement is joined to it.
+        """
+        content, wording = statement.content, statement.wording
+        if isinstance(content, PlannedFinding):
+            return self._finding(content, wording, alone)
+        if isinstance(content, Denial):
+            self._denial(content, wording)
+        elif isinstance(content, Normal):
+            entry = self.lexicon.normals[content.key]
+            wordings = entry.opposites if content.opposite else entry.wordings
+            self.builder.phrase(pick(wordings[self.style], wording, Byte.FRAME))
+        else:
+            said = self.lexicon.remarks[content.key].wordings[self.style]
+            self.builder.phrase(pick(said, wording, Byte.FRAME))
+        return None
+
+    # --- findings ---
+
+    def _finding(self, finding: PlannedFinding, wording: int, alone: bool) -> FindingClause | None:
+        """Say a finding as a sentence; returns its clause where the appearance is still to be said."""
+        clause = FindingClause(self.builder, self.style, wording, finding)
+        if finding.change:  # before the noun in a quarter of all wordings
+            clause.change_form = "pre" if byte(wording, Byte.SINCE) & 3 == 0 else "post"
+        state = self._state(clause)
+        if state is not None:
+            clause.be_a_state(state)
+            if finding.change:
+                clause.change_form = "post"
+            variant = "uncertain" if finding.certainty == "uncertain" else self.style
+            frame = pick(self.words.frames("state", variant), wording, Byte.FRAME)
+        else:
+            frame = self._frame(clause)
+        clause.looks_later = clause.looks_later and alone
+        clause.run(frame)
+        clause.finish()
+        return clause if clause.looks_later else None
+
+    def _state(self, clause: FindingClause) -> State | None:
+        """The predicate to use, if the finding is to be said as one."""
+        finding, concept = clause.finding, clause.concept
+        if not concept.states or finding.many or finding.looks or finding.size_mm:
+            return None
+        if concept.names and byte(clause.wording, Byte.MODE) & 1:  # half are said by their name all the same
+            return None
+        side = finding.side
+        usable = [
+            one
+            for one in concept.states
+            if one.place == finding.place
+            and (side in one.subjects or (None in one.subjects and side in one.adjectives))
+        ]
+        return pick(usable, clause.wording, Byte.NAME) if usable else None
+
+    def _frame(self, clause: FindingClause) -> Frame:
+        """A frame that can carry every attribute of the finding; sets what follows from it in the clause:
+        ``change_form``, ``looks_later`` and ``place_before``."""
+        finding, concept, words, style = clause.finding, clause.concept, self.words, self.style
+        wording, mode = clause.wording, byte(clause.wording, Byte.MODE)
+        needs = _CAUSE if finding.suggests else _EMPTY
+        lacks = _EMPTY if finding.place else _WHERE
+        if self.section == "impression":
+            variant = "uncertain" if finding.certainty == "uncertain" else "plain"
+            frames = words.frames(f"impression_{style}", variant, needs)
+        elif finding.certainty == "uncertain":
+            frames = words.frames("uncertain", style, needs)
+        elif concept.device:
+            frames = words.frames("device", style)
+        elif finding.change and mode & 6 == 0:  # a quarter of changes are the verb of the sentence
+            frames = words.frames("changed", style, needs)
+            clause.change_form = "verb"
+        else:
+            frames = words.frames("disease" if concept.disease else "finding", style, needs, lacks)
+            # Half of appearances get a sentence of their own.
+            clause.looks_later = bool(style == "encyclopaedic" and finding.looks and mode & 8)
+        frame = pick(frames, wording, Byte.FRAME)
+        if "where" in frame.slots:
+            clause.place_before = False
+        return frame
+
+    # --- denials ---
+
+    def _denial(self, denial: Denial, wording: int) -> None:
+        """Say a denial as a sentence."""
+        only = self.lexicon.concepts[denial.concepts[0]] if len(denial.concepts) == 1 else None
+        states = [s for s in only.states if s.place is None and None in s.subjects] if only else []
+        # A finding that can be denied by its name and as a state is denied as a state once in four.
+        if states and only and (not only.denied or byte(wording, Byte.MODE) & 3 == 0):
+            clause = FindingClause(self.builder, self.style, wording, PlannedFinding(denial.concepts[0]))
+            clause.label = "OBS-DA"
+            clause.rate = f"Non-{clause.rate}"
+            clause.be_a_state(pick(states, wording, Byte.NAME))
+            clause.run(pick(self.words.frames("state", "denied"), wording, Byte.FRAME))
+            return
+        said = DenialClause(self.builder, self.style, wording, denial)
+        lacks = {"body"} if said.structure is None else set()
+        if len(denial.concepts) != 2:
+            lacks.add("nor")
+        said.run(pick(self.words.frames("denial", self.style, _EMPTY, frozenset(lacks)), wording, Byte.FRAME))
+
+    # --- joined ---
+
+    def _joined(self, statement: Statement, before: Meaning) -> None:
+        """Say a statement as the end of the sentence before it."""
+        content, wording = statement.content, statement.wording
+        if isinstance(content, PlannedFinding):
+            clause = FindingClause(self.builder, self.style, wording, content)
+            clause.change_form = "pre" if content.change else ""
+            clause.run(pick(self.words.frames("joined", "finding"), wording, Byte.FRAME))
+            clause.slot_change()  # where there was no room for it before the noun
+            clause.finish()
+        else:
+            assert isinstance(content, Denial)  # see `_check`
+            variant = "denial_after_normal" if isinstance(before, Normal) else "denial_after_finding"
+            said = DenialClause(self.builder, self.style, wording, content)
+            said.run(pick(self.words.frames("joined", variant), wording, Byte.FRAME))

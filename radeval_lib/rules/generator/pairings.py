@@ -1,0 +1,186 @@
+"""GREEN's five ways of pairing a reference with a candidate (Ostmeier et al. 2024, section 3.1.1)."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from random import Random
+
+import numpy as np
+from numpy.typing import NDArray
+
+from radeval_lib.rules.generator.content import choose
+from radeval_lib.rules.generator.difference import ReportDifference, compare, stated
+from radeval_lib.rules.generator.edits import with_content, without
+from radeval_lib.rules.generator.generator import generate, rerender, seeded
+from radeval_lib.rules.generator.planted_errors import ErrorKind, inject
+from radeval_lib.rules.generator.records import Plan, PlannedFinding, SyntheticError, SyntheticReport
+from radeval_lib.rules.lexicon.markup import tokenize
+
+HEURISTICS = ("random", "shuffled", "model", "nearest", "permuted")
+"""random: a candidate about somebody else; shuffled: sentences removed and the others in random order; model:
+what a report generator would write, simulated; nearest: the most similar report not taken yet, of as many as
+references; permuted: findings, sizes, severities and places changed one by one."""
+POOL = 64
+"""References of a round, among whose candidates the nearest are found."""
+# Of a simulated report generator: chances to keep a finding and a detail, and how many findings it invents.
+_KEEP, _DETAIL, _INVENT = 0.6, 0.6, 0.4
+
+
+@dataclass(frozen=True, slots=True)
+class SyntheticPair:
+    """A reference and a candidate, how they were paired, and the exact differences."""
+
+    reference: SyntheticReport
+    candidate: SyntheticReport
+    heuristic: str
+    comparison: ReportDifference
+
+
+def token_cosine(references: Sequence[str], candidates: Sequence[str]) -> NDArray[np.float64]:
+    """Cosine of the token counts of every reference with every candidate, shape (references, candidates).
+
+    Stands in for GREEN's BERTScore where no encoder is available.
+    """
+    bags = [Counter(token.lower() for token in tokenize(text)) for text in (*references, *candidates)]
+    words = {word: index for index, word in enumerate(sorted(set().union(*bags)))}
+    counts = np.zeros((len(bags), len(words)))
+    for row, bag in enumerate(bags):
+        for word, count in bag.items():
+            counts[row, words[word]] = count
+    norms = np.linalg.norm(counts, axis=1, keepdims=True)
+    counts /= np.where(norms == 0, 1, norms)
+    return np.asarray(counts[: len(references)] @ counts[len(references) :].T, dtype=np.float64)
+
+
+def green_pairs(n: int, seed: int) -> Iterator[SyntheticPair]:
+    """``n`` pairs of each heuristic, all from different references, in rounds of :data:`POOL`.
+
+    Every reference serves one heuristic and one pair only, as in GREEN. Memory holds one round. A negative
+    ``n`` raises :class:`SyntheticError`.
+    """
+    if n < 0:
+        raise SyntheticError(f"{n} pairs", "green_pairs", "Ask for 0 or more.")
+    start = 0
+    for offset in range(0, n, POOL):
+        size = min(POOL, n - offset)
+        for heuristic in HEURISTICS:
+            # Candidates of "random" and "nearest" are further reports of the stream, used for nothing else.
+            others = max(2, size) if heuristic in ("random", "nearest") else 0
+            stream = generate(
+                size + others,
+                seed,
+                style="hospital",
+                modality_anatomy=("X-Ray", "CHEST"),
+                start=start,
+                min_findings=1,
+            )
+            reports = list(stream)
+            start += size + others
+            for reference, candidate in _paired(heuristic, reports[:size], reports[size:], seed):
+                yield SyntheticPair(reference, candidate, heuristic, compare(reference, candidate))
+
+
+def _paired(
+    heuristic: str,
+    references: list[SyntheticReport],
+    others: list[SyntheticReport],
+    seed: int,
+) -> Iterator[tuple[SyntheticReport, SyntheticReport]]:
+    """Each reference with its candidate; ``others`` are the reports that "random" and "nearest" take, as many
+    as references or more."""
+    if heuristic == "random":
+        yield from zip(references, others, strict=False)
+    elif heuristic == "nearest":
+        scores = token_cosine([r.findings.text for r in references], [o.findings.text for o in others])
+        free = np.ones(len(others), dtype=bool)
+        for row, reference in enumerate(references):
+            best = int(np.argmax(np.where(free, scores[row], -np.inf)))
+            free[best] = False
+            yield reference, others[best]
+    else:
+        make = {"shuffled": shuffled, "model": model_candidate, "permuted": permuted}[heuristic]
+        for reference in references:
+            yield reference, make(reference, seed)
+
+
+def shuffled(report: SyntheticReport, seed: int) -> SyntheticReport:
+    """The report with one statement or more left out and the others drawn in random order, each a sentence.
+
+    Of a report with one statement nothing is left out. By chance, and where one statement is left, the drawn
+    order is the old one: in about a fifth of chest radiographs.
+    """
+    rng = seeded(seed, report.report_id, "shuffled")
+    uids = [statement.uid for statement in report.plan]
+    plan: Plan = report.plan
+    for _ in range(1 + int(rng.random() * len(uids) / 2)):
+        if len(plan) > 1:
+            plan = without(plan, choose(rng, tuple(statement.uid for statement in plan)))
+    alone = [replace(statement, joined=False) for statement in plan]
+    alone.sort(key=lambda _: rng.random())
+    return rerender(report, tuple(alone))
+
+
+def model_candidate(report: SyntheticReport, seed: int) -> SyntheticReport:
+    """What a trained report generator might write about the same image, simulated.
+
+    It leaves out findings and details of them, always their appearance; it gets a place wrong in a tenth of
+    the cases; it invents findings; and it rewords everything.
+    """
+    rng = seeded(seed, report.report_id, "model")
+    plan: Plan = tuple(
+        replace(statement, wording=rng.getrandbits(96), joined=False) for statement in report.plan
+    )
+    for uid, finding in stated(plan).values():
+        if rng.random() > _KEEP and len(plan) > 1:
+            plan = without(plan, uid)
+        else:
+            plan = with_content(plan, uid, _vaguer(rng, finding))
+    candidate = rerender(report, plan)
+    invented: list[ErrorKind] = []
+    while rng.random() < _INVENT / (1 + _INVENT):
+        invented.append(("a", rng.random() < 0.5))
+    if rng.random() < 0.1:
+        invented.append(("c", True))
+    for kind in invented:
+        try:
+            candidate = inject(candidate, [kind], seed).candidate
+        except SyntheticError:
+            continue
+    return candidate
+
+
+def _vaguer(rng: Random, finding: PlannedFinding) -> PlannedFinding:
+    """The finding without its appearance and, by chance, without other details."""
+    keep = [rng.random() < _DETAIL for _ in range(3)]
+    return replace(
+        finding,
+        looks=(),
+        suggests=None,
+        severity=finding.severity if keep[0] else None,
+        size_mm=finding.size_mm if keep[1] else None,
+        change=finding.change if keep[2] else None,
+    )
+
+
+def permuted(report: SyntheticReport, seed: int) -> SyntheticReport:
+    """The report with up to four changes of presence, size, severity or place, as GREEN permutes.
+
+    One to four are wanted, and four kinds are drawn for each; a kind that the report has no room for is left
+    out, and a later change may undo an earlier one. So there may be fewer changes than were wanted, and none
+    in about one of twenty chest radiographs, which then come back as they are.
+    """
+    rng = seeded(seed, report.report_id, "permuted")
+    candidate = report
+    wanted = 1 + int(rng.random() * 4)
+    for attempt in range(4 * wanted):
+        kind: ErrorKind = ("abcd"[int(rng.random() * 4)], rng.random() < 0.7)
+        try:
+            changed = inject(candidate, [kind], seed * 100 + attempt).candidate
+        except SyntheticError:
+            continue
+        candidate, wanted = changed, wanted - 1
+        if not wanted:
+            break
+    return candidate

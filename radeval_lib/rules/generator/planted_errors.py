@@ -1,0 +1,212 @@
+"""Controlled errors: any number of each category of ReXVal and GREEN, clinically significant or not.
+
+An error is made in what the report means; the text is then realized again, so the candidate says the wrong
+thing wherever the reference says the right one, impression included, and every other sentence of the
+findings keeps its bytes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from random import Random
+
+from radeval_lib.rules.generator.difference import GoldError, ReportDifference, compare, stated
+from radeval_lib.rules.generator.edits import changed, false_finding, with_content, without
+from radeval_lib.rules.generator.generator import Pair, exam_of, report_at, rerender, seeded
+from radeval_lib.rules.generator.records import PlannedFinding, SyntheticError, SyntheticReport
+from radeval_lib.rules.lexicon.entries import Lexicon
+from radeval_lib.rules.lexicon.loading import load_lexicon
+
+#: What to inject: category letter and significance.
+ErrorKind = tuple[str, bool]
+#: How often each category, and a significant error, is planted, so that simulated raters note them about as
+#: often as ReXVal's six radiologists counted them: a .35, b .32, c .10, d .10, e .07, f .06; significant .71.
+CATEGORY_SHARES = {"a": 0.23, "b": 0.36, "c": 0.13, "d": 0.11, "e": 0.08, "f": 0.09}
+SIGNIFICANT_SHARE = 0.85
+_ORDER = "cdfeba"  # attributes first, then removals, then additions
+_TRIES = 4000  # steps of the search for an assignment of errors to findings, before a report is given up
+_ATTEMPTS = 1000  # references tried for one pair
+_PATIENCE = 40  # references tried for a random mix before it loses an error
+
+
+@dataclass(frozen=True, slots=True)
+class ErrorPair:
+    """A reference, a candidate with errors, and the exact list of them."""
+
+    reference: SyntheticReport
+    candidate: SyntheticReport
+    comparison: ReportDifference
+
+    @property
+    def errors(self) -> tuple[GoldError, ...]:
+        """The gold errors, by category."""
+        return self.comparison.errors
+
+
+def _ordered(errors: Sequence[ErrorKind]) -> list[ErrorKind]:
+    """The requested errors in the order in which they are made; their categories must be known."""
+    if unknown := [category for category, _ in errors if category not in CATEGORY_SHARES]:
+        raise SyntheticError(
+            f"unknown category of error {unknown[0]!r}",
+            "errors",
+            f"Categories: {', '.join(CATEGORY_SHARES)}.",
+        )
+    return sorted(errors, key=lambda kind: _ORDER.index(kind[0]))
+
+
+Option = tuple[int, PlannedFinding | None]
+"""The uid of a statement, and its finding as a candidate with an error has it (None: left out)."""
+
+
+def _options(
+    rng: Random, lexicon: Lexicon, report: SyntheticReport, category: str, significant: bool
+) -> list[Option]:
+    """The findings about which an error of one kind can be made, in a drawn order."""
+    exam = exam_of(report)
+    fit: list[Option] = []
+    for uid, finding in stated(report.plan).values():
+        if finding.concept not in lexicon.concepts:
+            continue
+        if category == "b":
+            if lexicon.concepts[finding.concept].major == significant:
+                fit.append((uid, None))
+        elif new := changed(rng, lexicon, exam, finding, category, significant):
+            fit.append((uid, new))
+    fit.sort(key=lambda _: rng.random())
+    return fit
+
+
+def _assign(
+    rng: Random, lexicon: Lexicon, report: SyntheticReport, kinds: list[ErrorKind]
+) -> list[tuple[ErrorKind, int, PlannedFinding | None]] | None:
+    """Which finding takes which error: one each where possible, else several of different kinds.
+
+    Returns, in the order of ``kinds``, the kind, the uid of the statement and the finding as the candidate
+    has it (None: left out); None where no assignment was found in ``_TRIES`` tries.
+    """
+    options = [_options(rng, lexicon, report, *kind) for kind in kinds]
+    order = sorted(range(len(kinds)), key=lambda i: len(options[i]))  # the errors with the least choice first
+    taken: dict[int, list[int]] = {}  # by uid, the errors on a finding
+    tries = 0
+
+    def place(depth: int, shared: int) -> bool:
+        """Place the errors from ``depth`` on, backtracking; at most ``shared`` of them may fall on a finding
+        that has one already."""
+        nonlocal tries
+        tries += 1
+        if tries > _TRIES:
+            return False
+        if depth == len(order):
+            return True
+        index = order[depth]
+        for uid, _ in options[index]:
+            on_it = [kinds[i][0] for i in taken.get(uid, [])]
+            # What is left out can have no other error, and no error is made twice.
+            fits = not on_it or (shared > 0 and "b" not in (kinds[index][0], *on_it))
+            if not fits or kinds[index][0] in on_it:
+                continue
+            taken.setdefault(uid, []).append(index)
+            if place(depth + 1, shared - bool(on_it)):
+                return True
+            taken[uid].pop()
+        return False
+
+    for shared in range(len(kinds) + 1):
+        taken.clear()
+        if place(0, shared):
+            where = {index: uid for uid, indices in taken.items() for index in indices}
+            return [(kinds[i], where[i], dict(options[i])[where[i]]) for i in range(len(kinds))]
+    return None
+
+
+def inject(report: SyntheticReport, errors: Sequence[ErrorKind], seed: int = 0) -> ErrorPair:
+    """A candidate that makes exactly these errors about ``report``.
+
+    Raises
+    ------
+    SyntheticError
+        If a category is unknown, or the report has no findings about which the errors can be made.
+    """
+    lexicon = load_lexicon()
+    rng = seeded(seed, report.report_id, "errors")
+    kinds = _ordered(errors)
+    about = [kind for kind in kinds if kind[0] != "a"]
+    assigned = _assign(rng, lexicon, report, about)
+    infeasible = SyntheticError(
+        f"report {report.report_id} allows no errors {kinds}", "inject", "error_pairs finds reports that do."
+    )
+    if assigned is None:
+        raise infeasible
+    plan = report.plan
+    for (category, _), uid, new in assigned:
+        if category == "b":
+            plan = without(plan, uid)
+        else:
+            assert new is not None
+            original, now = (stated(one)[new.concept][1] for one in (report.plan, plan))
+            plan = with_content(plan, uid, _merged(original, now, new))
+    for category, significant in kinds:
+        if category == "a":
+            added = false_finding(rng, lexicon, report, plan, significant)
+            if added is None:
+                raise infeasible
+            plan = added
+    if not plan:
+        raise infeasible
+    candidate = rerender(report, plan)
+    return ErrorPair(report, candidate, compare(report, candidate))
+
+
+def _merged(original: PlannedFinding, now: PlannedFinding, new: PlannedFinding) -> PlannedFinding:
+    """``now`` with what ``new`` has other than ``original``: several errors on one finding."""
+    names = ("place", "side", "severity", "size_mm", "change")
+    return replace(
+        now, **{name: getattr(new, name) for name in names if getattr(new, name) != getattr(original, name)}
+    )
+
+
+def error_pairs(
+    n: int,
+    seed: int,
+    errors: Sequence[ErrorKind] | None = None,
+    *,
+    modality_anatomy: Pair | Sequence[Pair] | None = None,
+    start: int = 0,
+) -> Iterator[ErrorPair]:
+    """A stream of pairs, each with exactly the ``errors`` asked for.
+
+    None asks for a random mix of 0 to 6 errors, fewer where hardly any report would allow the mix. Pair i
+    depends on ``seed``, i and the arguments only. References are drawn until one allows the errors.
+    """
+    for index in range(start, start + n):
+        kinds = _ordered(errors) if errors is not None else random_kinds(seeded(seed, index, "pair"))
+        for attempt in range(_ATTEMPTS):
+            if errors is None and attempt and attempt % _PATIENCE == 0:
+                kinds = kinds[1:]
+            about = [kind for kind in kinds if kind[0] != "a"]
+            reference = report_at(
+                seed,
+                index * _ATTEMPTS + attempt,
+                modality_anatomy=modality_anatomy,
+                min_findings=min(6, max(1, len(about))),
+                prior=True if any(kind[0] == "f" for kind in about) else None,
+            )
+            try:
+                pair = inject(reference, kinds, seed)
+            except SyntheticError:
+                continue
+            yield pair
+            break
+        else:
+            raise SyntheticError(
+                f"no report allows the errors {kinds}", "error_pairs", "Ask for fewer at once."
+            )
+
+
+def random_kinds(rng: Random, number: int | None = None) -> list[ErrorKind]:
+    """So many errors (default: 0 to 6, few more often than many), of categories and significance by
+    :data:`CATEGORY_SHARES` and :data:`SIGNIFICANT_SHARE`."""
+    number = int(7 * rng.random() ** 1.3) if number is None else number
+    letters, shares = list(CATEGORY_SHARES), list(CATEGORY_SHARES.values())
+    return [(rng.choices(letters, shares)[0], rng.random() < SIGNIFICANT_SHARE) for _ in range(number)]

@@ -1,0 +1,157 @@
+"""Plain edits of reports: what changes nothing that a report says, and what does.
+
+The edits are operations on the text; they know nothing of findings.
+"""
+
+from __future__ import annotations
+
+import re
+import textwrap
+from collections.abc import Callable, Iterator, Mapping, Sequence
+
+import pandas as pd
+
+from radeval_lib.data.recorded import Recording, pair
+from radeval_lib.data.records import Report, TextPair
+from radeval_lib.data.restricted import reveal
+from radeval_lib.rules.report_text import statements
+
+REPORTS = 100
+"""Texts that are edited."""
+STEPS = (1, 3, 6)
+"""How many sentences are replaced by another report's."""
+Edit = Callable[[list[str], str], str | None]
+"""The edited text, given the sentences of a text and a sentence of another report; None where nothing in the
+text can be edited so."""
+# Words, and others that say the same.
+_SAME = {
+    "no evidence of": "no sign of",
+    "within normal limits": "normal",
+    "unremarkable": "normal",
+    "cardiomediastinal silhouette": "outline of heart and mediastinum",
+    "cardiac silhouette": "outline of the heart",
+    "osseous structures": "bones",
+    "airspace disease": "airspace opacity",
+    "is seen": "is visible",
+    "is identified": "is visible",
+}
+# A degree, and one that says something else.
+_DEGREES = {
+    "mild": "severe",
+    "mildly": "severely",
+    "small": "large",
+    "minimal": "marked",
+    "minimally": "markedly",
+}
+_SIDES = {"left": "right", "right": "left"}
+# A denial: "There is no pleural", "No evidence", "without focal".
+_SOME = re.compile(
+    r"\b(?:[Tt]here (?:is|are) )?([Nn]o|[Ww]ithout) (?=(?:focal|acute|large|pleural|pneumo|evidence))"
+)
+
+
+def _swapped(words: Mapping[str, str]) -> Edit:
+    """Every one of the words in its place the other, with its capital."""
+    both = re.compile(r"\b(" + "|".join(sorted(words, key=len, reverse=True)) + r")\b", re.IGNORECASE)
+
+    def other(found: re.Match[str]) -> str:
+        new = words[found.group().lower()]
+        return new.capitalize() if found.group()[0].isupper() else new
+
+    def edit(parts: list[str], _: str) -> str | None:
+        text = _joined(parts)
+        changed = both.sub(other, text)
+        return changed if changed != text else None
+
+    return edit
+
+
+def _joined(parts: Sequence[str]) -> str:
+    """Sentences as one text, each with one full stop."""
+    return " ".join(f"{part.strip().rstrip('.')}." for part in parts)
+
+
+def _affirmed(parts: list[str], _: str) -> str | None:
+    """The first denial taken back: "No pleural effusion." becomes "Pleural effusion."."""
+    for place, part in enumerate(parts):
+        found = _SOME.search(part)
+        if found and found.start() == 0:
+            rest = part[found.end() :].removeprefix("evidence of ")
+            return _joined([*parts[:place], rest[:1].upper() + rest[1:], *parts[place + 1 :]])
+    return None
+
+
+HARMLESS: dict[str, Edit] = {
+    "order reversed": lambda parts, _: _joined(parts[::-1]),
+    "a sentence twice": lambda parts, _: _joined([parts[0], *parts]),
+    "in capitals": lambda parts, _: _joined(parts).upper(),
+    "in other words": _swapped(_SAME),
+}
+"""What changes nothing that the report says."""
+HARMFUL: dict[str, Edit] = {
+    "a “no” lost": _affirmed,
+    "left for right": _swapped(_SIDES),
+    "mild for severe": _swapped(_DEGREES | {new: old for old, new in _DEGREES.items()}),
+    "a sentence left out": lambda parts, _: _joined([*parts[:2], *parts[3:]]),
+    "a sentence added": lambda parts, extra: _joined([*parts, extra]),
+}
+"""What changes what the report says."""
+EDITS = HARMLESS | HARMFUL
+LAYOUTS: dict[str, Edit] = {
+    "lines wrapped": lambda parts, _: textwrap.fill(_joined(parts), 40, break_on_hyphens=False),
+    "as a list": lambda parts, _: "\n".join(f"- {part.strip()}" for part in parts),
+    "under a heading": lambda parts, _: f"FINDINGS: {_joined(parts)}",
+    "in lower case": lambda parts, _: _joined(parts).lower(),
+}
+"""What changes only how the report is laid out or its letters."""
+
+
+def texts(reports: Sequence[Report]) -> list[list[str]]:
+    """The sentences of the first reports whose findings have at least six, no text twice."""
+    found: dict[str, list[str]] = {}
+    for report in reports:
+        parts = [one.text for one in statements(reveal(report.findings))]
+        if len(parts) >= max(STEPS):
+            found.setdefault(_joined(parts), parts)
+    return list(found.values())[:REPORTS]
+
+
+def edited(reports: Sequence[list[str]], edits: Mapping[str, Edit] = EDITS) -> pd.DataFrame:
+    """Every text beside itself, each of its edits, copies with some of another report's sentences in place of
+    its own, and another report whole: ``report``, ``edit`` (``same``, ``another report``, a name of
+    ``edits``, or how many sentences are another report's), ``reference``, ``candidate``.
+
+    Raises
+    ------
+    ValueError
+        If there is one report alone, or a text has fewer sentences than are replaced at most (:data:`STEPS`).
+    """
+    if len(reports) == 1 or any(len(parts) < max(STEPS) for parts in reports):
+        raise ValueError(f"edits need two reports, and {max(STEPS)} sentences in each")
+    rows = []
+    for number, parts in enumerate(reports):
+        other = reports[(number + len(reports) // 2) % len(reports)]
+        candidates: dict[str, str | None] = {"same": _joined(parts), "another report": _joined(other)}
+        candidates |= {name: edit(parts, other[0]) for name, edit in edits.items()}
+        for count in STEPS:
+            candidates[str(count)] = _joined([*other[:count], *parts[count:]])
+        rows += [
+            (number, name, _joined(parts), text) for name, text in candidates.items() if text is not None
+        ]
+    return pd.DataFrame(rows, columns=["report", "edit", "reference", "candidate"])
+
+
+def text_pairs(reports: Sequence[Report]) -> list[TextPair]:
+    """:func:`edited` of :func:`texts` as records: ``case`` is the text's number, ``group`` the edit."""
+    rows = edited(texts(reports)).itertuples()
+    return [
+        TextPair(f"{row.report}/{row.edit}", str(row.report), row.reference, row.candidate, group=row.edit)
+        for row in rows
+    ]
+
+
+def recorded_pairs(recording: Recording) -> Iterator[TextPair]:
+    """:func:`text_pairs`, from what is recorded of them."""
+    for row in recording.table.itertuples():
+        reference, candidate = pair(recording.name, row)
+        yield TextPair(f"{row.case}/{row.edit}", str(row.case), reference, candidate, group=row.edit)

@@ -1,0 +1,173 @@
+"""What a report says, as the judge by rules compares it: its findings, and what it denies."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from functools import lru_cache
+
+from radeval_lib.rules.lexicon.loading import load_lexicon
+from radeval_lib.rules.reader import Finding, Reading, read
+from radeval_lib.rules.report_text import singular
+from radeval_lib.rules.report_text.characters import Span
+
+_SIDE_OF = {"middle_lobe": "right", "lingula": "left", "ruq": "right", "luq": "left"}
+_GENERAL = frozenset(["acute_disease"])  # says nothing of its own where it is stated
+_SAME_STRUCTURE = {"silhouette_stable": "silhouette"}
+
+
+@dataclass(slots=True)
+class Item:
+    """One finding of a report.
+
+    ``means`` are the diagnoses that it is read as, ``names`` what the report calls it; the span is that of
+    its first mention.
+    """
+
+    observation: str
+    uncertain: bool
+    places: frozenset[str]
+    sides: frozenset[str]
+    severity: int | None
+    size_mm: tuple[float, ...]
+    distance_mm: float | None
+    changes: frozenset[str]
+    means: frozenset[str]
+    names: frozenset[str]
+    start: int
+    end: int
+
+    @property
+    def side(self) -> str | None:
+        """Left, right, bilateral, or None where none is said."""
+        if len(self.sides) > 1:
+            return "bilateral"
+        return next(iter(self.sides), None)
+
+
+@dataclass(slots=True)
+class Said:
+    """A report: what it states, and where it denies an observation or calls a structure normal.
+
+    What is stated stands in an order that does not follow that of the sentences. ``contradicted`` is where an
+    observation is denied outright that is stated elsewhere; ``denied`` has none that is stated.
+    """
+
+    stated: list[Item] = field(default_factory=list)
+    denied: dict[str, Span] = field(default_factory=dict)
+    contradicted: dict[str, Span] = field(default_factory=dict)
+    normal: dict[str, Span] = field(default_factory=dict)
+
+    def rules_out(self, observation: str) -> Span | None:
+        """Where the report denies the observation or calls its structure normal, if it does."""
+        normals = load_lexicon().normals
+        kept = (
+            span
+            for key, span in self.normal.items()
+            if key in normals and observation in normals[key].excludes
+        )
+        return self.denied.get(observation) or next(kept, None)
+
+
+@lru_cache(maxsize=8192)
+def said(text: str) -> Said:
+    """What a report says, its mentions put together; the result is shared and must not be changed."""
+    reading, result = read(text), Said()
+    diagnoses = {number for one in reading.findings for number in one.sign_of}
+    items = []
+    for number, finding in enumerate(reading.findings):
+        if finding.observation in _GENERAL and finding.presence != "absent":
+            continue
+        if finding.presence == "absent":
+            result.denied.setdefault(finding.observation, (finding.start, finding.end))
+            if finding.outright:
+                result.contradicted.setdefault(finding.observation, (finding.start, finding.end))
+        elif number not in diagnoses:
+            items += _by_place(_item(finding, reading), finding)
+    for item in sorted(items, key=_rank):
+        _add(result.stated, item)
+    result.stated.sort(key=lambda item: item.uncertain)
+    for statement in reading.normals:
+        key = _SAME_STRUCTURE.get(statement.key, statement.key)
+        result.normal.setdefault(key, (statement.start, statement.end))
+    stated = {item.observation for item in result.stated}
+    # "No large effusion" does not deny the small one.
+    result.denied = {key: span for key, span in result.denied.items() if key not in stated}
+    result.contradicted = {key: span for key, span in result.contradicted.items() if key in stated}
+    return result
+
+
+def _rank(item: Item) -> tuple[object, ...]:
+    """The order of items: what says where before what does not, which then joins the first that it fits."""
+    return (
+        item.observation,
+        not item.places,
+        not item.sides,
+        sorted(item.places),
+        sorted(item.sides),
+        item.uncertain,
+        -1 if item.severity is None else item.severity,
+        item.size_mm,
+        item.distance_mm or 0.0,
+        sorted(item.changes),
+        sorted(item.means),
+        item.start,
+    )
+
+
+def _item(finding: Finding, reading: Reading) -> Item:
+    read_as = [reading.findings[number] for number in finding.sign_of]
+    means = frozenset(one.observation for one in read_as) - {finding.observation}
+    # "Opacity, likely left lower lobe pneumonia": the opacity is where the pneumonia is.
+    locations = finding.locations or (read_as[0].locations if read_as else ())
+    places = frozenset(one.place for one in locations if one.place and one.place != "lung")
+    sides = frozenset(filter(None, (one.side or _SIDE_OF.get(one.place or "") for one in locations)))
+    if "bilateral" in sides:
+        sides = frozenset(["bilateral"])
+    return Item(
+        finding.observation,
+        finding.presence == "uncertain",
+        places,
+        sides,
+        finding.severity,
+        finding.size_mm,
+        finding.distance_mm,
+        frozenset([finding.change] if finding.change else []),
+        means,
+        frozenset([" ".join(map(singular, finding.words.lower().split()))]),
+        finding.start,
+        finding.end,
+    )
+
+
+def _by_place(item: Item, finding: Finding) -> list[Item]:
+    """A finding at places of both sides, once for each: "in the right upper and left lower lobe"."""
+    where = [one for one in finding.locations if one.place and one.place != "lung"]
+    if len({one.place for one in where}) < 2 or {one.side for one in where} != {"left", "right"}:
+        return [item]
+    return [
+        replace(item, places=frozenset(filter(None, [one.place])), sides=frozenset(filter(None, [one.side])))
+        for one in where
+    ]
+
+
+def _add(items: list[Item], new: Item) -> None:
+    """Add a mention, to an item that it repeats where there is one."""
+    for old in items:
+        if (
+            old.observation == new.observation
+            and (not old.sides or not new.sides or old.sides & new.sides)
+            and (not old.places or not new.places or old.places & new.places)
+        ):
+            old.uncertain = old.uncertain and new.uncertain
+            old.places |= new.places
+            old.sides = old.sides | new.sides if old.side != "bilateral" else old.sides
+            old.severity = max((old.severity, new.severity), key=lambda step: -1 if step is None else step)
+            old.size_mm = max(old.size_mm, new.size_mm, key=lambda size: max(size, default=0.0))
+            old.distance_mm = new.distance_mm if old.distance_mm is None else old.distance_mm
+            old.changes |= new.changes
+            if new.start < old.start:
+                old.start, old.end = new.start, new.end
+            old.means |= new.means
+            old.names |= new.names
+            return
+    items.append(new)

@@ -1,0 +1,290 @@
+"""Names every error of a candidate report in GREEN's six categories, with its significance and the rule.
+
+Categories are those of Ostmeier et al. 2024 (Section 3.1): (a) false finding, (b) missing finding,
+(c) location, (d) severity, (e) comparison that the reference has not, (f) comparison left out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import partial
+
+from radeval_lib.data import green_analysis
+from radeval_lib.data.categories import LETTERS
+from radeval_lib.rules.judge.alignment import Link, align, by_side, covered
+from radeval_lib.rules.judge.base import Keep, Pair, handed
+from radeval_lib.rules.judge.in_words import degree, describe, name, where
+from radeval_lib.rules.judge.items import Item, Said, said
+from radeval_lib.rules.judge.relations import KIN, KIND, SAME, near, sides_conflict, strays
+from radeval_lib.rules.lexicon.loading import load_lexicon
+from radeval_lib.rules.lexicon.significance import Context, factor, significance
+from radeval_lib.rules.reader.vocabulary import vocabulary
+from radeval_lib.rules.report_text import statements
+from radeval_lib.rules.report_text.characters import Span
+
+_UNLIKE = {KIND: "finer", KIN: "kin"}
+_NOT_STATED = ("does not mention it", "rules it out")
+
+NEARBY, SAFE = 10.0, (20.0, 70.0)
+"""Tips less than this apart lie at the same place; how far from the carina a tube may end; in mm."""
+SIZE_RATIO = 1.5
+"""From this ratio of diameters on, a wrong size is significant."""
+
+
+@dataclass(frozen=True, slots=True)
+class JudgedError:
+    """One error.
+
+    ``category`` is a letter from a to f; ``weight`` what it counts for in the weighted sum; ``says`` the
+    error in words; ``rule`` why it is one and how much it matters; the spans are characters of either report
+    (None where a report says nothing).
+    """
+
+    category: str
+    significant: bool
+    weight: float
+    observation: str
+    says: str
+    rule: str
+    reference_span: Span | None
+    candidate_span: Span | None
+
+
+@dataclass(frozen=True, slots=True)
+class Judgement:
+    """What the judge found: errors, what both reports state alike, and differences that no category names.
+
+    ``slight`` weighs the latter: a near relative instead of the finding, or another degree of certainty.
+    """
+
+    errors: tuple[JudgedError, ...]
+    matched: tuple[str, ...]
+    agreed_negatives: tuple[str, ...]
+    links: tuple[tuple[str, str, str], ...]
+    slight: float
+
+    def count(self, significant: bool) -> tuple[int, ...]:
+        """Errors of the categories (a) to (f)."""
+        found = [one.category for one in self.errors if one.significant == significant]
+        return tuple(found.count(letter) for letter in LETTERS)
+
+    @property
+    def matched_findings(self) -> int:
+        """Matched findings as GREEN counts them, shared negative and normal statements among them."""
+        return len(self.matched) + len(self.agreed_negatives)
+
+    @property
+    def weighted_errors(self) -> float:
+        """The sum of what the errors count for; 0 where there is none."""
+        return sum(one.weight for one in self.errors) + self.slight
+
+    def analysis(self) -> str:
+        """The analysis in GREEN's layout."""
+
+        def listed(significant: bool) -> list[list[str]]:
+            return [
+                [one.says for one in self.errors if one.category == letter and one.significant == significant]
+                for letter in LETTERS
+            ]
+
+        explanation = (
+            f"{len(self.errors)} differences between the findings of the two reports were named by rules."
+        )
+        agreed = [*self.matched, *self.agreed_negatives]
+        return green_analysis.render(listed(True), listed(False), agreed, f"[Explanation]:\n{explanation}")
+
+
+class RulesJudge:
+    """The judge's role filled by rules; deterministic, needs no model."""
+
+    signature = "rules"
+
+    def judge(self, pairs: Sequence[Pair], keep: Keep | None = None) -> list[str]:
+        """An analysis of each (reference, candidate), in GREEN's layout."""
+        return handed([judge_pair(*pair).analysis() for pair in pairs], keep)
+
+
+def judge_pair(reference: str, candidate: str, context: Context | None = None) -> Judgement:
+    """Judge a candidate report against its reference.
+
+    A finding under a coarser or finer name ("opacity" for "consolidation", ``kinds`` in
+    ``findings/reading.yml``) is not an error of any category, and counts a little as a slight difference,
+    whichever report has which name; so is one of several that the other report covers by one coarser word
+    for the same place. What one report states and the other denies is never so. What a candidate adds
+    that is normal or denied is not an error.
+
+    Parameters
+    ----------
+    reference, candidate : reports or sections of reports, in English; either may be empty.
+    context : the patient's age and why the examination was asked for, which change how much some findings
+        matter; None: neither is known. Where it gives no indication, that in the reference's history counts.
+    """
+    ours, theirs = said(reference), said(candidate)
+    ours, theirs = by_side(ours, theirs), by_side(theirs, ours)
+    links = align(ours, theirs)
+    linked = {id(link.reference) for link in links} | {id(link.candidate) for link in links}
+    weigh = _Weigher(_with_indication(context, reference))
+    errors: list[JudgedError] = []
+    matched: list[str] = []
+    slight = 0.0
+    contradicted = {key: span for key, span in theirs.contradicted.items() if key not in ours.contradicted}
+    for link in links:
+        found = weigh.attribute_errors(link)
+        if link.relation == SAME and (denied := contradicted.pop(link.candidate.observation, None)):
+            found.append(weigh.missing(link.reference, denied))
+        errors += found
+        slight += weigh.slight(link)
+        if not found:
+            matched.append(describe(link.candidate))
+    for item in ours.stated:
+        if id(item) not in linked:
+            if (found_there := covered(item, ours, theirs)) is not None:
+                links.append(Link(item, *found_there))
+                slight += weigh.slight(links[-1])
+            else:
+                errors.append(weigh.missing(item, theirs.rules_out(item.observation)))
+    for item in theirs.stated:
+        if id(item) not in linked:
+            if (found_here := covered(item, theirs, ours)) is not None:
+                links.append(Link(found_here[0], item, found_here[1]))
+                slight += weigh.slight(links[-1])
+            else:
+                errors.append(weigh.false(item, ours.rules_out(item.observation)))
+    errors.sort(key=lambda one: (one.category, not one.significant, one.says))
+    shared = tuple(
+        (name(one.reference.observation), name(one.candidate.observation), one.relation) for one in links
+    )
+    return Judgement(tuple(errors), tuple(matched), _agreed(ours, theirs), shared, slight)
+
+
+def _with_indication(context: Context | None, reference: str) -> Context | None:
+    """The context; if it gives no indication, with the history in the reference as the indication."""
+    if context is not None and context.indication:
+        return context
+    asked = " ".join(one.text for one in statements(reference) if one.section == "history")
+    return Context(None if context is None else context.age, asked) if asked else context
+
+
+class _Weigher:
+    """Names errors and weighs them, for a patient of whom the context is known."""
+
+    def __init__(self, context: Context | None) -> None:
+        self._grade = partial(significance, context=context)
+
+    def _weight(self, item: Item) -> float:
+        """A finding that is read as a diagnosis weighs what the diagnosis does."""
+        return max(self._grade(key).weight for key in item.means or [item.observation])
+
+    def _error(
+        self,
+        category: str,
+        item: Item,
+        significant: bool,
+        share: float,
+        says: str,
+        rule: str,
+        link: Link | None = None,
+        spans: tuple[Span | None, Span | None] = (None, None),
+        *,
+        sided: bool = False,
+    ) -> JudgedError:
+        # A minor sign of an urgent diagnosis ("lucency, consistent with pneumothorax") is as grave as that.
+        key = next((key for key in sorted(item.means) if self._grade(key).name == "urgent"), item.observation)
+        grade = self._grade(key)
+        if link is not None:  # what both names share is as grave as the graver of them
+            grade, key = max(
+                ((self._grade(one), one) for one in (key, link.candidate.observation)),
+                key=lambda graded: (graded[0].major, graded[0].weight),
+            )
+            spans = ((link.reference.start, link.reference.end), (link.candidate.start, link.candidate.end))
+        rule = f"{rule}; {name(key)} is {grade.name}: {grade.why}"
+        # Whoever acts on the wrong side does harm, whatever the finding, unless it is benign.
+        counted = significant and (grade.major or (sided and grade.name != "benign"))
+        weight = share * self._weight(item)
+        return JudgedError(category, counted, weight, item.observation, says, rule, *spans)
+
+    def missing(self, item: Item, denied: Span | None) -> JudgedError:
+        """What the candidate does not state, or rules out although it states it elsewhere."""
+        rule = f"the reference states it and the candidate {_NOT_STATED[denied is not None]}"
+        share = factor("missing") * (factor("doubtful") if item.uncertain else 1.0)
+        spans = (item.start, item.end), denied
+        return self._error("b", item, True, share, describe(item), rule, spans=spans)
+
+    def false(self, item: Item, denied: Span | None) -> JudgedError:
+        """What the reference does not state."""
+        rule = f"the candidate states it and the reference {_NOT_STATED[denied is not None]}"
+        share = factor("false") * (factor("doubtful") if item.uncertain else 1.0)
+        spans = denied, (item.start, item.end)
+        return self._error("a", item, True, share, describe(item), rule, spans=spans)
+
+    def attribute_errors(self, link: Link) -> list[JudgedError]:
+        """What both state, and one of them otherwise: place, degree and change."""
+        one, other = link.reference, link.candidate
+        errors = []
+        sides, closeness = sides_conflict(one, other), near(one, other)
+        astray = strays(one, other)
+        if sides or astray or (closeness is not None and not one.places & other.places):
+            wrong = sides or astray or closeness is False
+            here, there = where(one.places, one.side), where(other.places, other.side)
+            says = f"{name(one.observation)} in {there} instead of {here}"
+            rule = "another side" if sides else ("another place" if wrong else "a neighbouring place")
+            share = factor("location" if wrong else "slight")
+            errors.append(self._error("c", one, wrong, share, says, rule, link, sided=sides))
+        elif _distance_error(one, other):
+            says = f"{name(one.observation)} {other.distance_mm:g} mm away instead of {one.distance_mm:g} mm"
+            rule = "a tip that lies where it may not, or the other way round"
+            errors.append(self._error("c", one, True, factor("location"), says, rule, link))
+        if (far := _degree_error(one, other)) is not None:
+            says = f"{degree(other)} instead of {degree(one)} {name(one.observation)}"
+            rule = "a degree or size that is clearly other" if far else "a neighbouring degree or size"
+            share = factor("severity" if far else "slight")
+            errors.append(self._error("d", one, far, share, says, rule, link))
+        for category, changes, verb, who in (
+            ("e", other.changes - one.changes, "called", "reference"),
+            ("f", one.changes - other.changes, "is", "candidate"),
+        ):
+            for change in sorted(changes):
+                says, rule = f"{name(one.observation)} {verb} {change}", f"the {who} does not say so"
+                counts = change != "unchanged"
+                share = factor("change" if counts else "slight")
+                errors.append(self._error(category, one, counts, share, says, rule, link))
+        return errors
+
+    def slight(self, link: Link) -> float:
+        """What differences count for that none of the six categories names."""
+        one, other = link.reference, link.candidate
+        weight = max(self._weight(one), self._weight(other))
+        unlike = factor(_UNLIKE[link.relation]) if link.relation in _UNLIKE else 0.0
+        doubt = factor("certainty") if one.uncertain != other.uncertain else 0.0
+        return weight * (unlike + doubt)
+
+
+def _degree_error(one: Item, other: Item) -> bool | None:
+    """Whether the degree is significantly wrong; None where it is right or one of the two says none."""
+    if one.severity is not None and other.severity is not None and one.severity != other.severity:
+        return abs(one.severity - other.severity) >= 2
+    if one.size_mm and other.size_mm and one.observation not in vocabulary().devices:
+        low, high = sorted((max(one.size_mm), max(other.size_mm)))
+        if low != high:
+            return high >= SIZE_RATIO * low
+    return None
+
+
+def _distance_error(one: Item, other: Item) -> bool:
+    """Whether one tip lies at a safe distance and the other does not."""
+    if one.distance_mm is None or other.distance_mm is None:
+        return False
+    safe = [SAFE[0] <= item.distance_mm <= SAFE[1] for item in (one, other) if item.distance_mm is not None]
+    return safe[0] != safe[1] and abs(one.distance_mm - other.distance_mm) >= NEARBY
+
+
+def _agreed(ours: Said, theirs: Said) -> tuple[str, ...]:
+    """What both reports deny or call normal, in words."""
+    normals = load_lexicon().normals
+    denied = sorted(ours.denied.keys() & theirs.denied.keys())
+    normal = [(key, normals.get(key)) for key in sorted(ours.normal.keys() & theirs.normal.keys())]
+    return (
+        *(f"No {name(key)}" for key in denied),
+        *(one.wordings["hospital"][0].text if one else f"Normal {key.split('_')[0]}" for key, one in normal),
+    )

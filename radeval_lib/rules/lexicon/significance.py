@@ -1,0 +1,132 @@
+"""How much an error matters: the table of ``significance.yml``."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+from numbers import Real
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from radeval_lib.errors import LexiconError, RadevalError
+from radeval_lib.rules.lexicon.entry import Entry, read_entry
+from radeval_lib.rules.lexicon.loading import load_lexicon
+
+_FILE = Path(__file__).with_name("significance.yml")
+_MAJOR = ("urgent", "actionable")
+FACTORS = (
+    *("false", "missing", "location", "severity", "change"),
+    *("slight", "finer", "kin", "certainty", "doubtful"),
+)
+"""The kinds of errors, and of doubts about a finding, that have a factor."""
+
+
+@dataclass(frozen=True, slots=True)
+class Context:
+    """What is known of the patient beside the reports, where it is.
+
+    ``age`` is in years, from 0 to 130, ``indication`` why the examination was asked for; other values raise
+    :class:`RadevalError`.
+    """
+
+    age: float | None = None
+    indication: str = ""
+
+    def __post_init__(self) -> None:
+        if self.age is not None and not (isinstance(self.age, Real) and 0 <= self.age <= 130):
+            raise RadevalError(f"an age of {self.age!r}", "context", "Give years, from 0 to 130, or None.")
+        if not isinstance(self.indication, str):
+            raise RadevalError(f"an indication of {self.indication!r}", "context", "Give a text.")
+
+    def applies(self, rule: Mapping[str, Any]) -> bool:
+        """Whether a rule of ``significance.yml`` applies to this patient.
+
+        What a rule asks for is sought as whole words, since "Fallot" is no fall: it lists every inflection.
+        """
+        if "asks" in rule:
+            asked = " ".join(self.indication.lower().split())
+            return any(re.search(rf"\b{re.escape(words)}\b", asked) for words in rule["asks"])
+        return self.age is not None and rule.get("from", 0) <= self.age < rule.get("below", math.inf)
+
+
+class Significance(NamedTuple):
+    """Class and weight of a finding, why, and whether an error on it can be significant in GREEN's sense."""
+
+    name: str
+    weight: float
+    major: bool
+    why: str
+
+
+@lru_cache(maxsize=1)
+def _table() -> Mapping[str, Any]:
+    return read_table(_FILE)
+
+
+def read_table(path: Path) -> Mapping[str, Any]:
+    """The content of a file as ``significance.yml``.
+
+    Raises
+    ------
+    LexiconError
+        If a key is unknown or missing, a class has no weight, a finding is of two classes, or a rule of the
+        context asks for nothing. Findings that are not in the lexicon may be the reader's own.
+    """
+    table = read_entry(path, f"lexicon/{path.name}", "weights classes otherwise factors context")
+    weights = Entry(table.raw["weights"], "weights", table.where, may=" ".join(table.inner("weights")))
+    factors = Entry(table.raw["factors"], "factors", table.where, " ".join(FACTORS))
+    for numbers in (weights, factors):
+        for name in numbers.raw:
+            numbers.number(name)
+    classes = table.each("classes", "class findings why")
+    rules = table.each("context", "findings class why", "asks from below")
+    for entry in (*classes, *rules):
+        entry.one_of("class", weights.raw)
+    of_class = [finding for entry in classes for finding in entry.texts("findings")]
+    if doubled := [finding for finding in of_class if of_class.count(finding) > 1]:
+        table.fail(f"finding {doubled[0]!r} is of two classes")
+    for rule in rules:
+        if ("asks" in rule.raw) == bool({"from", "below"} & rule.raw.keys()):
+            rule.fail("needs either what the indication asks or an age, from or below")
+    otherwise = Entry(table.raw["otherwise"], "otherwise", table.where, "major minor")
+    for grade in otherwise.raw:
+        otherwise.one_of(grade, [entry.raw["class"] for entry in classes])
+    return table.raw
+
+
+def factor(name: str) -> float:
+    """What an error of this kind counts for, as a share of the finding's weight.
+
+    Raises :class:`LexiconError` for a kind that is not one of :data:`FACTORS`.
+    """
+    if name not in FACTORS:
+        raise LexiconError(f"unknown kind of error {name!r}", "factor", f"Choices: {', '.join(FACTORS)}.")
+    return float(_table()["factors"][name])
+
+
+@lru_cache(maxsize=4096)
+def significance(observation: str, context: Context | None = None) -> Significance:
+    """The significance of an observation, for a patient of whom the context is known.
+
+    GREEN knows two grades of an error. Here, as in the generator's lexicon, an error on a minor finding is
+    never significant; an observation that the lexicon lacks is major if its class is urgent or actionable.
+    Where a rule of the context decides the class, it decides that too.
+    """
+    table, concepts = _table(), load_lexicon().concepts
+    for rule in table["context"]:
+        if context is not None and observation in rule["findings"] and context.applies(rule):
+            name = rule["class"]
+            return Significance(name, float(table["weights"][name]), name in _MAJOR, rule["why"])
+    known = concepts.get(observation)
+    for entry in table["classes"]:
+        if observation in entry["findings"]:
+            name, why = entry["class"], entry["why"]
+            break
+    else:
+        name = table["otherwise"]["minor" if known and not known.major else "major"]
+        why = next(entry["why"] for entry in table["classes"] if entry["class"] == name)
+    major = known.major if known else name in _MAJOR
+    return Significance(name, float(table["weights"][name]), major, why)

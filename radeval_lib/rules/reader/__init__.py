@@ -1,0 +1,23 @@
+"""Findings read from the text of a report: what it states, denies, doubts or calls normal, and where.
+
+>>> from radeval_lib.rules.reader import read
+>>> [(one.observation, one.presence) for one in read("Small left effusion. No pneumothorax.").findings]
+[('pleural_effusion', 'present'), ('pneumothorax', 'absent')]
+"""
+
+from radeval_lib.rules.reader.covering import Coverage, ReadInPart, Section, coverage
+from radeval_lib.rules.reader.reader import read
+from radeval_lib.rules.reader.records import Finding, Location, NormalStatement, Presence, Reading
+
+__all__ = [
+    "Coverage",
+    "Finding",
+    "Location",
+    "NormalStatement",
+    "Presence",
+    "ReadInPart",
+    "Reading",
+    "Section",
+    "coverage",
+    "read",
+]

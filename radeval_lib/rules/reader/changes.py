@@ -1,0 +1,238 @@
+"""What a statement denies of change, and no finding: "no worsening of", "has not cleared".
+
+Most private functions get a statement's words and the place ``at`` of one, and return the place behind the
+phrase that begins there, or 0 if there is none.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from radeval_lib.rules.reader.phrases import PhraseMatch, word_set
+from radeval_lib.rules.report_text import MASK, Token
+
+CHANGE_NOUNS = word_set(
+    """
+    worsening progression increase improvement decrease reduction enlargement growth resolution clearing
+    regression deterioration expansion shrinkage change
+    """
+)
+_NOUN_FILLERS = word_set(
+    """
+    significant interval definite appreciable further substantial evidence sign of clear obvious
+    radiographic convincing overt any marked gross real complete detectable measurable relevant other
+    major new the or and size in
+    """
+)
+_DENIED = CHANGE_NOUNS | _NOUN_FILLERS
+_VERBS = word_set(
+    """
+    increased decreased improved worsened progressed changed resolved cleared enlarged grown removed
+    regressed diminished shrunk expanded disappeared increase decrease improve worsen progress change
+    resolve clear enlarge grow withdrawn retracted
+    """
+)
+_GERUNDS = (
+    "improving",
+    "worsening",
+    "increasing",
+    "decreasing",
+    "resolving",
+    "clearing",
+    "progressing",
+    "enlarging",
+)
+_OF_STATES = frozenset(
+    [*_GERUNDS, "changed", "improved", "resolved", "worsened", "progressed", "removed", "cleared"]
+)
+"""Of these "is not" describes change too: "is not enlarged" describes a state."""
+_ADVERBS = word_set(
+    """
+    yet significantly completely fully appreciably been substantially entirely really definitely
+    markedly measurably much noticeably further so far totally clearly
+    """
+)
+_HAVE, _BE = frozenset(["has", "have", "had", "doe", "did", "do"]), frozenset(["is", "are", "was", "were"])
+_NOT_QUITE = word_set(
+    """
+    incompletely largely almost mostly nearly near partially partly partial substantially incomplete
+    """
+)
+_GONE = frozenset(
+    ["resolved", "cleared", "resolution", "clearing", "resolving", "disappeared", "gone", "evacuated"]
+)
+MORE = word_set("larger greater worse bigger smaller more less higher denser better")
+_CHANGED = frozenset(["larger", "greater", "worse", "bigger", "smaller", "better"])
+_ENDS_OF_COMPARISON = frozenset(
+    [",", "than", "compared", "since", "in", "on", "now", "today", "and", "but", "or", ")", "from"]
+)
+_MORE_OF = frozenset(
+    ["prominent", "extensive", "pronounced", "severe", "conspicuous", "marked", "so", "confluent"]
+)
+_WELL = frozenset(["well", "clearly", "definitely", "definitively", "readily", "convincingly", "as"])
+_ON = frozenset(["on", "in", "at", "the", "a", "an", "any", "most", "recent"])
+_EARLIER = word_set("prior previous previously earlier before old older preceding comparison")
+_STUDIES = word_set("ct study exam examination film radiograph scan image view chest x cxr")
+SEEN = word_set(
+    """
+    seen noted described identified demonstrated visualized reported mentioned known present evident
+    observed questioned suspected placed existing
+    """
+)
+"""Participles with which "not" or "previously" says that something was seen or not."""
+
+
+def denied_changes(words: Sequence[Token], named: Sequence[bool]) -> Iterator[PhraseMatch[str]]:
+    """What denies a change and no finding: "no worsening of", "has not cleared", "almost resolved".
+
+    ``named`` marks the words of names: "no enlargement of the heart" denies a finding.
+    """
+    size, at = len(words), 0
+    while at < size:
+        if (
+            end := _denied_noun(words, at, named)
+            or _denied_verb(words, at, named)
+            or _denied_comparative(words, at)
+            or _neither(words, at)
+        ):
+            yield PhraseMatch(at, end, "unchanged")
+        elif end := _not_before(words, at):
+            yield PhraseMatch(at, end, "new")
+        elif end := _not_quite(words, at):
+            yield PhraseMatch(at, end, "decreased")
+        elif found := _denied_clause(words, at):
+            yield PhraseMatch(at, at + 3, "unchanged")
+            yield PhraseMatch(found, found + 2, "unchanged")
+            end = at + 3
+        at = end or at + 1
+
+
+def _not_before(words: Sequence[Token], at: int) -> int:
+    """ "Not seen on the previous exam", "were not present in the XXXX CT": it is new."""
+    if words[at].word != "not":
+        return 0
+    then = at + 1 < len(words) and words[at + 1].word == "previously"
+    seen = skip(words, at + 1 + then, _WELL)
+    if seen >= len(words) or words[seen].word not in SEEN:
+        return 0
+    if then:
+        return seen + 1
+    end = skip(words, seen + 1, _ON)
+    if end >= len(words) or words[end].word not in (*_EARLIER, MASK):
+        return 0
+    of_study = end + 1 < len(words) and words[end + 1].word in _STUDIES
+    if words[end].word == MASK and not (of_study and at and words[at - 1].word in ("was", "were")):
+        return 0
+    return end + 1 + of_study
+
+
+def _denied_noun(words: Sequence[Token], at: int, named: Sequence[bool]) -> int:
+    """The end of a denied noun of change, "no interval worsening", or 0."""
+    if words[at].word not in ("no", "without", "lack", "absence"):
+        return 0
+    if [word.word in ("longer", *_GERUNDS) for word in words[at + 1 : at + 3]] == [True, True]:
+        return at + 3  # "no longer increasing"
+    end, last = at + 1, 0
+    while end < len(words) and words[end].word in _DENIED and not named[end]:
+        token, end = words[end], end + 1
+        # "changes of emphysema" are no change
+        if token.word in CHANGE_NOUNS and not (
+            token.end - token.start == len("changes") and token.word == "change"
+        ):
+            last = end
+    return last
+
+
+def _denied_verb(words: Sequence[Token], at: int, named: Sequence[bool]) -> int:
+    """The end of a denied verb of change, "has not cleared", "failed to resolve", or 0."""
+    first = words[at].word
+    # "effusion, not increased", but "vascularity not increased", and "heart is not enlarged", a state.
+    bare = first == "not" and any(named[:at]) and not named[at] and words[at - 1].word not in _BE
+    if first in ("failed", "fail") and at + 2 < len(words) and words[at + 1].word == "to":
+        return at + 3 if words[at + 2].word in _VERBS else 0
+    if first == "not" and not bare and not any(named[:at]):
+        # "not significantly improved consolidation"
+        end = skip(words, at + 1, _ADVERBS)
+        said = end < len(words) and words[end].word in (_OF_STATES | {"increased", "decreased"}) - {"removed"}
+        return end + 1 if said and end > at + 1 and not named[end] else 0
+    if first not in _HAVE | _BE and not bare:
+        return 0
+    end = at if bare else at + 1
+    if end < len(words) and words[end].word in ("now", "still", "also"):
+        end += 1
+    if end >= len(words) or words[end].word != "not":
+        return 0
+    end += 1
+    while end < len(words) and words[end].word in _ADVERBS:
+        end += 1
+    kind = _OF_STATES if first in _BE else _VERBS
+    return end + 1 if end < len(words) and words[end].word in kind else 0
+
+
+def _neither(words: Sequence[Token], at: int) -> int:
+    """ "Neither improved nor worsened"."""
+    if words[at].word != "neither":
+        return 0
+    said = [word.word for word in words[at : at + 4]]
+    pair = len(said) == 4 and said[2] == "nor"
+    return at + 4 if pair and {said[1], said[3]} <= _VERBS | _CHANGED | _OF_STATES | CHANGE_NOUNS else 0
+
+
+def _denied_clause(words: Sequence[Token], at: int) -> int:
+    """Where the verb of "no evidence that the effusion has resolved" is, or 0."""
+    if words[at].word != "no":
+        return 0
+    said = [word.word for word in words[at : at + 3]]
+    if len(said) < 3 or said[2] != "that" or said[1] not in _NOUN_FILLERS:
+        return 0
+    for place in range(at + 3, len(words) - 1):
+        if words[place].word in _HAVE and words[place + 1].word in _VERBS:
+            return place
+    return 0
+
+
+def _denied_comparative(words: Sequence[Token], at: int) -> int:
+    """ "Not any larger", "no bigger than before"; "no larger effusion" denies an effusion."""
+    if words[at].word not in ("not", "no"):
+        return 0
+    end = skip(words, at + 1, _ADVERBS | {"any", "appear", "become", "gotten", "got"})
+    end = comparative(words, end)
+    if not end or words[end - 1].word not in _CHANGED | _MORE_OF:
+        return 0
+    ends = end >= len(words) or words[end].word in _ENDS_OF_COMPARISON
+    return end if ends or words[at].word == "not" else 0
+
+
+def _not_quite(words: Sequence[Token], at: int) -> int:
+    """The end of "almost resolved", "all but gone", or 0: smaller, but still present."""
+    all_but = words[at].word == "all" and at + 1 < len(words) and words[at + 1].word == "but"
+    if words[at].word not in _NOT_QUITE and not all_but:
+        return 0
+    end = at + 1 + all_but
+    while end < len(words) and words[end].word in (
+        "completely",
+        "complete",
+        "entirely",
+        "interval",
+        "totally",
+    ):
+        end += 1
+    return end + 1 if end < len(words) and words[end].word in _GONE else 0
+
+
+def comparative(words: Sequence[Token], at: int) -> int:
+    """The word behind a comparative, or 0."""
+    if at >= len(words):
+        return 0
+    if words[at].word in (">", "<"):
+        return at + 1
+    if words[at].word not in MORE:
+        return 0
+    return at + 2 if at + 1 < len(words) and words[at + 1].word in _MORE_OF else at + 1
+
+
+def skip(words: Sequence[Token], at: int, passed: frozenset[str]) -> int:
+    """The first word from ``at`` on that is not in ``passed``."""
+    while at < len(words) and words[at].word in passed:
+        at += 1
+    return at

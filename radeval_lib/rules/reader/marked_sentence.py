@@ -1,0 +1,227 @@
+"""A sentence with its phrases marked: names, places, degrees, changes, states, and what is denied."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from itertools import zip_longest
+from typing import Any, TypeVar
+
+from radeval_lib.rules.reader.changes import CHANGE_NOUNS, MORE, denied_changes
+from radeval_lib.rules.reader.denied_places import denied_places
+from radeval_lib.rules.reader.meanings import HOME, IGNORED, WHOLE, Sense, Spot, Subject
+from radeval_lib.rules.reader.measurements import sizes
+from radeval_lib.rules.reader.mentions import Mention
+from radeval_lib.rules.reader.past import of_before
+from radeval_lib.rules.reader.phrases import PhraseMatch
+from radeval_lib.rules.reader.places import ZONES, places
+from radeval_lib.rules.reader.records import Presence
+from radeval_lib.rules.reader.scope import ScopeWords, WordFlags, scope
+from radeval_lib.rules.reader.side_comparisons import side_comparisons
+from radeval_lib.rules.reader.vocabulary import Vocabulary
+from radeval_lib.rules.report_text import tokens
+
+# How words of a place begin that say a side of their own.
+_BOTH = ("bi", "both", "left", "right")
+# Before "study" they say that it is not this one.
+_OLD = frozenset(["prior", "previous", "earlier", "comparison"])
+V = TypeVar("V")
+
+
+def _marks(size: int, *groups: Sequence[PhraseMatch[Any]], begins: bool = False) -> list[bool]:
+    """For each of ``size`` words, whether it is in a phrase of the groups, or with ``begins`` the first of
+    one."""
+    marked = [False] * size
+    for group in groups:
+        for match in group:
+            for place in range(match.first, match.first + 1 if begins else match.end):
+                marked[place] = True
+    return marked
+
+
+class MarkedSentence:
+    """The phrases of every kind in a statement, and which words were used.
+
+    Phrases are sought in the order of the attributes, because later searches leave out words that earlier
+    ones took. Whatever reads the sentence marks the words that it uses (:meth:`use`).
+
+    Attributes
+    ----------
+    known : the vocabulary.
+    words : the statement's n words, misspelt ones as they are meant.
+    misspelt : (start, end, word that was read), in characters.
+    used : for each word, whether it was used; length n.
+    normal : for each word, whether it belongs to what is called normal; length n.
+    named : names of findings, with what each may stand for.
+    spots : places, with what each may stand for; like the sides without those of asides, "not on the right".
+    compared : comparisons of both sides, such as "larger on the right".
+    changes : words of change, with their kind.
+    degrees : words of degree, with their step; without those that are of a change.
+    states : words for a state: normal, abnormal or a word of the vocabulary's ``abnormal_states``.
+    subjects : structures, with the normal statements that each may be the subject of.
+    sides : words of sides, with left, right or bilateral.
+    sizes : measurements in millimetres.
+    past : for each word, whether it says how something was before; length n.
+    scope : the reach of negations and hedges.
+    """
+
+    def __init__(self, statement: str, known: Vocabulary) -> None:
+        self.known = known
+        self.words = tokens(statement)
+        self.misspelt: list[tuple[int, int, str]] = []
+        for at, token in enumerate(self.words):
+            if (meant := known.spelling.meant(token.word)) is not None:
+                self.words[at] = token._replace(word=meant)
+                self.misspelt.append((token.start, token.end, meant))
+        text, size = [token.word for token in self.words], len(self.words)
+        self.used, self.normal = [False] * size, [False] * size
+        self.named = known.observations.find(text)
+        named = _marks(size, self.named)
+        self.spots = [
+            one._replace(value=[self._of_one(spot, one, statement) for spot in one.value])
+            for one in places(self.words, known)
+            if not self._in_no_place(one)
+        ]
+        denied = list(denied_changes(self.words, named))
+        self.compared = compared = list(side_comparisons(self.words))
+        taken = _marks(size, denied, compared)
+        self.changes = sorted(
+            denied
+            + [
+                one
+                for one in known.changes.find(text, named)
+                if not taken[one.first] and not self._compares_places(one)
+            ]
+        )
+        self.degrees = [
+            one for one in known.degrees.find(text, named) if not (taken[one.first] or self._of_change(one))
+        ]
+        # "Lower" calls nothing low in "the right lower lung".
+        zones = [spot for spot in self.spots if ZONES & self.between(spot.first, spot.end)]
+        self.states = known.states.find(text, _marks(size, self.named, zones))
+        subjects = [one for one in known.subjects.find(text, named) if not self._of_old_study(one)]
+        self.subjects = [
+            one
+            for one, after in zip_longest(subjects, subjects[1:])
+            if not (after is not None and one.end == after.first and self._of_vessels(one, after))
+        ]
+        self.sides = known.sides.find(text, _marks(size, self.spots, compared)) + compared
+        self.sizes = list(sizes(self.words))
+        self.past = of_before(self.words, self.sizes)
+        asides = list(denied_places(self.words, [*self.spots, *self.sides], named))
+        flags = WordFlags(
+            blocked=_marks(size, self.changes, compared, asides),
+            descriptors=_marks(size, self.degrees, self.sizes, self.changes, self.sides, begins=True),
+            subjects=_marks(size, self.subjects, begins=True),
+            named=named,
+            placed=_marks(size, self.spots),
+            seldom=_marks(size, [one for one in self.named if self._seldom_denied(one)]),
+        )
+        self.scope: ScopeWords = scope(self.words, known, flags)
+        self._leave_out([one for one in asides if not self._denied_before(one)])
+
+    def _denied_before(self, aside: PhraseMatch[None]) -> bool:
+        """Whether the finding named last before an aside is denied by other words."""
+        return self.scope.denied[max(one.first for one in self.named if one.first < aside.first)]
+
+    def _leave_out(self, asides: list[PhraseMatch[None]]) -> None:
+        """Take out the places and sides at which asides deny a finding."""
+        self.use_all(asides)
+        inside = _marks(len(self.words), asides)
+        self.spots = [one for one in self.spots if not inside[one.first]]
+        self.sides = [one for one in self.sides if not inside[one.first]]
+
+    def _seldom_denied(self, name: PhraseMatch[list[Sense]]) -> bool:
+        """Whether a name is of the chest's findings that lists of denials leave out."""
+        keys = {sense.key for sense in name.value if sense.region == HOME}
+        return bool(keys) and keys <= self.known.seldom_denied | self.known.devices
+
+    def _of_old_study(self, subject: PhraseMatch[list[Subject]]) -> bool:
+        """Whether a study that is spoken of is an earlier one: "the prior exam"."""
+        before = self.between(max(0, subject.first - 1), subject.first)
+        return subject.value[0].key == WHOLE and bool(before & _OLD)
+
+    def _of_vessels(self, one: PhraseMatch[list[Subject]], after: PhraseMatch[list[Subject]]) -> bool:
+        """Whether of two structures the second is spoken of: the vessels in "lung vascularity"."""
+        keys = {subject.key for subject in one.value}
+        return bool(keys & {"lungs_clear", "hila"}) and after.value[0].key == "vascularity"
+
+    def _in_no_place(self, spot: PhraseMatch[list[Spot]]) -> bool:
+        """Whether a place is part of a phrase that names none: "outside the thoracic cavity"."""
+        return any(
+            name.value[0].key == IGNORED
+            and name.first <= spot.first
+            and spot.end <= name.end
+            and spot.end - spot.first < name.end - name.first
+            and spot.value[0].location.place != "jugular_vein"
+            for name in self.named
+        )
+
+    def _of_one(self, spot: Spot, found: PhraseMatch[list[Spot]], statement: str) -> Spot:
+        """The place of a single word: "at the lung base" is on one side, unlike "bases"."""
+        last, said = self.words[found.end - 1], self.between(found.first, found.end)
+        plural = statement[last.start : last.end].lower() != last.word
+        if spot.location.side != "bilateral" or plural or any(word.startswith(_BOTH) for word in said):
+            return spot
+        place = spot.location.place
+        return spot._replace(location=replace(spot.location, side=None)) if place else spot
+
+    def _compares_places(self, change: PhraseMatch[str]) -> bool:
+        """Whether a comparative is one of places: "more prominent in the bases", not "than before"."""
+        if self.words[change.first].word not in MORE:
+            return False
+        at = change.end
+        while at < len(self.words) and self.words[at].word in ("in", "at", "within", "the", "on", "towards"):
+            at += 1
+        rest = self.between(at, len(self.words))
+        return (
+            at > change.end
+            and any(spot.first == at for spot in self.spots)
+            and not rest & {"than", "since", "compared", "prior", "previous", "previously"}
+        )
+
+    def _of_change(self, degree: PhraseMatch[int]) -> bool:
+        """Whether a degree is one of change: "slightly improved", "marked interval increase in"."""
+        last = self.words[degree.end - 1].word
+        at = degree.end + (degree.end < len(self.words) and self.words[degree.end].word == "interval")
+        if any(one.first == degree.end and one.value == "bilateral" for one in self.compared):
+            self.use(degree.first, degree.end)
+            return True  # "slightly greater on the left"
+        change = next((one for one in self.changes if one.first in (degree.end, at)), None)
+        if change is None:
+            return False
+        noun = self.between(change.first, change.end) & CHANGE_NOUNS
+        if not (last.endswith("ly") or last == "little" or noun):
+            return False
+        self.use(degree.first, degree.end)
+        return True
+
+    def use(self, first: int, end: int) -> None:
+        """Mark the words from ``first`` to before ``end`` as used."""
+        for at in range(first, end):
+            self.used[at] = True
+
+    def use_all(self, found: Iterable[PhraseMatch[Any]]) -> None:
+        """Mark the words of all of the phrases as used."""
+        for one in found:
+            self.use(one.first, one.end)
+
+    def between(self, first: int, end: int) -> set[str]:
+        """The words from ``first`` to before ``end``."""
+        return {word.word for word in self.words[first:end]}
+
+    def mention(self, first: int, end: int, senses: list[Sense]) -> Mention:
+        """A finding named by these words, as far as it is denied or doubted there."""
+        presence: Presence = "present"
+        if self.scope.denied[first]:
+            presence = "absent"
+        elif self.scope.doubted[first]:
+            presence = "uncertain"
+        before = tuple(word.word for word in self.words[max(0, first - 6) : first])
+        return Mention(
+            first, end, senses, presence, self.words[first].start, self.words[end - 1].end, before=before
+        )
+
+    def now(self, found: Sequence[PhraseMatch[V]]) -> list[PhraseMatch[V]]:
+        """The phrases that are not about how something was before."""
+        return [one for one in found if not self.past[one.first]]

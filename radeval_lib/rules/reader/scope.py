@@ -1,0 +1,300 @@
+"""Which words of a sentence are denied, doubted or only talked about: the reach of negations and hedges.
+
+A negation reaches forward to the end of its list or clause; a comma ends it where what follows is not an
+item of the list ("no effusion, small left nodule", "no effusion, tortuous aorta"). A hedge reaches forward
+likewise. Words behind ("is not seen", "cannot be excluded") reach back to the beginning of the clause.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from radeval_lib.rules.reader.phrases import PhraseMatch, word_set
+from radeval_lib.rules.reader.vocabulary import Vocabulary
+from radeval_lib.rules.report_text import Token
+
+_OR = frozenset(["or", "nor"])
+_MAY = frozenset(["may", "might", "could"])
+# Answers that deny what stands before a colon: "Effusion: none".
+_NO = frozenset(["none", "no", "negative", "nil", "absent", "not", "denied", "n"])
+# "The tip is not seen" denies neither the catheter nor its tip.
+_PARTS = word_set(
+    """
+    tip end portion part hole margin border extent termination origin course port sideport angle
+    component edge contour detail aspect
+    """
+)
+# Participles with which "not" may say only that a view does not show something.
+_SIGHT = frozenset(
+    ["seen", "visualized", "identified", "appreciated", "visible", "apparent", "evident", "demonstrated"]
+)
+_VIEWS = word_set("view projection lateral frontal ap pa portable image radiograph film")
+_POINTING = frozenset(["this", "these", "it", "they"])
+_STUDIES = frozenset(["ct", "study", "exam", "examination", "scan", "comparison"])
+BE = frozenset(["is", "are", "was", "were", "remain", "remains", "appear", "appears", "has", "have"])
+"""Verbs by which a clause says something of its structure."""
+
+
+class WordFlags(NamedTuple):
+    """What each of a statement's n words is; every field has length n.
+
+    Attributes
+    ----------
+    blocked : words that begin no cue because they are part of another phrase, such as a change.
+    descriptors : words at which a degree, size, change or side begins.
+    subjects : words at which a structure's name begins, as the subject of a clause.
+    named : words within the name of a finding.
+    placed : words within the name of a place.
+    seldom : words within the name of a finding that is rarely denied in lists, so that after a comma it is
+        not taken as one more item of a list of denials.
+    """
+
+    blocked: Sequence[bool]
+    descriptors: Sequence[bool]
+    subjects: Sequence[bool]
+    named: Sequence[bool]
+    placed: Sequence[bool]
+    seldom: Sequence[bool]
+
+
+class ScopeWords(NamedTuple):
+    """What :func:`scope` finds in a statement of n words.
+
+    Attributes
+    ----------
+    denied, doubted, hypothetical : for each word, whether a negation, a hedge, or a phrase such as "rule out"
+        or "history of" reaches it; length n.
+    clause : for each word, the first word of its clause; length n.
+    links : words at which a finding is linked to the diagnosis that it is read as ("likely represents").
+    before : cues that reach forward, and those that only end a reach ("but").
+    after : cues that reach back ("is not seen").
+    """
+
+    denied: list[bool]
+    doubted: list[bool]
+    hypothetical: list[bool]
+    clause: list[int]
+    links: list[int]
+    before: list[PhraseMatch[str]]
+    after: list[PhraseMatch[str]]
+
+
+def scope(words: Sequence[Token], known: Vocabulary, flags: WordFlags) -> ScopeWords:
+    """The reach of every cue in a statement.
+
+    One pass from left to right. The state at a word is what reaches it from before: a negation (``denying``),
+    a hedge (``doubting``), or a hypothetical phrase (``talking``, which only "without" or a negation after a
+    comma or "but" ends). ``listing`` is set where the hedge introduces a differential diagnosis, so that
+    commas do not end it; ``start`` is the first word of the clause; ``comma`` the last comma since the
+    negation began, 0 if there is none. Cues that reach back are applied last, and overrule what was found.
+
+    Parameters
+    ----------
+    words : the statement's n words.
+    known : the vocabulary, for its cues and links.
+    flags : what each of the words is.
+    """
+    size = len(words)
+    text = [word.word for word in words]
+    cues, after = known.cues.find(text), known.after.find(text)
+    begins = {cue.first: cue for cue in cues if not flags.blocked[cue.first]}
+    linking = {link.first: link.end for link in known.links.find(text)}
+    denied, doubted, talked = ([False] * size for _ in range(3))
+    clause, links = [0] * size, []
+    denying = doubting = talking = listing = False
+    comma = 0  # the last one within a denial
+    said_after = {at for one in after for at in range(one.first, one.end) if one.value == "negation"}
+    start = at = 0
+    while at < size:
+        word = words[at].word
+        cue = begins.get(at)
+        end = cue.end if cue else at + 1
+        if cue is not None and cue.value == "stops" and not (denying and word == "status"):
+            denying = doubting = False
+            start = at
+        elif cue is not None and cue.value == "negation_before":
+            # "The base is not seen because of the effusion" denies nothing behind it
+            back = (
+                word == "not"
+                and at in said_after
+                and (
+                    any(flags.named[start:at]) or any(flags.subjects[start:at]) or any(flags.placed[start:at])
+                )
+            )
+            denying, doubting = denying if back else True, False
+            talking &= not (word == "without" or text[at - 1] in (",", "but"))
+            comma = 0
+        elif word == "cleared" and _stands_first(words, at):
+            denying = True
+            begins[at] = PhraseMatch(at, end, "negation_before")
+        elif cue is not None and cue.value == "hypothetical":
+            talking = True
+        elif word == ":" and (answered := _answer(words, at, begins, flags.named)):
+            for place in range(_begin_of_name(words, at), at):
+                denied[place] = True
+            denying, end = False, answered
+        elif cue is not None and cue.value == "hedge_before":
+            # "No effusion to suggest failure" doubts nothing; "no effusion, findings consistent with" does.
+            apart = comma > 0 and not (any(flags.named[comma:at]) or _OR.intersection(text[comma:at]))
+            if not denying or apart:
+                denying, doubting = False, True
+                listing = "differential" in text[at:end]
+        elif word == ",":
+            comma = at
+            if denying:
+                denying = _goes_on(words, at, begins, flags)
+            if doubting and not listing:
+                doubting = any(later.word in _OR for later in words[at + 1 : at + 6])
+        elif word == "than" and "likely" in (said := text[:at]) and not _is_comparative(said[-1]):
+            denying, doubting = "less" not in said, "less" in said
+            links += [at] if doubting else []
+        elif word == "with" or (word == "the" and denying and _starts_clause(words, at, flags.subjects)):
+            denying = False  # "no effusion with ...", "no effusion the lungs are ..."
+        elif word in ("and", "/") and (denying or doubting):
+            new = (word == "and" and any(flags.descriptors[at + 1 : at + 3])) or _starts_clause(
+                words, at, flags.subjects
+            )
+            denying, doubting = denying and not new, doubting and not new
+        if at in linking:
+            links.append(at)
+        for place in range(at, end):
+            denied[place], doubted[place], talked[place] = denying, doubting, talking
+            clause[place] = start
+        at = end
+    _reach_back(words, after, flags, denied, doubted, clause)
+    return ScopeWords(denied, doubted, talked, clause, links, list(begins.values()), after)
+
+
+def _is_comparative(word: str) -> bool:
+    """Whether "than" behind a word compares sizes or times: "likely larger than before"."""
+    return word in ("worse", "more", "less") or (word.endswith("er") and word != "rather")
+
+
+def _stands_first(words: Sequence[Token], at: int) -> bool:
+    """Whether a word of a state stands before what it is of: "cleared left lower lobe pneumonia"."""
+    behind = words[at + 1].word if at + 1 < len(words) else ","
+    first = at == 0 or words[at - 1].word in (",", "interval", "now", "completely")
+    return first and behind not in (",", "since", "compared", "and", "on", "in")
+
+
+def _starts_clause(words: Sequence[Token], at: int, subjects: Sequence[bool]) -> bool:
+    """Whether a structure with a verb of its own follows: "no effusion and the heart is normal"."""
+    end = next((place for place in range(at + 1, len(words)) if words[place].word == ","), len(words))
+    return any(subjects[at + 1 : min(at + 4, end)]) and any(
+        word.word in BE for word in words[at + 2 : min(at + 7, end)]
+    )
+
+
+def _goes_on(
+    words: Sequence[Token], comma: int, begins: dict[int, PhraseMatch[str]], flags: WordFlags
+) -> bool:
+    """Whether a list of denied findings goes on behind a comma; ``begins`` are the cues by their first word.
+
+    It does not if a clause of its own follows. Otherwise it does if "or" or "nor" follows before the next
+    cue that ends a reach, and before a negation, a hedge or "may", whose own "or" it would be; without these,
+    only if up to the next comma there is neither a finding that lists rarely deny, nor a finding with "may"
+    or a verb other than one of seeing, nor a descriptor in its first words.
+    """
+    points = any(word.word in _POINTING for word in words[comma + 1 : comma + 2])
+    if points or _starts_clause(words, comma, flags.subjects):
+        return False
+    rest = range(comma + 1, len(words))
+    stop = next((at for at in rest if at in begins and begins[at].value == "stops"), len(words))
+    others = {at for at in rest if at in begins and begins[at].value in ("negation_before", "hedge_before")}
+    own = next((at for at in rest if at in others or words[at].word in _MAY), len(words))
+    if any(words[at].word in _OR for at in range(comma + 1, min(stop, own))):
+        return True
+    segment = next((at for at in range(comma + 1, stop) if words[at].word == ","), stop)
+    name = next((at for at in range(comma + 1, segment) if flags.named[at]), segment)
+    verb = next((at for at in range(name + 1, segment - 1) if words[at].word in BE), None)
+    may = any(words[at].word in _MAY for at in range(name + 1, segment))
+    seen = verb is None or words[verb + 1].word in _SIGHT
+    if name < segment and (flags.seldom[name] or may or not seen):
+        return False
+    return not any(flags.descriptors[comma + 1 : min(comma + 4, segment)])
+
+
+def _reach_back(
+    words: Sequence[Token],
+    after: Sequence[PhraseMatch[str]],
+    flags: WordFlags,
+    denied: list[bool],
+    doubted: list[bool],
+    clause: list[int],
+) -> None:
+    """Apply the cues that reach back to ``denied`` and ``doubted``, in place.
+
+    Each reaches to the beginning of its clause, but not across an earlier one; a hedge reaches only the last
+    item of a list, see :func:`_own_item`. A denied word that a hedge reaches is doubted and no longer denied.
+    """
+    before = 0
+    for found in after:
+        if flags.blocked[found.end - 1] or (found.value == "negation" and _of_a_part(words, found)):
+            continue
+        behind = words[found.end].word if found.end < len(words) else "than"
+        if words[found.end - 1].word in ("?", "likely", "favored") and behind != "than":
+            continue  # it is said of what follows
+        if (
+            words[found.end - 1].word == "doubtful"
+            and words[found.end : found.end + 1]
+            and words[found.end].word == "for"
+        ):
+            continue
+        if found.first and words[found.first - 1].word == "not":
+            continue  # "not absent"
+        start = max(before, clause[found.first])
+        if found.value == "hedge":
+            start = max(start, _own_item(words, found.first, flags.named))
+        for place in range(start, found.first):
+            if found.value == "negation":
+                denied[place] = True
+            else:
+                doubted[place], denied[place] = True, False
+        before = found.end
+
+
+def _own_item(words: Sequence[Token], at: int, named: Sequence[bool]) -> int:
+    """The first word that a hedge at ``at`` reaches back to: "opacity, pneumonia not excluded" doubts
+    pneumonia alone. 0, the beginning, if after the last comma no finding is named or a conjunction stands."""
+    comma = next((place for place in range(at - 1, -1, -1) if words[place].word == ","), -1)
+    joined = any(word.word in ("and", "or", "/") for word in words[comma + 1 : at])
+    return comma + 1 if any(named[comma + 1 : at]) and not joined else 0
+
+
+def _answer(
+    words: Sequence[Token], colon: int, begins: dict[int, PhraseMatch[str]], named: Sequence[bool]
+) -> int:
+    """The end of an answer that denies what stands before a colon, or 0: "Effusion: none", "Effusion: no"."""
+    if colon + 1 >= len(words):
+        return 0
+    rest = next((at for at in range(colon + 1, len(words)) if words[at].word in (",", ":")), len(words))
+    if words[colon + 1].word in _NO:
+        cue = begins.get(colon + 1)
+        if (cue is None or cue.value == "negation_before") and not any(named[colon + 1 : rest]):
+            return rest
+    return 0
+
+
+def _begin_of_name(words: Sequence[Token], colon: int) -> int:
+    """Where the name before a colon begins: behind the last answer."""
+    earlier = next((at for at in range(colon - 1, -1, -1) if words[at].word == ":"), -1)
+    return next((at + 1 for at in range(colon - 1, earlier, -1) if words[at].word == "," and earlier >= 0), 0)
+
+
+def _of_a_part(words: Sequence[Token], found: PhraseMatch[str]) -> bool:
+    """Whether "not seen" is said of a part of what is there, or of a view: it then denies nothing."""
+    before = next((at for at in range(found.first - 1, -1, -1) if words[at].word not in BE), -1)
+    if before >= 0 and words[before].word in _PARTS:
+        return True
+    if any(words[at].word in _PARTS and words[at + 1].word == "of" for at in range(before)):
+        return True
+    said = {word.word for word in words[max(0, found.first - 1) : found.end]}
+    behind = [word.word for word in words[found.end : found.end + 6]]
+    elsewhere = _VIEWS | (_STUDIES if said & {"was", "were"} else set())
+    return (
+        bool(said & (_SIGHT | {"present"}))
+        and bool(behind)
+        and behind[0] in ("on", "in")
+        and bool(elsewhere & set(behind))
+    )

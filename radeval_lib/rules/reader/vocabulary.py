@@ -1,0 +1,375 @@
+"""What the reader knows: the generator's lexicon inverted, words to meanings, and ``reading.yml``."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from itertools import combinations
+from typing import Any
+
+from radeval_lib.rules.lexicon.entries import Lexicon
+from radeval_lib.rules.lexicon.loading import load_lexicon
+from radeval_lib.rules.reader import numbered_places
+from radeval_lib.rules.reader.meanings import HOME, IGNORED, Sense, Spot, Subject, plain
+from radeval_lib.rules.reader.numbered_places import with_numbered
+from radeval_lib.rules.reader.phrases import Phrases
+from radeval_lib.rules.reader.reading_words import FILE, read_words
+from radeval_lib.rules.reader.records import Location
+from radeval_lib.rules.reader.spelling import Spelling
+from radeval_lib.rules.report_text import tokens
+
+_OF_ORGANS = re.compile(r"(?:al|ac|ic|an|ary)$")
+"""How adjectives of organs end."""
+# Words with such an end, or before a name, that are no adjective of an organ.
+_NO_ORGANS = frozenset(
+    ["pathologic", "marginal", "prophylactic", "surgical", "metastatic", "posterior", "anterior", "small",
+     "cell", "suspicious", "total", "atrial", "midline", "hip", "knee",
+     "cardiac", "aortic", "vertebral", "cervical", "subcutaneous"]
+)  # fmt: skip
+# What normal statements call a structure without saying which.
+_NO_SUBJECTS = frozenset(
+    ["visualized portions", "left", "right", "anterior", "posterior", "frontal", "lateral"]
+)
+# These are calcified, and so is what has a finer or a coarser name of theirs.
+_CALCIFIED = frozenset(["calcification", "prior_granulomatous"])
+# A finding that may be at one of these has a side.
+_OF_LUNGS = frozenset(["lower_lobe", "upper_lobe", "lung_base", "lung_apex", "lung"])
+
+
+@dataclass(frozen=True)
+class Vocabulary:
+    """Phrases of every kind.
+
+    Attributes
+    ----------
+    observations, subjects, spots : every reading of a phrase.
+    states : words for a state: normal, abnormal or a word of ``abnormal_states``.
+    abnormal_states : observation by structure (its key or its words) and state.
+    entry_states : words with which a normal statement calls its structure normal.
+    no_abnormality : observation of a structure that "no acute abnormality" denies.
+    placeless : observations whose places are not read.
+    normal : words for normal that fit every structure.
+    stable : normal statements whose structures "stable" calls as good as normal.
+    degrees : steps of severity, from 0.
+    changes : kinds of change.
+    cues : kinds of cues before a finding, and of what ends the reach of a cue.
+    after : cues behind a finding: ``negation`` or ``hedge``.
+    links : hedges that link a finding to what it is read as.
+    sides : left, right or bilateral.
+    sided : places that may have a side.
+    paired : observations that have a side and no place.
+    places : places where an observation may be.
+    devices : observations that are devices.
+    spelling : corrections of misspelt words.
+    passed_over : words that need no reading.
+    looks : words for how a finding looks, which need no reading beside one.
+    calcified : observations that are calcifications.
+    unscaled : words of degree without a step.
+    seldom_denied : observations that a comma alone does not add to a list of denials.
+    no_findings : phrases that take modifiers and are not findings.
+    beside : neighbours of numbered places.
+    malpositions : places where the tip of a device must not lie.
+    kin : pairs of near relatives.
+    kinds : pairs of a coarser and a finer name.
+    """
+
+    observations: Phrases[list[Sense]]
+    subjects: Phrases[list[Subject]]
+    spots: Phrases[list[Spot]]
+    states: Phrases[str]
+    abnormal_states: Mapping[tuple[str, str], str]
+    entry_states: Mapping[str, frozenset[str]]
+    no_abnormality: Mapping[str, str]
+    placeless: frozenset[str]
+    normal: frozenset[str]
+    stable: frozenset[str]
+    degrees: Phrases[int]
+    changes: Phrases[str]
+    cues: Phrases[str]
+    after: Phrases[str]
+    links: Phrases[bool]
+    sides: Phrases[str]
+    sided: frozenset[str]
+    paired: frozenset[str]
+    places: Mapping[str, frozenset[str]]
+    devices: frozenset[str]
+    spelling: Spelling
+    passed_over: frozenset[str]
+    looks: frozenset[str]
+    calcified: frozenset[str]
+    unscaled: frozenset[str]
+    seldom_denied: frozenset[str]
+    no_findings: frozenset[str]
+    beside: Mapping[str, frozenset[str]]
+    malpositions: Mapping[str, frozenset[str]]
+    kin: frozenset[frozenset[str]]
+    kinds: frozenset[tuple[str, str]]
+
+    def takes_side(self, observation: str) -> bool:
+        """Whether the observation is on one side, as what is in a lung or the pleura is."""
+        return observation in self.paired or bool(_OF_LUNGS & self.places.get(observation, frozenset()))
+
+
+def _lexicon_names(lexicon: Lexicon) -> Iterator[tuple[str, Sense]]:
+    for concept in lexicon.concepts.values():
+        for name in (*concept.names, *concept.shorts):
+            for phrase in (name.one, name.many):
+                if name.lead is None:
+                    yield phrase.text, Sense(concept.key, concept.region)
+                else:
+                    lead = tuple(name.lead.text.lower().replace("-", " ").split())
+                    yield f"{name.lead.text} {phrase.text}", Sense(concept.key, concept.region)
+                    yield phrase.text, Sense(concept.key, concept.region, lead)
+        for phrase, _ in concept.denied:
+            yield phrase.text, Sense(concept.key, concept.region)
+
+
+def _our_names(key: str, name: str) -> Iterator[tuple[str, Sense]]:
+    """A name of ``reading.yml``; "calcified | lymph node" needs "calcified" somewhere before "lymph node"."""
+    lead, bar, rest = name.rpartition(" | ")
+    yield (rest, Sense(key, HOME, tuple(lead.split()))) if bar else (name, Sense(key, HOME))
+
+
+def _lexicon_places(lexicon: Lexicon, regions: Mapping[str, set[str]]) -> Iterator[tuple[str, Spot]]:
+    for place in lexicon.places.values():
+        for table in (place.nouns, place.shorts, place.premodifiers):
+            for side, phrases in table.items():
+                for phrase in phrases:
+                    if phrase.text in ("left", "right"):  # "deviated to the left": a side, no place
+                        continue
+                    for region in regions.get(place.key, {HOME}):
+                        yield phrase.text, Spot(Location(place.key, side), region)
+
+
+def _our_places(raw: Mapping[str, list[str]], lexicon: Lexicon) -> Iterator[tuple[str, Spot]]:
+    both = {"bibasilar", "biapical", "bibasal"}
+    for key, forms in raw.items():
+        for form in forms:
+            if "@" in form:
+                for each in ("left", "right", "bilateral"):
+                    yield form.replace("@", each), Spot(Location(key, each), HOME)
+            else:
+                paired = form in both or form.startswith(("both ", "bilateral ")) or "bilaterally" in form
+                side: str | None = "bilateral" if paired else None
+                if key == "middle_lobe" or form.startswith("right "):
+                    side = "right"
+                elif key == "lingula" or form.startswith("left "):
+                    side = "left"
+                if key in lexicon.places and not lexicon.places[key].sided:
+                    side = None
+                yield form, Spot(Location(key, side), HOME)
+
+
+def _grouped(pairs: Iterable[tuple[str, Any]]) -> Phrases[list[Any]]:
+    phrases: Phrases[list[Any]] = Phrases()
+    for text, value in pairs:
+        held = phrases.add(text, [])
+        if value not in held:
+            held.append(value)
+    return phrases
+
+
+def _observations(
+    pairs: Iterable[tuple[str, Sense]],
+    spots: Sequence[tuple[str, Spot]],
+    usual: Mapping[str, frozenset[str]],
+    passed_over: frozenset[str],
+) -> Phrases[list[Sense]]:
+    """The names; one that only another region has may also be the chest's name that it ends with.
+
+    "Multilevel degenerative changes" is a name of the abdomen's lexicon, "degenerative changes" one of the
+    chest's too: in a report of the chest the former is the latter. An "adrenal nodule" is none of those.
+    """
+    pairs = list(pairs)
+    anatomy: dict[str, set[str | None]] = {}
+    for text, spot in spots:
+        for word in plain(text).split():
+            anatomy.setdefault(word, set()).add(spot.location.place if spot.region == HOME else None)
+    phrases = _grouped(pairs)
+    for text, sense in pairs:
+        words = plain(text).split()
+        held = phrases.add(text, [])
+        if sense.region == HOME or any(one.region == HOME for one in held):
+            continue
+        for start in range(1, len(words)):
+            shorter, before = phrases.get(words[start:]), words[start - 1]
+            organ = _OF_ORGANS.search(before) and before not in passed_over
+            at = None if before in _NO_ORGANS else anatomy.get(before, set() if organ else None)
+            fits = [one for one in shorter or () if at is None or at & usual.get(one.key, frozenset())]
+            if home := [one for one in fits if one.region == HOME]:
+                held += home
+                break
+    return phrases
+
+
+def _subjects(lexicon: Lexicon, raw: Mapping[str, list[str]]) -> Iterator[tuple[str, Subject]]:
+    for key, words in raw.items():
+        for word in words:
+            yield word, Subject(key, HOME)
+    for entry in sorted(lexicon.normals.values(), key=lambda one: -one.weight):
+        for wordings in entry.wordings.values():
+            for phrase in wordings:
+                for start, end, label in phrase.spans:
+                    if label == "Anatomy" and phrase.text[start:end].lower() not in _NO_SUBJECTS:
+                        yield phrase.text[start:end], Subject(entry.key, entry.region)
+
+
+def _entry_states(lexicon: Lexicon) -> dict[str, frozenset[str]]:
+    """For each normal statement of the lexicon, the words with which it calls its structure normal."""
+    return {
+        entry.key: frozenset(
+            plain(phrase.text[start:end])
+            for wordings in entry.wordings.values()
+            for phrase in wordings
+            for start, end, label in phrase.spans
+            if label == "Non-Abnormality"
+        )
+        for entry in lexicon.normals.values()
+    }
+
+
+def _abnormal(lexicon: Lexicon, raw: Mapping[str, Mapping[str, list[str]]]) -> dict[tuple[str, str], str]:
+    """(structure key or words, state) -> observation."""
+    table: dict[tuple[str, str], str] = {}
+    for structure, states in raw.items():
+        for observation, words in states.items():
+            for word in words:
+                table.setdefault((structure, plain(word)), observation)
+    for concept in lexicon.concepts.values():
+        for state in concept.states:
+            for side, subject in state.subjects.items():
+                for adjective in state.adjectives.values():
+                    phrase, said = plain(subject.text), plain(adjective.text)
+                    table.setdefault((phrase, said), concept.key)
+                    if side is not None:
+                        table.setdefault((phrase.replace(f"{side} ", ""), said), concept.key)
+    return table
+
+
+def _states(raw: Mapping[str, Any], lexicon: Lexicon, abnormal: Iterable[tuple[str, str]]) -> Phrases[str]:
+    phrases: Phrases[str] = Phrases((word, "abnormal") for word in raw["abnormal"])
+    for _, word in abnormal:
+        phrases.add(word, word)
+    for word in raw["normal"]:
+        phrases.add(word, "normal")
+    for words in _entry_states(lexicon).values():
+        for word in words - {"stable"}:
+            phrases.add(word, "normal")
+    return phrases
+
+
+def _degrees(raw: Mapping[str, Any], lexicon: Lexicon) -> Iterator[tuple[str, int]]:
+    for step, words in raw["severity"].items():
+        for word in words:
+            yield word, int(step)
+    for scale in lexicon.grammar["scales"].values():
+        for kind in ("adjectives", "adverbs"):
+            for step, words in enumerate(scale[kind]):
+                for word in words:
+                    yield word, step
+
+
+def _cues(raw: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    for kind in ("no_negation", "hypothetical", "negation_before", "hedge_before", "stops"):
+        for word in raw[kind]:
+            yield word, kind
+
+
+def _spelling(raw: Mapping[str, Any], *named: Iterable[tuple[str, Any]]) -> Spelling:
+    """Names, places and structures as they may be misspelt; every other word of ``reading.yml`` is right."""
+    wanted = {token.word for pairs in named for text, _ in pairs for token in tokens(text)}
+    words = {token.word for part in raw.values() for text in _texts(part) for token in tokens(text)}
+    return Spelling(wanted, words)
+
+
+def _single_words(texts: Iterable[str]) -> frozenset[str]:
+    return frozenset(token.word for text in texts for token in tokens(text))
+
+
+def _texts(part: Any) -> Iterator[str]:
+    """Every text within a part of ``reading.yml``."""
+    if isinstance(part, Mapping):
+        for value in part.values():
+            yield from _texts(value)
+    elif isinstance(part, list):
+        for value in part:
+            yield from _texts(value)
+    else:
+        yield str(part)
+
+
+def _kinds(raw: Mapping[str, list[str]]) -> frozenset[tuple[str, str]]:
+    """(coarser, finer), also through names between them."""
+    pairs = {(coarse, fine) for coarse, finer in raw.items() for fine in finer}
+    while more := {(a, d) for a, b in pairs for c, d in pairs if b == c} - pairs:
+        pairs |= more
+    return frozenset(pairs)
+
+
+@lru_cache(maxsize=1)
+def vocabulary() -> Vocabulary:
+    """The vocabulary, compiled once."""
+    lexicon = load_lexicon()
+    raw = read_words(FILE, lexicon)
+    concepts = lexicon.concepts
+    ours = [(name, Sense(IGNORED, HOME)) for name in (*raw["ignored"], *raw["no_findings"])]
+    for part in ("observations", "names"):
+        for key, names in raw[part].items():
+            ours += [sense for name in names for sense in _our_names(key, name)]
+    regions: dict[str, set[str]] = {}
+    for concept in concepts.values():
+        for place in concept.places:
+            regions.setdefault(place, set()).add(concept.region)
+    abnormal = _abnormal(lexicon, raw["states"])
+    changes = [(word, kind) for kind, words in raw["change"].items() for word in words]
+    after = [(word, "hedge") for word in raw["hedge_after"]]
+    after += [(word, "negation") for word in raw["negation_after"]]
+    numbered = ((text, Spot(place, HOME)) for text, place in numbered_places.names())
+    spots = [*numbered, *_our_places(raw["places"], lexicon), *_lexicon_places(lexicon, regions)]
+    observations = [*ours, *_lexicon_names(lexicon)]
+    kinds = _kinds(raw["kinds"])
+    passed_over = _single_words(raw["passed_over"])
+    looks = _single_words(phrase.text for phrase in lexicon.looks.values())
+    places = {
+        key: with_numbered(frozenset(concept.places) | frozenset(raw["usual_places"].get(key, ())))
+        for key, concept in concepts.items()
+    }
+    subjects = [*_subjects(lexicon, raw["structures"])]
+    subjects += [(words, Subject(words, "")) for words, _ in abnormal if words not in raw["structures"]]
+    return Vocabulary(
+        observations=_observations(observations, spots, places, passed_over | looks),
+        subjects=_grouped(subjects),
+        spots=_grouped(spots),
+        states=_states(raw, lexicon, abnormal),
+        abnormal_states=abnormal,
+        entry_states=_entry_states(lexicon),
+        no_abnormality=raw["no_abnormality"],
+        placeless=frozenset(raw["placeless"]),
+        normal=frozenset(map(plain, raw["normal"])),
+        stable=frozenset(raw["stable"]),
+        degrees=Phrases(_degrees(raw, lexicon)),
+        changes=Phrases(changes),
+        cues=Phrases(_cues(raw)),
+        after=Phrases(after),
+        links=Phrases((word, True) for word in raw["links"]),
+        sides=Phrases((word, side) for side, words in raw["sides"].items() for word in words),
+        sided=frozenset(
+            spot.location.place for _, spot in spots if spot.location.side and spot.location.place
+        ),
+        paired=frozenset(key for key, concept in concepts.items() if concept.sided and not concept.places),
+        places=places,
+        devices=frozenset(key for key, concept in concepts.items() if concept.device),
+        spelling=_spelling(raw, observations, spots, subjects),
+        passed_over=passed_over,
+        looks=looks,
+        calcified=frozenset(fine for pair in kinds if pair[0] in _CALCIFIED for fine in pair),
+        unscaled=frozenset(raw["unscaled"]),
+        seldom_denied=frozenset(raw["seldom_denied"]),
+        no_findings=frozenset(map(plain, raw["no_findings"])),
+        beside=numbered_places.neighbours(raw["numbered"]),
+        malpositions={key: frozenset(places) for key, places in raw["malpositions"].items()},
+        kin=frozenset(frozenset(pair) for family in raw["families"] for pair in combinations(family, 2)),
+        kinds=kinds,
+    )

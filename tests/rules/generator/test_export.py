@@ -1,0 +1,63 @@
+"""The forms in which reports and annotations leave the generator."""
+
+from __future__ import annotations
+
+import pytest
+
+from radeval_lib.data.radgraph import annotation
+from radeval_lib.rules.generator import (
+    Denial,
+    Statement,
+    generate,
+    iob,
+    radgraph_json,
+    tokenize,
+)
+from radeval_lib.rules.generator.export import sentence_tokens
+from radeval_lib.rules.generator.grammar import realize
+
+
+def test_iob_by_hand() -> None:
+    text = realize((Statement(0, Denial(("pleural_effusion", "pneumonia")), 0),), "hospital")
+    assert text.text == "No pleural effusion or pneumonia."
+    ((tokens, tags),) = iob(text)
+    assert tokens == ["No", "pleural", "effusion", "or", "pneumonia", "."]
+    assert tags == ["O", "B-NON-ABNORMALITY", "I-NON-ABNORMALITY", "O", "B-NON-DISEASE", "O"]
+
+
+def test_radgraph_by_hand() -> None:
+    text = realize((Statement(0, Denial(("pleural_effusion",)), 0),), "hospital")
+    assert radgraph_json(text) == {
+        "text": "No pleural effusion .",
+        "entities": {
+            "1": {"tokens": "pleural", "label": "ANAT-DP", "start_ix": 1, "end_ix": 1, "relations": []},
+            "2": {
+                "tokens": "effusion",
+                "label": "OBS-DA",
+                "start_ix": 2,
+                "end_ix": 2,
+                "relations": [["located_at", "1"]],
+            },
+        },
+        "data_source": "synthetic",
+        "data_split": "inference",
+    }
+
+
+def test_token_level_gold_matches_the_spans() -> None:
+    for report in generate(300, 1):
+        text = report.findings
+        sentences = list(sentence_tokens(text))
+        assert [token for tokens, _ in sentences for token in tokens] == list(tokenize(text.text))
+        spans = [" ".join(tokens[a : b + 1]) for tokens, found in sentences for a, b, _ in found]
+        assert spans == [" ".join(tokenize(entity.text)) for entity in text.entities]
+        begun = sum(tag.startswith("B-") for _, tags in iob(text) for tag in tags)
+        assert begun == len(text.entities)
+
+
+def test_what_is_not_in_the_words_has_no_place_in_the_form() -> None:
+    assert annotation(["left", "lung"], [(0, 1, "ANAT-DP"), (1, 2, "ANAT-DP")], [(0, 1, "modify")])
+    with pytest.raises(ValueError, match="leaves the 1 words"):
+        annotation(["lung"], [(0, 2, "ANAT-DP")], [])
+    with pytest.raises(ValueError, match="joins a missing entity"):
+        annotation(["lung"], [(0, 1, "ANAT-DP")], [(0, 1, "modify")])

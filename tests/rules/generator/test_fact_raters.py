@@ -1,0 +1,69 @@
+"""Simulated fact raters: limits by hand, and what must hold for any draw."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from radeval_lib.rules.generator.fact_raters import Description, count_facts, draw_descriptions
+
+TEXT = Description(
+    report=0, reference=6, copied=(0, 1, 2, 3), own=3, wrong=(False,) * 4 + (True, False, True)
+)
+
+
+def _four(counts: object) -> tuple[int, ...]:
+    return tuple(getattr(counts, name) for name in ("reference", "generated", "common", "correct"))
+
+
+def test_limits_of_granularity() -> None:
+    fine, coarse = count_facts(np.random.default_rng(0), [TEXT], (1.0, 0.0))
+    # Every statement a fact; or each run of statements one fact.
+    assert _four(fine[0]) == (6, 7, 4, 5)
+    assert _four(coarse[0]) == (1, 2, 1, 1)
+
+
+def test_limits_of_slips_and_of_cutting_anew() -> None:
+    # Whoever always slips takes the three own facts for common ones, and the four common ones for own.
+    (always,) = count_facts(np.random.default_rng(0), [TEXT], (1.0,), slips=1.0)
+    assert _four(always[0])[:3] == (6, 7, 3)
+    # Two scattered statements of one coarse fact are one fact of both texts, cut again or not.
+    scattered = Description(report=0, reference=6, copied=(0, 5), own=0, wrong=(False, False))
+    for alike in (0.0, 1.0):
+        (coarse,) = count_facts(np.random.default_rng(0), [scattered], (0.0,), alike=alike)
+        assert _four(coarse[0])[:3] == (1, 1, 1)
+
+
+@given(
+    st.integers(0, 2**32), st.lists(st.floats(0, 1), min_size=1, max_size=4), st.floats(0, 1), st.floats(0, 1)
+)
+def test_counts_are_possible_for_any_draw(
+    seed: int, granularity: list[float], alike: float, slips: float
+) -> None:
+    rng = np.random.default_rng(seed)
+    texts = draw_descriptions(rng, 5, (0.0, 0.5, 1.0))
+    counted = count_facts(rng, texts, granularity, alike=alike, slips=slips)  # FactCounts refuses the rest
+    assert [len(rater) for rater in counted] == [15] * len(granularity)
+    assert all(counts.generated >= 1 for rater in counted for counts in rater)
+
+
+def test_same_seed_same_counts() -> None:
+    texts = [TEXT] * 3
+    assert count_facts(np.random.default_rng(5), texts, (0.5,)) == count_facts(
+        np.random.default_rng(5), texts, (0.5,)
+    )
+
+
+@pytest.mark.parametrize("share", [-0.1, 1.1, float("nan")])
+def test_what_is_no_probability_is_refused(share: float) -> None:
+    rng = np.random.default_rng(0)
+    for name, make in (
+        ("granularity", lambda: count_facts(rng, [TEXT], (0.5, share))),
+        ("alike", lambda: count_facts(rng, [TEXT], (0.5,), alike=share)),
+        ("slips", lambda: count_facts(rng, [TEXT], (0.5,), slips=share)),
+        ("overlaps", lambda: draw_descriptions(rng, 1, (share,))),
+    ):
+        with pytest.raises(ValueError, match=f"{name} must lie from 0 to 1"):
+            make()

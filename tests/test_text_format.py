@@ -1,0 +1,48 @@
+"""Numbers in words."""
+
+from collections.abc import Callable
+
+import pytest
+
+from radeval_lib.stats.estimates import Estimate
+from radeval_lib.tables import p_value
+from radeval_lib.text_format import in_words, joined, ordinal, p_digits, p_words, percent, with_interval
+
+
+@pytest.mark.parametrize(
+    ("number", "words"),
+    [(1, "first"), (10, "tenth"), (11, "11th"), (12, "12th"), (21, "21st"), (102, "102nd"), (113, "113th")],
+)
+def test_places_are_in_letters_up_to_the_tenth(number: int, words: str) -> None:
+    assert ordinal(number) == words
+
+
+def test_an_interval_may_have_other_digits_than_its_value() -> None:
+    assert with_interval(0.12345, 0.1, 0.2) == "0.123 [0.100, 0.200]"
+    assert with_interval(0.12345, -0.1, 0.2, "+.3f", "+.2f") == "+0.123 [-0.10, +0.20]"
+    assert with_interval(0.5, 0.25, 0.75, ".0%") == "50% [25%, 75%]"
+    assert f"{Estimate(0.5, 0.25, 0.75):.0%}" == "50% [25%, 75%]"
+
+
+def test_counts_and_lists() -> None:
+    assert [in_words(number) for number in (0, 10, 11)] == ["none", "ten", "11"]
+    assert [joined(list(names)) for names in ("", "a", "ab", "abc")] == ["", "a", "a and b", "a, b and c"]
+
+
+def test_a_p_value_below_a_thousandth_is_a_bound() -> None:
+    assert [p_digits(p) for p in (8e-59, 0.000999, 0.001, 0.0123, 0.994, 1.0)] == [
+        *("< 0.001", "< 0.001", "0.001", "0.012", "0.99", "1"),
+    ]
+    assert [p_words(p) for p in (5e-07, 0.045)] == ["p < 0.001", "p = 0.045"]
+
+
+@pytest.mark.parametrize("write", [p_value, p_digits, percent])
+@pytest.mark.parametrize("number", [-0.004, 1.001, float("nan")])
+def test_what_is_no_share_and_no_p_value_is_refused(write: Callable[[float], str], number: float) -> None:
+    with pytest.raises(ValueError, match=f"{number} is not a"):
+        write(number)
+
+
+def test_there_is_no_place_before_the_first() -> None:
+    with pytest.raises(ValueError, match="0 is not a place"):
+        ordinal(0)
