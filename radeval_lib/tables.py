@@ -124,4 +124,7 @@ def folded(table: HTML) -> HTML:
     if caption is None:
         raise ValueError("a table without a caption cannot be folded: nothing would be left to click on")
     body = table.data.replace(caption.group(0), "", 1)
-    return HTML(f"<details><summary><strong>{caption.group(1)}</strong></summary>{body}</details>")
+    return HTML(
+        f'<details><summary class="table-caption"><strong>{caption.group(1)}</strong></summary>'
+        f"{body}</details>"
+    )

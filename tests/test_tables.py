@@ -10,7 +10,9 @@ from radeval_lib import tables
 
 def test_folded_table_keeps_rows_and_is_opened_by_its_caption() -> None:
     view = tables.folded(tables.show(pd.DataFrame({"n": [1, 2]}), "Counts & sums")).data
-    assert view.startswith("<details><summary><strong>Counts &amp; sums</strong></summary>")
+    assert view.startswith(
+        '<details><summary class="table-caption"><strong>Counts &amp; sums</strong></summary>'
+    )
     assert "<caption>" not in view
     assert view.count("<tr") == 3  # one row of heads, two of numbers
 

@@ -15,7 +15,7 @@ _HOMES = {
     "radeval_lib.study.beginning": "begin_cell",
     "radeval_lib.study.checks": "Check Key above at_most below check_bounds check_groups"
     " check_setting check_statement check_value under_every",
-    "radeval_lib.study.display": "glue only_with_data phrase provenance quote said show_checks",
+    "radeval_lib.study.display": "glue only_with_data phrase provenance quote said show_checks tried",
     "radeval_lib.study.exhibit_html": "CAUSE_WORDS",
     "radeval_lib.study.handed_tables": "hand_over_table handed_over",
     "radeval_lib.study.metric_agreement": "agreement",

@@ -4,7 +4,7 @@ texts that its Markdown takes from the code by MyST's ``glue``."""
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from html import escape
 
 import myst_nb
@@ -24,7 +24,7 @@ from radeval_lib.study.checks import Check, above
 from radeval_lib.study.exhibit_html import checks_frame, paper_prefix
 from radeval_lib.study.profiles import command
 from radeval_lib.study.runs import Run
-from radeval_lib.tables import table_html
+from radeval_lib.tables import folded, show, table_html
 from radeval_lib.text_format import joined
 
 ENDS_HERE = "radeval_page_ends_here"
@@ -106,6 +106,23 @@ def only_with_data(run: Run, *roles: str, one_set: bool = False, dataset: str = 
     display(provenance(run))
     if (shell := get_ipython()) is not None:
         shell.input_transformers_cleanup.append(lambda lines: [])  # later cells run as empty ones
+
+
+def claim_box(holds: bool | None) -> HTML | None:
+    """Return the standard box for a claim that this build does not bear out, None where it holds."""
+    if holds:
+        return None
+    said = "contradict" if holds is False else "do not decide"
+    return HTML(
+        '<div class="admonition warning"><p class="admonition-title">Not borne out in this build</p>'
+        f"<p>The numbers of this build {said} the claim above.</p></div>"
+    )
+
+
+def tried(rows: Mapping[str, str]) -> HTML:
+    """Show, folded, what was tried against a page's finding: a row for each attempt, with its result."""
+    table = pd.DataFrame({"result": rows.values()}, index=list(rows))
+    return folded(show(table, "What we tried against it"))
 
 
 def _lack(run: Run, roles: Sequence[str], one_set: bool, dataset: str) -> str:

@@ -5,6 +5,7 @@ Cells, which show nothing, begin at :func:`radeval_lib.study.beginning.begin_cel
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -13,7 +14,7 @@ from typing import Any
 import pandas as pd
 from IPython.display import HTML, display
 
-from radeval_lib import plots
+from radeval_lib import atomic, plots
 from radeval_lib.errors import ResultError
 from radeval_lib.papers.exhibits import exhibit, file_of
 from radeval_lib.papers.printed_numbers import Printed
@@ -21,6 +22,7 @@ from radeval_lib.paths import display_path
 from radeval_lib.stats.estimates import Estimate
 from radeval_lib.study import beginning, checks, headlines, results, runs, superiority, verdicts
 from radeval_lib.study.checks import Check, Key
+from radeval_lib.study.display import claim_box
 from radeval_lib.study.exhibit_html import exhibit_html
 from radeval_lib.study.results import Result, Sample
 from radeval_lib.study.tracing import TracedReading
@@ -128,6 +130,29 @@ class PageRun(runs.Run):
             left = exhibit(exhibit_id).remaining.get("implementation", "")
             with self.exhibit(exhibit_id, "none", remaining=left) as shown:
                 shown.rebuilt = table
+
+    def claim(self, name: str, *parts: bool | Check | None) -> HTML | None:
+        """Record whether this build bears out a claim of the page, and return a box where it does not.
+
+        Called in the cell after the paragraph that makes the claim, whose words are written by hand.
+
+        Parameters
+        ----------
+        name : the claim's name on its page, in letters and underscores.
+        parts : what the claim says: computed truths, or checks; None where a part is inconclusive. All must
+            hold; one that fails contradicts the claim.
+
+        Returns
+        -------
+        HTML or None
+            Nothing where every part holds, else the standard box.
+        """
+        outcomes = [part.holds if isinstance(part, Check) else part for part in parts]
+        # NumPy's truths compare equal to Python's but are none of them.
+        outcomes = [None if outcome is None else bool(outcome) for outcome in outcomes]
+        holds = False if False in outcomes else None if None in outcomes or not outcomes else True
+        atomic.write_text(self.results_dir / f"claim_{name}.json", json.dumps({"holds": holds}) + "\n")
+        return claim_box(holds)
 
     def headline(
         self,

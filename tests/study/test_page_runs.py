@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from radeval_lib import study
 from radeval_lib.errors import LedgerError, ResultError
 from radeval_lib.papers.exhibits import exhibit
+from radeval_lib.study.checks import check_statement
 from radeval_lib.study.page_runs import PageRun
 from radeval_lib.study.results import read_all
 
@@ -52,6 +55,21 @@ def test_what_is_left_depends_on_the_evidence() -> None:
     table = exhibit("rales.table4")
     assert table.remaining_on("synthetic") == table.remaining_on("open")
     assert table.remaining_on("print") != table.remaining_on("open")
+
+
+@pytest.mark.parametrize(
+    ("parts", "holds"),
+    [
+        ((True, check_statement("order", "A leads", "A leads", True)), True),
+        ((np.bool_(True), None), None),
+        ((None, check_statement("order", "A leads", "B leads", False)), False),
+        ((), None),
+    ],
+)
+def test_a_claim_needs_every_part(run: PageRun, parts: tuple[object, ...], holds: bool | None) -> None:
+    box = run.claim("lead", *parts)
+    assert json.loads((run.results_dir / "claim_lead.json").read_text()) == {"holds": holds}
+    assert (box is None) == (holds is True)
 
 
 def test_a_sample_is_a_whole_number_of_cases(run: PageRun) -> None:
