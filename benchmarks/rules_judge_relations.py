@@ -11,9 +11,9 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
+from notebooks.green.metamorphic import violation_rates
 from radeval_lib.data import openi
 from radeval_lib.data.restricted import reveal
-from radeval_lib.pages.green.metamorphic import violation_rates
 from radeval_lib.rules.generator import generate
 
 

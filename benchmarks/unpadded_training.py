@@ -17,9 +17,9 @@ import torch
 
 from radeval_lib import roles
 from radeval_lib.data.records import AnnotatedSentence
+from radeval_lib.jobs.ratescore import plan
 from radeval_lib.models import training
 from radeval_lib.models.ner.training import scheme_of
-from radeval_lib.pages.ratescore import plan
 from radeval_lib.study.profiles import profile
 
 _TURNS = 5

@@ -101,13 +101,13 @@ ROLES = {
 """What a notebook can ask for."""
 
 PLANS = {
-    "rales/pretraining": "radeval_lib.pages.rales.plan:cells",
-    "rales/fitting": "radeval_lib.pages.rales.plan:cells",
-    "rales/selection": "radeval_lib.pages.rales.plan:cells",
-    "ratescore/ner_training": "radeval_lib.pages.ratescore.plan:cells",
-    "summarization/graph_training": "radeval_lib.pages.summarization.graph_plan:cells",
-    "summarization/training": "radeval_lib.pages.summarization.plan:cells",
-    "rales/nlg_training": "radeval_lib.pages.summarization.plan:cells",
+    "rales/pretraining": "radeval_lib.jobs.rales.plan:cells",
+    "rales/fitting": "radeval_lib.jobs.rales.plan:cells",
+    "rales/selection": "radeval_lib.jobs.rales.plan:cells",
+    "ratescore/ner_training": "radeval_lib.jobs.ratescore.plan:cells",
+    "summarization/graph_training": "radeval_lib.jobs.summarization.graph_plan:cells",
+    "summarization/training": "radeval_lib.jobs.summarization.plan:cells",
+    "rales/nlg_training": "radeval_lib.jobs.summarization.plan:cells",
 }
 """The plan ``(profile) -> cells`` of each notebook of cells, in the order in which plans are made."""
 

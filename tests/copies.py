@@ -21,7 +21,7 @@ def copy_found_out(target: Path) -> None:
     what is in sources, and scores of the probe.
     """
     _find_out()
-    compiled = (ROOT / "radeval_lib").rglob("__pycache__/*.pyc")
+    compiled = (path for name in ("radeval_lib", "notebooks") for path in (ROOT / name).rglob("__pycache__/*.pyc"))
     for path in (*compiled, *(ROOT / "build" / "cache" / name for name in _FOUND_OUT)):
         own = target / path.relative_to(ROOT)
         own.parent.mkdir(parents=True, exist_ok=True)

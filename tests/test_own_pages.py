@@ -91,7 +91,7 @@ def test_own_ratings_fill_the_role(copy: Path) -> None:
     assert "our_ratings: 6 cases, 12 candidates, 2 raters" in told[0]
     code = """
 from radeval_lib.data.manifests import data_root
-from radeval_lib.pages.across import which_judge
+from notebooks.across import which_judge
 from radeval_lib.roles import load
 from radeval_lib.study import stand_ins
 from radeval_lib.study.profiles import profile

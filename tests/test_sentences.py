@@ -15,11 +15,12 @@ from types import SimpleNamespace
 import pandas as pd
 import pytest
 
+from notebooks.across import at_a_glance, real_systems
+from notebooks.green import preferences, silent_judge
+from notebooks.rales import benchmark, benchmark_calibration, benchmark_transfer
+from notebooks.ratescore import error_counts, rated_pairs, released_models
 from radeval_lib.data import recorded
-from radeval_lib.pages.across import at_a_glance, real_systems
-from radeval_lib.pages.green import preferences, silent_judge
-from radeval_lib.pages.rales import benchmark, benchmark_calibration, benchmark_transfer
-from radeval_lib.pages.ratescore import error_counts, learned_weights, rated_pairs, released_models
+from radeval_lib.jobs.ratescore import learned_weights
 from radeval_lib.papers.demonstrations import Contrast
 from radeval_lib.papers.printed_numbers import parse
 from radeval_lib.paths import ROOT
@@ -40,11 +41,11 @@ REMEDIES = {
     "study.results.read",
     "papers.printed_numbers.printed",
     "papers.printed_numbers.require_columns",
-    "pages.across.oriented_scores.drawn",
-    "pages.across.paper_versus_code.procedure_texts",
-    "pages.across.paper_versus_code.shifted_pairs",
-    "pages.across.paper_versus_code.short_impressions",
-    "pages.green.stray_analyses.variants",
+    "jobs.storing.oriented_scores.drawn",
+    "notebooks.across.paper_versus_code.procedure_texts",
+    "notebooks.across.paper_versus_code.shifted_pairs",
+    "notebooks.across.paper_versus_code.short_impressions",
+    "notebooks.green.stray_analyses.variants",
 }  # remedies of errors and pages, which tests of their own read, and texts that are tried
 AHEAD, BEHIND, LEVEL = Estimate(0.1, 0.05, 0.2), Estimate(-0.1, -0.2, -0.05), Estimate(0.0, -0.1, 0.1)
 
@@ -171,18 +172,18 @@ def made() -> dict[str, dict[str, str]]:
             "one is out of date": _told(["rouge_l"]),
             "two are": _told(["rouge_l", "bleu"]),
         },
-        "pages.across.real_systems.rests_on": {
+        "notebooks.across.real_systems.rests_on": {
             "recorded": real_systems.rests_on("25 November 2026"),
             "the same": real_systems.rests_on("25 November 2026", ["BLEU", "METEOR"]),
             "another": real_systems.rests_on("25 November 2026", ["BLEU"], ["METEOR (up to 0.1)"]),
             "none the same": real_systems.rests_on("25 November 2026", [], ["METEOR (up to 0.1)"]),
         },
-        "pages.green.silent_judge.against_labels": {
+        "notebooks.green.silent_judge.against_labels": {
             "all": silent_judge.against_labels(
                 dict.fromkeys(("significant", "insignificant", "matched"), "3 of 9")
             )
         },
-        "pages.green.silent_judge.against_radiologists": {
+        "notebooks.green.silent_judge.against_radiologists": {
             "all": silent_judge.against_radiologists(
                 {
                     "silence": "1.17 [0.89, 1.47]",
@@ -194,17 +195,20 @@ def made() -> dict[str, dict[str, str]]:
                 }
             )
         },
-        "pages.green.preferences.answer": {"rules": _of_choices("rules"), "a model": _of_choices("model")},
-        "pages.rales.benchmark.data_words": {
+        "notebooks.green.preferences.answer": {
+            "rules": _of_choices("rules"),
+            "a model": _of_choices("model"),
+        },
+        "notebooks.rales.benchmark.data_words": {
             "generated": _of_data("synthetic", "x"),
             "stand-ins": _of_data("open", "graph corpus from Open-i, not radgraph"),
             "the paper's": _of_data("credentialed", ""),
         },
-        "pages.rales.benchmark_calibration.unlearned_words": {
+        "notebooks.rales.benchmark_calibration.unlearned_words": {
             "none left out": _of_classes(first=0, second=0),
             "one left out": _of_classes(first=0, second=2),
         },
-        "pages.rales.benchmark_transfer.decided": {
+        "notebooks.rales.benchmark_transfer.decided": {
             "none": benchmark_transfer.decided(0, 0, 5),
             "two": benchmark_transfer.decided(1, 1, 5),
             "all": benchmark_transfer.decided(5, 0, 5),
@@ -213,22 +217,22 @@ def made() -> dict[str, dict[str, str]]:
             "a share": Contrast("A", "d", "Score of x", 0.8, 0.3, basis="by the paper")._repr_markdown_(),
             "a count": Contrast("A", "d", "Reports", 10, 12, scale=None)._repr_markdown_(),
         },
-        "pages.ratescore.error_counts.answer": _branches(
+        "notebooks.ratescore.error_counts.answer": _branches(
             rises=_of_lengths(AHEAD), falls=_of_lengths(BEHIND), open=_of_lengths(LEVEL)
         ),
-        "pages.ratescore.error_counts.left_out": {
+        "notebooks.ratescore.error_counts.left_out": {
             "all there": _left_out(short=4, long=20),
             "none short": _left_out(short=0, long=20),
             "none long": _left_out(short=4, long=0),
         },
-        "pages.ratescore.learned_weights.answer": _branches(decided=_of_weights(0.01), open=_of_weights(0.4)),
-        "pages.across.at_a_glance.stand_ins": {
+        "jobs.ratescore.learned_weights.answer": _branches(decided=_of_weights(0.01), open=_of_weights(0.4)),
+        "notebooks.across.at_a_glance.stand_ins": {
             "sentence": at_a_glance.stand_ins("models trained here", "MiniLM")
         },
-        "pages.ratescore.rated_pairs.answer": _branches(
+        "notebooks.ratescore.rated_pairs.answer": _branches(
             decided=_of_rated_pairs(0.01), open=_of_rated_pairs(0.4)
         ),
-        "pages.ratescore.released_models.other_models": {
+        "notebooks.ratescore.released_models.other_models": {
             "stand-ins": released_models.other_models(SimpleNamespace(profile=profiles.profile("smoke")))  # type: ignore[arg-type]
         },
     }

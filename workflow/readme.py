@@ -20,9 +20,10 @@ from pathlib import Path
 import matplotlib.pyplot as plt
 import pandas as pd
 
+from notebooks.across import which_judge
 from radeval_lib import atomic, study
 from radeval_lib.data import recorded
-from radeval_lib.pages.across import oriented_scores, which_judge
+from radeval_lib.jobs.storing import oriented_scores
 from radeval_lib.paths import BUILD, DEFAULT_PROFILE, ROOT
 from radeval_lib.pipeline import drawings
 from radeval_lib.study.headlines import headlines
@@ -41,7 +42,7 @@ _INTERVAL = re.compile(r" \[[^\]]*\]")
 
 def by_grade() -> pd.DataFrame:
     """Agreement of every metric that the front page shows with the other graders of RadPref, with intervals:
-    :func:`radeval_lib.pages.across.which_judge.agreement`."""
+    :func:`notebooks.across.which_judge.agreement`."""
     with tempfile.TemporaryDirectory() as folder:
         run = study.begin(PAGE, profile=DEFAULT_PROFILE, seed=0, output_dir=folder)
         pairs, grades = which_judge.rated(run.load("rated_pairs"))

@@ -1,6 +1,5 @@
 """``radbook``: build the book, run a notebook, list what there is, score files and compare systems."""
 
-from __future__ import annotations
 
 from importlib import import_module
 
@@ -20,7 +19,6 @@ COMMANDS = {
     "metric-card": "metric_card:metric_card",
     "data": "data_files:data_group",
     "models": "models:models_group",
-    "annotation": "annotation:annotation_group",
     "labs": "labs:labs_group",
     "record": "recording:record",
 }

@@ -22,7 +22,7 @@ def record(
     sets: tuple[str, ...], profile: str, unfreeze: bool, keep_scores: bool, check: bool, data_root: str
 ) -> None:
     """Record what every metric says of public SETS (default: all), as data_manifests/recorded has it."""
-    from radeval_lib.pages.across import recorded_sets, recording, rescoring
+    from radeval_lib.jobs.storing import recorded_sets, recording, rescoring
 
     if check + unfreeze + keep_scores > 1:
         raise click.UsageError("--check, --unfreeze and --keep-scores exclude each other.")

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from radeval_lib import labs
-from radeval_lib.pages.rales.calibration import known_classifier
+from radeval_lib.stats.calibration_draws import known_classifier
 
 _TEMPERATURES = (0.35, 0.45, 0.55, 1.8, 2.2, 2.6)  # too sure below 1, not sure enough above
 

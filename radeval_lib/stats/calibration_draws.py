@@ -8,6 +8,7 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
+from scipy.special import softmax
 
 from radeval_lib.stats.calibration import BINS, bin_of, checked
 from radeval_lib.stats.inputs import FloatArray, group_numbers
@@ -81,3 +82,13 @@ def _measured(sums: FloatArray) -> FloatArray:
     size, loss, infinite, distance = np.moveaxis(sums[..., :4], -1, 0)
     ece, nll = np.abs(sums[..., 4:]).sum(axis=-1) / size, np.where(infinite > 0, np.inf, loss) / size
     return np.stack([ece, nll, distance / size], axis=-1)
+
+
+def known_classifier(
+    rng: np.random.Generator, documents: int = 20_000, classes: int = 46
+) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+    """Logits, shape (documents, classes), and labels drawn from the very probabilities that they give."""
+    logits = 4 * rng.standard_normal((documents, classes))
+    drawn = rng.random((documents, 1))
+    below = (softmax(logits, axis=1).cumsum(axis=1) < drawn).sum(axis=1)
+    return logits, np.minimum(below, classes - 1)

@@ -19,8 +19,8 @@ from radeval_lib.study.declarations import ALL, Declared, declared
 from radeval_lib.study.parsed import code_of
 from radeval_lib.study.profiles import CELL_MODEL, Profile, profile
 
-PACKAGE = "radeval_lib"
-_SOURCES = paths.ROOT / PACKAGE
+PACKAGES = ("radeval_lib", "notebooks")
+_ROOTS = {paths.ROOT / name for name in PACKAGES}
 _DATA = (".yml", ".json", ".csv", ".tsv", ".txt")
 
 
@@ -37,7 +37,7 @@ def _file(name: str) -> Path | None:
 def _modules(name: str) -> Iterator[str]:
     """Modules of the library that are loaded when a name is imported, packages above it included."""
     parts = name.split(".")
-    if parts[0] == PACKAGE:
+    if parts[0] in PACKAGES:
         for depth in range(1, len(parts) + 1):
             if _file(".".join(parts[:depth])):
                 yield ".".join(parts[:depth])
@@ -177,7 +177,7 @@ def papers_read(notebook: str, wanted: Declared) -> list[str]:
 def files_of(modules: Iterable[str]) -> list[Path]:
     """The sources of modules, and the data files that stand with them."""
     sources = {path for module in modules if (path := _file(module)) is not None}
-    folders = {path.parent for path in sources} - {_SOURCES}
+    folders = {path.parent for path in sources} - _ROOTS
     return sorted(sources | {path for folder in folders for path in _beside(folder)})
 
 

@@ -12,9 +12,11 @@ import pytest
 from radeval_lib import placeholders
 from radeval_lib.data import iu_systems, mts_dialog, mtsamples, openi_labels, radpref, readers, recorded
 from radeval_lib.data.errors import DataError
-from radeval_lib.metrics import create
-from radeval_lib.metrics.fact_rates import counts_of
-from radeval_lib.pages.across import (
+from radeval_lib.jobs.facts.copying import MEASURES
+from radeval_lib.jobs.green import labelled_sentences
+from radeval_lib.jobs.rales import datasets
+from radeval_lib.jobs.ratescore import learned_weights
+from radeval_lib.jobs.storing import (
     coded_findings,
     recorded_sets,
     score_variants,
@@ -22,10 +24,8 @@ from radeval_lib.pages.across import (
     systems_recording,
     trial_reviews,
 )
-from radeval_lib.pages.facts.copying import MEASURES
-from radeval_lib.pages.green import labelled_sentences
-from radeval_lib.pages.rales import datasets
-from radeval_lib.pages.ratescore import learned_weights
+from radeval_lib.metrics import create
+from radeval_lib.metrics.fact_rates import counts_of
 from radeval_lib.papers.printed_numbers import quotations
 from radeval_lib.paths import RECORDED
 from radeval_lib.placeholders import PlaceholderError, behind, placeholder

@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from radeval_lib.jobs.storing import score_variants
 from radeval_lib.metrics import MetricError, bertscore, create
 from radeval_lib.metrics.bertscore import greedy
 from radeval_lib.metrics.observations import label, observations, positive
 from radeval_lib.models.encoders import Encoder
-from radeval_lib.pages.across import score_variants
 
 pytestmark = pytest.mark.usefixtures("one_thread")
 

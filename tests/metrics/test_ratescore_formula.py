@@ -13,6 +13,9 @@ import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
+from notebooks.ratescore import entity_display
+from radeval_lib.jobs.ratescore.learned_weights import EQUAL, answer
+from radeval_lib.jobs.ratescore.partial_metric import scored
 from radeval_lib.metrics import MetricError
 from radeval_lib.metrics.ratescore import (
     PRESETS,
@@ -25,9 +28,6 @@ from radeval_lib.metrics.ratescore import (
     load,
     options,
 )
-from radeval_lib.pages.ratescore import entity_display
-from radeval_lib.pages.ratescore.learned_weights import EQUAL, answer
-from radeval_lib.pages.ratescore.partial_metric import scored
 
 FOLEY = [("Foley catheter", "ANATOMY"), ("in situ", "NON-ABNORMALITY")]
 NOT_FOLEY = [("Foley catheter", "ANATOMY"), ("not in place", "ABNORMALITY")]

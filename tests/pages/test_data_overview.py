@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pandas as pd
 
+from notebooks.across import data_behind_the_papers
 from radeval_lib import data
-from radeval_lib.pages.across import data_behind_the_papers
 from radeval_lib.papers.exhibits import ledger
 
 

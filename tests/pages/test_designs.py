@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from radeval_lib.pages.across import designs
+from notebooks.across import designs
 
 ERROR = 1 / math.sqrt(197)  # Pearson, 200 pairs
 

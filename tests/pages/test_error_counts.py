@@ -3,7 +3,7 @@
 import pandas as pd
 import pytest
 
-from radeval_lib.pages.ratescore.error_counts import (
+from notebooks.ratescore.error_counts import (
     against_rule,
     answer,
     check_rule,

@@ -2,13 +2,13 @@
 
 import pytest
 
-from radeval_lib.metrics.ratescore import Scorer
-from radeval_lib.pages.ratescore.failure_cases import (
+from notebooks.ratescore.failure_cases import (
     OPPOSITE,
     SYNONYM,
     by_entities,
     ranges,
 )
+from radeval_lib.metrics.ratescore import Scorer
 
 
 def test_names_that_are_alike_leave_only_the_penalty() -> None:

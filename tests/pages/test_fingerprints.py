@@ -8,9 +8,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from notebooks.across import fingerprints
 from radeval_lib import metrics, study
 from radeval_lib.data.records import Report
-from radeval_lib.pages.across import fingerprints
 from radeval_lib.rules.generator.report_edits import EDITS, LAYOUTS, edited, texts
 
 PARTS = [

@@ -6,11 +6,12 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from notebooks.green import ceilings, faulty_system, rules_judge, summary
 from radeval_lib.data import radpref, recorded
 from radeval_lib.data.radpref import Case, MarkedError, RadPrefRating
 from radeval_lib.errors import RadevalError
+from radeval_lib.jobs.green import freeze, labelled_sentences
 from radeval_lib.metrics.error_profile import FOUND
-from radeval_lib.pages.green import ceilings, faulty_system, freeze, labelled_sentences, rules_judge, summary
 from radeval_lib.rules.judge import RulesJudge
 
 

@@ -7,8 +7,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from notebooks.green import judge_models, silent_judge
 from radeval_lib.data.rexval import RATERS
-from radeval_lib.pages.green import judge_models, silent_judge
 from radeval_lib.papers.printed_numbers import parse, printed
 from radeval_lib.stats.estimates import Estimate
 from radeval_lib.study.runs import Run

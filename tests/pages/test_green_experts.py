@@ -7,8 +7,8 @@ import pandas as pd
 import pytest
 from scipy import stats
 
+from notebooks.green import correlations, expert_taus, inter_expert, radiologists, wilcoxon
 from radeval_lib.data.records import ErrorCount
-from radeval_lib.pages.green import correlations, expert_taus, inter_expert, radiologists, wilcoxon
 from radeval_lib.papers.printed_numbers import parse, printed, quoted
 from radeval_lib.stats import agreement
 from radeval_lib.stats.estimates import Estimate

@@ -2,8 +2,8 @@
 
 import pytest
 
-from radeval_lib.pages.green import metamorphic
-from radeval_lib.pages.green.metamorphic import (
+from notebooks.green import metamorphic
+from notebooks.green.metamorphic import (
     DELETED,
     DENIED,
     FORMS,

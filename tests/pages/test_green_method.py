@@ -5,8 +5,8 @@ from types import SimpleNamespace
 import pandas as pd
 import pytest
 
+from notebooks.green import ceilings, method, rules_judge, stray_analyses
 from radeval_lib import metrics
-from radeval_lib.pages.green import ceilings, method, rules_judge, stray_analyses
 
 
 def test_a_strict_reading_never_gives_a_wrong_score():

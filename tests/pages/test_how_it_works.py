@@ -8,15 +8,15 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from radeval_lib.metrics.ratescore import NamedEntity, RaTEScore, Scorer
-from radeval_lib.models.encoders import Encoder
-from radeval_lib.pages.ratescore.entity_display import html
-from radeval_lib.pages.ratescore.how_it_works import (
+from notebooks.ratescore.entity_display import html
+from notebooks.ratescore.how_it_works import (
     choice_table,
     pair_with_penalty,
     scores_by_choice,
     strongest,
 )
+from radeval_lib.metrics.ratescore import NamedEntity, RaTEScore, Scorer
+from radeval_lib.models.encoders import Encoder
 from radeval_lib.rules.generator import SyntheticError, error_pairs
 from radeval_lib.study.runs import Run
 

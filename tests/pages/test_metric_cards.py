@@ -8,14 +8,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from notebooks.across import metric_cards
+from notebooks.across.metric_cards import FIVE_LINES, SETS, Nearest, five_lines
 from radeval_lib import metrics, study
 from radeval_lib.data import recorded
 from radeval_lib.data.manifests import data_root
 from radeval_lib.metric_cards.people import in_half
 from radeval_lib.metric_cards.score_files import known_rows
 from radeval_lib.metric_cards.scoring import MetricScorer
-from radeval_lib.pages.across import metric_cards
-from radeval_lib.pages.across.metric_cards import FIVE_LINES, SETS, Nearest, five_lines
 from radeval_lib.study import recordings
 
 

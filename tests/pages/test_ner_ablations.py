@@ -7,15 +7,15 @@ import pandas as pd
 import pytest
 from scipy import stats
 
-from radeval_lib.pages.ratescore.ner_ablations import (
+from notebooks.ratescore.ner_ablations import (
     check_gain,
     check_iob_ahead,
     named_models,
     undescribed,
     with_wilson,
 )
-from radeval_lib.pages.ratescore.ner_models import Training
-from radeval_lib.pages.ratescore.trained_ner_models import NerModels, contrast_table
+from notebooks.ratescore.trained_ner_models import NerModels, contrast_table
+from radeval_lib.jobs.ratescore.ner_models import Training
 from radeval_lib.papers.printed_numbers import parse, printed
 from radeval_lib.stats.estimates import Estimate
 from radeval_lib.study.page_runs import OpenExhibit
@@ -51,7 +51,7 @@ def test_wilson_intervals_count_what_is_there_and_what_was_reported() -> None:
 def test_more_entities_by_whatever_measure(recall, outcome, ahead, monkeypatch) -> None:
     values = {"precision": (0.9 if recall > 0.1 else 0.7, 0.8), "recall": (recall, 0.3)}
     rows = [(name, *row) for name, pair in values.items() for row in zip(("IOB", "Span"), pair, strict=True)]
-    monkeypatch.setattr("radeval_lib.pages.ratescore.ner_ablations.MEASURES", list(values))
+    monkeypatch.setattr("notebooks.ratescore.ner_ablations.MEASURES", list(values))
     check = check_iob_ahead(pd.DataFrame(rows, columns=["measure", "scheme", "value"]))
     assert check.outcome == outcome
     assert check.computed.startswith(f"all above all on {ahead}, of")
@@ -67,7 +67,7 @@ def test_more_entities_by_whatever_measure(recall, outcome, ahead, monkeypatch) 
     ],
 )
 def test_a_gain_holds_only_over_whichever_source(measure, stated, single, outcome, monkeypatch) -> None:
-    monkeypatch.setattr("radeval_lib.pages.ratescore.ner_ablations.SINGLE", single)
+    monkeypatch.setattr("notebooks.ratescore.ner_ablations.SINGLE", single)
     check = check_gain(printed("ratescore.table7"), measure, parse(stated))
     assert check.outcome == outcome
     assert all(f"over {source}" in check.computed for source in single)

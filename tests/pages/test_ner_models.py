@@ -9,9 +9,9 @@ import pytest
 
 from radeval_lib.data.records import AnnotatedSentence, Entity
 from radeval_lib.errors import ParameterError, ProfileError
-from radeval_lib.pages.ratescore import ner_models
-from radeval_lib.pages.ratescore import plan as ratescore
-from radeval_lib.pages.ratescore.ner_models import Training
+from radeval_lib.jobs.ratescore import ner_models
+from radeval_lib.jobs.ratescore import plan as ratescore
+from radeval_lib.jobs.ratescore.ner_models import Training
 from radeval_lib.study.profiles import names, profile
 
 ONE = Training("iob", "packaged-minilm", "both", 5)

@@ -8,9 +8,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from notebooks.across import contrasts as kept
+from notebooks.across import paper_versus_code as code
 from radeval_lib.metrics.ratescore import Scorer, options
-from radeval_lib.pages.across import contrasts as kept
-from radeval_lib.pages.across import paper_versus_code as code
 from radeval_lib.papers.demonstrations import Contrast
 
 

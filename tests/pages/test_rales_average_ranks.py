@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import rankdata
 
-from radeval_lib.pages.rales.average_ranks import rank_range
+from notebooks.rales.average_ranks import rank_range
 
 
 def _listed(low: list[float], high: list[float]) -> tuple[list[int], list[int]]:

@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 from scipy.special import softmax
 
-from radeval_lib.pages.rales.benchmark_calibration import (
+from notebooks.rales.benchmark_calibration import (
     Scaled,
     by_effect,
     by_temperature,

@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from radeval_lib.pages.rales.benchmark_transfer import check_slopes, lies_within, slopes
+from notebooks.rales.benchmark_transfer import check_slopes, lies_within, slopes
 
 
 def fitted(low: float, high: float, nlu: float = 100.0) -> pd.Series:

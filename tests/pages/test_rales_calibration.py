@@ -5,8 +5,7 @@ import pandas as pd
 import pytest
 from scipy.special import softmax
 
-from radeval_lib import study
-from radeval_lib.pages.rales.average_ranks import (
+from notebooks.rales.average_ranks import (
     ARROWS,
     _two_domains,
     average_ranks,
@@ -14,14 +13,15 @@ from radeval_lib.pages.rales.average_ranks import (
     domains_compared,
     ranks_above,
 )
-from radeval_lib.pages.rales.calibration import (
+from notebooks.rales.calibration import (
     alike,
     at_three_temperatures,
-    known_classifier,
     off_by_every_logarithm,
     places,
 )
+from radeval_lib import study
 from radeval_lib.stats import calibration
+from radeval_lib.stats.calibration_draws import known_classifier
 
 
 def test_the_known_classifier_is_calibrated() -> None:

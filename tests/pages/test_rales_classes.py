@@ -3,7 +3,7 @@
 import pandas as pd
 import pytest
 
-from radeval_lib.pages.rales.procedure_selection import (
+from notebooks.rales.procedure_selection import (
     check_examples,
     check_whole_shares,
     class_sizes,

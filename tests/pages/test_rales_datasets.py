@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from radeval_lib import study
-from radeval_lib.pages.rales import datasets
+from radeval_lib.jobs.rales import datasets
 
 
 def test_names_are_found_whatever_their_signs() -> None:

@@ -6,9 +6,8 @@ import pandas as pd
 import pytest
 from scipy import stats
 
-from radeval_lib import study
-from radeval_lib.pages.rales import printed_scores
-from radeval_lib.pages.rales.domain_and_size import (
+from notebooks.rales import printed_scores
+from notebooks.rales.domain_and_size import (
     TABLES,
     behind_smaller,
     check_differences,
@@ -20,7 +19,8 @@ from radeval_lib.pages.rales.domain_and_size import (
     tasks_needed,
     tasks_of,
 )
-from radeval_lib.pages.rales.rank_tests import mann_whitney
+from notebooks.rales.rank_tests import mann_whitney
+from radeval_lib import study
 
 
 @pytest.fixture

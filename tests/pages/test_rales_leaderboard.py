@@ -6,10 +6,10 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from notebooks.rales.leaderboard import SCORE, scores
+from notebooks.rales.optimism import optimism_by_trials
 from radeval_lib.errors import ResultError
-from radeval_lib.pages.rales.leaderboard import SCORE, scores
-from radeval_lib.pages.rales.optimism import optimism_by_trials
-from radeval_lib.pages.rales.tasks import task_of
+from radeval_lib.jobs.rales.tasks import task_of
 
 TASKS = [task_of("stanza"), task_of("procedures")]
 

@@ -3,8 +3,7 @@
 import pandas as pd
 import pytest
 
-from radeval_lib import study
-from radeval_lib.pages.rales.nlg_scores import (
+from notebooks.rales.nlg_scores import (
     check_means,
     check_rouge,
     check_share,
@@ -13,6 +12,7 @@ from radeval_lib.pages.rales.nlg_scores import (
     rouge_by_rule,
     shares_of_stanford,
 )
+from radeval_lib import study
 
 
 def test_a_column_leaves_out_what_is_not_printed() -> None:

@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from radeval_lib.pages.rales.nlu_scores import check_averages, gpu_hours, mean_of_datasets
+from notebooks.rales.nlu_scores import check_averages, gpu_hours, mean_of_datasets
 
 
 @pytest.fixture

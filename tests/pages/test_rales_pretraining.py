@@ -1,7 +1,7 @@
 """What the in-domain encoder reads."""
 
+from notebooks.rales.pretraining import training_texts
 from radeval_lib.data.records import Report, ReportPair
-from radeval_lib.pages.rales.pretraining import training_texts
 
 
 def test_only_the_training_split_is_read_where_there_are_splits() -> None:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from radeval_lib.pages.rales import printed_scores
+from notebooks.rales import printed_scores
 from radeval_lib.papers.printed_numbers import paper
 
 

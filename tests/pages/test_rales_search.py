@@ -10,10 +10,10 @@ from typing import Any
 import pandas as pd
 import pytest
 
+from notebooks.rales.benchmark import check_search_settings
+from notebooks.rales.search import Tables, Trial, best, search, trials_before_tpe
 from radeval_lib.errors import SearchError
-from radeval_lib.pages.rales.benchmark import check_search_settings
-from radeval_lib.pages.rales.search import Tables, Trial, best, search, trials_before_tpe
-from radeval_lib.pages.rales.settings import Dimension
+from radeval_lib.jobs.rales.settings import Dimension
 
 SPACE = {
     "rate": Dimension(low=1e-5, high=1e-1, log=True),

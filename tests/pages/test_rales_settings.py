@@ -9,13 +9,14 @@ from typing import Any, cast
 import numpy as np
 import pytest
 
+from notebooks.rales import fitting
+from notebooks.rales.benchmark_encoders import resolve
+from notebooks.rales.printed_scores import by_share
+from notebooks.rales.subsets import first_share
 from radeval_lib.errors import ParameterError, ProfileError
-from radeval_lib.pages.rales import fitting, plan
-from radeval_lib.pages.rales.benchmark_encoders import resolve
-from radeval_lib.pages.rales.printed_scores import by_share
-from radeval_lib.pages.rales.settings import TASKS, Dimension
-from radeval_lib.pages.rales.subsets import first_share
-from radeval_lib.pages.rales.tasks import tasks
+from radeval_lib.jobs.rales import plan
+from radeval_lib.jobs.rales.settings import TASKS, Dimension
+from radeval_lib.jobs.rales.tasks import tasks
 from radeval_lib.study.profiles import Profile, profile
 
 

@@ -8,7 +8,7 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from radeval_lib.pages.rales.subsets import first_share, stratified_order
+from notebooks.rales.subsets import first_share, stratified_order
 
 
 @settings(deadline=None, max_examples=80)

@@ -3,7 +3,7 @@
 import numpy as np
 import pandas as pd
 
-from radeval_lib.pages.ratescore.rated_pairs import EXPERIMENTS, answer, contrast_table, standing
+from notebooks.ratescore.rated_pairs import EXPERIMENTS, answer, contrast_table, standing
 from radeval_lib.stats.correlations import resample
 from radeval_lib.study.metric_agreement import Agreement
 

@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from radeval_lib.pages.ratescore.correlations import (
+from notebooks.ratescore.correlations import (
     PrintedAgreement,
     by_measure,
     needed_in_words,

@@ -7,8 +7,7 @@ from functools import partial
 import numpy as np
 import pytest
 
-from radeval_lib.data.records import AnnotatedSentence, Entity
-from radeval_lib.pages.ratescore.curation import (
+from notebooks.ratescore.curation import (
     CUE_WORDS,
     annotated_share,
     judged,
@@ -19,6 +18,7 @@ from radeval_lib.pages.ratescore.curation import (
     taken,
     with_polarity,
 )
+from radeval_lib.data.records import AnnotatedSentence, Entity
 from radeval_lib.roles.generated import ner_corpus
 from radeval_lib.study import begin
 

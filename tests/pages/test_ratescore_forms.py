@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+from notebooks.ratescore.where_it_fails import FORMS, changed_by_form
+from radeval_lib.jobs.ratescore.partial_metric import with_model
 from radeval_lib.metrics.ratescore.metric import RaTEScore
-from radeval_lib.pages.ratescore.partial_metric import with_model
-from radeval_lib.pages.ratescore.where_it_fails import FORMS, changed_by_form
 from radeval_lib.rules.generator.generator import generate
 from radeval_lib.rules.generator.layouts import WRAPPED
 

@@ -9,25 +9,21 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from notebooks.across import real_systems, released_scores, system_claims, system_scores, variant_ranks
 from radeval_lib.data import iu_systems, recorded
 from radeval_lib.data.errors import DataError
 from radeval_lib.data.manifests import find
 from radeval_lib.data.records import CodedStudy, Report
-from radeval_lib.metrics import create
-from radeval_lib.metrics.by_name import get
-from radeval_lib.pages.across import (
+from radeval_lib.jobs.storing import (
     coded_findings,
     r2gen_references,
-    real_systems,
-    released_scores,
     score_variants,
-    system_claims,
-    system_scores,
     system_sets,
     systems_recording,
-    variant_ranks,
 )
-from radeval_lib.pages.across.system_sets import CONSTANT, FILES, LANDMARKS, METRICS, SAME
+from radeval_lib.jobs.storing.system_sets import CONSTANT, FILES, LANDMARKS, METRICS, SAME
+from radeval_lib.metrics import create
+from radeval_lib.metrics.by_name import get
 
 REFERENCES = ["Small left pleural effusion.", "The lungs are clear.", "Cardiomegaly.", "No acute disease."]
 GOLD = [{"Effusion"}, set(), {"Cardiomegaly"}, set()]

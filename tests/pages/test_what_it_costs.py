@@ -8,9 +8,9 @@ from typing import Any
 import pandas as pd
 import pytest
 
+from notebooks.across import what_it_costs
+from notebooks.across.what_it_costs import encoding_operations, weights
 from radeval_lib.data.errors import DataError
-from radeval_lib.pages.across import what_it_costs
-from radeval_lib.pages.across.what_it_costs import encoding_operations, weights
 
 
 def test_bert_base_has_the_85_million_weights_that_its_layers_are_known_for() -> None:

@@ -2,8 +2,8 @@
 
 import pytest
 
+from notebooks.ratescore.where_it_fails import ERRORS, least_score, least_scores
 from radeval_lib.metrics.ratescore import Scorer
-from radeval_lib.pages.ratescore.where_it_fails import ERRORS, least_score, least_scores
 
 
 def test_a_denial_loses_only_by_the_penalty() -> None:

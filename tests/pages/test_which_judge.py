@@ -12,16 +12,17 @@ import pytest
 import torch
 from scipy import stats
 
+from notebooks.across import operations, which_judge
+from notebooks.across.what_it_costs import encoding_operations
 from radeval_lib.data import mslr, recorded
 from radeval_lib.data.errors import AbsentDataError, DataError
 from radeval_lib.data.manifests import find
 from radeval_lib.data.radpref import MARKS, SIGNIFICANT
 from radeval_lib.data.records import RatedPair
+from radeval_lib.jobs.storing import facts_by_metric, oriented_scores, trial_reviews
 from radeval_lib.metrics import create
 from radeval_lib.metrics.base import MetricError
 from radeval_lib.models.encoders import Encoder
-from radeval_lib.pages.across import facts_by_metric, operations, oriented_scores, trial_reviews, which_judge
-from radeval_lib.pages.across.what_it_costs import encoding_operations
 
 
 def ratings(cases: int = 30, seed: int = 0, scale: str = "grade") -> list[RatedPair]:

@@ -4,8 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from radeval_lib.metrics.ratescore import TYPES, Weights
-from radeval_lib.pages.ratescore.worked_example import (
+from notebooks.ratescore.worked_example import (
     by_hand,
     check_only_difference,
     check_penalties,
@@ -14,6 +13,7 @@ from radeval_lib.pages.ratescore.worked_example import (
     printed_inputs,
     range_in_words,
 )
+from radeval_lib.metrics.ratescore import TYPES, Weights
 from radeval_lib.papers.printed_numbers import printed
 from radeval_lib.papers.rounding import rounding_range
 from radeval_lib.stats.f_scores import f1

@@ -293,7 +293,7 @@ def test_a_new_system_takes_a_cell_notebook_a_plan_and_a_section(tiny: TinyRepos
     (package / "__init__.py").write_text("", encoding="utf-8")
     (package / "plan.py").write_text(PLAN, encoding="utf-8")
     registry = tiny.path / "radeval_lib" / "registry.py"
-    line = 'PLANS = {\n    "facts/cell": "radeval_lib.pages.counting.plan:cells",\n'
+    line = 'PLANS = {\n    "facts/cell": "notebooks.counting.plan:cells",\n'
     registry.write_text(registry.read_text(encoding="utf-8").replace("PLANS = {\n", line), encoding="utf-8")
     profile = tiny.path / "data_manifests" / "profiles" / "embedded.yml"
     profile.write_text(profile.read_text() + "  counting: {numbers: [2, 3]}\n", encoding="utf-8")

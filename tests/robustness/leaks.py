@@ -30,11 +30,11 @@ from zlib import crc32
 import numpy as np
 import pandas as pd
 
+from notebooks.ratescore import entity_display
 from radeval_lib import atomic, tables
 from radeval_lib.data import guard, leak_sequences
 from radeval_lib.data.restricted import RestrictedText
 from radeval_lib.metrics.ratescore.formula import Explanation, NamedEntity
-from radeval_lib.pages.ratescore import entity_display
 from radeval_lib.paths import BOOK, ROOT
 from radeval_lib.pipeline import release
 from radeval_lib.rules.generator.generator import generate

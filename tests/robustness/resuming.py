@@ -39,7 +39,7 @@ _LIBRARIES = [
         "transformers.generation",
         "peft",
     ),
-    *("optuna", "torch.optim", "radeval_lib.pages.rales.fitting", __name__),
+    *("optuna", "torch.optim", "notebooks.rales.fitting", __name__),
 ]
 
 Work = Callable[[Path], None]
@@ -134,7 +134,7 @@ def judge(folder: Path) -> None:
 
 
 def search(folder: Path) -> None:
-    from radeval_lib.pages.rales import fitting
+    from notebooks.rales import fitting
     from radeval_lib.study.profiles import profile
 
     smoke = profile("smoke")

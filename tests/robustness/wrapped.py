@@ -15,6 +15,7 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
+from notebooks.green.metamorphic import FORMS
 from radeval_lib import metrics
 from radeval_lib.data import openi
 from radeval_lib.data.radgraph import Annotation, annotation
@@ -22,7 +23,6 @@ from radeval_lib.data.restricted import reveal
 from radeval_lib.metrics.base import Metric
 from radeval_lib.metrics.observations import label
 from radeval_lib.metrics.radgraph_metrics import F1RadGraph
-from radeval_lib.pages.green.metamorphic import FORMS
 from radeval_lib.rules.generator.generator import generate
 from radeval_lib.rules.generator.layouts import MARKED, WRAPPED
 from radeval_lib.rules.judge import judge_pair

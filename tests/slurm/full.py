@@ -14,10 +14,10 @@ from typing import Any
 import yaml
 
 from radeval_lib.data.construction import rrs
+from radeval_lib.jobs.rales import plan as rales
+from radeval_lib.jobs.summarization import plan as summarization
 from radeval_lib.models import catalog
 from radeval_lib.models.packaged import is_packaged
-from radeval_lib.pages.rales import plan as rales
-from radeval_lib.pages.summarization import plan as summarization
 from radeval_lib.paths import ROOT
 from radeval_lib.roles import generated
 from radeval_lib.rules.generator import generate, iob, radgraph_json

@@ -239,7 +239,7 @@ def test_profiles_that_extend_each_other_are_reported(monkeypatch, tmp_path: Pat
 
 def test_a_section_with_a_misspelt_key_is_reported() -> None:
     from radeval_lib.errors import ProfileError
-    from radeval_lib.pages.ratescore import plan
+    from radeval_lib.jobs.ratescore import plan
 
     smoke = profile("smoke")
     wrong = {**smoke.experiments["ratescore"], "trails": 3}

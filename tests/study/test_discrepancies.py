@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
+from notebooks.green import judge_models, radiologists
+from notebooks.summarization.dataset import check_openi
 from radeval_lib import study
 from radeval_lib.data import openi
 from radeval_lib.errors import ResultError
-from radeval_lib.pages.green import judge_models, radiologists
-from radeval_lib.pages.summarization.dataset import check_openi
 from radeval_lib.papers.printed_numbers import paper
 from radeval_lib.study import PAPERS, Key, begin, check_value, ledger
 from radeval_lib.study.judging import CAUSES, judge, with_causes

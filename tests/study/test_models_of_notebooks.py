@@ -16,7 +16,8 @@ from radeval_lib.study.parsed import code_of
 # Labs record no result, and readers may try any model there.
 SOURCES = [
     *(path for path in sorted(NOTEBOOKS.rglob("*.md")) if "labs" not in path.parts),
-    *sorted((ROOT / "radeval_lib/pages").rglob("*.py")),
+    *sorted(NOTEBOOKS.rglob("*.py")),
+    *sorted((ROOT / "radeval_lib/jobs").rglob("*.py")),
 ]
 LOADS = {"CausalJudge", "Encoder", "FrozenEncoder", "MaskedLanguageModel", "TextClassifier"}
 LOADS |= {"create", "metric", "open_judge", "pretrained_model"}

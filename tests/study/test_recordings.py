@@ -16,10 +16,10 @@ import yaml
 from radeval_lib.data import recorded
 from radeval_lib.data.errors import DataError
 from radeval_lib.errors import ParameterError, RadevalError
+from radeval_lib.jobs.storing import recorded_sets, recording, rescoring
 from radeval_lib.metrics import create
 from radeval_lib.metrics.bertscore import BertScore
 from radeval_lib.metrics.by_name import get
-from radeval_lib.pages.across import recorded_sets, recording, rescoring
 from radeval_lib.pipeline import staging
 from radeval_lib.pipeline.release import ReleaseError, refuse_out_of_date
 from radeval_lib.placeholders import PlaceholderError

@@ -13,9 +13,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from notebooks.across import at_a_glance
 from radeval_lib import checksums, paths, study
 from radeval_lib.errors import LedgerError, NotebookError, ParameterError, ProfileError, ResultError
-from radeval_lib.pages.across import at_a_glance
 from radeval_lib.papers.exhibits import of_notebook
 from radeval_lib.papers.printed_numbers import cells_of, printed_in
 from radeval_lib.provenance import RELEASED

@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from radeval_lib.pages.facts import agreement
+from notebooks.facts import agreement
 from radeval_lib.papers.printed_numbers import printed
 
 

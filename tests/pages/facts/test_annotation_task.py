@@ -11,11 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from radeval_lib.data.errors import FormatError
-from radeval_lib.data.records import TextPair
-from radeval_lib.data.restricted import RestrictedText, mark
-from radeval_lib.errors import ParameterError
-from radeval_lib.pages.facts.annotation_task import (
+from notebooks.facts.annotation_task import (
     KEY,
     LAYOUT,
     TASKS,
@@ -26,6 +22,10 @@ from radeval_lib.pages.facts.annotation_task import (
     read_export,
     write_project,
 )
+from radeval_lib.data.errors import FormatError
+from radeval_lib.data.records import TextPair
+from radeval_lib.data.restricted import RestrictedText, mark
+from radeval_lib.errors import ParameterError
 from radeval_lib.roles import load
 
 

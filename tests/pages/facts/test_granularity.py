@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from radeval_lib.pages.facts.granularity import (
+from notebooks.facts.granularity import (
     DEPARTURES,
     Departure,
     count_alphas,

@@ -2,7 +2,7 @@
 
 import pytest
 
-from radeval_lib.pages.facts import printed_task
+from notebooks.facts import printed_task
 
 
 def test_marks_of_the_printed_task() -> None:

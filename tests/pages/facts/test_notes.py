@@ -5,8 +5,8 @@ from __future__ import annotations
 import pandas as pd
 import pytest
 
+from notebooks.facts import consultation_notes
 from radeval_lib.data.records import NoteError, NoteJudgement
-from radeval_lib.pages.facts import consultation_notes
 from radeval_lib.study.checks import above
 
 RATIO = "share of errors that are omissions"

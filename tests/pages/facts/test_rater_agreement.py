@@ -8,14 +8,14 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from radeval_lib.data.errors import DataError
-from radeval_lib.data.records import RatedPair
-from radeval_lib.pages.facts import rater_agreement
-from radeval_lib.pages.facts.rater_agreement import (
+from notebooks.facts import rater_agreement
+from notebooks.facts.rater_agreement import (
     alphas,
     gain,
     rating_matrix,
 )
+from radeval_lib.data.errors import DataError
+from radeval_lib.data.records import RatedPair
 from radeval_lib.stats.agreement import interval_alpha
 from radeval_lib.stats.resampling import drawn_counts
 from radeval_lib.study import begin

@@ -8,16 +8,16 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from radeval_lib.data.records import FactRating
-from radeval_lib.metrics.base import MetricError
-from radeval_lib.pages.facts import real_counts
-from radeval_lib.pages.facts.real_counts import (
+from notebooks.facts import real_counts
+from notebooks.facts.real_counts import (
     LENGTH,
     TARGETS,
     correlations,
     length_prediction,
     table,
 )
+from radeval_lib.data.records import FactRating
+from radeval_lib.metrics.base import MetricError
 from radeval_lib.roles import load
 
 REFERENCE = "one two three four five six seven eight"

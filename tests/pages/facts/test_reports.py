@@ -8,11 +8,11 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from notebooks.facts import mtsamples
+from notebooks.facts.mtsamples import BuildDocuments
 from radeval_lib.data import recorded
 from radeval_lib.data.mtsamples import recorded_documents
 from radeval_lib.data.records import Document
-from radeval_lib.pages.facts import mtsamples
-from radeval_lib.pages.facts.mtsamples import BuildDocuments
 from radeval_lib.papers.printed_numbers import parse, quoted
 from radeval_lib.study.beginning import begin_cell
 

@@ -7,9 +7,10 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from notebooks.summarization import graphs_by_machine
 from radeval_lib.data.radgraph import annotation
+from radeval_lib.jobs.summarization import graph_plan
 from radeval_lib.metrics.radgraph import build_graph, parse_graph
-from radeval_lib.pages.summarization import graph_plan, graphs_by_machine
 from radeval_lib.study.profiles import names, profile
 
 EDEMA = annotation(

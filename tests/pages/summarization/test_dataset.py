@@ -7,9 +7,9 @@ from types import SimpleNamespace
 import pandas as pd
 import pytest
 
-from radeval_lib.pages.summarization import dataset, pair_lists
-from radeval_lib.pages.summarization.dataset import check_headings
-from radeval_lib.pages.summarization.pair_lists import (
+from notebooks.summarization import dataset, pair_lists
+from notebooks.summarization.dataset import check_headings
+from notebooks.summarization.pair_lists import (
     PairLists,
     check_numbers_of_kinds,
     listed,

@@ -6,8 +6,8 @@ from dataclasses import replace
 
 import pytest
 
-from radeval_lib.pages.summarization import f1_radgraph
-from radeval_lib.pages.summarization.f1_radgraph import (
+from notebooks.summarization import f1_radgraph
+from notebooks.summarization.f1_radgraph import (
     Example,
     check_schema,
     has_relation,

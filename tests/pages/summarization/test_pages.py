@@ -10,14 +10,14 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from notebooks.summarization import comparison, models
+from notebooks.summarization.comparison import LeadRetention, unseen_check
+from notebooks.summarization.dataset import lengths_and_vocabulary
+from notebooks.summarization.training import seen_groups
 from radeval_lib.data.records import ReportPair
+from radeval_lib.jobs.rales import impression_versions, nlg_metric_limits
+from radeval_lib.jobs.rales.nlg_metric_limits import by_preference, draw_fairness, limits_checks
 from radeval_lib.metrics import create
-from radeval_lib.pages.rales import impression_versions, nlg_metric_limits
-from radeval_lib.pages.rales.nlg_metric_limits import by_preference, draw_fairness, limits_checks
-from radeval_lib.pages.summarization import comparison, models
-from radeval_lib.pages.summarization.comparison import LeadRetention, unseen_check
-from radeval_lib.pages.summarization.dataset import lengths_and_vocabulary
-from radeval_lib.pages.summarization.training import seen_groups
 from radeval_lib.stats.estimates import Estimate
 from radeval_lib.study.cell_outputs import CellOutput
 from radeval_lib.study.cells import Cell

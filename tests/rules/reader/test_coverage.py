@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 import radeval_lib.rules.reader.covering
 import radeval_lib.rules.reader.sentence
 import radeval_lib.rules.report_text
-from radeval_lib.pages.green.labelled_sentences import hand_checks
+from radeval_lib.jobs.green.labelled_sentences import hand_checks
 from radeval_lib.rules.reader import coverage, read
 from radeval_lib.rules.reader.readable import LOOP, NOT_ENGLISH, OTHER_IMAGE
 

@@ -1,0 +1,1 @@
+"""The notebooks of the study, and the code beside them."""

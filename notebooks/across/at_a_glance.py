@@ -1,0 +1,118 @@
+"""The front page: findings, the papers' main claims, and what the study rests on."""
+
+from __future__ import annotations
+
+import re
+from html import escape
+
+import pandas as pd
+from IPython.display import HTML
+
+from notebooks.ratescore.released_models import PAPER_MODELS
+from radeval_lib.data import recorded
+from radeval_lib.models import title
+from radeval_lib.study import headlines
+from radeval_lib.study.exhibit_html import verdict_badge
+from radeval_lib.study.pages import link
+from radeval_lib.study.runs import Run
+from radeval_lib.study.scorecards import by_word
+from radeval_lib.study.verdicts import EXPERIMENT, IMPLEMENTED, NOT_REBUILT, RESTS_ON
+from radeval_lib.tables import table_html
+from radeval_lib.text_format import in_words
+
+CLAIMS = (
+    "ratescore.claim_alignment",
+    "ratescore.claim_rexval",
+    "rales.claim_objective",
+    "rales.claim_calibration",
+    "green.claim_headline",
+    "green.claim_interexpert",
+    "rrs.claim_bart",
+    "rrs.claim_radgraph",
+    "facts.claim_agreement",
+    "facts.claim_objective",
+)
+"""What each paper is cited for."""
+FIRST = 5  # findings that are not folded
+MORE = "More\u00a0→"
+_BOLD = re.compile(r"\*\*(.+?)\*\*")  # **bold**
+
+
+def findings(run: Run) -> HTML:
+    """The headlines that this build bears out, numbered, each with a link to its page; the rest is folded."""
+    items = []
+    for entry, text in headlines.borne_out(run)[0]:
+        sentence = _BOLD.sub(r"<strong>\1</strong>", escape(text))
+        place = entry.anchor.replace("_", "-")  # as Sphinx writes ids
+        items.append(f"<li>{sentence} {link(entry.notebook, place, MORE)}</li>")
+    shown = f'<ol class="headlines">{"".join(items[:FIRST])}</ol>'
+    if rest := items[FIRST:]:
+        listed = f'<ol class="headlines" start="{FIRST + 1}">{"".join(rest)}</ol>'
+        more = f"{in_words(len(rest)).capitalize()} more {'finding' if len(rest) == 1 else 'findings'}"
+        shown += f"<details><summary>{more}</summary>{listed}</details>"
+    return HTML(shown)
+
+
+def readers(run: Run) -> str:
+    """Whose models read for RaTEScore and RadGraph F1, in words."""
+    papers = {**PAPER_MODELS, "graph_model": "radgraph:radgraph"}
+    ours = any(run.whole_profile.models[role] != paper for role, paper in papers.items())
+    return "models trained here on generated reports" if ours else "the papers' own models"
+
+
+def stand_ins(readers: str, encoder: str) -> str:
+    """What the metrics read with in place of the papers' models and resources, in a sentence."""
+    return (
+        f"RaTEScore and RadGraph F1 read with {readers}, BERTScore with {encoder}, METEOR without synonyms; "
+        "rules replace GREEN's language model."
+    )
+
+
+def encoder(run: Run, evidence: str, recording: str) -> str:
+    """The encoder that BERTScore reads with, in words: of recorded scores the one that they were made with,
+    whatever the profile has now."""
+    if evidence == "recorded":
+        return title(recorded.load(recording).about["models"]["encoder"]["name"])
+    return title(run.whole_profile.models["encoder"])
+
+
+def counts(card: pd.DataFrame) -> dict[str, int]:
+    """How many exhibits there are, and how many were rebuilt: by arithmetic, on data, or as implementations.
+    What is an experiment of our own is counted apart and is not rebuilt."""
+    rests = card["evidence"].where(card["outcome"] != EXPERIMENT, "")
+    counted = {
+        "arithmetic": int(rests.isin(["print", "released"]).sum()),
+        "data": int((~rests.isin(["", "none", "print", "released"])).sum()),
+        "implemented": int((card["outcome"] == IMPLEMENTED).sum()),
+    }
+    own = int((card["outcome"] == EXPERIMENT).sum())
+    return {"exhibits": len(card), "rebuilt": sum(counted.values()), **counted, "own": own}
+
+
+def claims(card: pd.DataFrame) -> HTML:
+    """What each paper claims, and what came out, on what evidence."""
+    rows = card.set_index("exhibit").loc[list(CLAIMS)].reset_index()
+    frame = pd.DataFrame(
+        {
+            "paper": rows["paper"],
+            "it says": [link(row.notebook, row.anchor, row.title) for row in rows.itertuples()],
+            "what came out": [
+                f"{verdict_badge(row.verdict, row.outcome)}<br>{escape(row.finding)}"
+                for row in rows.itertuples()
+            ],
+            "rests on": [
+                "–" if row.verdict == NOT_REBUILT else RESTS_ON[str(row.evidence)].removeprefix("on ")
+                for row in rows.itertuples()
+            ],
+        }
+    )
+    return HTML(
+        table_html(frame, "What each paper is cited for", index=False, raw=("it says", "what came out"))
+    )
+
+
+def words(card: pd.DataFrame) -> HTML:
+    """How many exhibits have each verdict."""
+    counted = by_word(card)
+    frame = pd.DataFrame({"verdict": counted.keys(), "exhibits": counted.values()})
+    return HTML(table_html(frame, f"The verdicts on {len(card)} exhibits", index=False))

@@ -1,0 +1,420 @@
+"""Smallest examples on which a paper and its released code part, each with the contrast that it shows."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from html import escape
+from typing import Any, Literal
+
+import numpy as np
+import pandas as pd
+
+from notebooks.across.contrasts import contrast
+from radeval_lib.data import green_analysis
+from radeval_lib.data.iob_tags import WordSpan
+from radeval_lib.metrics import bleu, green, radcliq, radgraph, ratescore
+from radeval_lib.models.ner.entities import Decoding, decode
+from radeval_lib.papers import demonstrations as demo
+from radeval_lib.papers.demonstrations import Contrast
+from radeval_lib.papers.printed_numbers import printed, quoted, released, wide
+from radeval_lib.stats import calibration
+from radeval_lib.stats.f_scores import f1
+
+_Shown = tuple[pd.DataFrame, Contrast]
+_Typed = Sequence[tuple[str, str]]  # entities with their types
+
+AKLU_CLASSES = 46
+"""Classes of the procedure task, by the main text; the appendix counts one less."""
+
+_RULES: tuple[Literal["meant"], Literal["released"]] = ("meant", "released")
+_MUTUAL = (
+    [("Foley catheter", "ANATOMY"), ("in situ", "NON-ABNORMALITY")],
+    [("Foley catheter", "ANATOMY"), ("not in place", "ABNORMALITY")],
+    np.array([[1.0, 0.0], [0.0, 0.83]]),
+)
+_SHARED = (
+    [("pneumonia", "DISEASE"), ("right base", "ANATOMY")],
+    [("opacity", "ABNORMALITY"), ("infiltrate", "DISEASE")],
+    np.array([[0.7, 0.9], [0.4, 0.3]]),
+)
+
+
+def _ratescore(
+    reference: _Typed, candidate: _Typed, cosines: Any, weights: str = "long", /, **changes: str
+) -> float:
+    scorer = ratescore.Scorer(weights, ratescore.options("released", **changes))
+    return scorer.score(reference, candidate, np.array(cosines, dtype=float)).score
+
+
+def _scores(
+    pairs: Mapping[str, tuple[_Typed, _Typed, Any]], option: str, rules: Mapping[str, str]
+) -> pd.DataFrame:
+    """RaTEScore of pairs of entities with either set of weights (rows), by how an option is set (columns)."""
+    rows = {
+        f"{name}, {weights}": {
+            column: _ratescore(*pair, weights, **{option: rule}) for column, rule in rules.items()
+        }
+        for name, pair in pairs.items()
+        for weights in ("long", "short")
+    }
+    return pd.DataFrame.from_dict(rows, orient="index")
+
+
+def mismatch_penalty() -> _Shown:
+    """RaTEScore of one entity pair where every mismatch of types is punished, and where the code does."""
+    pairs = {
+        f"disease v {kind}": ([("pneumonia", "DISEASE")], [("consolidation", kind.upper())], [[0.8]])
+        for kind in ("abnormality", "non-disease", "disease")
+    }
+    frame = _scores(pairs, "penalty", {"paper": "any_mismatch", "code": "cross_polarity"})
+    return frame, contrast("mismatch_penalty", frame.loc["disease v abnormality, short"])
+
+
+def empty_report() -> _Shown:
+    """RaTEScore of a candidate that says nothing beside two that say something else than the reference."""
+    reference = [("pneumonia", "DISEASE")]
+    nothing: tuple[_Typed, Any] = [], [[]]
+    candidates: dict[str, tuple[_Typed, Any]] = {
+        "no entity at all": nothing,
+        "“no pneumonia”, cosine 0.9": ([("no pneumonia", "NON-DISEASE")], [[0.9]]),
+        "“catheter”, cosine 0.3": ([("catheter", "ANATOMY")], [[0.3]]),
+    }
+    frame = pd.DataFrame(
+        {
+            weights: {name: _ratescore(reference, *said, weights) for name, said in candidates.items()}
+            for weights in ("long", "short")
+        }
+    )
+    scores = _ratescore(reference, *nothing, empty="zero"), frame.loc["no entity at all", "long"]
+    return frame, contrast("empty_report", scores)
+
+
+def _overlap(reference: list[str], candidate: list[str]) -> float:
+    """Share of words in common, so that no model is needed."""
+    left, right = (set(" ".join(lines).lower().split()) for lines in (reference, candidate))
+    return 2 * len(left & right) / (len(left) + len(right))
+
+
+def shifted_pairs() -> tuple[pd.DataFrame, Contrast, Contrast]:
+    """The pairs that are scored of five reports, one of which keeps no sentence; how many, and their mean."""
+    said = ["Heart size is normal.", "Small left effusion.", "No acute process.", "Right basal opacity."]
+    references = [[line] for line in [*said, "Lines in place."]]
+    candidates = [["OK"] if line == ["Small left effusion."] else line for line in references]
+    meant = [_overlap(*pair) for pair in zip(references, candidates, strict=True)]
+    frame = pd.DataFrame(
+        [
+            (" ".join(reference), " ".join(candidate), _overlap(reference, candidate))
+            for reference, candidate in demo.pair_as_released(references, candidates)
+        ],
+        columns=["reference", "candidate", "score"],
+    )
+    returned = contrast("shifted_pairs", (len(meant), len(frame)), scale=None)
+    return frame, returned, contrast("shifted_mean", (float(np.mean(meant)), frame["score"].mean()))
+
+
+def _entities(labels: Sequence[str], decoding: Decoding) -> list[WordSpan]:
+    """Entities of labels that begin at [CLS] and end at [SEP]."""
+    return decode(labels, [place in (0, len(labels) - 1) for place in range(len(labels))], decoding)
+
+
+def label_strings() -> pd.DataFrame:
+    """Label strings with the entities that the usual scheme and the released code read from them."""
+
+    def written(labels: str, decoding: Decoding) -> str:
+        spans = _entities(labels.split(), decoding)
+        tokens = [str(start) if end == start + 1 else f"{start}–{end - 1}" for start, end, _ in spans]
+        kinds = [kind for *_, kind in spans]
+        return ", ".join(f"{kind}: {at}" for kind, at in zip(kinds, tokens, strict=True)) or "none"
+
+    strings = [
+        "O B-dis I-dis O O",
+        "O I-dis I-dis O O",
+        "O I-dis B-ana O",
+        "O B-dis I-ana I-ana O",
+        "O B-dis B-ana I-ana O",
+        "O B-dis B-ana I-ana I-ana",
+    ]
+    return pd.DataFrame(
+        {
+            "labels": strings,
+            "usual": [written(labels, "standard") for labels in strings],
+            "as released": [written(labels, "released") for labels in strings],
+        }
+    )
+
+
+def _noisy_labels(rng: np.random.Generator, rate: float) -> list[str]:
+    """Labels of twelve tokens with three entities, each replaced at random with probability ``rate``."""
+    labels = ["O"] * 14
+    for start, length in zip((1, 5, 9), rng.integers(1, 4, 3), strict=True):
+        kind = rng.choice(["dis", "ana", "abn"])
+        labels[start : start + length] = [f"B-{kind}"] + [f"I-{kind}"] * (length - 1)
+    pool = ["O", *(f"{prefix}-{kind}" for prefix in "BI" for kind in ("dis", "ana", "abn"))]
+    return [str(rng.choice(pool)) if rng.random() < rate else label for label in labels]
+
+
+def label_noise(rng: np.random.Generator, strings: int) -> _Shown:
+    """How often the released reading of noisy labels is another than the usual one, by share of noise."""
+    rows = []
+    for rate in (0.0, 0.01, 0.02, 0.05, 0.10):
+        drawn = [_noisy_labels(rng, rate) for _ in range(strings)]
+        read = [(set(_entities(one, "standard")), set(_entities(one, "released"))) for one in drawn]
+        lost = sum(len(usual - found) for usual, found in read) / sum(len(usual) for usual, _ in read)
+        rows.append((rate, np.mean([usual != found for usual, found in read]), lost))
+    columns = ["labels replaced", "strings read differently", "usual entities missing"]
+    frame = pd.DataFrame(rows, columns=columns)
+    rate, _, missing = frame.iloc[-2]
+    return frame, contrast("label_noise", (1.0, 1 - missing), rate=rate)
+
+
+def orientation() -> _Shown:
+    """RaTEScore by the reading of W, for matches that are mutual and matches that are not."""
+    pairs = {"mutual matches (A.1)": _MUTUAL, "matches not mutual": _SHARED}
+    readings = {"W[match, query]": "match_first", "W[query, match] (code)": "query_first"}
+    frame = _scores(pairs, "orientation", readings)
+    return frame, contrast("orientation", frame.loc["matches not mutual, short"])
+
+
+def example_a1() -> _Shown:
+    """The score of the worked example A.1 as printed, as its directions give it, and as the code does."""
+    values = printed("ratescore.example_a1").query("quantity == 'score'").set_index("direction")["value"]
+    found = {
+        "printed": values["both"],
+        "from the two printed directions": f1(values["S(x, x_hat)"], values["S(x_hat, x)"]),
+        "released, long weights": _ratescore(*_MUTUAL, "long"),
+        "released, short weights": _ratescore(*_MUTUAL, "short"),
+    }
+    scores = found["printed"], found["released, long weights"]
+    return pd.DataFrame({"score": found}), contrast("example_a1", scores)
+
+
+def irregular_answers() -> Contrast:
+    """GREEN of an answer without the periods after its counts, which the released parser looks for."""
+    answer = green_analysis.render((2, 1, 0, 0, 0, 0), (0, 1, 0, 0, 0, 0), 2)
+    read = green.parse(re.sub(r": (\d)\.", r": \1", answer))
+    return contrast("irregular_answers", (green.green_score(2, 3), read.score or 0.0))
+
+
+def cluster_search(rng: np.random.Generator, repeats: int) -> _Shown:
+    """How often the released search finds the best number of clusters: silhouettes with one noisy peak."""
+    found = {}
+    for sentences in (5, 8, 12, 20, 40):
+        hits, ks = 0, np.arange(2, sentences)
+        for _ in range(repeats):
+            peak = rng.integers(2, sentences)
+            heights = -np.abs(ks - peak) / sentences + rng.normal(0, 0.02, len(ks))
+            silhouette = dict(zip(ks.tolist(), heights.tolist(), strict=True))
+            hits += demo.search_clusters_released(silhouette, sentences) == ks[heights.argmax()]
+        found[sentences] = hits / repeats
+    frame = pd.DataFrame({"sentences": list(found), "search finds the best k": list(found.values())})
+    return frame, contrast("cluster_search", (1.0, found[20]))
+
+
+def aklu_bound() -> Contrast:
+    """aKLU of the first model of Table 7, by the paper's formula and as printed; the code's has no bound."""
+    table7, largest = wide(printed("rales.table7"), "model", "metric"), float(np.log(AKLU_CLASSES))
+    first = table7.iloc[0]
+    by_paper = largest - first["aPE"]
+    return contrast("aklu_bound", (by_paper, first["aKLU"]), None, model=table7.index[0])
+
+
+def entropy_with_a_zero() -> tuple[float, float]:
+    """aPE of a prediction with a probability of 0, as the code sums it and by the convention."""
+    p = np.array([0.98, 0.01, 0.01, 0.0])
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return -float(np.sum(p * np.log(p))), calibration.average_predictive_entropy([p])
+
+
+def entropy_sign() -> Contrast:
+    """The sign of aPE, of a prediction that is undecided between two classes."""
+    entropy = calibration.average_predictive_entropy([[0.49, 0.49, 0.01, 0.01]])
+    return contrast("entropy_sign", (-entropy, entropy), 2 * np.log(4))
+
+
+def weighted_gap() -> Contrast:
+    """Maximum calibration error of the example in the code's documentation."""
+    example = [[0.5, 0.3, 0.2], [0.5, 0.3, 0.2], [0.4, 0.1, 0.5], [0.1, 0.3, 0.6]], [0, 1, 1, 2]
+    measures = calibration.maximum_calibration_error, calibration.largest_weighted_gap
+    return contrast("weighted_gap", (measure(*example) for measure in measures))
+
+
+def lost_zero() -> Contrast:
+    """Static calibration error where a probability of 0 is in the first bin, and where it is in none."""
+    sharp = [[1.0, 0.0], [1.0, 0.0], [0.0, 1.0], [0.0, 1.0]], [0, 1, 1, 1]
+    kept = calibration.static_calibration_error(*sharp, zeros="first bin")
+    return contrast("lost_zero", (kept, calibration.static_calibration_error(*sharp, zeros="dropped")))
+
+
+def _corpus(rng: np.random.Generator, size: int, words: int, errors: float) -> list[tuple[str, str]]:
+    """Candidates and references of ``words`` words, of which a share is wrong."""
+    drawn = []
+    for _ in range(size):
+        text = rng.integers(0, 400, words)
+        wrong = rng.random(words) < errors
+        drawn.append((" ".join(map(str, np.where(wrong, text + 1000, text))), " ".join(map(str, text))))
+    return drawn
+
+
+def corpus_chunks(rng: np.random.Generator) -> _Shown:
+    """BLEU-4 of a corpus and as an average over its chunks, for two orders of the file."""
+    in_order = _corpus(rng, 1500, 8, 0.4) + _corpus(rng, 1500, 60, 0.1)
+    mixed = [in_order[place] for place in rng.permutation(len(in_order))]
+    columns = {}
+    for name, pairs in {"short reports first": in_order, "shuffled": mixed}.items():
+        candidates, references = zip(*pairs, strict=True)
+        columns[name] = {
+            "whole corpus": bleu.corpus_bleu(candidates, references),
+            "chunks of 1,000": bleu.chunked_bleu(candidates, references, 1000),
+        }
+    frame = pd.DataFrame(columns)
+    return frame, contrast("corpus_chunks", frame["short reports first"])
+
+
+def short_impressions() -> _Shown:
+    """BLEU-4 of short texts against themselves."""
+    texts = ["Normal.", "No change.", "No acute process.", "No acute cardiopulmonary process."]
+    scores = bleu.sentence_bleu(texts, texts)
+    words = [len(text.split()) for text in texts]
+    frame = pd.DataFrame({"words": words, "BLEU-4 of identical texts": scores}, index=texts)
+    return frame, contrast("short_impressions", (1.0, scores[2]), text=texts[2])
+
+
+def chosen_on_test(rng: np.random.Generator, repeats: int) -> Contrast:
+    """What choosing the best of ten equally good trials on the test set of the procedure task adds."""
+    sizes = printed("rales.table1").query("dataset == 'CT Procedure Selection' and quantity == 'test'")
+    size = int(sizes["value"].iloc[0])
+    accuracy = printed("rales.table3").query("task == 'Procedure'")["value"].median() / 100
+    measured = rng.binomial(size, accuracy, (repeats, 10)) / size
+    gain = float(measured.max(axis=1).mean() - accuracy)
+    return contrast("chosen_on_test", (100 * accuracy, 100 * (accuracy + gain)), 100, size=size)
+
+
+def labels_by_string() -> _Shown:
+    """Labels of a sentence by its annotation and by the released converter, one word per column."""
+    text = "left pleural effusion , unchanged on left view"
+    entities = [(0, 0, "ANAT-DP"), (1, 2, "OBS-DP")]
+    labels = {rule: demo.labels_by_string(text, entities, rule) for rule in _RULES}
+    kept = [meant == found for meant, found in zip(*labels.values(), strict=True) if meant != "O"]
+    frame = pd.DataFrame.from_dict(labels, orient="index", columns=text.split())
+    return frame, contrast("labels_by_string", (len(kept), sum(kept)), len(kept))
+
+
+def procedure_texts() -> _Shown:
+    """An indication and the procedure titles of two headers, as meant and as the released code cuts them."""
+    report = (
+        "HEAD CT WITHOUT CONTRAST. INDICATION: fall. COMPARISON: none. FINDINGS: acute subdural hematoma."
+    )
+    headers = ["CT HEAD W/O CONTRAST   CT CHEST W/CONTRAST", "CT HEAD W/O CONTRAST   CT 3D RECON"]
+    rows = {"indication": {rule: demo.indication(report, rule) for rule in _RULES}}
+    for header in headers:
+        titles = {rule: "; ".join(demo.title_pieces(header, rule)) or "none" for rule in _RULES}
+        rows[f"titles in “{header}”"] = titles
+    characters = map(len, rows["indication"].values())
+    return pd.DataFrame(rows).T, contrast("procedure_texts", characters, None)
+
+
+def findings_after_impression() -> _Shown:
+    """The findings cut from a report whose impression comes first, and how much of it they reveal."""
+    names = ["preamble", "indication", "impression", "findings"]
+    texts = ["ct head", "fall", "no acute hemorrhage", "the ventricles are normal in size"]
+    cut = {rule: demo.findings_section(names, texts, rule) for rule in _RULES}
+    answer = set(texts[names.index("impression")].split())
+    given_away = (len(answer & set(text.split())) / len(answer) for text in cut.values())
+    return pd.DataFrame({"findings": cut}), contrast("findings_after_impression", given_away)
+
+
+def headings_seen() -> pd.DataFrame:
+    """Lines with the heading that the released pattern sees in each, as HTML, and whether CT Head's list has
+    it."""
+    pattern = re.compile(r"\n ([A-Z ()/,-]+):\s", re.DOTALL)  # as released
+    lines = [
+        "\n FINDINGS: clear",
+        "\n FINDINGS:\n clear",
+        "\nFINDINGS: clear",
+        "\n  FINDINGS: clear",
+        "\n Findings: clear",
+        "\n T2 FINDINGS: clear",
+        "\n FINDINGS clear",
+        "\n CT HEAD W/O IV CONTRAST: clear",
+    ]
+    listed = set(released("mimic_rrs_findings_headers").query("pair == 'CT Head'")["header"])
+    seen = [found.group(1) if (found := pattern.search(line)) else "" for line in lines]
+    return pd.DataFrame(
+        {
+            "line": [_as_code(line) for line in lines],
+            "heading seen": [_as_code(heading) if heading else "none" for heading in seen],
+            "findings for CT Head": ["yes" if heading.lower() in listed else "no" for heading in seen],
+        }
+    )
+
+
+def _as_code(text: str) -> str:
+    return f"<code>{escape(repr(text), quote=False)}</code>"
+
+
+def radgraph_levels() -> _Shown:
+    """F1-RadGraph of one candidate for the example of A.2, by level and treatment of capitals."""
+    words = ["mild", "fluid", "overload", "overt", "pulmonary", "edema"]
+    labels = ["obs-dp", "obs-dp", "obs-dp", "obs-da", "anat-dp", "obs-da"]
+    entities = list(zip(words, labels, strict=True))
+    edges = [(0, "modify", 2), (2, "modify", 1), (5, "located_at", 4)]
+    reference = radgraph.build_graph(entities, edges)
+    candidate = radgraph.build_graph([("Mild", "obs-dp"), *entities[1:]], [*edges, (3, "modify", 5)])
+    cases: dict[str, radgraph.Case] = {
+        "as released": "relations",
+        "capitals kept": "keep",
+        "capitals folded": "fold",
+    }
+    levels: tuple[radgraph.Level, ...] = ("simple", "partial", "complete")
+    frame = pd.DataFrame(
+        {
+            name: {level: radgraph.compare(reference, candidate, level, case).f1 for level in levels}
+            for name, case in cases.items()
+        }
+    )
+    return frame, contrast("radgraph_levels", frame.loc[["partial", "complete"], "as released"])
+
+
+def report_counts() -> Contrast:
+    """Reports of MIMIC-III by the paper and by its notebook."""
+    stated = quoted("rrs.claim_size")["mimic_iii"].value
+    counted = float(released("mimic_rrs_counts")["suitable"].sum())
+    return contrast("report_counts", (stated, counted), scale=None)
+
+
+def relation_free() -> tuple[Contrast, list[float]]:
+    """RadGraph F1 of identical reports without relations, and the errors that RadCliQ predicts from both."""
+    bare = radgraph.build_graph([("clear", "OBS-DP"), ("lungs", "ANAT-DP")])
+    combined = [radgraph.radgraph_combined(bare, bare, "one"), radgraph.radgraph_combined(bare, bare, "zero")]
+    errors = radcliq.radcliq([[value, 1, 1, 1] for value in combined])
+    return contrast("relation_free", combined), list(errors)
+
+
+def bleu_sign() -> pd.DataFrame:
+    """Errors that both versions of RadCliQ predict as BLEU-2 rises, the other metrics at 0.5."""
+    ends = [[0.5, 0.5, 0.5, 0.0], [0.5, 0.5, 0.5, 1.0]]
+    frame = pd.DataFrame(
+        {version: radcliq.radcliq(ends, version) for version in ("v0", "v1")},
+        index=["BLEU-2 = 0", "BLEU-2 = 1"],
+    )
+    frame.loc["change"] = frame.iloc[1] - frame.iloc[0]
+    return frame
+
+
+def reciprocal() -> _Shown:
+    """RadCliQ v1 and its reciprocal for systems whose four metrics all have one value, from 0 to 1."""
+    quality = np.linspace(0, 1, 11)
+    errors = radcliq.radcliq(np.repeat(quality[:, None], 4, axis=1))
+    frame = pd.DataFrame(
+        {"all four metrics": quality, "predicted errors (paper)": errors, "1 / mean (code)": 1 / errors}
+    )
+    worse, better = np.triu_indices(len(quality), 1)
+    rightly = (1 / errors[better] > 1 / errors[worse]).mean()
+    return frame, contrast("reciprocal", (1.0, rightly), pairs=len(worse))
+
+
+def idf_of_one_reference() -> Contrast:
+    """Predicted errors of an exact match with BERTScore at 1, and where no idf is left to weight it."""
+    exact, collapsed, worst = radcliq.radcliq([[1.0, 1.0, 1.0, 1.0], [1.0, -5.55, 1.0, 1.0], [0.0] * 4])
+    return contrast("idf_of_one_reference", (exact, collapsed), worst - exact)

@@ -1,0 +1,132 @@
+"""Fine-tuning a language model on analyses, and what it learned (Ostmeier et al. 2024, Section 3.2)."""
+
+from __future__ import annotations
+
+import tempfile
+from collections import Counter
+from collections.abc import Sequence
+from itertools import chain
+from math import log
+from statistics import fmean
+
+import pandas as pd
+
+from radeval_lib.data.records import JudgedPair
+from radeval_lib.data.restricted import Text, reveal
+from radeval_lib.jobs.green.judging import GreenSettings, seed_of, settings
+from radeval_lib.metrics.green import parse
+from radeval_lib.models import naming
+from radeval_lib.models.batching import IGNORED
+from radeval_lib.models.judges.language_model import CausalJudge, pretrained_model
+from radeval_lib.models.judges.tuning import JudgeTuning, small_model
+from radeval_lib.models.training import train
+from radeval_lib.roles import generated
+from radeval_lib.rules.generator import green_pairs
+from radeval_lib.rules.judge.base import Pair
+from radeval_lib.study.profiles import profile
+from radeval_lib.study.runs import Run
+
+STAND_INS = (
+    "generated reports; a simulated report generator, not a trained one; the cosine of token counts, not "
+    "BERTScore; changes by our generator, not of RadGraph's entities; the generator's analyses, not GPT-4's"
+)
+"""What the path on generated pairs has in place of the paper's."""
+
+
+def start_of(chosen: GreenSettings) -> str:
+    """The title of the model that training starts from."""
+    return naming.title(chosen.start)
+
+
+def examples(n: int, seed: int) -> tuple[list[Pair], list[JudgedPair]]:
+    """``n`` generated pairs of each of GREEN's five heuristics: the pairs' texts (reference, candidate), and
+    in the same order prompts with the analyses that follow from the errors planted."""
+    texts = [(pair.reference.findings.text, pair.candidate.findings.text) for pair in green_pairs(n, seed)]
+    return texts, list(generated.judged_pairs(n, seed))
+
+
+def readable(analyses: Sequence[Text]) -> int:
+    """How many analyses a strict reading makes something of."""
+    return sum(parse(reveal(analysis), "strict").score is not None for analysis in analyses)
+
+
+def settings_in_words(name: str) -> dict[str, object]:
+    """The settings of a profile, as the paper describes its own."""
+    chosen = settings(profile(name))
+    training = chosen.tuning(0, "cpu")
+    return {
+        "starts from": start_of(chosen) if chosen.start else "random weights",
+        "effective batch": f"{training.batch_size * training.accumulate:,}",
+        "epochs": training.epochs,
+        "learning rate": f"{training.learning_rate:g}",
+        "warm-up": training.warmup,
+        "weight decay": training.weight_decay,
+        "most tokens of an example": f"{chosen.longest:,}",
+        "most tokens of an answer": f"{chosen.answer:,}",
+        "adapters' ranks": ", ".join("none" if rank == 0 else str(rank) for rank in chosen.ranks),
+    }
+
+
+def fine_tune(
+    run: Run,
+    rank: int,
+    *,
+    teach: Sequence[JudgedPair],
+    choosing: Sequence[JudgedPair],
+    held: Sequence[JudgedPair],
+    asked: Sequence[Pair],
+) -> dict[str, object]:
+    """One training, with low-rank adapters of ``rank`` or, where it is 0, of all weights.
+
+    ``teach``, ``choosing``, ``held``: judged pairs to learn from, to choose the epoch by, and to say what was
+    learned. ``asked``: pairs of reports that the trained model is to analyse. A row of facts: ``trained``,
+    the number of ``weights``, the mean log-probability of a token (nats) of the held-out analyses ``before``
+    and ``after`` and by ``token frequencies`` alone, and how many ``readable answers`` of those ``asked``.
+    Nothing to learn from or held out is a ValueError.
+    """
+    if not (teach and choosing and held):
+        raise ValueError("a training needs analyses to learn from, to choose the epoch by and held out")
+    import torch
+
+    chosen, seed = settings(run.profile), seed_of(run, f"tuning {rank}")
+    torch.manual_seed(seed)
+    module, tokenizer = (
+        pretrained_model(chosen.start)
+        if chosen.start
+        else small_model([reveal(pair.prompt) + reveal(pair.analysis) for pair in teach], **chosen.small)
+    )
+    task = JudgeTuning(module, tokenizer, longest=chosen.longest, lora=rank)
+    weights = sum(weight.numel() for weight in task.module.parameters() if weight.requires_grad)
+    before = _likelihood(task, held)
+    tuning = chosen.tuning(seed, run.profile.device)
+    trained = train(task, teach, choosing, tuning, folder=run.unfinished("rank", rank)).task
+    after = _likelihood(trained, held)
+    with tempfile.TemporaryDirectory() as folder:
+        trained.save(folder)
+        judge = CausalJudge(folder, max_new_tokens=chosen.answer, device=run.profile.device)
+        answers = judge.judge(asked)
+    return {
+        "trained": f"low-rank adapters of rank {rank}" if rank else "all weights",
+        "weights": weights,
+        "before": before,
+        "after": after,
+        "token frequencies": _by_frequency(task, teach, held),
+        "readable answers": readable(answers),
+        "asked": len(answers),
+    }
+
+
+def _likelihood(task: JudgeTuning, held: Sequence[JudgedPair]) -> float:
+    """The mean log-probability of a token, mean over analyses."""
+    return pd.Series([task.measure([pair])["likelihood"] for pair in held]).mean()
+
+
+def _by_frequency(task: JudgeTuning, teach: Sequence[JudgedPair], held: Sequence[JudgedPair]) -> float:
+    """As :func:`_likelihood`, of one who has learned how often each token occurs (plus one) and no more."""
+    taught, asked = (
+        [[token for token in task.example(pair)["labels"] if token != IGNORED] for pair in records]
+        for records in (teach, held)
+    )
+    counts = Counter(chain.from_iterable(taught))
+    total = log(counts.total() + len(task.tokenizer))
+    return fmean(fmean(log(counts[token] + 1) - total for token in tokens) for tokens in asked)

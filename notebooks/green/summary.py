@@ -1,0 +1,111 @@
+"""GREEN's summary of a system: of each kind of error the sentences at the centre of the largest cluster.
+
+Source: Ostmeier et al. 2024, Section 3.3; released code at d72c195, ``green_score/utils.py``. Two differences
+on purpose: the number of clusters is the best of all, where the released search looks at a few; and the three
+nearest sentences are given, as in the paper's Figure 4, where the code gives one.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from radeval_lib.data.categories import GREEN_NAMES, LETTERS
+from radeval_lib.data.green_analysis import SIGNIFICANT
+from radeval_lib.jobs.green.judging import seed_of
+from radeval_lib.metrics.green import parse
+from radeval_lib.models.encoders import Encoder
+from radeval_lib.study.runs import Run
+
+Encode = Callable[[Sequence[str]], NDArray[np.float32]]
+_NEAREST = 3
+# "(b) Missing a finding present in the reference: 2. effusion; nodule"
+_LINE = re.compile(r"^\(([a-f])\) [^:]*: \d+\. ?(.*)$", re.MULTILINE)
+
+
+@dataclass(frozen=True)
+class Clusters:
+    """The error sentences of one category: in how many clusters, out of how many at ``most``, the ``share``
+    of the largest, the sentences ``nearest`` to its centre, and the ``commonest`` sentence of all."""
+
+    chosen: int = 0
+    most: int = 0
+    share: float = float("nan")
+    nearest: tuple[str, ...] = ()
+    commonest: str = ""
+
+
+def error_sentences(analysis: str) -> dict[str, list[str]]:
+    """The significant errors that an analysis names, by category letter."""
+    body = analysis.partition(f"[{SIGNIFICANT}]:")[2].partition("\n[")[0]
+    found: dict[str, list[str]] = {letter: [] for letter in LETTERS}
+    for letter, listed in _LINE.findall(body):
+        found[letter] += [error.strip() for error in listed.split(";") if error.strip()]
+    return found
+
+
+def cluster(sentences: Sequence[str], encode: Encode, seed: int) -> Clusters:
+    """Cluster the sentences of one category by k-means, k by the silhouette.
+
+    ``encode`` gives one vector per sentence; they are scaled to length 1. Of d distinct vectors k goes from 2
+    to d - 1, since d clusters of equal vectors would always have the best silhouette; of fewer than three all
+    are one cluster.
+    """
+    from sklearn.cluster import KMeans
+    from sklearn.metrics import silhouette_score
+
+    if not sentences:
+        return Clusters()
+    vectors = np.asarray(encode(sentences), dtype=np.float32)
+    vectors /= np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), 1e-12)
+    labels, best = np.zeros(len(sentences), dtype=np.int64), float("nan")
+    most = max(1, len(np.unique(vectors.round(5), axis=0)) - 1)
+    for k in range(2, most + 1):
+        tried = KMeans(n_clusters=k, random_state=seed, n_init=4).fit(vectors).labels_
+        score = float(silhouette_score(vectors, tried))
+        if not best >= score:
+            labels, best = tried.astype(np.int64), score
+    members = np.flatnonzero(labels == np.bincount(labels).argmax())
+    order = np.argsort(-(vectors[members] @ vectors[members].mean(axis=0)), kind="stable")[:_NEAREST]
+    nearest = tuple(sentences[place] for place in members[order])
+    (commonest, _), *_ = Counter(sentences).most_common(1)
+    return Clusters(len(np.unique(labels)), most, len(members) / len(labels), nearest, commonest)
+
+
+def summarize(run: Run, analyses: Sequence[str]) -> dict[str, Clusters]:
+    """A system's significant errors, clustered by the run's encoder, by category letter."""
+    encode, seed = Encoder(run.model("encoder")).encode, seed_of(run, "clusters")
+    named = [error_sentences(analysis) for analysis in analyses]
+    return {
+        letter: cluster([sentence for by_letter in named for sentence in by_letter[letter]], encode, seed)
+        for letter in LETTERS
+    }
+
+
+def summary_table(analyses: Sequence[str], clusters: Mapping[str, Clusters]) -> pd.DataFrame:
+    """The summary: by category how many errors, in what share of reports, and its largest cluster.
+
+    ``clusters``: of :func:`summarize`, by letter.
+
+    Index: the category's name. ``errors``, ``reports`` (share of analyses with one at least), ``centre of
+    largest cluster`` (the sentences nearest to it), ``share in it`` (of the errors), ``commonest sentence``.
+    """
+    counts = np.array([parse(analysis).significant for analysis in analyses])
+    names = [f"({letter}) {name}" for letter, name in zip(LETTERS, GREEN_NAMES, strict=True)]
+    found = [clusters[letter] for letter in LETTERS]
+    return pd.DataFrame(
+        {
+            "errors": counts.sum(axis=0),
+            "reports": (counts > 0).mean(axis=0),
+            "centre of largest cluster": ["; ".join(dict.fromkeys(one.nearest)) for one in found],
+            "share in it": [one.share for one in found],
+            "commonest sentence": [one.commonest for one in found],
+        },
+        index=pd.Index(names, name="error"),
+    )

@@ -1,0 +1,228 @@
+"""How a model is fitted to a task in each regime, and what is measured on the test part.
+
+Source: RaLEs, Section 4.2.2 and Appendix C. Settings and epochs are chosen on validation alone; the test part
+is scored for every trial, so that one can say what choosing on it would have been worth.
+"""
+
+from __future__ import annotations
+
+import json
+import tempfile
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, fields
+from functools import partial
+from itertools import groupby
+from operator import itemgetter
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from notebooks.rales.benchmark_encoders import IN_DOMAIN, resolve
+from notebooks.rales.search import Tables, Trial, best, search
+from notebooks.rales.subsets import first_share, stratified_order
+from radeval_lib.errors import ParameterError
+from radeval_lib.jobs.rales.settings import SHARES, Dimension, RalesSettings
+from radeval_lib.jobs.rales.tasks import BenchmarkTask, Parts, task_of, texts_of
+from radeval_lib.models.derived import trimmed
+from radeval_lib.models.frozen import frozen
+from radeval_lib.models.identity import checksum
+from radeval_lib.models.training import TrainingSettings, train
+from radeval_lib.study.runs import Run
+
+_KNOWN = {field.name for field in fields(TrainingSettings)}
+_OF_REGIMES = {"penalty", "frozen"}  # of a probe; of a search that may also freeze the encoder
+
+
+@dataclass(frozen=True)
+class Plan:
+    """One regime of one task, ready to be fitted."""
+
+    task: BenchmarkTask
+    parts: Parts
+    settings: RalesSettings
+    regime: str
+    seed: int
+    device: str
+    rng: Callable[[str], np.random.Generator]
+    start: Callable[[int], str]
+    folder: Path
+
+    @property
+    def defaults(self) -> dict[str, Any]:
+        """Settings that the search does not vary."""
+        return _own(self.settings.defaults, self.task.name, self.regime)
+
+    @property
+    def space(self) -> dict[str, Dimension]:
+        """What the search varies."""
+        return _own(self.settings.space, self.task.name, self.regime)
+
+    def sample(self, draw: int) -> Parts:
+        """The records of a draw: of the training records a stratified sample as large as the settings say, of
+        that the regime's share, and of validation half as many. The test records are the same in every draw
+        and regime and for every model."""
+        size = self.settings.documents.get(self.task.name, 0)
+        tested = self.settings.test_documents.get(self.task.name, 0)
+        drawn = []
+        for name, rows, most in (
+            ("train", self.parts.train, size),
+            ("dev", self.parts.dev, -(-size // 2)),
+        ):
+            strata = [self.task.stratum(row) for row in rows]
+            order = stratified_order(strata, self.rng(f"{self.task.name} {name} {draw}"))
+            chosen = first_share(order[: most or None], SHARES[self.regime])
+            drawn.append([rows[index] for index in chosen])
+        learned, chosen_on = drawn
+        return Parts(learned, chosen_on, self.parts.test[: tested or None])
+
+
+def _own(by_name: Mapping[str, dict[str, Any]], task: str, regime: str) -> dict[str, Any]:
+    """What is given for the task in this regime, or else for the task; nothing where neither is."""
+    return by_name.get(f"{task}/{regime}", by_name.get(task, {}))
+
+
+def fit(plan: Plan, draw: int, hyperparameters: Mapping[str, Any]) -> tuple[float, Tables]:
+    """Fit one draw with some settings: the measure on validation, and what is found on the test part.
+
+    ``seconds`` of the table ``fits`` are CPU seconds of this process. A :class:`ParameterError` for a setting
+    that does not exist.
+    """
+    began = time.process_time()
+    settings = {**plan.defaults, **hyperparameters}
+    if unknown := sorted(settings.keys() - _KNOWN - _OF_REGIMES):
+        known = f"Settings: {', '.join(sorted(_KNOWN | _OF_REGIMES))}."
+        raise ParameterError(f"no setting {unknown[0]!r}", f"rales, {plan.task.name}", known)
+    task, parts = plan.task, plan.sample(draw)
+    start = plan.start(draw)
+    fitted = task.probe(start, plan.parts, plan.device) if plan.regime == "probe" else None
+    if fitted is not None:
+        value = fitted.fit(parts.train, parts.dev, float(settings["penalty"]))
+    else:
+        fitted = task.start(start, plan.parts, plan.seed + draw)
+        if plan.regime == "probe" or settings.get("frozen"):
+            fitted.module.encoder = frozen(fitted.module.encoder)
+        arguments = {key: value for key, value in settings.items() if key in _KNOWN}
+        arguments |= {key: int(arguments[key]) for key in ("epochs", "batch_size") if key in arguments}
+        chosen = TrainingSettings(
+            **{**arguments, "seed": plan.seed + draw, "device": plan.device, "measure": task.measure}
+        )
+        learned = task.training_records(parts.train)
+        trained = train(fitted, learned, parts.dev, chosen, folder=plan.folder / f"draw {draw}")
+        value = trained.best[task.measure]
+    tables = task.found(fitted, parts)
+    fits = {
+        "documents": len(parts.train),
+        "validation": len(parts.dev),
+        "value": value,
+        "seconds": time.process_time() - began,
+        "settings": json.dumps(settings, sort_keys=True),
+    }
+    return value, {**tables, "fits": pd.DataFrame([fits])}
+
+
+def fit_regime(plan: Plan, search_fingerprint: Mapping[str, Any]) -> Tables:
+    """Search on the first draw, then fit the others with the settings that were best on validation."""
+    tables_of_draws: list[Tables] = []
+    hyperparameters: dict[str, Any] = {}
+    keys = {"task": plan.task.name, "regime": plan.regime}
+    if number := plan.settings.trials.get(f"{plan.task.name}/{plan.regime}", 0):
+        fingerprint_here = {**search_fingerprint, **keys}
+        chosen = best(search_on(plan, 0, number, plan.folder / "search", fingerprint_here, plan.seed))
+        hyperparameters = chosen.parameters
+        tables_of_draws.append(chosen.tables)
+    draws = plan.settings.draws[plan.regime]  # type: ignore[index]
+    other_draws = range(len(tables_of_draws), draws)
+    tables_of_draws += [fit(plan, draw, hyperparameters)[1] for draw in other_draws]
+    return {
+        name: pd.concat(
+            [tables[name].assign(**keys, draw=draw) for draw, tables in enumerate(tables_of_draws)],
+            ignore_index=True,
+        )
+        for name in tables_of_draws[0]
+    }
+
+
+def search_on(
+    plan: Plan, draw: int, trials: int, folder: Path, search_fingerprint: Mapping[str, Any], seed: int
+) -> list[Trial]:
+    """Search the settings on one draw."""
+    return search(
+        partial(fit, plan, draw),
+        plan.space,
+        trials=trials,
+        folder=folder,
+        what=search_fingerprint,
+        seed=seed,
+        startup=plan.settings.startup,
+    )
+
+
+def fit_work(run: Run, settings: RalesSettings, encoder: str, work: Sequence[tuple[str, str]]) -> Tables:
+    """Fit an encoder to tasks in regimes (see :func:`radeval_lib.jobs.rales.plan.work`): the tables of
+    :func:`fit_regime`. Interrupted searches and trainings resume from their checkpoints."""
+    frames: dict[str, list[pd.DataFrame]] = {}
+    with tempfile.TemporaryDirectory() as folder:
+        for name, regimes in groupby(work, key=itemgetter(0)):
+            task = task_of(name, settings.rare_class)
+            parts = task.parts(run.load(task.role))
+            encoders = EncoderFactory(run, settings, encoder, parts, Path(folder))
+            search_fingerprint = fingerprint(run, task, encoder, encoders(0))
+            for _, regime in regimes:
+                plan = Plan(
+                    task=task,
+                    parts=parts,
+                    settings=settings,
+                    regime=regime,
+                    seed=run.seed,
+                    device=run.profile.device,
+                    rng=run.rng,
+                    start=encoders,
+                    folder=run.unfinished(name, regime),
+                )
+                for kind, table in fit_regime(plan, search_fingerprint).items():
+                    frames.setdefault(kind, []).append(table)
+    return {kind: pd.concat(tables, ignore_index=True) for kind, tables in frames.items()}
+
+
+@dataclass
+class EncoderFactory:
+    """Makes the encoder that each draw starts from, once per draw: resolved by name, and trimmed to the texts
+    of the task where the profile says so."""
+
+    run: Run
+    settings: RalesSettings
+    encoder: str
+    parts: Parts
+    folder: Path
+    made: dict[int, str] = field(default_factory=dict)
+
+    def __call__(self, draw: int) -> str:
+        """Folder or hub name of the encoder of a draw."""
+        if draw not in self.made:
+            self.made[draw] = self._make(self.run.seed + draw)
+        return self.made[draw]
+
+    def _make(self, seed: int) -> str:
+        if self.encoder == IN_DOMAIN:
+            where = self.run.model("in_domain_encoder")
+        else:
+            where = resolve(self.encoder, layers=self.settings.shallow_layers, seed=seed, folder=self.folder)
+        return trimmed(where, texts_of(self.parts), self.folder) if self.settings.trim else where
+
+
+def fingerprint(run: Run, task: BenchmarkTask, encoder: str, start: str) -> dict[str, Any]:
+    """What a search depends on beside its space: records, encoder and settings.
+
+    Parameters
+    ----------
+    start : folder or hub name of the encoder of the first draw.
+    """
+    return {
+        "records": {"role": task.role, "files": run.reading.data((task.role,))},
+        "encoder": {"name": encoder, "sha256": checksum(start)},
+        "settings": run.profile.digest,
+        "seed": run.seed,
+    }

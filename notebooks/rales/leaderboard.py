@@ -1,0 +1,118 @@
+"""Scores of the benchmark with their uncertainty, and how sure the order of the models is.
+
+``counts`` has one row per encoder, task, regime, draw, case, domain and part, as the cells leave them. A
+resample draws cases with replacement, the same ones for every encoder; what other training records would do
+is added (:class:`radeval_lib.stats.resampling.Draws`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+
+from radeval_lib.errors import ResultError
+from radeval_lib.jobs.rales.tasks import BenchmarkTask, Column
+from radeval_lib.stats.estimates import Estimate
+from radeval_lib.stats.inputs import FloatArray
+from radeval_lib.stats.measures import f1
+from radeval_lib.stats.resampling import Draws, draws, ends, estimate, mean_draws
+
+SCORE = "NLU score"
+_STATISTICS = ["matched", "predicted", "gold"]
+
+
+@dataclass(frozen=True)
+class PercentScores:
+    """Scores in percent: by column, what was drawn of each encoder."""
+
+    encoders: tuple[str, ...]
+    drawn: dict[str, list[Draws]]
+
+    @property
+    def observed(self) -> pd.DataFrame:
+        """The scores themselves, one row per encoder."""
+        values = {column: [one.value[0] for one in drawn] for column, drawn in self.drawn.items()}
+        return pd.DataFrame(values, index=pd.Index(self.encoders, name="encoder"))
+
+    def intervals(self) -> pd.DataFrame:
+        """One row per encoder and column: ``encoder``, ``column``, ``value``, ``low``, ``high`` (95 %)."""
+        rows = [
+            (encoder, column, own.value[0], *ends(own.total()[:, 0]).clip(0, 100))
+            for column, drawn in self.drawn.items()
+            for encoder, own in zip(self.encoders, drawn, strict=True)
+        ]
+        return pd.DataFrame(rows, columns=["encoder", "column", "value", "low", "high"])
+
+    def lead(self, first: str, second: str) -> Estimate:
+        """How far the NLU score of the first is above that of the second, with a two-sided ``p``."""
+        one, other = (self.drawn[SCORE][self.encoders.index(name)] for name in (first, second))
+        gap = one - other
+        return estimate(float(gap.value[0]), gap.total()[:, 0])
+
+    def ranks(self) -> pd.DataFrame:
+        """The rank of each encoder's NLU score, 1 for the best, with ``low`` and ``high``, 95 % of resampled
+        ranks; equal ones share their mean rank."""
+        observed = self.observed[SCORE]
+        drawn = pd.DataFrame([own.total()[:, 0] for own in self.drawn[SCORE]], index=observed.index)
+        ranked = drawn.rank(ascending=False).to_numpy()
+        low, high = np.quantile(ranked, (0.025, 0.975), axis=1, method="nearest")
+        columns = {"rank": observed.rank(ascending=False), "low": low, "high": high}
+        return pd.DataFrame(columns, index=observed.index)
+
+
+def scores(
+    counts: pd.DataFrame,
+    tasks: Sequence[BenchmarkTask],
+    *,
+    resamples: int,
+    rng: Callable[[str], np.random.Generator],
+) -> PercentScores:
+    """Scores of one regime by its ``counts``; the NLU score is the mean of all columns of the ``tasks``
+    (RaLEs, Section 4.2.2)."""
+    encoders = tuple(dict.fromkeys(counts["encoder"]))
+    drawn: dict[str, list[Draws]] = {}
+    for task in tasks:
+        for column in task.columns:
+            tables = _tables(counts[counts["task"] == task.name], column, encoders)
+            # A stream by domain: entities and relations of the same documents are drawn together.
+            drawn[column.name] = draws(
+                tables,
+                lambda sums: micro_f1(sums)[..., None],
+                resamples=resamples,
+                rng=rng(f"{task.name} {column.domain}"),
+            )
+    drawn[SCORE] = [mean_draws(own) for own in zip(*drawn.values(), strict=True)]
+    return PercentScores(encoders, drawn)
+
+
+def _tables(counts: pd.DataFrame, column: Column, encoders: Sequence[str]) -> list[FloatArray]:
+    """Of each encoder the counts, shape (draws, cases, 3); a :class:`ResultError` where one lacks them, or
+    where encoders or draws were tested on other cases."""
+    rows = counts[counts["part"] == column.part].sort_values(["draw", "case"])
+    if column.domain:
+        rows = rows[rows["domain"] == column.domain]
+    by_encoder = rows.groupby("encoder")
+    if lacking := [encoder for encoder in encoders if encoder not in by_encoder.groups]:
+        asked = f"{column.part} of {column.domain}" if column.domain else column.part
+        raise ResultError(
+            f"{column.name}: no {asked} was tested with {lacking[0]}",
+            "rales/fitting",
+            "Have more records tested: `test_documents` in the profile, 0 for all.",
+        )
+    tested = {key: own["case"].tolist() for key, own in rows.groupby(["encoder", "draw"], sort=False)}
+    cases = next(iter(tested.values()))
+    if other := [key for key, own in tested.items() if own != cases]:
+        where = f"{other[0][0]} in draw {other[0][1]}"
+        raise ResultError(f"{column.name}: other cases were tested with {where}", "rales/fitting")
+    return [
+        by_encoder.get_group(encoder)[_STATISTICS].to_numpy(np.float64).reshape(-1, len(cases), 3)
+        for encoder in encoders
+    ]
+
+
+def micro_f1(sums: FloatArray) -> FloatArray:
+    """:func:`~radeval_lib.stats.measures.f1` in percent."""
+    return 100 * f1(sums)

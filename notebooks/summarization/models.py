@@ -1,0 +1,153 @@
+"""The page on the paper's models: what its systems score by training set and test pair, which is best
+everywhere, and where the score of observations is blind."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+
+import pandas as pd
+from matplotlib.axes import Axes
+
+from notebooks.summarization.comparison import difference, mean_of
+from radeval_lib import plots
+from radeval_lib.jobs.summarization import plan
+from radeval_lib.jobs.summarization.corpora import TRAINED, UNSEEN
+from radeval_lib.jobs.summarization.plan import ALL
+from radeval_lib.jobs.summarization.systems import described
+from radeval_lib.stats.estimates import Estimate
+from radeval_lib.study.checks import Check, check_statement
+from radeval_lib.study.profiles import CELL_MODEL
+from radeval_lib.study.runs import Basis, Run
+from radeval_lib.text_format import joined, out_of
+
+_PAPERS = ("T5", "BART", "BioBART")
+"""How the names of the paper's systems begin."""
+_OTHER_WORDS = 0.2
+"""ROUGE-L below which a summary says it in other words than the reference: our choice."""
+
+
+def judged(systems: Iterable[str]) -> list[str]:
+    """A profile's systems that are the paper's, which its claims are about; all where none is."""
+    names = list(systems)
+    return [name for name in names if name.startswith(_PAPERS)] or names
+
+
+def basis(run: Run, shown: Sequence[str] = (), *, graphs: bool = False) -> Basis:
+    """What results of the systems ``shown`` (default: :func:`judged`) rest on: an experiment of our own
+    unless they, and the graph model where it is used, are the paper's."""
+    systems = plan.settings(run.profile).systems
+    shown = shown or judged(systems)
+    ours = {name: systems[name] for name in shown if not name.startswith(_PAPERS)}
+    models = {"graph_model": "radgraph:radgraph"} if graphs else {}
+    found = run.basis({"anatomy_summaries": "mimic3_rrs+mimic_cxr_rrs"}, models)
+    if graphs and run.filler("models", "graph_model").startswith(CELL_MODEL):
+        found = found.with_own("the graph model learned from generated reports")
+    if not ours:
+        return found
+    return found.with_own(f"{described(ours, run.profile.models['encoder'])}, not {joined(list(_PAPERS))}")
+
+
+def of_system(scores: pd.DataFrame, system: str, *, train_set: str = "") -> pd.DataFrame:
+    """The rows of one system: trained on ``train_set``, or, where that is empty, on the pair of each test."""
+    rows = scores[scores["system"] == system]
+    if train_set:
+        return rows[rows["train_set"].isin([train_set, ""])]
+    return rows[(rows["train_set"] == rows["group"]) | (rows["train_set"] == "")]
+
+
+def grid(scores: pd.DataFrame, metric: str) -> pd.DataFrame:
+    """Means of a metric by training set (rows, ALL last) and test pair (columns, never trained ones last)."""
+    means = scores.pivot_table(index="train_set", columns="group", values=metric, aggfunc="mean")
+    return means.reindex(index=[*TRAINED, ALL], columns=[*TRAINED, *UNSEEN])
+
+
+def draw_grid(axes: Axes, table: pd.DataFrame) -> None:
+    """A heat map of :func:`grid` in percent; lines part ALL, and the pairs that were never trained."""
+    looks = {"cmap": "Blues", "linewidths": 0.5, "annot_kws": {"size": 11}}
+    plots.heat_map(axes, 100 * table.astype(float), slant=60, fmt=".0f", **looks)
+    axes.axvline(len(TRAINED), color=plots.PALETTE[1], linewidth=2)
+    axes.axhline(table.index.get_loc(ALL), color=plots.PALETTE[1], linewidth=2)
+    axes.set(xlabel="tested on", ylabel="trained on")
+
+
+def means_of_systems(run: Run, scores: pd.DataFrame, metric: str) -> pd.DataFrame:
+    """Systems (rows) by trained pair (columns), each trained on it, means over seeds, and the mean over all
+    with its interval."""
+    tested = scores[scores["group"].isin(TRAINED)]
+    rows = {}
+    for system in tested["system"].drop_duplicates():
+        own = of_system(tested, system)
+        means = own.groupby("group")[metric].mean().reindex(TRAINED)
+        rows[system] = {**means.to_dict(), "all tests": f"{mean_of(run, own, metric, system):.3f}"}
+    return pd.DataFrame.from_dict(rows, orient="index")
+
+
+def tests_of_each(rows: pd.DataFrame) -> str:
+    """How many reports each pair is tested on, as ``31 of each pair``, or from the fewest to the most; there
+    must be a row."""
+    counts = sorted(set(rows.groupby("group")["case"].nunique()))
+    return f"{' to '.join(str(count) for count in dict.fromkeys((counts[0], counts[-1])))} of each pair"
+
+
+def reports_by(metric: str, rows: Mapping[str, pd.DataFrame]) -> str:
+    """What the sample of systems' ``rows`` is of: reports, the metric, and which systems learn nothing."""
+    untrained = [name for name, own in rows.items() if own["train_set"].eq("").all()]
+    learns = "learns" if len(untrained) == 1 else "learn"
+    return f"test reports ({metric}{f'; {joined(untrained)} {learns} nothing' if untrained else ''})"
+
+
+def best_everywhere(
+    run: Run, rows: Mapping[str, pd.DataFrame], first: str, metric: str, name: str, claim: str
+) -> Check:
+    """Whether one of several is best on each group of tests.
+
+    It holds where its lead over every rival is established in every group. That needs no correction, as all
+    the leads must be. It fails where a rival's lead over it is established in a group; one would do, so these
+    intervals are corrected for the number of groups and rivals. Else it is undecided.
+
+    ``rows``: scores of each of the rivals, all with the same groups. ``first``: the one that is claimed to be
+    best. ``name``, ``claim``: see :class:`radeval_lib.study.checks.Check`.
+    """
+    means = pd.DataFrame({key: own.groupby("group")[metric].mean() for key, own in rows.items()})
+    rivals = [key for key in rows if key != first]
+    is_highest = means[first] > means[rivals].max(axis=1)
+
+    def gap(group: str, rival: str, comparisons: int = 1) -> Estimate:
+        mine, theirs = (rows[key][rows[key]["group"] == group] for key in (first, rival))
+        return difference(run, mine, theirs, metric, f"{name} {group} {rival}", comparisons)
+
+    def is_beaten(group: str) -> bool:
+        higher = [key for key in rivals if means.at[group, key] > means.at[group, first]]
+        return any(gap(group, key, len(means) * len(rivals)).high < 0 for key in higher)
+
+    led = [group for group in means.index[is_highest] if all(gap(group, key).low > 0 for key in rivals)]
+    beaten = [group for group in means.index[~is_highest] if is_beaten(group)]
+    found = f"{first} highest on {out_of(is_highest.sum(), len(means), str)}"
+    found += f", ahead beyond chance on {len(led)}"
+    found += f", behind beyond chance on {len(beaten)}" + (f" ({joined(beaten)})" if beaten else "")
+    return check_statement(name, claim, found, False if beaten else True if len(led) == len(means) else None)
+
+
+def blind_spots(scores: pd.DataFrame) -> pd.DataFrame:
+    """Of summaries in other words than the reference (ROUGE-L below 0.2), how many get a perfect score of
+    observations.
+
+    ``scores``: rows of one system, training set and seed, so that there is one per report, as tests of counts
+    take rows to be independent. Returns one row per pair: ``in other words``, ``perfect score`` (numbers).
+    """
+    observations = scores.loc[scores["rouge_l"] < _OTHER_WORDS].groupby("group")["observations"]
+    perfect = observations.agg(lambda values: (values >= 1).sum())
+    return pd.DataFrame({"in other words": observations.size(), "perfect score": perfect})
+
+
+def against_chest(spots: pd.DataFrame) -> tuple[float, float, float]:
+    """Share of perfect scores outside the chest, in the chest, and Fisher's exact p of their difference."""
+    from scipy.stats import fisher_exact
+
+    chest = spots.index.str.contains("Chest")
+    sides = [spots.loc[side, ["perfect score", "in other words"]].sum() for side in (~chest, chest)]
+    if not all(side["in other words"] for side in sides):
+        raise ValueError("no summary in other words inside the chest, or none outside")
+    counts = [[side["perfect score"], side["in other words"] - side["perfect score"]] for side in sides]
+    outside, inside = (float(side["perfect score"] / side["in other words"]) for side in sides)
+    return outside, inside, float(fisher_exact(counts).pvalue)

@@ -1,0 +1,164 @@
+"""What a training cell does: train each system on each training set, with every seed, and score its summaries
+of every test report."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from typing import NoReturn
+
+import numpy as np
+import pandas as pd
+
+from radeval_lib.data.errors import AbsentDataError, DataError
+from radeval_lib.data.records import ReportPair
+from radeval_lib.data.restricted import reveal
+from radeval_lib.jobs.summarization import plan
+from radeval_lib.jobs.summarization.corpora import divided, drawn, named
+from radeval_lib.jobs.summarization.systems import System, make
+from radeval_lib.models.encoders import Encoder
+from radeval_lib.models.summarizers.extractive import oracle
+from radeval_lib.registry import datasets_of
+from radeval_lib.study.runs import Run
+from radeval_lib.text_format import joined
+
+COMMONEST = "Most frequent impression"
+"""The impression that the training reports of a corpus have most often, whatever the findings: no system, and
+the floor of all."""
+
+ORACLE = "Oracle"
+"""The best extract, which reads the answer: what extraction could reach at most, and no system."""
+
+ROLE = "anatomy_summaries"
+_MANY = 8
+
+
+def run_trainings(run: Run, systems: Mapping[str, System], sets: Sequence[str]) -> pd.DataFrame:
+    """Train and test on pairs of modality and anatomy.
+
+    ``sets``: training sets, each a pair's name or :data:`~radeval_lib.jobs.summarization.plan.ALL`; systems
+    without training are tested once, with the set ALL. Returns one row per summary: ``case``, ``group``, a
+    score by each metric, ``seed``, ``system`` and ``train_set``.
+
+    Raises
+    ------
+    AbsentDataError
+        If a training set has no report because a data set of several that fill the role is missing.
+    DataError
+        If it has none whatever fills the role.
+    """
+    own = plan.settings(run.profile)
+    parts = divided(named(run.load(ROLE)), run.rng("splits"))
+    pools = {
+        name: {part: [r for r in parts[part] if name in (plan.ALL, r.group)] for part in ("train", "dev")}
+        for name in sets
+    }
+    if empty := [name for name, pool in pools.items() if not pool["train"]]:
+        _refuse(run, ROLE, f"no report of {joined(empty)}")
+    return _run(run, systems, pools, parts["test"], {"train": own.reports_a_pair, "dev": own.dev_a_pair})
+
+
+def _refuse(run: Run, role: str, lack: str) -> NoReturn:
+    """What a role lacks as an error, with the data set that is missing where one is."""
+    here = run.filler("data", role)
+    for dataset in datasets_of(run.whole_profile.roles[role]):
+        if dataset not in datasets_of(here):
+            raise AbsentDataError(
+                f"{lack} in the role {role!r}, which {here} fills without {dataset}",
+                remedy=f"`radbook data status {dataset}` says how to get it",
+            )
+    raise DataError(f"{lack} in the role {role!r}, which {here} fills")
+
+
+def run_one_corpus(run: Run, systems: Mapping[str, System]) -> pd.DataFrame:
+    """Train and test on the corpus of the role ``summaries``, taken as one whatever its groups.
+
+    The scores have one more column, ``seen``: whether the report's group was in training.
+
+    Raises
+    ------
+    AbsentDataError
+        If there is no test report because a data set of several that fill the role is missing.
+    DataError
+        If there is none whatever fills the role.
+    """
+    own = plan.settings(run.profile)
+    parts = divided(run.load("summaries"), run.rng("splits"))
+    if not parts["test"]:
+        _refuse(run, "summaries", "no test report")
+    kept = seen_groups(parts["train"], run.rng("groups"))
+    pool = {part: [record for record in parts[part] if record.group in kept] for part in ("train", "dev")}
+    sizes = {"train": own.rales_reports, "dev": own.rales_dev}
+    scores = _run(run, systems, {plan.ALL: pool}, parts["test"], sizes, whole=True)
+    return scores.assign(seen=scores["group"].isin(kept))
+
+
+def seen_groups(records: Sequence[ReportPair], rng: np.random.Generator) -> set[str]:
+    """The groups that training may see: where there are many, a quarter of them is kept out, to be tested on
+    as a new hospital would be."""
+    groups = sorted({record.group for record in records})
+    if len(groups) < _MANY:
+        return set(groups)
+    return set(groups) - set(rng.choice(groups, len(groups) // 4, replace=False))
+
+
+class _Tests:
+    """The test reports, and the scores of what is written of them."""
+
+    def __init__(self, run: Run, pairs: Sequence[ReportPair]) -> None:
+        self.findings = [reveal(pair.findings) for pair in pairs]
+        self.references = [reveal(pair.impression) for pair in pairs]
+        self._groups = [pair.group for pair in pairs]
+        self._cases = pd.DataFrame({"case": [pair.id for pair in pairs], "group": self._groups})
+        self._metrics, self._first_seed = list(run.all_metrics().values()), run.seed
+
+    def scores(self, written: Sequence[str], seed: int, system: str, train_set: str) -> pd.DataFrame:
+        """One row per report. Graphs take most of the time, so their metrics score the first seed alone, and
+        no reports of other pairs than that of training; NaN where they do not."""
+        table = self._cases.assign(seed=seed, system=system, train_set=train_set)
+        own = [row for row, group in enumerate(self._groups) if train_set in ("", plan.ALL, group)]
+        for metric in self._metrics:
+            if "graph_model" not in metric.needs:
+                table[metric.name] = metric.score(self.references, written).values
+            elif seed == self._first_seed:
+                texts = [self.references[row] for row in own], [written[row] for row in own]
+                table.loc[own, metric.name] = metric.score(*texts).values
+        return table
+
+
+def _run(
+    run: Run,
+    systems: Mapping[str, System],
+    pools: Mapping[str, Mapping[str, Sequence[ReportPair]]],
+    pairs: Sequence[ReportPair],
+    sizes: Mapping[str, int],
+    *,
+    whole: bool = False,
+) -> pd.DataFrame:
+    """The scores of every system on the test ``pairs``, trained on each of the ``pools`` with every seed;
+    ``sizes``: how many reports of each group of a pool are drawn, or of the ``whole``; 0: all."""
+    encoder, device, tests = None, run.profile.device, _Tests(run, pairs)
+    if any(system.needs_vectors for system in systems.values()):
+        # No vectors from other cells: their last digits depend on which texts were encoded together.
+        encoder = Encoder(run.model("encoder"), pooling="mean", max_tokens=64, device=device)
+    scores = []
+    for train_set, pool in pools.items():
+        for seed in range(run.seed, run.seed + max(1, plan.settings(run.profile).seeds)):
+            train, dev = (
+                drawn(pool[part], sizes[part], run.rng(f"{part} {train_set} {seed}"), whole=whole)
+                for part in ("train", "dev")
+            )
+            for name, system in systems.items():
+                if not system.learns and (train_set != plan.ALL or seed != run.seed):
+                    continue
+                folder = run.unfinished(train_set, name, seed)
+                made = make(system, train, dev, seed=seed, encoder=encoder, device=device, folder=folder)
+                learned_from = train_set if system.learns else ""
+                scores.append(tests.scores(made.summarize(tests.findings), seed, name, learned_from))
+    if whole:
+        impressions = Counter(reveal(pair.impression) for pair in pools[plan.ALL]["train"])
+        commonest = [impressions.most_common(1)[0][0]] * len(pairs)
+        scores.append(tests.scores(commonest, run.seed, COMMONEST, ""))
+    if plan.ALL in pools:
+        scores.append(tests.scores(oracle(tests.findings, tests.references), run.seed, ORACLE, ""))
+    return pd.concat(scores, ignore_index=True)

@@ -1,0 +1,1 @@
+"""Job lists and their settings."""

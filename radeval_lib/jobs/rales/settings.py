@@ -1,0 +1,112 @@
+"""What a profile settles for RaLEs: its section ``rales`` under ``experiments``."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, Field, model_validator
+
+Count = Annotated[int, Field(strict=True, ge=0)]
+AtLeastOne = Annotated[int, Field(strict=True, ge=1)]
+RegimeName = Literal["all", "tenth", "hundredth", "probe"]
+
+TASKS = ("graphs", "spatial", "stanza", "procedures")
+"""Names of the tasks."""
+
+SHARES: dict[str, float] = {"all": 1.0, "tenth": 0.1, "hundredth": 0.01, "probe": 1.0}
+"""Of the labels, in training and validation, by regime; ``probe`` has all of them and a frozen encoder."""
+
+
+class Dimension(BaseModel, extra="forbid", frozen=True):
+    """A setting that is searched: between two ends, or among choices."""
+
+    low: float | None = None
+    high: float | None = None
+    log: bool = False
+    whole: bool = False
+    choices: tuple[float, ...] = ()
+
+    @model_validator(mode="after")
+    def _either(self) -> Dimension:
+        if bool(self.choices) == (self.low is not None and self.high is not None):
+            raise ValueError("give either choices, or both low and high")
+        if self.choices and (self.low is not None or self.high is not None):
+            raise ValueError("give either choices, or both low and high, not choices and one end")
+        if self.low is not None and self.high is not None and self.low > self.high:
+            raise ValueError(f"low is {self.low} and high is {self.high}")
+        if self.log and not (self.low or 0) > 0:
+            raise ValueError(f"low is {self.low}; a logarithmic range begins above 0")
+        return self
+
+
+class Selection(BaseModel, extra="forbid", frozen=True):
+    """The experiment on selecting by the test set."""
+
+    encoder: str
+    task: str
+    documents: AtLeastOne
+    trials: AtLeastOne
+    searches: AtLeastOne
+
+
+class Pretraining(BaseModel, extra="forbid", frozen=True):
+    """Continued pretraining of the in-domain encoder."""
+
+    init_model: str
+    role: str
+    reports: AtLeastOne
+    epochs: AtLeastOne
+    batch_size: AtLeastOne
+    learning_rate: float
+
+
+class RalesSettings(BaseModel, extra="forbid", frozen=True):
+    """The section.
+
+    Attributes
+    ----------
+    encoders : as :mod:`notebooks.rales.benchmark_encoders` names them.
+    regimes : in which each is fitted.
+    shallow_layers : how many layers a shallow encoder keeps.
+    trim : whether an encoder's vocabulary is cut down to the texts of a task.
+    split_cells : whether each task and regime has a cell of its own.
+    documents, test_documents : records of training (validation has half as many) and test by task; 0: all.
+    rare_class : the fewest training documents of a procedure that is a class of its own.
+    draws : of training records, by regime.
+    trials : of a search, by task and regime (``stanza/probe``); none where it is not given.
+    startup : trials that are drawn at random before the search learns from them.
+    defaults, space : settings of training, and what a search varies, by task and regime, or else by task.
+    pretraining, selection : of the in-domain encoder, and of the experiment on selecting by the test set.
+    """
+
+    encoders: tuple[str, ...] = Field(min_length=1)
+    regimes: tuple[RegimeName, ...] = Field(min_length=1)
+    shallow_layers: AtLeastOne
+    trim: bool
+    split_cells: bool
+    documents: dict[str, Count]
+    test_documents: dict[str, Count]
+    rare_class: Count
+    draws: dict[RegimeName, AtLeastOne]
+    trials: dict[str, Count]
+    startup: AtLeastOne
+    defaults: dict[str, dict[str, Any]]
+    space: dict[str, dict[str, Dimension]]
+    pretraining: Pretraining
+    selection: Selection
+
+    @model_validator(mode="after")
+    def _of_known_tasks(self) -> RalesSettings:
+        both = [f"{task}/{regime}" for task in TASKS for regime in SHARES]
+        either = [*TASKS, *both]
+        known = {"documents": TASKS, "test_documents": TASKS, "trials": both}
+        known |= {"defaults": either, "space": either}
+        for name, keys in known.items():
+            if unknown := [key for key in getattr(self, name) if key not in keys]:
+                raise ValueError(f"{name} has the key {unknown[0]!r}; tasks are {', '.join(TASKS)}")
+        if lacking := [regime for regime in self.regimes if regime not in self.draws]:
+            raise ValueError(f"draws has no number for the regime {lacking[0]!r}")
+        for key, number in self.trials.items():
+            if number and not (key in self.space or key.partition("/")[0] in self.space):
+                raise ValueError(f"space has nothing for the trials of {key!r}")
+        return self

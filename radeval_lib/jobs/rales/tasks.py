@@ -1,0 +1,321 @@
+"""The understanding tasks of RaLEs behind one interface: records, head, measure and counts.
+
+Source: RaLEs (Zambrano Chaves et al. 2023), Sections 4.1 and 4.2.2 and Table 1. A task is fitted once for all
+its columns of Table 3: one model of RadGraph gives four of the seven.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import pandas as pd
+
+from radeval_lib.data.records import AnnotatedSentence, Document, plain_words
+from radeval_lib.data.restricted import reveal
+from radeval_lib.errors import TaskError
+from radeval_lib.jobs.rales.probing import ProbedDocuments, ProbedWords
+from radeval_lib.models.classifiers import TextClassifier
+from radeval_lib.models.graph.model import GraphModel, tally
+from radeval_lib.models.graph.training import new_model, unit_records
+from radeval_lib.models.ner.entities import gold_spans, span_scores
+from radeval_lib.models.ner.iob import FirstPieceScheme
+
+IN, OUT = "MIMIC-CXR", "CheXpert"
+"""The institutions of RadGraph: in domain, which models are trained on, and out of domain."""
+
+_STAND_INS = {"X-Ray": IN, "CT": OUT}
+"""Of generated reports the kind of examination takes the institution's part: what is trained on radiographs
+meets CT. A change of modality is a larger one than a change of hospital."""
+
+OTHER = "Other"
+"""The class that rare procedures are merged into (RaLEs, Table 15)."""
+
+
+@dataclass(frozen=True)
+class Column:
+    """A column of Tables 3 and 9 to 11."""
+
+    name: str
+    part: str
+    domain: str = ""
+
+
+class Parts(NamedTuple):
+    """A task's records by split."""
+
+    train: list[Any]
+    dev: list[Any]
+    test: list[Any]
+
+    def every(self) -> list[Any]:
+        """The records of all splits."""
+        return [*self.train, *self.dev, *self.test]
+
+
+class BenchmarkTask(ABC):
+    """One task.
+
+    Attributes
+    ----------
+    name : what settings and cells call it.
+    role : of the data that it takes.
+    columns : of Table 3 that it fills.
+    measure : of the fitted model on dev, by which settings and epoch are chosen.
+    """
+
+    name: str
+    role: str
+    columns: tuple[Column, ...]
+    measure: str
+
+    @abstractmethod
+    def parts(self, records: Sequence[Any]) -> Parts:
+        """The records as the task uses them; a :class:`TaskError` where a split has nothing to find."""
+
+    def stratum(self, record: Any) -> str:
+        """What subsets are stratified by."""
+        return _rarest(entity.label for entity in record.entities)
+
+    @abstractmethod
+    def start(self, init_model: str | Path, parts: Parts, seed: int) -> Any:
+        """A :class:`~radeval_lib.models.training.Task` to fit, its new layers drawn from ``seed``."""
+
+    def probe(self, encoder: str | Path, parts: Parts, device: str) -> Any:
+        """A linear probe to fit, or None where the encoder is frozen below the task's own layers."""
+        return None
+
+    def training_records(self, records: Sequence[Any]) -> list[Any]:
+        """The records as the model reads them in training."""
+        return list(records)
+
+    @abstractmethod
+    def found(self, fitted: Any, parts: Parts) -> dict[str, pd.DataFrame]:
+        """What a fitted model or probe finds: ``counts`` has one row per case of test and part, with
+        ``case``, ``domain``, ``part``, ``matched``, ``predicted`` and ``gold``."""
+
+
+class GraphBenchmark(BenchmarkTask):
+    """RadGraph: entities and relations by one joint model; micro F1 as DyGIE++ counts.
+
+    The two labelers of its test part are two documents of one case: each counts, and both are drawn together
+    when cases are resampled.
+    """
+
+    name, role, measure = "graphs", "graph_corpus", "f1"
+    columns: tuple[Column, ...] = (
+        Column("RG_NER, in", "entity", IN),
+        Column("RG_NER, out", "entity", OUT),
+        Column("RG_RE, in", "relation", IN),
+        Column("RG_RE, out", "relation", OUT),
+    )
+
+    def parts(self, records: Sequence[AnnotatedSentence]) -> Parts:
+        known = [replace(row, group=domain) for row in records if (domain := _domain(row))]
+        inside, outside = ([row for row in known if row.group == domain] for domain in (IN, OUT))
+        generated = any(row.group not in (IN, OUT) for row in records)
+        split = _split(inside, again=generated)
+        # Nobody trains or chooses on the other institution, so all that is generated of it can be tested on.
+        away = outside if generated else [row for row in outside if row.split == "test"]
+        return _checked(Parts(split.train, split.dev, [*split.test, *away]), self.name)
+
+    def start(self, init_model: str | Path, parts: Parts, seed: int) -> GraphModel:
+        return new_model(init_model, parts.every(), seed)
+
+    def training_records(self, records: Sequence[AnnotatedSentence]) -> list[AnnotatedSentence]:
+        return unit_records(records, "sentence")
+
+    def found(self, fitted: GraphModel, parts: Parts) -> dict[str, pd.DataFrame]:
+        report = {row.id: row.report for row in parts.test}
+        table = tally(fitted, parts.test)
+        table = table[table["part"].isin({column.part for column in self.columns})]
+        return {"counts": _by_case(table.assign(case=table["case"].map(report), domain=table["group"]))}
+
+
+class SpatialBenchmark(GraphBenchmark):
+    """RadSpRL: relations between spatial indicators and their roles; micro F1 as DyGIE++ counts.
+
+    Only documents with relations are taken (RaLEs, Section 4.1), and of them only sentences with an entity
+    (RaLEs repository, datasets/convert_radsprl_to_dygiepp.py).
+    """
+
+    name, role, measure = "spatial", "spatial_corpus", "relation_f1"
+    columns = (Column("RadSpRL", "relation"),)
+
+    def parts(self, records: Sequence[AnnotatedSentence]) -> Parts:
+        split = _split([row for row in records if row.relations], again=True)
+        sentences = (unit_records(part, "sentence") for part in split)
+        return _checked(Parts(*([row for row in part if row.entities] for part in sentences)), self.name)
+
+    def stratum(self, record: AnnotatedSentence) -> str:
+        return _rarest(relation.label for relation in record.relations)
+
+    def training_records(self, records: Sequence[AnnotatedSentence]) -> list[AnnotatedSentence]:
+        return list(records)
+
+
+class TaggingBenchmark(BenchmarkTask):
+    """Stanza's radiology entities by a token classifier; entity micro F1 as seqeval counts by default.
+
+    Generated sentences, which are those of several kinds of examination, are divided again.
+    """
+
+    name, role, measure = "stanza", "stanza_corpus", "f1"
+    columns: tuple[Column, ...] = (Column("Stanza", "entity"),)
+
+    def parts(self, records: Sequence[AnnotatedSentence]) -> Parts:
+        groups = {row.group for row in records}
+        return _checked(_split(records, again="" not in groups and len(groups) > 1), self.name)
+
+    def labels(self, parts: Parts) -> list[str]:
+        """Types of entities, in upper case."""
+        return sorted({kind for row in parts.every() for *_, kind in gold_spans(row)})
+
+    def start(self, init_model: str | Path, parts: Parts, seed: int) -> FirstPieceScheme:
+        import torch
+
+        torch.manual_seed(seed)
+        return FirstPieceScheme(init_model, self.labels(parts))
+
+    def probe(self, encoder: str | Path, parts: Parts, device: str) -> ProbedWords:
+        return ProbedWords(encoder, self.labels(parts), device=device)
+
+    def found(self, fitted: FirstPieceScheme | ProbedWords, parts: Parts) -> dict[str, pd.DataFrame]:
+        words = [plain_words(row) for row in parts.test]
+        return {"counts": tagging_counts(parts.test, fitted.predict(words))}
+
+
+class ProcedureBenchmark(BenchmarkTask):
+    """CT procedure selection: the procedure of a reason for examination; accuracy."""
+
+    name, role, measure = "procedures", "procedures", "accuracy"
+    columns = (Column("Procedure", "document"),)
+
+    def __init__(self, rare: int = 0) -> None:
+        self.rare = rare
+
+    def parts(self, records: Sequence[Document]) -> Parts:
+        # Generated reports are of every modality; the papers' set is of CT alone, and does not name it.
+        ct = [row for row in records if row.group in ("", "CT", "CTA")]
+        split = _split(ct, again=any(row.group for row in records))
+        common = {label for label, n in Counter(row.label for row in split.train).items() if n >= self.rare}
+        merged = (
+            [row if row.label in common else replace(row, label=OTHER) for row in part] for part in split
+        )
+        return _checked(Parts(*merged), self.name)
+
+    def stratum(self, record: Document) -> str:
+        return record.label
+
+    def labels(self, parts: Parts) -> list[str]:
+        """The classes, sorted; the reference code takes them from a set, whose order changes by run."""
+        return sorted({row.label for row in parts.every()})
+
+    def start(self, init_model: str | Path, parts: Parts, seed: int) -> TextClassifier:
+        import torch
+
+        torch.manual_seed(seed)
+        return TextClassifier(init_model, self.labels(parts))
+
+    def probe(self, encoder: str | Path, parts: Parts, device: str) -> ProbedDocuments:
+        return ProbedDocuments(encoder, self.labels(parts), device=device)
+
+    def found(self, fitted: TextClassifier | ProbedDocuments, parts: Parts) -> dict[str, pd.DataFrame]:
+        """Beside the counts the ``outputs``: scores of the documents of dev and test, and what they are.
+        Every document has one class and gets one, so micro F1 is accuracy."""
+        labels = fitted.labels
+        tables = []
+        for split, rows in (("dev", parts.dev), ("test", parts.test)):
+            scores = fitted.logits(rows)
+            truth = [labels.index(row.label) for row in rows]
+            about = pd.DataFrame({"split": split, "case": [row.id for row in rows]})
+            about["label"] = [str(label) for label in truth]  # as what an interrupted search kept
+            scored = pd.DataFrame(np.round(scores, 6), columns=[f"c{k}" for k in range(len(labels))])
+            tables.append(pd.concat([about, scored], axis=1))
+        counts = about[["case"]].assign(domain="", part="document")
+        counts["matched"] = (scores.argmax(axis=1) == truth).astype(int)
+        outputs = pd.concat(tables, ignore_index=True)
+        return {"counts": counts.assign(predicted=1, gold=1), "outputs": outputs}
+
+
+def tagging_counts(records: Sequence[AnnotatedSentence], predicted: Sequence[Any]) -> pd.DataFrame:
+    """Counts of strict spans, sentences of a report added up."""
+    rows = []
+    for row, spans in zip(records, predicted, strict=True):
+        counts = span_scores([gold_spans(row)], [spans], [len(row.tokens)]).spans
+        rows.append({"case": row.report, "domain": "", "part": "entity", **vars(counts)})
+    return _by_case(pd.DataFrame(rows))
+
+
+def _by_case(table: pd.DataFrame) -> pd.DataFrame:
+    keys = ["case", "domain", "part"]
+    return table.groupby(keys, sort=False)[["matched", "predicted", "gold"]].sum().reset_index()
+
+
+def _domain(record: AnnotatedSentence) -> str:
+    if record.group in (IN, OUT):
+        return record.group
+    return _STAND_INS.get(record.group.partition(" ")[0], "")
+
+
+def _split(records: Sequence[Any], *, again: bool) -> Parts:
+    """Records by their split, or divided again, by report and in their order: 55, 15 and 30 % of generated
+    ones, whose test part would be small otherwise; 80, 10 and 10 % of those that come without a split, as
+    RaLEs divides RadSpRL."""
+    if not again:
+        return Parts(*([row for row in records if row.split == name] for name in Parts._fields))
+    reports = list(dict.fromkeys(map(_report, records)))
+    borders = (0.55, 0.70) if any(row.split for row in records) else (0.8, 0.9)
+    cuts = [round(border * len(reports)) for border in borders]
+    part = {name: sum(place >= cut for cut in cuts) for place, name in enumerate(reports)}
+    return Parts(*([row for row in records if part[_report(row)] == number] for number in range(3)))
+
+
+def _report(record: Any) -> str:
+    return str(record.report if isinstance(record, AnnotatedSentence) else record.id)
+
+
+def _rarest(labels: Iterable[str]) -> str:
+    """The label that a record has least of; ``none`` where it has none."""
+    counts = Counter(labels)
+    return min(counts, key=lambda label: (counts[label], label), default="none")
+
+
+def _checked(parts: Parts, name: str) -> Parts:
+    """The parts, or a TaskError where one has nothing to find."""
+    for part, rows in zip(Parts._fields, parts, strict=True):
+        if not rows:
+            raise TaskError(f"no record in the {part} part", name, "Give data with all three splits.")
+        if not isinstance(rows[0], Document) and not any(row.entities for row in rows):
+            raise TaskError(f"no entity in the {part} part, so nothing can be measured", name)
+    return parts
+
+
+def tasks(rare: int = 0) -> dict[str, BenchmarkTask]:
+    """Every task by its name."""
+    every: list[BenchmarkTask] = [
+        GraphBenchmark(),
+        SpatialBenchmark(),
+        TaggingBenchmark(),
+        ProcedureBenchmark(rare),
+    ]
+    return {task.name: task for task in every}
+
+
+def task_of(name: str, rare: int = 0) -> BenchmarkTask:
+    """The task of that name, or a :class:`TaskError`."""
+    known = tasks(rare)
+    if name not in known:
+        raise TaskError(f"unknown task {name!r}", "rales", f"Tasks: {', '.join(known)}.")
+    return known[name]
+
+
+def texts_of(parts: Parts) -> list[str]:
+    """Everything that a model of the task reads, word by word where records are words."""
+    read = ([reveal(row.text)] if isinstance(row, Document) else plain_words(row) for row in parts.every())
+    return sorted({words for texts in read for words in texts})
