@@ -21,7 +21,8 @@ def copy_found_out(target: Path) -> None:
     what is in sources, and scores of the probe.
     """
     _find_out()
-    compiled = (path for name in ("radeval_lib", "notebooks") for path in (ROOT / name).rglob("__pycache__/*.pyc"))
+    folders = (ROOT / "radeval_lib", ROOT / "notebooks")
+    compiled = [path for folder in folders for path in folder.rglob("__pycache__/*.pyc")]
     for path in (*compiled, *(ROOT / "build" / "cache" / name for name in _FOUND_OUT)):
         own = target / path.relative_to(ROOT)
         own.parent.mkdir(parents=True, exist_ok=True)

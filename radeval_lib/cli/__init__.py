@@ -1,5 +1,6 @@
 """``radbook``: build the book, run a notebook, list what there is, score files and compare systems."""
 
+from __future__ import annotations
 
 from importlib import import_module
 
