@@ -1,6 +1,6 @@
 """The labs' sources: which labs there are, and the cells and tasks of each.
 
-A source is a jupytext notebook in ``notebooks/labs/``; book/contributing/labs.md gives its format.
+A source is a jupytext notebook in ``notebooks/labs/``; docs/labs.md gives its format.
 """
 
 from __future__ import annotations

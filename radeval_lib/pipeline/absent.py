@@ -119,11 +119,6 @@ def contents_without(contents: dict[str, Any], pages: Collection[str]) -> dict[s
     return kept
 
 
-def is_outside_contents(page: Path) -> bool:
-    """Whether a staged page is one that the table of contents does not name, see :func:`placeholder`."""
-    return page.is_file() and page.read_text(encoding="utf-8").startswith(_ORPHAN)
-
-
 def placeholder(source: str, reason: str) -> str:
     """The page that takes the place of one that is not made yet (no ``reason``), or was left out for one, so
     that links in tables lead somewhere; the table of contents lacks the latter."""

@@ -21,16 +21,24 @@ from radeval_lib.study.results import Result
 _CLAIMS = re.compile(r"^<!-- claims: (\w+) -->$", re.MULTILINE)
 """Where a prose page wants the claims of a paper: a comment with the paper's key in the ledger."""
 
+_TOY_SCALE = """```{warning}
+**A protocol at toy scale.** In this edition the page shows only that the protocol runs, on generated reports
+or with small models of our own. Its numbers say nothing about the paper.
+```"""
+
 
 def for_readers(
     executed: Path,
     card: pd.DataFrame,
     exercises: Mapping[str, str],
     recorded: Sequence[Result],
+    *,
+    at_toy_scale: bool = False,
 ) -> str:
     """An executed notebook as the book shows it: parameters hidden (its provenance lists them), code folded
     unless it is tagged ``show-input``, its papers below the title, how to cite each result of ``recorded``
-    beside it, exhibits that were not rebuilt at the end, words of the glossary linked."""
+    beside it, exhibits that were not rebuilt at the end, words of the glossary linked; ``at_toy_scale``,
+    under the banner of the appendix."""
     notebook = nbformat.read(executed, as_version=4)
     commit = launching.built_from(notebook)
     first = next((cell for cell in notebook.cells if cell.cell_type == "markdown"), None)
@@ -53,6 +61,8 @@ def for_readers(
         notebook.cells += [
             nbformat.v4.new_markdown_cell(text, id=key) for key, text in closing.items() if text
         ]
+        banner = _TOY_SCALE if at_toy_scale else ""
+        first.source = _below_title(first.source, banner)
         first.source = _below_title(with_papers(first.source, page), launching.buttons(page, commit))
     return str(nbformat.writes(notebook))
 

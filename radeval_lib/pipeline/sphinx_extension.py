@@ -1,18 +1,16 @@
 """The Sphinx extension of the book: sets the text of pages as :mod:`radeval_lib.pipeline.typesetting` says,
-registers the style of the bibliography, and makes pages that the table of contents lacks as left out."""
+registers the style of the bibliography, and makes pages that the table of contents lacks."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 from docutils import nodes
 from sphinx.application import Sphinx
-from sphinx.config import Config
+from sphinx.environment import BuildEnvironment
 
 from radeval_lib.pipeline import bibliography
-from radeval_lib.pipeline.absent import is_outside_contents
 from radeval_lib.pipeline.typesetting import (
     LONGEST_WHOLE,
     NAME_WITH_HYPHEN,
@@ -78,16 +76,16 @@ def _is_code(node: nodes.Node | None) -> bool:
     return node is not None and (isinstance(node, kinds) or _is_code(node.parent))
 
 
-def keep_left_out(app: Sphinx, config: Config) -> None:
-    """Make the pages that the table of contents lacks because they are left out, to which tables may link."""
-    excluded = config.exclude_patterns
-    config.exclude_patterns = [one for one in excluded if not is_outside_contents(Path(app.srcdir) / one)]
+def allow_outside_contents(app: Sphinx, env: BuildEnvironment) -> None:
+    """Let pages stand outside the table of contents: the appendix, and pages left out that tables link."""
+    for page in env.all_docs:
+        env.metadata[page].setdefault("orphan", True)
 
 
 def setup(app: Sphinx) -> dict[str, bool]:
     """Register the extension with Sphinx."""
     bibliography.register()
-    app.connect("config-inited", keep_left_out, priority=1000)  # after sphinx_external_toc has excluded them
+    app.connect("env-updated", allow_outside_contents)
     app.connect("doctree-resolved", set_page)
     app.connect("html-page-context", set_commands)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -5,13 +5,15 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from itertools import chain
 from pathlib import Path
 
 import pandas as pd
 import yaml
+from jinja2 import Environment, FileSystemLoader
 from sphinx_external_toc.parsing import parse_toc_yaml
 
-from radeval_lib import checksums
+from radeval_lib import checksums, own_yaml
 from radeval_lib.errors import NotebookError
 from radeval_lib.papers.exhibits import ledger
 from radeval_lib.papers.printed_numbers import has_numbers, numbers_of
@@ -28,6 +30,7 @@ from radeval_lib.study.scorecards import scorecard
 
 CONTENTS = "_toc.yml"
 """The table of contents, in the folder of prose and in the staged book."""
+_MOVED = "moved.html.j2"
 _MATHJAX = ("tex-chtml.js", "output/chtml/fonts/woff-v2/*.woff")
 
 
@@ -97,8 +100,43 @@ def _csv(frame: pd.DataFrame) -> bytes:
 
 
 def pages_of(toc: Path) -> list[str]:
-    """Every page that a table of contents names, without endings, in its order."""
-    return list(parse_toc_yaml(toc))
+    """Return every page that a table of contents names, without endings, in its order, the appendix last."""
+    contents = parse_toc_yaml(toc)
+    return [*contents, *chain.from_iterable((contents.meta or {}).get("appendix", {}).values())]
+
+
+def appendix(edition: str) -> dict[str, list[str]]:
+    """Return the pages outside the sidebar by the page of their paper; none in the edition ``full``, whose
+    data and models make them pages of their paper."""
+    meta = parse_toc_yaml(BOOK / CONTENTS).meta or {}
+    return {} if edition == "full" else meta.get("appendix", {})
+
+
+def _contents(edition: str, left_out: Collection[str]) -> bytes:
+    """Return the staged table of contents: without pages left out, and with the appendix among the pages of
+    each paper where this edition has none."""
+    contents = yaml.safe_load((BOOK / CONTENTS).read_text(encoding="utf-8"))
+    meta = contents.pop("meta", {})
+    if not appendix(edition):
+        papers = (page for part in contents.get("parts", []) for page in part["chapters"])
+        for paper in papers:
+            own = meta.get("appendix", {}).get(paper["file"], [])
+            paper.setdefault("sections", []).extend({"file": page} for page in own)
+            if not paper["sections"]:
+                del paper["sections"]
+        meta = {}
+    contents = absent.contents_without(contents, left_out)
+    for pages in meta.get("appendix", {}).values():
+        pages[:] = [page for page in pages if page not in left_out]
+    return yaml.safe_dump({**contents, "meta": meta} if meta else contents, sort_keys=False).encode()
+
+
+def _redirects() -> Iterator[tuple[str, bytes]]:
+    """Yield a page for each old address in ``redirects.yml``, which sends readers on to the new one."""
+    path = BOOK / "redirects.yml"
+    moved = Environment(loader=FileSystemLoader(Path(__file__).parent), autoescape=True).get_template(_MOVED)
+    for old, new in (own_yaml.read(path) if path.is_file() else {}).items():
+        yield f"_extra/{old}.html", moved.render(address=f"{'../' * old.count('/')}{new}").encode()
 
 
 _REPEATED = re.compile(rb'^ *"?(?:#+ |\([\w-]+\)=).*$', re.MULTILINE)
@@ -141,12 +179,15 @@ def stage(executed_dir: Path, target: Path, *, judge: bool = False) -> bool:
     prose, unjudged = _prose_pages(card, recorded, form)
     wanted |= prose
     wanted |= _downloads(output_dir)
+    wanted |= _redirects()
     wanted |= {name: text.encode() for name, text in lab_pages.staged()}
-    executed, left_out, reasons = _executed_pages(executed_dir, pages, card, recorded)
+    at_toy_scale = set(chain.from_iterable(appendix(output_dir.name).values()))
+    executed, left_out, reasons = _executed_pages(executed_dir, pages, at_toy_scale, card, recorded)
     wanted |= executed
     reasons |= dict.fromkeys(unjudged, browser_judge.lack())
     left_out |= {label: title for page in unjudged for label, title in absent.labels(_source(page)).items()}
     pages = [page for page in pages if page not in reasons]
+    wanted[CONTENTS] = _contents(output_dir.name, reasons)
     _leave_out(wanted, reasons)
     to_come, missing = _pages_to_come(pages, wanted)
     wanted |= to_come
@@ -188,7 +229,11 @@ def _prose_pages(
 
 
 def _executed_pages(
-    executed_dir: Path, pages: Sequence[str], card: pd.DataFrame, recorded: Sequence[Result]
+    executed_dir: Path,
+    pages: Sequence[str],
+    at_toy_scale: Collection[str],
+    card: pd.DataFrame,
+    recorded: Sequence[Result],
 ) -> tuple[dict[str, bytes], dict[str, str], dict[str, str]]:
     """Notebooks that were run, or what stands for those that lack data; the labels that are left out; and the
     pages that are left out whole, with the reason."""
@@ -204,7 +249,7 @@ def _executed_pages(
             left_out |= absent.labels(source)
             reasons[f"notebooks/{name}"] = lack
             continue
-        shown = for_readers(path, card, exercises, recorded)
+        shown = for_readers(path, card, exercises, recorded, at_toy_scale=f"notebooks/{name}" in at_toy_scale)
         wanted[f"notebooks/{name}.ipynb"] = shown.encode()
         if ENDS_HERE in shown:
             left_out |= absent.cut_labels(source, shown)
@@ -212,11 +257,9 @@ def _executed_pages(
 
 
 def _leave_out(wanted: dict[str, bytes], reasons: Mapping[str, str]) -> None:
-    """Take pages that are left out from the staged table of contents and from the lists of pages in prose."""
+    """Take pages that are left out from the lists of pages in prose."""
     if not reasons:
         return
-    contents = yaml.safe_load(wanted[CONTENTS])
-    wanted[CONTENTS] = yaml.safe_dump(absent.contents_without(contents, reasons), sort_keys=False).encode()
     apart = {
         label: f"{title} ({lack[:1].upper()}{lack[1:]}.)"
         for page, lack in reasons.items()

@@ -11,6 +11,7 @@ from matplotlib.figure import Figure
 from radeval_lib.labs import building, lab_sources, pictures, teaching
 from radeval_lib.paths import BOOK
 from radeval_lib.pipeline import absent
+from radeval_lib.pipeline.staging import CONTENTS, pages_of
 
 LABS = lab_sources.labs()
 PAGE = (BOOK / "labs_for_instructors.md").read_text(encoding="utf-8").replace("\N{NO-BREAK SPACE}", " ")
@@ -63,8 +64,7 @@ def test_the_instructors_page_links_and_counts_each_lab(lab: lab_sources.Lab) ->
 def test_what_labs_rest_on_is_in_the_default_book() -> None:
     """On pages that show something without a data root."""
     pages = {}
-    contents = (BOOK / "_toc.yml").read_text(encoding="utf-8")
-    for name in re.findall(r"file: (\S+)", contents):
+    for name in pages_of(BOOK / CONTENTS):
         path = building.ROOT / f"{name}.md" if name.startswith("notebooks/") else BOOK / f"{name}.md"
         text = path.read_text(encoding="utf-8")
         pages |= dict.fromkeys(re.findall(r"^\(([\w-]+)\)=$", text, re.MULTILINE), text)

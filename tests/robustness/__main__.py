@@ -1,4 +1,4 @@
-"""Run attacks, and write what came of them into the table of book/contributing/robustness.md.
+"""Run attacks, and write what came of them into the table of docs/robustness.md.
 
 python -m tests.robustness                  # all of them: two hours
 python -m tests.robustness leaks scoring    # these alone; the other rows stay
@@ -31,7 +31,7 @@ from tests.robustness import (
     wrapped,
 )
 
-PAGE = ROOT / "book/contributing/robustness.md"
+PAGE = ROOT / "docs/robustness.md"
 BEGIN, END = "| Attack | It holds if | Kinds | Tries | Failures | Last run |", "<!-- end of attacks -->"
 
 Tries = Callable[..., Iterator[tuple[str, str]]]
