@@ -27,7 +27,7 @@ _PACKAGES = (
     "rouge-score", "scikit-learn", "scipy", "seaborn", "statsmodels", "tokenizers", "torch", "transformers",
 )  # fmt: skip
 RECORDED_SCORES = "recorded"
-"""The source of recorded scores of public test sets."""
+"""The source of stored scores of public test sets."""
 
 RELEASED = "released"
 """The source of what papers' released code prints; what a paper prints has the source ``papers/<paper>``."""

@@ -57,7 +57,7 @@ RECORDINGS = {
     "openi": "radeval_lib.data.openi:recorded_reports",
     "radpref": "radeval_lib.data.radpref:recorded_pairs",
 }
-"""What gives the records of a recorded set from ``data_manifests/recorded/``, by its name."""
+"""What gives the records of a stored set from ``data_manifests/recorded/``, by its name."""
 
 
 OWN_READERS = {"ratings": "radeval_lib.data.own_ratings:reader"}
@@ -134,7 +134,7 @@ FROZEN_METRICS = ("observations", "green_rules", "green_rules_errors")
 """Metrics that read by rules, which were frozen before they met a test set."""
 
 RECORDED = "radeval_lib.study.recorded_metrics"
-"""The module that gives them recorded scores."""
+"""The module that gives them stored scores."""
 
 FILLING = {
     "data": "radeval_lib.roles.filling",

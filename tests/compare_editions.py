@@ -1,6 +1,6 @@
 """Compare what two editions say: ``python -m tests.compare_editions build/embedded build/open``.
 
-Two sentences agree where their words are the same and their numbers near: a recorded score may differ from
+Two sentences agree where their words are the same and their numbers near: a stored score may differ from
 a new one in its last digits, and one by models that were trained again by more.
 """
 

@@ -19,5 +19,5 @@ def rests_on_cases(evidence: str, check: Check) -> bool:
         return UNKNOWN.wording not in check.computed and check.key != unknown_lead("").key
     if check.low is not None and check.high is not None:
         return level_of(evidence) == "data" and check.low < check.high
-    in_words = level_of(evidence) != "print" and _INTERVAL.search(check.computed)
+    in_words = level_of(evidence) != "printed" and _INTERVAL.search(check.computed)
     return bool(in_words or _P_VALUE.search(check.computed))

@@ -178,6 +178,6 @@ def test_a_sixth_paper_is_checked(copy: Path) -> None:
     assert (len(steps), len(files)) == (4, 3)
     assert not any(path.exists() for path in files)  # nothing that the project has is changed
     _follow("paper", copy)
-    path = copy / "build/embedded/results/sixth/table1/sixth.table1.print.json"
+    path = copy / "build/embedded/results/sixth/table1/sixth.table1.printed.json"
     found = json.loads(path.read_text(encoding="utf-8"))
     assert [check["outcome"] for check in found["checks"]] == ["holds", "fails"]

@@ -27,7 +27,7 @@ from radeval_lib.paths import ROOT
 from radeval_lib.stats.estimates import Estimate
 from radeval_lib.study import exhibit_html, profiles, recordings
 from radeval_lib.study.checks import Check, Key
-from radeval_lib.study.judging import Cause, judge
+from radeval_lib.study.judging import Discrepancy, judge
 from radeval_lib.study.metric_agreement import Agreement
 from radeval_lib.study.results import Result
 from radeval_lib.study.verdicts import OURS, PAPERS_OWN, kind
@@ -67,13 +67,24 @@ def _result(
         _check(one, aspects[n % len(aspects)] if aspects else "", n) for n, one in enumerate(found)
     )
     if open_convention:
-        checks = tuple(replace(one, cause="two" if one.outcome == "fails" else "") for one in checks)
-    causes = {"two": Cause("definition", "x")}
+        checks = tuple(replace(one, discrepancy="two" if one.outcome == "fails" else "") for one in checks)
+    discrepancies = {"two": Discrepancy("convention", "x")}
     ours = OURS if evidence == "synthetic" else PAPERS_OWN
     made = kind(evidence, stand_in, ours)
-    word = judge(made, checks, causes)
+    word = judge(made, checks, discrepancies)
     result = Result(
-        *("facts.table2", "facts/agreement", evidence, ours, word, None, checks, remaining, causes, []),
+        *(
+            "facts.table2",
+            "facts/agreement",
+            evidence,
+            ours,
+            word,
+            None,
+            checks,
+            remaining,
+            discrepancies,
+            [],
+        ),
         *({}, stand_in),
     )
     return exhibit_html.verdict_sentence(result)
@@ -82,27 +93,27 @@ def _result(
 def _verdict_sentences() -> dict[str, str]:
     left = "The rest needs people."
     return {
-        "one check holds": _result("print", "holds"),
-        "both hold, something is left": _result("print", "holds", "holds", remaining=left),
+        "one check holds": _result("printed", "holds"),
+        "both hold, something is left": _result("printed", "holds", "holds", remaining=left),
         "all fail": _result("released", "fails", "fails", "fails"),
-        "one fails of three, one cannot tell": _result("open", "holds", "fails", "cannot tell"),
-        "two hold of three": _result("credentialed", "holds", "holds", "cannot tell"),
-        "nothing can be told": _result("open", "cannot tell", "cannot tell"),
+        "one fails of three, one inconclusive": _result("open", "holds", "fails", "inconclusive"),
+        "two hold of three": _result("credentialed", "holds", "holds", "inconclusive"),
+        "all are inconclusive": _result("open", "inconclusive", "inconclusive"),
         "one fails by an open convention": _result("open", "fails", open_convention=True),
         "one of three fails by an open convention": _result(
-            "print", "holds", "holds", "fails", open_convention=True
+            "printed", "holds", "holds", "fails", open_convention=True
         ),
         "an experiment of our own": _result("synthetic", stand_in="generated reports"),
         "a stand-in": _result("open", "holds", stand_in="rated pairs from RadPref, not ReXVal"),
-        "order and lead hold": _result("print", "holds", "holds", aspect="order lead"),
-        "order holds, lead is open": _result("print", "holds", "cannot tell", aspect="order lead"),
-        "order fails, lead the other way": _result("print", "fails", "fails", aspect="order lead"),
-        "order cannot be told": _result("print", "cannot tell", "cannot tell", aspect="order lead"),
+        "order and lead hold": _result("printed", "holds", "holds", aspect="order lead"),
+        "order holds, lead is open": _result("printed", "holds", "inconclusive", aspect="order lead"),
+        "order fails, lead the other way": _result("printed", "fails", "fails", aspect="order lead"),
+        "order inconclusive": _result("printed", "inconclusive", "inconclusive", aspect="order lead"),
         "leads of two comparisons, none": _result(
-            "print", "holds", "fails", "holds", "cannot tell", aspect="order lead"
+            "printed", "holds", "fails", "holds", "inconclusive", aspect="order lead"
         ),
         "leads of two comparisons, one": _result(
-            "print", "holds", "holds", "fails", "cannot tell", aspect="order lead"
+            "printed", "holds", "holds", "fails", "inconclusive", aspect="order lead"
         ),
     }
 

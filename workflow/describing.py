@@ -79,7 +79,7 @@ def _codecheck(title: str, authors: list[str], url: str) -> str:
     """CODECHECK's configuration 1.0 as far as the study itself can fill it."""
     results = f"build/{DEFAULT_PROFILE}/results"
     manifest = [
-        {"file": f"{results}/{exhibit(key).notebook}/{key}.print.json", "comment": words}
+        {"file": f"{results}/{exhibit(key).notebook}/{key}.printed.json", "comment": words}
         for key, words in CHECKED.items()
     ]
     manifest.append({"file": f"build/{DEFAULT_PROFILE}/_build/html/index.html", "comment": "the book"})

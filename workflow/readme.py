@@ -2,7 +2,7 @@
 
     python workflow/readme.py BUILD
 
-The figure is computed from the recorded scores of RadPref, as the front page has it on the default profile.
+The figure is computed from the stored scores of RadPref, as the front page has it on the default profile.
 The findings are the lines of ``data_manifests/headlines.yml`` that the build bears out, with its numbers:
 ``BUILD`` is a profile that was built.
 """

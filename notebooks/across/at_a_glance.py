@@ -69,7 +69,7 @@ def stand_ins(readers: str, encoder: str) -> str:
 
 
 def encoder(run: Run, evidence: str, recording: str) -> str:
-    """The encoder that BERTScore reads with, in words: of recorded scores the one that they were made with,
+    """The encoder that BERTScore reads with, in words: of stored scores the one that they were made with,
     whatever the profile has now."""
     if evidence == "recorded":
         return title(recorded.load(recording).about["models"]["encoder"]["name"])
@@ -81,8 +81,8 @@ def counts(card: pd.DataFrame) -> dict[str, int]:
     What is an experiment of our own is counted apart and is not rebuilt."""
     rests = card["evidence"].where(card["outcome"] != EXPERIMENT, "")
     counted = {
-        "arithmetic": int(rests.isin(["print", "released"]).sum()),
-        "data": int((~rests.isin(["", "none", "print", "released"])).sum()),
+        "arithmetic": int(rests.isin(["printed", "released"]).sum()),
+        "data": int((~rests.isin(["", "definition", "printed", "released"])).sum()),
         "implemented": int((card["outcome"] == IMPLEMENTED).sum()),
     }
     own = int((card["outcome"] == EXPERIMENT).sum())

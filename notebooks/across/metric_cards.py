@@ -78,7 +78,7 @@ def _features(rows: pd.DataFrame) -> FloatArray:
 
 
 def note_recorded(run: Run) -> None:
-    """Have the page's provenance name the recorded scores that its cards read."""
+    """Have the page's provenance name the stored scores that its cards read."""
     for name in SETS:
         run.reading.note_file(RECORDED_SCORES, RECORDED / f"{name}.csv")
 
@@ -175,7 +175,7 @@ def _share(value: float | None) -> str:
 
 
 def forest(card: Card) -> Figure:
-    """Differences in τ_b to each recorded metric, and the zone in which they are not detected."""
+    """Differences in τ_b to each stored metric, and the zone in which they are not detected."""
     rows = [row for row in card.data["radpref"]["by_grade"] if "difference" in row]
     rows.sort(key=lambda row: -row["difference"])
     figure, axes = plots.panels(1, 1, 4.0)

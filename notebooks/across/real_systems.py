@@ -1,4 +1,4 @@
-"""What the page on real systems says of committed outputs, and what that rests on: recorded scores alone."""
+"""What the page on real systems says of committed outputs, and what that rests on: stored scores alone."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from radeval_lib.study.runs import Run
 from radeval_lib.text_format import in_words, joined, long_date, percent, with_interval
 
 NAME = "iu_systems"
-_ROUNDING = 2e-5  # of recorded scores
+_ROUNDING = 2e-5  # of stored scores
 
 
 def open_recording(run: Run) -> Recording:
@@ -58,7 +58,7 @@ def scored_again(run: Run, recording: Recording) -> str:
 def rests_on(date: str, same: Sequence[str] | None = None, other: Sequence[str] = ()) -> str:
     """What the numbers rest on, with the metrics that gave the ``same`` scores of the texts again and those
     that gave ``other`` ones; None where the texts were not scored again."""
-    start = f"All numbers follow from scores that were recorded on {date}"
+    start = f"All numbers follow from scores that were stored on {date}"
     if same is None:
         return f"{start}; the texts are not part of this edition."
     again = f"{start}. Scored again for this edition, the texts get the same scores by "

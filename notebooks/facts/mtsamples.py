@@ -18,7 +18,7 @@ from radeval_lib.stats.estimates import Estimate
 from radeval_lib.stats.resampling import share_interval
 from radeval_lib.study.checks import Check, Key, above, check_statement, check_value, under_every
 from radeval_lib.study.runs import Run
-from radeval_lib.study.verdicts import CANNOT_TELL
+from radeval_lib.study.verdicts import INCONCLUSIVE
 from radeval_lib.text_format import with_interval
 
 NAME = "mtsamples"
@@ -83,7 +83,8 @@ def size_checks(stated: Mapping[str, Printed]) -> list[Check]:
     """What the printed sizes must fulfil, whatever the reports are.
 
     A printed share may be that of all reports, or, since each specialty is split by itself, be kept in each
-    specialty up to a whole report, rounded either way; where the two readings differ the check cannot tell.
+    specialty up to a whole report, rounded either way; where the two readings differ the check is
+    inconclusive.
 
     ``stated``: the printed numbers of ``facts.claim_dataset`` by name.
     """
@@ -180,7 +181,7 @@ def extractive_checks(copied: pd.DataFrame, stated: Mapping[str, Printed]) -> li
             check_value(name, printed, found[key], possible=(0.0, 1.0)) for key in (name, f"{name}, stemmed")
         )
         both = f"{plain.computed}, stemmed {stemmed.computed}"
-        outcome = plain.outcome if plain.outcome == stemmed.outcome else CANNOT_TELL
+        outcome = plain.outcome if plain.outcome == stemmed.outcome else INCONCLUSIVE
         precisions.append(replace(plain, computed=both, outcome=outcome))
     return [
         *precisions,

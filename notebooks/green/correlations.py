@@ -95,7 +95,7 @@ class PrintedTaus:
                 " to ".join(dict.fromkeys(map(p_value, both))) for both in zip(least, most, strict=True)
             ]
             frame["more than chance"] = np.where(
-                most < LEVEL, "yes", np.where(least < LEVEL, "cannot tell", "no")
+                most < LEVEL, "yes", np.where(least < LEVEL, "inconclusive", "no")
             )
             tables[f"{between:.1f}"] = table_html(
                 frame.rename_axis(None), "GREEN's score over earlier scores, by Table 6"

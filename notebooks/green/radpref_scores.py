@@ -20,7 +20,7 @@ def oriented(run: Run, key: str, references: Sequence[str], candidates: Sequence
 
 
 def recorded_columns(run: Run, pairs: Sequence[tuple[str, str]]) -> pd.DataFrame | None:
-    """The recorded columns of some of RadPref's pairs (reference, candidate; one at least), in their order,
+    """The stored columns of some of RadPref's pairs (reference, candidate; one at least), in their order,
     where their texts are placeholders, or if the judge by rules, which was frozen for them, reads otherwise
     now; None where it is to judge them itself."""
     if not behind(pairs[0][1]):

@@ -52,7 +52,7 @@ def check_experts_differ(totals: Counts) -> list[Check]:
 
     The paper says that the experts differ, neither whether every one does nor in which errors. So the first
     check holds where every expert differs in each kind of error, fails where none does in any, and else
-    cannot tell; of pairs, some are enough, in each kind.
+    is inconclusive; of pairs, some are enough, in each kind.
 
     ``totals``: counts over all categories, of shape (pairs, raters), by kind of error.
     """

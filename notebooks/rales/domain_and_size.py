@@ -190,7 +190,7 @@ def check_differences(scores: pd.DataFrame, source: str) -> Check:
     category, as the text has them, corrected so or for the pairs of one share, as the caption may be read.
 
     A reading by which no scores could make a pair differ does not show that none does: where all are such,
-    the check cannot tell.
+    the check is inconclusive.
     """
     four, three = rank_tests(scores), rank_tests(merged(scores))
     readings = {

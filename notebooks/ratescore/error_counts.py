@@ -157,7 +157,7 @@ def check_rule(
     groups: pd.DataFrame,
     rule: Mapping[str, Printed],
 ) -> None:
-    """Check that errors rise with length, and the rule; of a group of too few cases it cannot tell.
+    """Check that errors rise with length, and the rule; of a group of too few cases it is inconclusive.
 
     ``correlations``: of :func:`length_correlations`; ``groups``: of :func:`by_length_group`.
     """

@@ -158,8 +158,8 @@ def lead_left(run: Run, first: pd.DataFrame, second: pd.DataFrame, metric: str) 
 
 
 def unseen_check(best: str, left: LeadRetention) -> Check:
-    """Whether most of a lead over Lead-3 is lost on groups that were not in training; it is undecided where
-    there is no established lead, or where the interval of what is left holds one half."""
+    """Whether most of a lead over Lead-3 is lost on groups that were not in training; it is inconclusive
+    where there is no established lead, or where the interval of what is left holds one half."""
     remaining, lost = "no lead to lose is established", None
     if left.share is not None:
         remaining, lost = f"{left.share:.0%} is left", below(left.share.low, left.share.high, 0.5)

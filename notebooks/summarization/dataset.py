@@ -25,7 +25,7 @@ from radeval_lib.text_format import out_of
 
 def check_openi(reports: list[Report], printed: Printed) -> Check:
     """Whether the printed number is that of Open-i's reports with both sections, and of the longer ones: the
-    paper does not say which it counts, so where one fits alone the check cannot tell."""
+    paper does not say which it counts, so where one fits alone the check is inconclusive."""
     both = openi.pairs(reports)
     long = [
         pair
@@ -67,7 +67,7 @@ def check_headings(headers: pd.DataFrame, counts: pd.DataFrame) -> list[Check]:
     """Whether the released lists of headings and their yield are what the paper says.
 
     A heading that several pairs list may count once or with each: where one of the two numbers fits alone the
-    check cannot tell.
+    check is inconclusive.
 
     ``headers``: ``pair`` and ``header``, a row for each heading of each pair; ``counts``: with ``suitable``.
     """

@@ -103,7 +103,7 @@ def best_everywhere(
 
     It holds where its lead over every rival is established in every group. That needs no correction, as all
     the leads must be. It fails where a rival's lead over it is established in a group; one would do, so these
-    intervals are corrected for the number of groups and rivals. Else it is undecided.
+    intervals are corrected for the number of groups and rivals. Else it is inconclusive.
 
     ``rows``: scores of each of the rivals, all with the same groups. ``first``: the one that is claimed to be
     best. ``name``, ``claim``: see :class:`radeval_lib.study.checks.Check`.

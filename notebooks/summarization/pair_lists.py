@@ -124,7 +124,7 @@ def check_numbers_of_kinds(lists: PairLists) -> list[Check]:
     """Whether as many modalities, anatomies and pairs are listed as the paper says, and the same.
 
     *New* may be all that the data set lists, or what is listed beside X-ray, chest and X-ray Chest, which
-    MIMIC-CXR had already: where the two readings differ the check cannot tell.
+    MIMIC-CXR had already: where the two readings differ the check is inconclusive.
     """
     said = quoted("rrs.claim_new")
     (modalities, bodies), (new_modalities, new_bodies) = kinds(lists.all), kinds(lists.from_mimic_iii)

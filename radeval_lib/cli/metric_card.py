@@ -163,7 +163,7 @@ def metric_card(
     The function takes a reference and a candidate and returns a number. A metric in another language is run
     with --command or, scored elsewhere, is given by --pairs and --scores. The card says what such a test can
     tell; how the metric agrees with radiologists (RadPref) and with counted facts (MTS-Dialog) beside all
-    recorded metrics; which simple edits it detects; and how it behaves. Without a data root, only generated
+    stored metrics; which simple edits it detects; and how it behaves. Without a data root, only generated
     reports are edited.
     """
     from radeval_lib import atomic

@@ -56,7 +56,7 @@ def names() -> list[str]:
 
 @lru_cache(maxsize=8)
 def load(name: str) -> Recording:
-    """A recorded set.
+    """A stored set.
 
     Raises
     ------
@@ -85,12 +85,12 @@ def load(name: str) -> Recording:
 
 
 def files(name: str) -> list[Path]:
-    """The tables of a recorded set."""
+    """The tables of a stored set."""
     return [RECORDED / file for file in load(name).about["tables"]]
 
 
 def column(placeholders: Iterable[str], name: str) -> np.ndarray:
-    """A recorded column's values of candidates by their placeholders, float64 of shape (texts,).
+    """A stored column's values of candidates by their placeholders, float64 of shape (texts,).
 
     Raises
     ------
@@ -112,7 +112,7 @@ def column(placeholders: Iterable[str], name: str) -> np.ndarray:
 
 
 def records(name: str) -> list[Any]:
-    """The records of a recorded set, in the order in which its own loader gives them.
+    """The records of a stored set, in the order in which its own loader gives them.
 
     Raises
     ------

@@ -1,7 +1,7 @@
 """How a metric agrees with people, beside every metric that is recorded, and what such a test can tell.
 
 Scores are oriented (higher is better) in all that follows. Cases are resampled whole; the family of tests
-that is declared beforehand is the difference in τ_b with the mean grade to every recorded metric.
+that is declared beforehand is the difference in τ_b with the mean grade to every stored metric.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ _CHOICES_PERMUTED = 200  # of these, also for choices, whose ties are decided in
 
 
 def rivals(recording: Recording, without: str) -> dict[str, FloatArray]:
-    """Oriented scores of every recorded metric by its title, but of the one that the card is about."""
+    """Oriented scores of every stored metric by its title, but of the one that the card is about."""
     return {
         by_name.get(name).title or name: oriented(recording, name)
         for name in recording.about["columns"]
@@ -44,19 +44,19 @@ def rivals(recording: Recording, without: str) -> dict[str, FloatArray]:
 
 
 def oriented(recording: Recording, name: str) -> FloatArray:
-    """A recorded metric's scores, higher is better."""
+    """A stored metric's scores, higher is better."""
     return recording.table[name].to_numpy(np.float64) * by_name.get(name).sign()
 
 
 class RadPrefAgreement:
-    """A metric on the rated candidates of RadPref, beside the recorded metrics.
+    """A metric on the rated candidates of RadPref, beside the stored metrics.
 
     Each method makes a part of the card's JSON. A list has a row per metric with ``metric``, ``value``, and
     ``low`` and ``high``, its 95% interval from drawing cases, unless the method says otherwise.
 
     Parameters
     ----------
-    table : rows of the recorded set, one per candidate, with ``case``, ``set``, ``grade_1`` to ``grade_3``,
+    table : rows of the stored set, one per candidate, with ``case``, ``set``, ``grade_1`` to ``grade_3``,
         ``reference_words`` and ``candidate_words``; a set has two candidates, which are compared.
     scores : oriented scores of every metric by its name, shape (rows,) each.
     name : the card's metric, one of ``scores``.
@@ -104,7 +104,7 @@ class RadPrefAgreement:
         )
 
     def power(self) -> dict[str, Any]:
-        """The difference in τ_b that a test finds with a power of 80%, over all pairs of recorded metrics.
+        """The difference in τ_b that a test finds with a power of 80%, over all pairs of stored metrics.
 
         ``alone`` and ``corrected`` are quartiles of it at the level 0.05, and at that level divided by the
         number of comparisons, ``family``, as the first test by Holm; ``compared`` counts the pairs.

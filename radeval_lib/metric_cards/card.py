@@ -149,7 +149,7 @@ def metric_card(
     root, scorer = root_of(data_root), subject.scorer
     recorded = {name: recordings.load(name) for name in (pairs.RATED if rated else ())}
     held = people.checked_scores(known or {}, recorded)
-    if own := subject.own:  # a metric of this library meets rated sets by its recorded scores alone
+    if own := subject.own:  # a metric of this library meets rated sets by its stored scores alone
         scored_before = {name: one for name, one in recorded.items() if own in one.about["columns"]}
         held |= {name: one.table[own].to_numpy() for name, one in scored_before.items()}
     frame = pairs.build(root, quick=quick, rated=[name for name in recorded if name not in held])

@@ -27,7 +27,7 @@ class Row(NamedTuple):
 
 
 class Forest(NamedTuple):
-    """The differences in τ_b to every recorded metric: rows, the largest first; ticks with their places, the
+    """The differences in τ_b to every stored metric: rows, the largest first; ticks with their places, the
     height and the place of 0 in pixels."""
 
     rows: list[Row]

@@ -19,7 +19,7 @@ TUNED = {
 
 
 def verdict(card: dict[str, Any]) -> dict[str, list[str]]:
-    """The recorded metrics by how the card's metric compares: ``better``, ``worse`` or ``open``."""
+    """The stored metrics by how the card's metric compares: ``better``, ``worse`` or ``open``."""
     sides: dict[str, list[str]] = {"better": [], "worse": [], "open": []}
     for row in compared(card):
         sure = row["p_holm"] < LEVEL
@@ -28,7 +28,7 @@ def verdict(card: dict[str, Any]) -> dict[str, list[str]]:
 
 
 def compared(card: dict[str, Any]) -> list[dict[str, Any]]:
-    """The rows of recorded metrics that the card's metric was tested against; none where no test was made."""
+    """The rows of stored metrics that the card's metric was tested against; none where no test was made."""
     rows = (card["radpref"] or {}).get("by_grade", [])
     return [row for row in rows if "p_holm" in row]
 
@@ -54,7 +54,7 @@ def power_sentences(card: dict[str, Any]) -> tuple[str, str]:
         f"metrics in τ_b is detected four times in five where it is at least {alone['median']:.2f}."
     )
     more = (
-        f"This is the median over {power['compared']} pairs of recorded metrics ({alone['lowest']:.2f} for "
+        f"This is the median over {power['compared']} pairs of stored metrics ({alone['lowest']:.2f} for "
         f"two nearly alike, {alone['upper_quartile']:.2f} in the upper quarter, {alone['highest']:.2f} at "
         f"most); for the first of {power['family']} comparisons by Holm, it is {corrected['median']:.2f} "
         f"({corrected['highest']:.2f} at most). Scores that have nothing to do with the grades reach a τ_b "

@@ -21,7 +21,7 @@ from radeval_lib.registry import check_cited
 KINDS = ("table", "figure", "worked_example", "definition", "claim", "guideline")
 IMPLEMENTABLE = ("worked_example", "definition", "guideline")
 LEGIBLE = ("full", "partial", "no")
-LEVELS = ("print", "released", "data", "implementation")
+LEVELS = ("printed", "released", "data", "implementation")
 """What an exhibit may leave unchecked something on."""
 
 
@@ -98,9 +98,9 @@ PAPERS: dict[str, str] = _names()
 
 
 def level_of(evidence: str) -> str:
-    """What the ledger and the papers' discrepancies distinguish: ``print``, ``released`` or, of any other
+    """What the ledger and the papers' discrepancies distinguish: ``printed``, ``released`` or, of any other
     evidence, ``data``."""
-    return evidence if evidence in ("print", "released") else "data"
+    return evidence if evidence in ("printed", "released") else "data"
 
 
 @dataclass(frozen=True)
@@ -118,7 +118,7 @@ class Exhibit:
         values; the rest are data sets, models or people.
     from_print : ``yes``, ``partly`` or ``no``, and how: whether the printed numbers alone determine it.
     notebook : path below ``notebooks/`` without the ending.
-    remaining : what is left unchecked on ``print``, on ``released`` numbers, on ``data``, and what of a
+    remaining : what is left unchecked on ``printed``, on ``released`` numbers, on ``data``, and what of a
         definition the ``implementation`` leaves out.
     unchecked : the statements or settings that this is, one by one, to be counted; of a transcribed table the
         cells are counted instead.

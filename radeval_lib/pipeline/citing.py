@@ -97,7 +97,7 @@ def of_result(result: Result) -> str:
     entry = exhibit(result.exhibit)
     made = result.provenance["code"]
     commit = made["commit"] or ""
-    came_out = f"{result.verdict} ({result.evidence})" if result.evidence != "none" else result.verdict
+    came_out = f"{result.verdict} ({result.evidence})" if result.evidence != "definition" else result.verdict
     title = f"{PAPERS[entry.paper]}, {entry.heading}: {came_out}. In: {about()['title']}"
     citation = bibtex(
         place_of(result).replace("result-", "radeval-", 1),

@@ -61,7 +61,7 @@ def _data_line(graph: Graph) -> str:
     """The line on data sets."""
     sets = missing_files(graph)
     if not sets:
-        return "Data: every role is filled by the generator or by recorded scores; no data set is needed."
+        return "Data: every role is filled by the generator or by stored scores; no data set is needed."
     missing = [f"{name} ({load_manifest(name).access})" for name, wrong in sets.items() if wrong]
     other = [
         f"{file.path}: {file.detail}" for wrong in sets.values() for file in wrong if file.state == "mismatch"

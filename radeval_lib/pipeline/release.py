@@ -49,7 +49,7 @@ def write(profile: Profile, data_root: Path | None, target: Path) -> None:
 
 
 def refuse_out_of_date(profile: Profile) -> None:
-    """Refuse a release of an edition whose recorded scores the code would not give.
+    """Refuse a release of an edition whose stored scores the code would not give.
 
     Raises
     ------
@@ -59,7 +59,7 @@ def refuse_out_of_date(profile: Profile) -> None:
     for name, metrics in recordings.of_edition(profile.roles.values(), profile.needs_data_root).items():
         if stale := recordings.out_of_date(name, metrics):
             raise ReleaseError(
-                f"recorded scores are out of date: {listed(stale)}",
+                f"stored scores are out of date: {listed(stale)}",
                 name,
                 f"`radbook record {name}` scores it again; of a frozen set, see data_manifests/recorded.",
             )
@@ -72,7 +72,7 @@ def report(profile: Profile, data_root: Path | None, sums: str) -> tuple[str, st
     Raises
     ------
     ReleaseError
-        If recorded scores are out of date, the book is not as it was rendered, or what was in its reach
+        If stored scores are out of date, the book is not as it was rendered, or what was in its reach
         cannot be searched for as it was then.
     """
     output_dir = BUILD / profile.name

@@ -36,7 +36,7 @@ _MATHJAX = ("tex-chtml.js", "output/chtml/fonts/woff-v2/*.woff")
 
 def settings(edition: str = "") -> str:
     """Jupyter Book's settings with a footer that names licences, the edition (a profile) and the last commit,
-    with the commit's date; and the recorded scores of the edition that the code would not give.
+    with the commit's date; and the stored scores of the edition that the code would not give.
 
     The date is the commit's, so that the same state of the repository gives the same bytes.
     """
@@ -83,9 +83,9 @@ def _downloads(output_dir: Path) -> Iterator[tuple[str, bytes]]:
         yield f"_extra/results/{path.with_suffix('.csv').name}", _csv(numbers)
     for key in filter(has_numbers, ledger()):
         numbers = numbers_of(key)
-        yield f"_extra/results/{key}.printed.csv", _csv(numbers)
+        yield f"_extra/results/{key}.transcribed.csv", _csv(numbers)
         text = json.dumps(numbers.to_dict("records"), ensure_ascii=False, indent=1)
-        yield f"_extra/results/{key}.printed.json", f"{text}\n".encode()
+        yield f"_extra/results/{key}.transcribed.json", f"{text}\n".encode()
     for name, path in notebooks().items():
         yield f"_extra/sources/{name}.md", path.read_bytes()
     folder = Path(mathjax.__file__).parent / "static" / "mathjax" / "es5"

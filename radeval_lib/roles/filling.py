@@ -30,7 +30,7 @@ from radeval_lib.text_format import joined
 
 HALVES = ("odd", "even")
 """In place of a scale: the half of a collection of reports whose plain edits fill a role of texts."""
-_FILL = "Name a data set, `recorded/` and a recorded set, or `absent` for it in the profile."
+_FILL = "Name a data set, `recorded/` and a stored set, or `absent` for it in the profile."
 
 
 def load(
@@ -138,7 +138,7 @@ def _of_role(found: list[Any], wanted: type[Any], role: str, filler: str, root: 
 def present(filler: str, root: Path | None) -> str:
     """The parts of a filler that can be loaded, joined by ``+`` as before; empty if none can.
 
-    A data set counts as present if the data root holds any of its files. The generator and recorded sets are
+    A data set counts as present if the data root holds any of its files. The generator and stored sets are
     always present; so is an unknown name, which :func:`load` refuses.
     """
     parts = (part for part in filler.split("+") if _is_present(part, root))

@@ -14,7 +14,7 @@ from radeval_lib.errors import PrintedError
 from radeval_lib.papers.printed_numbers import Printed, parse, printed_in, released, require_columns
 from radeval_lib.papers.rounding import rounding_range
 from radeval_lib.stats.estimates import Estimate
-from radeval_lib.study.verdicts import CANNOT_TELL, FAILS, HOLDS
+from radeval_lib.study.verdicts import FAILS, HOLDS, INCONCLUSIVE
 from radeval_lib.text_format import out_of
 
 if TYPE_CHECKING:
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 # Slack for binary floating point at the very edge of a rounding interval.
 _EDGE = 1e-9
-# A comparison that would accept this share of the values that a quantity can take, or more, cannot tell.
+# A comparison that would accept this share of the values that a quantity can take, or more, is inconclusive.
 WIDEST = 0.25
 ABSENT = "absent"
 
@@ -59,7 +59,8 @@ class Check:
         the claim is about, so that it counts as unchecked.
     needed : whether the exhibit needs it. A lead that the paper does not claim is not needed.
     cells : the printed cells that it compares, each by its values in the key columns of its table.
-    cause : why it fails, by its name under ``discrepancies`` in ``paper.yml``; empty where nothing is known.
+    discrepancy : why it fails, by its name under ``discrepancies`` in ``paper.yml``; empty where nothing is
+        known.
     """
 
     key: Key
@@ -73,7 +74,7 @@ class Check:
     aspect: str = ""
     needed: bool = True
     cells: tuple[tuple[str, ...], ...] = ()
-    cause: str = ""
+    discrepancy: str = ""
 
     @property
     def name(self) -> str:
@@ -92,7 +93,7 @@ class Check:
 
     @property
     def holds(self) -> bool | None:
-        """Whether it holds or fails; None where it cannot tell."""
+        """Whether it holds or fails; None where it is inconclusive."""
         return {HOLDS: True, FAILS: False}.get(self.outcome)
 
 
@@ -118,7 +119,8 @@ def check_value(
 
     It holds where the computed interval (a point, if ``computed`` is a float) meets the interval of numbers
     that round to the printed one. Where the interval covers a quarter (:data:`WIDEST`) or more of the values
-    that the quantity can take, meeting it says nothing, and the check cannot tell; missing it still fails.
+    that the quantity can take, meeting it says nothing, and the check is inconclusive; missing it still
+    fails.
 
     Parameters
     ----------
@@ -157,7 +159,7 @@ def check_value(
         words += f" [{', '.join(ends)}]"
     outcome = FAILS
     if low <= cell.high + _EDGE and high >= cell.low - _EDGE:
-        outcome = CANNOT_TELL if _accepts_too_much(low, high, cell, possible) else HOLDS
+        outcome = INCONCLUSIVE if _accepts_too_much(low, high, cell, possible) else HOLDS
     key, compared = Key.of(name), _places(cells or [cell])
     return Check(key, cell.text, words, outcome, cell.value, value, low, high, cells=compared)
 
@@ -184,12 +186,12 @@ def check_statement(
     ----------
     claim : what the paper says, in its words or close to them.
     finding : what follows, in words that the caller made from computed values.
-    holds : whether the finding supports the claim, None where it cannot tell; computed, never typed. A
+    holds : whether the finding supports the claim, None where it is inconclusive; computed, never typed. A
         one-sided bound on one printed number supports little: :func:`at_most`.
     cells : printed cells that are compared.
     absent : whether the data have nothing that the claim is about.
     """
-    outcome = CANNOT_TELL if holds is None else HOLDS if holds else FAILS
+    outcome = INCONCLUSIVE if holds is None else HOLDS if holds else FAILS
     return Check(Key.of(name), claim, finding, outcome, aspect=ABSENT if absent else "", cells=_places(cells))
 
 
@@ -253,8 +255,8 @@ def check_readings(
 ) -> Check:
     """A printed number against what each open reading of it gives, by the reading's name.
 
-    It holds where all readings give it, fails where it fails under all, and cannot tell otherwise; ``note``
-    ends what was found.
+    It holds where all readings give it, fails where it fails under all, and is inconclusive otherwise;
+    ``note`` ends what was found.
     """
     checks = {reading: check_value(name, cell, value) for reading, value in computed.items()}
     words = "; ".join(f"{check.computed} ({reading})" for reading, check in checks.items())
@@ -286,7 +288,7 @@ def check_bounds(
     """Whether printed numbers lie within bounds that mathematics sets.
 
     It fails where a number lies outside its bound, and holds only where each bound alone accepts less than
-    :data:`WIDEST` of the values that its number could take; else it cannot tell. The shares are not
+    :data:`WIDEST` of the values that its number could take; else it is inconclusive. The shares are not
     multiplied: wide bounds show nothing about any one cell, however many there are, and the cells of a table
     are not independent. Cells that keep to a bound which excludes no value of theirs are left out, as are
     those that are not legible.

@@ -18,7 +18,7 @@ from radeval_lib.papers.printed_numbers import AS_PRINTED, has_numbers, origin_o
 from radeval_lib.study import verdicts
 from radeval_lib.study.checks import Check
 from radeval_lib.study.judging import counted_outcome
-from radeval_lib.study.printed_tables import causes_in_cells, cell_by_cell, is_shown_by_cells, place_of
+from radeval_lib.study.printed_tables import cell_by_cell, discrepancies_in_cells, is_shown_by_cells, place_of
 from radeval_lib.study.profiles import command
 from radeval_lib.study.results import Result
 from radeval_lib.study.superiority import superiority_words
@@ -28,33 +28,31 @@ from radeval_lib.text_format import in_words, long_date
 MOST_CHECKS = 1
 """The most that a page shows of an exhibit, folded; the audit has all."""
 MOST_LISTED = 2
-"""The most failing checks with one cause that a page names."""
+"""The most failing checks with one discrepancy that a page names."""
 MOST_FILES = 4
 """The most data files of a result that a page names; its JSON has all."""
 RECORD = "Details"
 """What the folded line beside every exhibit is called."""
-CAUSE_WORDS = {
+DISCREPANCY_WORDS = {
     "paper": "paper",
     "text": "in our text of the paper, not in the paper",
-    "definition": "an open convention",
+    "convention": "an open convention",
     "rounding": "the last digit",
     "": "not known",
 }
-"""Kinds of cause as a reader sees them; no kind is that of what nothing explains."""
+"""Kinds of discrepancy as a reader sees them; no kind is that of what nothing explains."""
 
 
 def _counted(total: int, part: int, singular: str, plural: str) -> str:
     """``2 of 5 checks fail``, ``the check fails``, ``both checks fail``, ``all 5 checks fail``."""
     if part < total:
         return f"{part} of {total} checks {singular if part == 1 else plural}"
-    if singular == verdicts.CANNOT_TELL and total > 1:
-        return f"{'neither check' if total == 2 else f'none of the {total} checks'} can tell"
     each = {1: "the check", 2: "both checks"}.get(total, f"all {total} checks")
     return f"{each} {singular if total == 1 else plural}"
 
 
 def rests_on(result: Result) -> str:
-    """What a result rests on, in words; of recorded scores, with the day on which they were made."""
+    """What a result rests on, in words; of stored scores, with the day on which they were made."""
     words = verdicts.RESTS_ON[result.evidence]
     if result.evidence != "recorded":
         return words
@@ -87,17 +85,21 @@ def verdict_sentence(result: Result) -> str:
 
 
 def _found(result: Result) -> str:
-    """How many checks fail, or else hold, and how many cannot tell, as they count for the verdict."""
+    """How many checks fail, or else hold, and how many are inconclusive, as they count for the verdict."""
     total = len(result.checks)
-    counts = Counter(counted_outcome(check, result.causes) for check in result.checks)
-    undetermined = counts[verdicts.CANNOT_TELL]
+    counts = Counter(counted_outcome(check, result.discrepancies) for check in result.checks)
+    undetermined = counts[verdicts.INCONCLUSIVE]
     if undetermined == total:
-        return _counted(total, undetermined, verdicts.CANNOT_TELL, verdicts.CANNOT_TELL)
+        return _counted(total, total, "is inconclusive", "are inconclusive")
     fails = counts[verdicts.FAILS]
     found = _counted(
         total, fails or counts[verdicts.HOLDS], *(("fails", "fail") if fails else ("holds", "hold"))
     )
-    return f"{found} and {undetermined} cannot tell" if undetermined else found
+    return (
+        f"{found} and {undetermined} {'is' if undetermined == 1 else 'are'} inconclusive"
+        if undetermined
+        else found
+    )
 
 
 def css_class(words: str) -> str:
@@ -148,23 +150,25 @@ def _listed(result: Result, checks: Sequence[Check], reason: str) -> str:
 
 
 def _failing(result: Result) -> dict[str, list[Check]]:
-    """The checks that fail, by the name of their cause."""
+    """The checks that fail, by the name of their discrepancy."""
     groups: dict[str, list[Check]] = {}
     for check in result.with_outcome(verdicts.FAILS):
-        groups.setdefault(check.cause, []).append(check)
+        groups.setdefault(check.discrepancy, []).append(check)
     return groups
 
 
 def _differences(result: Result, letters: Mapping[str, str]) -> str:
-    """The checks that fail, by cause: first those with ``letters``, which are notes to cells of a table."""
+    """The checks that fail, by discrepancy: first those with ``letters``, notes to cells."""
     reasons = {
-        name: f"<em>{CAUSE_WORDS[cause.kind].capitalize()}:</em> {escape(cause.explanation)}"
-        for name, cause in result.causes.items()
+        name: f"<em>{DISCREPANCY_WORDS[known.kind].capitalize()}:</em> {escape(known.explanation)}"
+        for name, known in result.discrepancies.items()
     }
     unknown = "" if result.kind == "other data" else "<em>Cause not known.</em>"
     noted, others = list[str](), list[str]()
-    for cause, checks in _failing(result).items():
-        (noted if cause in letters else others).append(_listed(result, checks, reasons.get(cause, unknown)))
+    for discrepancy, checks in _failing(result).items():
+        (noted if discrepancy in letters else others).append(
+            _listed(result, checks, reasons.get(discrepancy, unknown))
+        )
     return "".join(
         f"{opening}{''.join(listed)}{closing}"
         for opening, listed, closing in (('<ol type="a">', noted, "</ol>"), ("<ul>", others, "</ul>"))
@@ -173,15 +177,15 @@ def _differences(result: Result, letters: Mapping[str, str]) -> str:
 
 
 def exhibit_html(result: Result) -> str:
-    """A result as a page shows it: the verdict in a line and failing checks with their causes; the table as
-    printed and recomputed, where there is one; all else folded."""
+    """A result as a page shows it: the verdict in a line and failing checks with their discrepancies; the
+    table as printed and recomputed, where there is one; all else folded."""
     entry = exhibit(result.exhibit)
     covered = result.coverage.words if result.coverage else ""
     box = verdict_badge(result.verdict, result.outcome, covered)
     box += f" <strong>{paper_prefix(entry)}{escape(entry.heading)}.</strong> "
     by_cells = is_shown_by_cells(result)
-    in_cells = causes_in_cells(result) if by_cells else set()
-    noted = [cause for cause in _failing(result) if cause in in_cells]
+    in_cells = discrepancies_in_cells(result) if by_cells else set()
+    noted = [discrepancy for discrepancy in _failing(result) if discrepancy in in_cells]
     letters = dict(zip(noted, ascii_lowercase, strict=False))
     cells = cell_by_cell(result, letters) if by_cells else ""
     box += f"{escape(verdict_sentence(result))}{_differences(result, letters)}"
@@ -252,7 +256,7 @@ def _files(result: Result) -> str:
     """Links to a result's numbers, and to those that the paper, or its repository, has of the exhibit."""
     folder = "../../results"  # pages stand in notebooks/<folder>/
     shown = f"{_links(f'{folder}/{result.name}')} of what is shown"
-    printed = f"; {_links(f'{folder}/{result.exhibit}.printed')} of what "
+    printed = f"; {_links(f'{folder}/{result.exhibit}.transcribed')} of what "
     printed += "is printed" if origin_of(result.exhibit) == AS_PRINTED else "the repository has"
     return f"{shown}{printed if has_numbers(result.exhibit) else ''}"
 

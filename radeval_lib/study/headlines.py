@@ -81,10 +81,10 @@ def hand_over(
     ----------
     headline : its id.
     evidence : what the data of the numbers are, one of :data:`~radeval_lib.study.verdicts.EVIDENCE`.
-    holds : whether they support the sentence; None where they cannot tell.
+    holds : whether they support the sentence; None where they are inconclusive.
     texts : a text for each name in the sentence and its line; others are kept, and not shown.
     sample, instrument : on how many of what the numbers rest, and what computed them, in words.
-    roles : of the data that they rest on, besides recorded scores and the cells that made the models;
+    roles : of the data that they rest on, besides stored scores and the cells that made the models;
         default: what the statements behind it have read (:mod:`radeval_lib.study.tracing`).
     models : roles of the models that they rest on, if these are not all that was read; cells that made none
         of these are left out.

@@ -1,4 +1,4 @@
-"""What the checks of an exhibit come to: their causes, the verdict that they earn, and their coverage."""
+"""What the checks of an exhibit come to: discrepancies, the verdict that they earn, and coverage."""
 
 from __future__ import annotations
 
@@ -15,29 +15,31 @@ from radeval_lib.study import verdicts
 from radeval_lib.study.checks import ABSENT, Check
 from radeval_lib.study.verdicts import Coverage
 
-OPEN_CONVENTION = "definition"
-CAUSES = ("paper", "text", OPEN_CONVENTION, "rounding")
-_CONTRADICT_NOTHING = (OPEN_CONVENTION, "text")
+OPEN_CONVENTION = "convention"
+DISCREPANCY_KINDS = ("paper", "text", OPEN_CONVENTION, "rounding")
+_CONTRADICTS_NOTHING = (OPEN_CONVENTION, "text")
 
 
 @dataclass(frozen=True)
-class Cause:
-    """Why checks fail: its kind, one of :data:`CAUSES`, and the reason in a sentence or two."""
+class Discrepancy:
+    """Why checks fail: its kind, one of :data:`DISCREPANCY_KINDS`, and the reason in a sentence or two."""
 
     kind: str
     explanation: str
 
 
-def judge(kind: str, checks: Sequence[Check], causes: Mapping[str, Cause], *, as_source: bool = True) -> str:
+def judge(
+    kind: str, checks: Sequence[Check], discrepancies: Mapping[str, Discrepancy], *, as_source: bool = True
+) -> str:
     """The verdict that checks earn (CONTRIBUTING.md, The words).
 
     A check that fails by a convention that the paper leaves open, or by noise in our copy of it, contradicts
-    nothing: for the verdict it cannot tell.
+    nothing: for the verdict it is inconclusive.
 
     Parameters
     ----------
     kind : of the result, one of :data:`radeval_lib.study.verdicts.KINDS`.
-    causes : the known causes of failing checks, by the names that the checks have for them.
+    discrepancies : the known discrepancies of failing checks, by the names that the checks have for them.
     as_source : whether the notebook's cells are those of its source.
 
     Raises
@@ -58,23 +60,23 @@ def judge(kind: str, checks: Sequence[Check], causes: Mapping[str, Cause], *, as
         raise ResultError(f"two checks are called {doubled[0]!r}", remedy="Give each check a key of its own.")
     if not as_source:  # whatever its cells checked, it is not what the source checks
         return verdicts.EDITED
-    counted = [(counted_outcome(check, causes), check.needed) for check in checks]
+    counted = [(counted_outcome(check, discrepancies), check.needed) for check in checks]
     return verdicts.verdict(kind, verdicts.outcome(counted))
 
 
-def counted_outcome(check: Check, causes: Mapping[str, Cause]) -> str:
+def counted_outcome(check: Check, discrepancies: Mapping[str, Discrepancy]) -> str:
     """A check's outcome as it counts towards a verdict: what fails by an open convention, or by noise in our
-    copy of the paper, cannot tell."""
-    contradicts_nothing = check.cause and causes[check.cause].kind in _CONTRADICT_NOTHING
-    return verdicts.CANNOT_TELL if contradicts_nothing else check.outcome
+    copy of the paper, is inconclusive."""
+    contradicts_nothing = check.discrepancy and discrepancies[check.discrepancy].kind in _CONTRADICTS_NOTHING
+    return verdicts.INCONCLUSIVE if contradicts_nothing else check.outcome
 
 
 def explains(entry: Mapping[str, Any], exhibit_id: str, evidence: str, check: Check) -> bool:
     """Whether a discrepancy of ``paper.yml`` explains a check: each of its places names an exhibit, the level
-    of evidence, ``print`` unless it names another, and the keys that are meant, field by field."""
+    of evidence, ``printed`` unless it names another, and the keys that are meant, field by field."""
     return any(
         place["exhibit"] == exhibit_id
-        and place.get("evidence", "print") == level_of(evidence)
+        and place.get("evidence", "printed") == level_of(evidence)
         and all(
             getattr(check.key, field) in place[field] for field in ("what", "row", "column") if field in place
         )
@@ -82,10 +84,10 @@ def explains(entry: Mapping[str, Any], exhibit_id: str, evidence: str, check: Ch
     )
 
 
-def with_causes(
+def with_discrepancies(
     exhibit_id: str, evidence: str, checks: Sequence[Check]
-) -> tuple[tuple[Check, ...], dict[str, Cause]]:
-    """The checks, those that fail with their cause where it is known, and these causes by their name:
+) -> tuple[tuple[Check, ...], dict[str, Discrepancy]]:
+    """The checks, those that fail with their discrepancy where it is known, and these by their name:
     ``discrepancies`` in the paper's ``paper.yml``; a ResultError where two of them explain one check."""
     known = paper(exhibit_id.partition(".")[0]).get("discrepancies") or {}
     named = []
@@ -93,16 +95,18 @@ def with_causes(
         found = [name for name, entry in known.items() if explains(entry, exhibit_id, evidence, check)]
         if len(found) > 1:
             raise ResultError(
-                f"{check.name!r} has the causes {' and '.join(found)}",
+                f"{check.name!r} has the discrepancies {' and '.join(found)}",
                 display_path(file_of(exhibit_id.partition(".")[0])),
                 "Let one of them alone name the check.",
             )
-        named.append(replace(check, cause=found[0] if found and check.outcome == verdicts.FAILS else ""))
-    causes = {
-        name: Cause(known[name]["cause"], " ".join(known[name]["explanation"].split()))
-        for name in dict.fromkeys(check.cause for check in named if check.cause)
+        named.append(
+            replace(check, discrepancy=found[0] if found and check.outcome == verdicts.FAILS else "")
+        )
+    discrepancies = {
+        name: Discrepancy(known[name]["kind"], " ".join(known[name]["explanation"].split()))
+        for name in dict.fromkeys(check.discrepancy for check in named if check.discrepancy)
     }
-    return tuple(named), causes
+    return tuple(named), discrepancies
 
 
 def coverage(exhibit_id: str, evidence: str, checks: Sequence[Check]) -> Coverage | None:
@@ -112,7 +116,7 @@ def coverage(exhibit_id: str, evidence: str, checks: Sequence[Check]) -> Coverag
     if not checks:
         return None
     entry = exhibit(exhibit_id)
-    leads = sum(not check.needed and check.outcome == verdicts.CANNOT_TELL for check in checks)
+    leads = sum(not check.needed and check.outcome == verdicts.INCONCLUSIVE for check in checks)
     if cells := set(cells_of(exhibit_id) if entry.kind in ("table", "figure") else ()):
         compared = [{cell for cell in cells if check.compares(cell)} for check in checks]
         beside = sum(not of_check for of_check in compared)

@@ -128,7 +128,7 @@ class PageRun(runs.Run):
                     "Name both under `implemented`.",
                 )
             left = exhibit(exhibit_id).remaining.get("implementation", "")
-            with self.exhibit(exhibit_id, "none", remaining=left) as shown:
+            with self.exhibit(exhibit_id, "definition", remaining=left) as shown:
                 shown.rebuilt = table
 
     def claim(self, name: str, *parts: bool | Check | None) -> HTML | None:

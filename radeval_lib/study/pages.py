@@ -127,7 +127,7 @@ def _verdict_cell(row: Any) -> str:
     fails = f"{row.failing} {'fails' if row.failing == 1 else 'fail'}" if row.failing else ""
     if row.failing > row.failures:
         fails += f" for {in_words(row.failures)} reason{'s' if row.failures > 1 else ''}"
-    parts = [fails, f"{row.undetermined} cannot tell" if row.undetermined else ""]
+    parts = [fails, f"{row.undetermined} inconclusive" if row.undetermined else ""]
     found = " and ".join(part for part in parts if part)
     counted = (
         f"{row.checks} {'check' if row.checks == 1 else 'checks'}{f', of which {found}' if found else ''}"
@@ -156,7 +156,7 @@ def audit_table(checks: pd.DataFrame) -> HTML:
         [
             escape(r.paper),
             link(r.notebook, r.anchor, r.label) + muted(f"[{r.exhibit}.{r.evidence}]"),
-            escape(r.check if r.evidence == "print" else f"{r.check} ({r.evidence})"),
+            escape(r.check if r.evidence == "printed" else f"{r.check} ({r.evidence})"),
             escape(r.printed),
             escape(r.follows),
             marked(r.outcome),

@@ -16,7 +16,7 @@ from IPython.display import HTML
 from radeval_lib.interactive import search_table
 from radeval_lib.papers.exhibits import PAPERS
 from radeval_lib.papers.printed_numbers import paper as described
-from radeval_lib.study.exhibit_html import CAUSE_WORDS, in_quotes
+from radeval_lib.study.exhibit_html import DISCREPANCY_WORDS, in_quotes
 from radeval_lib.study.pages import link, muted
 from radeval_lib.study.scorecards import failing
 from radeval_lib.text_format import joined
@@ -37,23 +37,23 @@ class PaperFinding:
     Attributes
     ----------
     paper : its title.
-    explanation, cause : in words, and the kind of cause; both empty where nothing is known.
+    explanation, kind : in words, and the kind of discrepancy; both empty where nothing is known.
     changes : one of :data:`CHANGES`.
     checks : those rows of the audit.
     """
 
     paper: str
     explanation: str
-    cause: str
+    kind: str
     changes: str
     checks: pd.DataFrame
 
 
-def _changes(paper: str, cause: str) -> str:
+def _changes(paper: str, discrepancy: str) -> str:
     """What a known discrepancy changes; what nobody explained changes a number."""
     key = next(key for key, title in PAPERS.items() if title == paper)
     known = described(key).get("discrepancies") or {}
-    return str(known[cause]["changes"]) if cause else "number"
+    return str(known[discrepancy]["changes"]) if discrepancy else "number"
 
 
 def ranked_findings(checks: pd.DataFrame) -> list[PaperFinding]:
@@ -61,11 +61,11 @@ def ranked_findings(checks: pd.DataFrame) -> list[PaperFinding]:
     found = []
     for (paper, _), rows in failing(checks).groupby(["paper", "reason"], sort=False):
         first = rows.iloc[0]
-        changes = _changes(str(paper), first["cause"])
+        changes = _changes(str(paper), first["discrepancy"])
         found.append(PaperFinding(str(paper), first["explanation"], first["kind"], changes, rows))
 
     def rank(finding: PaperFinding) -> tuple[int, bool, int]:
-        return list(CHANGES).index(finding.changes), finding.cause != "paper", -len(finding.checks)
+        return list(CHANGES).index(finding.changes), finding.kind != "paper", -len(finding.checks)
 
     return sorted(found, key=rank)
 
@@ -110,14 +110,14 @@ def findings(checks: pd.DataFrame, changes: str) -> HTML:
 
 
 def findings_table(checks: pd.DataFrame) -> HTML:
-    """Every finding, to search: where it is, its cause, what it changes, and the first of its numbers."""
+    """Every finding, to search: where it is, its kind, what it changes, and the first of its numbers."""
     rows = [
         [
             f"{escape(finding.paper)}, {_where(finding)}",
             escape(finding.explanation) + muted(_instance(finding)),
-            CAUSE_WORDS[finding.cause],
+            DISCREPANCY_WORDS[finding.kind],
             CHANGES[finding.changes] if finding.explanation else "",
         ]
         for finding in ranked_findings(checks)
     ]
-    return search_table(["where", "what fails, and why", "cause", "changes"], rows, "a result")
+    return search_table(["where", "what fails, and why", "kind", "changes"], rows, "a result")

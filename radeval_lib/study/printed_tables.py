@@ -30,7 +30,7 @@ MOST_OPEN = 100
 COMPARED = "compared"
 """What a cell is that a check compares with others, so that no number of its own follows."""
 _VALUE = ["printed", "value", "half_width"]
-_WORST = (verdicts.FAILS, verdicts.CANNOT_TELL, verdicts.HOLDS)
+_WORST = (verdicts.FAILS, verdicts.INCONCLUSIVE, verdicts.HOLDS)
 _ENDS = {"ci_low": "low end", "ci_high": "high end"}
 """What the ends of printed intervals are called, by their key in the transcriptions."""
 
@@ -55,8 +55,8 @@ def compared_cells(result: Result) -> pd.DataFrame:
         The table's key columns and ``printed`` (str); ``follows`` (str, what a check of this cell alone
         found), ``low`` and ``high`` (float64, its range; NaN where nothing follows), ``outcome`` (str, one of
         :data:`~radeval_lib.study.verdicts.CHECK_OUTCOMES`, :data:`COMPARED`, or empty where no check compares
-        the cell), and ``cause`` (str, by its name in ``paper.yml``). Of several checks of a cell stands the
-        first of those with the worst outcome.
+        the cell), and ``discrepancy`` (str, by its name in ``paper.yml``). Of several checks of a cell,
+        the first of those with the worst outcome is taken.
     """
     frame = printed(result.exhibit)
     keys = frame.drop(columns=_VALUE)
@@ -66,7 +66,9 @@ def compared_cells(result: Result) -> pd.DataFrame:
         met = [check for check in result.checks if is_legible and check.compares(cell)]
         own = sorted(filter(_is_of_one_cell, met), key=lambda check: _WORST.index(check.outcome))
         rows.append(_row(own[0]) if own else ("", None, None, COMPARED if met else "", ""))
-    found = pd.DataFrame(rows, columns=["follows", "low", "high", "outcome", "cause"], index=frame.index)
+    found = pd.DataFrame(
+        rows, columns=["follows", "low", "high", "outcome", "discrepancy"], index=frame.index
+    )
     return keys.join(frame["printed"]).join(found.astype({"low": "float64", "high": "float64"}))
 
 
@@ -82,10 +84,10 @@ def shown_numbers(result: Result) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=["check", "printed", "follows", "outcome"], dtype=str)
 
 
-def causes_in_cells(result: Result) -> set[str]:
-    """The causes, by name, of what fails in single cells; what fails of several together marks none."""
+def discrepancies_in_cells(result: Result) -> set[str]:
+    """The names of the discrepancies in single cells; what fails of several cells together marks none."""
     cells = compared_cells(result)
-    return set(cells.loc[cells["outcome"] == verdicts.FAILS, "cause"])
+    return set(cells.loc[cells["outcome"] == verdicts.FAILS, "discrepancy"])
 
 
 def _is_of_one_cell(check: Check) -> bool:
@@ -93,7 +95,7 @@ def _is_of_one_cell(check: Check) -> bool:
 
 
 def _row(check: Check) -> tuple[str, float | None, float | None, str, str]:
-    return check.computed, check.low, check.high, check.outcome, check.cause
+    return check.computed, check.low, check.high, check.outcome, check.discrepancy
 
 
 def cell_by_cell(result: Result, letters: Mapping[str, str]) -> str:
@@ -103,15 +105,15 @@ def cell_by_cell(result: Result, letters: Mapping[str, str]) -> str:
 
     Parameters
     ----------
-    letters : by a cause's name, the letter that its explanation has on the page; of cells that fail for no
-        known cause that of the empty name.
+    letters : by a discrepancy's name, the letter that its explanation has on the page; of cells that fail
+        for no known discrepancy that of the empty name.
     """
     cells = compared_cells(result)
-    explanations = {name: cause.explanation for name, cause in result.causes.items()}
+    explanations = {name: discrepancy.explanation for name, discrepancy in result.discrepancies.items()}
     keys = list(cells.columns[: cells.columns.get_loc("printed")])
     columns = layout_of(result.exhibit)
     shown = cells[keys].assign(
-        cell=[_cell(row, letters, explanations.get(str(row.cause), "")) for row in cells.itertuples()]
+        cell=[_cell(row, letters, explanations.get(str(row.discrepancy), "")) for row in cells.itertuples()]
     )
     rows = [key for key in keys if key not in columns]
     if not columns:
@@ -157,14 +159,18 @@ def _one_or_all(names: list[str]) -> str | list[str]:
 
 def _cell(row: object, letters: Mapping[str, str], explanation: str) -> str:
     """One cell: what is printed, and below it what follows, with its outcome as a mark and in words."""
-    text, follows, outcome, cause = (getattr(row, key) for key in ("printed", "follows", "outcome", "cause"))
+    text, follows, outcome, discrepancy = (
+        getattr(row, key) for key in ("printed", "follows", "outcome", "discrepancy")
+    )
     printed_html = escape(text)
     if not outcome:
         return f'<span class="unchecked">{printed_html}</span>'
     if outcome == COMPARED:
         return printed_html
     mark = "" if outcome == verdicts.HOLDS else f"{verdicts.MARKS[outcome]}\N{NO-BREAK SPACE}"
-    note = f"<sup>{letters[cause]}</sup>" if outcome == verdicts.FAILS and cause in letters else ""
+    note = (
+        f"<sup>{letters[discrepancy]}</sup>" if outcome == verdicts.FAILS and discrepancy in letters else ""
+    )
     title = explanation or {verdicts.FAILS: "does not follow", verdicts.HOLDS: "agrees"}.get(outcome, outcome)
     whole = re.sub(r"\[[^]]*\]", lambda interval: interval.group().replace(" ", "\u00a0"), follows)
     body = f'{mark}{printed_html}{note}<br><span class="follows">{escape(whole)}</span>'
@@ -179,7 +185,7 @@ def _legend(cells: pd.DataFrame) -> str:
     follows = (cells["follows"] != "").any()
     if follows:
         said.append(f"Below: what follows{', [its range]' if ranged else ''}.")
-    marks = {verdicts.FAILS: "differs", verdicts.CANNOT_TELL: "cannot tell"}
+    marks = {verdicts.FAILS: "differs", verdicts.INCONCLUSIVE: "inconclusive"}
     if meanings := [f"{verdicts.MARKS[key]} {word}" for key, word in marks.items() if key in outcomes]:
         said.append(f"{joined(meanings)}.")
     if COMPARED in outcomes:

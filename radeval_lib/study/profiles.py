@@ -173,7 +173,7 @@ def _check_filler(role: str, filler: str, where: str) -> None:
         stored = is_recorded(part)
         known = sorted(path.stem for path in (RECORDED if stored else DATASETS).glob("*.yml"))
         if (name := dataset_of(part)) not in known:
-            what = f"roles, {role}: no {'recorded' if stored else 'data'} set {name!r}"
+            what = f"roles, {role}: no {'stored' if stored else 'data'} set {name!r}"
             others = "" if stored else f"{SYNTHETIC}, {ABSENT}, "
             remedy = f"{meant(name, [*known, SYNTHETIC, ABSENT])}Give one of {others}{listed(known)}."
             raise ProfileError(what, where, remedy)

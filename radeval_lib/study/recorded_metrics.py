@@ -1,6 +1,6 @@
-"""Metrics and tables with recorded scores: of pairs that a recording holds, as texts or as placeholders.
+"""Metrics and tables with stored scores: of pairs that a recording holds, as texts or as placeholders.
 
-An instrument that reads by rules and was frozen before it met a test set keeps its recorded scores there
+An instrument that reads by rules and was frozen before it met a test set keeps its stored scores there
 while it is developed: they are shown in place of new ones until it is frozen and recorded again. Where a
 recording fills a role (``recorded/radpref``), placeholders stand for its texts, and metrics give the recorded
 scores.
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 
 def of_placeholders(metric: Metric, given: Iterable[str] = ()) -> Metric:
-    """The metric, which gives recorded scores to placeholders of recorded texts, and its own to texts.
+    """The metric, which gives stored scores to placeholders of recorded texts, and its own to texts.
 
     ``given``: the settings that a page asks for; those that follow from the models are the recording's.
     """
@@ -39,7 +39,7 @@ def of_placeholders(metric: Metric, given: Iterable[str] = ()) -> Metric:
 
 
 def frozen(metric: Metric, fillers: Iterable[str], root: Path, reading: Reading) -> Metric:
-    """The metric, which gives recorded scores to pairs of those sets among ``fillers`` for which it is out of
+    """The metric, which gives stored scores to pairs of those sets among ``fillers`` for which it is out of
     date, as far as the data root holds the files that were scored; their tables are noted as read."""
     known: dict[tuple[str, str], float] = {}
     for name in sets_of(fillers):
@@ -93,7 +93,7 @@ def _candidate(reference: str, candidate: str) -> Placeholder:
         return theirs
     raise DataError(
         "a pair that is not recorded: a placeholder beside another text than its own reference",
-        "recorded scores",
+        "stored scores",
         "Score a candidate against its own reference, or the texts themselves.",
     )
 
@@ -103,7 +103,7 @@ def _case_of(place: Placeholder) -> int:
 
 
 class _BesideRecorded:
-    """A metric with recorded scores for some pairs; all else is the metric's own."""
+    """A metric with stored scores for some pairs; all else is the metric's own."""
 
     def __init__(self, metric: Metric) -> None:
         self._metric = metric
@@ -112,7 +112,7 @@ class _BesideRecorded:
         return getattr(self._metric, name)
 
     def _known(self, pairs: list[tuple[str, str]]) -> dict[int, float]:
-        """The recorded scores of pairs, by their place."""
+        """The stored scores of pairs, by their place."""
         raise NotImplementedError
 
     def values(self, references: Sequence[str], candidates: Sequence[str]) -> FloatArray:
@@ -125,7 +125,7 @@ class _BesideRecorded:
         candidates: Sequence[str],
         contexts: Sequence[Context | None] | None = None,
     ) -> Scores:
-        """As :meth:`Metric.score`; a recorded score has no detail.
+        """As :meth:`Metric.score`; a stored score has no detail.
 
         Raises
         ------
@@ -144,7 +144,7 @@ class _BesideRecorded:
 
 
 class _WithRecorded(_BesideRecorded):
-    """A metric with recorded scores for some pairs of texts."""
+    """A metric with stored scores for some pairs of texts."""
 
     def __init__(self, metric: Metric, recorded_scores: Mapping[tuple[str, str], float]) -> None:
         super().__init__(metric)
@@ -156,7 +156,7 @@ class _WithRecorded(_BesideRecorded):
 
 
 class _OfPlaceholders(_BesideRecorded):
-    """A metric with recorded scores of placeholders; all else is the metric's own, of texts alone."""
+    """A metric with stored scores of placeholders; all else is the metric's own, of texts alone."""
 
     def __init__(self, metric: Metric, given: Iterable[str]) -> None:
         super().__init__(metric)

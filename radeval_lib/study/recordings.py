@@ -1,4 +1,4 @@
-"""Recorded scores of public test sets: numbers that stand in the repository, where texts may not.
+"""Stored scores of public test sets: numbers that stand in the repository, where texts may not.
 
 ``data_manifests/recorded/<set>.csv`` has a row per candidate in the order of the set's files, its ratings and
 what each metric said of it; ``<set>.yml`` says with what each column was made. Here: whether the code would
@@ -59,7 +59,7 @@ def is_out_of_date(name: str, metric: Metric) -> bool:
 
 
 def out_of_date(name: str, metrics: Sequence[str] | None = None) -> list[str]:
-    """The metrics, of these or of all, whose recorded columns of a set the code would not give."""
+    """The metrics, of these or of all, whose stored columns of a set the code would not give."""
     known = recorded.load(name).about["columns"]
     wanted = [key for key in known if metrics is None or key in metrics]
     return [key for key in wanted if is_out_of_date(name, _unfilled(key))]
@@ -71,7 +71,7 @@ def _unfilled(key: str) -> Metric:
 
 
 def of_edition(fillers: Iterable[str], needs_data_root: bool) -> dict[str, list[str] | None]:
-    """The recorded sets whose columns an edition shows, with the metrics, None: all.
+    """The stored sets whose columns an edition shows, with the metrics, None: all.
 
     Fillers of its roles; systems' outputs; where the edition needs no data root, all others, which pages read
     in place of files; and of sets whose texts it has, the metrics that met them frozen.
@@ -86,7 +86,7 @@ def of_edition(fillers: Iterable[str], needs_data_root: bool) -> dict[str, list[
 
 
 def of_run(files: Iterable[str], fillers: Iterable[str]) -> dict[str, list[str] | None]:
-    """The recorded sets of which a run read a table, with the metrics whose columns it shows, None: all.
+    """The stored sets of which a run read a table, with the metrics whose columns it shows, None: all.
 
     Parameters
     ----------
@@ -103,7 +103,7 @@ def of_run(files: Iterable[str], fillers: Iterable[str]) -> dict[str, list[str] 
 
 
 def sentences(sets: Mapping[str, Sequence[str] | None]) -> list[str]:
-    """A sentence for each recorded set (:func:`sentence`), of these metrics (None: all)."""
+    """A sentence for each stored set (:func:`sentence`), of these metrics (None: all)."""
     now = (code.commit()["commit"] or "")[:7]
     return [sentence(recorded.load(name), out_of_date(name, metrics), now) for name, metrics in sets.items()]
 
@@ -122,7 +122,7 @@ def sentence(recording: Recording, stale: Sequence[str], now: str) -> str:
 
 
 def sets_of(fillers: Iterable[str]) -> list[str]:
-    """The recorded sets among what fills roles, or among data sets."""
+    """The stored sets among what fills roles, or among data sets."""
     named = (name for filler in fillers for name in registry.datasets_of(filler))
     known = [name for name in recorded.names() if name in registry.RECORDINGS]
     return [name for name in dict.fromkeys(named) if name in known]

@@ -18,11 +18,11 @@ from radeval_lib.paths import display_path
 from radeval_lib.study import tracing, verdicts
 from radeval_lib.study.checks import Check, Key
 from radeval_lib.study.declarations import ALL
-from radeval_lib.study.judging import CAUSES, Cause, coverage, judge, with_causes
+from radeval_lib.study.judging import DISCREPANCY_KINDS, Discrepancy, coverage, judge, with_discrepancies
 from radeval_lib.study.runs import Run
 from radeval_lib.study.verdicts import Coverage
 
-_FORMAT = 6
+_FORMAT = 7
 
 
 @dataclass(frozen=True)
@@ -75,7 +75,7 @@ class Result:
     coverage: Coverage | None
     checks: tuple[Check, ...]
     remaining: str
-    causes: dict[str, Cause]
+    discrepancies: dict[str, Discrepancy]
     table: list[dict[str, Any]]
     provenance: dict[str, Any]
     stand_in: str = ""
@@ -132,7 +132,7 @@ def record(
     ----------
     exhibit_id : of the ledger, which gives it to this page.
     evidence : one of :data:`radeval_lib.study.verdicts.EVIDENCE`.
-    checks : each with a key of its own; none where the exhibit is implemented or an own experiment.
+    checks : each with a key of its own; none where the exhibit is implemented or an our experiment.
     remaining : what of the exhibit is left out, in words.
     stand_in : what stands in for the paper's own data or models, in words.
     roles : of data that it rests on; default: all that the run has read, and in a notebook what the exhibit's
@@ -150,7 +150,7 @@ def record(
     """
     check_owner(run, exhibit_id)
     provenance = tracing.provenance_of(run, exhibit_id, evidence, instrument, roles)
-    named, causes = with_causes(exhibit_id, evidence, checks)
+    named, discrepancies = with_discrepancies(exhibit_id, evidence, checks)
     result = Result(
         exhibit=exhibit_id,
         notebook=run.notebook,
@@ -159,14 +159,14 @@ def record(
         verdict=judge(
             verdicts.kind(evidence, stand_in, instrument),
             named,
-            causes,
+            discrepancies,
             as_source=provenance["notebook"]["as_source"] is not False,
         ),
         coverage=coverage(exhibit_id, evidence, named),
         checks=named,
         remaining=" ".join(remaining.split()),
         stand_in=" ".join(stand_in.split()),
-        causes=causes,
+        discrepancies=discrepancies,
         table=[] if table is None else _records(table.reset_index()),
         provenance=provenance,
         samples=tuple(samples),
@@ -208,7 +208,9 @@ def read(path: Path) -> Result:
         if digest != _digest(content):
             raise ResultError("this results file was changed after it was written")
         content["checks"] = tuple(map(_check, content["checks"]))
-        content["causes"] = {name: Cause(**cause) for name, cause in content["causes"].items()}
+        content["discrepancies"] = {
+            name: Discrepancy(**discrepancy) for name, discrepancy in content["discrepancies"].items()
+        }
         content["coverage"] = Coverage(**content["coverage"]) if content["coverage"] else None
         content["samples"] = tuple(Sample(**one) for one in content["samples"])
         result = Result(**content)
@@ -235,7 +237,9 @@ def _require_known_words(result: Result) -> None:
         ("instrument", result.instrument, verdicts.INSTRUMENTS),
     ]
     checked += [("outcome of a check", check.outcome, verdicts.CHECK_OUTCOMES) for check in result.checks]
-    checked += [("cause", cause.kind, CAUSES) for cause in result.causes.values()]
+    checked += [
+        ("discrepancy", discrepancy.kind, DISCREPANCY_KINDS) for discrepancy in result.discrepancies.values()
+    ]
     for what, word, known in checked:
         if word not in known:
             raise ResultError(f"{word!r} is no {what} of this version")

@@ -190,7 +190,7 @@ class Run:
         return self._frozen(made, tuple(settings))
 
     def _frozen(self, metric: Metric, given: tuple[str, ...]) -> Metric:
-        """The metric; with recorded scores of the test sets that are recorded for this run, and of those that
+        """The metric; with stored scores of the test sets that are recorded for this run, and of those that
         it reads, where it met them frozen."""
         if self.recorded_fillers():
             return registry.module(registry.RECORDED).of_placeholders(metric, given)

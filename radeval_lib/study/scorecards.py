@@ -10,7 +10,7 @@ import pandas as pd
 
 from radeval_lib.papers.exhibits import PAPERS, exhibit, ledger
 from radeval_lib.study import verdicts
-from radeval_lib.study.judging import OPEN_CONVENTION, Cause, counted_outcome
+from radeval_lib.study.judging import OPEN_CONVENTION, Discrepancy, counted_outcome
 from radeval_lib.study.printed_tables import is_shown_by_cells, place_of
 from radeval_lib.study.results import Result
 from radeval_lib.study.superiority import superiority_words
@@ -19,7 +19,7 @@ from radeval_lib.study.superiority import superiority_words
 def _rank(result: Result) -> tuple[int, int, bool, int]:
     """What a reader should look at first: what decides something; data before numbers before other data; and
     of printed and released numbers, neither of which outweighs the other, the one that is inconsistent."""
-    silent = {verdicts.UNDECIDED: 1, verdicts.IMPLEMENTED: 2, verdicts.EXPERIMENT: 3, verdicts.EDITED: 4}
+    silent = {verdicts.INCONCLUSIVE: 1, verdicts.IMPLEMENTED: 2, verdicts.EXPERIMENT: 3, verdicts.EDITED: 4}
     settled = result.kind != "numbers" or result.outcome != verdicts.FAILS
     return (
         silent.get(result.outcome, 0),
@@ -30,11 +30,11 @@ def _rank(result: Result) -> tuple[int, int, bool, int]:
 
 
 def _by_weight(results: Sequence[Result]) -> list[Result]:
-    """Results of one exhibit, the one that its verdict rests on first. What printed numbers leave undecided,
+    """Results of one exhibit, the one that its verdict rests on first. What printed numbers leave open,
     released ones do not settle, nor the reverse: each must hold."""
     made = sorted(results, key=_rank)
     if made and made[0].kind == "numbers" and made[0].outcome == verdicts.HOLDS:
-        made.sort(key=lambda result: (result.kind, result.outcome) != ("numbers", verdicts.UNDECIDED))
+        made.sort(key=lambda result: (result.kind, result.outcome) != ("numbers", verdicts.INCONCLUSIVE))
     return made
 
 
@@ -49,8 +49,8 @@ def scorecard(results: Sequence[Result]) -> pd.DataFrame:
         anchor; empty if not rebuilt), ``needs``; of the strongest evidence ``verdict``, ``outcome``,
         ``coverage`` (in words), ``evidence``, ``instrument`` (each empty if not rebuilt) and ``remaining``;
         per kind of evidence the verdict there and its coverage (empty if none); ``checks``, ``failing`` and
-        ``undetermined`` (how many checks cannot tell), as they count for verdicts, over all evidence, and
-        ``failures``, the reasons to fail; ``finding``, what came out in a sentence.
+        ``undetermined`` (how many checks are inconclusive), as they count for verdicts, over all evidence,
+        and ``failures``, the reasons to fail; ``finding``, what came out in a sentence.
     """
     by_exhibit: dict[str, list[Result]] = {}
     for result in results:
@@ -60,7 +60,7 @@ def scorecard(results: Sequence[Result]) -> pd.DataFrame:
         made = _by_weight(by_exhibit.get(entry.id, []))
         best = made[0] if made else None
         outcomes = Counter(
-            counted_outcome(check, result.causes) for result in made for check in result.checks
+            counted_outcome(check, result.discrepancies) for result in made for check in result.checks
         )
         levels = {result.evidence: _with_coverage(result) for result in reversed(made)}
         rows.append(
@@ -83,7 +83,7 @@ def scorecard(results: Sequence[Result]) -> pd.DataFrame:
                 **{level: levels.get(level, "") for level in verdicts.EVIDENCE},
                 "checks": outcomes.total(),
                 "failing": outcomes[verdicts.FAILS],
-                "undetermined": outcomes[verdicts.CANNOT_TELL],
+                "undetermined": outcomes[verdicts.INCONCLUSIVE],
                 "failures": len(distinct_failures(audit(made))),
                 "finding": _finding(best) if best else "",
             }
@@ -106,11 +106,15 @@ def _finding(result: Result) -> str:
         return (
             f"Shown {verdicts.RESTS_ON[result.evidence]} with other instruments than the paper's; no verdict."
         )
-    causes = sorted(result.causes.values(), key=lambda cause: cause.kind == OPEN_CONVENTION)
+    discrepancies = sorted(
+        result.discrepancies.values(), key=lambda discrepancy: discrepancy.kind == OPEN_CONVENTION
+    )
     found = superiority_words(result.checks)
-    if causes:
+    if discrepancies:
         stands = found and all(check.outcome == verdicts.HOLDS for check in result.checks if check.aspect)
-        return f"{causes[0].explanation} Otherwise {found}." if stands else causes[0].explanation
+        return (
+            f"{discrepancies[0].explanation} Otherwise {found}." if stands else discrepancies[0].explanation
+        )
     order = next((check for check in result.checks if check.aspect == "order"), None)
     if found and order is not None:
         found = f"{order.computed}; {found}"
@@ -121,18 +125,20 @@ def _finding(result: Result) -> str:
 
 
 def failing(checks: pd.DataFrame) -> pd.DataFrame:
-    """The checks of an audit that fail, with ``reason``: the name of their cause, or where none is known,
-    their exhibit and what they compare."""
+    """The checks of an audit that fail, with ``reason``: the name of their discrepancy, or where none is
+    known, their exhibit and what they compare."""
     found = checks[checks["outcome"] == verdicts.FAILS]
     unexplained = found["exhibit"] + ": " + found["what"]
-    return found.assign(reason=found["cause"].where(found["cause"] != "", unexplained))
+    return found.assign(reason=found["discrepancy"].where(found["discrepancy"] != "", unexplained))
 
 
 def distinct_failures(checks: pd.DataFrame) -> pd.DataFrame:
-    """What makes checks of an audit fail, each once, as ``paper``, ``cause`` (the ``reason`` of
-    :func:`failing`) and ``kind``, however many checks one cause strikes."""
+    """What makes checks of an audit fail, each once, as ``paper``, ``discrepancy`` (the ``reason`` of
+    :func:`failing`) and ``kind``, however many checks one discrepancy strikes."""
     found = failing(checks)
-    return found.assign(cause=found["reason"])[["paper", "cause", "kind"]].drop_duplicates(["paper", "cause"])
+    return found.assign(discrepancy=found["reason"])[["paper", "discrepancy", "kind"]].drop_duplicates(
+        ["paper", "discrepancy"]
+    )
 
 
 def by_word(card: pd.DataFrame) -> dict[str, int]:
@@ -149,19 +155,21 @@ def audit(results: Sequence[Result]) -> pd.DataFrame:
     -------
     DataFrame
         ``exhibit``, ``paper``, ``label``, ``notebook``, ``anchor``, ``evidence``, ``check``, ``what``,
-        ``printed``, ``follows``, ``outcome`` (``holds``, ``fails`` or ``cannot tell``), and, empty unless it
-        fails and is explained, ``cause`` (its name), ``kind`` and ``explanation``.
+        ``printed``, ``follows``, ``outcome`` (``holds``, ``fails`` or ``inconclusive``), and, empty unless it
+        fails and is explained, ``discrepancy`` (its name), ``kind`` and ``explanation``.
     """
     entries = ledger()
     rows = [
         (
             *(entry.id, PAPERS[entry.paper], entry.label, entry.notebook, entry.anchor, result.evidence),
-            *(check.name, check.key.what, check.printed, check.computed, check.outcome, check.cause),
-            *astuple(result.causes.get(check.cause, Cause("", ""))),
+            *(check.name, check.key.what, check.printed, check.computed, check.outcome, check.discrepancy),
+            *astuple(result.discrepancies.get(check.discrepancy, Discrepancy("", ""))),
         )
         for result in results
         for entry in [entries[result.exhibit]]
         for check in result.checks
     ]
-    columns = "exhibit paper label notebook anchor evidence check what printed follows outcome cause kind"
+    columns = (
+        "exhibit paper label notebook anchor evidence check what printed follows outcome discrepancy kind"
+    )
     return pd.DataFrame(rows, columns=[*columns.split(), "explanation"])

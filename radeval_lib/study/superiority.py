@@ -2,7 +2,7 @@
 
 A claim of superiority becomes two checks. Its *order* holds where the numbers stand as claimed. Its *lead*
 holds where the difference is distinguishable from chance; where it is not, or nothing says how large chance
-is, the lead is not established and the check cannot tell. A lead that is established the other way fails.
+is, the lead is not established and the check is inconclusive. A lead that is established the other way fails.
 The exhibit needs the lead only where the paper claims one: where it says significantly, clearly, outperforms,
 excels or best. Otherwise the order is the exhibit, and an open lead stands in the coverage.
 """
@@ -17,7 +17,7 @@ from dataclasses import dataclass, replace
 from radeval_lib.papers.printed_numbers import Printed
 from radeval_lib.stats.estimates import Estimate
 from radeval_lib.study.checks import Check, Key, above
-from radeval_lib.study.verdicts import CANNOT_TELL, FAILS, HOLDS
+from radeval_lib.study.verdicts import FAILS, HOLDS, INCONCLUSIVE
 from radeval_lib.text_format import out_of, p_words
 
 LEVEL = 0.05  # two-sided
@@ -96,7 +96,7 @@ def check_superiority(
     -------
     list of Check
         One or two, with ``order`` and ``lead`` as :attr:`~Check.aspect`. Of two equal numbers the order
-        is undecided.
+        is inconclusive.
 
     Raises
     ------
@@ -157,14 +157,14 @@ def unknown_lead(claim: str, why: str = UNKNOWN.wording) -> Check:
 def _order(gap: float, printed: bool, lead: Lead) -> str:
     """Printed numbers stand in an order; computed ones do where their interval says so."""
     if not printed:
-        return {1: HOLDS, -1: FAILS, 0: CANNOT_TELL}[lead.sign]
-    return HOLDS if gap > 0 else FAILS if gap < 0 else CANNOT_TELL
+        return {1: HOLDS, -1: FAILS, 0: INCONCLUSIVE}[lead.sign]
+    return HOLDS if gap > 0 else FAILS if gap < 0 else INCONCLUSIVE
 
 
 def _lead(key: Key, claim: str, leads: Mapping[str, Lead], whose: str = "") -> Check:
     """The check that a lead is established over every rival; ``whose`` it is, where several lead."""
     signs = [lead.sign for lead in leads.values()]
-    outcome = FAILS if -1 in signs else HOLDS if all(sign == 1 for sign in signs) else CANNOT_TELL
+    outcome = FAILS if -1 in signs else HOLDS if all(sign == 1 for sign in signs) else INCONCLUSIVE
     word = {1: "established", 0: "not established", -1: "established the other way"}
     if len(set(leads.values())) == 1:
         (lead,) = set(leads.values())
@@ -193,7 +193,7 @@ def check_no_deficit(name: Key | str, claim: str, finding: str, difference: floa
     """
     if math.isnan(difference):
         raise ValueError(f"check {name!r}: the difference is not a number")
-    outcome = HOLDS if difference > 0 else FAILS if lead.sign < 0 else CANNOT_TELL
+    outcome = HOLDS if difference > 0 else FAILS if lead.sign < 0 else INCONCLUSIVE
     return Check(Key.of(name), claim, finding, outcome)
 
 
@@ -203,12 +203,12 @@ def superiority_words(checks: Sequence[Check]) -> str:
         "order": {
             HOLDS: "the order holds",
             FAILS: "the order fails",
-            CANNOT_TELL: "the order is not decided",
+            INCONCLUSIVE: "the order is not decided",
         },
         "lead": {
             HOLDS: "the lead is established",
             FAILS: "the lead is established the other way",
-            CANNOT_TELL: "the lead is open",
+            INCONCLUSIVE: "the lead is open",
         },
     }
     counts = []

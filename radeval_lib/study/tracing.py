@@ -94,15 +94,15 @@ def _allowed(
     implementation, neither; what is generated, no data set and no released numbers."""
     own, made = f"{_PAPERS}{exhibit_id.partition('.')[0]}", run.reading.of_cells()
     if instrument != OURS:  # which may have read anything
-        if evidence == "none":
+        if evidence == "definition":
             return (), ()
-        if evidence == "print":
+        if evidence == "printed":
             return (own, *(roles or ())), ()
         if evidence == "released":
             return (own, RELEASED), ()
     if roles is not None:
         return (own, RELEASED, RECORDED_SCORES, *roles, *made), None
-    return ((own, *made) if evidence in ("synthetic", "none") else None), None
+    return ((own, *made) if evidence in ("synthetic", "definition") else None), None
 
 
 def current_place() -> Place | None:

@@ -1,10 +1,10 @@
 """Verdicts: an outcome, in words for what a result rests on, and beside it how much was checked.
 
-A check *holds*, *fails* or *cannot tell*. A result *fails* where a check fails; it is *undecided* where a
-check that the exhibit needs cannot tell; otherwise it *holds*. How much of the exhibit was checked is its
+A check *holds*, *fails* or is *inconclusive*. A result *fails* where a check fails; it is *inconclusive*
+where a check that the exhibit needs is; otherwise it *holds*. How much of the exhibit was checked is its
 coverage, not its outcome. The evidence (what the data are) and the instrument (the paper's, or ours) choose
 the words: arithmetic on given numbers can only be consistent, a computation from data can reproduce. What
-our model, generator or rules computed where the paper has another is an own experiment and gets no
+our model, generator or rules computed where the paper has another is our experiment and gets no
 verdict, whatever the data.
 """
 
@@ -17,9 +17,9 @@ from radeval_lib.errors import ResultError
 
 # What the data of a result are, and how a sentence says so; the order of the ledger's columns.
 RESTS_ON = {
-    "print": "on printed numbers",
+    "printed": "on printed numbers",
     "released": "on released numbers",
-    "none": "on no data",
+    "definition": "on no data",
     "synthetic": "on generated data",
     "recorded": "on public data, scored before",
     "open": "on public data",
@@ -27,19 +27,19 @@ RESTS_ON = {
 }
 EVIDENCE = tuple(RESTS_ON)
 # Strongest first: what a reader should look at where an exhibit was rebuilt on several.
-STRENGTH = ("credentialed", "open", "recorded", "released", "print", "none", "synthetic")
+STRENGTH = ("credentialed", "open", "recorded", "released", "printed", "definition", "synthetic")
 
 PAPERS_OWN, OURS = "the paper's", "ours"
 INSTRUMENTS = (PAPERS_OWN, OURS)
 """Whose model, generator or rules a result was computed with."""
 
-HOLDS, FAILS, CANNOT_TELL = "holds", "fails", "cannot tell"
-CHECK_OUTCOMES = (HOLDS, FAILS, CANNOT_TELL)
-UNDECIDED, IMPLEMENTED, EXPERIMENT, NOT_REBUILT = "undecided", "implemented", "own experiment", "not rebuilt"
+HOLDS, FAILS, INCONCLUSIVE = "holds", "fails", "inconclusive"
+CHECK_OUTCOMES = (HOLDS, FAILS, INCONCLUSIVE)
+IMPLEMENTED, EXPERIMENT, NOT_REBUILT = "implemented", "our experiment", "not rebuilt"
 EDITED = "from an edited notebook"
 """What was recorded by cells that are not those of the notebook's source."""
-OUTCOMES = (HOLDS, UNDECIDED, FAILS, IMPLEMENTED, EXPERIMENT, EDITED, NOT_REBUILT)
-MARKS = dict(zip(OUTCOMES, "✓?✗≡◇✎○", strict=True)) | {CANNOT_TELL: "?"}
+OUTCOMES = (HOLDS, INCONCLUSIVE, FAILS, IMPLEMENTED, EXPERIMENT, EDITED, NOT_REBUILT)
+MARKS = dict(zip(OUTCOMES, "✓?✗≡◇✎○", strict=True))
 
 # What rests on numbers, on the paper's data, or on other data of the same kind.
 _WORDS = {
@@ -49,7 +49,7 @@ _WORDS = {
 }
 VERDICTS = (
     *(word for words in _WORDS.values() for word in words.values()),
-    UNDECIDED,
+    INCONCLUSIVE,
     IMPLEMENTED,
     EXPERIMENT,
     EDITED,
@@ -106,11 +106,11 @@ def kind(evidence: str, stand_in: str = "", instrument: str = PAPERS_OWN) -> str
         )
     if evidence == "synthetic" or instrument == OURS:
         return EXPERIMENT
-    if evidence == "none":
+    if evidence == "definition":
         return IMPLEMENTED
     if stand_in:
         return "other data"
-    return "numbers" if evidence in ("print", "released") else "data"
+    return "numbers" if evidence in ("printed", "released") else "data"
 
 
 def outcome(checks: Sequence[tuple[str, bool]]) -> str:
@@ -120,8 +120,8 @@ def outcome(checks: Sequence[tuple[str, bool]]) -> str:
         return NOT_REBUILT
     if FAILS in found:
         return FAILS
-    if HOLDS not in found or (CANNOT_TELL, True) in checks:
-        return UNDECIDED
+    if HOLDS not in found or (INCONCLUSIVE, True) in checks:
+        return INCONCLUSIVE
     return HOLDS
 
 

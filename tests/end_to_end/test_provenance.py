@@ -48,7 +48,7 @@ def test_the_schema_refuses_what_lacks_code_or_names_a_path_of_a_machine(smoke: 
 
 
 def test_a_result_on_print_names_what_papers_print_and_nothing_else(smoke: Path) -> None:
-    for name, content in _read(smoke, "*.*.print.json").items():
+    for name, content in _read(smoke, "*.*.printed.json").items():
         provenance = content["provenance"]
         assert provenance["models"] == {}, name
         for file, sha256 in provenance["data"].items():
@@ -59,10 +59,10 @@ def test_a_result_on_print_names_what_papers_print_and_nothing_else(smoke: Path)
 def test_a_result_names_what_it_rests_on_and_not_what_its_page_read_before(smoke: Path) -> None:
     papers = "data_manifests/papers"
     rests_on = {
-        "rales.table2.print.json": {"rales/paper.yml", "rales/table2.csv"},  # the last of its page
+        "rales.table2.printed.json": {"rales/paper.yml", "rales/table2.csv"},  # the last of its page
         # Its cell of GatorTron on procedures is held against Table 15, and the tables read beside it are not.
-        "rales.table3.print.json": {"rales/paper.yml", "rales/table3.csv", "rales/table15.csv"},
-        "rales.def_labels.print.json": {"rales/paper.yml", "rrs/paper.yml"},  # two papers' labels
+        "rales.table3.printed.json": {"rales/paper.yml", "rales/table3.csv", "rales/table15.csv"},
+        "rales.def_labels.printed.json": {"rales/paper.yml", "rrs/paper.yml"},  # two papers' labels
         "rales.eq_ece.none.json": set(),
     }
     found = _read(smoke, "rales.*.json")

@@ -578,7 +578,7 @@ class Word(StrEnum):
 def verdict(evidence, instrument, found):
     match (evidence, instrument):
         case ('synthetic', _) | (_, 'ours'):
-            return 'own experiment'
+            return 'our experiment'
         case _:
             return f'{Word.OK}'
 import yaml

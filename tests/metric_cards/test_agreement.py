@@ -1,4 +1,4 @@
-"""What a card says of agreement with people, on recorded scores."""
+"""What a card says of agreement with people, on stored scores."""
 
 from __future__ import annotations
 

@@ -42,7 +42,7 @@ def test_a_rule_of_which_there_are_too_few_cases_is_open() -> None:
     groups = pd.DataFrame(rows, columns=["words", "group", "pairs", "cases", "mean errors", "no error"])
     claim = OpenExhibit("ratescore.claim_length_bias")
     check_rule(claim, ties, groups, RULE)
-    assert [check.outcome for check in claim.checks] == ["holds", "holds", "cannot tell", "holds"]
+    assert [check.outcome for check in claim.checks] == ["holds", "holds", "inconclusive", "holds"]
     assert claim.checks[2].computed == "fewer than 5 cases"
 
 

@@ -34,7 +34,7 @@ def test_ranges_of_tau_by_reading():
     row = readings.iloc[5]
     low, high = (parse(f"{row[end]:.4f}") for end in ("low", "high"))
     check = expert_taus.check_range(readings, low, high)
-    assert (check.outcome, check.computed[:16]) == ("cannot tell", "1 of 28 readings")
+    assert (check.outcome, check.computed[:16]) == ("inconclusive", "1 of 28 readings")
     assert row["range over"] in check.computed
     assert expert_taus.check_range(readings, low, parse("0.9999")).outcome == "fails"
     with pytest.raises(ValueError, match="no tau"):
@@ -45,7 +45,9 @@ def test_ranges_of_tau_by_reading():
 
 def test_a_standard_deviation_holds_only_in_every_reading():
     one, other = (Estimate(value, value, value) for value in (0.127, 0.116))
-    assert inter_expert.check_spread("sd", parse("0.13"), {"n": other, "n - 1": one}).outcome == "cannot tell"
+    assert (
+        inter_expert.check_spread("sd", parse("0.13"), {"n": other, "n - 1": one}).outcome == "inconclusive"
+    )
     assert inter_expert.check_spread("sd", parse("0.13"), {"n": one, "n - 1": one}).outcome == HOLDS
     assert inter_expert.check_spread("sd", parse("0.14"), {"n": other, "n - 1": one}).outcome == "fails"
 
@@ -67,10 +69,10 @@ def test_w_of_computed_tests_is_found_and_p_falls_with_more_differences():
     checks = wilcoxon.check_wilcoxon(TOTALS, "total", cells)
     assert {check.outcome for check in checks} == {HOLDS}  # the exact values are those of one computation
     *_, together = wilcoxon.check_wilcoxon(TOTALS, "total", cells.assign(value=0.0))
-    assert together.outcome == "cannot tell"
+    assert together.outcome == "inconclusive"
     found = agreement.wilcoxon_by_order([TOTALS["total"]])[:, 0]
     other = found[np.abs(found - tests["w"][0]) > 1].max()
-    for value, outcome in ((other, "cannot tell"), (1e6, "fails")):
+    for value, outcome in ((other, "inconclusive"), (1e6, "fails")):
         cells.loc[0, "value"] = value
         assert wilcoxon.check_wilcoxon(TOTALS, "total", cells)[0].outcome == outcome
     assert wilcoxon.largest_p(900, 100) > wilcoxon.largest_p(900, 150)
@@ -85,7 +87,7 @@ def test_experts_differ_only_where_every_one_does_in_each_kind_of_error():
     none[0] = [1, 0, 0, 0, 0, 0]
     for counts, outcomes in (
         ({"significant": every, "insignificant": every}, [HOLDS, HOLDS]),
-        ({"significant": every, "insignificant": none}, ["cannot tell", "cannot tell"]),
+        ({"significant": every, "insignificant": none}, ["inconclusive", "inconclusive"]),
         ({"significant": none, "insignificant": none}, ["fails", "fails"]),
     ):
         checks = wilcoxon.check_experts_differ(counts)
@@ -114,7 +116,7 @@ def test_wilcoxon_with_the_mean_is_exact_where_sixths_are_not():
 
 def test_an_upper_bound_is_an_order_and_a_lead():
     # A computed and a printed number stand in an order only where the lead is established.
-    cases = {(0.9, 0.88, 0.92): HOLDS, (0.8, 0.7, 0.9): "cannot tell", (0.5, 0.4, 0.6): "fails"}
+    cases = {(0.9, 0.88, 0.92): HOLDS, (0.8, 0.7, 0.9): "inconclusive", (0.5, 0.4, 0.6): "fails"}
     for tau, outcome in cases.items():
         found = expert_taus.check_upper_bound(Estimate(*tau))
         assert [(check.aspect, check.outcome) for check in found] == [("order", outcome), ("lead", outcome)]
@@ -150,12 +152,12 @@ def test_what_rounding_leaves_open_of_table_6_is_not_decided():
     assert (rivals["p_most"] < 0.05).sum() == 3
     assert rivals.loc["F1RadGraph", ["least", "most"]].tolist() == pytest.approx([0.365, 0.764], abs=0.005)
     six = correlations.PrintedTaus()
-    assert six.by_correlation()["0.0"].count(">cannot tell<") == 1
+    assert six.by_correlation()["0.0"].count(">inconclusive<") == 1
     equal = six.check_indistinguishable("Error count GREEN", "Error count GPT-4")
     assert "by the rounding, their errors correlate at" in equal.computed
     # 0.63 and 0.64 are each above 0.61, whatever was rounded.
     order, lead = six.check_higher("both", "stronger", ["GREEN", "GREEN GPT-4"], six.earlier)
-    assert (order.outcome, lead.outcome, lead.needed) == (HOLDS, "cannot tell", False)
+    assert (order.outcome, lead.outcome, lead.needed) == (HOLDS, "inconclusive", False)
 
 
 def test_table_7_is_rebuilt_from_one_number_of_cases():
@@ -198,7 +200,7 @@ def test_taus_of_experts_who_agree_are_one():
 def test_the_radiologists_row_holds_only_in_every_reading():
     draws = pd.DataFrame({"pairs": [0.73] * 400, "others": 0.76, "all six": 0.81})
     table = pd.DataFrame({"tau": draws.mean()})
-    for text, outcome in (("0.81", "cannot tell"), ("0.50", "fails")):
+    for text, outcome in (("0.81", "inconclusive"), ("0.50", "fails")):
         checks = expert_taus.check_inter_expert(dict.fromkeys(correlations.ENDS, parse(text)), table, draws)
         assert [check.outcome for check in checks] == [outcome] * 3
     alike = draws.assign(pairs=0.81, others=0.81)
@@ -224,8 +226,8 @@ def test_rounding_may_decide_who_deviates_most() -> None:
     for lists, outcome in (
         ([{("(c)",)}, {("(c)",)}], HOLDS),
         ([{("(a)", "(c)")}, {()}], "fails"),
-        ([{("(c)",)}, {()}], "cannot tell"),
-        ([{("(c)",)}, {("(c)", "(d)"), ()}], "cannot tell"),
+        ([{("(c)",)}, {()}], "inconclusive"),
+        ([{("(c)",)}, {("(c)", "(d)"), ()}], "inconclusive"),
         ([{("(c)", "(d)", "(e)"), ("(c)", "(e)")}, {("(c)", "(d)"), ("(d)",)}], "fails"),
     ):
         assert inter_expert.check_largest(dict(zip("xy", lists, strict=True))).outcome == outcome

@@ -80,17 +80,17 @@ def test_a_tie_for_the_place_is_not_broken() -> None:
     cells = {name: {model: study.parse(text) for model, text in of.items()} for name in ("accuracy", *ARROWS)}
     checks = places(cells, 20_000)
     found = {(check.key.row, check.key.column, check.aspect): check.outcome for check in checks}
-    assert found["ELECTRA_small", "ECE", "order"] == "cannot tell"
+    assert found["ELECTRA_small", "ECE", "order"] == "inconclusive"
     assert found["ELECTRA_small", "aKLU", "order"] == "fails"
     assert found["GatorTron", "accuracy", "order"] == "holds"
-    assert found["GatorTron", "accuracy", "lead"] == "cannot tell"  # by how the right cases overlap
+    assert found["GatorTron", "accuracy", "lead"] == "inconclusive"  # by how the right cases overlap
 
 
 def test_domains_differ_only_where_every_rank_within_its_interval_says_so() -> None:
     ranks = average_ranks(study.printed("rales.table7"), ARROWS)
     exact = ranks.assign(low=ranks["middle"], high=ranks["middle"])
     leads = [domains_compared("ranks", frame)[1].outcome for frame in (exact, ranks)]
-    assert leads == ["holds", "cannot tell"]
+    assert leads == ["holds", "inconclusive"]
 
 
 @pytest.mark.parametrize(
@@ -109,7 +109,7 @@ def test_wider_intervals_establish_no_lead(wider: int, p: str) -> None:
     ranks = average_ranks(table7.assign(half_width=wider * table7["half_width"]), ARROWS)
     _, lead = domains_compared("ranks", ranks)
     assert lead.computed.startswith(f"lead not established: p = {p}")
-    assert lead.outcome == "cannot tell"
+    assert lead.outcome == "inconclusive"
 
 
 @pytest.mark.parametrize(("sign", "outcome"), [(1, "holds"), (-1, "fails")])

@@ -14,7 +14,7 @@ def test_names_are_found_whatever_their_signs() -> None:
 
 def test_other_shares_that_would_decide_the_same() -> None:
     assert datasets.same_outcomes([(0.6, 0.7), (0.06, 0.08), (0.0001, 0.002)], 0.01) == (0.002, 0.06)
-    assert datasets.same_outcomes([(0.005, 0.3)], 0.01) == (0.005, 0.3)  # cannot tell within
+    assert datasets.same_outcomes([(0.005, 0.3)], 0.01) == (0.005, 0.3)  # inconclusive within
     assert datasets.same_outcomes([(0.5, 0.7)], 0.01) == (0.0, 0.5)
     assert datasets.same_outcomes([(0.5, 0.7)], 0.5) == (0.5, 0.5)  # any other share moves past the end
 
@@ -23,7 +23,7 @@ def test_sources_are_counted_as_the_prose_names_them() -> None:
     table1 = study.printed("rales.table1")
     told = [quote for _, quote in study.quotations("rales.table1")]
     found = {check.key.row: check.outcome for check in datasets.check_sources(table1, told)}
-    assert found.pop("MEDIQA 2021") == "cannot tell"  # three, or two of the test reports
+    assert found.pop("MEDIQA 2021") == "inconclusive"  # three, or two of the test reports
     assert set(found.values()) == {"holds"}
     assert len(found) == 5
     first = datasets.check_sources(table1, [quote.replace("CheXpert", "") for quote in told])[0]
@@ -35,7 +35,7 @@ def test_body_parts_are_those_of_the_prose() -> None:
     counts = study.wide(printed, "part", "split")
     told = [words for _, words in study.quotations("rales.table6")]
     parts, unseen = datasets.check_parts(counts, told)
-    assert parts.outcome == "cannot tell"  # necks and pelvises, too, which the prose may leave out
+    assert parts.outcome == "inconclusive"  # necks and pelvises, too, which the prose may leave out
     assert parts.computed.endswith("besides: pelvis, neck")
     assert (unseen.outcome, unseen.computed[:7]) == ("holds", "5 of 11")
     some = counts[~counts.index.str.contains("Neck|elvis")]

@@ -62,10 +62,10 @@ def test_differences_are_tested_under_every_reading() -> None:
 @pytest.mark.parametrize(
     ("sizes", "far", "outcome"),
     [
-        ((2, 2, 2, 2), True, "cannot tell"),  # no scores of so few models could differ
+        ((2, 2, 2, 2), True, "inconclusive"),  # no scores of so few models could differ
         ((6, 6, 6, 6), True, "fails"),
         ((6, 6, 6, 6), False, "holds"),
-        ((8, 3, 2, 2), True, "cannot tell"),  # only three categories could differ
+        ((8, 3, 2, 2), True, "inconclusive"),  # only three categories could differ
     ],
 )
 def test_no_difference_holds_only_under_every_reading(

@@ -35,7 +35,7 @@ def test_a_mean_over_both_data_sets_may_order_what_one_of_them_does_not() -> Non
     other_way = check_means(table4, "R-L", study.Key("order"), "outperforms", models[1::-1])
     assert other_way.outcome == "fails"
     near = table4.assign(half_width=0.002)  # both means may round to the same
-    assert check_means(near, "R-L", study.Key("order"), "outperforms", models).outcome == "cannot tell"
+    assert check_means(near, "R-L", study.Key("order"), "outperforms", models).outcome == "inconclusive"
 
 
 def test_one_rule_for_a_word_must_give_all_examples_together() -> None:

@@ -52,7 +52,7 @@ run = study.begin("{name}", profile=profile, seed=seed, output_dir=output_dir, d
 """
 
 RECORDS = """checks = [study.check_value("{exhibit}", "2", 1 + 1)]
-with run.exhibit("{exhibit}", "print") as exhibit:
+with run.exhibit("{exhibit}", "printed") as exhibit:
     exhibit.add(checks)"""
 
 

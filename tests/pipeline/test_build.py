@@ -29,7 +29,7 @@ from radeval_lib.study import beginning
 from tests.pipeline.conftest import RECORDS, TinyRepository
 from tests.robustness import runaway, stale
 
-RESULT = "results/facts/{name}/facts.table{number}.print.json"
+RESULT = "results/facts/{name}/facts.table{number}.printed.json"
 
 
 PLAN = """
@@ -107,7 +107,7 @@ def _executed(tiny: TinyRepository) -> dict[str, int]:
 
 
 def test_only_what_changed_is_redone(tiny: TinyRepository) -> None:
-    removed = tiny.build / "results" / "facts" / "removed" / "facts.table1.print.json"
+    removed = tiny.build / "results" / "facts" / "removed" / "facts.table1.printed.json"
     removed.parent.mkdir(parents=True)
     removed.write_text("{}", encoding="utf-8")  # of a page that an earlier state of the repository had
     first = tiny.radbook("build")
@@ -231,7 +231,7 @@ def test_a_result_that_is_damaged_or_deleted_is_made_anew(tiny: TinyRepository) 
         told = tiny.radbook("exhibits")
         assert told.returncode == 2
         assert told.stderr.count("\n") == 1
-        assert "build/embedded/results/facts/one/facts.table1.print.json" in told.stderr
+        assert "build/embedded/results/facts/one/facts.table1.printed.json" in told.stderr
         assert "radbook build" in told.stderr
     result.unlink()
     before = _executed(tiny)
@@ -346,7 +346,7 @@ def test_results_of_another_version_are_made_again_and_stop_nothing(tiny: TinyRe
     assert "2 results" in page.read_text(encoding="utf-8")
 
     of_one, of_two = (
-        tiny.build / "results" / name / f"facts.table{number}.print.json"
+        tiny.build / "results" / name / f"facts.table{number}.printed.json"
         for name, number in (("facts/one", 1), ("green/two", 2))
     )
     _as_another_version_wrote_it(of_one, form=2)
@@ -399,7 +399,7 @@ def test_a_run_with_other_parameters_leaves_the_books_results_alone(tiny: TinyRe
     other = tiny.radbook("run", "facts/one", "-p", "seed", "7")
     assert other.returncode == 0, other.stderr
     assert result.read_bytes() == before
-    (found,) = (tiny.path / "build" / "runs").glob("*/results/facts/one/facts.table1.print.json")
+    (found,) = (tiny.path / "build" / "runs").glob("*/results/facts/one/facts.table1.printed.json")
     assert json.loads(found.read_text(encoding="utf-8"))["provenance"]["seed"] == 7
 
 

@@ -16,7 +16,7 @@ from radeval_lib.study.results import Result
 @pytest.fixture
 def result(tmp_path: Path) -> Result:
     run = begin("rales/calibration", profile="smoke", seed=0, output_dir=str(tmp_path))
-    return record(run, "rales.eq_aklu", evidence="print", checks=[check_value("one", "1", 2)])
+    return record(run, "rales.eq_aklu", evidence="printed", checks=[check_value("one", "1", 2)])
 
 
 def test_a_result_is_cited_by_exhibit_commit_and_date(
@@ -27,9 +27,9 @@ def test_a_result_is_cited_by_exhibit_commit_and_date(
     code = {"commit": "0123456789abcdef" * 2 + "01234567", "dirty": False}
     result.provenance["code"].update(code)
     told = citing.of_result(result)
-    assert told.startswith("@misc{radeval-rales-eq-aklu-print,")
+    assert told.startswith("@misc{radeval-rales-eq-aklu-printed,")
     assert "RaLEs, App D: " in told
-    assert "inconsistent (print)" in told
+    assert "inconsistent (printed)" in told
     assert "year = {2026}" in told
     assert "date = {2026-01-02}" in told
     assert "note = {commit 0123456789ab}" in told
@@ -45,7 +45,7 @@ def test_what_latex_would_read_otherwise_is_escaped() -> None:
 def test_the_book_puts_a_citation_where_a_result_is_shown(result: Result) -> None:
     html = exhibit_html(result)
     told = citing.with_citation(html, [result])
-    assert "<pre>@misc{radeval-rales-eq-aklu-print," in told
+    assert "<pre>@misc{radeval-rales-eq-aklu-printed," in told
     assert "<!-- citation" not in told
     assert citing.with_citation("<p>no result</p>", [result]) == "<p>no result</p>"
 

@@ -54,9 +54,9 @@ def test_what_another_version_left_is_removed_and_named(
     graph: Graph, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     left = {
-        "facts/agreement/facts.table1.print.json": json.dumps({"format": 2, "sha256": "0"}),
-        "green/method/green.table1.print.json": "[1]",
-        "rales/nlu_scores/rales.table3.print.json": '{"format": 3',
+        "facts/agreement/facts.table1.printed.json": json.dumps({"format": 2, "sha256": "0"}),
+        "green/method/green.table1.printed.json": "[1]",
+        "rales/nlu_scores/rales.table3.printed.json": '{"format": 3',
         "across/audit/headline_unheard_of.json": "{}",
     }
     for name, text in left.items():

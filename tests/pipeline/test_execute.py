@@ -82,7 +82,7 @@ def test_cells_that_are_not_the_sources_get_no_verdict(
     tiny: TinyRepository, edit: tuple[str, str], as_source: bool, verdict: str
 ) -> None:
     subprocess.run([sys.executable, "-c", EDITED, *edit], cwd=tiny.path, env=tiny.environment(), check=True)
-    path = tiny.build / "results" / "facts" / "one" / "facts.table1.print.json"
+    path = tiny.build / "results" / "facts" / "one" / "facts.table1.printed.json"
     result = json.loads(path.read_text(encoding="utf-8"))
     assert result["provenance"]["notebook"]["as_source"] is as_source
     assert result["verdict"] == verdict
@@ -100,7 +100,7 @@ def test_a_misspelt_parameter_is_refused_by_the_notebook_itself(tiny: TinyReposi
     done = _papermill(tiny, "-p", "sede", "7")
     assert done.returncode != 0
     assert "unknown parameter 'sede'. Did you mean seed?" in done.stderr.replace("facts/one: ", "")
-    assert not list(tiny.path.glob("build/**/*.print.json"))
+    assert not list(tiny.path.glob("build/**/*.printed.json"))
 
 
 @pytest.mark.parametrize(

@@ -164,7 +164,7 @@ def test_a_damaged_note_of_a_time_counts_as_none(full: Graph) -> None:
 
 def test_a_profile_of_generated_data_names_none() -> None:
     assert (
-        "every role is filled by the generator or by recorded scores"
+        "every role is filled by the generator or by stored scores"
         in outlook.outlook(Graph(profile("embedded")))[0]
     )
 

@@ -32,13 +32,13 @@ def test_recorded_scores_that_are_out_of_date_are_not_released(monkeypatch: pyte
     monkeypatch.setattr(
         recordings, "out_of_date", lambda name, metrics: ["observations"] if name == "radpref" else []
     )
-    with pytest.raises(release.ReleaseError, match="radpref: recorded scores are out of date: observations"):
+    with pytest.raises(release.ReleaseError, match="radpref: stored scores are out of date: observations"):
         release.refuse_out_of_date(profile("embedded"))
 
 
 def test_a_report_repeats_no_text_and_data_are_purged(tiny: TinyRepository) -> None:
     if any(map(recordings.out_of_date, recorded.names())):
-        pytest.skip("no release while recorded scores are out of date")
+        pytest.skip("no release while stored scores are out of date")
     root = restricted_data(tiny)
     (corpus,) = restricted_in(root)
     nothing = tiny.radbook("data", "purge")

@@ -189,7 +189,7 @@ def test_front_matter_is_read_and_unknown_keys_are_reported() -> None:
         ),
         ("roles: {rated_pairs: radpreff}", r"no data set 'radpreff'\. Did you mean 'radpref'\?"),
         ("roles: {rated_pairs: radpref/grade+opnei}", r"no data set 'opnei'\. Did you mean 'openi'\?"),
-        ("roles: {rated_pairs: recorded/rexval/total}", r"no recorded set 'rexval'"),
+        ("roles: {rated_pairs: recorded/rexval/total}", r"no stored set 'rexval'"),
         ("roles: {reports: sinthetic}", r"no data set 'sinthetic'\. Did you mean 'synthetic'\?"),
         ("sizes: {reports: -1}", "sizes.reports"),
         ("colour: red", "unknown key 'colour'"),

@@ -27,19 +27,19 @@ def _edition(folder: Path, results: dict[str, tuple[str, str]], best: str, flat:
         outcome = "fails" if verdict == "inconsistent" else "holds"
         key = {"what": "a | b", "row": "", "column": ""}
         check = {"key": key, "computed": computed, "outcome": outcome, "low": None, "high": None}
-        content: dict[str, Any] = {"exhibit": exhibit, "evidence": "print", "verdict": verdict}
+        content: dict[str, Any] = {"exhibit": exhibit, "evidence": "printed", "verdict": verdict}
         content |= {"checks": [check], "table": [], "provenance": {"code": str(folder)}}
-        (place / f"{exhibit}.print.json").write_text(json.dumps(content))
+        (place / f"{exhibit}.printed.json").write_text(json.dumps(content))
     texts = dict.fromkeys(("n", "metrics", "length", "metric"), "1") | {"best": best}
     told = {"evidence": "open", "holds": best != "", "texts": texts}
     (place / f"headline_{HEADLINE}.json").write_text(json.dumps(told))
-    (place / f"{TABLE}.printed.json").write_text("[]") if flat else None
+    (place / f"{TABLE}.transcribed.json").write_text("[]") if flat else None
     return folder
 
 
 @pytest.fixture
 def editions(tmp_path: Path) -> tuple[Path, Path]:
-    old = {TABLE: ("consistent", "0.62 [0.57, 0.67]"), CLAIM: ("undecided", "3")}
+    old = {TABLE: ("consistent", "0.62 [0.57, 0.67]"), CLAIM: ("inconclusive", "3")}
     new = {TABLE: ("inconsistent", "0.70 [0.68, 0.72]"), "facts.gone_from_the_ledger": ("consistent", "1")}
     return _edition(tmp_path / "old", old, "BLEU"), _edition(tmp_path / "new", new, "METEOR")
 
@@ -50,11 +50,11 @@ def test_the_page_names_what_changed_and_nothing_else(editions: tuple[Path, Path
     assert counts == [1] * 5
     assert "- new results: 1; results that are gone: 1" in page
     sections = dict(part.split("\n\n", 1) for part in page.split("## ")[1:])
-    assert "Table 1 | print | consistent | inconsistent |" in sections["Verdicts"]
+    assert "Table 1 | printed | consistent | inconsistent |" in sections["Verdicts"]
     told = "a \\| b | holds (0.62 [0.57, 0.67]) | fails (0.70 [0.68, 0.72]) |"
     assert told in sections["Checks with another outcome"]
-    assert "facts.gone_from_the_ledger | print | consistent" in sections["New results"]
-    assert "| print | undecided" in sections["Results that are gone"]
+    assert "facts.gone_from_the_ledger | printed | consistent" in sections["New results"]
+    assert "| printed | inconclusive" in sections["Results that are gone"]
     (row,) = sections["Findings of the front page"].strip().splitlines()[2:]
     assert "BLEU" in row.split("|")[1]
     assert "METEOR" in row.split("|")[2]
@@ -75,7 +75,7 @@ def test_a_finding_that_is_borne_out_no_more_is_named(editions: tuple[Path, Path
 
 
 def test_a_rendered_book_has_the_results_of_its_build(editions: tuple[Path, Path], tmp_path: Path) -> None:
-    results = {TABLE: ("consistent", "0.62 [0.57, 0.67]"), CLAIM: ("undecided", "3")}
+    results = {TABLE: ("consistent", "0.62 [0.57, 0.67]"), CLAIM: ("inconclusive", "3")}
     html = _edition(tmp_path / "html", results, "BLEU", flat=True)
     assert changes.recorded(html) == changes.recorded(editions[0])
     assert changes.page(html, editions[1]) == changes.page(*editions)
@@ -83,7 +83,7 @@ def test_a_rendered_book_has_the_results_of_its_build(editions: tuple[Path, Path
 
 def test_ends_of_intervals_may_be_let_move(editions: tuple[Path, Path], tmp_path: Path) -> None:
     moved = _edition(
-        tmp_path / "moved", {TABLE: ("consistent", "0.62 [0.56, 0.68]"), CLAIM: ("undecided", "3")}, "BLEU"
+        tmp_path / "moved", {TABLE: ("consistent", "0.62 [0.56, 0.68]"), CLAIM: ("inconclusive", "3")}, "BLEU"
     )
     assert len(changes.differences(editions[0], moved)) == 1
     assert changes.differences(editions[0], moved, intervals=True) == []
@@ -92,7 +92,7 @@ def test_ends_of_intervals_may_be_let_move(editions: tuple[Path, Path], tmp_path
 def test_a_field_that_only_one_edition_has_is_a_difference(
     editions: tuple[Path, Path], tmp_path: Path
 ) -> None:
-    path = next((editions[0] / "results").rglob(f"{TABLE}.print.json"))
+    path = next((editions[0] / "results").rglob(f"{TABLE}.printed.json"))
     old = tmp_path / "before"
     shutil.copytree(editions[0], old)
     path.write_text(json.dumps({**json.loads(path.read_text()), "stand_in": "generated reports"}))

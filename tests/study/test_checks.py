@@ -51,14 +51,14 @@ def test_agreement_is_a_matter_of_rounding(printed: str, computed: float | Estim
 @pytest.mark.parametrize(
     ("printed", "low", "high", "possible", "outcome"),
     [
-        ("0.25", -0.22, 0.87, (-1, 1), "cannot tell"),  # would accept half of all correlations
+        ("0.25", -0.22, 0.87, (-1, 1), "inconclusive"),  # would accept half of all correlations
         ("0.25", 0.00, 0.49, (-1, 1), "holds"),  # just below a quarter
-        ("0.25", 0.00, 0.51, (-1, 1), "cannot tell"),
+        ("0.25", 0.00, 0.51, (-1, 1), "inconclusive"),
         ("-0.80", -0.22, 0.87, (-1, 1), "fails"),  # wide, and still misses
-        ("0.60", 0.30, 1.40, (0, 1), "cannot tell"),  # what is impossible does not count
+        ("0.60", 0.30, 1.40, (0, 1), "inconclusive"),  # what is impossible does not count
         ("4.0", 3.6, 4.4, None, "holds"),  # no range given: half of the printed value is too wide
-        ("4.0", 2.9, 5.1, None, "cannot tell"),
-        ("-4.0", -5.1, -2.9, None, "cannot tell"),
+        ("4.0", 2.9, 5.1, None, "inconclusive"),
+        ("-4.0", -5.1, -2.9, None, "inconclusive"),
         ("0", -0.4, 0.4, None, "holds"),
     ],
 )
@@ -74,10 +74,10 @@ def test_an_interval_that_accepts_too_much_tells_nothing(
     [
         ({"a": 0.25, "b": 0.251}, "holds"),
         ({"a": 0.35, "b": 0.36}, "fails"),
-        ({"a": 0.25, "b": 0.35}, "cannot tell"),
+        ({"a": 0.25, "b": 0.35}, "inconclusive"),
         # An interval that accepts too much decides nothing, so it fails under no reading.
-        ({"a": Estimate(0.3, 0.0, 0.6), "b": Estimate(0.3, 0.1, 0.5)}, "cannot tell"),
-        ({"a": Estimate(0.3, 0.0, 0.6), "b": 0.36}, "cannot tell"),
+        ({"a": Estimate(0.3, 0.0, 0.6), "b": Estimate(0.3, 0.1, 0.5)}, "inconclusive"),
+        ({"a": Estimate(0.3, 0.0, 0.6), "b": 0.36}, "inconclusive"),
     ],
 )
 def test_a_number_of_open_readings_holds_or_fails_under_all(
@@ -88,9 +88,9 @@ def test_a_number_of_open_readings_holds_or_fails_under_all(
 
 def test_wide_bounds_tell_nothing_however_many_they_are() -> None:
     half, fifth, all_of_it = (parse("0.40"), 0.0, 0.5), (parse("0.40"), 0.3, 0.5), (0.0, 1.0)
-    assert check_bounds("n", "c", [half], [all_of_it]).outcome == "cannot tell"
-    assert check_bounds("n", "c", [half] * 9, [all_of_it] * 9).outcome == "cannot tell"
-    assert check_bounds("n", "c", [fifth, half], [all_of_it] * 2).outcome == "cannot tell"
+    assert check_bounds("n", "c", [half], [all_of_it]).outcome == "inconclusive"
+    assert check_bounds("n", "c", [half] * 9, [all_of_it] * 9).outcome == "inconclusive"
+    assert check_bounds("n", "c", [fifth, half], [all_of_it] * 2).outcome == "inconclusive"
     assert check_bounds("n", "c", [fifth] * 2, [all_of_it] * 2).outcome == "holds"
     outside = (parse("0.60"), 0.0, 0.3)
     found = check_bounds("n", "c", [half, outside], [all_of_it] * 2)

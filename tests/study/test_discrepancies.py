@@ -13,7 +13,7 @@ from radeval_lib.data import openi
 from radeval_lib.errors import ResultError
 from radeval_lib.papers.printed_numbers import paper
 from radeval_lib.study import PAPERS, Key, begin, check_value, ledger
-from radeval_lib.study.judging import CAUSES, judge, with_causes
+from radeval_lib.study.judging import DISCREPANCY_KINDS, judge, with_discrepancies
 from radeval_lib.study.paper_findings import CHANGES
 
 ENTRIES = [
@@ -28,62 +28,64 @@ def test_each_explanation_stands_once() -> None:
 
 @pytest.mark.parametrize(("key", "name", "entry"), ENTRIES, ids=[name for _, name, _ in ENTRIES])
 def test_entries_are_whole(key: str, name: str, entry: dict) -> None:
-    assert set(entry) == {"checks", "cause", "changes", "explanation"}
-    assert entry["cause"] in CAUSES
+    assert set(entry) == {"checks", "kind", "changes", "explanation"}
+    assert entry["kind"] in DISCREPANCY_KINDS
     assert entry["changes"] in CHANGES
     # The paper may have meant the reading that fits.
-    assert (entry["cause"], entry["changes"]) != ("definition", "conclusion")
+    assert (entry["kind"], entry["changes"]) != ("convention", "conclusion")
     assert entry["explanation"].strip()
     for place in entry["checks"]:
         assert set(place) <= {"exhibit", "evidence", "what", "row", "column"}
         assert ledger()[place["exhibit"]].paper == key
-        assert place.get("evidence", "print") in ("print", "released", "data")
+        assert place.get("evidence", "printed") in ("printed", "released", "data")
         for field in ("what", "row", "column"):
             assert isinstance(place.get(field, []), list)
 
 
 def test_causes_are_found_by_key_alone() -> None:
-    def cause(exhibit: str, key: Key, evidence: str = "print") -> str:
-        (named,), _ = with_causes(exhibit, evidence, [check_value(key, "2", 3)])
-        return named.cause
+    def discrepancy(exhibit: str, key: Key, evidence: str = "printed") -> str:
+        (named,), _ = with_discrepancies(exhibit, evidence, [check_value(key, "2", 3)])
+        return named.discrepancy
 
     mean = "Avg as mean of seven columns"
-    assert cause("rales.table10", Key(mean, "RadBERT_1")) == "table10_radbert"
-    assert cause("rales.table10", Key(mean, "BERT_base")) == "table10_divisor"
-    assert cause("rales.table10", Key(f"{mean}, again", "BERT_base")) == ""
-    assert cause("rales.table10", Key(mean, "BERT_base"), "released") == ""
-    assert cause("rales.table9", Key(mean, "BERT_base")) == ""
-    holds, causes = with_causes("rales.table10", "print", [check_value(Key(mean, "BERT_base"), "2", 2)])
-    assert (holds[0].cause, causes) == ("", {})
+    assert discrepancy("rales.table10", Key(mean, "RadBERT_1")) == "table10_radbert"
+    assert discrepancy("rales.table10", Key(mean, "BERT_base")) == "table10_divisor"
+    assert discrepancy("rales.table10", Key(f"{mean}, again", "BERT_base")) == ""
+    assert discrepancy("rales.table10", Key(mean, "BERT_base"), "released") == ""
+    assert discrepancy("rales.table9", Key(mean, "BERT_base")) == ""
+    holds, discrepancies = with_discrepancies(
+        "rales.table10", "printed", [check_value(Key(mean, "BERT_base"), "2", 2)]
+    )
+    assert (holds[0].discrepancy, discrepancies) == ("", {})
 
 
 def test_explanations_of_data_meet_what_fails_there(data_root: Path, tmp_path: Path) -> None:
     sizes = study.printed("rrs.table1")
     reports = openi.load(data_root / "openi" / "indiana_reports.csv")
-    (named_one,), _ = with_causes(
+    (named_one,), _ = with_discrepancies(
         "rrs.table1", "open", [check_openi(reports, study.cell(sizes, dataset="OpenI"))]
     )
-    assert (named_one.outcome, named_one.cause) == ("fails", "openi_filter")
+    assert (named_one.outcome, named_one.discrepancy) == ("fails", "openi_filter")
     parameters = {"profile": "open", "seed": 0, "output_dir": str(tmp_path), "data_root": str(data_root)}
     judged = begin("green/judge_models", **parameters)
     counts = radiologists.rexval_counts(judged.load("error_counts"))
     head = judge_models.check_head(study.printed("green.table4"), counts)
-    named, _ = with_causes("green.table4", "open", head)
-    assert [check.cause for check in named if check.outcome == "fails"] == ["sum_for_mean"] * 2
+    named, _ = with_discrepancies("green.table4", "open", head)
+    assert [check.discrepancy for check in named if check.outcome == "fails"] == ["sum_for_mean"] * 2
     assert named[-1].computed == "3 fit the mean of six radiologists, 1 their sum"
 
 
 def test_what_another_script_sets_contradicts_nothing() -> None:
     made = [study.check_setting("GREEN", name) for name in ("epochs of fine-tuning", "warm-up ratio")]
-    checks, causes = with_causes("green.guide_training", "released", made)
+    checks, discrepancies = with_discrepancies("green.guide_training", "released", made)
     assert [check.outcome for check in checks] == ["fails", "holds"]
-    assert judge("numbers", checks, causes) == "undecided"
+    assert judge("numbers", checks, discrepancies) == "inconclusive"
 
 
 def test_two_causes_of_one_check_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     twice = {
-        name: {"cause": "paper", "explanation": "x", "checks": [{"exhibit": "rales.table9"}]} for name in "ab"
+        name: {"kind": "paper", "explanation": "x", "checks": [{"exhibit": "rales.table9"}]} for name in "ab"
     }
     monkeypatch.setattr("radeval_lib.study.judging.paper", lambda key: {"discrepancies": twice})
-    with pytest.raises(ResultError, match="has the causes a and b"):
-        with_causes("rales.table9", "print", [check_value("mean", "2", 3)])
+    with pytest.raises(ResultError, match="has the discrepancies a and b"):
+        with_discrepancies("rales.table9", "printed", [check_value("mean", "2", 3)])

@@ -22,7 +22,7 @@ from radeval_lib.study.verdicts import EVIDENCE
 
 FIRST = Headline("first", "a/page", "a-place", "**It leads** by {lead}.", ("open",))
 MADE = {"sample": "two reports", "instrument": "a ruler"}
-SECOND = replace(FIRST, id="second", text="It is {word}.", needs=("print",))
+SECOND = replace(FIRST, id="second", text="It is {word}.", needs=("printed",))
 
 
 @pytest.fixture

@@ -24,37 +24,37 @@ def run(tmp_path: Path) -> PageRun:
 
 
 def test_a_block_records_its_checks(run: PageRun, capsys: pytest.CaptureFixture[str]) -> None:
-    with run.exhibit(ID, "print") as table:
+    with run.exhibit(ID, "printed") as table:
         table.value("mean", "64.2", 64.21)
         table.states("order", "A leads", "B leads by 2.0", False)
     (back,) = read_all(run.output_dir)
     assert back == table.result
     assert [check.outcome for check in back.checks] == ["holds", "fails"]
-    assert back.remaining == exhibit(ID).remaining_on("print") != ""
+    assert back.remaining == exhibit(ID).remaining_on("printed") != ""
 
 
 def test_a_block_that_fails_records_nothing(run: PageRun) -> None:
-    with pytest.raises(ZeroDivisionError), run.exhibit(ID, "print") as table:
+    with pytest.raises(ZeroDivisionError), run.exhibit(ID, "printed") as table:
         table.value("mean", "64.2", 1 / 0)
     assert not read_all(run.output_dir)
 
 
 def test_a_block_without_checks_is_refused(run: PageRun) -> None:
-    with pytest.raises(ResultError, match="without a check"), run.exhibit(ID, "print"):
+    with pytest.raises(ResultError, match="without a check"), run.exhibit(ID, "printed"):
         pass
 
 
 def test_an_exhibit_of_another_page_is_refused_at_once(run: PageRun) -> None:
-    with pytest.raises(ResultError, match="belongs to notebook"), run.exhibit("green.table1", "print"):
+    with pytest.raises(ResultError, match="belongs to notebook"), run.exhibit("green.table1", "printed"):
         pytest.fail("the block must not run")
-    with pytest.raises(LedgerError, match="unknown exhibit"), run.exhibit("rales.table99", "print"):
+    with pytest.raises(LedgerError, match="unknown exhibit"), run.exhibit("rales.table99", "printed"):
         pytest.fail("the block must not run")
 
 
 def test_what_is_left_depends_on_the_evidence() -> None:
     table = exhibit("rales.table4")
     assert table.remaining_on("synthetic") == table.remaining_on("open")
-    assert table.remaining_on("print") != table.remaining_on("open")
+    assert table.remaining_on("printed") != table.remaining_on("open")
 
 
 @pytest.mark.parametrize(
@@ -73,7 +73,7 @@ def test_a_claim_needs_every_part(run: PageRun, parts: tuple[object, ...], holds
 
 
 def test_a_sample_is_a_whole_number_of_cases(run: PageRun) -> None:
-    with run.exhibit(ID, "print") as table:
+    with run.exhibit(ID, "printed") as table:
         table.value("mean", "64.2", 64.21)
         table.sample(3.0, "models")
         with pytest.raises(ResultError, match=r"3\.5 models are no sample"):

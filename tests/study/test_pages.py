@@ -24,7 +24,7 @@ COLUMNS = [
 
 
 def _audit(*rows: tuple[str, str, str]) -> pd.DataFrame:
-    """Checks of RaTEScore: exhibit, cause, outcome."""
+    """Checks of RaTEScore: exhibit, discrepancy, outcome."""
     return pd.DataFrame(
         [
             (
@@ -34,7 +34,7 @@ def _audit(*rows: tuple[str, str, str]) -> pd.DataFrame:
                     exhibit,
                     "ratescore/x",
                     exhibit,
-                    "print",
+                    "printed",
                     f"c{n}",
                     f"c{n}",
                     "1",
@@ -47,7 +47,7 @@ def _audit(*rows: tuple[str, str, str]) -> pd.DataFrame:
             )
             for n, (exhibit, why, outcome) in enumerate(rows)
         ],
-        columns=[*COLUMNS, "outcome", "cause", "kind", "explanation"],
+        columns=[*COLUMNS, "outcome", "discrepancy", "kind", "explanation"],
     )
 
 
@@ -55,7 +55,9 @@ def test_findings_are_merged_by_their_cause_and_ranked_by_what_they_change(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     levels = {"typo": "wording", "order": "conclusion"}
-    monkeypatch.setattr(paper_findings, "_changes", lambda paper, cause: levels.get(cause, "number"))
+    monkeypatch.setattr(
+        paper_findings, "_changes", lambda paper, discrepancy: levels.get(discrepancy, "number")
+    )
     checks = _audit(
         ("table8", "typo", "fails"),
         ("eq3", "sum", "fails"),
@@ -69,8 +71,14 @@ def test_findings_are_merged_by_their_cause_and_ranked_by_what_they_change(
     with pytest.raises(ValueError, match="'concluson' is none of conclusion"):
         paper_findings.findings(checks, "concluson")
     assert [one.explanation for one in found] == ["By a order.", "By a sum.", "", "", "By a typo."]
-    assert distinct_failures(checks)["cause"].tolist() == ["typo", "sum", "order", "fig1: c4", "fig2: c5"]
-    assert len(found) == 5, "one cause counts once, an unknown one by exhibit"
+    assert distinct_failures(checks)["discrepancy"].tolist() == [
+        "typo",
+        "sum",
+        "order",
+        "fig1: c4",
+        "fig2: c5",
+    ]
+    assert len(found) == 5, "one discrepancy counts once, an unknown one by exhibit"
     assert [one.changes for one in found] == ["conclusion", "number", "number", "number", "wording"]
     assert list(found[1].checks["exhibit"]) == ["eq3", "example_a1"]
 

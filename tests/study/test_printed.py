@@ -254,6 +254,6 @@ def test_a_transcription_is_described_as_it_is(
     table = {key: value for key, value in (_GREEN | change).items() if value is not None}
     monkeypatch.setattr(printed_numbers, "_FOLDER", tmp_path)
     monkeypatch.setattr(printed_numbers, "paper", lambda key: {"tables": {"green.table1": table}})
-    monkeypatch.setattr(printed_numbers.origin, "note_printed", lambda *_: None)
+    monkeypatch.setattr(printed_numbers.provenance, "note_printed", lambda *_: None)
     with pytest.raises(PrintedError, match=fault):
         printed("green.table1")

@@ -43,7 +43,7 @@ def table7(tmp_path: Path) -> Result:
             cells=[cell(frame, model=model, metric="ECE") for model in ("BERT_base", "BERT_large")],
         ),
     ]  # fmt: skip
-    made = record(run, "rales.table7", evidence="print", checks=checks)
+    made = record(run, "rales.table7", evidence="printed", checks=checks)
     provenance.record_into(provenance.Reading())  # the tests below read every paper
     return made
 
@@ -53,8 +53,8 @@ def test_every_cell_stands_with_what_follows(table7: Result) -> None:
     assert len(cells) == len(printed("rales.table7"))
     wrong, right = cells.loc[("BERT_base", "average rank")], cells.loc[("RadBERT_2", "average rank")]
     assert (wrong["printed"], wrong["follows"], wrong["outcome"]) == ("10.8", "8.3 [8.0, 8.6]", "fails")
-    assert (wrong["low"], wrong["high"], wrong["cause"]) == (8.0, 8.6, "arrow_of_aklu")
-    assert (right["outcome"], right["cause"]) == ("holds", "")
+    assert (wrong["low"], wrong["high"], wrong["discrepancy"]) == (8.0, 8.6, "arrow_of_aklu")
+    assert (right["outcome"], right["discrepancy"]) == ("holds", "")
     assert set(cells.loc[[("BERT_base", "ECE"), ("BERT_large", "ECE")], "outcome"]) == {"compared"}
     assert (cells["outcome"] == "").sum() == len(cells) - 4
 
@@ -66,12 +66,12 @@ def test_the_display_marks_what_differs_and_names_the_cause(table7: Result) -> N
     assert re.search(cell, html)
     assert '<ol type="a"><li>average rank with all arrows as printed, BERT_base' in html
     assert html.count('class="unchecked"') == len(printed("rales.table7")) - 4
-    assert 'id="result-rales-table7-print"' in html
+    assert 'id="result-rales-table7-printed"' in html
     assert html.partition("<details")[0].count("<tr>") == 16  # models
 
 
 def test_a_cause_that_marks_no_cell_has_no_letter(table7: Result) -> None:
-    together = replace(table7.checks[2], cause="", outcome="fails")
+    together = replace(table7.checks[2], discrepancy="", outcome="fails")
     html = exhibit_html(replace(table7, checks=(together, *table7.checks[:2])))
     assert '<ol type="a"><li>average rank with all arrows as printed, BERT_base' in html
     assert "✗\u00a010.8<sup>a</sup>" in html
@@ -80,7 +80,7 @@ def test_a_cause_that_marks_no_cell_has_no_letter(table7: Result) -> None:
 
 
 def test_a_table_of_which_no_cell_is_compared_is_folded(table7: Result) -> None:
-    check = replace(table7.checks[2], cells=(), cause="")
+    check = replace(table7.checks[2], cells=(), discrepancy="")
     html = exhibit_html(replace(table7, exhibit="rales.table2", checks=(check,)))
     assert html.index("<details>") < html.index("<table")
     assert "No check compares a single cell." in html
@@ -110,7 +110,7 @@ def test_a_cell_is_met_by_its_own_place_alone() -> None:
 @pytest.mark.parametrize("key", TABLES)
 def test_every_transcription_has_a_layout_that_shows_each_cell_once(key: str, table7: Result) -> None:
     statement = table7.checks[2:]
-    shown = replace(table7, exhibit=key, checks=statement, causes={})
+    shown = replace(table7, exhibit=key, checks=statement, discrepancies={})
     keys = set(printed(key).columns) - {"printed", "value", "half_width"}
     assert set(layout_of(key)) < keys
     body = cell_by_cell(shown, {}).partition("<tbody>")[2]
@@ -122,7 +122,7 @@ def test_every_transcription_has_a_layout_that_shows_each_cell_once(key: str, ta
 def test_rows_that_are_not_legible_are_named_below(table7: Result) -> None:
     frame = printed("green.table5")
     checks = (check_value("mean", cell(frame, rater="GREEN", category="(a)", statistic="mean"), 0.36),)
-    html = cell_by_cell(replace(table7, exhibit="green.table5", checks=checks, causes={}), {})
+    html = cell_by_cell(replace(table7, exhibit="green.table5", checks=checks, discrepancies={}), {})
     assert NOT_LEGIBLE not in html.partition("<tbody>")[2].partition("</table>")[0]
     raters = "Expert 0, Expert 1, Expert 2, Expert 3, Expert 4 and Expert 5"
     assert html.endswith(f"Grey: not checked. Not legible: {raters}.</p>")
@@ -131,20 +131,20 @@ def test_rows_that_are_not_legible_are_named_below(table7: Result) -> None:
 def test_one_folded_line_has_numbers_command_data_sample_and_seed(table7: Result) -> None:
     html = exhibit_html(replace(table7, samples=(Sample(16, "models", trainings=1),)))
     assert html.count(f"<summary>{RECORD}</summary>") == 1
-    for address in ("rales.table7.print", "rales.table7.printed"):
+    for address in ("rales.table7.printed", "rales.table7.transcribed"):
         assert all(f'"../../results/{address}.{ending}"' in html for ending in ("csv", "json"))
     assert "<code>radbook run rales/calibration -p profile smoke</code>" in html
     assert re.search(r"data_manifests/papers/rales/table7\.csv <code>[0-9a-f]{64}</code>", html)
     assert "n = 16 models, taken as independent; 1 training of each model" in html
     assert f"<dd>{table7.provenance['seed']}</dd>" in html
-    assert "<!-- citation: rales.table7.print -->" in html
+    assert "<!-- citation: rales.table7.printed -->" in html
 
 
 def test_a_sample_is_read_back_and_an_empty_one_refused(table7: Result, tmp_path: Path) -> None:
     run = begin("rales/calibration", profile="smoke", seed=0, output_dir=str(tmp_path / "other"))
     sample = Sample(200, "report pairs", trainings=2, draws=3, resamples=2000)
-    record(run, "rales.table7", evidence="print", checks=table7.checks, samples=[sample])
-    (path,) = run.output_dir.rglob("*.print.json")
+    record(run, "rales.table7", evidence="printed", checks=table7.checks, samples=[sample])
+    (path,) = run.output_dir.rglob("*.printed.json")
     assert read(path).samples == (sample,)
     assert sample.words.endswith("; 2 trainings of each model; 3 draws of its training data; 2,000 resamples")
     assert Sample(1, "pair of texts").words == "n = 1 pair of texts"
@@ -167,7 +167,7 @@ def test_numbers_of_the_prose_are_downloaded_where_there_is_no_table() -> None:
 
 
 def test_numbers_of_the_repository_are_not_called_printed(table7: Result) -> None:
-    statement = replace(table7, checks=table7.checks[2:], causes={})
+    statement = replace(table7, checks=table7.checks[2:], discrepancies={})
     for key, head, link in (
         ("rales.fig2", "Figure 2 by the paper's repository: percent", "of what the repository has"),
         ("rales.table9", "Table 9 as printed: percent", "of what is printed"),

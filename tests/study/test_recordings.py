@@ -1,4 +1,4 @@
-"""Recorded scores: numbers alone, those that the code gives today, and those of a frozen metric kept."""
+"""Stored scores: numbers alone, those that the code gives today, and those of a frozen metric kept."""
 
 from __future__ import annotations
 

@@ -36,7 +36,7 @@ from radeval_lib.study import (
 from radeval_lib.study.checks import Check
 from radeval_lib.study.display import _as_printed
 from radeval_lib.study.exhibit_html import exhibit_html, in_quotes, verdict_sentence
-from radeval_lib.study.judging import Cause, coverage, judge
+from radeval_lib.study.judging import Discrepancy, coverage, judge
 from radeval_lib.study.profiles import profile
 from radeval_lib.study.results import read, read_all
 from radeval_lib.study.runs import Run
@@ -45,8 +45,8 @@ from tests.sampling import rests_on_cases
 
 NOTEBOOK = "facts/fact_counting"
 YES, NO = check_value("holds", "2", 2), check_value("fails", "2", 3)
-OPEN_LEAD = Check(Key("lead"), "more", "unknown", "cannot tell", aspect="lead", needed=False)
-UNTOLD = check_statement("cannot tell", "more", "no interval", None)
+OPEN_LEAD = Check(Key("lead"), "more", "unknown", "inconclusive", aspect="lead", needed=False)
+UNTOLD = check_statement("inconclusive", "more", "no interval", None)
 
 
 @pytest.fixture
@@ -61,24 +61,24 @@ def _exhibit() -> str:
 @pytest.mark.parametrize(
     ("evidence", "instrument", "stand_in", "checks", "verdict"),
     [
-        ("print", PAPERS_OWN, "", [YES], "consistent"),  # arithmetic reproduces nothing
+        ("printed", PAPERS_OWN, "", [YES], "consistent"),  # arithmetic reproduces nothing
         ("released", PAPERS_OWN, "", [YES], "consistent"),
-        ("print", PAPERS_OWN, "", [YES, UNTOLD], "undecided"),
-        ("print", PAPERS_OWN, "", [YES, OPEN_LEAD], "consistent"),  # the order is the exhibit
-        ("print", PAPERS_OWN, "", [OPEN_LEAD], "undecided"),  # nothing holds
+        ("printed", PAPERS_OWN, "", [YES, UNTOLD], "inconclusive"),
+        ("printed", PAPERS_OWN, "", [YES, OPEN_LEAD], "consistent"),  # the order is the exhibit
+        ("printed", PAPERS_OWN, "", [OPEN_LEAD], "inconclusive"),  # nothing holds
         ("released", PAPERS_OWN, "", [YES, NO, UNTOLD], "inconsistent"),
         ("open", PAPERS_OWN, "", [YES], "reproduced"),
         ("credentialed", PAPERS_OWN, "", [YES, OPEN_LEAD], "reproduced"),
         ("open", PAPERS_OWN, "", [YES, NO], "differs"),
-        ("open", PAPERS_OWN, "", [UNTOLD], "undecided"),
+        ("open", PAPERS_OWN, "", [UNTOLD], "inconclusive"),
         ("open", PAPERS_OWN, "other reports", [YES], "holds on other data"),
         ("open", PAPERS_OWN, "other reports", [NO, UNTOLD], "fails on other data"),
-        ("print", PAPERS_OWN, "", [UNTOLD], "undecided"),
-        ("synthetic", OURS, "generated reports", [], "own experiment"),
-        ("synthetic", PAPERS_OWN, "generated reports", [], "own experiment"),  # the generator is ours
-        ("open", OURS, "a model of ours", [], "own experiment"),  # whatever the data
-        ("credentialed", OURS, "", [], "own experiment"),
-        ("none", PAPERS_OWN, "", [], "implemented"),
+        ("printed", PAPERS_OWN, "", [UNTOLD], "inconclusive"),
+        ("synthetic", OURS, "generated reports", [], "our experiment"),
+        ("synthetic", PAPERS_OWN, "generated reports", [], "our experiment"),  # the generator is ours
+        ("open", OURS, "a model of ours", [], "our experiment"),  # whatever the data
+        ("credentialed", OURS, "", [], "our experiment"),
+        ("definition", PAPERS_OWN, "", [], "implemented"),
     ],
 )
 def test_verdicts_are_earned(
@@ -89,22 +89,22 @@ def test_verdicts_are_earned(
 
 
 def test_an_open_convention_contradicts_nothing() -> None:
-    causes = {"two": Cause("definition", "two readings"), "slip": Cause("paper", "a slip")}
-    convention, slip = replace(NO, cause="two"), replace(NO, cause="slip")
-    assert judge("numbers", [convention], causes) == "undecided"
-    assert judge("numbers", [YES, convention], causes) == "undecided"
-    assert judge("data", [YES, slip], causes) == "differs"
+    discrepancies = {"two": Discrepancy("convention", "two readings"), "slip": Discrepancy("paper", "a slip")}
+    convention, slip = replace(NO, discrepancy="two"), replace(NO, discrepancy="slip")
+    assert judge("numbers", [convention], discrepancies) == "inconclusive"
+    assert judge("numbers", [YES, convention], discrepancies) == "inconclusive"
+    assert judge("data", [YES, slip], discrepancies) == "differs"
 
 
 def test_noise_in_our_copy_contradicts_nothing() -> None:
-    causes = {"noise": Cause("text", "a garbled cell")}
-    assert judge("numbers", [YES, replace(NO, cause="noise")], causes) == "undecided"
+    discrepancies = {"noise": Discrepancy("text", "a garbled cell")}
+    assert judge("numbers", [YES, replace(NO, discrepancy="noise")], discrepancies) == "inconclusive"
 
 
 def test_each_word_states_one_outcome() -> None:
     assert {verdicts.outcome_of(word) for word in verdicts.VERDICTS} == set(verdicts.OUTCOMES)
     assert verdicts.outcome_of("fails on other data") == verdicts.FAILS
-    assert verdicts.outcome_of("undecided") == verdicts.UNDECIDED
+    assert verdicts.outcome_of("inconclusive") == verdicts.INCONCLUSIVE
 
 
 @settings(deadline=None)  # which reads a table
@@ -127,10 +127,10 @@ def test_each_word_states_one_outcome() -> None:
     ),
 )
 def test_coverage_adds_up(exhibit_id: str, checks: list[Check]) -> None:
-    found = coverage(exhibit_id, "print", checks)
+    found = coverage(exhibit_id, "printed", checks)
     assert found is not None
     assert 0 <= found.checked <= found.total
-    assert found.open_leads == sum(not c.needed and c.outcome == "cannot tell" for c in checks)
+    assert found.open_leads == sum(not c.needed and c.outcome == "inconclusive" for c in checks)
     if found.unit == "cells":
         cells = set(cells_of(exhibit_id))
         assert found.total == len(cells)
@@ -138,7 +138,7 @@ def test_coverage_adds_up(exhibit_id: str, checks: list[Check]) -> None:
         assert found.beside + len(inside) == len(checks)
         assert (found.checked > 0) == bool(inside)
     else:
-        assert found.total == found.checked + ledger()[exhibit_id].unchecked_on("print")
+        assert found.total == found.checked + ledger()[exhibit_id].unchecked_on("printed")
         assert 1 <= found.checked <= len(checks)
 
 
@@ -149,18 +149,18 @@ def test_coverage_by_hand() -> None:
         check_value(Key("mean", row["model"]), printed_in(row), row["value"]) for _, row in column.iterrows()
     ]
     checks.append(check_statement("of the whole table", "ordered", "it is", True))
-    found = coverage("rales.table3", "print", checks)
+    found = coverage("rales.table3", "printed", checks)
     assert found == verdicts.Coverage(2, int(table["value"].notna().sum()), "cells", 0, 1)
     assert found.words == "2 of 134 cells, 1 other statement about it"
     order_and_lead = check_superiority("more", "is higher", {"A": 2.0, "B": 1.0}, first="A")
-    stated = coverage("facts.def_alpha", "print", order_and_lead)
+    stated = coverage("facts.def_alpha", "printed", order_and_lead)
     assert stated is not None
     assert (stated.checked, stated.open_leads) == (1, 1), "order and lead are one statement"
 
 
 def test_a_lead_is_needed_where_the_paper_claims_one() -> None:
     values = {"A": study.parse("0.53"), "B": study.parse("0.52")}
-    for claim, verdict in (("A is higher than B", "consistent"), ("A outperforms B", "undecided")):
+    for claim, verdict in (("A is higher than B", "consistent"), ("A outperforms B", "inconclusive")):
         checks = check_superiority("n", claim, values, first="A")
         assert judge("numbers", checks, {}) == verdict
 
@@ -183,11 +183,11 @@ def test_what_stands_in_reproduces_nothing(rated: Run, run: Run) -> None:
         public.stand_in({"rated_paragraphs": "rexval/errors"}) == "rated paragraphs from RadPref, not ReXVal"
     )
     shown = record(run, _exhibit(), evidence="open", checks=[NO], stand_in=words)
-    printed = record(run, _exhibit(), evidence="print", checks=[YES])
+    printed = record(run, _exhibit(), evidence="printed", checks=[YES])
     assert shown.verdict == "fails on other data"
     assert words in verdict_sentence(shown)
     card = scorecard([shown, printed]).set_index("exhibit").loc[_exhibit()]
-    assert (card["verdict"], card["evidence"]) == ("consistent", "print")
+    assert (card["verdict"], card["evidence"]) == ("consistent", "printed")
 
 
 def test_a_figure_names_what_stands_in_for_a_metrics_models(rated: Run) -> None:
@@ -226,19 +226,19 @@ def test_an_experiment_of_our_own_records_no_check(tmp_path: Path) -> None:
         exhibit.states("cannot be recorded", "more", "less", False)
     page.experiment(of_notebook(NOTEBOOK)[1].id, "generated reports", pd.DataFrame({"f1": [0.5]}))
     first, second = read_all(tmp_path)
-    assert (first.verdict, first.checks) == ("own experiment", ())
+    assert (first.verdict, first.checks) == ("our experiment", ())
     assert first.outcome == verdicts.EXPERIMENT
     assert second.table == [{"index": 0, "f1": 0.5}]
     assert "No verdict: that needs " in exhibit_html(first)
     assert "<dt>Made</dt><dd>on generated data, with generated reports</dd>" in exhibit_html(first)
     assert "<dt>Left open</dt><dd>People.</dd>" in exhibit_html(first)
     with pytest.raises(ResultError, match="checks nothing that a paper states"):
-        judge("own experiment", [YES], {})
+        judge("our experiment", [YES], {})
 
 
 def test_a_recorded_table_keeps_ten_significant_digits(run: Run) -> None:
     table = pd.DataFrame({"w": [1148, 1483], "p": [4.8e-15, None], "f": [0.1 + 0.2, 2 / 3]}, index=["a", "b"])
-    kept = record(run, _exhibit(), evidence="print", checks=[YES], table=table)
+    kept = record(run, _exhibit(), evidence="printed", checks=[YES], table=table)
     assert kept.table == [
         {"index": "a", "w": 1148, "p": 4.8e-15, "f": 0.3},
         {"index": "b", "w": 1483, "p": None, "f": 0.6666666667},
@@ -250,7 +250,7 @@ def test_what_is_generated_or_implemented_rests_on_no_file_of_data(run: Run) -> 
     run.reading.note_file("openi", paths.ROOT / "README.md")
     run.reading.note_file(RELEASED, paths.ROOT / "CITATION.cff")
     run.reading.note_file("cells/rales/selection", paths.ROOT / "LICENSE")
-    for evidence, files in (("open", 3), ("synthetic", 1), ("none", 0)):
+    for evidence, files in (("open", 3), ("synthetic", 1), ("definition", 0)):
         checks = [YES] if evidence == "open" else []
         data = record(run, _exhibit(), evidence=evidence, checks=checks).provenance["data"]
         assert sum(name in ("README.md", "CITATION.cff", "LICENSE") for name in data) == files
@@ -268,7 +268,9 @@ def test_a_verdict_needs_checks_with_names_of_their_own() -> None:
 
 
 def test_what_is_recorded_is_read_back(run: Run) -> None:
-    written = record(run, _exhibit(), evidence="print", checks=[YES, NO], remaining="the rest needs  people.")
+    written = record(
+        run, _exhibit(), evidence="printed", checks=[YES, NO], remaining="the rest needs  people."
+    )
     (back,) = read_all(run.output_dir)
     assert back == written
     assert back.provenance["seed"] == run.profile.seed
@@ -281,34 +283,34 @@ def test_printed_numbers_rest_on_the_other_papers_that_they_name(tmp_path: Path)
     for name in ("rrs.table1", "rales.table6"):
         study.printed(name)
     for roles, papers in ((None, {"rrs"}), (["papers/rales"], {"rrs", "rales"})):
-        made = record(run, "rrs.claim_size", evidence="print", checks=[YES], roles=roles)
+        made = record(run, "rrs.claim_size", evidence="printed", checks=[YES], roles=roles)
         assert {Path(file).parent.name for file in made.provenance["data"]} == papers
 
 
 @pytest.mark.parametrize(
     ("changes", "says"),
     [
-        ({"format": 2}, "results format 2, where 6 is wanted"),
+        ({"format": 2}, "results format 2, where 7 is wanted"),
         ({"verdict": "borne out"}, "'borne out' is no verdict of this version"),
         ({"evidence": "hearsay"}, "'hearsay' is no evidence of this version"),
         ({"exhibit": "facts.table99"}, "unknown exhibit 'facts.table99'"),
         ({"notebook": "facts/agreement"}, "the ledger gives"),
         ({"instrument": "a friend's"}, '"a friend\'s" is no instrument of this version'),
         (
-            {"causes": {"fails": {"kind": "weather", "explanation": "It rained."}}},
-            "'weather' is no cause of this version",
+            {"discrepancies": {"fails": {"kind": "weather", "explanation": "It rained."}}},
+            "'weather' is no discrepancy of this version",
         ),
         ({"checks": [{"name": "of another form"}]}, "cut short or of another version"),
         ({"checks": None}, "cut short or of another version"),
-        ({"causes": {"fails": "a slip"}}, "cut short or of another version"),
+        ({"discrepancies": {"fails": "a slip"}}, "cut short or of another version"),
         ({"a_new_key": 1}, "cut short or of another version"),
     ],
 )
 def test_a_result_of_another_version_is_refused_in_one_line(
     run: Run, changes: dict[str, object], says: str
 ) -> None:
-    record(run, _exhibit(), evidence="print", checks=[YES, NO])
-    (path,) = run.output_dir.rglob("*.print.json")
+    record(run, _exhibit(), evidence="printed", checks=[YES, NO])
+    (path,) = run.output_dir.rglob("*.printed.json")
     content = {**json.loads(path.read_text(encoding="utf-8")), **changes}
     rest = {key: value for key, value in content.items() if key not in ("format", "sha256")}
     content["sha256"] = checksums.of_text(json.dumps(rest, sort_keys=True, ensure_ascii=False))
@@ -319,8 +321,8 @@ def test_a_result_of_another_version_is_refused_in_one_line(
 
 
 def test_a_result_in_another_pages_folder_is_refused(run: Run) -> None:
-    record(run, _exhibit(), evidence="print", checks=[YES])
-    (path,) = run.output_dir.rglob("*.print.json")
+    record(run, _exhibit(), evidence="printed", checks=[YES])
+    (path,) = run.output_dir.rglob("*.printed.json")
     path.parent.rename(path.parent.with_name("agreement"))
     with pytest.raises(ResultError, match="these are results of facts/fact_counting, not of this page"):
         read_all(run.output_dir)
@@ -328,23 +330,23 @@ def test_a_result_in_another_pages_folder_is_refused(run: Run) -> None:
 
 def test_the_sentence_says_what_was_found(run: Run) -> None:
     def told(*checks: Check, **change: str) -> str:
-        return verdict_sentence(record(run, _exhibit(), evidence="print", checks=checks, **change))
+        return verdict_sentence(record(run, _exhibit(), evidence="printed", checks=checks, **change))
 
     more = check_value("holds too", "1", 1)
     rests = "On printed numbers, "
     assert told(YES) == f"{rests}the check holds."
     assert told(YES, more) == f"{rests}both checks hold."
-    assert told(YES, UNTOLD) == f"{rests}1 of 2 checks holds and 1 cannot tell."
-    assert told(YES, OPEN_LEAD).startswith(f"{rests}1 of 2 checks holds and 1 cannot tell; ")
-    assert told(YES, NO, UNTOLD) == f"{rests}1 of 3 checks fails and 1 cannot tell."
+    assert told(YES, UNTOLD) == f"{rests}1 of 2 checks holds and 1 is inconclusive."
+    assert told(YES, OPEN_LEAD).startswith(f"{rests}1 of 2 checks holds and 1 is inconclusive; ")
+    assert told(YES, NO, UNTOLD) == f"{rests}1 of 3 checks fails and 1 is inconclusive."
     assert told(NO) == f"{rests}the check fails."
-    assert told(UNTOLD) == f"{rests}the check cannot tell."
+    assert told(UNTOLD) == f"{rests}the check is inconclusive."
     assert told(YES, stand_in="RadPref, not ReXVal").endswith(" Used here: RadPref, not ReXVal.")
 
 
 def test_the_box_lists_what_fails(run: Run) -> None:
     left = "How *much shorter* <is>, or 8*7B."
-    html = exhibit_html(record(run, _exhibit(), evidence="print", checks=[YES, NO], remaining=left))
+    html = exhibit_html(record(run, _exhibit(), evidence="printed", checks=[YES, NO], remaining=left))
     assert "<dt>Not checked</dt><dd>How <em>much shorter</em> &lt;is&gt;, or 8*7B.</dd>" in html
     assert 'class="verdict-box fails"' in html
     assert "fails: printed 2; found 3<br><em>Cause not known.</em>" in html
@@ -353,7 +355,7 @@ def test_the_box_lists_what_fails(run: Run) -> None:
 
 def test_a_printed_statement_stands_in_quotation_marks(run: Run) -> None:
     said = check_statement("listed", "phrases or entire sentences", "6: Score, Usefulness", False)
-    html = exhibit_html(record(run, _exhibit(), evidence="print", checks=[said]))
+    html = exhibit_html(record(run, _exhibit(), evidence="printed", checks=[said]))
     assert "listed: printed “phrases or entire sentences”; found 6: Score, Usefulness<br>" in html
     assert all(in_quotes(text, "rales.x") == text for text in ("1.54 ± 1.36", "Table 2", "“a b” of c"))
     asked = in_quotes("phrases or entire sentences (we ask for all)", "facts.x")
@@ -367,27 +369,27 @@ def test_our_words_for_what_is_printed_are_no_quotation() -> None:
 
 def test_a_box_with_many_checks_leads_to_the_audit(run: Run) -> None:
     many = [check_value(f"value {place}", "1", 2) for place in range(9)]
-    html = exhibit_html(record(run, _exhibit(), evidence="print", checks=many))
+    html = exhibit_html(record(run, _exhibit(), evidence="printed", checks=many))
     assert "value 1: printed 1; found 2, and seven more<br>" in html
-    assert f'<a href="../across/audit.html?q=[{_exhibit()}.print]">All 9 checks</a>' in html
+    assert f'<a href="../across/audit.html?q=[{_exhibit()}.printed]">All 9 checks</a>' in html
     assert "<tr>" not in html.partition("exhibit-record")[2]
 
 
 @pytest.mark.parametrize(
     ("evidence", "check", "rests"),
     [
-        ("print", check_value("rounding", "0.5", study.Estimate(0.5, 0.4, 0.6)), False),
+        ("printed", check_value("rounding", "0.5", study.Estimate(0.5, 0.4, 0.6)), False),
         ("open", check_value("interval", "0.5", study.Estimate(0.5, 0.4, 0.6)), True),
         ("open", check_value("point", "0.5", 0.5), False),
         ("released", check_statement("slope", "2", "+1.66 [+0.03, +3.30]", None), True),
-        ("print", check_statement("rank", "poorer", "Spearman 0.66 (p = 5e-07)", True), True),
-        ("print", check_statement("rank", "poorer", "Spearman 0.66 (p < 0.001)", True), True),
+        ("printed", check_statement("rank", "poorer", "Spearman 0.66 (p = 5e-07)", True), True),
+        ("printed", check_statement("rank", "poorer", "Spearman 0.66 (p < 0.001)", True), True),
         ("released", check_statement("bars", "a drop", "37.7 to 28.7, -9.0 ± 2.9", True), True),
-        ("print", check_statement("table", "mean ± sd", "0.63 ± 0.99", True), False),
-        ("print", check_statement("words", "some", "p = the penalty [sic]", True), False),
-        ("print", study.unknown_lead("best"), False),
+        ("printed", check_statement("table", "mean ± sd", "0.63 ± 0.99", True), False),
+        ("printed", check_statement("words", "some", "p = the penalty [sic]", True), False),
+        ("printed", study.unknown_lead("best"), False),
         *(
-            ("print", check, check.aspect == "lead")
+            ("printed", check, check.aspect == "lead")
             for check in check_superiority(
                 "lead", "best", {"a": 2.0, "b": 1.0}, first="a", leads=study.Lead.by_p(1.0, 0.01)
             )
@@ -400,13 +402,13 @@ def test_what_rests_on_cases_is_known(evidence: str, check: Check, rests: bool) 
 
 def test_an_exhibit_belongs_to_one_notebook(run: Run) -> None:
     with pytest.raises(ResultError, match="belongs to notebook"):
-        record(run, "rales.table3", evidence="print", checks=[YES])
+        record(run, "rales.table3", evidence="printed", checks=[YES])
     with pytest.raises(LedgerError, match="unknown exhibit"):
-        record(run, "facts.table9", evidence="print", checks=[YES])
+        record(run, "facts.table9", evidence="printed", checks=[YES])
 
 
 def test_a_changed_or_cut_file_is_refused(run: Run) -> None:
-    record(run, _exhibit(), evidence="print", checks=[YES])
+    record(run, _exhibit(), evidence="printed", checks=[YES])
     (path,) = run.output_dir.rglob("*.json")
     whole = path.read_text(encoding="utf-8")
     for broken in (
@@ -422,17 +424,17 @@ def test_a_changed_or_cut_file_is_refused(run: Run) -> None:
 
 def test_the_scorecard_has_every_exhibit_and_its_strongest_evidence(run: Run) -> None:
     record(run, _exhibit(), evidence="synthetic", checks=[])
-    record(run, _exhibit(), evidence="print", checks=[YES], remaining="people.")
+    record(run, _exhibit(), evidence="printed", checks=[YES], remaining="people.")
     card = scorecard(read_all(run.output_dir)).set_index("exhibit")
     assert list(card.index) == list(ledger())
     row = card.loc[_exhibit()]
     assert (row["verdict"], row["outcome"], row["evidence"]) == (
         "consistent",
         "holds",
-        "print",
+        "printed",
     )
     assert (row["synthetic"], row["checks"], row["failing"], row["undetermined"]) == (
-        "own experiment",
+        "our experiment",
         1,
         0,
         0,
@@ -442,38 +444,38 @@ def test_the_scorecard_has_every_exhibit_and_its_strongest_evidence(run: Run) ->
     assert len(audit(read_all(run.output_dir))) == 1
 
 
-@pytest.mark.parametrize("undecided", ["print", "released"])
-def test_printed_and_released_numbers_must_both_hold(run: Run, undecided: str) -> None:
-    for evidence in ("print", "released"):
-        record(run, _exhibit(), evidence=evidence, checks=[UNTOLD if evidence == undecided else YES])
+@pytest.mark.parametrize("open_on", ["printed", "released"])
+def test_printed_and_released_numbers_must_both_hold(run: Run, open_on: str) -> None:
+    for evidence in ("printed", "released"):
+        record(run, _exhibit(), evidence=evidence, checks=[UNTOLD if evidence == open_on else YES])
     row = scorecard(read_all(run.output_dir)).set_index("exhibit").loc[_exhibit()]
-    assert (row["verdict"], row["evidence"]) == ("undecided", undecided)
+    assert (row["verdict"], row["evidence"]) == ("inconclusive", open_on)
 
 
-def test_what_cannot_tell_gives_way_to_what_can(run: Run) -> None:
-    record(run, _exhibit(), evidence="print", checks=[UNTOLD])
+def test_what_is_inconclusive_gives_way_to_what_can(run: Run) -> None:
+    record(run, _exhibit(), evidence="printed", checks=[UNTOLD])
     record(run, _exhibit(), evidence="open", checks=[YES], stand_in="other reports")
     record(run, _exhibit(), evidence="synthetic", checks=[])
     card = scorecard(read_all(run.output_dir)).set_index("exhibit")
     row = card.loc[_exhibit()]
     assert (row["verdict"], row["evidence"]) == ("holds on other data", "open")
-    assert (row["print"].partition(" (")[0], row["undetermined"]) == ("undecided", 1)
+    assert (row["printed"].partition(" (")[0], row["undetermined"]) == ("inconclusive", 1)
 
 
 def test_released_numbers_do_not_hide_what_print_contradicts(run: Run) -> None:
-    record(run, _exhibit(), evidence="print", checks=[NO])
+    record(run, _exhibit(), evidence="printed", checks=[NO])
     record(run, _exhibit(), evidence="released", checks=[YES])
     row = scorecard(read_all(run.output_dir)).set_index("exhibit").loc[_exhibit()]
     assert (row["verdict"], row["evidence"], row["released"].partition(" (")[0]) == (
         "inconsistent",
-        "print",
+        "printed",
         "consistent",
     )
 
 
 def test_the_front_page_counts_what_the_verdicts_rest_on(run: Run) -> None:
     first, second = of_notebook(NOTEBOOK)[:2]
-    record(run, first.id, evidence="print", checks=[NO])
+    record(run, first.id, evidence="printed", checks=[NO])
     record(run, second.id, evidence="open", checks=[YES], stand_in="other reports")
     card = scorecard(read_all(run.output_dir))
     counted = {"rebuilt": 2, "arithmetic": 1, "data": 1, "implemented": 0, "own": 0}

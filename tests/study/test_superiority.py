@@ -27,12 +27,12 @@ SURE, OPEN, TURNED = Lead(1, "+"), Lead(0, "?"), Lead(-1, "-")
     [
         # Printed numbers: the order is what stands there, the lead what chance leaves of it.
         ({"A": parse("0.53"), "B": parse("0.52")}, SURE, "holds", "holds"),
-        ({"A": parse("0.53"), "B": parse("0.52")}, OPEN, "holds", "cannot tell"),
-        ({"A": parse("0.52"), "B": parse("0.52")}, OPEN, "cannot tell", "cannot tell"),  # a tie is no order
-        ({"A": parse("0.51"), "B": parse("0.52")}, OPEN, "fails", "cannot tell"),
+        ({"A": parse("0.53"), "B": parse("0.52")}, OPEN, "holds", "inconclusive"),
+        ({"A": parse("0.52"), "B": parse("0.52")}, OPEN, "inconclusive", "inconclusive"),  # a tie is no order
+        ({"A": parse("0.51"), "B": parse("0.52")}, OPEN, "fails", "inconclusive"),
         # Computed numbers: an order within chance tells nothing, either way.
-        ({"A": 0.21, "B": 0.19}, OPEN, "cannot tell", "cannot tell"),
-        ({"A": 0.19, "B": 0.21}, OPEN, "cannot tell", "cannot tell"),
+        ({"A": 0.21, "B": 0.19}, OPEN, "inconclusive", "inconclusive"),
+        ({"A": 0.19, "B": 0.21}, OPEN, "inconclusive", "inconclusive"),
         ({"A": 0.19, "B": 0.41}, TURNED, "fails", "fails"),
         ({"A": 0.41, "B": 0.19}, SURE, "holds", "holds"),
     ],
@@ -46,7 +46,7 @@ def test_one_rule_for_every_claim(values: dict, leads: Lead, order: str, lead: s
 def test_one_computed_side_makes_an_order_a_matter_of_chance() -> None:
     for values in ({"A": 0.828, "B": parse("1.03")}, {"A": parse("0.83"), "B": 1.032}):
         order, _ = check_superiority("n", "c", values, first="A", lower_is_better=True)
-        assert order.outcome == "cannot tell"
+        assert order.outcome == "inconclusive"
 
 
 @pytest.mark.parametrize(
@@ -101,7 +101,12 @@ def test_leads_come_from_intervals_and_p_values() -> None:
 
 @pytest.mark.parametrize(
     ("difference", "lead", "outcome"),
-    [(0.0, OPEN, "cannot tell"), (0.1, OPEN, "holds"), (-0.1, OPEN, "cannot tell"), (-0.1, TURNED, "fails")],
+    [
+        (0.0, OPEN, "inconclusive"),
+        (0.1, OPEN, "holds"),
+        (-0.1, OPEN, "inconclusive"),
+        (-0.1, TURNED, "fails"),
+    ],
 )
 def test_no_visible_deficit_is_no_equality(difference: float, lead: Lead, outcome: str) -> None:
     assert check_no_deficit("n", "c", "f", difference, lead).outcome == outcome

@@ -16,7 +16,7 @@ MEASURES = {
     "rouge_l_precision_stemmed": "ROUGE-L precision, stemmed",
     "in_runs": "words in runs of three or more",
 }
-"""Measures of copying: their recorded columns, and what the page calls them."""
+"""Measures of copying: their stored columns, and what the page calls them."""
 
 
 def fragments(source: Sequence[str], summary: Sequence[str]) -> list[int]:

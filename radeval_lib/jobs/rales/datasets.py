@@ -140,4 +140,4 @@ def same_outcomes(intervals: Iterable[tuple[float, float]], asked: float) -> tup
 
 
 WORD = "word_{}"
-"""The recorded column that says which of Open-i's reports have a word."""
+"""The stored column that says which of Open-i's reports have a word."""

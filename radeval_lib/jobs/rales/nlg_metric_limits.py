@@ -92,7 +92,7 @@ def draw_fairness(fair: pd.DataFrame) -> Figure:
 
 def limits_checks(fair: pd.DataFrame, metric: str) -> list[Check]:
     """Whether a metric punishes each phenomenon as much as an error: where it prefers the error, the paper's
-    complaint holds; where it prefers what means the same, it does not; else it is undecided."""
+    complaint holds; where it prefers what means the same, it does not; else it is inconclusive."""
     return [
         check_statement(
             Key("against one significant error", phenomenon, metric),

@@ -34,7 +34,7 @@ RECORDED = (
     "ratescore_first_token",
     "ratescore_rival",
 )
-"""The recorded columns of :func:`scores_by_setting`, in its order."""
+"""The stored columns of :func:`scores_by_setting`, in its order."""
 
 
 def entities(metric: RaTEScore, references: Iterable[str], candidates: Iterable[str]) -> list[EntityPair]:

@@ -19,7 +19,7 @@ from radeval_lib.study.runs import Run
 
 SOURCE = "words found in the source"
 FOUND = "found_in_source"
-"""The recorded column of :func:`found_in_source`."""
+"""The stored column of :func:`found_in_source`."""
 
 
 def agreement(metrics: Mapping[str, Metric], records: Sequence[FactRating], *, run: Run) -> pd.DataFrame:

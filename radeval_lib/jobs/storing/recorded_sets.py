@@ -25,7 +25,7 @@ from radeval_lib.metrics.base import Metric
 from radeval_lib.study import recordings
 from radeval_lib.study.runs import Run
 
-DECIMALS = 9  # of recorded scores
+DECIMALS = 9  # of stored scores
 WORDS: dict[str, tuple[str, ...]] = {"openi": ("pneumothorax", "cardiomegaly", "radiodensity")}
 """Words that a report of a set has or not: those that RaLEs calls frequent."""
 RATINGS = {

@@ -36,7 +36,7 @@ _MATCHED = "rules_matched"
 _COUNTED = "radpref"
 """The set on which each use of the judge by rules is counted."""
 SOURCES = {"fingerprints": "openi"}
-"""The data set of a recorded set that is part of one."""
+"""The data set of a stored set that is part of one."""
 
 
 class _Content(NamedTuple):
@@ -120,7 +120,7 @@ def _of_systems(run: Run, root: Path) -> _Content:
 
 
 def _keep_scores(name: str, frame: pd.DataFrame) -> dict[str, Any]:
-    """Copy the recorded scores of a set into ``frame``; what is known of them."""
+    """Copy the stored scores of a set into ``frame``; what is known of them."""
     old = recorded.load(name)
     scored = (*old.about["columns"], *old.about.get("variants", {}), *_JUDGED, _MATCHED)
     known = [key for key in scored if key in old.table]
@@ -186,7 +186,7 @@ def _write(name: str, written: _Content) -> Path:
 
 
 def _kept(name: str, metrics: Mapping[str, Metric]) -> dict[str, pd.Series]:
-    """The recorded columns of metrics that read by rules, where these behave otherwise now."""
+    """The stored columns of metrics that read by rules, where these behave otherwise now."""
     if name not in recorded.names() or name not in recordings.FROZEN_SETS:
         return {}
     stale = [key for key in registry.FROZEN_METRICS if recordings.is_out_of_date(name, metrics[key])]

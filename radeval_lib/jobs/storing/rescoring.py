@@ -1,4 +1,4 @@
-"""Scores recorded sets again, with the code and the models as they are, and compares every column."""
+"""Scores stored sets again, with the code and the models as they are, and compares every column."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _SAME, _NEARLY_SAME, _NEAR_MEAN, _NEAR_TAU = 1.1e-9, 1e-6, 0.02, 0.03  # most di
 
 
 class Comparison(NamedTuple):
-    """A recorded column beside the scores that the same metric gives now.
+    """A stored column beside the scores that the same metric gives now.
 
     ``case``: one of :data:`OUT_OF_DATE`, :data:`EXACT`, :data:`SAME_MODELS` and :data:`OTHER_MODELS`;
     ``apart``: the largest difference of two scores; ``mean``: of the means; ``tau``: of Kendall's τ_b with
@@ -57,7 +57,7 @@ class Comparison(NamedTuple):
 def compare(
     metric: str, before: ArrayLike, after: ArrayLike, case: str, ratings: ArrayLike | None = None
 ) -> Comparison:
-    """A recorded column, ``before``, beside the scores ``after``, of today; both of one shape, (texts,) or
+    """A stored column, ``before``, beside the scores ``after``, of today; both of one shape, (texts,) or
     (texts, columns). ``ratings`` have the shape (texts,).
 
     Raises
@@ -77,7 +77,7 @@ def compare(
 
 
 def check(name: str, profile: str, data_root: str = "", metrics: Sequence[str] = ()) -> list[Comparison]:
-    """Score a recorded set again with the code and the models as they are, and compare every column.
+    """Score a stored set again with the code and the models as they are, and compare every column.
 
     Parameters
     ----------
@@ -119,7 +119,7 @@ _Columns = tuple[ArrayLike, ArrayLike, ArrayLike | None]
 
 
 def _again(known: recorded.Recording, metric: Metric, run: Run, root: Path) -> Iterator[_Columns]:
-    """A metric's recorded scores and its scores now, with the ratings of the same texts."""
+    """A metric's stored scores and its scores now, with the ratings of the same texts."""
     name, key = known.name, metric.name
     if name in TABLES:
         table, parts = TABLES[name](run, root, {key: metric})

@@ -17,7 +17,7 @@ from radeval_lib.study.behaviours import recorded_behaviour
 from radeval_lib.study.runs import Run
 
 NAME = recordings.SYSTEMS
-DECIMALS = 5  # of recorded scores
+DECIMALS = 5  # of stored scores
 
 
 def tables(run: Run, root: Path) -> tuple[pd.DataFrame, dict[str, pd.DataFrame]]:

@@ -133,7 +133,7 @@
     if (found.matched.length) parts.push(put("p", "", `Both say: ${found.matched.join("; ")}.`));
     if (found.cautions.length) {
       const cautions = found.cautions.map((one) => put("li", "", `${sentence(one)}.`));
-      parts.push(put("div", "verdict-box undecided", put("strong", "", "Beware"), put("ul", "", ...cautions)));
+      parts.push(put("div", "verdict-box inconclusive", put("strong", "", "Beware"), put("ul", "", ...cautions)));
     }
     const texts = put("div", "judge-texts");
     Object.entries(found.sides).forEach(([name, side]) => {

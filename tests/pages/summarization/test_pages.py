@@ -88,7 +88,7 @@ def fair_table(**rows: tuple[float, float, float]) -> pd.DataFrame:
 
 def test_the_limits_are_reported_in_each_case() -> None:
     mixed = fair_table(a=(0.8, 0.6, 0.9), b=(0.2, 0.1, 0.4), c=(0.5, 0.4, 0.6))
-    assert [check.outcome for check in limits_checks(mixed, "R")] == ["fails", "holds", "cannot tell"]
+    assert [check.outcome for check in limits_checks(mixed, "R")] == ["fails", "holds", "inconclusive"]
     assert by_preference(mixed, "R") == {
         -1: [impression_versions.WORDS],
         0: [impression_versions.STYLE],
@@ -102,8 +102,8 @@ def test_the_limits_are_reported_in_each_case() -> None:
     [
         (AHEAD, Estimate(0.2, -0.1, 0.4), "20% [-10%, 40%] is left", "holds"),
         (AHEAD, Estimate(0.9, 0.7, 1.2), "90% [70%, 120%] is left", "fails"),
-        (AHEAD, Estimate(0.4, 0.2, 0.7), "40% [20%, 70%] is left", "cannot tell"),
-        (LEVEL, None, "no lead to lose is established", "cannot tell"),
+        (AHEAD, Estimate(0.4, 0.2, 0.7), "40% [20%, 70%] is left", "inconclusive"),
+        (LEVEL, None, "no lead to lose is established", "inconclusive"),
     ],
 )
 def test_most_of_a_lead_is_lost_where_the_interval_of_what_is_left_says_so(
@@ -151,9 +151,9 @@ HEAD = [0.5, 0.6, 0.7, 0.5, 0.6, 0.7]
     ("head", "chest", "came", "told"),
     [
         (HEAD, [0.7, 0.8, 0.9] * 2, "holds", "A highest on both, ahead beyond chance on 2, behind"),
-        (HEAD, [0.9, 0.2, 0.502] * 2, "cannot tell", "A highest on both, ahead beyond chance on 1, behind"),
-        (HEAD, [0.0, 0.5, 0.9] * 2, "cannot tell", "A highest on 1 of 2, ahead beyond chance on 1, behind"),
-        (HEAD, [0.5, 0.5, 0.6] * 2, "cannot tell", "A highest on 1 of 2, ahead beyond chance on 1, behind"),
+        (HEAD, [0.9, 0.2, 0.502] * 2, "inconclusive", "A highest on both, ahead beyond chance on 1, behind"),
+        (HEAD, [0.0, 0.5, 0.9] * 2, "inconclusive", "A highest on 1 of 2, ahead beyond chance on 1, behind"),
+        (HEAD, [0.5, 0.5, 0.6] * 2, "inconclusive", "A highest on 1 of 2, ahead beyond chance on 1, behind"),
         (HEAD, [0.1, 0.2, 0.3] * 2, "fails", "behind beyond chance on 1 (X-ray Chest)"),
         ([0.0] * 6, [0.1, 0.2, 0.3] * 2, "fails", "behind beyond chance on 2 (CT Head and X-ray Chest)"),
     ],
@@ -174,7 +174,7 @@ def test_to_be_beaten_somewhere_is_corrected_for_the_places_where_it_could_be() 
     first = {"A": mine, "B": by_group([-0.5] * 6, [0.0] * 6)}
     alone = models.best_everywhere(FEW_DRAWS, first, "A", "rouge_l", "best", "the best everywhere")
     among = models.best_everywhere(FEW_DRAWS, first | rivals, "A", "rouge_l", "best", "the best everywhere")
-    assert (alone.outcome, among.outcome) == ("fails", "cannot tell")
+    assert (alone.outcome, among.outcome) == ("fails", "inconclusive")
 
 
 def test_one_of_several_is_compared_with_each_other() -> None:
