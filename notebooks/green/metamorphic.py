@@ -16,12 +16,12 @@ import pandas as pd
 from radeval_lib.data.categories import LETTERS
 from radeval_lib.data.records import Report
 from radeval_lib.data.restricted import reveal
-from radeval_lib.rules.generator.layouts import MARKED, WRAPPED, closed, sentences
+from radeval_lib.rules.generator.report_edits import MARKED, WRAPPED, closed, sentences
 from radeval_lib.rules.judge import Judgement, judge_pair
+from radeval_lib.rules.judge.alignment import relation
 from radeval_lib.rules.judge.items import said
-from radeval_lib.rules.judge.relations import relation
 from radeval_lib.rules.reader import read
-from radeval_lib.rules.reader.meanings import IGNORED
+from radeval_lib.rules.reader.records import IGNORED
 from radeval_lib.rules.reader.vocabulary import vocabulary
 from radeval_lib.rules.report_text import MASK, tokens
 

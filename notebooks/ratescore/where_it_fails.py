@@ -12,7 +12,7 @@ import pandas as pd
 from radeval_lib.metrics.base import Metric
 from radeval_lib.metrics.ratescore import RaTEScore, Scorer
 from radeval_lib.metrics.ratescore.sentences import split
-from radeval_lib.rules.generator.layouts import WRAPPED, sentences
+from radeval_lib.rules.generator.report_edits import WRAPPED, sentences
 
 _Entities = Sequence[tuple[str, str]]
 _NODULE = [("nodule", "ABNORMALITY"), ("right upper lobe", "ANATOMY")]

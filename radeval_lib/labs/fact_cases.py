@@ -11,9 +11,9 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from random import Random
 
-from radeval_lib.rules.generator.edits import without
 from radeval_lib.rules.generator.generator import generate, rerender, seeded
 from radeval_lib.rules.generator.pairings import model_candidate, permuted
+from radeval_lib.rules.generator.planted_errors import without
 from radeval_lib.rules.generator.records import Denial, Normal, Plan, PlannedFinding, Remark, SyntheticReport
 from radeval_lib.rules.lexicon.loading import load_lexicon
 

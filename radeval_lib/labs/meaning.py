@@ -10,7 +10,7 @@ import re
 
 from radeval_lib.rules.reader import read
 from radeval_lib.rules.reader.records import Finding
-from radeval_lib.rules.report_text.characters import plain_text
+from radeval_lib.rules.report_text.words import plain_text
 
 _SEEN = (
     r"(?:seen|found|identified|noticed|recogni[sz]ed|diagnosed|shown|confirmed|indicated|suggested|reported|"

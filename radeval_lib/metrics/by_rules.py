@@ -16,7 +16,7 @@ from radeval_lib.metrics.green import green_score
 from radeval_lib.metrics.marks import Highlight, mark_kind, segments
 from radeval_lib.metrics.reasons import Reason
 from radeval_lib.rules.judge import Judgement, judge_pair
-from radeval_lib.rules.judge.in_words import name
+from radeval_lib.rules.judge.judge import name
 from radeval_lib.rules.reader import coverage
 
 

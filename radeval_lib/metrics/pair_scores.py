@@ -12,7 +12,7 @@ from radeval_lib.metrics.choosing import Chosen
 from radeval_lib.metrics.reasons import Reason
 from radeval_lib.rules.lexicon.significance import Context
 from radeval_lib.rules.reader import coverage
-from radeval_lib.rules.report_text.characters import Span
+from radeval_lib.rules.report_text.words import Span
 
 _Value = TypeVar("_Value")
 

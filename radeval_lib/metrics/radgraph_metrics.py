@@ -23,7 +23,7 @@ from radeval_lib.metrics.radgraph import (
     parse_graph,
 )
 from radeval_lib.metrics.reasons import Reason, places
-from radeval_lib.rules.report_text.characters import Span
+from radeval_lib.rules.report_text.words import Span
 
 if TYPE_CHECKING:
     from radeval_lib.data.radgraph import Annotation

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable
 from itertools import accumulate
 from typing import Any, Literal, NamedTuple
 
-from radeval_lib.rules.report_text.characters import Span
+from radeval_lib.rules.report_text.words import Span
 
 Kind = Literal["error", "matched", "unmatched"]
 

@@ -23,8 +23,8 @@ from radeval_lib.rules.generator import (
     green_pairs,
     tokenize,
 )
-from radeval_lib.rules.generator.export import graph, sentence_tokens, token_places
 from radeval_lib.rules.generator.generator import seeded
+from radeval_lib.rules.generator.records import graph, sentence_tokens, token_places
 
 # Sources of the two styles, as the records of RaTE-NER name theirs: what the style stands in for.
 SOURCES = {"hospital": "MIMIC-IV", "encyclopaedic": "Radiopaedia"}

@@ -8,9 +8,8 @@ from functools import partial
 from radeval_lib.data.records import TextPair
 from radeval_lib.roles.generated import turned
 from radeval_lib.rules.generator import ErrorPair, SyntheticError, SyntheticReport, rewrite
-from radeval_lib.rules.generator.generator import report_at, seeded
+from radeval_lib.rules.generator.generator import RewriteKind, report_at, seeded
 from radeval_lib.rules.generator.planted_errors import inject, random_kinds
-from radeval_lib.rules.generator.rewrites import RewriteKind
 
 CANDIDATES = 4
 """Of each case, as in ReXVal."""

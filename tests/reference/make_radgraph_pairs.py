@@ -13,7 +13,7 @@ from typing import Any
 
 from radeval_lib.data.radgraph import annotation
 from radeval_lib.rules.generator import error_pairs
-from radeval_lib.rules.generator.export import radgraph_json
+from radeval_lib.rules.generator.records import radgraph_json
 
 HERE = Path(__file__).resolve().parent / "radgraph"
 

@@ -24,7 +24,7 @@ from radeval_lib.metrics.base import Metric
 from radeval_lib.metrics.observations import label
 from radeval_lib.metrics.radgraph_metrics import F1RadGraph
 from radeval_lib.rules.generator.generator import generate
-from radeval_lib.rules.generator.layouts import MARKED, WRAPPED
+from radeval_lib.rules.generator.report_edits import MARKED, WRAPPED
 from radeval_lib.rules.judge import judge_pair
 from radeval_lib.rules.lexicon.markup import tokenize
 from radeval_lib.rules.reader import read

@@ -21,8 +21,7 @@ from radeval_lib.models.packaged import is_packaged
 from radeval_lib.paths import ROOT
 from radeval_lib.roles import generated
 from radeval_lib.rules.generator import generate, iob, radgraph_json
-from radeval_lib.rules.generator.export import sentence_tokens
-from radeval_lib.rules.generator.records import SyntheticReport
+from radeval_lib.rules.generator.records import SyntheticReport, sentence_tokens
 from radeval_lib.study import cells, profiles
 from radeval_lib.study.cells import Cell
 from tests.data.samples import NOTES, csv_bytes, json_bytes, lines_bytes

@@ -13,8 +13,7 @@ from radeval_lib.data.restricted import reveal
 from radeval_lib.metrics.observations import NO_FINDING, label, positive
 from radeval_lib.models.summarizers.base import sentences
 from radeval_lib.rules.generator import SyntheticError, SyntheticReport, generate, inject, rewrite
-from radeval_lib.rules.generator.generator import Pair, rerender, seeded
-from radeval_lib.rules.generator.rewrites import RewriteKind
+from radeval_lib.rules.generator.generator import Pair, RewriteKind, rerender, seeded
 
 ADVICE = "an added recommendation"
 WORDS = "other words"

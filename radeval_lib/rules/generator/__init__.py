@@ -15,16 +15,16 @@ the rules of annotation.
 from radeval_lib.lazy import names_of
 
 _HOMES = {
-    "radeval_lib.rules.generator.answers": "green_answer",
-    "radeval_lib.rules.generator.difference": "CATEGORIES GoldError ReportDifference compare",
-    "radeval_lib.rules.generator.export": "iob radgraph_json",
-    "radeval_lib.rules.generator.generator": "MIMIC_RRS_PAIRS MIMIC_RRS_TRAINED generate report_at",
+    "radeval_lib.rules.generator.difference": "CATEGORIES GoldError ReportDifference compare green_answer",
+    "radeval_lib.rules.generator.generator": (
+        "MIMIC_RRS_PAIRS MIMIC_RRS_TRAINED generate opposite report_at rewrite triad"
+    ),
     "radeval_lib.rules.generator.pairings": "HEURISTICS green_pairs",
     "radeval_lib.rules.generator.planted_errors": "ErrorPair error_pairs inject",
     "radeval_lib.rules.generator.records": (
-        "STYLES AnnotatedText Denial Normal PlannedFinding Remark Statement SyntheticError SyntheticReport"
+        "STYLES AnnotatedText Denial Normal PlannedFinding Remark Statement SyntheticError SyntheticReport "
+        "iob radgraph_json"
     ),
-    "radeval_lib.rules.generator.rewrites": "opposite rewrite triad",
     "radeval_lib.rules.lexicon.entries": "CHEXPERT",
     "radeval_lib.rules.lexicon.markup": "tokenize",
 }

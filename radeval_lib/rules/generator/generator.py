@@ -3,18 +3,29 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from hashlib import blake2b
 from random import Random
+from typing import Literal
 
 from radeval_lib.errors import check_choice, listed
+from radeval_lib.rules.generator.builder import article
 from radeval_lib.rules.generator.content import Weighted, choose, draw_plan
-from radeval_lib.rules.generator.frames import article
 from radeval_lib.rules.generator.grammar import realize
-from radeval_lib.rules.generator.impression import impression_plan
-from radeval_lib.rules.generator.labels import chexpert_labels
-from radeval_lib.rules.generator.records import AnnotatedText, Plan, Style, SyntheticError, SyntheticReport
-from radeval_lib.rules.lexicon.entries import Exam, Procedure
+from radeval_lib.rules.generator.records import (
+    STYLES,
+    AnnotatedText,
+    Denial,
+    Normal,
+    Plan,
+    PlannedFinding,
+    Remark,
+    Statement,
+    Style,
+    SyntheticError,
+    SyntheticReport,
+)
+from radeval_lib.rules.lexicon.entries import CHEXPERT, Exam, Lexicon, Procedure
 from radeval_lib.rules.lexicon.loading import load_lexicon
 
 #: The twelve modality-anatomy pairs of MIMIC-RRS (Chen et al. 2023, section 2).
@@ -169,3 +180,170 @@ def exam_of(report: SyntheticReport) -> Exam:
     """The examination that a report is of."""
     parts = load_lexicon().procedures[report.procedure].parts
     return Exam(report.modality, report.anatomy, report.sex, parts)
+
+
+# Derives the impression from what the findings say.
+
+
+_MOST = 4  # findings of an impression
+#: The uid of a statement of the impression that repeats no statement of the findings.
+CONCLUSION, ADVICE = -1, -2
+
+
+def impression_plan(lexicon: Lexicon, plan: Plan, region: str, wording: int) -> Plan:
+    """Major findings first, at most four; then what there is not, or a recommendation.
+
+    A finding keeps what it is and where, its severity, change and diagnosis; size and appearance stay in the
+    findings. Without a major finding, the region's conclusion says so.
+    """
+    stated = [(s, s.content) for s in plan if isinstance(s.content, PlannedFinding)]
+    concepts = lexicon.concepts
+    patient = [(s, finding) for s, finding in stated if not concepts[finding.concept].device]
+    major = [(s, finding) for s, finding in patient if concepts[finding.concept].major]
+    minor = [(s, finding) for s, finding in patient if not concepts[finding.concept].major]
+    turned = [s for s in plan if isinstance(s.content, Normal) and s.content.opposite]
+    chosen: list[Statement] = [replace(s, joined=False) for s in turned[:2]]
+    chosen += [_brief(s, finding, index) for index, (s, finding) in enumerate(major[:_MOST])]
+    if not major and not turned:
+        kind = "acute" if stated else "clear"
+        chosen.append(Statement(CONCLUSION, Remark(f"{region}.{kind}"), wording))
+        if minor and wording & 1:
+            chosen.append(_brief(*minor[0], 0))
+    advice = [key for _, finding in major for key in concepts[finding.concept].advice]
+    if advice and wording & 6 == 0:
+        chosen.append(Statement(ADVICE, Remark(advice[(wording >> 3) % len(advice)]), wording))
+    return tuple(chosen)
+
+
+def _brief(statement: Statement, finding: PlannedFinding, index: int) -> Statement:
+    """The finding as the impression says it, reworded."""
+    wording = (statement.wording * 0x9E3779B97F4A7C15 + index) & ((1 << 96) - 1)
+    return Statement(statement.uid, replace(finding, looks=(), size_mm=None), wording)
+
+
+# The 14 CheXpert observations that a plan states.
+
+
+# Of two mentions of an observation the one of the higher rank wins.
+_RANK = {None: 0, 0: 1, -1: 2, 1: 3}
+
+
+def chexpert_labels(lexicon: Lexicon, plan: Plan, chest: bool) -> dict[str, int | None]:
+    """1 positive, 0 negative, -1 uncertain, None not mentioned; a stronger mention wins (1, then -1, then 0).
+
+    A suggested diagnosis counts as uncertain. "No Finding" is 1 when, in an examination of the chest, no
+    other observation except Support Devices is positive or uncertain (the labeller's own rule, Irvin et al.
+    2019), and None otherwise. No observation follows from another one: atelectasis alone does not make Lung
+    Opacity.
+    """
+    labels: dict[str, int | None] = dict.fromkeys(CHEXPERT)
+
+    def mention(name: str | None, value: int) -> None:
+        if name is not None and _RANK[value] > _RANK[labels[name]]:
+            labels[name] = value
+
+    for statement in plan:
+        content = statement.content
+        if isinstance(content, PlannedFinding):
+            concept = lexicon.concepts[content.concept]
+            mention(concept.chexpert, -1 if content.certainty == "uncertain" else 1)
+            if content.suggests:
+                mention(lexicon.concepts[content.suggests].chexpert, -1)
+        elif isinstance(content, Denial):
+            for key in content.concepts:
+                mention(lexicon.concepts[key].chexpert, 0)
+        elif isinstance(content, Normal):
+            for name in lexicon.normals[content.key].chexpert:
+                mention(name, 1 if content.opposite else 0)
+    others = (labels[name] for name in CHEXPERT if name not in ("Support Devices", "No Finding"))
+    if chest and not any(value in (1, -1) for value in others):
+        labels["No Finding"] = 1
+    return labels
+
+
+# Rewrites: the same meaning in other words, another order or another style; and the opposite meaning.
+
+
+RewriteKind = Literal["synonym", "order", "style"]
+_TRIES = 25  # wordings or orders that are drawn before a report counts as having no other
+
+
+@dataclass(frozen=True, slots=True)
+class RewrittenReport:
+    """A report, one that says the same, and one that says the opposite."""
+
+    original: SyntheticReport
+    synonymous: SyntheticReport
+    opposite: SyntheticReport
+
+
+def rewrite(report: SyntheticReport, kind: RewriteKind = "synonym", seed: int = 0) -> SyntheticReport:
+    """A report that means the same and reads differently.
+
+    "synonym" rewords every statement, "order" puts the sentences in another order, "style" says the same
+    in the other style.
+
+    Raises
+    ------
+    SyntheticError
+        If the kind is unknown, or the report can be said in one way only.
+    """
+    check_choice(kind, RewriteKind, "kind of rewrite", SyntheticError)
+    other = next(style for style in STYLES if style != report.style)
+    for attempt in range(_TRIES):
+        rng = seeded(seed, report.report_id, kind, attempt)
+        if kind == "order":
+            rewritten = _reordered(report, rng)
+        else:
+            plan = tuple(replace(statement, wording=rng.getrandbits(96)) for statement in report.plan)
+            rewritten = rerender(report, plan, style=other if kind == "style" else None)
+        if rewritten.findings.text != report.findings.text:
+            return rewritten
+    raise SyntheticError(
+        f"report {report.report_id} has no other {kind}", "rewrite", "Use another kind or report."
+    )
+
+
+def _reordered(report: SyntheticReport, rng: Random) -> SyntheticReport:
+    """The report with its sentences in a drawn order; statements that are joined stay together."""
+    groups: list[list[Statement]] = []
+    for statement in report.plan:
+        if statement.joined and groups:
+            groups[-1].append(statement)
+        else:
+            groups.append([statement])
+    groups.sort(key=lambda _: rng.random())
+    return rerender(report, tuple(statement for group in groups for statement in group))
+
+
+def opposite(report: SyntheticReport, seed: int = 0) -> SyntheticReport:
+    """The report with every statement negated: what is there is denied, what is denied is there.
+
+    Normal statements are negated ("the lungs are not clear"); remarks stay. Statements are no longer joined
+    into one sentence. A denied finding loses its side, place, severity, size, change, hedging and suggestion,
+    and a finding that was denied gets none.
+    """
+    rng = seeded(seed, report.report_id, "opposite")
+    plan: list[Statement] = []
+    uid = max((statement.uid for statement in report.plan), default=-1) + 1
+    for statement in report.plan:
+        content = statement.content
+        if isinstance(content, PlannedFinding):
+            plan.append(replace(statement, content=Denial((content.concept,)), joined=False))
+        elif isinstance(content, Normal):
+            plan.append(
+                replace(statement, content=replace(content, opposite=not content.opposite), joined=False)
+            )
+        elif isinstance(content, Denial):
+            for index, concept in enumerate(content.concepts):
+                wording = rng.getrandbits(96)
+                plan.append(Statement(uid if index else statement.uid, PlannedFinding(concept), wording))
+                uid += bool(index)
+        else:
+            plan.append(statement)
+    return rerender(report, tuple(plan))
+
+
+def triad(report: SyntheticReport, seed: int = 0) -> RewrittenReport:
+    """The report with its synonymous and its opposite version."""
+    return RewrittenReport(report, rewrite(report, "synonym", seed), opposite(report, seed))

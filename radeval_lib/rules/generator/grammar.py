@@ -1,7 +1,7 @@
 """Realizes a plan as text, with gold annotations.
 
 The wording of a statement is drawn from the bytes of its ``wording`` alone, one byte for each decision
-(:class:`radeval_lib.rules.generator.frames.Byte`), so that changing one attribute of a finding leaves the
+(:class:`radeval_lib.rules.generator.builder.Byte`), so that changing one attribute of a finding leaves the
 other choices of words as they were, and changing nothing leaves every byte of the text.
 
 Annotation rules
@@ -20,10 +20,8 @@ from __future__ import annotations
 from typing import Literal
 
 from radeval_lib.errors import check_choice
-from radeval_lib.rules.generator.builder import TextBuilder
-from radeval_lib.rules.generator.clauses import FindingClause
-from radeval_lib.rules.generator.denials import DenialClause
-from radeval_lib.rules.generator.frames import Byte, Frame, byte, load_words, pick
+from radeval_lib.rules.generator.builder import Byte, Frame, TextBuilder, byte, load_words, pick
+from radeval_lib.rules.generator.clauses import DenialClause, FindingClause
 from radeval_lib.rules.generator.records import (
     AnnotatedText,
     Denial,

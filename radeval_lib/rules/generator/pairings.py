@@ -12,9 +12,8 @@ from numpy.typing import NDArray
 
 from radeval_lib.rules.generator.content import choose
 from radeval_lib.rules.generator.difference import ReportDifference, compare, stated
-from radeval_lib.rules.generator.edits import with_content, without
 from radeval_lib.rules.generator.generator import generate, rerender, seeded
-from radeval_lib.rules.generator.planted_errors import ErrorKind, inject
+from radeval_lib.rules.generator.planted_errors import ErrorKind, inject, with_content, without
 from radeval_lib.rules.generator.records import Plan, PlannedFinding, SyntheticError, SyntheticReport
 from radeval_lib.rules.lexicon.markup import tokenize
 

@@ -8,7 +8,7 @@ from functools import lru_cache
 from radeval_lib.rules.lexicon.loading import load_lexicon
 from radeval_lib.rules.reader import Finding, Reading, read
 from radeval_lib.rules.report_text import singular
-from radeval_lib.rules.report_text.characters import Span
+from radeval_lib.rules.report_text.words import Span
 
 _SIDE_OF = {"middle_lobe": "right", "lingula": "left", "ruq": "right", "luq": "left"}
 _GENERAL = frozenset(["acute_disease"])  # says nothing of its own where it is stated

@@ -6,22 +6,31 @@ Categories are those of Ostmeier et al. 2024 (Section 3.1): (a) false finding, (
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import partial
 
 from radeval_lib.data import green_analysis
 from radeval_lib.data.categories import LETTERS
-from radeval_lib.rules.judge.alignment import Link, align, by_side, covered
+from radeval_lib.rules.judge.alignment import (
+    KIN,
+    KIND,
+    SAME,
+    Link,
+    align,
+    by_side,
+    covered,
+    near,
+    sides_conflict,
+    strays,
+)
 from radeval_lib.rules.judge.base import Keep, Pair, handed
-from radeval_lib.rules.judge.in_words import degree, describe, name, where
 from radeval_lib.rules.judge.items import Item, Said, said
-from radeval_lib.rules.judge.relations import KIN, KIND, SAME, near, sides_conflict, strays
 from radeval_lib.rules.lexicon.loading import load_lexicon
 from radeval_lib.rules.lexicon.significance import Context, factor, significance
 from radeval_lib.rules.reader.vocabulary import vocabulary
 from radeval_lib.rules.report_text import statements
-from radeval_lib.rules.report_text.characters import Span
+from radeval_lib.rules.report_text.words import Span
 
 _UNLIKE = {KIND: "finer", KIN: "kin"}
 _NOT_STATED = ("does not mention it", "rules it out")
@@ -288,3 +297,55 @@ def _agreed(ours: Said, theirs: Said) -> tuple[str, ...]:
         *(f"No {name(key)}" for key in denied),
         *(one.wordings["hospital"][0].text if one else f"Normal {key.split('_')[0]}" for key, one in normal),
     )
+
+
+# Observations, places, degrees and findings in the words of the judge by rules.
+
+
+_SIZED = "amount"  # the scale of what has a size: "small", not "mild"
+
+
+def name(observation: str) -> str:
+    """An observation in words."""
+    concept = load_lexicon().concepts.get(observation)
+    if concept is None or not concept.names:
+        return observation.replace("_", " ")
+    first = concept.names[0]
+    return f"{first.lead.text} {first.one.text}" if first.lead else first.one.text
+
+
+def where(places: Iterable[str], side: str | None) -> str:
+    """A place in words; empty where none is said."""
+    known, named = load_lexicon().places, []
+    for key in sorted(places):
+        nouns = known[key].nouns if key in known else None
+        phrases = nouns and (nouns.get(side) or next(iter(nouns.values())))
+        named.append(phrases[0].text if phrases else key.replace("_", " "))
+    if not named:
+        return side or ""
+    text = " and ".join(named)
+    return text if side is None or side in text or side == "bilateral" else f"{side}, {text}"
+
+
+def degree(item: Item) -> str:
+    """Severity or size in words; empty where neither is said."""
+    if item.size_mm:
+        return " x ".join(f"{size:g}" for size in item.size_mm) + " mm"
+    if item.severity is None:
+        return ""
+    lexicon = load_lexicon()
+    concept = lexicon.concepts.get(item.observation)
+    scale = concept.scale or (_SIZED if concept.size else None) if concept is not None else None
+    words: str = lexicon.grammar["scales"][scale or "degree"]["adjectives"][item.severity][0]
+    return words.removesuffix(" amount of")
+
+
+def describe(item: Item) -> str:
+    """A finding in words, as "moderate pleural effusion (right)"."""
+    parts = ["possible" if item.uncertain else "", degree(item), name(item.observation)]
+    text = " ".join(part for part in parts if part)
+    place = where(item.places, item.side)
+    text = f"{text} ({place})" if place else text
+    if item.means:
+        text += f", read as {' or '.join(sorted(map(name, item.means)))}"
+    return text[0].upper() + text[1:]

@@ -6,7 +6,6 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from radeval_lib.errors import LexiconError
 from radeval_lib.rules.lexicon.markup import Phrase
 
 #: The 14 observations of CheXpert (Irvin et al. 2019), in the labeller's order.
@@ -46,9 +45,7 @@ class Scope:
     @classmethod
     def of(cls, tags: Iterable[str]) -> Scope:
         """Sort tags: modalities, "female" and "male", anatomies (in capitals); any other is taken for a part
-        of a region, which :mod:`.loading` checks. A :class:`LexiconError` where a single text is given."""
-        if isinstance(tags, str):
-            raise LexiconError(f"a text, {tags!r}", "tags of a scope", "Give a list of tags.")
+        of a region."""
         tags = frozenset(tags)
         modalities, sexes = tags & set(MODALITIES), tags & set(SEXES)
         anatomies = frozenset(tag for tag in tags - modalities if tag.isupper())

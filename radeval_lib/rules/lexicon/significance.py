@@ -11,17 +11,12 @@ from numbers import Real
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from radeval_lib.errors import LexiconError, RadevalError
-from radeval_lib.rules.lexicon.entry import Entry, read_entry
+from radeval_lib import own_yaml
+from radeval_lib.errors import RadevalError
 from radeval_lib.rules.lexicon.loading import load_lexicon
 
 _FILE = Path(__file__).with_name("significance.yml")
 _MAJOR = ("urgent", "actionable")
-FACTORS = (
-    *("false", "missing", "location", "severity", "change"),
-    *("slight", "finer", "kin", "certainty", "doubtful"),
-)
-"""The kinds of errors, and of doubts about a finding, that have a factor."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,47 +58,11 @@ class Significance(NamedTuple):
 
 @lru_cache(maxsize=1)
 def _table() -> Mapping[str, Any]:
-    return read_table(_FILE)
-
-
-def read_table(path: Path) -> Mapping[str, Any]:
-    """The content of a file as ``significance.yml``.
-
-    Raises
-    ------
-    LexiconError
-        If a key is unknown or missing, a class has no weight, a finding is of two classes, or a rule of the
-        context asks for nothing. Findings that are not in the lexicon may be the reader's own.
-    """
-    table = read_entry(path, f"lexicon/{path.name}", "weights classes otherwise factors context")
-    weights = Entry(table.raw["weights"], "weights", table.where, may=" ".join(table.inner("weights")))
-    factors = Entry(table.raw["factors"], "factors", table.where, " ".join(FACTORS))
-    for numbers in (weights, factors):
-        for name in numbers.raw:
-            numbers.number(name)
-    classes = table.each("classes", "class findings why")
-    rules = table.each("context", "findings class why", "asks from below")
-    for entry in (*classes, *rules):
-        entry.one_of("class", weights.raw)
-    of_class = [finding for entry in classes for finding in entry.texts("findings")]
-    if doubled := [finding for finding in of_class if of_class.count(finding) > 1]:
-        table.fail(f"finding {doubled[0]!r} is of two classes")
-    for rule in rules:
-        if ("asks" in rule.raw) == bool({"from", "below"} & rule.raw.keys()):
-            rule.fail("needs either what the indication asks or an age, from or below")
-    otherwise = Entry(table.raw["otherwise"], "otherwise", table.where, "major minor")
-    for grade in otherwise.raw:
-        otherwise.one_of(grade, [entry.raw["class"] for entry in classes])
-    return table.raw
+    return own_yaml.read(_FILE)
 
 
 def factor(name: str) -> float:
-    """What an error of this kind counts for, as a share of the finding's weight.
-
-    Raises :class:`LexiconError` for a kind that is not one of :data:`FACTORS`.
-    """
-    if name not in FACTORS:
-        raise LexiconError(f"unknown kind of error {name!r}", "factor", f"Choices: {', '.join(FACTORS)}.")
+    """Return what an error of a kind counts for, as a share of the finding's weight."""
     return float(_table()["factors"][name])
 
 

@@ -5,8 +5,7 @@
 [('pleural_effusion', 'present'), ('pneumothorax', 'absent')]
 """
 
-from radeval_lib.rules.reader.covering import Coverage, ReadInPart, Section, coverage
-from radeval_lib.rules.reader.reader import read
+from radeval_lib.rules.reader.reader import Coverage, ReadInPart, Section, coverage, read
 from radeval_lib.rules.reader.records import Finding, Location, NormalStatement, Presence, Reading
 
 __all__ = [

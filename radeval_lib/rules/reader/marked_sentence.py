@@ -7,17 +7,11 @@ from dataclasses import replace
 from itertools import zip_longest
 from typing import Any, TypeVar
 
-from radeval_lib.rules.reader.changes import CHANGE_NOUNS, MORE, denied_changes
-from radeval_lib.rules.reader.denied_places import denied_places
-from radeval_lib.rules.reader.meanings import HOME, IGNORED, WHOLE, Sense, Spot, Subject
-from radeval_lib.rules.reader.measurements import sizes
-from radeval_lib.rules.reader.mentions import Mention
-from radeval_lib.rules.reader.past import of_before
-from radeval_lib.rules.reader.phrases import PhraseMatch
-from radeval_lib.rules.reader.places import ZONES, places
-from radeval_lib.rules.reader.records import Presence
+from radeval_lib.rules.reader.changes import CHANGE_NOUNS, MORE, denied_changes, of_before
+from radeval_lib.rules.reader.phrases import PhraseMatch, sizes
+from radeval_lib.rules.reader.places import ZONES, denied_places, places, side_comparisons
+from radeval_lib.rules.reader.records import HOME, IGNORED, WHOLE, Mention, Presence, Sense, Spot, Subject
 from radeval_lib.rules.reader.scope import ScopeWords, WordFlags, scope
-from radeval_lib.rules.reader.side_comparisons import side_comparisons
 from radeval_lib.rules.reader.vocabulary import Vocabulary
 from radeval_lib.rules.report_text import tokens
 

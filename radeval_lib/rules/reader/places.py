@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from typing import Any
 
-from radeval_lib.rules.reader.meanings import Spot
-from radeval_lib.rules.reader.phrases import PhraseMatch
+from radeval_lib.rules.reader.changes import comparative, skip
+from radeval_lib.rules.reader.phrases import PhraseMatch, word_set
+from radeval_lib.rules.reader.records import Spot
 from radeval_lib.rules.reader.vocabulary import Vocabulary
 from radeval_lib.rules.report_text import Token
 
@@ -56,3 +58,103 @@ def _with_other_side(spot: PhraseMatch[list[Spot]], words: Sequence[Token]) -> P
     if before[1:] not in (["and"], ["or"]) or {own, before[0]} != {"left", "right"}:
         return spot
     return PhraseMatch(spot.first - 2, spot.end, [both_sides(one) for one in spot.value])
+
+
+# Both sides of a finding compared: "larger on the right", "left > right".
+
+
+_SIDES = frozenset(["left", "right"])
+_TO_SIDES = (["to", "left"], ["to", "right"])
+_TOWARD = frozenset(["on", "at", "in", "the", "to", "toward", "than"])
+_SHIFTS = frozenset(["shift", "shifted", "deviation", "deviated", "displaced", "displacement", "shifting"])
+_BEING = word_set("is being side one slightly much somewhat mildly appearing appear a bit")
+
+
+def side_comparisons(words: Sequence[Token]) -> Iterator[PhraseMatch[str]]:
+    """Both sides compared: "larger on the right", "left > right", "right more than left", "the right being
+    larger"; of a shift from one side to the other it is the other."""
+    at, shift = 0, any(word.word in _SHIFTS for word in words)
+    while at < len(words):
+        end, side = 0, "bilateral"
+        if words[at].word not in _SIDES:
+            end = _larger_on(words, at)
+        elif shift and [one.word for one in words[at + 1 : at + 3]] in _TO_SIDES:
+            end, side = at + 3, words[at + 2].word
+        else:
+            end = _larger_side(words, at) or _side_by_side(words, at)
+        if end:
+            yield PhraseMatch(at, end, side)
+        at = end or at + 1
+
+
+def _larger_on(words: Sequence[Token], at: int) -> int:
+    """The end of "larger on the right" or "> left than right", or 0; "a larger right effusion" compares no
+    sides."""
+    said = comparative(words, at)
+    end = skip(words, said, _TOWARD) if said else 0
+    if end == said and words[at].word not in ("<", ">"):
+        return 0
+    if not 0 < end < len(words) or words[end].word not in _SIDES or words[end - 1].word == "to":
+        return 0
+    tail = skip(words, end + 1, frozenset(["side", "than", "on", "the"]))
+    return tail + 1 if tail < len(words) and words[tail].word in _SIDES else end + 1
+
+
+def _side_by_side(words: Sequence[Token], at: int) -> int:
+    """The end of "right more than left" or "left > right", or 0."""
+    end = comparative(words, skip(words, at + 1, frozenset(["is", "slightly", "much", "somewhat", "mildly"])))
+    end = skip(words, end, frozenset(["than", "on", "the", "to", "side"])) if end else 0
+    other = 0 < end < len(words) and words[end].word in _SIDES and words[end].word != words[at].word
+    return end + 1 if other else 0
+
+
+def _larger_side(words: Sequence[Token], at: int) -> int:
+    """The end of "the right is larger" or "left side being greater", or 0."""
+    end = skip(words, at + 1, _BEING)
+    if end == at + 1 or not (end := comparative(words, end)):
+        return 0
+    return end if end >= len(words) or words[end].word in (",", ".", ")", "and", "one") else 0
+
+
+# Places and sides that are set against the one a finding is at: "on the left, not on the right".
+
+
+# Before or behind an aside, which names no other finding: behind it also a time, "at" where no place follows.
+_BEFORE = frozenset([",", "and", "but", "with", "("])
+_BEHIND = word_set(", . ) but which at today now currently previously since as")
+_DENIALS = frozenset(["not", "none", "nothing", "absent", "without"])
+_ON = word_set("any one seen present visible identified noted evident in on at within over of to the")
+
+
+def denied_places(
+    words: Sequence[Token], found: Sequence[PhraseMatch[Any]], named: Sequence[bool]
+) -> Iterator[PhraseMatch[None]]:
+    """The asides of a sentence that deny a finding at a place, from the denial to the end of the place.
+
+    Before an aside a finding and a place of its own are named. That finding may be denied by other words: the
+    aside then adds a place to the denial ("no effusion on the left, none on the right").
+
+    Parameters
+    ----------
+    words : the sentence's n words.
+    found : its places and sides.
+    named : for each word, whether it is in the name of a finding; length n.
+    """
+    ends = {one.first: one.end for one in sorted(found, key=lambda one: one.end)}
+    for at in range(1, len(words)):
+        if (
+            words[at].word not in _DENIALS
+            or not any(named[:at])
+            or not any(end <= at for end in ends.values())
+        ):
+            continue
+        verb = at > 1 and words[at - 1].word in ("is", "are")
+        if words[at - 1 - verb].word not in _BEFORE and at not in ends.values():
+            continue
+        first = end = skip(words, at + 1, _ON)
+        while end in ends:
+            end = skip(words, ends[end], frozenset(["side"]))
+            joined = skip(words, end, frozenset(["or", "and", "/", *_ON]))
+            end = joined if joined in ends else end
+        if end > first and (end == len(words) or words[end].word in _BEHIND):
+            yield PhraseMatch(at, end, None)

@@ -7,16 +7,30 @@ report's other words belong to; the chest is the region of a report that does no
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
+from functools import lru_cache
+from itertools import pairwise
+from typing import NamedTuple
 
-from radeval_lib.rules.reader.meanings import HOME, Sense, Spot, Subject
-from radeval_lib.rules.reader.mentions import Mention, NormalMention
-from radeval_lib.rules.reader.readable import unreadable
-from radeval_lib.rules.reader.records import Finding, Location, NormalStatement, Reading
+from radeval_lib.rules.reader.phrases import word_set
+from radeval_lib.rules.reader.records import (
+    HOME,
+    Finding,
+    Location,
+    Mention,
+    NormalMention,
+    NormalStatement,
+    Reading,
+    Sense,
+    Spot,
+    Subject,
+)
 from radeval_lib.rules.reader.sentence import parse
 from radeval_lib.rules.reader.vocabulary import vocabulary
-from radeval_lib.rules.report_text import Statement, findings
+from radeval_lib.rules.report_text import Section, Statement, findings, sections
+from radeval_lib.rules.report_text.words import Span
 
 _PLAIN = frozenset(["normal", "unremarkable", "clear", "intact", "within normal limit"])
 _BEFORE = frozenset(["no", "of", "for", "any", "without", "or", "nor", "and", "/", ","])
@@ -189,3 +203,124 @@ class _Report:
         chosen = max((subject for subject in one.subjects if subject.region), key=worth)
         start, end = statement.span(one.start, one.stop)
         return NormalStatement(chosen.key, start, end, self.text[start:end], one.change)
+
+
+# Texts that the reader does not know: another language, a loop of words, another kind of image.
+
+
+NOT_ENGLISH = "not English"
+LOOP = "the same words over and over"
+OTHER_IMAGE = "another kind of image than radiology makes"
+
+
+_WORDS = re.compile(r"[^\W\d_]+")
+_ENGLISH = word_set(
+    """
+    the of is are and with in there to no for no not without normal clear left right evidence seen or on
+    has small large mild be was were this that from at as by stable unchanged lung lungs heart chest
+    """
+)
+_FOREIGN = word_set(
+    """
+    kein keine keinen ohne nicht und der die das mit im zur beidseits rechts links unauffaellig
+    unauffallig herz lunge sin con del los las una derrame derecho izquierdo pulmon pulmones corazon se
+    observa sans avec pas les des une droit droite gauche epanchement coeur poumon poumons normaux aucun
+    aucune nessun nessuna senza destra sinistra versamento polmone cuore geen zonder niet het een sem
+    esquerda direita pulmao nao observou obserwuje brak bez plynu zmian ingen ikke uten hoyre venstre ej
+    utan normalt akciger kalp yok
+    """
+)
+_OTHER_IMAGES = re.compile(
+    r"\b(?:hematoxylin|h ?& ?e stain\w*|immunohistochem\w+|microscop\w+|histolog\w+|biops(?:y|ies) specimen|"
+    r"endoscop\w+|colonoscop\w+|dermoscop\w+|fundus photograph\w*|sinus rhythm|st[- ]segments?|qrs|"
+    r"electrocardiogra\w+|mitotic|photograph of|selfie)\b",
+    re.IGNORECASE,
+)
+
+
+@lru_cache(maxsize=8192)
+def unreadable(text: str) -> str:
+    """Why a text (in plain characters) is not read, or nothing."""
+    words = [word.lower() for word in _WORDS.findall(text)]
+    if not words:
+        return ""
+    if sum(not word.isascii() for word in words) > len(words) / 3:
+        return NOT_ENGLISH
+    foreign, english = (sum(word in known for word in words) for known in (_FOREIGN, _ENGLISH))
+    if foreign > english:
+        return NOT_ENGLISH
+    # What is repeated so often leaves few that differ; few texts are counted.
+    if len(words) >= 6 and len(set(words)) <= 0.6 * len(words) + 1:
+        counts = Counter(word for word in words if word not in _ENGLISH)
+        if counts and counts.most_common(1)[0][1] > 0.4 * len(words) >= 3:
+            repeated = counts.most_common(1)[0][0]
+            return "" if repeated.startswith("xx") else LOOP
+    many = len(words) >= 30 and len(set(pairwise(words))) <= len(words) * 5 / 6
+    if many and Counter(pairwise(words)).most_common(1)[0][1] > len(words) / 6:
+        return LOOP
+    if len({match.group().lower() for match in _OTHER_IMAGES.finditer(text)}) > 1:
+        return OTHER_IMAGE
+    return ""
+
+
+# How much of a text the reading used, and what it left.
+
+
+class ReadInPart(NamedTuple):
+    """A statement of which the reading left words that carry meaning.
+
+    ``span`` are its characters in the text; ``unused`` those of the words that were left, ``kinds`` what each
+    of them is: degree, side, size, place, negation, change or word (any other).
+    """
+
+    span: Span
+    unused: tuple[Span, ...]
+    kinds: tuple[str, ...]
+
+
+class Coverage(NamedTuple):
+    """How much of a text was read.
+
+    ``share`` is that of the words that carry meaning which the reading used, from 0 to 1; None where the text
+    has no such word. ``statements`` are the statements about this study that say something, ``unread`` those
+    in which nothing was read, ``in_part`` those of which a word was left. ``sections`` are those found, in
+    order. ``remarks`` say in words why the text as a whole was not read, or which word was read otherwise
+    than it is written.
+    """
+
+    share: float | None
+    statements: tuple[Span, ...]
+    unread: tuple[Span, ...]
+    in_part: tuple[ReadInPart, ...]
+    sections: tuple[Section, ...]
+    remarks: tuple[str, ...]
+
+
+@lru_cache(maxsize=8192)
+def coverage(text: str) -> Coverage:
+    """How much of a report was read, by the words that carry meaning."""
+    every, unread, in_part = [], [], []
+    why = why_unread(text)
+    remarks = [f"not read: {why}"] if why else []
+    used = total = 0
+    for one in findings(text):
+        parsed = parse(one.text)
+        if not (number := parsed.used + len(parsed.unused)):
+            continue
+        span, total = (one.start, one.end), total + number
+        every.append(span)
+        if why or not (parsed.mentions or parsed.normals):
+            unread.append(span)
+            continue
+        used += parsed.used
+        if parsed.unused:
+            left = [(one.span(word.start, word.stop), word.kind) for word in parsed.unused]
+            in_part.append(
+                ReadInPart(span, tuple(where for where, _ in left), tuple(kind for _, kind in left))
+            )
+        for start, stop, meant in parsed.misspelt:
+            remarks.append(f'"{one.text[start:stop].lower()}" read as "{meant}"')
+    share = used / total if total else None
+    return Coverage(
+        share, tuple(every), tuple(unread), tuple(in_part), sections(text), tuple(dict.fromkeys(remarks))
+    )

@@ -5,9 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from radeval_lib.rules.reader.marked_sentence import MarkedSentence
-from radeval_lib.rules.reader.meanings import HOME, IGNORED, Sense, Subject, plain
-from radeval_lib.rules.reader.mentions import Mention, NormalMention
 from radeval_lib.rules.reader.phrases import PhraseMatch
+from radeval_lib.rules.reader.records import HOME, IGNORED, Mention, NormalMention, Sense, Subject, plain
 from radeval_lib.rules.reader.scope import BE
 
 # What may stand between a state and its structure: "normal size and contour of the heart".

@@ -13,9 +13,16 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import NamedTuple
 
-from radeval_lib.rules.report_text.characters import Span, plain_text
-from radeval_lib.rules.report_text.headings import FINDINGS, Heading, headings, is_signature
-from radeval_lib.rules.report_text.layout import LIST, Break, breaks
+from radeval_lib.rules.report_text.layout import (
+    FINDINGS,
+    LIST,
+    Break,
+    Heading,
+    breaks,
+    headings,
+    is_signature,
+)
+from radeval_lib.rules.report_text.words import Span, plain_text
 
 _OF_THIS_STUDY = frozenset([FINDINGS, "recommendation"])
 _OF_ANOTHER = frozenset(["history", "comparison", "technique", "exam", "wet read", "addendum"])

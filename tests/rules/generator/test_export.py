@@ -13,8 +13,8 @@ from radeval_lib.rules.generator import (
     radgraph_json,
     tokenize,
 )
-from radeval_lib.rules.generator.export import sentence_tokens
 from radeval_lib.rules.generator.grammar import realize
+from radeval_lib.rules.generator.records import sentence_tokens
 
 
 def test_iob_by_hand() -> None:

@@ -26,8 +26,8 @@ from radeval_lib.rules.generator import (
     report_at,
 )
 from radeval_lib.rules.generator.content import contradicts
+from radeval_lib.rules.generator.generator import chexpert_labels
 from radeval_lib.rules.generator.grammar import realize
-from radeval_lib.rules.generator.labels import chexpert_labels
 from radeval_lib.rules.generator.records import Meaning, Remark
 from radeval_lib.rules.lexicon.loading import load_lexicon
 

@@ -8,12 +8,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-import radeval_lib.rules.reader.covering
 import radeval_lib.rules.reader.sentence
 import radeval_lib.rules.report_text
 from radeval_lib.jobs.green.labelled_sentences import hand_checks
 from radeval_lib.rules.reader import coverage, read
-from radeval_lib.rules.reader.readable import LOOP, NOT_ENGLISH, OTHER_IMAGE
+from radeval_lib.rules.reader.reader import LOOP, NOT_ENGLISH, OTHER_IMAGE
 
 
 def left(text):
@@ -73,7 +72,6 @@ def test_a_statement_in_which_nothing_is_read():
     "module",
     [
         radeval_lib.rules.reader,
-        radeval_lib.rules.reader.covering,
         radeval_lib.rules.reader.sentence,
         radeval_lib.rules.report_text,
     ],
