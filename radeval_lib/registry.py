@@ -50,7 +50,7 @@ READERS = {
 
 
 RECORDINGS = {
-    "fingerprints": "radeval_lib.rules.generator.report_edits:recorded_pairs",
+    "fingerprints": "radeval_lib.data.report_edits:recorded_pairs",
     "mediqa2021": "radeval_lib.data.mediqa:recorded_pairs",
     "mts_dialog": "radeval_lib.data.mts_dialog:recorded_ratings",
     "mtsamples": "radeval_lib.data.mtsamples:recorded_documents",

@@ -19,7 +19,7 @@ from radeval_lib.text_format import joined
 
 
 def pairs(records: Sequence[TextPair]) -> pd.DataFrame:
-    """Edited reports as :func:`radeval_lib.rules.generator.report_edits.edited` gives them: ``report``,
+    """Edited reports as :func:`radeval_lib.data.report_edits.edited` gives them: ``report``,
     ``edit``, ``reference``, ``candidate``."""
     rows = [(int(one.case), one.group, reveal(one.reference), reveal(one.candidate)) for one in records]
     return pd.DataFrame(rows, columns=["report", "edit", "reference", "candidate"])

@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 
 from notebooks.across.contrasts import contrast
-from radeval_lib.data import green_analysis
+from radeval_lib import green_analysis
 from radeval_lib.data.iob_tags import WordSpan
 from radeval_lib.metrics import bleu, green, radcliq, radgraph, ratescore
 from radeval_lib.models.ner.entities import Decoding, decode

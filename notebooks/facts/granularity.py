@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from radeval_lib.rules.generator.fact_raters import count_facts, draw_descriptions
+from radeval_lib.data.fact_raters import count_facts, draw_descriptions
 from radeval_lib.stats.agreement import interval_alpha
 from radeval_lib.stats.fact_counts import FactCounts
 

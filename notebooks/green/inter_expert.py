@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 
 from radeval_lib import plots
-from radeval_lib.data.categories import LETTERS
+from radeval_lib.categories import LETTERS
 from radeval_lib.data.records import ErrorCount
 from radeval_lib.data.rexval import RATERS
 from radeval_lib.papers.printed_numbers import Printed, all_in, quoted, wide

@@ -13,10 +13,10 @@ from itertools import pairwise
 
 import pandas as pd
 
-from radeval_lib.data.categories import LETTERS
+from radeval_lib.categories import LETTERS
 from radeval_lib.data.records import Report
+from radeval_lib.data.report_edits import MARKED, WRAPPED, closed, sentences
 from radeval_lib.data.restricted import reveal
-from radeval_lib.rules.generator.report_edits import MARKED, WRAPPED, closed, sentences
 from radeval_lib.rules.judge import Judgement, judge_pair
 from radeval_lib.rules.judge.alignment import relation
 from radeval_lib.rules.judge.items import said

@@ -14,7 +14,7 @@ import seaborn as sns
 from notebooks.green.judge_models import COUNTS, LABELS, of_models
 from notebooks.green.radiologists import KINDS, Counts, cases_of
 from radeval_lib import plots
-from radeval_lib.data.categories import LETTERS
+from radeval_lib.categories import LETTERS
 from radeval_lib.data.rexval import RATERS
 from radeval_lib.papers.printed_numbers import by_name
 from radeval_lib.papers.rounding import rounding_range

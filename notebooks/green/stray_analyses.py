@@ -9,7 +9,7 @@ import re
 
 import pandas as pd
 
-from radeval_lib.data.green_analysis import render
+from radeval_lib.green_analysis import render
 from radeval_lib.metrics import green
 
 _HEADING = f"[{green.SIGNIFICANT}]:\n"

@@ -13,7 +13,7 @@ from jinja2 import Environment
 from numpy.typing import NDArray
 
 from radeval_lib import interactive
-from radeval_lib.data.categories import RATE_TYPES, TYPES
+from radeval_lib.categories import RATE_TYPES, TYPES
 from radeval_lib.metrics.ratescore.formula import Explanation, NamedEntity, penalty_matrix
 from radeval_lib.metrics.ratescore.options import Options
 from radeval_lib.metrics.ratescore.weights import Weights

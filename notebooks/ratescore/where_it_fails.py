@@ -9,10 +9,10 @@ from itertools import product
 import numpy as np
 import pandas as pd
 
+from radeval_lib.data.report_edits import WRAPPED, sentences
 from radeval_lib.metrics.base import Metric
 from radeval_lib.metrics.ratescore import RaTEScore, Scorer
 from radeval_lib.metrics.ratescore.sentences import split
-from radeval_lib.rules.generator.report_edits import WRAPPED, sentences
 
 _Entities = Sequence[tuple[str, str]]
 _NODULE = [("nodule", "ABNORMALITY"), ("right upper lobe", "ANATOMY")]

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from scipy import optimize
 
 from radeval_lib import provenance
-from radeval_lib.data.categories import RATE_TYPES
+from radeval_lib.categories import RATE_TYPES
 from radeval_lib.metrics import ratescore
 from radeval_lib.metrics.ratescore import Explanation, Options, Weights
 from radeval_lib.papers.printed_numbers import Printed, printed_in

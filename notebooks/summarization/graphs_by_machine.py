@@ -23,8 +23,8 @@ from radeval_lib.metrics.radgraph import (
     triplets,
 )
 from radeval_lib.models.graph.extraction import Extractor
+from radeval_lib.roles.generated import radgraph_json
 from radeval_lib.rules.generator.planted_errors import ErrorPair
-from radeval_lib.rules.generator.records import radgraph_json
 from radeval_lib.stats.estimates import Estimate
 from radeval_lib.stats.measures import MICRO, intervals
 

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import yaml
 
-from radeval_lib import own_yaml
-from radeval_lib.data import green_analysis, green_training, raw_texts
+from radeval_lib import green_analysis, own_yaml
+from radeval_lib.data import green_training, raw_texts
 from radeval_lib.data.manifests import find, load_manifest, names, restricted_in
 from radeval_lib.data.readers import load
 from radeval_lib.paths import PAPERS

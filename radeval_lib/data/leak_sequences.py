@@ -15,7 +15,7 @@ from collections.abc import Iterable
 import numpy as np
 from numpy.typing import NDArray
 
-from radeval_lib.data.categories import RATE_TYPES
+from radeval_lib.categories import RATE_TYPES
 from radeval_lib.data.leak_decoders import folded
 from radeval_lib.data.radgraph import ENTITY_LABELS
 

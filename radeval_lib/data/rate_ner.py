@@ -11,8 +11,8 @@ from collections.abc import Iterator, Sequence
 from functools import partial
 from pathlib import Path
 
+from radeval_lib.categories import RATE_TYPES
 from radeval_lib.data import reading
-from radeval_lib.data.categories import RATE_TYPES
 from radeval_lib.data.errors import FormatError
 from radeval_lib.data.readers import SPLITS, Find, Reader, Records, each
 from radeval_lib.data.records import AnnotatedSentence, Entity

@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from radeval_lib.data.categories import LETTERS
+from radeval_lib.categories import LETTERS
 from radeval_lib.data.restricted import Text, reveal
 from radeval_lib.stats.f_scores import f1
 

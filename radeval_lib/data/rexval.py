@@ -19,8 +19,8 @@ from typing import Literal
 import numpy as np
 import pandas as pd
 
+from radeval_lib.categories import LETTERS
 from radeval_lib.data import reading
-from radeval_lib.data.categories import LETTERS
 from radeval_lib.data.errors import FormatError
 from radeval_lib.data.manifests import load_manifest
 from radeval_lib.data.readers import Find, Reader, Records, each

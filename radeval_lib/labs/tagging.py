@@ -6,6 +6,7 @@ from collections.abc import Sequence, Sized
 from typing import Any
 
 from radeval_lib.models.ner.entities import decode_standard, span_scores
+from radeval_lib.roles.generated import iob
 from radeval_lib.rules import generator
 from radeval_lib.rules.generator.records import Style
 
@@ -17,9 +18,7 @@ def sentences(style: Style, reports: int, seed: int) -> list[Sentence]:
     entity begins with an article, as a few names of places do in the generator."""
     drawn = generator.generate(reports, seed=seed, style=style, modality_anatomy=("X-Ray", "CHEST"))
     return [
-        (words, _without_articles(words, tags))
-        for report in drawn
-        for words, tags in generator.iob(report.findings)
+        (words, _without_articles(words, tags)) for report in drawn for words, tags in iob(report.findings)
     ]
 
 

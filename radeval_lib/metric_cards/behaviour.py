@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from radeval_lib.data.report_edits import HARMFUL, HARMLESS, LAYOUTS, STEPS
 from radeval_lib.metric_cards.scoring import Scored
-from radeval_lib.rules.generator.report_edits import HARMFUL, HARMLESS, LAYOUTS, STEPS
 from radeval_lib.stats.inputs import FloatArray
 from radeval_lib.stats.resampling import estimate, mean_of_sums, sum_draws, sum_estimates
 

@@ -10,7 +10,7 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
-from radeval_lib.data.categories import CATEGORIES
+from radeval_lib.categories import CATEGORIES
 from radeval_lib.metrics.cautions import of_rules, of_texts
 from radeval_lib.metrics.green import green_score
 from radeval_lib.metrics.marks import Highlight, mark_kind, segments

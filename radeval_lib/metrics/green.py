@@ -13,8 +13,9 @@ from __future__ import annotations
 import re
 from typing import Literal, NamedTuple
 
-from radeval_lib.data.categories import DIGITS, LETTERS
-from radeval_lib.data.green_analysis import (
+from radeval_lib.categories import DIGITS, LETTERS
+from radeval_lib.errors import RadevalError, check_choice
+from radeval_lib.green_analysis import (
     COUNT,
     ERROR_LINE,
     INSIGNIFICANT,
@@ -23,7 +24,6 @@ from radeval_lib.data.green_analysis import (
     SIGNIFICANT,
     category_letter,
 )
-from radeval_lib.errors import RadevalError, check_choice
 
 Mode = Literal["reference", "strict"]
 Counts = tuple[int, int, int, int, int, int]

@@ -9,8 +9,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
 from typing import Any
 
-from radeval_lib.data.categories import CATEGORIES
-from radeval_lib.data.green_analysis import SIGNIFICANT, entries
+from radeval_lib.categories import CATEGORIES
+from radeval_lib.green_analysis import SIGNIFICANT, entries
 from radeval_lib.metrics.base import Metric, MetricError, register
 from radeval_lib.metrics.by_rules import green, reasons_of
 from radeval_lib.metrics.cautions import of_rules

@@ -20,7 +20,7 @@ class Reason(NamedTuple):
     Attributes
     ----------
     kind : ``error``: named by a judge; ``matched``: both texts say it; ``unmatched``: one of them says it.
-    category : of errors, one of GREEN's six (:data:`~radeval_lib.data.categories.CATEGORIES`) where it has
+    category : of errors, one of GREEN's six (:data:`~radeval_lib.categories.CATEGORIES`) where it has
         one; of entities, the type.
     finding, says : what it is about, and what is wrong with it, in our words; empty where only the text
         has words for it.

@@ -168,7 +168,7 @@ def _edited(found: list[Any], half: str) -> list[TextPair]:
     reports = [record for record in found if isinstance(record, Report)]
     halves = registry.find("radeval_lib.data.openi:halves")(reports)
     chosen = [report for report in reports if halves[report.id] == half]
-    edited: list[TextPair] = registry.find("radeval_lib.rules.generator.report_edits:text_pairs")(chosen)
+    edited: list[TextPair] = registry.find("radeval_lib.data.report_edits:text_pairs")(chosen)
     return edited
 
 

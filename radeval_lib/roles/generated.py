@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
+from radeval_lib.data import iob_tags
+from radeval_lib.data.radgraph import Annotation, annotation
 from radeval_lib.data.records import (
     AnnotatedSentence,
     Document,
@@ -24,7 +26,7 @@ from radeval_lib.rules.generator import (
     tokenize,
 )
 from radeval_lib.rules.generator.generator import seeded
-from radeval_lib.rules.generator.records import graph, sentence_tokens, token_places
+from radeval_lib.rules.generator.records import AnnotatedText, graph, sentence_tokens, token_places
 
 # Sources of the two styles, as the records of RaTE-NER name theirs: what the style stands in for.
 SOURCES = {"hospital": "MIMIC-IV", "encyclopaedic": "Radiopaedia"}
@@ -159,3 +161,15 @@ def judged_pairs(n: int, seed: int) -> Iterator[JudgedPair]:
             prompt=f"Reference: {reference}\nCandidate: {candidate}",
             analysis=green_answer(pair.reference, pair.candidate, pair.comparison),
         )
+
+
+def radgraph_json(text: AnnotatedText) -> Annotation:
+    """Return a generated text in RadGraph's form: tokens joined by blanks, entities by 1-based id."""
+    return annotation(tokenize(text.text), *graph(text)) | {"data_source": "synthetic"}
+
+
+def iob(text: AnnotatedText) -> Iterator[tuple[list[str], list[str]]]:
+    """Yield each sentence's tokens and IOB tags, types in capitals as in RaTE-NER ("B-NON-ABNORMALITY")."""
+    for tokens, entities in sentence_tokens(text):
+        spans = ((first, last + 1, label.upper()) for first, last, label in entities)
+        yield tokens, iob_tags.encode(spans, len(tokens))

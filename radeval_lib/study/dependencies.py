@@ -137,7 +137,7 @@ def _readers(filler: str, role: str) -> list[str]:
         for name in registry.datasets_of(filler)
         if name in data_sets()
     ]
-    edits = ["radeval_lib.data.openi", "radeval_lib.rules.generator.report_edits"]
+    edits = ["radeval_lib.data.openi", "radeval_lib.data.report_edits"]
     return [*found, *(edits if role == "edited_reports" else [])]
 
 

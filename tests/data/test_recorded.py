@@ -12,6 +12,7 @@ import pytest
 from radeval_lib import placeholders
 from radeval_lib.data import iu_systems, mts_dialog, mtsamples, openi_labels, radpref, readers, recorded
 from radeval_lib.data.errors import DataError
+from radeval_lib.data.report_edits import EDITS, STEPS
 from radeval_lib.jobs.facts.copying import MEASURES
 from radeval_lib.jobs.green import labelled_sentences
 from radeval_lib.jobs.rales import datasets
@@ -30,7 +31,6 @@ from radeval_lib.papers.printed_numbers import quotations
 from radeval_lib.paths import RECORDED
 from radeval_lib.placeholders import PlaceholderError, behind, placeholder
 from radeval_lib.registry import METRICS
-from radeval_lib.rules.generator.report_edits import EDITS, STEPS
 from radeval_lib.rules.reader import read
 
 KNOWN = {

@@ -21,8 +21,8 @@ from xml.sax.saxutils import escape, quoteattr
 
 import pandas as pd
 
+from radeval_lib.categories import RATE_TYPES
 from radeval_lib.data import mts_dialog, primock57, radpref
-from radeval_lib.data.categories import RATE_TYPES
 from radeval_lib.data.construction.rrs import PAIRS
 from radeval_lib.data.readers import SPLITS
 from radeval_lib.data.records import AnnotatedSentence, Entity

@@ -18,7 +18,7 @@ import transformers
 from tokenizers import Tokenizer, decoders, models, normalizers, pre_tokenizers, processors, trainers
 from transformers import PreTrainedTokenizerFast
 
-from radeval_lib.data.categories import RATE_TYPES
+from radeval_lib.categories import RATE_TYPES
 from radeval_lib.models import catalog
 
 _COMMIT = re.compile("[0-9a-f]{40}")

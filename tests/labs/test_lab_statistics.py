@@ -15,9 +15,9 @@ from numpy.typing import NDArray
 from scipy import stats
 
 from radeval_lib import metrics
+from radeval_lib.data.fact_raters import count_facts, draw_descriptions
 from radeval_lib.labs import graded_pairs, tagging
 from radeval_lib.labs.studies import EQUAL, equal_metrics
-from radeval_lib.rules.generator.fact_raters import count_facts, draw_descriptions
 from radeval_lib.stats import calibration
 from radeval_lib.stats.agreement import interval_alpha
 from radeval_lib.stats.printed import correlation_interval, two_sided_p, williams_test

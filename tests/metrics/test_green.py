@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from radeval_lib.data import green_analysis
+from radeval_lib import green_analysis
 from radeval_lib.errors import RadevalError
 from radeval_lib.metrics import green
 

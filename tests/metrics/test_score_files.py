@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from radeval_lib import atomic
-from radeval_lib.data.categories import TYPES
+from radeval_lib.categories import TYPES
 from radeval_lib.errors import FileError
 from radeval_lib.metrics import MetricError, create, parquet_files, score_file, score_files, table_files
 

@@ -11,7 +11,7 @@ import pytest
 from notebooks.across import fingerprints
 from radeval_lib import metrics, study
 from radeval_lib.data.records import Report
-from radeval_lib.rules.generator.report_edits import EDITS, LAYOUTS, edited, texts
+from radeval_lib.data.report_edits import EDITS, LAYOUTS, edited, texts
 
 PARTS = [
     "No pleural effusion.",

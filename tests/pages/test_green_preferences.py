@@ -9,8 +9,8 @@ import pytest
 from notebooks.green import preferences, radpref_scores
 from notebooks.green.preferences import counted
 from radeval_lib.data import radpref, recorded
-from radeval_lib.data.green_analysis import render
 from radeval_lib.data.radpref import Case, RadPrefRating
+from radeval_lib.green_analysis import render
 from radeval_lib.rules.judge import RulesJudge
 
 RUN = SimpleNamespace(profile=SimpleNamespace(resamples=300), rng=lambda name: np.random.default_rng(0))

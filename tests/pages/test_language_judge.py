@@ -11,8 +11,8 @@ import pytest
 
 from notebooks.green import language_judge
 from notebooks.green.language_judge import examples, fine_tune, readable, settings_in_words
-from radeval_lib.data.green_analysis import render
 from radeval_lib.data.restricted import reveal
+from radeval_lib.green_analysis import render
 from radeval_lib.models.batching import IGNORED
 from radeval_lib.study import begin
 

@@ -10,10 +10,10 @@ import pytest
 from numpy.typing import NDArray
 
 from notebooks.ratescore.where_it_fails import FORMS, changed_by_form
+from radeval_lib.data.report_edits import WRAPPED
 from radeval_lib.jobs.ratescore.partial_metric import with_model
 from radeval_lib.metrics.ratescore.metric import RaTEScore
 from radeval_lib.rules.generator.generator import generate
-from radeval_lib.rules.generator.report_edits import WRAPPED
 
 TEXT = "A small nodule in the left upper lobe of the lung.  No effusion! Heart size is normal"
 

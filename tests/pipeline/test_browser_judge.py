@@ -16,9 +16,9 @@ import pytest
 from click.testing import CliRunner
 
 from radeval_lib import explain, score
+from radeval_lib.categories import CATEGORIES
 from radeval_lib.cli import main
 from radeval_lib.data import guard, guarded_texts
-from radeval_lib.data.categories import CATEGORIES
 from radeval_lib.metrics import by_rules
 from radeval_lib.paths import BOOK, BUILD
 from radeval_lib.pipeline import book, book_sources, browser_judge, staging

@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import Any
 
 from radeval_lib.data.radgraph import annotation
+from radeval_lib.roles.generated import radgraph_json
 from radeval_lib.rules.generator import error_pairs
-from radeval_lib.rules.generator.records import radgraph_json
 
 HERE = Path(__file__).resolve().parent / "radgraph"
 

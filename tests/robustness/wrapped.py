@@ -19,12 +19,12 @@ from notebooks.green.metamorphic import FORMS
 from radeval_lib import metrics
 from radeval_lib.data import openi
 from radeval_lib.data.radgraph import Annotation, annotation
+from radeval_lib.data.report_edits import MARKED, WRAPPED
 from radeval_lib.data.restricted import reveal
 from radeval_lib.metrics.base import Metric
 from radeval_lib.metrics.observations import label
 from radeval_lib.metrics.radgraph_metrics import F1RadGraph
 from radeval_lib.rules.generator.generator import generate
-from radeval_lib.rules.generator.report_edits import MARKED, WRAPPED
 from radeval_lib.rules.judge import judge_pair
 from radeval_lib.rules.lexicon.markup import tokenize
 from radeval_lib.rules.reader import read

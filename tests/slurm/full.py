@@ -20,7 +20,8 @@ from radeval_lib.models import catalog
 from radeval_lib.models.packaged import is_packaged
 from radeval_lib.paths import ROOT
 from radeval_lib.roles import generated
-from radeval_lib.rules.generator import generate, iob, radgraph_json
+from radeval_lib.roles.generated import iob, radgraph_json
+from radeval_lib.rules.generator import generate
 from radeval_lib.rules.generator.records import SyntheticReport, sentence_tokens
 from radeval_lib.study import cells, profiles
 from radeval_lib.study.cells import Cell

@@ -41,12 +41,12 @@ from radeval_lib.data.errors import DataError
 from radeval_lib.data.manifests import find
 from radeval_lib.data.openi_labels import LABELS
 from radeval_lib.data.records import CodedStudy, Report, SystemReport
+from radeval_lib.data.report_edits import HARMFUL
 from radeval_lib.data.restricted import reveal
 from radeval_lib.metrics import create
 from radeval_lib.metrics.base import Metric
 from radeval_lib.metrics.bleu import Bleu
 from radeval_lib.metrics.observations import NO_FINDING, coded, label, observations, positive
-from radeval_lib.rules.generator.report_edits import HARMFUL
 from radeval_lib.rules.report_text import statements
 from radeval_lib.stats.inputs import FloatArray
 from radeval_lib.stats.permutation import Shuffled, shuffled

@@ -1,6 +1,6 @@
 """RaTEScore (Zhao et al. 2024): entities, their synonyms, their types, and a weighted F1 of the matches."""
 
-from radeval_lib.data.categories import TYPES
+from radeval_lib.categories import TYPES
 from radeval_lib.metrics.ratescore.formula import (
     Direction,
     Explanation,

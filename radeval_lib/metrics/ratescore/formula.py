@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from radeval_lib.data.categories import TYPES
+from radeval_lib.categories import TYPES
 from radeval_lib.metrics.base import MetricError
 from radeval_lib.metrics.ratescore.options import Options
 from radeval_lib.metrics.ratescore.weights import NEGATED, POSITIVE, Weights, load, type_indices

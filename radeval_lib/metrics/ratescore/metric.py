@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from radeval_lib.data.categories import TYPES
+from radeval_lib.categories import TYPES
 from radeval_lib.metrics.base import Metric, MetricError, register
 from radeval_lib.metrics.ratescore.formula import Explanation, NamedEntity, Scorer, unit
 from radeval_lib.metrics.ratescore.options import (

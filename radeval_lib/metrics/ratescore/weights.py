@@ -14,7 +14,7 @@ import yaml
 from numpy.typing import NDArray
 
 from radeval_lib import checksums
-from radeval_lib.data.categories import TYPES
+from radeval_lib.categories import TYPES
 from radeval_lib.metrics.base import MetricError
 
 _INDEX = {name: index for index, name in enumerate(TYPES)}

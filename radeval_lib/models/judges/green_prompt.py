@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import re
 
-from radeval_lib.data.categories import GREEN_NAMES, LETTERS
-from radeval_lib.data.green_analysis import INSIGNIFICANT, MATCHED, SIGNIFICANT
+from radeval_lib.categories import GREEN_NAMES, LETTERS
+from radeval_lib.green_analysis import INSIGNIFICANT, MATCHED, SIGNIFICANT
 from radeval_lib.rules.judge.base import LONGEST, cut
 
 _NAME = re.compile(r"(?i)\bGREEN-(Rad)?(Llama|Mistral|Phi)")

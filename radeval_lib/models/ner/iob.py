@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from radeval_lib.data.categories import TYPES
+from radeval_lib.categories import TYPES
 from radeval_lib.data.iob_tags import WordSpan
 from radeval_lib.errors import ModelError, check_once
 from radeval_lib.models.batching import IGNORED, in_batches, padded, stacked

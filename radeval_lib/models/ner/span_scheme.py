@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from radeval_lib.data.categories import TYPES
+from radeval_lib.categories import TYPES
 from radeval_lib.data.iob_tags import WordSpan
 from radeval_lib.errors import ModelError, check_at_least, check_once, check_share
 from radeval_lib.models.batching import IGNORED, in_batches, of_distinct, padded, stacked

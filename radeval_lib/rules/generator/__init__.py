@@ -22,8 +22,7 @@ _HOMES = {
     "radeval_lib.rules.generator.pairings": "HEURISTICS green_pairs",
     "radeval_lib.rules.generator.planted_errors": "ErrorPair error_pairs inject",
     "radeval_lib.rules.generator.records": (
-        "STYLES AnnotatedText Denial Normal PlannedFinding Remark Statement SyntheticError SyntheticReport "
-        "iob radgraph_json"
+        "STYLES AnnotatedText Denial Normal PlannedFinding Remark Statement SyntheticError SyntheticReport"
     ),
     "radeval_lib.rules.lexicon.entries": "CHEXPERT",
     "radeval_lib.rules.lexicon.markup": "tokenize",

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from radeval_lib.data import green_analysis
-from radeval_lib.data.categories import CATEGORIES
+from radeval_lib import green_analysis
+from radeval_lib.categories import CATEGORIES
 from radeval_lib.rules.generator.grammar import realize
 from radeval_lib.rules.generator.records import (
     Denial,

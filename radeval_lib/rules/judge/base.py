@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Protocol
 
-from radeval_lib.data.categories import GREEN_NAMES, LETTERS
-from radeval_lib.data.green_analysis import INSIGNIFICANT, MATCHED, SIGNIFICANT
+from radeval_lib.categories import GREEN_NAMES, LETTERS
 from radeval_lib.errors import RadevalError
+from radeval_lib.green_analysis import INSIGNIFICANT, MATCHED, SIGNIFICANT
 
 Pair = tuple[str, str]
 Keep = Callable[[Mapping[int, str]], None]

@@ -10,8 +10,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import partial
 
-from radeval_lib.data import green_analysis
-from radeval_lib.data.categories import LETTERS
+from radeval_lib import green_analysis
+from radeval_lib.categories import LETTERS
 from radeval_lib.rules.judge.alignment import (
     KIN,
     KIND,

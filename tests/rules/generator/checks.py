@@ -6,8 +6,9 @@ import json
 from dataclasses import asdict
 from typing import Any
 
-from radeval_lib.data.categories import RATE_TYPES
+from radeval_lib.categories import RATE_TYPES
 from radeval_lib.data.radgraph import ENTITY_LABELS, RELATION_LABELS
+from radeval_lib.roles.generated import radgraph_json
 from radeval_lib.rules.generator import (
     AnnotatedText,
     Denial,
@@ -15,7 +16,6 @@ from radeval_lib.rules.generator import (
     PlannedFinding,
     Remark,
     SyntheticReport,
-    radgraph_json,
     tokenize,
 )
 

@@ -5,12 +5,11 @@ from __future__ import annotations
 import pytest
 
 from radeval_lib.data.radgraph import annotation
+from radeval_lib.roles.generated import iob, radgraph_json
 from radeval_lib.rules.generator import (
     Denial,
     Statement,
     generate,
-    iob,
-    radgraph_json,
     tokenize,
 )
 from radeval_lib.rules.generator.grammar import realize

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from radeval_lib.rules.generator.fact_raters import Description, count_facts, draw_descriptions
+from radeval_lib.data.fact_raters import Description, count_facts, draw_descriptions
 
 TEXT = Description(
     report=0, reference=6, copied=(0, 1, 2, 3), own=3, wrong=(False,) * 4 + (True, False, True)

@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from radeval_lib.data.categories import DIGITS, GREEN_NAMES, LETTERS
+from radeval_lib.categories import DIGITS, GREEN_NAMES, LETTERS
 
 SIGNIFICANT, INSIGNIFICANT, MATCHED = SECTIONS = (
     "Clinically Significant Errors",
