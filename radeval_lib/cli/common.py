@@ -28,6 +28,9 @@ settings_option = click.option(
     "--set", "given", multiple=True, metavar="METRIC.NAME=VALUE", help="A setting of a metric."
 )
 
+_EXTRAS = {"data": "hub", "labs": "labs,models", "models": "models"}
+"""By command, the extras that bring what a bare installation lacks; all others take what the book takes."""
+
 
 def metric_settings(given: tuple[str, ...], metrics: tuple[str, ...]) -> dict[str, dict[str, str]]:
     """``--set metric.name=value`` options as a mapping from name to value for each metric.
@@ -67,10 +70,11 @@ def one_line_errors(command: Callable[..., Any]) -> Callable[..., Any]:
                 raise
             what = f"the package {error.name} is not installed, which this command needs"
             context = click.get_current_context(silent=True)
-            remedy = "Run in a clone of the repository: pip install '.[models,book]'"
-            if context is not None and context.command_path.endswith(" labs check"):
-                remedy = "Install what labs need: pip install 'radeval-lib[labs,models]'"
-            refusal = RadevalError(what, remedy=remedy)
+            group = context.command_path.split()[1:2] if context else []
+            extras = next((_EXTRAS[name] for name in group if name in _EXTRAS), "models,book")
+            refusal = RadevalError(
+                what, remedy=f"Run in a clone of the repository: pip install '.[{extras}]'"
+            )
         except BrokenPipeError:  # who reads our output has seen enough; click ends quietly
             raise
         except OSError as error:

@@ -13,6 +13,7 @@ import os
 import shutil
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from http.client import responses
 from itertools import takewhile
 from pathlib import Path, PurePosixPath
 from urllib.parse import urlsplit
@@ -189,7 +190,7 @@ def _reason(error: Exception) -> str:
     if isinstance(error, requests.Timeout):
         return "no answer in time"
     if (response := getattr(error, "response", None)) is not None:
-        return f"{response.status_code} {response.reason}"
+        return f"{response.status_code} {responses.get(response.status_code, '')}".rstrip()
     if isinstance(error, requests.ConnectionError):
         return "no connection"
     return getattr(error, "strerror", None) or plain(str(error), 60) or type(error).__name__

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import ast
 import subprocess
+import sys
 from functools import cache
 from typing import Any
-
-from IPython.core.getipython import get_ipython
 
 from radeval_lib import checksums
 from radeval_lib.paths import NOTEBOOKS, ROOT, display_path
@@ -57,6 +56,10 @@ def source_cells(notebook: str) -> list[str]:
 
 def running_shell() -> Any:
     """The IPython shell of the kernel that runs this code, with its history; None where no kernel does."""
+    if "IPython" not in sys.modules:  # which every kernel has imported; metric cards do without it
+        return None
+    from IPython.core.getipython import get_ipython
+
     shell = get_ipython()
     has_history = hasattr(shell, "kernel") and getattr(shell, "history_manager", None) is not None
     return shell if has_history else None

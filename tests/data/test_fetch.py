@@ -27,6 +27,7 @@ class Server(http.server.ThreadingHTTPServer):
         self.content = CONTENT
         self.break_after: int | None = None
         self.status = 200
+        self.error_code = ""
         self.requests = 0
 
     def handle_error(self, request: object, client_address: object) -> None:
@@ -41,8 +42,13 @@ class Handler(http.server.BaseHTTPRequestHandler):
         body = self.server.content
         self.send_response(self.server.status)
         self.send_header("Content-Length", str(len(body)))
+        if self.server.error_code:  # as a hub says why
+            self.send_header("X-Error-Code", self.server.error_code)
         self.end_headers()
         self.wfile.write(body[: self.server.break_after])
+
+    def do_HEAD(self) -> None:
+        self.do_GET()
 
     def log_message(self, *_: object) -> None:
         """Quiet."""
@@ -187,18 +193,21 @@ def test_hub_fetch_is_pinned(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) ->
     assert _left(tmp_path) == ["toy/d/a.bin"]
 
 
-def test_hub_refusal_tells_what_to_do(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    import huggingface_hub
+@pytest.mark.parametrize(("status", "code"), [(401, "RepoNotFound"), (403, "GatedRepo")])
+def test_what_a_hub_refuses_is_a_fetch_error(
+    server: Server, status: int, code: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    from huggingface_hub import constants
 
-    def refuse(*_: object, **__: object) -> str:
-        raise OSError("401 Client Error.\nAccess is restricted")
-
-    monkeypatch.setattr(huggingface_hub, "hf_hub_download", refuse)
+    hub = f"http://127.0.0.1:{server.server_port}"
+    template = constants.HUGGINGFACE_CO_URL_TEMPLATE.replace(constants.ENDPOINT, hub)
+    monkeypatch.setattr(constants, "HUGGINGFACE_CO_URL_TEMPLATE", template)
+    server.status, server.error_code = status, code
     _use(monkeypatch, DataFile("toy/a.bin", DIGEST), access="hub", hub="who/toy", revision="0" * 40)
-    with pytest.raises(
-        FetchError, match=r"toy: the hub gave no 'a.bin' of who/toy \(401 .*\)\. Log in with the hub's own"
-    ):
+    with pytest.raises(FetchError) as raised:
         fetch.fetch("toy", tmp_path)
+    assert str(status) in raised.value.what
+    assert raised.value.where == "toy"
     assert _left(tmp_path) == []
 
 

@@ -1,108 +1,138 @@
-"""The library alone, from a wheel in an empty environment: what it takes, and that it scores, explains and
-reports."""
+"""What the README promises of ``pip install .`` alone: its commands, in an environment of their own."""
 
 from __future__ import annotations
 
+import csv
 import json
-import shutil
+import os
+import re
+import runpy
 import subprocess
 import sys
-import venv
 from pathlib import Path
 
 import pytest
 
 from radeval_lib.paths import ROOT
+from radeval_lib.pipeline import exporting
 
-pytestmark = pytest.mark.nightly
-
-HEAVY = {
-    "torch",
-    "transformers",
-    "jupyter-book",
-    "snakemake",
-    "scikit-learn",
-    "matplotlib",
-    "pingouin",
+README = (ROOT / "README.md").read_text(encoding="utf-8")
+LOCK = ROOT / "requirements.lock"
+INSTALL = runpy.run_path(str(ROOT / "workflow" / "install.py"))
+HEAVY = {"torch", "transformers", "scikit-learn", "matplotlib", "ipython", "jupyter-book", "snakemake"}
+FILES = {
+    "pairs.csv": "reference,candidate\nSmall left pleural effusion.,Small right pleural effusion.\n"
+    "Cardiomegaly. No pneumothorax.,Heart size is normal.\n",
+    "systems.csv": "reference,candidate:a,candidate:b\n"
+    "Small left pleural effusion.,Small right pleural effusion.,Left effusion.\n"
+    "Cardiomegaly. No pneumothorax.,Heart size is normal.,Enlarged heart.\n",
+    "mine.py": "def metric(reference, candidate):\n    return float(reference == candidate)\n",
 }
-
-
-def _run(*command: str | Path, **settings) -> str:
-    done = subprocess.run([*map(str, command)], capture_output=True, text=True, check=False, **settings)
-    assert done.returncode == 0, done.stdout[-3000:] + done.stderr[-3000:]
-    return done.stdout
+NO_NETWORK = dict.fromkeys(("http_proxy", "https_proxy", "HTTP_PROXY", "HTTPS_PROXY"), "http://127.0.0.1:9")
 
 
 @pytest.fixture(scope="module")
-def installed(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The Python of an environment that has the wheel and what it depends on."""
-    folder = tmp_path_factory.mktemp("wheel")
-    # A copy: setuptools would leave a folder with old modules in the repository.
-    ignored = shutil.ignore_patterns("__pycache__", "*.egg-info")
-    shutil.copytree(ROOT / "radeval_lib", folder / "source" / "radeval_lib", ignore=ignored)
-    shutil.copytree(ROOT / "data_manifests", folder / "source" / "data_manifests")
-    for name in ("pyproject.toml", "setup.py", "README.md", "LICENSE"):
-        shutil.copy(ROOT / name, folder / "source")
-    pip = (sys.executable, "-m", "pip", "--disable-pip-version-check")
-    _run(*pip, "wheel", "--no-deps", "--no-build-isolation", "--wheel-dir", folder, folder / "source")
-    (wheel,) = folder.glob("*.whl")
-    venv.create(folder / "venv", with_pip=True)
-    python = folder / "venv" / "bin" / "python"
-    _run(python, "-m", "pip", "install", wheel)
-    return python
+def python(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The Python of an environment that has the wheel and what it depends on, in the lock's versions."""
+    folder = tmp_path_factory.mktemp("bare")
+    wheel = exporting.build_wheel(folder)
+    uv = [sys.executable, "-m", "uv", "--quiet", "--no-progress"]
+    settings = subprocess.run([*INSTALL["PIP"], "config", "list"], capture_output=True, text=True, check=True)
+    known = {**INSTALL["settings_of_pip"](settings.stdout.splitlines()), **os.environ}
+    made = folder / "environment"
+    subprocess.run([*uv, "venv", "--python", sys.executable, made], env=known, check=True)
+    install = [*uv, "pip", "install", "--index-strategy", "unsafe-best-match", "--python", made]
+    subprocess.run([*install, "--constraint", LOCK, wheel], env=known, check=True)
+    return made / "bin" / "python"
 
 
-def test_it_brings_nothing_heavy_and_starts_within_a_second(installed, tmp_path) -> None:
-    listed = json.loads(_run(installed, "-m", "pip", "list", "--format", "json"))
-    assert not HEAVY & {package["name"].lower() for package in listed}
-    code = (
-        "import time\nfrom radeval_lib import explain, score\nimport radeval_lib.cli.scoring\n"
-        "print(time.process_time())"
-    )
-    _run(installed, "-c", code, cwd=tmp_path)  # compiles the modules
-    assert float(_run(installed, "-c", code, cwd=tmp_path)) < 1
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """A folder with the files that the README's commands name."""
+    for name, content in FILES.items():
+        (tmp_path / name).write_text(content, encoding="utf-8")
+    (tmp_path / "data").mkdir()
+    return tmp_path
 
 
-def test_it_scores_and_explains_as_the_repository_does(installed, tmp_path) -> None:
-    source = tmp_path / "pairs.csv"
-    source.write_text(
-        "group,reference,candidate:a,candidate:b\n"
-        "x,Small left pleural effusion.,Small right pleural effusion.,Left effusion.\n"
-        "y,Cardiomegaly. No pneumothorax.,Heart size is normal.,Enlarged heart.\n"
-    )
-    words, rules = ["bleu", "meteor", "rouge_1", "rouge_2", "rouge_l"], ["green_rules", "green_rules_errors"]
-    names = sorted([*words, *rules, "observations"])  # and not GREEN, whose judge is a model
-    ours = [part for name in names for part in ("--metric", name)]
-    outputs = {}
-    for python, metrics, name in ((installed, ["--metric", "all"], "a.csv"), (sys.executable, ours, "b.csv")):
-        page = tmp_path / f"{name}.html"
-        arguments = ("--explain", "--report", page, "--input", source, "--output", tmp_path / name)
-        _run(python, "-m", "radeval_lib.cli", "score", *metrics, *arguments, cwd=tmp_path)
-        beside = ("", ".explained.jsonl")
-        outputs[name] = [(tmp_path / f"{name}{suffix}").read_text(encoding="utf-8") for suffix in beside]
-    assert outputs["a.csv"] == outputs["b.csv"]
-    first = json.loads(outputs["a.csv"][1].splitlines()[0])
-    assert any("right instead of left" in reason["says"] for reason in first["reasons"])
-    page = (tmp_path / "a.csv.html").read_text(encoding="utf-8")
-    for part in ("right instead of left", "6 planted", "default-src &#39;none&#39;", "addEventListener"):
-        assert part in page
-    about = json.loads((tmp_path / "a.csv.about.json").read_text())
-    assert list(about["metrics"]) == names
-    assert "no language model is named as its judge" in about["left out"].pop("green")
-    assert all("'.[models]'" in why for why in about["left out"].values())
+def _blocks(language: str) -> list[str]:
+    """The code of a language in the README's section *Your own reports*."""
+    section = README.partition("\n## Your own reports\n")[2].partition("\n## ")[0]
+    return re.findall(rf"```{language}\n(.*?)```", section, re.DOTALL)
 
 
-def test_commands_of_the_book_say_what_they_need(installed, tmp_path) -> None:
-    done = subprocess.run(
-        [installed, "-m", "radeval_lib.cli", "build"],
-        cwd=tmp_path,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+def _command(start: str) -> str:
+    """The command of the README's table that begins so."""
+    (command,) = re.findall(rf"`\.venv/bin/(radbook {start}[^`]*)`", README)
+    return command
+
+
+def _bash(command: str, python: Path, folder: Path) -> subprocess.CompletedProcess[str]:
+    known = {"PATH": f"{python.parent}:{os.environ['PATH']}", "HOME": str(folder), **NO_NETWORK}
+    run = ["bash", "-euc", command]
+    return subprocess.run(run, cwd=folder, env=known, capture_output=True, text=True, check=False)
+
+
+def _run(command: str, python: Path, folder: Path) -> subprocess.CompletedProcess[str]:
+    done = _bash(command, python, folder)
+    assert "not installed" not in done.stderr.replace("torch and transformers are not installed", "")
+    assert "Traceback" not in done.stderr
+    return done
+
+
+def test_it_brings_nothing_heavy(python: Path, folder: Path) -> None:
+    listed = "from importlib.metadata import distributions as d; print(*(one.name.lower() for one in d()))"
+    assert not HEAVY & {*_run(f'python -c "{listed}"', python, folder).stdout.split()}
+
+
+def test_the_readmes_python_scores_and_explains(python: Path, folder: Path) -> None:
+    (code,) = _blocks("python")
+    (folder / "readme.py").write_text(code, encoding="utf-8")
+    done = _run("python readme.py", python, folder)
+    assert done.returncode == 0, done.stderr
+    assert "right instead of left" in done.stdout
+
+
+def test_the_readmes_commands_score(python: Path, folder: Path) -> None:
+    (commands,) = _blocks("bash")
+    done = _run(commands, python, folder)
+    assert done.returncode == 0, done.stderr
+    (row, _) = csv.DictReader((folder / "scores.csv").open(encoding="utf-8"))
+    assert float(row["green_rules_errors"]) == 0.25  # a side is wrong of a finding that is only notable
+    explained = (folder / "scores.csv.explained.jsonl").read_text(encoding="utf-8").splitlines()
+    assert any("right instead of left" in reason["says"] for reason in json.loads(explained[0])["reasons"])
+    assert "right instead of left" in (folder / "report.html").read_text(encoding="utf-8")
+    about = json.loads((folder / "scores.csv.about.json").read_text(encoding="utf-8"))
+    assert {"bleu", "green_rules", "meteor", "observations", "rouge_l"} <= {*about["metrics"]}
+    assert {"bertscore", "ratescore"} <= {*about["left out"]}
+
+
+def test_compare_and_metric_card_run(python: Path, folder: Path) -> None:
+    for start in ("compare", "metric-card"):
+        done = _run(_command(start), python, folder)
+        assert done.returncode == 0, done.stderr
+        assert done.stdout
+    assert json.loads((folder / "metric_card.json").read_text(encoding="utf-8"))["edits"]
+
+
+def test_fetching_says_what_each_set_needs_where_there_is_no_network(python: Path, folder: Path) -> None:
+    done = _run(_command("data fetch"), python, folder)
     assert done.returncode == 2
-    assert "pip install '.[models,book]'" in done.stderr
-    assert done.stderr.count("\n") == 1
+    assert "openi" in done.stderr
+    assert "radbook data add" in done.stdout
+    assert [*(folder / "data").iterdir()] == []
+
+
+@pytest.mark.parametrize(
+    ("command", "extras"),
+    [("build", "models,book"), ("labs build", "labs,models"), ("data fetch rate_ner", "hub")],
+)
+def test_what_the_bare_installation_lacks_is_named_with_its_extra(
+    command: str, extras: str, python: Path, folder: Path
+) -> None:
+    done = _bash(f"radbook {command}", python, folder)
+    assert done.returncode == 2
+    assert f"'.[{extras}]'" in done.stderr
 
 
 PARQUET = """
@@ -127,8 +157,10 @@ except MetricError as error:
 """
 
 
-def test_tables_and_parquet_are_an_extra_away(installed, tmp_path) -> None:
-    _run(installed, "-m", "pip", "install", "pandas", "pyarrow")
-    told = _run(installed, "-c", PARQUET, cwd=tmp_path)
-    assert told.startswith("bad.parquet: not a Parquet file")
-    assert told.count("\n") == 1
+@pytest.mark.nightly
+def test_parquet_is_an_extra_away(python: Path, folder: Path) -> None:
+    subprocess.run([sys.executable, "-m", "uv", "pip", "install", "--python", python, "pyarrow"], check=True)
+    (folder / "tables.py").write_text(PARQUET, encoding="utf-8")
+    done = _run("python tables.py", python, folder)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.startswith("bad.parquet: not a Parquet file")
