@@ -15,7 +15,7 @@ from radeval_lib.cli import main
 from radeval_lib.metrics import cautions as cautioning
 from radeval_lib.metrics import create, score_file
 from radeval_lib.metrics.cautions import Cautions, Rows
-from radeval_lib.rules.reader import covering
+from radeval_lib.rules.reader import reader
 
 RULES = "green_rules_errors"
 CHINESE = "右侧少量胸腔积液。"
@@ -72,9 +72,9 @@ def test_a_text_that_a_model_cuts_is_reported() -> None:
 
 
 def test_what_the_reader_remarks_of_a_text_is_reported(monkeypatch) -> None:
-    found = covering.coverage("Right pneumothorax.")
-    word = covering.ReadInPart((0, 5), ((0, 5),), ("word",))
-    part = covering.ReadInPart((0, 5), ((0, 5),), ("side",))
+    found = reader.coverage("Right pneumothorax.")
+    word = reader.ReadInPart((0, 5), ((0, 5),), ("word",))
+    part = reader.ReadInPart((0, 5), ((0, 5),), ("side",))
     changed = {
         "a": found._replace(remarks=("not read: not English",), in_part=(word,)),
         "b": found._replace(in_part=(word, part), remarks=('"effussion" read as "effusion"',)),
