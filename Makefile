@@ -66,6 +66,7 @@ lint: $(READY) ## style and types
 	@$(BIN)/lint-imports --no-logo
 	@$(BIN)/python workflow/notebook_style.py
 	@$(BIN)/python workflow/check_words.py
+	@$(BIN)/python workflow/size.py
 
 format: $(READY) ## put the code into the one format
 	@$(BIN)/ruff check --fix .

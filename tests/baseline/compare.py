@@ -6,9 +6,9 @@ library changes.
     python tests/baseline/compare.py pack build/smoke/results tests/baseline/smoke.json.gz
     python tests/baseline/compare.py diff tests/baseline/smoke.json.gz build/smoke/results [--asked]
 
-``renamings.json`` beside it translates old words (``values``) and old keys (``exhibits``, ``checks``), and lists
-under ``asked`` the exhibits whose results are meant to change, each with the reason; without ``--asked`` they
-are left out.
+``renamings.json`` beside it translates old words (``values``) and old keys (``exhibits``, ``checks``), and
+lists under ``asked`` the exhibits whose results are meant to change, each with the reason; without
+``--asked`` they are left out.
 """
 
 from __future__ import annotations

@@ -1,0 +1,86 @@
+"""Count lines of code by part and by package, and compare them with the budgets of ``pyproject.toml``.
+
+A line counts where it has a token that is neither a comment nor part of a docstring. Of a notebook the code
+cells count, of labs nothing. Budgets are in ``[tool.size.parts]`` and ``[tool.size.packages]``; no number is
+raised, and a package's number moves with its code.
+"""
+
+from __future__ import annotations
+
+import ast
+import io
+import re
+import sys
+import tokenize
+import tomllib
+from collections import Counter
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+NO_CODE = {
+    *(tokenize.COMMENT, tokenize.NL, tokenize.NEWLINE, tokenize.INDENT, tokenize.DEDENT),
+    *(tokenize.ENCODING, tokenize.ENDMARKER),
+}
+CELL = re.compile(r"^```\{code-cell\}[^\n]*\n(?:---\n.*?^---\n)?(.*?)^```", re.DOTALL | re.MULTILINE)
+NO_PYTHON = re.compile(r"\s*[%!]|:\w")
+PARTS = {"notebooks": "notebooks", "tests": "tests"}
+
+
+def lines_of_code(source: str) -> int:
+    """Return how many lines have code."""
+    lines = set[int]()
+    for token in tokenize.generate_tokens(io.StringIO(source).readline):
+        if token.type not in NO_CODE:
+            lines.update(range(token.start[0], token.end[0] + 1))
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
+            if ast.get_docstring(node, clean=False) is not None:
+                lines.difference_update(range(node.body[0].lineno, (node.body[0].end_lineno or 0) + 1))
+    return len(lines)
+
+
+def cells(source: str) -> str:
+    """Return the code cells of a notebook, without magics and options."""
+    lines = "".join(CELL.findall(source)).split("\n")
+    return "\n".join(line for line in lines if not NO_PYTHON.match(line)) + "\n"
+
+
+def part_of(path: Path) -> str:
+    """Return the part of the project that a file belongs to."""
+    if path.parts[0] == "radeval_lib":
+        return "rules" if path.parts[1] == "rules" else "library"
+    return PARTS.get(path.parts[0], "workflow")
+
+
+def counts() -> tuple[Counter[str], Counter[str]]:
+    """Return lines of code by part and by package of the library."""
+    parts, packages = Counter[str](), Counter[str]()
+    for path in sorted([*ROOT.rglob("*.py"), *(ROOT / "notebooks").rglob("*.md")]):
+        relative = path.relative_to(ROOT)
+        if relative.parts[0] in ("build", "data") or any(name.startswith(".") for name in relative.parts):
+            continue
+        if path.suffix == ".md" and "labs" in relative.parts:
+            continue
+        text = path.read_text(encoding="utf-8")
+        count = lines_of_code(text if path.suffix == ".py" else cells(text))
+        parts[part_of(relative)] += count
+        if relative.parts[0] == "radeval_lib":
+            packages[relative.parts[1] if len(relative.parts) > 2 else "*.py"] += count
+    parts["outside tests"] = sum(count for name, count in parts.items() if name != "tests")
+    return parts, packages
+
+
+def main() -> int:
+    """Print every count beside its budget; return 1 where a budget is exceeded or missing."""
+    settings = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["tool"]["size"]
+    over = False
+    for counted, budgets in zip(counts(), (settings["parts"], settings["packages"]), strict=True):
+        for name, count in counted.most_common():
+            budget = budgets.get(name, 0)
+            over |= count > budget
+            print(f"{name:14s} {count:7,} of {budget:7,}{'  OVER' if count > budget else ''}")
+    return int(over)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
