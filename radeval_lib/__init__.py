@@ -1,13 +1,23 @@
 """Helper library of a study on judging machine-written radiology text.
 
-``from radeval_lib import score, explain, compare`` scores your own reports and compares systems.
+``from radeval_lib import score, explain, compare, metric_card`` scores your own reports, compares systems and
+tests a metric; ``METRICS`` names the metrics. The command is ``radbook``.
 The data flow one way: manifests -> data -> models -> metrics -> statistics -> recorded results -> book.
 ``radeval_lib.study`` is the part that every notebook uses; see CONTRIBUTING.md for the whole picture.
 """
 
 from importlib.metadata import PackageNotFoundError, version
+from typing import TYPE_CHECKING, Any
 
 from radeval_lib.lazy import names_of
+
+if TYPE_CHECKING:
+    from radeval_lib.metric_cards.card import metric_card
+    from radeval_lib.metrics.api import explain, score
+    from radeval_lib.metrics.compare import compare
+    from radeval_lib.rules.lexicon.significance import Context
+
+    METRICS: tuple[str, ...]
 
 _HOMES = {
     "radeval_lib.metric_cards.card": "metric_card",
@@ -15,9 +25,22 @@ _HOMES = {
     "radeval_lib.metrics.api": "explain score",
     "radeval_lib.rules.lexicon.significance": "Context",
 }
-__getattr__ = names_of(__name__, _HOMES)
+__all__ = ["METRICS", "Context", "compare", "explain", "metric_card", "score"]
+_find = names_of(__name__, _HOMES)
 
 try:
     __version__ = version("radeval-lib")
 except PackageNotFoundError:  # imported from a source tree that was never installed
     __version__ = "0+source"
+
+
+def __getattr__(name: str) -> Any:
+    if name == "METRICS":  # looked up when it is used: the judge in the browser does without the registry
+        from radeval_lib import registry
+
+        return tuple(registry.METRICS)
+    return _find(name)
+
+
+def __dir__() -> list[str]:
+    return [*__all__, "__version__"]

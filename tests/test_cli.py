@@ -5,11 +5,14 @@ from __future__ import annotations
 import csv
 import errno
 import json
+import re
 from pathlib import Path
 
 import pytest
 from click.testing import CliRunner, Result
 
+import radeval_lib
+from radeval_lib import registry
 from radeval_lib.cli import main
 from radeval_lib.data import load_manifest, names
 from radeval_lib.paths import BUILD
@@ -174,3 +177,15 @@ def test_exhibits_are_given_as_json() -> None:
     assert [row["exhibit"] for row in every] == list(ledger())
     (one,) = json.loads(_run("exhibits", "rales.table3", "--profile", "full", "--json").stdout)
     assert (one["exhibit"], one["verdict"]) == ("rales.table3", "not rebuilt")
+
+
+def test_help_and_the_package_name_every_metric() -> None:
+    shown = CliRunner().invoke(main, ["score", "--help"]).output.replace("\n", " ")
+    assert {*radeval_lib.METRICS} == {*registry.METRICS}
+    assert all(re.search(rf"\b{name}\b", shown) for name in radeval_lib.METRICS)
+
+
+def test_the_package_offers_its_functions_and_no_internals() -> None:
+    assert {"METRICS", "compare", "explain", "metric_card", "score"} <= {*dir(radeval_lib)}
+    assert not {"lazy", "names_of", "TYPE_CHECKING"} & {*dir(radeval_lib)}
+    assert all(hasattr(radeval_lib, name) for name in dir(radeval_lib))

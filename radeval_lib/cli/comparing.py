@@ -11,6 +11,7 @@ import click
 from radeval_lib.cli.common import EXIT_BAD_INPUT, metric_settings, one_line_errors, settings_option
 from radeval_lib.errors import ParameterError
 from radeval_lib.paths import display_path
+from radeval_lib.registry import METRICS
 
 
 def _named(given: tuple[str, ...], option: str, what: str) -> dict[str, str]:
@@ -47,7 +48,9 @@ def _named(given: tuple[str, ...], option: str, what: str) -> dict[str, str]:
     metavar="NAME=FILE",
     help="A system whose column `candidate` is in a file of its own, in the same order; may be repeated.",
 )
-@click.option("--metric", "metrics", required=True, multiple=True, help="Name of a metric; may be repeated.")
+@click.option(
+    "--metric", "metrics", required=True, multiple=True, help=f"May be repeated: {', '.join(METRICS)}."
+)
 @settings_option
 @click.option("--output", "output_path", type=click.Path(path_type=Path), help="All of it as JSON.")
 @click.option(

@@ -15,6 +15,7 @@ import click
 
 from radeval_lib.cli.common import EXIT_BAD_INPUT, metric_settings, one_line_errors, settings_option
 from radeval_lib.paths import display_path
+from radeval_lib.registry import METRICS
 
 if TYPE_CHECKING:
     from radeval_lib.metrics.scored_file import ScoredFile
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
     "metrics",
     required=True,
     multiple=True,
-    help="Name of a metric; may be repeated. `all`: every metric whose models are on this machine.",
+    help=f"May be repeated: {', '.join(METRICS)}. `all`: every metric whose models are on this machine.",
 )
 @settings_option
 @click.option(
