@@ -17,7 +17,7 @@ import time
 from radeval_lib.paths import ROOT
 from radeval_lib.pipeline import forkserver
 
-_PAGES = ("rales/benchmark_transfer", "rales/nlg_metric_limits")
+_PAGES = ("rales/domain_and_size", "rales/nlg_metric_limits")
 _TURNS = 5
 
 

@@ -17,7 +17,7 @@ import pytest
 
 from notebooks.across import at_a_glance, real_systems
 from notebooks.green import preferences, silent_judge
-from notebooks.rales import benchmark, benchmark_calibration, benchmark_transfer
+from notebooks.rales import benchmark, benchmark_calibration
 from notebooks.ratescore import error_counts, rated_pairs, released_models
 from radeval_lib.data import recorded
 from radeval_lib.jobs.ratescore import learned_weights
@@ -218,11 +218,6 @@ def made() -> dict[str, dict[str, str]]:
         "notebooks.rales.benchmark_calibration.unlearned_words": {
             "none left out": _of_classes(first=0, second=0),
             "one left out": _of_classes(first=0, second=2),
-        },
-        "notebooks.rales.benchmark_transfer.decided": {
-            "none": benchmark_transfer.decided(0, 0, 5),
-            "two": benchmark_transfer.decided(1, 1, 5),
-            "all": benchmark_transfer.decided(5, 0, 5),
         },
         "papers.demonstrations.Contrast._repr_markdown_": {
             "a share": Contrast("A", "d", "Score of x", 0.8, 0.3, basis="by the paper")._repr_markdown_(),

@@ -1,105 +1,64 @@
-"""The page on the NLU score: what the printed averages average, and what the models cost."""
+"""The page on the NLU and NLG averages: its figures, and what the printed scores of two hospitals allow."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 import pandas as pd
 import seaborn as sns
 from matplotlib.axes import Axes
-from numpy.typing import NDArray
 
-from notebooks.rales.printed_scores import SETTINGS
 from radeval_lib import plots
-from radeval_lib.study.checks import Check, check_groups
+from radeval_lib.papers.printed_numbers import by_name, printed_in
+from radeval_lib.study.checks import Check
 
-OF_SEVEN = "Avg as mean of seven columns"
-"""What is checked of the averages of Tables 9, 10 and 11."""
-_AVERAGES = {column for _, column in SETTINGS.values()}
-
-
-def mean_of_datasets(values: NDArray[np.float64]) -> float:
-    """Mean over datasets of columns of which RadGraph's four, averaged first, come first."""
-    if len(values) < 5:
-        raise ValueError(f"{len(values)} columns; give RadGraph's four and those of other datasets")
-    return float(np.mean([values[:4].mean(), *values[4:]]))
-
-
-def check_averages(
-    table: pd.DataFrame,
-    what: str,
-    *,
-    function: Callable[[NDArray[np.float64]], float] = np.mean,
-    without: str = "",
-) -> list[Check]:
-    """Whether the average that a table prints follows from its other columns, model by model.
-
-    Parameters
-    ----------
-    table : Table 3, 9, 10 or 11.
-    what : what the checks compare.
-    without : a column to leave out; empty for none.
-
-    Raises
-    ------
-    ValueError
-        Where the table has no single column of averages, or lacks the column to leave out.
-    """
-    columns = list(dict.fromkeys(table["task"]))
-    averages = _AVERAGES & set(columns)
-    if len(averages) != 1 or (without and without not in columns):
-        raise ValueError(
-            f"columns {', '.join(columns)}; needed: one of {_AVERAGES} and {without or 'others'}"
-        )
-    (average,) = averages
-    return check_groups(
-        table,
-        by="model",
-        target={"task": average},
-        inputs={"task": [column for column in columns if column not in (average, without)]},
-        function=function,
-        what=what,
-    )
-
-
-def averages_without_a_column(table: pd.DataFrame) -> dict[str, list[Check]]:
-    """:func:`check_averages` with each of the other columns left out, by its name."""
-    return {
-        task: check_averages(table, f"Avg without {task}", without=task)
-        for task in dict.fromkeys(table["task"])
-        if task not in _AVERAGES
-    }
-
-
-def gpu_hours(hours: Mapping[str, float], models: int) -> pd.DataFrame:
-    """GPU hours of so many models, by how often DyGIE++ (rows) and the settings (columns) count; ``hours`` of
-    one model are its ``dygie_hours``, ``stanza_hours`` and ``procedure_hours``."""
-    others = hours["stanza_hours"] + hours["procedure_hours"]
-    readings = {
-        f"{settings} setting{'s' * (settings > 1)}": {
-            f"DyGIE++ on {datasets} dataset{'s' * (datasets > 1)}": (
-                (datasets * hours["dygie_hours"] + others) * models * settings
-            )
-            for datasets in (1, 2)
-        }
-        for settings in (1, 3, len(SETTINGS))
-    }
-    return pd.DataFrame(readings)
+_SLACK = 1e-9  # of differences of decimals
 
 
 def draw_gaps(checks: Mapping[str, Sequence[Check]]) -> Axes:
-    """Printed average less the mean of the columns, one dot per model and one row per setting."""
-    rows = [
-        (setting, check.stated - check.value)
-        for setting, own in checks.items()
-        for check in own
-        if check.stated is not None and check.value is not None
-    ]
+    """Draw printed averages less the mean of the columns, one dot per model and one row per setting."""
+    rows = [(setting, check.stated - check.value) for setting, several in checks.items() for check in several]
     gaps = pd.DataFrame(rows, columns=["setting", "gap"])
     look = {"palette": list(plots.PALETTE[:4]), "size": 5, "legend": False}
     ax = sns.swarmplot(gaps, x="gap", y="setting", hue="setting", **look)
     ax.axvspan(-0.1, 0.1, color="#4D4D4D", alpha=0.15, zorder=0)
-    ax.set(ylabel="", xlabel="printed average − mean of seven columns (points)")
+    ax.set(ylabel="share of labels", xlabel="printed average − mean of seven columns (points)")
     sns.despine(left=True)
     return ax
+
+
+def draw_scores(table4: pd.DataFrame) -> Axes:
+    """Draw every legible score of Table 4, one marker per system."""
+    _, axes = plots.panels(1, 1, 6.5)
+    palette = [*plots.PALETTE[:6], "#4D4D4D", "#7A7A7A"]  # greys that show on either ground
+    plots.dodged(axes, table4, "value", "cell", "model", palette)
+    axes.set(xlabel="score", xlim=(0, 0.8))
+    axes.legend(ncols=3, loc="lower right", bbox_to_anchor=(1, 1), columnspacing=1, handletextpad=0.1)
+    return axes
+
+
+def shares_of_stanford(table12: pd.DataFrame, whole: pd.DataFrame) -> tuple[float, float]:
+    """Return the lowest and the highest share of Stanford's reports with which every mean of Table 12's two
+    hospitals rounds to the score of the ``whole`` test set; where there is none, the lowest is the larger.
+
+    Each score of Table 12 may be anything that rounds to what is printed, so each mean allows the shares
+    from its lowest to its highest.
+    """
+    lowest, highest = 0.0, 1.0
+    for (model, metric), pair in table12.groupby(["model", "metric"], sort=False):
+        by_site = by_name(pair, "site")
+        stanford, indiana = by_site["Stanford"], by_site["Indiana"]
+        score = printed_in(whole[(whole["model"] == model) & (whole["metric"] == metric)].iloc[0])
+        # share * slope <= room: the mean's low end is at most the score's high end, and the other way round.
+        for slope, room in (
+            (stanford.low - indiana.low, score.high - indiana.low),
+            (indiana.high - stanford.high, indiana.high - score.low),
+        ):
+            if slope > _SLACK:
+                highest = min(highest, room / slope)
+            elif slope < -_SLACK:
+                lowest = max(lowest, room / slope)
+            elif room < -_SLACK:
+                return np.inf, -np.inf
+    return lowest, highest + _SLACK

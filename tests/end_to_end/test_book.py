@@ -475,7 +475,7 @@ _BROKEN = """() => [...document.querySelectorAll("table.cell-by-cell td")].flatM
 @pytest.mark.parametrize("width", [1280, 390])
 def test_no_number_of_a_printed_table_breaks_over_two_lines(width: int, html: Path, page: Page) -> None:
     page.set_viewport_size({"width": width, "height": 900})
-    page.goto((html / "notebooks/rales/nlg_scores.html").as_uri(), wait_until="load")
+    page.goto((html / "notebooks/rales/nlu_scores.html").as_uri(), wait_until="load")
     assert page.locator("table.cell-by-cell").count()
     assert page.evaluate(_BROKEN) == []
 
