@@ -1,22 +1,22 @@
-"""What a perfect judge would get: the marks of RadPref's radiologists in GREEN's formula and its variants.
+"""The marks of RadPref's radiologists, counted as GREEN's formula and its variants take them.
 
-A radiologist marked, finding by finding, what a candidate has wrong and how much it matters. From one
-radiologist's marks follows a score by any formula; how far it agrees with the grades of the *other* two is
-the most that a judge can reach who finds every error as a radiologist does. All weights are stated here and
-none is fitted: those of significance are CRIMSON's (1, 0.5, 0.25, 0; Baharoon et al. 2026).
+All weights are stated here and none is fitted: those of significance are CRIMSON's (1, 0.5, 0.25, 0; Baharoon
+et al. 2026).
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 
-import numpy as np
 import pandas as pd
 
 from radeval_lib.data.radpref import MARKS, SIGNIFICANT
-from radeval_lib.stats.correlations import Resampled, resample
-from radeval_lib.stats.measures import ratio
+from radeval_lib.data.recorded import Recording
+from radeval_lib.stats.correlations import beside_one_rater, resample
+from radeval_lib.study.runs import Run
 
+SYSTEMS = {1: "MedGemma", 2: "GPT"}
+"""RadPref's two systems by their number in the stored table."""
 WEIGHTS: Mapping[str, float] = {
     "urgent": 1.0,
     "actionable_not_urgent": 0.5,
@@ -26,102 +26,80 @@ WEIGHTS: Mapping[str, float] = {
     "negligible": 0.0,
 }
 """What a marked error counts for; the last two are of wrong attributes."""
-
-VARIANTS: dict[str, tuple[str, str]] = {
-    "weighted errors": ("", "weighted"),
-    "all errors": ("", "errors"),
-    "significant errors": ("", "significant"),
-    "GREEN": ("clean", "significant"),
-    "GREEN, all errors": ("clean", "errors"),
-    "GREEN, a match unless false": ("right", "significant"),
-    "GREEN, a match unless significant": ("passable", "significant"),
-    "GREEN, errors weighted": ("clean", "weighted"),
-    "GREEN, one match given": ("given", "significant"),
+PERSON = "one radiologist's grade"
+STORED = {
+    "weighted errors by rules": ("green_rules_errors", -1),
+    "GREEN by rules": ("green_rules", 1),
+    "observations by rules": ("observations", 1),
+    "RaTEScore (our models)": ("ratescore", 1),
+    "RadGraph F1 (our models)": ("f1_radgraph", 1),
+    "BERTScore (MiniLM)": ("bertscore", 1),
+    "METEOR": ("meteor", 1),
+    "ROUGE-1": ("rouge_1", 1),
+    "ROUGE-2": ("rouge_2", 1),
+    "ROUGE-L": ("rouge_l", 1),
+    "BLEU": ("bleu", 1),
 }
-"""Name -> the columns of :func:`marked` that are its matches and errors in GREEN's form, or a sum of errors
-alone; higher is better."""
+"""The stored scores of RadPref by title, which names a substitute model: the column and its sign."""
+WORDS = ["METEOR", "ROUGE-1", "ROUGE-2", "ROUGE-L", "BLEU"]
+LISTED = ["reference_findings", "candidate_findings"]
 
 
-def marked(candidates: pd.DataFrame, marks: pd.DataFrame) -> pd.DataFrame:
-    """What a radiologist marked on a candidate, by every formula: one row for each two.
+def marked(radpref: Recording) -> pd.DataFrame:
+    """Return what each radiologist marked on each candidate, one row for each two.
 
-    ``candidates``, ``marks``: of :func:`radpref.candidates`, by number, and :func:`radpref.marks`. Returns
-    the marks with ``case``, ``others`` (mean grade of the other radiologists; NaN where nobody else graded
-    the candidate), the sums ``weighted``, ``errors`` and ``significant``, and one column for each of
-    :data:`VARIANTS`. Marks of a candidate that is not among ``candidates`` are a ValueError.
+    Columns: those of :func:`radeval_lib.data.radpref.marks`; ``case``, ``set``, ``system`` and the numbers of
+    findings :data:`LISTED`; the sums ``errors``, ``significant`` (errors that ask for something to be done)
+    and ``weighted`` (by :data:`WEIGHTS`); ``nothing``, whether no finding matches and no error is
+    significant, so that GREEN's ratio is 0/0; ``both_empty``, whether also neither text lists a finding.
     """
-    if unknown := set(marks["number"]) - set(candidates.index):
-        raise ValueError(f"marks of candidate {min(unknown)}, which is not among the candidates")
-    counts: dict[str, pd.Series] = {}
-    for kind, significance in MARKS:
-        counts[significance] = counts.get(significance, 0) + marks[f"{kind}_{significance}"]
-    frame = marks.assign(
-        case=marks["number"].map(candidates["case"]),
-        weighted=sum(WEIGHTS[key] * count for key, count in counts.items()),
-        errors=sum(counts.values()),
-        significant=sum(count for key, count in counts.items() if key in SIGNIFICANT),
-        given=marks["clean"] + 1,
-    )
-    for name, (matches, errors) in VARIANTS.items():
-        if matches:
-            matched, wrong = frame[[matches, errors]].to_numpy(float).T
-            frame[name] = ratio(matched, matched + wrong)
-        else:
-            frame[name] = -frame[errors]
-    grades = frame.groupby("number")["grade"]
-    frame["others"] = (grades.transform("sum") - frame["grade"]) / (grades.transform("size") - 1)
-    return frame
+    candidates = radpref.table.set_index("number")[["case", "set", "system", *LISTED]]
+    marks = radpref.parts["ratings"].join(candidates, on="number")
+    counts = {mark: marks["_".join(mark)] for mark in MARKS}
+    marks["errors"] = sum(counts.values())
+    marks["significant"] = sum(count for (_, weight), count in counts.items() if weight in SIGNIFICANT)
+    marks["weighted"] = sum(WEIGHTS[weight] * count for (_, weight), count in counts.items())
+    marks["nothing"] = (marks["clean"] == 0) & (marks["significant"] == 0)
+    marks["both_empty"] = marks["nothing"] & (marks[LISTED] == 0).all(axis=1)
+    return marks
 
 
-def single_ceilings(frame: pd.DataFrame) -> pd.DataFrame:
-    """Agreement (tau_b) of each variant by one radiologist's marks with the mean grade of the others: its
-    ``min``, ``mean`` and ``max`` over radiologists."""
-    found = {
-        rater: rows[list(VARIANTS)].corrwith(rows["others"], method="kendall")
-        for rater, rows in frame.groupby("rater")
-    }
-    return pd.DataFrame(found).agg(["min", "mean", "max"], axis=1)
+def stored_scores(candidates: pd.DataFrame) -> pd.DataFrame:
+    """Return the scores of :data:`STORED`, higher is better, one row for each row of the stored table."""
+    return pd.DataFrame({title: sign * candidates[column] for title, (column, sign) in STORED.items()})
 
 
-def joint_ceilings(frame: pd.DataFrame, *, resamples: int, rng: np.random.Generator) -> Resampled:
-    """Agreement of each variant, averaged over the radiologists, with their mean grade.
+def three_ways(frame: pd.DataFrame, candidates: pd.DataFrame) -> dict[str, tuple[pd.DataFrame, pd.Series]]:
+    """Return numbers of RadPref's candidates over all of them, for each system alone, and within cases.
 
-    Marks and grades are of the same people, so this is the most that the formulas can give.
+    ``frame``: any columns, by ``number`` as ``candidates`` (the stored table). Within a case a number is the
+    second system's minus the first's. Each view comes with the case of its rows, which a bootstrap draws.
     """
-    by_candidate = frame.groupby("number")
-    variants, grades = dict(by_candidate[list(VARIANTS)].mean()), by_candidate["grade"].mean()
-    cases = by_candidate["case"].first()
-    return resample(variants, grades, groups=cases, kind="kendall", resamples=resamples, rng=rng)
+    of_system = dict(list(candidates.groupby("system")))
+    first, second = (frame.loc[rows.index].set_axis(rows["set"]) for rows in of_system.values())
+    views = {"all reports": (frame, candidates["case"])}
+    views |= {SYSTEMS[system]: (frame.loc[rows.index], rows["case"]) for system, rows in of_system.items()}
+    gaps = (second - first.loc[second.index]).sort_index()
+    return views | {"within a case": (gaps, of_system[2].set_index("set")["case"].loc[gaps.index])}
 
 
-def listing(frame: pd.DataFrame) -> pd.DataFrame:
-    """The rows of :func:`marked` whose candidate lists a finding.
+def beside_radiologist(
+    scores: Mapping[int, pd.DataFrame], grades: pd.DataFrame, cases: pd.Series, run: Run, stream: str
+) -> pd.DataFrame:
+    """Return how well scores, and one radiologist's grade, agree (τ_b) with the other two radiologists.
 
-    RadPref lists abnormal findings alone, so a candidate that names nothing abnormal has nothing that could
-    match. GREEN's judge also counts as matched what both reports call normal or absent.
+    ``scores``: by the radiologist who is left out of the mean grade; ``grades``: one column for each.
+    Averaged over the three; columns as of :func:`radeval_lib.stats.correlations.beside_one_rater`.
     """
-    return frame[frame["stated"] > 0]
-
-
-def about_one_match(frame: pd.DataFrame) -> pd.DataFrame:
-    """How far one match more moves GREEN's score, and what grades the candidates have whose score is 0.
-
-    ``frame``: of :func:`marked`. Returns one column of text, by what each number is.
-    """
-    zero, step = frame.loc[frame["GREEN"] == 0, "others"], frame["GREEN, one match given"] - frame["GREEN"]
-    rows = {
-        "findings stated, median": f"{frame['stated'].median():.0f}",
-        "of these without a mark, mean": f"{frame['clean'].mean():.1f}",
-        "step of one match more, mean": f"{step.mean():.2f}",
-        "scores that are exactly 0": f"{len(zero) / len(frame):.0%}",
-        "grades of these candidates": f"{zero.min():.1f} to {zero.max():.1f}",
-        "standard deviation of these grades": f"{zero.std():.2f}",
-        "standard deviation of all grades": f"{frame['others'].std():.2f}",
-    }
-    return pd.DataFrame({"": rows})
-
-
-def with_marks(candidates: pd.DataFrame, frame: pd.DataFrame) -> pd.DataFrame:
-    """``case``, ``reference`` and ``text`` of every candidate with its mean marks, by number."""
-    means = frame.groupby("number")[["grade", "weighted", "errors"]].mean()
-    return candidates[["case", "reference", "text"]].join(means)
+    left_out = [
+        resample(
+            {**by_rater, PERSON: grades[rater]},
+            grades.drop(columns=rater).mean(axis=1),
+            groups=cases,
+            kind="kendall",
+            resamples=run.profile.resamples,
+            rng=run.rng(stream),
+        )
+        for rater, by_rater in scores.items()
+    ]
+    return beside_one_rater(left_out)

@@ -10,12 +10,17 @@ import pandas as pd
 from notebooks.green.inter_expert import check_spread
 from notebooks.green.radiologists import KINDS, Counts
 from radeval_lib.data.rexval import RATERS
+from radeval_lib.errors import RadevalError
+from radeval_lib.jobs.green.judging import CHEST, seed_of
 from radeval_lib.papers.printed_numbers import Printed, all_in, by_name, cell, quoted
 from radeval_lib.papers.rounding import rounding_range
+from radeval_lib.rules.generator import SyntheticError, error_pairs, rewrite
+from radeval_lib.rules.judge import Judgement, judge_pair
 from radeval_lib.stats.estimates import Estimate
 from radeval_lib.stats.printed_counts import sums_that_print
 from radeval_lib.study.checks import Check, Key, check_bounds, check_statement, check_value
 from radeval_lib.study.printed_leads import lead_of_means
+from radeval_lib.study.runs import Run
 from radeval_lib.study.superiority import check_superiority
 from radeval_lib.text_format import in_words
 
@@ -253,3 +258,22 @@ def check_head(fours: pd.DataFrame, counts: Counts) -> list[Check]:
         cells=all_in(head),
     )
     return [*means, together]
+
+
+def example(run: Run) -> tuple[str, str, Judgement, list[str]]:
+    """Return a generated reference and candidate, the rules' judgement, and the categories of planted errors.
+
+    The errors are of three categories or more, and the candidate is put in another style, so that shared
+    wording does not give them away.
+    """
+    seed = seed_of(run, "example")
+    for pair in error_pairs(60, seed=seed, modality_anatomy=CHEST):
+        if len({error.category for error in pair.errors if error.significant}) < 3:
+            continue
+        try:
+            reworded = rewrite(pair.candidate, "style", seed)
+        except SyntheticError:  # it has no other wording
+            continue
+        both = pair.reference.findings.text, reworded.findings.text
+        return *both, judge_pair(*both), [error.category for error in pair.errors]
+    raise RadevalError("no pair of 60 has errors of three categories", "example", "Give another seed.")

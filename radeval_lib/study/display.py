@@ -21,7 +21,7 @@ from radeval_lib.provenance import device
 from radeval_lib.stats.estimates import Estimate
 from radeval_lib.study import code
 from radeval_lib.study.checks import Check, above
-from radeval_lib.study.exhibit_html import checks_frame, paper_prefix
+from radeval_lib.study.exhibit_html import as_printed, checks_frame, paper_prefix
 from radeval_lib.study.profiles import command
 from radeval_lib.study.runs import Run
 from radeval_lib.tables import folded, show, table_html
@@ -43,21 +43,10 @@ _NEEDS_TEXTS = (
 _CODE = re.compile(r"`([^`]+)`")
 
 
-def _as_printed(words: str) -> str:
-    """A quotation as HTML, with single marks around what it quotes; our copies mark emphasis by ``*``,
-    formulas by ``$`` and indices by ``_{}``."""
-    single = re.sub(r'["“]\s*([^"“”]+?)\s*["”]', r"‘\1’", words)
-    shown = escape(single).replace(r"\rightarrow", "→")
-    shown = re.sub(r"\*\*(.+?)\*\*", r"<strong>\1</strong>", shown)  # **best**
-    shown = re.sub(r"\*(\S.*?)\*", r"<em>\1</em>", shown)  # *only*
-    shown = re.sub(r"\$([^$\\]+)\$", r"\1", shown)  # $n = 200$
-    return re.sub(r"_\{([\w,]+)\}", r"<sub>\1</sub>", shown)  # W_{i,j}
-
-
 def _quotes(exhibit_id: str, quoted: Iterable[tuple[str, str]]) -> HTML:
     paper = paper_prefix(exhibit(exhibit_id))
     items = [
-        f"<blockquote>“{_as_printed(words)}” <footer>{paper}{escape(where)}</footer></blockquote>"
+        f"<blockquote>“{as_printed(words)}” <footer>{paper}{escape(where)}</footer></blockquote>"
         for where, words in quoted
     ]
     return HTML(f'<div class="quotes">{"".join(items)}</div>')

@@ -107,6 +107,17 @@ def css_class(words: str) -> str:
     return words.replace(" ", "-")
 
 
+def as_printed(words: str) -> str:
+    """A quotation as HTML, with single marks around what it quotes; our copies mark emphasis by ``*``,
+    formulas by ``$`` and indices by ``_{}``."""
+    single = re.sub(r'["“]\s*([^"“”]+?)\s*["”]', r"‘\1’", words)
+    shown = escape(single).replace(r"\rightarrow", "→")
+    shown = re.sub(r"\*\*(.+?)\*\*", r"<strong>\1</strong>", shown)  # **best**
+    shown = re.sub(r"\*(\S.*?)\*", r"<em>\1</em>", shown)  # *only*
+    shown = re.sub(r"\$([^$\\]+)\$", r"\1", shown)  # $n = 200$
+    return re.sub(r"_\{([\w,]+)\}", r"<sub>\1</sub>", shown)  # W_{i,j}
+
+
 def verdict_badge(verdict: str, outcome: str, coverage: str = "") -> str:
     """A verdict as a small label, a mark, words and a colour, and beside it how much was checked."""
     label = f'<span class="verdict {css_class(outcome)}">{verdicts.MARKS[outcome]} {verdict}</span>'
@@ -203,14 +214,18 @@ def _record(result: Result) -> str:
     """What stands folded beside every exhibit: checks, numbers to download, the command that makes them, the
     data with checksums, the sample, the seed, and, which the book adds, how to cite it."""
     made, experiment = result.provenance, result.kind == verdicts.EXPERIMENT
+    entry = exhibit(result.exhibit)
     rows: dict[str, str] = {}
+    if quotes := (paper(entry.paper).get("prose") or {}).get(entry.id):
+        words = [f"“{as_printed(' '.join(one['quote'].split()))}” {escape(one['where'])}" for one in quotes]
+        rows["The paper’s words"] = "<br>".join(words)
     if result.checks:
         rows["Checks"] = _side_by_side(result)
     if experiment:
         rows["Made"] = f"{rests_on(result)}, with {escape(result.stand_in)}"
     if result.remaining:
         rows["Left open" if experiment else "Not checked"] = _emphasised(result.remaining)
-    if made_here := exhibit(result.exhibit).implemented if result.kind == verdicts.IMPLEMENTED else None:
+    if made_here := entry.implemented if result.kind == verdicts.IMPLEMENTED else None:
         rows["In the library"] = "<br>".join(f"<code>{escape(name)}</code>" for name in made_here.functions)
         rows["Test"] = f"<code>{escape(made_here.test)}</code>"
     rows["Numbers"] = _files(result)

@@ -33,7 +33,7 @@ READERS = {
     "mtsamples": {"facts/agreement", "facts/fact_counting"},
     "primock57": {"facts/consultation_notes"},
     "radpref": {
-        "across/at_a_glance", "across/which_judge", "facts/agreement", "green/ceilings", "green/preferences",
+        "across/at_a_glance", "across/which_judge", "facts/agreement", "green/preferences",
         "green/rules_judge",
     },
     "radsprl": {"rales/benchmark", "rales/benchmark_calibration"},

@@ -34,8 +34,7 @@ from radeval_lib.study import (
     verdicts,
 )
 from radeval_lib.study.checks import Check
-from radeval_lib.study.display import _as_printed
-from radeval_lib.study.exhibit_html import exhibit_html, in_quotes, verdict_sentence
+from radeval_lib.study.exhibit_html import as_printed, exhibit_html, in_quotes, verdict_sentence
 from radeval_lib.study.judging import Discrepancy, coverage, judge
 from radeval_lib.study.profiles import profile
 from radeval_lib.study.results import read, read_all
@@ -520,4 +519,4 @@ def test_random_streams_are_their_own(run: Run) -> None:
     ],
 )
 def test_a_quotation_is_shown_as_it_was_printed(words: str, shown: str) -> None:
-    assert _as_printed(words) == shown
+    assert as_printed(words) == shown

@@ -5,20 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
-import numpy as np
 import pandas as pd
-from matplotlib.axes import Axes
 
 import radeval_lib.rules.reader as findings
-from radeval_lib import plots
 from radeval_lib.data import openi
 from radeval_lib.data.restricted import reveal
 from radeval_lib.errors import RadevalError
 from radeval_lib.rules.judge import judge_pair
 from radeval_lib.rules.reader import read
-from radeval_lib.stats.measures import f1
-from radeval_lib.stats.proportions import wilson
-from radeval_lib.stats.resampling import sum_estimates
 from radeval_lib.study.runs import Run
 
 _LABELS = Path(findings.__file__).parent / "labels" / "openi_sentences.csv"
@@ -30,20 +24,6 @@ def labels() -> pd.DataFrame:
     One row per finding or normal statement; a sentence without any has one row with an empty key.
     """
     return pd.read_csv(_LABELS, dtype={"report": str}, keep_default_na=False)
-
-
-def hand_checks() -> pd.DataFrame:
-    """What was decided by hand before the rules met it: ``drawn`` from where with which ``seed``, and of how
-    many (``number``) the rules were ``right`` at that first meeting, with Wilson's 95% interval of the share.
-
-    Of pairs the letters of significant errors count, of sentences presence, side, degree and change of every
-    finding. The rules were corrected after each row, so that the next one is a first meeting again.
-    """
-    checks = pd.read_csv(_LABELS.with_name("hand_checks.csv"), dtype={"seed": "Int64"})
-    ends = [wilson(right, number) for right, number in zip(checks["right"], checks["number"], strict=True)]
-    return checks.assign(
-        share=checks["right"] / checks["number"], low=[a for a, _ in ends], high=[b for _, b in ends]
-    )
 
 
 def _open_i(path: Path) -> Callable[[str, str, int, int], str]:
@@ -134,38 +114,3 @@ def _sets(text: str, part: pd.DataFrame) -> Mapping[str, tuple[_Found, _Found]]:
 def _place(key: str | None) -> str:
     """A place as the labels have it, which number no ribs and name no lung."""
     return "ribs" if key is not None and key.startswith("rib_") else "" if key in (None, "lung") else str(key)
-
-
-def reading(run: Run, found: pd.DataFrame) -> pd.DataFrame:
-    """Micro-F1 of presence and location by draw of labelled sentences, of which ``found`` are the
-    :func:`counts`.
-
-    Columns ``draw``, ``measure`` and ``first``, when the reader first met the draw; ``sentences``, ``value``
-    as the reader is, and ``low`` and ``high``, its 95% interval from drawing sentences. A draw without first
-    scores is a ValueError.
-    """
-    scores = pd.read_csv(_LABELS.with_name("first_scores.csv"))
-    if unknown := set(found["draw"]) - set(scores["draw"]):
-        raise ValueError(f"no first scores of the draw {min(unknown)!r}")
-    right = 2 * scores.pop("hit")
-    scores["first"] = right / (right + scores.pop("missed") + scores.pop("added"))
-    rows = []
-    for (draw, measure), part in found.groupby(["draw", "measure"], sort=False):
-        values = part[["hit", "found", "gold"]].to_numpy(float)
-        rng, n = run.rng(f"reading {draw} {measure}"), run.profile.resamples
-        (found_f1,) = sum_estimates(values, lambda sums: f1(sums)[..., None], resamples=n, rng=rng)
-        rows.append({"draw": draw, "measure": measure, "sentences": len(part), **vars(found_f1)})
-    return scores.merge(pd.DataFrame(rows), on=["draw", "measure"])
-
-
-def draw_reading(axis: Axes, scores: pd.DataFrame) -> None:
-    """:func:`reading`: hollow when first met, filled with its interval as the reader is."""
-    draws = list(scores["draw"].unique())
-    for number, (measure, part) in enumerate(scores.groupby("measure", sort=False)):
-        places = np.array([draws.index(draw) for draw in part["draw"]]) + (-0.13, 0.13)[number]
-        marker, colour = plots.MARKERS[number], plots.PALETTE[number]
-        axis.scatter(part["first"], places, marker=marker, facecolors="none", edgecolors=colour, s=55)
-        plots.series(axis, part, places, number, str(measure))
-    plots.lines(axis, draws)
-    axis.set(xlabel="Micro-F1", ylabel="Draw of sentences")
-    axis.legend(loc="lower center", bbox_to_anchor=(0.5, 1), ncols=2)
