@@ -170,7 +170,7 @@ def _diversity(pairs: list[tuple[str, str]], names: list[str], rows: int) -> tup
     hardly a tenth of the references' sets."""
     import pandas as pd
 
-    from radeval_lib.metrics.observations import NO_FINDING, label, positive
+    from radeval_lib.rules.reader.observations import NO_FINDING, label, positive
 
     if not pairs:
         return pd.DataFrame(columns=["system", "texts", "finding_sets"]), []

@@ -8,8 +8,8 @@ import pytest
 from radeval_lib.jobs.storing import score_variants
 from radeval_lib.metrics import MetricError, bertscore, create
 from radeval_lib.metrics.bertscore import greedy
-from radeval_lib.metrics.observations import label, observations, positive
 from radeval_lib.models.encoders import Encoder
+from radeval_lib.rules.reader.observations import label, observations, positive
 
 pytestmark = pytest.mark.usefixtures("one_thread")
 

@@ -22,12 +22,12 @@ from radeval_lib.data.radgraph import Annotation, annotation
 from radeval_lib.data.report_edits import MARKED, WRAPPED
 from radeval_lib.data.restricted import reveal
 from radeval_lib.metrics.base import Metric
-from radeval_lib.metrics.observations import label
 from radeval_lib.metrics.radgraph_metrics import F1RadGraph
 from radeval_lib.rules.generator.generator import generate
 from radeval_lib.rules.judge import judge_pair
 from radeval_lib.rules.lexicon.markup import tokenize
 from radeval_lib.rules.reader import read
+from radeval_lib.rules.reader.observations import label
 
 _READ_ALIKE = {**MARKED, "a history in front": FORMS["a history in front"]}
 """Layouts that what reads through the front door must not see."""

@@ -15,7 +15,7 @@ from matplotlib.figure import Figure
 from radeval_lib import plots
 from radeval_lib.data import mediqa
 from radeval_lib.jobs.rales.impression_versions import ERROR, FAIR, NORMAL, normal_pairs
-from radeval_lib.metrics.observations import NO_FINDING, label, positive
+from radeval_lib.rules.reader.observations import NO_FINDING, label, positive
 from radeval_lib.stats.comparisons import preferences
 from radeval_lib.stats.estimates import Estimate
 from radeval_lib.stats.proportions import wilson

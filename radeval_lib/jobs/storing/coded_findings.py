@@ -4,7 +4,7 @@ Fixed before the even half was scored:
 
 - sections: findings and impression, which the coders saw; history and comparison are not read;
 - labels: the thirteen codes of :data:`radeval_lib.data.openi_labels.LABELS`, read by
-  :func:`radeval_lib.metrics.observations.coded`;
+  :func:`radeval_lib.rules.reader.observations.coded`;
 - uncertain mentions: a code counts where it is stated, probable or one of two ("scarring or atelectasis"),
   not where it is merely possible ("may", "possibly", "cannot exclude", "concerning for"). On the odd half
   people coded 39 of 59 of the former and 1 of 86 of the latter;
@@ -30,7 +30,7 @@ from radeval_lib.data.manifests import find
 from radeval_lib.data.openi_labels import LABELS
 from radeval_lib.data.records import CodedStudy, Report
 from radeval_lib.data.restricted import reveal
-from radeval_lib.metrics.observations import coded
+from radeval_lib.rules.reader.observations import coded
 from radeval_lib.stats.resampling import sum_estimates
 
 ALL = "all"

@@ -25,9 +25,9 @@ from radeval_lib.metrics import create
 from radeval_lib.metrics.base import Metric
 from radeval_lib.metrics.bleu import corpus_bleu, sentence_bleu
 from radeval_lib.metrics.choosing import fitting
-from radeval_lib.metrics.observations import FIVE, NO_FINDING, POSITIVE, UNCERTAIN, label, observations
 from radeval_lib.metrics.radcliq import COMPONENTS, RadCliQ, bleu2, radcliq
 from radeval_lib.rules.judge import judge_pair
+from radeval_lib.rules.reader.observations import FIVE, NO_FINDING, POSITIVE, UNCERTAIN, label, observations
 from radeval_lib.stats.rouge import RougeTokenizer, longest_common_subsequence
 
 Texts = Sequence[str]

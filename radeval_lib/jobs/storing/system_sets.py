@@ -46,7 +46,7 @@ from radeval_lib.data.restricted import reveal
 from radeval_lib.metrics import create
 from radeval_lib.metrics.base import Metric
 from radeval_lib.metrics.bleu import Bleu
-from radeval_lib.metrics.observations import NO_FINDING, coded, label, observations, positive
+from radeval_lib.rules.reader.observations import NO_FINDING, coded, label, observations, positive
 from radeval_lib.rules.report_text import statements
 from radeval_lib.stats.inputs import FloatArray
 from radeval_lib.stats.permutation import Shuffled, shuffled

@@ -11,7 +11,7 @@ from radeval_lib.rules.reader.changes import CHANGE_NOUNS, MORE, denied_changes,
 from radeval_lib.rules.reader.phrases import PhraseMatch, sizes
 from radeval_lib.rules.reader.places import ZONES, denied_places, places, side_comparisons
 from radeval_lib.rules.reader.records import HOME, IGNORED, WHOLE, Mention, Presence, Sense, Spot, Subject
-from radeval_lib.rules.reader.scope import ScopeWords, WordFlags, scope
+from radeval_lib.rules.reader.scope import PROBABLE, ScopeWords, WordFlags, scope
 from radeval_lib.rules.reader.vocabulary import Vocabulary
 from radeval_lib.rules.report_text import tokens
 
@@ -213,7 +213,14 @@ class MarkedSentence:
             presence = "uncertain"
         before = tuple(word.word for word in self.words[max(0, first - 6) : first])
         return Mention(
-            first, end, senses, presence, self.words[first].start, self.words[end - 1].end, before=before
+            first,
+            end,
+            senses,
+            presence,
+            self.words[first].start,
+            self.words[end - 1].end,
+            before=before,
+            probable=presence == "uncertain" and self.scope.doubted[first] == PROBABLE,
         )
 
     def now(self, found: Sequence[PhraseMatch[V]]) -> list[PhraseMatch[V]]:

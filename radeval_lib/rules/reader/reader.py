@@ -192,7 +192,17 @@ class _Report:
         named = bool(_BEFORE.intersection(one.before[-1:])) and words.lower().split()[0] not in _KINDS
         outright = one.presence == "absent" and not limited and named
         return Finding(
-            sense.key, one.presence, start, end, words, locations, *said, sign, outright, one.distance_mm
+            sense.key,
+            one.presence,
+            start,
+            end,
+            words,
+            locations,
+            *said,
+            sign,
+            outright,
+            one.distance_mm,
+            one.probable,
         )
 
     def _normal(self, one: NormalMention, statement: Statement) -> NormalStatement:

@@ -36,6 +36,7 @@ class Finding:
     size_mm : its diameters, in the report's order.
     change : the kind of change since an earlier study, as the lexicon calls it.
     sign_of : the indices, in the reading's findings, of the diagnoses that it is read as.
+    probable : whether an uncertain finding is called likely, or one of two, and not merely possible.
     outright : whether it is denied by its bare name ("no effusion"), without place, severity, size or change,
         so that the denial is one of the finding altogether.
     distance_mm : the distance of a tip from the place that is named with it.
@@ -53,6 +54,7 @@ class Finding:
     sign_of: tuple[int, ...] = ()
     outright: bool = False
     distance_mm: float | None = None
+    probable: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,6 +138,7 @@ class Mention:
     change : the kind of change, such as "increased"; None where none is said.
     sign_of : the mentions, by their number in the sentence, that it is read as a sign of.
     before : the six words before it, at most.
+    probable : whether an uncertain finding is called likely, or one of two, and not merely possible.
     """
 
     first: int
@@ -152,6 +155,7 @@ class Mention:
     change: str | None = None
     sign_of: tuple[int, ...] = ()
     before: tuple[str, ...] = ()
+    probable: bool = False
 
 
 class NormalMention(NamedTuple):

@@ -7,7 +7,7 @@ likewise. Words behind ("is not seen", "cannot be excluded") reach back to the b
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from radeval_lib.rules.reader.phrases import PhraseMatch, word_set
@@ -34,6 +34,8 @@ _POINTING = frozenset(["this", "these", "it", "they"])
 _STUDIES = frozenset(["ct", "study", "exam", "examination", "scan", "comparison"])
 BE = frozenset(["is", "are", "was", "were", "remain", "remains", "appear", "appears", "has", "have"])
 """Verbs by which a clause says something of its structure."""
+POSSIBLE, PROBABLE = 1, 2
+"""Strengths of a hedge."""
 
 
 class WordFlags(NamedTuple):
@@ -63,8 +65,10 @@ class ScopeWords(NamedTuple):
 
     Attributes
     ----------
-    denied, doubted, hypothetical : for each word, whether a negation, a hedge, or a phrase such as "rule out"
-        or "history of" reaches it; length n.
+    denied, hypothetical : for each word, whether a negation, or a phrase such as "rule out" or "history of",
+        reaches it; length n.
+    doubted : for each word, the weakest hedge that reaches it: :data:`POSSIBLE`, :data:`PROBABLE`, or 0;
+        length n.
     clause : for each word, the first word of its clause; length n.
     links : words at which a finding is linked to the diagnosis that it is read as ("likely represents").
     before : cues that reach forward, and those that only end a reach ("but").
@@ -72,7 +76,7 @@ class ScopeWords(NamedTuple):
     """
 
     denied: list[bool]
-    doubted: list[bool]
+    doubted: list[int]
     hypothetical: list[bool]
     clause: list[int]
     links: list[int]
@@ -100,9 +104,11 @@ def scope(words: Sequence[Token], known: Vocabulary, flags: WordFlags) -> ScopeW
     cues, after = known.cues.find(text), known.after.find(text)
     begins = {cue.first: cue for cue in cues if not flags.blocked[cue.first]}
     linking = {link.first: link.end for link in known.links.find(text)}
-    denied, doubted, talked = ([False] * size for _ in range(3))
+    denied, talked = [False] * size, [False] * size
+    doubted = [0] * size
     clause, links = [0] * size, []
-    denying = doubting = talking = listing = False
+    denying = talking = listing = False
+    doubting = 0
     comma = 0  # the last one within a denial
     said_after = {at for one in after for at in range(one.first, one.end) if one.value == "negation"}
     start = at = 0
@@ -111,7 +117,7 @@ def scope(words: Sequence[Token], known: Vocabulary, flags: WordFlags) -> ScopeW
         cue = begins.get(at)
         end = cue.end if cue else at + 1
         if cue is not None and cue.value == "stops" and not (denying and word == "status"):
-            denying = doubting = False
+            denying, doubting = False, 0
             start = at
         elif cue is not None and cue.value == "negation_before":
             # "The base is not seen because of the effusion" denies nothing behind it
@@ -122,7 +128,7 @@ def scope(words: Sequence[Token], known: Vocabulary, flags: WordFlags) -> ScopeW
                     any(flags.named[start:at]) or any(flags.subjects[start:at]) or any(flags.placed[start:at])
                 )
             )
-            denying, doubting = denying if back else True, False
+            denying, doubting = denying if back else True, 0
             talking &= not (word == "without" or text[at - 1] in (",", "but"))
             comma = 0
         elif word == "cleared" and _stands_first(words, at):
@@ -138,16 +144,17 @@ def scope(words: Sequence[Token], known: Vocabulary, flags: WordFlags) -> ScopeW
             # "No effusion to suggest failure" doubts nothing; "no effusion, findings consistent with" does.
             apart = comma > 0 and not (any(flags.named[comma:at]) or _OR.intersection(text[comma:at]))
             if not denying or apart:
-                denying, doubting = False, True
+                strength = _strength(text[at:end], known)
+                denying, doubting = False, min(doubting or strength, strength)
                 listing = "differential" in text[at:end]
         elif word == ",":
             comma = at
             if denying:
                 denying = _goes_on(words, at, begins, flags)
-            if doubting and not listing:
-                doubting = any(later.word in _OR for later in words[at + 1 : at + 6])
+            if not listing and not any(later.word in _OR for later in words[at + 1 : at + 6]):
+                doubting = 0
         elif word == "than" and "likely" in (said := text[:at]) and not _is_comparative(said[-1]):
-            denying, doubting = "less" not in said, "less" in said
+            denying, doubting = "less" not in said, PROBABLE if "less" in said else 0
             links += [at] if doubting else []
         elif word == "with" or (word == "the" and denying and _starts_clause(words, at, flags.subjects)):
             denying = False  # "no effusion with ...", "no effusion the lungs are ..."
@@ -155,15 +162,20 @@ def scope(words: Sequence[Token], known: Vocabulary, flags: WordFlags) -> ScopeW
             new = (word == "and" and any(flags.descriptors[at + 1 : at + 3])) or _starts_clause(
                 words, at, flags.subjects
             )
-            denying, doubting = denying and not new, doubting and not new
+            denying, doubting = denying and not new, 0 if new else doubting
         if at in linking:
             links.append(at)
         for place in range(at, end):
             denied[place], doubted[place], talked[place] = denying, doubting, talking
             clause[place] = start
         at = end
-    _reach_back(words, after, flags, denied, doubted, clause)
+    _reach_back(words, after, flags, known, denied, doubted, clause)
     return ScopeWords(denied, doubted, talked, clause, links, list(begins.values()), after)
+
+
+def _strength(cue: Iterable[str], known: Vocabulary) -> int:
+    """Return the strength of a hedge: "may be" calls a finding possible, "likely" probable."""
+    return POSSIBLE if known.possible.intersection(cue) else PROBABLE
 
 
 def _is_comparative(word: str) -> bool:
@@ -219,8 +231,9 @@ def _reach_back(
     words: Sequence[Token],
     after: Sequence[PhraseMatch[str]],
     flags: WordFlags,
+    known: Vocabulary,
     denied: list[bool],
-    doubted: list[bool],
+    doubted: list[int],
     clause: list[int],
 ) -> None:
     """Apply the cues that reach back to ``denied`` and ``doubted``, in place.
@@ -243,14 +256,14 @@ def _reach_back(
             continue
         if found.first and words[found.first - 1].word == "not":
             continue  # "not absent"
-        start = max(before, clause[found.first])
+        start, said = max(before, clause[found.first]), [word.word for word in words[found.first : found.end]]
         if found.value == "hedge":
             start = max(start, _own_item(words, found.first, flags.named))
         for place in range(start, found.first):
             if found.value == "negation":
                 denied[place] = True
             else:
-                doubted[place], denied[place] = True, False
+                doubted[place], denied[place] = _strength(said, known), False
         before = found.end
 
 

@@ -120,7 +120,9 @@ def _doubt_alternatives(sentence: MarkedSentence, mentions: list[Mention]) -> No
         between = sentence.between(one.end, after.first)
         near = after.first - one.end <= 5 and not between & {",", "with"}
         if near and between & _EITHER and one.presence != "absent" and after.presence != "absent":
-            one.presence = after.presence = "uncertain"
+            for either in (one, after):
+                either.probable = either.probable or either.presence == "present"
+                either.presence = "uncertain"
 
 
 def _link(sentence: MarkedSentence, mentions: list[Mention]) -> None:

@@ -53,6 +53,7 @@ class Vocabulary:
     degrees : steps of severity, from 0.
     changes : kinds of change.
     cues : kinds of cues before a finding, and of what ends the reach of a cue.
+    possible : words of a hedge that calls a finding merely possible.
     after : cues behind a finding: ``negation`` or ``hedge``.
     links : hedges that link a finding to what it is read as.
     sides : left, right or bilateral.
@@ -86,6 +87,7 @@ class Vocabulary:
     degrees: Phrases[int]
     changes: Phrases[str]
     cues: Phrases[str]
+    possible: frozenset[str]
     after: Phrases[str]
     links: Phrases[bool]
     sides: Phrases[str]
@@ -350,6 +352,7 @@ def vocabulary() -> Vocabulary:
         degrees=Phrases(_degrees(raw, lexicon)),
         changes=Phrases(changes),
         cues=Phrases(_cues(raw)),
+        possible=frozenset(raw["possible"]),
         after=Phrases(after),
         links=Phrases((word, True) for word in raw["links"]),
         sides=Phrases((word, side) for side, words in raw["sides"].items() for word in words),
