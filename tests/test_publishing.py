@@ -22,7 +22,7 @@ from radeval_lib.pipeline import exporting, launching, steps
 from radeval_lib.study import cell_outputs, cells
 from radeval_lib.study.profiles import names
 from radeval_lib.tables import table_html
-from workflow import describing, readme
+from workflow import describing
 from workflow.check_site import words
 
 CODEMETA = {
@@ -242,15 +242,6 @@ def test_binder_and_the_site_run_what_is_there() -> None:
     told = [step.get("run", "") for step in workflow["jobs"]["build"]["steps"]]
     assert any("workflow/site" in one for one in told)
     assert any("radeval_lib.pipeline.exporting" in one for one in told)
-
-
-def test_the_readmes_figure_is_that_of_the_recorded_scores() -> None:
-    table = readme.by_grade()
-    assert readme.shown().startswith(readme.introduced(table)), "run workflow/readme.py"
-    drawn = readme.FIGURE.read_text(encoding="utf-8")
-    assert drawn == readme.figure(table), "run workflow/readme.py"
-    assert "prefers-color-scheme: dark" in drawn
-    assert all(f">{name}<" in drawn for name in table.index.drop(readme.which_judge.PERSON))
 
 
 def test_one_version_stands_everywhere_and_heads_the_changelog() -> None:

@@ -18,7 +18,6 @@ from radeval_lib.study.runs import Run
 from radeval_lib.study.scorecards import by_word
 from radeval_lib.study.verdicts import EXPERIMENT, IMPLEMENTED, NOT_REBUILT, RESTS_ON
 from radeval_lib.tables import table_html
-from radeval_lib.text_format import in_words
 
 CLAIMS = (
     "ratescore.claim_alignment",
@@ -33,24 +32,17 @@ CLAIMS = (
     "facts.claim_objective",
 )
 """What each paper is cited for."""
-FIRST = 5  # findings that are not folded
-MORE = "More\u00a0→"
 _BOLD = re.compile(r"\*\*(.+?)\*\*")  # **bold**
 
 
 def findings(run: Run) -> HTML:
-    """The headlines that this build bears out, numbered, each with a link to its page; the rest is folded."""
+    """Return the headlines that this build bears out, numbered, each with a link to its page."""
     items = []
     for entry, text in headlines.borne_out(run)[0]:
         sentence = _BOLD.sub(r"<strong>\1</strong>", escape(text))
         place = entry.anchor.replace("_", "-")  # as Sphinx writes ids
-        items.append(f"<li>{sentence} {link(entry.notebook, place, MORE)}</li>")
-    shown = f'<ol class="headlines">{"".join(items[:FIRST])}</ol>'
-    if rest := items[FIRST:]:
-        listed = f'<ol class="headlines" start="{FIRST + 1}">{"".join(rest)}</ol>'
-        more = f"{in_words(len(rest)).capitalize()} more {'finding' if len(rest) == 1 else 'findings'}"
-        shown += f"<details><summary>{more}</summary>{listed}</details>"
-    return HTML(shown)
+        items.append(f"<li>{sentence} {link(entry.notebook, place, 'More')}</li>")
+    return HTML(f'<ol class="headlines">{"".join(items)}</ol>')
 
 
 def readers(run: Run) -> str:

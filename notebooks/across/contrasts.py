@@ -1,22 +1,17 @@
-"""Contrasts of papers with their released code: kept in the order of the page, counted and drawn.
-
-``contrasts.yml`` says of each contrast whose it is and what it compares.
-"""
+"""Contrasts of papers with their released code; ``contrasts.yml`` says what each compares, and of which kind
+it is."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import pandas as pd
-import seaborn as sns
-from IPython.display import display
 
-from radeval_lib import own_yaml, plots, tables
-from radeval_lib.papers.demonstrations import Contrast
-from radeval_lib.papers.exhibits import PAPERS
+from radeval_lib import own_yaml
 
+CONTRADICTS, SLIP, NUMBER, OPEN = "contradicts", "slip", "number", "open"
 _SAID = {
     name: (whose, said)
     for whose, contrasts in own_yaml.read(Path(__file__).with_name("contrasts.yml")).items()
@@ -24,46 +19,50 @@ _SAID = {
 }
 
 
-class Contrasts(list[Contrast]):
-    """The contrasts of the page, in its order."""
+@dataclass(frozen=True)
+class Contrast:
+    """One quantity of one demonstration, as it is stated and as the released code has it; ``kind`` is one of
+    :data:`CONTRADICTS`, :data:`SLIP`, :data:`NUMBER` and :data:`OPEN`."""
 
-    def keep(self, *found: Contrast) -> None:
-        """Display contrasts and keep them."""
-        self.extend(found)
-        display(*found)
+    whose: str
+    difference: str
+    quantity: str
+    stated: float
+    released: float
+    basis: str
+    kind: str
+    scale: float | None = 1.0
 
-    def show(self, caption: str, frame: pd.DataFrame, *found: Contrast, **look: Any) -> None:
-        """Display a table as :func:`radeval_lib.tables.show` does, then its contrasts, which are kept."""
-        display(tables.show(frame, caption, **look))
-        self.keep(*found)
-
-    def table(self) -> pd.DataFrame:
-        """One row per contrast; ``share of range`` is NaN for counts; ``gap``: as :attr:`Contrast.is_gap`."""
-        rows = [(one.whose, one.difference, one.share, one.is_gap) for one in self]
-        return pd.DataFrame(rows, columns=["whose", "difference", "share of range", "gap"])
-
-
-def gaps(contrasts: pd.DataFrame) -> pd.DataFrame:
-    """The distinct gaps between a paper and its own code among contrasts, each with its largest share of a
-    range; what a paper does not state, and what code of others does, are none."""
-    own = contrasts[contrasts["gap"]]
-    return own.groupby(["whose", "difference"], sort=False, as_index=False)["share of range"].max()
+    def shown(self, value: float) -> str:
+        """Return a value with its decimals: none if both values are whole, one on a scale of 100, else
+        three."""
+        whole = float(self.stated).is_integer() and float(self.released).is_integer()
+        decimals = 0 if whole else 1 if (self.scale or 1) >= 10 else 3
+        return f"{value:,.{decimals}f}"
 
 
 def contrast(name: str, values: Iterable[float], scale: float | None = 1.0, **words: object) -> Contrast:
-    """A contrast from its two values, the stated one first; ``words`` complete what the file says of it."""
-    whose, (difference, quantity, basis, *unstated) = _SAID[name]
+    """Return a contrast from its two values, the stated one first; ``words`` complete what the file says of
+    it."""
+    whose, (difference, quantity, basis, kind) = _SAID[name]
     stated, by_code = values
-    is_gap = whose in PAPERS.values() and not unstated and stated != by_code
-    return Contrast(whose, difference, quantity.format(**words), stated, by_code, basis, scale, is_gap)
+    return Contrast(whose, difference, quantity.format(**words), stated, by_code, basis, kind, scale)
 
 
-def draw_effects(ranked: pd.DataFrame) -> None:
-    """One bar per contrast that has a range, from the table of :class:`Contrasts`, the largest first."""
-    _, axes = plots.panels(1, 1, 0.3 * len(ranked) + 0.9)
-    cut = ranked.assign(shown=ranked["share of range"].clip(upper=1.5))
-    look = {"dodge": False, "palette": list(plots.PALETTE[: ranked["whose"].nunique()]), "ax": axes}
-    sns.barplot(cut, x="shown", y="difference", hue="whose", **look)
-    axes.set_xlabel("difference as a share of the range (cut at 1.5)", loc="right")  # wider than the axes
-    axes.set(ylabel="", xlim=(0, 1.55))
-    axes.legend(title="", loc="lower right")
+def table(contrasts: Iterable[Contrast]) -> pd.DataFrame:
+    """Return a row for each contrast: ``whose``, ``difference``, ``quantity``, ``stated``, ``code``,
+    ``kind``, and ``differs``, whether the two are not equal."""
+    return pd.DataFrame(
+        [
+            {
+                "whose": one.whose,
+                "difference": one.difference,
+                "quantity": one.quantity,
+                "stated": f"{one.shown(one.stated)} ({one.basis})",
+                "code": one.shown(one.released),
+                "kind": one.kind,
+                "differs": one.stated != one.released,
+            }
+            for one in contrasts
+        ]
+    )

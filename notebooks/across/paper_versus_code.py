@@ -4,22 +4,19 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from html import escape
 from typing import Any, Literal
 
 import numpy as np
 import pandas as pd
 
-from notebooks.across.contrasts import contrast
+from notebooks.across.contrasts import Contrast, contrast
 from radeval_lib import green_analysis
 from radeval_lib.data.iob_tags import WordSpan
 from radeval_lib.metrics import bleu, green, radcliq, radgraph, ratescore
 from radeval_lib.models.ner.entities import Decoding, decode
 from radeval_lib.papers import demonstrations as demo
-from radeval_lib.papers.demonstrations import Contrast
 from radeval_lib.papers.printed_numbers import printed, quoted, released, wide
 from radeval_lib.stats import calibration
-from radeval_lib.stats.f_scores import f1
 
 _Shown = tuple[pd.DataFrame, Contrast]
 _Typed = Sequence[tuple[str, str]]  # entities with their types
@@ -71,23 +68,10 @@ def mismatch_penalty() -> _Shown:
     return frame, contrast("mismatch_penalty", frame.loc["disease v abnormality, short"])
 
 
-def empty_report() -> _Shown:
-    """RaTEScore of a candidate that says nothing beside two that say something else than the reference."""
-    reference = [("pneumonia", "DISEASE")]
-    nothing: tuple[_Typed, Any] = [], [[]]
-    candidates: dict[str, tuple[_Typed, Any]] = {
-        "no entity at all": nothing,
-        "“no pneumonia”, cosine 0.9": ([("no pneumonia", "NON-DISEASE")], [[0.9]]),
-        "“catheter”, cosine 0.3": ([("catheter", "ANATOMY")], [[0.3]]),
-    }
-    frame = pd.DataFrame(
-        {
-            weights: {name: _ratescore(reference, *said, weights) for name, said in candidates.items()}
-            for weights in ("long", "short")
-        }
-    )
-    scores = _ratescore(reference, *nothing, empty="zero"), frame.loc["no entity at all", "long"]
-    return frame, contrast("empty_report", scores)
+def empty_report() -> Contrast:
+    """RaTEScore of a candidate without an entity beside a reference with one."""
+    scores = [_ratescore([("pneumonia", "DISEASE")], [], [[]], empty=rule) for rule in ("zero", "half")]
+    return contrast("empty_report", scores)
 
 
 def _overlap(reference: list[str], candidate: list[str]) -> float:
@@ -118,32 +102,6 @@ def _entities(labels: Sequence[str], decoding: Decoding) -> list[WordSpan]:
     return decode(labels, [place in (0, len(labels) - 1) for place in range(len(labels))], decoding)
 
 
-def label_strings() -> pd.DataFrame:
-    """Label strings with the entities that the usual scheme and the released code read from them."""
-
-    def written(labels: str, decoding: Decoding) -> str:
-        spans = _entities(labels.split(), decoding)
-        tokens = [str(start) if end == start + 1 else f"{start}–{end - 1}" for start, end, _ in spans]
-        kinds = [kind for *_, kind in spans]
-        return ", ".join(f"{kind}: {at}" for kind, at in zip(kinds, tokens, strict=True)) or "none"
-
-    strings = [
-        "O B-dis I-dis O O",
-        "O I-dis I-dis O O",
-        "O I-dis B-ana O",
-        "O B-dis I-ana I-ana O",
-        "O B-dis B-ana I-ana O",
-        "O B-dis B-ana I-ana I-ana",
-    ]
-    return pd.DataFrame(
-        {
-            "labels": strings,
-            "usual": [written(labels, "standard") for labels in strings],
-            "as released": [written(labels, "released") for labels in strings],
-        }
-    )
-
-
 def _noisy_labels(rng: np.random.Generator, rate: float) -> list[str]:
     """Labels of twelve tokens with three entities, each replaced at random with probability ``rate``."""
     labels = ["O"] * 14
@@ -154,18 +112,12 @@ def _noisy_labels(rng: np.random.Generator, rate: float) -> list[str]:
     return [str(rng.choice(pool)) if rng.random() < rate else label for label in labels]
 
 
-def label_noise(rng: np.random.Generator, strings: int) -> _Shown:
-    """How often the released reading of noisy labels is another than the usual one, by share of noise."""
-    rows = []
-    for rate in (0.0, 0.01, 0.02, 0.05, 0.10):
-        drawn = [_noisy_labels(rng, rate) for _ in range(strings)]
-        read = [(set(_entities(one, "standard")), set(_entities(one, "released"))) for one in drawn]
-        lost = sum(len(usual - found) for usual, found in read) / sum(len(usual) for usual, _ in read)
-        rows.append((rate, np.mean([usual != found for usual, found in read]), lost))
-    columns = ["labels replaced", "strings read differently", "usual entities missing"]
-    frame = pd.DataFrame(rows, columns=columns)
-    rate, _, missing = frame.iloc[-2]
-    return frame, contrast("label_noise", (1.0, 1 - missing), rate=rate)
+def label_noise(rng: np.random.Generator, strings: int, rate: float = 0.05) -> Contrast:
+    """Share of entities that the released reading keeps of labels of which a share is replaced at random."""
+    drawn = [_noisy_labels(rng, rate) for _ in range(strings)]
+    read = [(set(_entities(one, "standard")), set(_entities(one, "released"))) for one in drawn]
+    lost = sum(len(usual - found) for usual, found in read) / sum(len(usual) for usual, _ in read)
+    return contrast("label_noise", (1.0, 1 - lost), rate=rate)
 
 
 def orientation() -> _Shown:
@@ -176,17 +128,10 @@ def orientation() -> _Shown:
     return frame, contrast("orientation", frame.loc["matches not mutual, short"])
 
 
-def example_a1() -> _Shown:
-    """The score of the worked example A.1 as printed, as its directions give it, and as the code does."""
+def example_a1() -> Contrast:
+    """The score of the worked example A.1 as printed, and as the code gives it by default."""
     values = printed("ratescore.example_a1").query("quantity == 'score'").set_index("direction")["value"]
-    found = {
-        "printed": values["both"],
-        "from the two printed directions": f1(values["S(x, x_hat)"], values["S(x_hat, x)"]),
-        "released, long weights": _ratescore(*_MUTUAL, "long"),
-        "released, short weights": _ratescore(*_MUTUAL, "short"),
-    }
-    scores = found["printed"], found["released, long weights"]
-    return pd.DataFrame({"score": found}), contrast("example_a1", scores)
+    return contrast("example_a1", (values["both"], _ratescore(*_MUTUAL, "long")))
 
 
 def irregular_answers() -> Contrast:
@@ -219,13 +164,6 @@ def aklu_bound() -> Contrast:
     return contrast("aklu_bound", (by_paper, first["aKLU"]), None, model=table7.index[0])
 
 
-def entropy_with_a_zero() -> tuple[float, float]:
-    """aPE of a prediction with a probability of 0, as the code sums it and by the convention."""
-    p = np.array([0.98, 0.01, 0.01, 0.0])
-    with np.errstate(divide="ignore", invalid="ignore"):
-        return -float(np.sum(p * np.log(p))), calibration.average_predictive_entropy([p])
-
-
 def entropy_sign() -> Contrast:
     """The sign of aPE, of a prediction that is undecided between two classes."""
     entropy = calibration.average_predictive_entropy([[0.49, 0.49, 0.01, 0.01]])
@@ -256,28 +194,17 @@ def _corpus(rng: np.random.Generator, size: int, words: int, errors: float) -> l
     return drawn
 
 
-def corpus_chunks(rng: np.random.Generator) -> _Shown:
-    """BLEU-4 of a corpus and as an average over its chunks, for two orders of the file."""
-    in_order = _corpus(rng, 1500, 8, 0.4) + _corpus(rng, 1500, 60, 0.1)
-    mixed = [in_order[place] for place in rng.permutation(len(in_order))]
-    columns = {}
-    for name, pairs in {"short reports first": in_order, "shuffled": mixed}.items():
-        candidates, references = zip(*pairs, strict=True)
-        columns[name] = {
-            "whole corpus": bleu.corpus_bleu(candidates, references),
-            "chunks of 1,000": bleu.chunked_bleu(candidates, references, 1000),
-        }
-    frame = pd.DataFrame(columns)
-    return frame, contrast("corpus_chunks", frame["short reports first"])
+def corpus_chunks(rng: np.random.Generator) -> Contrast:
+    """BLEU-4 of a corpus whose short reports come first, and as an average over its chunks."""
+    pairs = _corpus(rng, 1500, 8, 0.4) + _corpus(rng, 1500, 60, 0.1)
+    texts = tuple(zip(*pairs, strict=True))
+    return contrast("corpus_chunks", (bleu.corpus_bleu(*texts), bleu.chunked_bleu(*texts, 1000)))
 
 
-def short_impressions() -> _Shown:
-    """BLEU-4 of short texts against themselves."""
-    texts = ["Normal.", "No change.", "No acute process.", "No acute cardiopulmonary process."]
-    scores = bleu.sentence_bleu(texts, texts)
-    words = [len(text.split()) for text in texts]
-    frame = pd.DataFrame({"words": words, "BLEU-4 of identical texts": scores}, index=texts)
-    return frame, contrast("short_impressions", (1.0, scores[2]), text=texts[2])
+def short_impressions() -> Contrast:
+    """BLEU-4 of a text of three words against itself."""
+    text = "No acute process."
+    return contrast("short_impressions", (1.0, bleu.sentence_bleu([text], [text])[0]), text=text)
 
 
 def chosen_on_test(rng: np.random.Generator, repeats: int) -> Contrast:
@@ -290,14 +217,13 @@ def chosen_on_test(rng: np.random.Generator, repeats: int) -> Contrast:
     return contrast("chosen_on_test", (100 * accuracy, 100 * (accuracy + gain)), 100, size=size)
 
 
-def labels_by_string() -> _Shown:
-    """Labels of a sentence by its annotation and by the released converter, one word per column."""
+def labels_by_string() -> Contrast:
+    """How many words of entities are labelled by the annotation, and by the released converter."""
     text = "left pleural effusion , unchanged on left view"
     entities = [(0, 0, "ANAT-DP"), (1, 2, "OBS-DP")]
-    labels = {rule: demo.labels_by_string(text, entities, rule) for rule in _RULES}
-    kept = [meant == found for meant, found in zip(*labels.values(), strict=True) if meant != "O"]
-    frame = pd.DataFrame.from_dict(labels, orient="index", columns=text.split())
-    return frame, contrast("labels_by_string", (len(kept), sum(kept)), len(kept))
+    labels = [demo.labels_by_string(text, entities, rule) for rule in _RULES]
+    kept = [meant == found for meant, found in zip(*labels, strict=True) if meant != "O"]
+    return contrast("labels_by_string", (len(kept), sum(kept)), len(kept))
 
 
 def procedure_texts() -> _Shown:
@@ -324,56 +250,17 @@ def findings_after_impression() -> _Shown:
     return pd.DataFrame({"findings": cut}), contrast("findings_after_impression", given_away)
 
 
-def headings_seen() -> pd.DataFrame:
-    """Lines with the heading that the released pattern sees in each, as HTML, and whether CT Head's list has
-    it."""
-    pattern = re.compile(r"\n ([A-Z ()/,-]+):\s", re.DOTALL)  # as released
-    lines = [
-        "\n FINDINGS: clear",
-        "\n FINDINGS:\n clear",
-        "\nFINDINGS: clear",
-        "\n  FINDINGS: clear",
-        "\n Findings: clear",
-        "\n T2 FINDINGS: clear",
-        "\n FINDINGS clear",
-        "\n CT HEAD W/O IV CONTRAST: clear",
-    ]
-    listed = set(released("mimic_rrs_findings_headers").query("pair == 'CT Head'")["header"])
-    seen = [found.group(1) if (found := pattern.search(line)) else "" for line in lines]
-    return pd.DataFrame(
-        {
-            "line": [_as_code(line) for line in lines],
-            "heading seen": [_as_code(heading) if heading else "none" for heading in seen],
-            "findings for CT Head": ["yes" if heading.lower() in listed else "no" for heading in seen],
-        }
-    )
-
-
-def _as_code(text: str) -> str:
-    return f"<code>{escape(repr(text), quote=False)}</code>"
-
-
-def radgraph_levels() -> _Shown:
-    """F1-RadGraph of one candidate for the example of A.2, by level and treatment of capitals."""
+def radgraph_levels() -> Contrast:
+    """F1-RadGraph of one candidate for the example of A.2, by the level of the paper and by *complete*."""
     words = ["mild", "fluid", "overload", "overt", "pulmonary", "edema"]
     labels = ["obs-dp", "obs-dp", "obs-dp", "obs-da", "anat-dp", "obs-da"]
     entities = list(zip(words, labels, strict=True))
     edges = [(0, "modify", 2), (2, "modify", 1), (5, "located_at", 4)]
     reference = radgraph.build_graph(entities, edges)
     candidate = radgraph.build_graph([("Mild", "obs-dp"), *entities[1:]], [*edges, (3, "modify", 5)])
-    cases: dict[str, radgraph.Case] = {
-        "as released": "relations",
-        "capitals kept": "keep",
-        "capitals folded": "fold",
-    }
-    levels: tuple[radgraph.Level, ...] = ("simple", "partial", "complete")
-    frame = pd.DataFrame(
-        {
-            name: {level: radgraph.compare(reference, candidate, level, case).f1 for level in levels}
-            for name, case in cases.items()
-        }
-    )
-    return frame, contrast("radgraph_levels", frame.loc[["partial", "complete"], "as released"])
+    levels: tuple[radgraph.Level, ...] = ("partial", "complete")
+    scores = [radgraph.compare(reference, candidate, level, "relations").f1 for level in levels]
+    return contrast("radgraph_levels", scores)
 
 
 def report_counts() -> Contrast:
@@ -383,35 +270,22 @@ def report_counts() -> Contrast:
     return contrast("report_counts", (stated, counted), scale=None)
 
 
-def relation_free() -> tuple[Contrast, list[float]]:
-    """RadGraph F1 of identical reports without relations, and the errors that RadCliQ predicts from both."""
+def relation_free() -> Contrast:
+    """RadGraph F1 of identical reports without relations."""
     bare = radgraph.build_graph([("clear", "OBS-DP"), ("lungs", "ANAT-DP")])
-    combined = [radgraph.radgraph_combined(bare, bare, "one"), radgraph.radgraph_combined(bare, bare, "zero")]
-    errors = radcliq.radcliq([[value, 1, 1, 1] for value in combined])
-    return contrast("relation_free", combined), list(errors)
-
-
-def bleu_sign() -> pd.DataFrame:
-    """Errors that both versions of RadCliQ predict as BLEU-2 rises, the other metrics at 0.5."""
-    ends = [[0.5, 0.5, 0.5, 0.0], [0.5, 0.5, 0.5, 1.0]]
-    frame = pd.DataFrame(
-        {version: radcliq.radcliq(ends, version) for version in ("v0", "v1")},
-        index=["BLEU-2 = 0", "BLEU-2 = 1"],
+    return contrast(
+        "relation_free", [radgraph.radgraph_combined(bare, bare, rule) for rule in ("one", "zero")]
     )
-    frame.loc["change"] = frame.iloc[1] - frame.iloc[0]
-    return frame
 
 
-def reciprocal() -> _Shown:
-    """RadCliQ v1 and its reciprocal for systems whose four metrics all have one value, from 0 to 1."""
+def reciprocal() -> Contrast:
+    """How many pairs of systems, whose four metrics all have one value from 0 to 1, the reciprocal of
+    RadCliQ v1 ranks rightly."""
     quality = np.linspace(0, 1, 11)
     errors = radcliq.radcliq(np.repeat(quality[:, None], 4, axis=1))
-    frame = pd.DataFrame(
-        {"all four metrics": quality, "predicted errors (paper)": errors, "1 / mean (code)": 1 / errors}
-    )
     worse, better = np.triu_indices(len(quality), 1)
     rightly = (1 / errors[better] > 1 / errors[worse]).mean()
-    return frame, contrast("reciprocal", (1.0, rightly), pairs=len(worse))
+    return contrast("reciprocal", (1.0, rightly), pairs=len(worse))
 
 
 def idf_of_one_reference() -> Contrast:

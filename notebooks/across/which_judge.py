@@ -1,4 +1,8 @@
-"""Every metric against people's ratings, beside what one person reaches."""
+"""Every metric against radiologists' grades, beside one radiologist, on draws of cases that all tables share.
+
+What is drawn has a column per metric: row 0 holds the values at the data, each further row those of one
+resample. Differences of two such tables are again of this form, where both come from the same draws.
+"""
 
 from __future__ import annotations
 
@@ -6,48 +10,47 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 import pandas as pd
-import pingouin as pg
-from IPython.display import HTML
+from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from numpy.typing import ArrayLike
+from scipy.stats import rankdata
 
 from notebooks.green.ceilings import WEIGHTS
-from radeval_lib import plots, tables
+from radeval_lib import plots
 from radeval_lib.data.errors import AbsentDataError
-from radeval_lib.data.radpref import MARKS, SIGNIFICANT
+from radeval_lib.data.radpref import SIGNIFICANT
+from radeval_lib.data.recorded import Recording
 from radeval_lib.data.records import RatedPair
 from radeval_lib.data.restricted import reveal
 from radeval_lib.jobs.storing.oriented_scores import drawn, of_columns
+from radeval_lib.metrics.base import Metric
 from radeval_lib.stats import meta_evaluation
-from radeval_lib.stats.correlations import beside_one_rater, coefficient
-from radeval_lib.stats.inputs import FloatArray
-from radeval_lib.stats.resampling import share_interval
+from radeval_lib.stats.resampling import drawn_rows, ends
 from radeval_lib.study.runs import Run
 from radeval_lib.text_format import with_interval
 
-PERSON = "one grader"
-SEVERITIES: dict[str, Mapping[str, float]] = {
+PERSON = "one radiologist"
+PUBLISHED, RULES, SUBSTITUTES = "as published", "ours, by rules", "with substitute models"
+SYSTEMS = {"system 1": "MedGemma", "system 2": "GPT", "medgemma": "MedGemma", "gpt": "GPT"}
+"""RadPref's systems as pages call them, by their names in its stored numbers and in its files."""
+WEIGHTINGS: dict[str, Mapping[str, float]] = {
     "errors by CRIMSON's weights": WEIGHTS,
     "every error alike": dict.fromkeys(WEIGHTS, 1.0),
     "errors that ask for action alone": {key: float(key in SIGNIFICANT) for key in WEIGHTS},
 }
 """What an error that a radiologist marked counts for by its significance."""
-BREAKS = 20
-"""Ways to untie one rater's grades."""
-RANDOM = "random numbers"
-GUESSES = 200
-"""Metrics of random numbers whose mean is what guessing is expected to reach; one alone may be lucky."""
+_BY_RULES = ("observations", "green_rules", "green_rules_errors")
 
 
 def rated(records: Sequence[RatedPair]) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """Candidates that all raters graded, and their grades (or negative errors), one column per rater.
+    """Return the candidates that all raters graded, and their grades (or negative errors), one column per
+    rater.
 
     Returns
     -------
     tuple of DataFrame
-        By the pair's id: ``reference``, ``candidate``; ``case``: the same where the reference is, drawn
-        together; ``set``: the candidates that were graded side by side, those of a case where ids name no
-        set; and the grades.
+        By the pair's id: ``reference``, ``candidate``, ``system``; ``case``: the same where the reference is,
+        drawn together; ``set``: the candidates that were graded side by side, those of a case where ids name
+        no set; and the grades.
 
     Raises
     ------
@@ -59,8 +62,9 @@ def rated(records: Sequence[RatedPair]) -> tuple[pd.DataFrame, pd.DataFrame]:
     sign = {"errors": -1}.get(records[0].scale, 1)
     grades = pd.DataFrame({"id": r.id, "rater": r.rater, "grade": sign * r.rating} for r in records)
     wide = grades.pivot_table(index="id", columns="rater", values="grade", sort=False).dropna()
-    texts = {record.id: (reveal(record.reference), reveal(record.candidate)) for record in records}
-    pairs = pd.DataFrame.from_dict(texts, orient="index", columns=["reference", "candidate"]).loc[wide.index]
+    texts = {r.id: (reveal(r.reference), reveal(r.candidate), SYSTEMS.get(r.group, r.group)) for r in records}
+    columns = ["reference", "candidate", "system"]
+    pairs = pd.DataFrame.from_dict(texts, orient="index", columns=columns).loc[wide.index]
     if wide.empty or wide.shape[1] < 2:
         wrong = "no candidate of the rated pairs has a grade by every rater, of whom there must be two"
         raise AbsentDataError(wrong, remedy="Fill rated_pairs with a set of several raters, as radpref/grade")
@@ -70,41 +74,64 @@ def rated(records: Sequence[RatedPair]) -> tuple[pd.DataFrame, pd.DataFrame]:
     return pairs.assign(case=case, set=sets), wide
 
 
+def with_findings(
+    stored: Recording, labels: Mapping[str, str], pairs: pd.DataFrame, scores: pd.DataFrame
+) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """Return RadPref's candidates and their scores: ``pairs`` and ``scores`` where these are of RadPref,
+    else what is stored. The candidates have ``system``, ``case``, ``grade`` (mean of the radiologists), the
+    numbers of findings that radiologists list in the reference and in the candidate (``reference_findings``,
+    ``candidate_findings``), and how many they mark as ``false`` and as ``missing`` (means).
+
+    ``labels`` : names of the metrics' columns, by their titles.
+    """
+    table, marks = stored.table, stored.parts["ratings"].groupby("number").mean()
+    if not np.array_equal(table["case"], pairs["case"]):
+        scores = of_columns(table[list(stored.about["columns"])]).rename(columns=labels)
+        pairs = table.assign(system=table["system"].map("system {}".format).map(SYSTEMS))
+    listed = table[["reference_findings", "candidate_findings"]].set_axis(pairs.index)
+    errors = {kind: marks.filter(regex=f"^{kind}_").sum(axis=1).to_numpy() for kind in ("false", "missing")}
+    own = pairs[["system", "case"]].assign(grade=marks["grade"].to_numpy(), **errors)
+    return own.join(listed), scores
+
+
+def groups(metrics: Mapping[str, Metric], labels: Mapping[str, str]) -> pd.Series:
+    """Return whose each metric is, by its label: as published, ours by rules, or with substitute models."""
+    whose = {
+        labels[title]: RULES
+        if metric.name in _BY_RULES
+        else PUBLISHED
+        if labels[title] == title
+        else SUBSTITUTES
+        for title, metric in metrics.items()
+    }
+    return pd.Series(whose)
+
+
 def differences(frame: pd.DataFrame, pairs: pd.DataFrame) -> pd.DataFrame:
-    """Every column's first candidate minus the second, of every two candidates of a set, by their case."""
+    """Return each column's first candidate minus the second, of every two candidates of a set, by their
+    case."""
     first, second = meta_evaluation.pairs_within(pairs["set"].tolist()).T
     values = frame.to_numpy(dtype=np.float64)
     return pd.DataFrame(values[first] - values[second], pairs["case"].iloc[first], frame.columns)
 
 
-def show(table: pd.DataFrame, caption: str) -> HTML:
-    """A table of :func:`agreement` as the page shows it."""
-    wanted = {"τ_b": ["value", "low", "high"], "gap to one grader": ["below", "below_low", "below_high"]}
-    shown = pd.DataFrame(
-        {
-            name: [with_interval(value, low, high, "z.2f") for value, low, high in table[columns].to_numpy()]
-            for name, columns in wanted.items()
-        },
-        table.index,
-    )
-    shown.loc[PERSON, "gap to one grader"] = None
-    return tables.show(shown, caption)
-
-
-def agreement(
-    frame: pd.DataFrame, grades: pd.DataFrame, cases: Sequence[object], *, run: Run, name: str
+def resampled(
+    scores: pd.DataFrame,
+    grades: pd.DataFrame,
+    cases: Sequence[object],
+    *,
+    run: Run,
+    name: str,
+    own: pd.DataFrame | None = None,
 ) -> pd.DataFrame:
-    """τ_b of every metric, and of one rater, with the mean grade of the other raters.
+    """Draw cases and return τ_b of every metric, and of one radiologist (:data:`PERSON`), with the mean
+    grade of the other radiologists, averaged over the one who is left out.
 
-    Returns
-    -------
-    DataFrame
-        Index: the metrics and :data:`PERSON`, highest first. The columns of
-        :func:`~radeval_lib.stats.correlations.beside_one_rater`, and ``all``: with the mean of all raters.
+    ``own`` : what the radiologist who is left out says; default: the grades.
     """
     left_out = [
         drawn(
-            frame.assign(**{PERSON: grades[rater].to_numpy()}),
+            scores.assign(**{PERSON: (grades if own is None else own)[rater].to_numpy()}),
             grades.drop(columns=rater).mean(axis=1),
             cases,
             "kendall",
@@ -113,126 +140,65 @@ def agreement(
         )
         for rater in grades
     ]
-    everyone = grades.mean(axis=1).to_numpy()
-    whole = [coefficient(frame[key], everyone, "kendall") for key in frame]
-    found = beside_one_rater(left_out).assign(all=[*whole, np.nan])
-    return found.sort_values("value", ascending=False)
+    values = np.mean([one.values for one in left_out], axis=0)
+    draws = np.mean([one.draws for one in left_out], axis=0)
+    return pd.DataFrame(np.vstack([values, draws.T]), columns=left_out[0].names)
 
 
-def beside_untied_rater(
-    frame: pd.DataFrame, grades: pd.DataFrame, cases: Sequence[object], *, run: Run, name: str
+def auc_drawn(
+    scores: pd.DataFrame, wrong: pd.Series, cases: Sequence[object], *, run: Run, name: str
 ) -> pd.DataFrame:
-    """As :func:`agreement`, but with the grades of the rater who is left out untied at random, in
-    :data:`BREAKS` ways over which the mean is taken: τ_b rewards a rater who ties what the others tie, which
-    scores of many values cannot."""
-    left_out, rng = [], run.rng(f"{name} untied")
-    for rater in grades:
-        others = grades.drop(columns=rater).mean(axis=1)
-        for _ in range(BREAKS):
-            untied = grades[rater].sample(frac=1, random_state=rng).rank(method="first").reindex(grades.index)
-            both = frame.assign(**{PERSON: untied})
-            left_out.append(drawn(both, others, cases, "kendall", run=run, name=name))
-    return beside_one_rater(left_out).sort_values("value", ascending=False)
+    """Draw cases and return each metric's AUC: how often a candidate that is not ``wrong`` scores higher
+    than one that is, ties counting half. NaN in draws without one of either."""
+    values, is_wrong = scores.to_numpy(np.float64), wrong.to_numpy(bool)
+    rows = [np.arange(len(values)), *drawn_rows(np.asarray(cases), run.profile.resamples, run.rng(name))]
+    found = np.full((len(rows), values.shape[1]), np.nan)
+    for place, chosen in enumerate(rows):
+        right = ~is_wrong[chosen]
+        n, m = int(right.sum()), int((~right).sum())
+        if n and m:
+            ranks = rankdata(values[chosen], axis=0)[right].sum(axis=0)
+            found[place] = (ranks - n * (n + 1) / 2) / (n * m)
+    return pd.DataFrame(found, columns=scores.columns)
 
 
-def by_severity(run: Run) -> pd.DataFrame:
-    """What RadPref says of metrics and of one grader, by its grades and by the errors that its radiologists
-    marked under every one of :data:`SEVERITIES`; from what is recorded, the same in every edition.
-
-    Returns
-    -------
-    DataFrame
-        Index: ``grade`` and the weightings. ``best``, the title of the metric that agrees best; its
-        ``value``, ``low`` and ``high``; ``person``, one grader's; ``below``, ``below_low``, ``below_high``:
-        what the person has more; ``order``: the rank correlation of the metrics with their order by grade.
-    """
-    found = run.recording("radpref")
-    table, marks = found.table, found.parts["ratings"]
-    scores_ = of_columns(table[list(found.about["columns"])])
-    rated_by = {"grade": marks["grade"]} | {
-        name: -sum(marks[f"{kind}_{key}"] * weights[key] for kind, key in MARKS)
-        for name, weights in SEVERITIES.items()
-    }
-    rows, orders = {}, {}
-    for name, values in rated_by.items():
-        wide = marks.assign(values=values).pivot(index="number", columns="rater", values="values")
-        agreed = agreement(scores_, wide, table["case"], run=run, name="grade")
-        own = agreed.drop(index=PERSON)
-        rows[name] = own.iloc[0].drop(["all"]).to_dict() | {
-            "best": own.index[0],
-            "person": agreed.loc[PERSON, "value"],
-        }
-        orders[name] = own["value"].reindex(scores_.columns)
-    order = {name: orders["grade"].corr(values, "spearman") for name, values in orders.items()}
-    return pd.DataFrame.from_dict(rows, orient="index").assign(order=order)
+def estimates(drawn_values: pd.DataFrame) -> pd.DataFrame:
+    """Return ``value``, ``low`` and ``high`` (95 %, percentile) of each column of what was drawn."""
+    low, high = ends(drawn_values.iloc[1:])
+    return pd.DataFrame({"value": drawn_values.iloc[0], "low": low, "high": high})
 
 
-def accuracy(
-    frame: pd.DataFrame, grades: pd.DataFrame, pairs: pd.DataFrame, *, run: Run, name: str
-) -> pd.DataFrame:
-    """How often a metric says which of two candidates people prefer, or that neither is better; people are
-    the other raters' mean where each is left out in turn, for metrics and for one rater alike.
-
-    Returns
-    -------
-    DataFrame
-        Index: the metrics, :data:`PERSON` and :data:`RANDOM`, highest first; ``value``, ``low``, ``high``,
-        ``n`` (pairs).
-    """
-    of = meta_evaluation.pairs_within(pairs["set"].tolist())
-    cases = [str(case) for case in pairs["case"].iloc[of[:, 0]]]
-
-    def agreeing(scores_: ArrayLike) -> FloatArray:
-        return meta_evaluation.choices_of_metric(scores_, grades, of, cases)
-
-    hits = {str(key): agreeing(frame[key]) for key in frame}
-    guesses = run.rng(f"{name} random").normal(size=(GUESSES, len(frame)))
-    hits[RANDOM] = np.mean([agreeing(guess) for guess in guesses], axis=0)
-    hits[PERSON] = meta_evaluation.choices_of_raters(grades, of)
-    rows = {
-        key: share_interval(hit, cases, resamples=run.profile.resamples, rng=run.rng(name))
-        for key, hit in hits.items()
-    }
-    table = pd.DataFrame.from_dict(rows, orient="index", columns=["value", "low", "high"])
-    return table.assign(n=len(cases)).sort_values("value", ascending=False)
+def written(drawn_values: pd.DataFrame, form: str = "z.2f") -> pd.Series:
+    """Return each column's value with its interval as a text."""
+    table = estimates(drawn_values)
+    return pd.Series([with_interval(*row, form) for row in table.to_numpy()], table.index)
 
 
-def leads(
-    frame: pd.DataFrame, grades: pd.DataFrame, cases: Sequence[object], first: str, *, run: Run
-) -> pd.DataFrame:
-    """By how much one metric agrees better (τ_b) than every other, with two tests.
-
-    Returns
-    -------
-    DataFrame
-        Index: the rivals. ``difference``, ``low``, ``high``, ``p_holm`` from drawing cases; ``p_permuted``
-        from exchanging the two metrics' scores case by case, corrected likewise.
-    """
-    mine, everyone, n = frame[first], grades.mean(axis=1), run.profile.resamples
-    compared = drawn(frame, everyone, cases, "kendall", run=run, name="lead kendall").compare(first)
-    table = compared.set_index("rival")[["difference", "low", "high", "p_holm"]]
-    p = [
-        meta_evaluation.permutation_p(
-            mine, frame[rival], everyone, list(cases), "kendall", resamples=n, rng=run.rng(f"swap {rival}")
-        )
-        for rival in table.index
-    ]
-    return table.assign(p_permuted=pg.multicomp(p, method="holm")[1])
+def ordered(table: pd.DataFrame, whose: pd.Series) -> pd.DataFrame:
+    """Return the rows of metrics by group and, within a group, from high to low; other rows are left out."""
+    rows = table.loc[whose.index].assign(group=pd.Categorical(whose, [PUBLISHED, SUBSTITUTES, RULES]))
+    return rows.sort_values(["group", "value"], ascending=[True, False])
 
 
-def forest(table: pd.DataFrame) -> Figure:
-    """The metrics with their intervals, what one person reaches as a band behind them, and ``operations``, if
-    the table has them, in a figure that a phone shows whole."""
-    figure, axes = plots.panels(1, 1, 4.4)
-    rows = table.drop(index=PERSON)
-    axes.axvspan(*table.loc[PERSON, ["low", "high"]], color=plots.PALETTE[6], alpha=0.18, linewidth=0)
-    axes.axvline(table.loc[PERSON, "value"], color=plots.PALETTE[6], linewidth=1)
-    plots.intervals(axes, rows, size=28)
-    axes.grid(visible=False)  # a line would look like a second value in the band
-    axes.tick_params(axis="x", bottom=True)
-    axes.set_xlabel("τ_b with the other raters' mean grade")
-    if "operations" in rows:
-        operations = [f"{billions:,.1f}" if billions else "none" for billions in rows["operations"]]
-        for place, text in enumerate(["operations,\nin billions", *operations], start=-1):
-            axes.text(1.03, place, text, transform=axes.get_yaxis_transform(), va="center", size="small")
+def forest(tables: Mapping[str, pd.DataFrame], whose: pd.Series) -> Figure:
+    """Draw τ_b of each metric with its interval, a panel per table of :func:`estimates`, coloured by group,
+    with one radiologist's as a grey band."""
+    figure, panels = plots.panels(1, len(tables), 4.6, sharey=True, squeeze=False)
+    order = ordered(next(iter(tables.values())), whose)
+    colour = dict(zip([PUBLISHED, SUBSTITUTES, RULES], plots.PALETTE, strict=False))
+    for axes, (title, table) in zip(panels[0], tables.items(), strict=True):
+        _band(axes, table.loc[PERSON])
+        plots.intervals(axes, table.loc[order.index], [colour[group] for group in order["group"]], size=24)
+        axes.set(title=title)
+        axes.grid(visible=False)
+        axes.tick_params(axis="x", bottom=True)
+    for group, of in colour.items():
+        panels[0][0].plot([], [], "o-", color=of, label=group)
+    figure.supxlabel("τ_b with the mean grade of the other radiologists", fontsize="medium")
+    figure.legend(loc="outside upper left", ncols=3, fontsize=9)
     return figure
+
+
+def _band(axes: Axes, person: pd.Series) -> None:
+    axes.axvspan(person["low"], person["high"], color=plots.PALETTE[6], alpha=0.18, linewidth=0)
+    axes.axvline(person["value"], color=plots.PALETTE[6], linewidth=1)

@@ -7,10 +7,8 @@ use in an evaluation. Sources: the repositories named in each docstring, read at
 
 from __future__ import annotations
 
-import math
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Literal, get_args
 
 Rule = Literal["released", "meant"]
@@ -120,39 +118,3 @@ def title_pieces(header: str, rule: Rule) -> list[str]:
     return [
         piece.strip() for piece in pieces if piece.strip().startswith("CT") and not re.search(r"\d", piece)
     ]
-
-
-@dataclass(frozen=True)
-class Contrast:
-    """One quantity of one demonstration, as it is stated and as the released code has it.
-
-    ``is_gap``: whether what is stated is the paper's own, and not what a reader would expect.
-    """
-
-    whose: str
-    difference: str
-    quantity: str
-    stated: float
-    released: float
-    basis: str = "by the paper"
-    scale: float | None = 1.0
-    is_gap: bool = True
-
-    @property
-    def share(self) -> float:
-        """Absolute difference as a share of ``scale``; NaN where there is none."""
-        return abs(self.released - self.stated) / self.scale if self.scale else math.nan
-
-    def shown(self, value: float) -> str:
-        """A value with its decimals: none if both values are whole, one on a scale of 100, else three."""
-        whole = float(self.stated).is_integer() and float(self.released).is_integer()
-        decimals = 0 if whole or self.scale is None else 1 if self.scale >= 10 else 3
-        return f"{value:,.{decimals}f}"
-
-    def _repr_markdown_(self) -> str:
-        sign = "+" if self.released >= self.stated else "−"
-        change = self.shown(abs(self.released - self.stated))
-        return (
-            f"**{self.quantity}:** {self.shown(self.stated)} {self.basis}, "
-            f"{self.shown(self.released)} by the code ({sign}{change})."
-        )

@@ -41,9 +41,9 @@ def test_sentences_agree_in_words_and_nearly_in_numbers(one: str, other: str, ho
 def _build(folder: Path, best: str, holds: bool) -> Path:
     results = folder / "results" / "facts" / "real_counts"
     results.mkdir(parents=True)
-    texts = dict.fromkeys(("n", "metrics", "length", "metric"), "1") | {"best": best}
-    told = {"evidence": "open", "holds": holds, "texts": texts}
-    (results / "headline_length.json").write_text(json.dumps(told), encoding="utf-8")
+    texts = dict.fromkeys(("metrics", "pairs", "low", "high"), "1") | {"inside": best}
+    told = {"evidence": "printed", "holds": holds, "texts": texts}
+    (results / "headline_rexval.json").write_text(json.dumps(told), encoding="utf-8")
     page = nbformat.v4.new_notebook(
         cells=[
             nbformat.v4.new_code_cell(
@@ -72,7 +72,7 @@ def test_findings_and_bold_sentences_of_two_builds_are_compared(tmp_path: Path) 
     assert bold_sentence(one / "executed" / "facts" / "real_counts.ipynb") == "The best is METEOR."
     assert not differences(one, same)
     assert [line.split("\n")[0] for line in differences(one, other)] == [
-        "finding length: other words",
+        "finding rexval: other words",
         "facts/real_counts: other words",
     ]
     assert not findings(_build(tmp_path / "d", "METEOR", False))

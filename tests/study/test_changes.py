@@ -16,7 +16,7 @@ from radeval_lib.pipeline import release
 from radeval_lib.study import changes
 
 TABLE, CLAIM = "facts.table1", "facts.claim_agreement"
-HEADLINE = "length"  # of facts/real_counts, on open data
+HEADLINE = "rexval"
 
 
 def _edition(folder: Path, results: dict[str, tuple[str, str]], best: str, flat: bool = False) -> Path:
@@ -30,8 +30,8 @@ def _edition(folder: Path, results: dict[str, tuple[str, str]], best: str, flat:
         content: dict[str, Any] = {"exhibit": exhibit, "evidence": "printed", "verdict": verdict}
         content |= {"checks": [check], "table": [], "provenance": {"code": str(folder)}}
         (place / f"{exhibit}.printed.json").write_text(json.dumps(content))
-    texts = dict.fromkeys(("n", "metrics", "length", "metric"), "1") | {"best": best}
-    told = {"evidence": "open", "holds": best != "", "texts": texts}
+    texts = dict.fromkeys(("metrics", "pairs", "low", "high"), "1") | {"inside": best}
+    told = {"evidence": "printed", "holds": best != "", "texts": texts}
     (place / f"headline_{HEADLINE}.json").write_text(json.dumps(told))
     (place / f"{TABLE}.transcribed.json").write_text("[]") if flat else None
     return folder

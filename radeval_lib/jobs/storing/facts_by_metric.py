@@ -1,4 +1,4 @@
-"""Metrics against facts that people counted: their F1, and the share of invented ones."""
+"""Metrics against facts that people counted: the share of invented ones."""
 
 from __future__ import annotations
 
@@ -20,13 +20,6 @@ from radeval_lib.study.runs import Run
 SOURCE = "words found in the source"
 FOUND = "found_in_source"
 """The stored column of :func:`found_in_source`."""
-
-
-def agreement(metrics: Mapping[str, Metric], records: Sequence[FactRating], *, run: Run) -> pd.DataFrame:
-    """Agreement (τ_b) of every metric with the F1 of facts that people counted: ``value``, ``low``, ``high``
-    by metric."""
-    frame = scored(metrics, *_texts(records)[:2])
-    return _intervals(frame, records, [record.f1 for record in records], "kendall", "facts", run)
 
 
 def hallucinations(metrics: Mapping[str, Metric], records: Sequence[FactRating], *, run: Run) -> pd.DataFrame:
