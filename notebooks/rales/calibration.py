@@ -1,84 +1,204 @@
-"""The page on calibration: measures of a classifier of known calibration, and the values of Table 7."""
+"""The page on calibration: average ranks within rounding, temperature scaling of classifiers, its figures."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from itertools import combinations
-from math import e, log
+from dataclasses import dataclass
+from itertools import product
 
 import numpy as np
 import pandas as pd
 import seaborn as sns
 from matplotlib.axes import Axes
-from scipy.special import softmax
+from matplotlib.figure import Figure
+from numpy.typing import ArrayLike, NDArray
+from scipy.stats import rankdata
 
+from notebooks.rales.results import logits_of
+from notebooks.rales.scores import GENERAL, mann_whitney, models
 from radeval_lib import plots, study
-from radeval_lib.papers.printed_numbers import Printed, wide
-from radeval_lib.stats import calibration
-from radeval_lib.stats.calibration_draws import known_classifier
+from radeval_lib.papers.printed_numbers import wide
+from radeval_lib.stats import calibration, temperature
+from radeval_lib.stats.calibration_draws import DRAWN, resample
+from radeval_lib.stats.estimates import Estimate
+from radeval_lib.stats.resampling import estimate
 from radeval_lib.study.checks import Check
-from radeval_lib.study.printed_leads import lead_of_shares
+
+ARROWS = {"ECE": "lower", "SCE": "lower", "aPE": "lower", "WMC": "higher", "aKLU": "higher"}
+"""Which way is better, by the arrows in the head of Table 7."""
+_DIGITS = 9  # ends of neighbouring rounding intervals are equal on paper but not in binary floating point
+REFITS = 100
+"""Resamples of the validation documents, in each of which a temperature is fitted."""
 
 
-def at_three_temperatures(rng: np.random.Generator) -> pd.DataFrame:
-    """Measures of :func:`known_classifier` as it is, sharpened and flattened."""
-    logits, labels = known_classifier(rng)
-    temperatures = {"calibrated": 1.0, "too sure": 0.5, "not sure enough": 2.0}
-    made_up = {name: softmax(logits / temperature, axis=1) for name, temperature in temperatures.items()}
-    shown = {"accuracy": "accuracy", "ECE": "ECE", "SCE": "SCE", "WMC": "WMC", "aPE": "aPE"}
-    shown |= {"KL(p || U)": "aKLU, KL(p || U)", "KL(U || p)": "aKLU, KL(U || p)"}
-    measured = pd.DataFrame({name: calibration.measures(p, labels) for name, p in made_up.items()}).T
-    return measured[list(shown)].rename(columns=shown)
+def rank_range(low: ArrayLike, high: ArrayLike) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return the lowest and highest rank (1: the smallest) of n numbers that lie in intervals, from arrays of
+    shape (n,) with low <= high; intervals that only touch count as disjoint."""
+    bottom, top = (np.round(np.asarray(end, dtype=np.float64), _DIGITS) for end in (low, high))
+    others = ~np.eye(len(bottom), dtype=bool)
+    # An exact number must not come out both below and above another exact number of the same value.
+    apart = (top[None, :] <= bottom[:, None]) & (
+        (bottom[None, :] < bottom[:, None]) | (top[None, :] < top[:, None])
+    )
+    smaller = (apart & others).sum(axis=1)
+    larger = (apart.T & others).sum(axis=1)
+    return 1 + smaller.astype(np.int64), len(bottom) - larger.astype(np.int64)
 
 
-def alike(values: pd.DataFrame) -> list[tuple[str, str]]:
-    """Pairs of rows that are the same in every column."""
-    return [(a, b) for a, b in combinations(values.index, 2) if (values.loc[a] == values.loc[b]).all()]
+def average_ranks(table7: pd.DataFrame, better: Mapping[str, str]) -> pd.DataFrame:
+    """Return the interval of each model's average rank that the rounding of the metrics leaves: ``low``,
+    ``high``, ``middle`` (ties share their mean rank), the ``printed`` average, and whether it ``fits``.
+
+    ``better`` is ``lower`` or ``higher`` for each metric that is averaged.
+    """
+    printed = table7[table7["metric"] == "average rank"].set_index("model")["value"]
+    ranks = []
+    for metric, way in better.items():
+        cells = table7[table7["metric"] == metric].set_index("model").loc[printed.index]
+        centre = cells["value"].to_numpy() * {"lower": 1, "higher": -1}[way]
+        half = cells["half_width"].to_numpy()
+        ranks.append((*rank_range(centre - half, centre + half), rankdata(centre)))
+    frame = pd.DataFrame(np.mean(ranks, axis=0).T, index=printed.index, columns=["low", "high", "middle"])
+    fits = printed.between(frame["low"] - 1e-9, frame["high"] + 1e-9)
+    return frame.assign(printed=printed, fits=fits)
 
 
-def off_by_every_logarithm(values: pd.DataFrame, classes: float) -> pd.Series:
-    """Which models' ``aKLU`` is not log K - ``aPE``, by more than the rounding of both (three decimals),
-    whether logarithms are natural or to base 2."""
-    sums = values["aKLU"] + values["aPE"]
-    off = [(sums - log(classes, base)).abs() > 0.001 for base in (e, 2)]
-    return off[0] & off[1]
+def directions(table7: pd.DataFrame, metrics: Sequence[str] = tuple(ARROWS)) -> pd.DataFrame:
+    """Return every choice of which way is better on the metrics, with how many printed averages fit it, those
+    first that fit most."""
+    choices = [
+        dict(zip(metrics, ways, strict=True)) for ways in product(("lower", "higher"), repeat=len(metrics))
+    ]
+    rows = [{**way, "averages that fit": int(average_ranks(table7, way)["fits"].sum())} for way in choices]
+    return pd.DataFrame(rows).sort_values("averages that fit", ascending=False, kind="stable")
 
 
-_BIG, _SMALL = "GatorTron", "ELECTRA_small"
-_PLACES = [
-    ("accuracy", _BIG, "highest", "highest accuracy"),
-    ("ECE", _SMALL, "lowest", "best calibration"),
-    ("SCE", _SMALL, "lowest", "best calibration"),
-    ("aPE", _SMALL, "lowest", "best uncertainty (lowest)"),
-    ("aKLU", _SMALL, "highest", "best discriminative score (highest)"),
-    ("accuracy", _SMALL, "lowest", "lowest accuracy"),
-    ("WMC", _BIG, "highest", "best WMC"),
-    ("WMC", _SMALL, "lowest", "worst WMC"),
-]  # as the paper lists them
+def ranks_above(model: pd.Series, rival: pd.Series) -> bool | None:
+    """Return whether a model's average rank is better than a rival's, each between ``low`` and ``high``: None
+    where these allow both or are not known, and False where they allow a shared rank at best."""
+    room = rival["high"] - model["low"]
+    return False if room <= 1e-9 else study.above(rival["low"] - model["high"], room)
 
 
-def places(cells: Mapping[str, Mapping[str, Printed]], documents: int) -> list[Check]:
-    """Whether the models that the paper names have the lowest and highest values, by metric and model; of the
-    accuracy, a share of ``documents``, also whether the lead is more than chance."""
-    checks = []
-    for metric, model, place, claim in _PLACES:
-        by_model, leads, lowest = cells[metric], None, place == "lowest"
-        if metric == "accuracy":
-            right = {name: round(cell.value / 100 * documents) for name, cell in by_model.items()}
-            own = right.pop(model)
-            leads = {
-                name: lead_of_shares(*((other, own) if lowest else (own, other)), documents)
-                for name, other in right.items()
-            }
-        settings = {"first": model, "leads": leads, "lower_is_better": lowest}
-        checks += study.check_superiority(
-            study.Key(f"{place} of all models", model, metric), claim, by_model, **settings
-        )
-    return checks
+def check_domains(name: str, ranks: pd.DataFrame) -> list[Check]:
+    """Check that biomedical models have a better average rank than general ones, by a test over models.
+
+    ``ranks`` has ``low``, ``middle`` and ``high`` of each model. The test is made of the ranks that are best
+    for biomedical models and worst for general ones, and of the opposite; p is the larger of the two, and 1
+    where they do not lead the same way, since ranks between these show no difference.
+    """
+    domain = models()["domain"].reindex(ranks.index)
+    biomedical, general = (ranks[domain == wanted] for wanted in ("Biomedical", GENERAL))
+    ends = (("low", "high"), ("high", "low"))
+    tests = pd.DataFrame([mann_whitney(biomedical[end], general[other]) for end, other in ends])
+    ahead = np.sign(0.5 - tests["cles"])  # 1: biomedical ranks are the lower ones
+    p = tests["p"].max() if ahead.nunique() == 1 else 1.0
+    return study.check_superiority(
+        study.Key("biomedical over general models", name),
+        "general domain models have inferior performance",
+        {"biomedical": biomedical["middle"].mean(), "general": general["middle"].mean()},
+        first="biomedical",
+        leads=study.Lead.by_p(ahead.mean(), p, "Mann-Whitney over models"),
+        lower_is_better=True,
+        decimals=2,
+    )
+
+
+@dataclass(frozen=True)
+class Scaled:
+    """A classifier on the test part, before and after temperature scaling.
+
+    ``changes`` are by the measures of :func:`~radeval_lib.stats.calibration_draws.resample`, after less
+    before, with intervals that allow for other test documents and for the temperature that other validation
+    documents would give.
+    """
+
+    temperature: float
+    logits: NDArray[np.float64]
+    labels: NDArray[np.int64]
+    before: pd.Series
+    after: pd.Series
+    changes: dict[str, Estimate]
+    left_out: int
+    validation: int
+
+    @property
+    def infinite(self) -> bool:
+        """Whether a test document's true class has the probability zero, at any temperature."""
+        return not temperature.explained(self.logits, self.labels).all()
+
+    @property
+    def constant(self) -> bool:
+        """Whether it names one class for every document, so that it has learned nothing to be sure of."""
+        return len(np.unique(self.logits.argmax(axis=1))) == 1
+
+
+def scaled(
+    outputs: pd.DataFrame, *, resamples: int, documents: np.random.Generator, refits: np.random.Generator
+) -> Scaled:
+    """Fit a temperature on the validation documents of a classifier's outputs, and measure what it changes on
+    its test documents; ``documents`` and ``refits`` draw other test documents, and other temperatures."""
+    logits, labels, _ = logits_of(outputs[outputs["split"] == "dev"])
+    seen = temperature.explained(logits, labels)
+    kept, truth = logits[seen], labels[seen]
+    fitted = temperature.fit(kept, truth)
+    others = [
+        temperature.fit(kept[rows], truth[rows])
+        for rows in refits.integers(len(kept), size=(REFITS, len(kept)))
+    ]
+    logits, labels, cases = logits_of(outputs[outputs["split"] == "test"])
+    both = [temperature.scale(logits, value) for value in (1.0, fitted)]
+    before, after = resample(both, labels, cases, resamples=resamples, rng=documents)
+    elsewhere = pd.DataFrame(
+        [calibration.measures(temperature.scale(logits, value), labels) for value in others]
+    )
+    picked = refits.integers(REFITS, size=resamples)
+    changes = {}
+    with np.errstate(invalid="ignore"):
+        for name in DRAWN:
+            moved = (elsewhere[name] - after.observed[name]).to_numpy()[picked]
+            drawn = after.values[name] - before.values[name] + moved
+            change = after.observed[name] - before.observed[name]
+            defined = np.isfinite(drawn).all()
+            changes[name] = estimate(change, drawn) if defined else Estimate(np.nan, np.nan, np.nan)
+    left_out = int((~seen).sum())
+    return Scaled(fitted, logits, labels, before.observed, after.observed, changes, left_out, len(seen))
+
+
+def by_temperature(fit: Scaled) -> tuple[dict[str, str], str]:
+    """Return a reliability diagram as HTML for each of several temperatures, and the fitted one, which is
+    among them."""
+    diagrams = {}
+    for value in np.union1d(np.geomspace(0.25, 4, 17), fit.temperature):
+        probabilities = temperature.scale(fit.logits, float(value))
+        measured = calibration.measures(probabilities, fit.labels)
+        caption = f"<p>ECE {measured['ECE']:.3f}, Brier score {measured['Brier']:.3f}</p>"
+        diagrams[f"{value:.3f}"] = caption + _svg(calibration.reliability(probabilities, fit.labels))
+    return diagrams, f"{fit.temperature:.3f}"
+
+
+def _svg(bins: pd.DataFrame) -> str:
+    """Accuracy by confidence in the page's own colours, each dot as large as its share of documents."""
+    bins = bins[bins["count"] > 0]
+    shares = bins["count"] / bins["count"].sum()
+    dots = "".join(
+        f'<circle cx="{100 * row.confidence:.1f}" cy="{100 - 100 * row.accuracy:.1f}" '
+        f'r="{1.5 + 6 * share**0.5:.1f}" fill="{plots.PALETTE[0]}"/>'
+        for row, share in zip(bins.itertuples(), shares, strict=True)
+    )
+    label = "; ".join(f"confidence {r.confidence:.2f}, accuracy {r.accuracy:.2f}" for r in bins.itertuples())
+    return (
+        f'<svg viewBox="-12 -6 124 124" role="img" aria-label="{label}">'
+        '<g fill="none" stroke="currentColor" stroke-width="0.6"><rect width="100" height="100"/>'
+        '<path d="M0 100L100 0" stroke-dasharray="2 2"/></g>'
+        f'{dots}<g fill="currentColor" font-size="6"><text x="0" y="108">0</text>'
+        '<text x="50" y="112" text-anchor="middle">confidence</text><text x="97" y="108">1</text>'
+        '<text x="-3" y="50" text-anchor="middle" transform="rotate(-90 -3 50)">accuracy</text></g></svg>'
+    )
 
 
 def draw_aklu(table7: pd.DataFrame, most: float, labelled: Sequence[str]) -> Axes:
-    """Printed aKLU against printed aPE, with the line of KL(p || U) and its maximum ``most``."""
+    """Draw printed aKLU against printed aPE, with the line of KL(p || U) and its maximum ``most``."""
     values = wide(table7, "model", "metric")
     _, ax = plots.panels(1, 1, 4.2)
     sns.scatterplot(values, x="aPE", y="aKLU", s=50, ax=ax)
@@ -86,8 +206,34 @@ def draw_aklu(table7: pd.DataFrame, most: float, labelled: Sequence[str]) -> Axe
     ax.plot(ends, most - ends, color=plots.PALETTE[1], label="log 46 − aPE")
     ax.axhline(most, color="#4D4D4D", linestyle="--", linewidth=1, label="log 46, the maximum of KL(p || U)")
     for model in labelled:
-        place = values.loc[model, ["aPE", "aKLU"]]
-        plots.label_point(ax, str(model), tuple(place), (8, 4))
+        plots.label_point(ax, str(model), tuple(values.loc[model, ["aPE", "aKLU"]]), (8, 4))
     ax.set(xlabel="aPE, as printed", ylabel="aKLU, as printed", xlim=(0.95, 1.35))
     ax.legend(loc="lower left", bbox_to_anchor=(0, 1))
     return ax
+
+
+def draw_ranks(panels: Mapping[str, pd.DataFrame]) -> Figure:
+    """Draw printed average ranks and their intervals, one panel per frame of :func:`average_ranks`."""
+    fig, axes = plots.panels(1, len(panels), 5.4, sharey=True)
+    for ax, (title, frame) in zip(axes, panels.items(), strict=True):
+        bars = {"color": plots.PALETTE[6], "alpha": 0.2, "height": 0.7, "linewidth": 0}
+        ax.barh(frame.index, frame["high"] - frame["low"], left=frame["low"], **bars)
+        for fits, label, marker in ((True, "inside the interval", "o"), (False, "outside", "X")):
+            dots = frame.loc[frame["fits"] == fits, "printed"]
+            colour = plots.PALETTE[0 if fits else 1]
+            ax.scatter(dots, dots.index, color=colour, marker=marker, s=40, label=label, zorder=3)
+        ax.set_title(title, fontsize=11)
+        ax.set(xlabel="average rank", xlim=(4, 14))
+    axes[0].invert_yaxis()
+    handles = axes[0].get_legend_handles_labels()
+    fig.legend(*handles, loc="outside lower center", ncols=2, title="printed average rank")
+    return fig
+
+
+def draw_changes(changes: pd.DataFrame) -> Figure:
+    """Draw what scaling adds to the ECE of each classifier (``value``, ``low``, ``high``)."""
+    figure, axes = plots.panels(1, 1, height=0.32 * len(changes) + 0.9)
+    plots.intervals(axes, changes)
+    axes.axvline(0, color="0.4", linewidth=1)
+    axes.set_xlabel("change in ECE by temperature scaling", loc="right")  # wider than the axes
+    return figure

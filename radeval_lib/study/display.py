@@ -70,7 +70,9 @@ def show_checks(checks: Sequence[Check], caption: str = "") -> HTML:
     return HTML(table_html(checks_frame(checks), caption, index=False))
 
 
-def only_with_data(run: Run, *roles: str, one_set: bool = False, dataset: str = "") -> None:
+def only_with_data(
+    run: Run, *roles: str, one_set: bool = False, dataset: str = "", generated: bool = False
+) -> None:
     """End a page here, with a line on what it needs, where nothing or the generator fills one of these roles,
     or the data root lacks what does.
 
@@ -82,8 +84,10 @@ def only_with_data(run: Run, *roles: str, one_set: bool = False, dataset: str = 
     one_set : end it also where different data sets fill the roles.
     dataset : which the page reads in its own form; end it also where another fills the first role and the
         data root lacks this one.
+    generated : whether the page goes on with generated data.
     """
-    unreal = [role for role in roles if run.evidence(role) in ("synthetic", registry.ABSENT)]
+    endings = (registry.ABSENT,) if generated else ("synthetic", registry.ABSENT)
+    unreal = [role for role in roles if run.evidence(role) in endings]
     if unreal:
         needs = _NEEDS.get(unreal[0], _NEEDS_TEXTS)
         words, reason = _CODE.sub(r"<code>\1</code>", needs), f"it {needs}"

@@ -36,7 +36,7 @@ READERS = {
         "across/at_a_glance", "across/which_judge", "facts/agreement", "green/preferences",
         "green/rules_judge",
     },
-    "radsprl": {"rales/benchmark", "rales/benchmark_calibration"},
+    "radsprl": {"rales/benchmark", "rales/calibration"},
     "rexval": {
         "facts/agreement", "green/correlations", "green/inter_expert", "green/judge_models",
         "ratescore/error_counts", "ratescore/rated_pairs",

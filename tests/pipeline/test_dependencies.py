@@ -100,7 +100,7 @@ def test_a_lexicon_reaches_what_reads_or_generates_reports(embedded: Copy) -> No
         embedded.stale("radeval_lib/rules/lexicon/regions/teeth.yml", "common: 0.8", "common: 0.7")
     )
     assert TRAINING in stale
-    assert not {PRINT, METHOD, "rales/calibration"} & stale
+    assert not {PRINT, METHOD, "rales/domain_and_size"} & stale
 
 
 def test_a_size_or_filler_reaches_the_readers_of_its_role(embedded: Copy) -> None:
