@@ -8,7 +8,7 @@ from pathlib import Path
 
 from radeval_lib.data import recorded
 from radeval_lib.paths import ROOT
-from radeval_lib.pipeline import bytecode, steps
+from radeval_lib.pipeline import steps
 from radeval_lib.study import recordings
 
 _FOUND_OUT = ("sources.json", "behaviours.json")
@@ -32,7 +32,6 @@ def copy_found_out(target: Path) -> None:
 @cache
 def _find_out() -> None:
     """Find it out where no build has."""
-    bytecode.compare_contents()
     steps.graph("embedded").keys()
     for name in recorded.names():
         recordings.out_of_date(name)

@@ -35,9 +35,6 @@ from radeval_lib.paths import BUILD, display_path
 @one_line_errors
 def build(profile: str, data_root: str, cores: int, only: tuple[str, ...], dry_run: bool) -> None:
     """Run every notebook that needs it and render the book."""
-    from radeval_lib.pipeline import bytecode
-
-    bytecode.compare_contents()  # before the rest is imported
     from radeval_lib import data
     from radeval_lib.pipeline import engine, steps
     from radeval_lib.study import results, scorecards
@@ -99,10 +96,9 @@ def release(profile: str, data_root: str, output: Path | None, since: Path | Non
 def render(profile: str, data_root: str, judge: bool | None) -> None:
     """Render the book from executed notebooks, as the last step of `build` does."""
     from radeval_lib import data
-    from radeval_lib.pipeline import book, processes
+    from radeval_lib.pipeline import book
     from radeval_lib.study import profiles
 
-    processes.end_with_owner()
     book.render(BUILD / profiles.profile(profile).name, data.data_root(data_root or None), judge=judge)
 
 
@@ -135,14 +131,10 @@ def run(notebook: str, data_root: str, parameters: tuple[tuple[str, str], ...], 
 
     A run with the parameters of a build replaces what the build left; any other run writes below build/runs.
     """
-    from radeval_lib.pipeline import bytecode
-
-    bytecode.compare_contents()  # before the rest is imported
     from radeval_lib import data
     from radeval_lib.pipeline import execute, processes
     from radeval_lib.pipeline.parameters import notebook_name, parse_parameters
 
-    processes.end_with_owner()
     name, given = notebook_name(notebook), dict(parameters)
     if len(given) < len(parameters):
         raise ParameterError("a parameter is given twice", "-p", "Give one value.")

@@ -36,32 +36,13 @@ def measured_cells(output_dir: Path, notebook: str) -> list[float]:
     return [seconds for name in names if (seconds := measured(output_dir, name)) is not None]
 
 
-def expected(graph: Graph, name: str) -> float | None:
-    """How many seconds a step took last here, or else what the cells most like it took here on average, or
-    else on the machine that the repository's list is from.
-
-    None of a cell of whose notebook none was measured here, where the list is not a measure: it is of the
-    profile `embedded`, whose trainings are not those at the papers' settings.
-    """
+def expected(graph: Graph, name: str) -> float:
+    """Return how many seconds a step took last here, or else the cells of its notebook on average, or else
+    on the machine that the repository's list is from (for the profile ``embedded``)."""
     if (seconds := measured(graph.output_dir, name)) is not None:
         return seconds
-    if (alike := _of_those_alike(graph, name)) is not None:
-        return alike
-    if name in graph.cells and graph.settings.needs_data_root:
-        return None
-    return listed(name)
-
-
-def _of_those_alike(graph: Graph, name: str) -> float | None:
-    """The mean of what was measured here of the cells of its notebook that share most parameters with it."""
-    if (cell := graph.cells.get(name)) is None:
-        return None
-    by_shared: dict[int, list[float]] = {}
-    for other, other_cell in graph.cells.items():
-        seconds = measured(graph.output_dir, other) if other_cell.notebook == cell.notebook else None
-        if seconds is not None:
-            by_shared.setdefault(len(set(other_cell.items) & set(cell.items)), []).append(seconds)
-    return fmean(by_shared[max(by_shared)]) if by_shared else None
+    alike = measured_cells(graph.output_dir, graph.cells[name].notebook) if name in graph.cells else []
+    return fmean(alike) if alike else listed(name)
 
 
 def listed(name: str) -> float:

@@ -26,7 +26,7 @@ from radeval_lib.data.errors import AbsentDataError
 from radeval_lib.data.manifests import restricted_in
 from radeval_lib.errors import NotebookError, ParameterError, plain
 from radeval_lib.paths import BUILD, NOTEBOOKS, ROOT, STAGE, THREAD_VARIABLES, display_path
-from radeval_lib.pipeline import absent, durations, forkserver, limited, logs, processes, steps
+from radeval_lib.pipeline import absent, durations, forkserver, limited, logs, processes
 from radeval_lib.pipeline.parameters import COMMON
 from radeval_lib.study import beginning, cell_outputs, cells, profiles
 from radeval_lib.study.cells import Cell
@@ -146,7 +146,6 @@ def run_notebook(name: str, parameters: Mapping[str, Any], place: RunFolders, pr
     failed = place.executed.with_suffix(".failed.ipynb")
     failed.unlink(missing_ok=True)
     started = time.monotonic()
-    inputs = steps.graph(str(parameters["profile"])).inputs(place.name)
     with atomic.scratch(place.executed.parent) as folder:
         executed = folder / "executed.ipynb"
         with atomic.new_folder(place.left) as stage:
@@ -166,11 +165,8 @@ def run_notebook(name: str, parameters: Mapping[str, Any], place: RunFolders, pr
                         "Save what it found in its last code cell.",
                     )
                 nbformat.write(_without_traces(nbformat.read(executed, as_version=4)), executed)
-            if not place.is_cell:
-                steps.write_record(stage, _deciding(parameters), executed)
         os.replace(executed, place.executed)
     shutil.rmtree(place.output_dir / cells.UNFINISHED / place.name, ignore_errors=True)
-    steps.note_inputs(place.output_dir, place.name, inputs)
     durations.note(place.output_dir, place.name, time.monotonic() - started)
 
 
@@ -250,12 +246,6 @@ def _leave_out(name: str, parameters: Mapping[str, Any], stage: Path, executed: 
 def _lasting(parameters: Mapping[str, Any]) -> dict[str, Any]:
     """The parameters that decide what a run gives: all but its folder."""
     return {key: value for key, value in parameters.items() if key != "output_dir"}
-
-
-def _deciding(parameters: Mapping[str, Any]) -> dict[str, Any]:
-    """The parameters for the record of a run: of the data root only whether there is one, for no path of
-    this machine may enter the record."""
-    return {**_lasting(parameters), "data_root": bool(parameters["data_root"])}
 
 
 def _differing(parameters: Mapping[str, Any], place: RunFolders) -> dict[str, Any]:

@@ -1,10 +1,9 @@
-"""What a build of a profile needs, reported before anything runs: data, models, cells and time."""
+"""What a build of a profile needs, reported before anything runs: data, models and packages."""
 
 from __future__ import annotations
 
 import json
 import re
-from collections import Counter
 from collections.abc import Iterator
 from importlib.util import find_spec
 
@@ -13,27 +12,23 @@ from radeval_lib.data import fetch
 from radeval_lib.data.manifests import load_manifest, names
 from radeval_lib.models import catalog
 from radeval_lib.models.pretrained import RADGRAPH
-from radeval_lib.pipeline import durations
 from radeval_lib.pipeline.steps import Graph
 from radeval_lib.roles import filling
-from radeval_lib.study import cells
 from radeval_lib.study.declarations import declared
-from radeval_lib.study.profiles import command
 from radeval_lib.text_format import in_words, joined
 
 _HUB = re.compile(r'"([\w.-]+/[\w.-]+(?:@[\w.-]+)?)"(?!:)')  # owner/name where a profile gives it as a value
 
 
 def outlook(graph: Graph) -> list[str]:
-    """One line each on data, models and cells, one on each role whose data are not here, on a package that is
-    missing, and on the time of each notebook of cells."""
-    lines = [
+    """Return one line each on data and models, on each role whose data are not here, and on a package that is
+    missing."""
+    return [
         _data_line(graph),
         *_lacking_lines(graph),
         _models_line(hub_models(graph)),
         *_package_lines(graph),
     ]
-    return [*lines, _cells_line(graph), *_time_lines(graph)]
 
 
 def missing_files(graph: Graph) -> dict[str, list[fetch.FileStatus]]:
@@ -134,52 +129,3 @@ def _counted(count: int, noun: str, where: str, missing: list[str]) -> str:
     nouns = f"{in_words(count)} {noun}{'' if count == 1 else 's'}"
     line = f"of {nouns} that the profile names, {in_words(here)} {'is' if here == 1 else 'are'} in {where}"
     return line + (f"; missing: {', '.join(missing)}" if missing else "")
-
-
-def _waiting(graph: Graph) -> Counter[str]:
-    """How many cells of each notebook have left nothing yet."""
-    return Counter(
-        cell.notebook for cell in graph.cells.values() if not cells.folder(graph.output_dir, cell).is_dir()
-    )
-
-
-def _cells_line(graph: Graph) -> str:
-    """The line on planned cells."""
-    total = len(graph.cells)
-    if not total:
-        return "Cells: the profile plans none."
-    done = total - _waiting(graph).total()
-    each = ", ".join(
-        f"{notebook} {count}"
-        for notebook, count in Counter(cell.notebook for cell in graph.cells.values()).most_common()
-    )
-    return (
-        f"Cells: {total:,} planned ({each}), of which {in_words(done)} {'is' if done == 1 else 'are'} done."
-    )
-
-
-def _time_lines(graph: Graph) -> Iterator[str]:
-    """The time of the cells that wait, from those of the same notebook that were measured here."""
-    for notebook, count in _waiting(graph).items():
-        seconds = durations.measured_cells(graph.output_dir, notebook)
-        line = f"Time: {notebook}: {count:,} {'cell' if count == 1 else 'cells'} to run"
-        if seconds:
-            mean = sum(seconds) / len(seconds)
-            yield (
-                f"{line}, {_span(mean * count)} one after another, as "
-                f"{in_words(len(seconds))} measured here took {mean:,.0f} s on average."
-            )
-        else:
-            first = next(cell for cell in graph.cells.values() if cell.notebook == notebook)
-            measure = command(first.notebook, graph.settings.name, first.items)
-            yield f"{line}; none was measured here. To measure one: {measure}"
-
-
-def _span(seconds: float) -> str:
-    """A time in the unit that a reader would use."""
-    if seconds < 60:
-        return "less than a minute"
-    minutes = round(seconds / 60)
-    if minutes < 60:
-        return f"about {minutes} minute{'' if minutes == 1 else 's'}"
-    return f"about {seconds / 3600:,.1f} hours"

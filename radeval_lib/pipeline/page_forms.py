@@ -13,7 +13,6 @@ from radeval_lib.errors import NotebookError
 from radeval_lib.papers.exhibits import PAPERS, of_notebook
 from radeval_lib.papers.printed_numbers import paper as described
 from radeval_lib.pipeline import citing, drawings, launching
-from radeval_lib.pipeline.glossary import Linker
 from radeval_lib.study.display import ENDS_HERE
 from radeval_lib.study.pages import claims_table, not_rebuilt
 from radeval_lib.study.results import Result
@@ -37,17 +36,14 @@ def for_readers(
 ) -> str:
     """An executed notebook as the book shows it: parameters hidden (its provenance lists them), code folded
     unless it is tagged ``show-input``, its papers below the title, how to cite each result of ``recorded``
-    beside it, exhibits that were not rebuilt at the end, words of the glossary linked; ``at_toy_scale``,
-    under the banner of the appendix."""
+    beside it, exhibits that were not rebuilt at the end; ``at_toy_scale``, under the banner of the
+    appendix."""
     notebook = nbformat.read(executed, as_version=4)
     commit = launching.built_from(notebook)
     first = next((cell for cell in notebook.cells if cell.cell_type == "markdown"), None)
     notebook.cells = notebook.cells[: _length_shown(notebook)]
-    glossary = Linker()
     for cell in notebook.cells:
-        if cell.cell_type == "markdown":
-            cell.source = glossary.linked(cell.source)
-        elif cell.cell_type == "code":
+        if cell.cell_type == "code":
             _tag(cell)
             _adapt_outputs(cell, recorded)
     if first is not None:

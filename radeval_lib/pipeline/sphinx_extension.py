@@ -1,73 +1,32 @@
-"""The Sphinx extension of the book: sets the text of pages as :mod:`radeval_lib.pipeline.typesetting` says,
+"""The Sphinx extension of the book: sets numbers and symbols (:mod:`radeval_lib.pipeline.typesetting`),
 registers the style of the bibliography, and makes pages that the table of contents lacks."""
 
 from __future__ import annotations
-
-from collections.abc import Iterator
-from typing import Any
 
 from docutils import nodes
 from sphinx.application import Sphinx
 from sphinx.environment import BuildEnvironment
 
 from radeval_lib.pipeline import bibliography
-from radeval_lib.pipeline.typesetting import (
-    LONGEST_WHOLE,
-    NAME_WITH_HYPHEN,
-    TAU,
-    characters,
-    commands,
-    held,
-    markup,
-)
-
-
-def _inline(text: str) -> Iterator[nodes.Node]:
-    """Text as docutils' nodes, the subscript and names with a hyphen as their own."""
-    *before, last = held(characters(text)).split(TAU)
-    for part in before:
-        yield from _whole_names(f"{part}τ")
-        yield nodes.subscript("", "b")
-    yield from _whole_names(last)
-
-
-def _whole_names(text: str) -> Iterator[nodes.Node]:
-    """Text as docutils' nodes, in which names such as ROUGE-L are not broken after their hyphen."""
-    last = 0
-    for name in NAME_WITH_HYPHEN.finditer(text):
-        if name.start() > last:
-            yield nodes.Text(text[last : name.start()])
-        yield nodes.inline("", name[0], classes=["whole"])
-        last = name.end()
-    if text[last:]:
-        yield nodes.Text(text[last:])
+from radeval_lib.pipeline.typesetting import TAU, characters, symbols
 
 
 def set_page(app: Sphinx, doctree: nodes.document, page: str) -> None:
     """Set the text of a page, but for code, formulas and alternative texts."""
     for raw in doctree.findall(nodes.raw):
         if "html" in raw.get("format", ""):
-            raw[:] = [nodes.Text(markup(raw.astext()))]
-    for literal in doctree.findall(nodes.literal):
-        if max(map(len, literal.astext().split()), default=0) <= LONGEST_WHOLE:
-            literal["classes"].append("short")
+            raw[:] = [nodes.Text(symbols(raw.astext()))]
     for text in list(doctree.findall(nodes.Text)):
-        # A citation names two authors, of whom BibTeX may call the second "others".
-        if isinstance(text.parent, nodes.reference) and " and others" in text:
-            whole = nodes.Text(text.replace(" and others", " et al."))
-            text.parent.replace(text, whole)
-            text = whole
         if _is_code(text):
             continue
-        written = list(_inline(text.astext()))
-        if written != [text]:
-            text.parent.replace(text, written)
-
-
-def set_commands(app: Sphinx, page: str, template: str, context: dict[str, Any], doctree: object) -> None:
-    """Set the blocks of commands of a page, which only its HTML has in colours."""
-    if "body" in context:
-        context["body"] = commands(context["body"])
+        # A citation names two authors, of whom BibTeX may call the second "others".
+        cited = isinstance(text.parent, nodes.reference)
+        whole = text.replace(" and others", " et al.") if cited else text.astext()
+        *before, last = characters(whole).split(TAU)
+        written: list[nodes.Node] = []
+        for part in before:
+            written += [nodes.Text(f"{part}τ"), nodes.subscript("", "b")]
+        text.parent.replace(text, [*written, nodes.Text(last)])
 
 
 def _is_code(node: nodes.Node | None) -> bool:
@@ -87,5 +46,4 @@ def setup(app: Sphinx) -> dict[str, bool]:
     bibliography.register()
     app.connect("env-updated", allow_outside_contents)
     app.connect("doctree-resolved", set_page)
-    app.connect("html-page-context", set_commands)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

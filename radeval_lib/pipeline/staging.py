@@ -19,7 +19,6 @@ from radeval_lib.papers.exhibits import ledger
 from radeval_lib.papers.printed_numbers import has_numbers, numbers_of
 from radeval_lib.paths import BOOK, REFERENCES, ROOT, display_path, notebooks
 from radeval_lib.pipeline import absent, browser_judge, citing, lab_pages
-from radeval_lib.pipeline.glossary import Linker
 from radeval_lib.pipeline.page_forms import for_readers, with_claims
 from radeval_lib.pipeline.page_search import search_script
 from radeval_lib.study import profiles, recordings, results
@@ -215,8 +214,6 @@ def _prose_pages(
         name = path.relative_to(BOOK).as_posix()
         if path.suffix == ".md":
             prose = path.read_text(encoding="utf-8")
-            if path.stem != "glossary":
-                prose = Linker().linked(prose)  # the table of claims is HTML, without roles
             prose = citing.with_examples(with_claims(prose, card), recorded)
             if browser_judge.MARK in prose and not form:
                 prose = absent.placeholder(prose, browser_judge.lack())

@@ -5,19 +5,17 @@ from __future__ import annotations
 import json
 import re
 import shutil
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
 from functools import cached_property
 from pathlib import Path
-from typing import Any
 
-from radeval_lib import atomic, checksums
-from radeval_lib.errors import NotebookError, ParameterError, ResultError, listed
+from radeval_lib.errors import NotebookError, ParameterError, listed
 from radeval_lib.papers.exhibits import ledger
 from radeval_lib.paths import BUILD, notebooks
 from radeval_lib.pipeline import data_sums, rendered
-from radeval_lib.study import cell_outputs, cells, dependencies
+from radeval_lib.study import cells, dependencies
 from radeval_lib.study.cells import Cell
 from radeval_lib.study.declarations import ALL, declared
 from radeval_lib.study.profiles import CELL_MODEL, Profile, profile
@@ -26,8 +24,6 @@ BOOK = "the book"
 """The step that renders."""
 _WAITING = "waiting: "
 _MESSAGE = re.compile(r"(?:Job \d+: )?(running|rendering) (.+)")  # Job 3: running rales/benchmark
-RECORD = "run.json"
-"""In a page's results: the parameters that it ran with, and the checksums of what it recorded."""
 
 
 @dataclass(frozen=True)
@@ -147,10 +143,6 @@ class Graph:
         """The key of every step of this build, rendering apart."""
         return {name: self.cache_key(name) for name in self.names}
 
-    def page_parameters(self) -> dict[str, Any]:
-        """What decides the results of every notebook of a build."""
-        return {"profile": self.settings.name, "seed": 0, "data_root": self.data_root is not None}
-
     def results(self, page: str) -> Path:
         """The folder of what a page records."""
         return self.output_dir / "results" / page
@@ -180,69 +172,6 @@ class Graph:
     def output(self, name: str) -> Path:
         """The file by which the engine knows a step."""
         return rendered.index(self.output_dir) if name == BOOK else self.executed(name)
-
-    def stale_steps(self) -> dict[str, str]:
-        """Steps to redo, each with what is wrong, empty if it was never made: their results are missing,
-        incomplete, of other parameters, or made from inputs that were made again since. The book is among
-        them if a file of it changed after it was rendered.
-
-        The engine must be given each: it would take a step that failed for done, because its digests are
-        there.
-        """
-        stale = {
-            name: self._cell_fault(name) if name in self.cells else self._page_fault(name)
-            for name in self.names
-        }
-        for name in self.names:
-            if stale[name] is None and not self._inputs_are_noted(name):
-                stale[name] = "what it reads was made again"
-        if rendered.changed(self.output_dir) or rendered.is_behind(self.output_dir):
-            stale[BOOK] = ""  # the engine names the files
-        return {name: fault for name, fault in stale.items() if fault is not None}
-
-    def inputs(self, name: str) -> dict[str, str]:
-        """SHA-256 of the record of every cell and page that a step reads; empty for one that is not there."""
-        notebook = self.cells[name].notebook if name in self.cells else name
-        if notebook not in notebooks():
-            return {}
-        before = {
-            one: self.output_dir / "cells" / one / cell_outputs.FACTS for one in self.cells_before(notebook)
-        }
-        before |= {one: self.results(one) / RECORD for one in self.pages_before(notebook)}
-        return {one: checksums.of_file(path) if path.is_file() else "" for one, path in before.items()}
-
-    def _inputs_are_noted(self, name: str) -> bool:
-        """Whether the step read the cells and pages that are there now."""
-        try:
-            noted = json.loads(_inputs_file(self.output_dir, name).read_text(encoding="utf-8"))
-            return all(noted.get(step) == sha256 for step, sha256 in self.inputs(name).items())
-        except (OSError, ValueError, AttributeError):
-            return False
-
-    def _page_fault(self, page: str) -> str | None:
-        """What is wrong with a page's results: None where they are whole, "" where there are none."""
-        folder, executed = self.results(page), self.executed(page)
-        if not folder.exists() and not executed.exists():
-            return ""
-        try:
-            record = json.loads((folder / RECORD).read_text(encoding="utf-8"))
-            if record["parameters"] != self.page_parameters():
-                return "it ran with other parameters"
-            if (record["files"], record["executed"]) == (_sums(folder), checksums.of_file(executed)):
-                return None
-        except (OSError, ValueError, KeyError, TypeError):
-            return "its results are not whole, or of another version"
-        return "its results are not as they were written"
-
-    def _cell_fault(self, name: str) -> str | None:
-        """What is wrong with a cell's output: None where it is whole, "" where there is none."""
-        cell = self.cells[name]
-        folder = cells.folder(self.output_dir, cell)
-        try:
-            cell_outputs.check(folder, cell, self.settings.name)
-        except ResultError as error:
-            return error.what if folder.exists() else ""
-        return None
 
 
 def graph(name: str, only: Sequence[str] = (), data_root: Path | None = None, at_once: bool = False) -> Graph:
@@ -276,42 +205,17 @@ def chosen_pages(only: Sequence[str]) -> set[str]:
     return chosen
 
 
-def write_record(folder: Path, parameters: Mapping[str, Any], executed: Path) -> None:
-    """Record, in a page's results, what it ran with and what it left."""
-    sums = {"files": _sums(folder), "executed": checksums.of_file(executed)}
-    content = {"parameters": dict(parameters), **sums}
-    atomic.write_text(folder / RECORD, json.dumps(content, indent=1, sort_keys=True) + "\n")
-
-
-def _sums(folder: Path) -> dict[str, str]:
-    """SHA-256 of every result in a page's folder, where the engine leaves a file of its own."""
-    return {
-        path.name: checksums.of_file(path) for path in sorted(folder.glob("*.json")) if path.name != RECORD
-    }
-
-
 def named(message: str) -> str | None:
     """The step that a message of a rule, or a line that repeats it, is about; None for another line."""
     match = _MESSAGE.fullmatch(message)
     return match[2] if match else None
 
 
-def waiting_line(jobs: Iterable[tuple[str, str]]) -> str:
-    """The line on which the engine lists, before the first step, the steps that it will run and why: messages
-    of its jobs, each with the engine's first reason."""
-    reasons = {name: reason for message, reason in jobs if (name := named(message))}
-    return _WAITING + json.dumps(reasons, sort_keys=True)
+def waiting_line(messages: Iterable[str]) -> str:
+    """Return the line on which the engine lists, before the first step, the steps that it will run."""
+    return _WAITING + json.dumps(sorted(name for message in messages if (name := named(message))))
 
 
-def waiting(line: str) -> dict[str, str] | None:
-    """The steps that :func:`waiting_line` wrote on a line, with reasons; None for another line."""
+def waiting(line: str) -> list[str] | None:
+    """Return the steps that :func:`waiting_line` wrote on a line; None for another line."""
     return json.loads(line.removeprefix(_WAITING)) if line.startswith(_WAITING) else None
-
-
-def _inputs_file(output_dir: Path, name: str) -> Path:
-    return output_dir / "inputs" / f"{name}.json"
-
-
-def note_inputs(output_dir: Path, name: str, inputs: Mapping[str, str]) -> None:
-    """Remember what a step read: :meth:`Graph.inputs` when it began."""
-    atomic.write_text(_inputs_file(output_dir, name), json.dumps(inputs, indent=1, sort_keys=True) + "\n")

@@ -21,10 +21,9 @@ import psutil
 import pytest
 from papermill.iorw import papermill_io
 
-from radeval_lib import checksums
 from radeval_lib.errors import NotebookError
 from radeval_lib.paths import ROOT
-from radeval_lib.pipeline import processes, steps
+from radeval_lib.pipeline import processes
 from radeval_lib.study import beginning
 from tests.pipeline.conftest import RECORDS, TinyRepository
 from tests.robustness import runaway, stale
@@ -155,19 +154,6 @@ def test_runaway_notebooks_are_stopped(tmp_path: Path) -> None:
 
 
 @pytest.mark.nightly
-def test_a_label_may_move_to_another_page(tiny: TinyRepository) -> None:
-    one, two = (tiny.path / "notebooks" / "facts" / f"{name}.md" for name in ("one", "two"))
-    second = two.read_text(encoding="utf-8")
-    two.write_text(second.replace("# facts/two", "# facts/two\n\n(wanders)=\n## Here"), encoding="utf-8")
-    assert tiny.radbook("build").returncode == 0
-    two.write_text(second, encoding="utf-8")
-    first = one.read_text(encoding="utf-8")
-    one.write_text(first.replace("# facts/one", "# facts/one\n\n(wanders)=\n## Here"), encoding="utf-8")
-    again = tiny.radbook("build")
-    assert again.returncode == 0, again.stderr
-
-
-@pytest.mark.nightly
 def test_the_same_inputs_give_the_same_bytes(tiny: TinyRepository) -> None:
     kept = []
     for _ in range(2):
@@ -218,23 +204,15 @@ def test_a_killed_build_finishes_when_run_again(tiny: TinyRepository, moment: st
 
 
 @pytest.mark.nightly
-def test_a_result_that_is_damaged_or_deleted_is_made_anew(tiny: TinyRepository) -> None:
+def test_a_damaged_result_is_named_and_made_anew(tiny: TinyRepository) -> None:
     assert tiny.radbook("build").returncode == 0
     result = tiny.build / RESULT.format(name="one", number=1)
-    whole = result.read_bytes()
-    for broken in (
-        whole[: len(whole) // 2],
-        b"",
-        whole.replace(b'"printed": "2"', b'"printed": "3"'),
-    ):
-        result.write_bytes(broken)
-        told = tiny.radbook("exhibits")
-        assert told.returncode == 2
-        assert told.stderr.count("\n") == 1
-        assert "build/embedded/results/facts/one/facts.table1.printed.json" in told.stderr
-        assert "radbook build" in told.stderr
-    result.unlink()
-    before = _executed(tiny)
+    whole, before = result.read_bytes(), _executed(tiny)
+    result.write_bytes(whole.replace(b'"printed": "2"', b'"printed": "3"'))
+    told = tiny.radbook("exhibits")
+    assert told.returncode == 2
+    assert told.stderr.count("\n") == 1
+    assert "build/embedded/results/facts/one/facts.table1.printed.json" in told.stderr
     again = tiny.radbook("build")
     assert again.returncode == 0, again.stdout + again.stderr
     assert result.read_bytes() == whole
@@ -247,7 +225,7 @@ def test_two_builds_at_once_do_not_share_a_folder(tiny: TinyRepository) -> None:
     _wait(lambda: any((tiny.build / "executed" / "facts").glob(".part-*")), first)
     second = tiny.radbook("build")
     assert second.returncode == 2
-    assert f"another process writes here (process {first.pid})" in second.stderr
+    assert "another process writes here" in second.stderr
     assert first.wait() == 0
     for name, number in (("one", 1), ("two", 2)):
         assert (tiny.build / RESULT.format(name=name, number=number)).is_file()
@@ -266,25 +244,6 @@ def test_snakemake_runs_the_same_graph_by_itself(tiny: TinyRepository) -> None:
     assert done.returncode == 0, done.stderr[-3000:]
     assert set(_executed(tiny)) == {"one", "two"}
     assert "up to date" in tiny.radbook("build", "--dry-run").stdout
-
-
-@pytest.mark.nightly
-def test_what_a_killed_command_started_ends_with_it(tiny: TinyRepository) -> None:
-    tiny.write("facts/one", "import time\ntime.sleep(600)")
-    build = _started(tiny, "build")
-    marker = str(tiny.path)
-    _wait(lambda: len(_running(marker)) >= 4, build)
-    build.kill()
-    build.wait()
-    limit = time.monotonic() + 30
-    while _running(marker) and time.monotonic() < limit:
-        time.sleep(0.2)
-    assert _running(marker) == []
-
-    tiny.write("facts/one", RECORDS.format(exhibit="facts.table1"))
-    again = tiny.radbook("build")
-    assert again.returncode == 0, again.stdout + again.stderr
-    assert not list(tiny.build.rglob(".part-*"))
 
 
 def test_a_new_system_takes_a_cell_notebook_a_plan_and_a_section(tiny: TinyRepository) -> None:
@@ -323,67 +282,6 @@ def test_a_new_system_takes_a_cell_notebook_a_plan_and_a_section(tiny: TinyRepos
     tiny.write("facts/two", READS_CELLS)
     undeclared = tiny.radbook("run", "facts/two", "--quiet")
     assert "is not among the cells that it declares" in undeclared.stderr
-
-
-@pytest.mark.nightly
-def test_results_of_another_version_are_made_again_and_stop_nothing(tiny: TinyRepository) -> None:
-    """Also where the page that they are of is not in the build, and another reads every result."""
-    (tiny.path / "notebooks" / "green").mkdir()
-    (tiny.path / "notebooks" / "facts" / "two.md").rename(tiny.path / "notebooks" / "green" / "two.md")
-    toc = tiny.path / "book" / "_toc.yml"
-    listed = toc.read_text(encoding="utf-8").replace("facts/two", "green/two")
-    toc.write_text(f"{listed}- file: notebooks/across/all\n", encoding="utf-8")
-    ledger = tiny.path / "data_manifests" / "papers" / "facts" / "paper.yml"
-    ledger.write_text(ledger.read_text(encoding="utf-8").replace("facts/two", "green/two"), encoding="utf-8")
-    for name, number in (("facts/one", 1), ("green/two", 2)):
-        tiny.write(name, RECORDS.format(exhibit=f"facts.table{number}"))
-    counted = "print(f'{len(study.recorded(run))} results')"
-    tiny.write("across/all", counted, declares="results: [all]")
-    first = tiny.radbook("build")
-    assert first.returncode == 0, first.stdout + first.stderr
-    assert "To be made again" not in first.stdout
-    page = tiny.build / "_build" / "html" / "notebooks" / "across" / "all.html"
-    assert "2 results" in page.read_text(encoding="utf-8")
-
-    of_one, of_two = (
-        tiny.build / "results" / name / f"facts.table{number}.printed.json"
-        for name, number in (("facts/one", 1), ("green/two", 2))
-    )
-    _as_another_version_wrote_it(of_one, form=2)
-    dry = tiny.radbook("build", "--dry-run")
-    told = "To be made again: facts/one: results format 2, where 4 is wanted."
-    assert told in dry.stdout
-    assert of_one.is_file()
-    part = tiny.radbook("build", "--only", "green")
-    assert part.returncode == 0, part.stdout + part.stderr
-    assert told in part.stdout
-    assert not of_one.exists()
-    assert "1 results" in page.read_text(encoding="utf-8")
-
-    _as_another_version_wrote_it(of_two, verdict="borne out")
-    _record(of_two).write_text("{}", encoding="utf-8")
-    again = tiny.radbook("build")
-    assert again.returncode == 0, again.stdout + again.stderr
-    assert "To be made again: green/two: 'borne out' is no verdict of this version." in again.stdout
-    assert "2 results" in page.read_text(encoding="utf-8")
-    _record(of_two).write_text("{}", encoding="utf-8")
-    dry = tiny.radbook("build", "--dry-run")
-    assert "To be made again: green/two: its results are not whole, or of another version." in dry.stdout
-
-
-def _record(result: Path) -> Path:
-    return result.with_name(steps.RECORD)
-
-
-def _as_another_version_wrote_it(path: Path, form: int = 3, **changes: str) -> None:
-    """Rewrite a result with its checksum, and the record of its page."""
-    content = json.loads(path.read_text(encoding="utf-8"))
-    rest = {key: value for key, value in content.items() if key not in ("format", "sha256")} | changes
-    digest = checksums.of_text(json.dumps(rest, sort_keys=True, ensure_ascii=False))
-    path.write_text(json.dumps({"format": form, "sha256": digest, **rest}), encoding="utf-8")
-    record = json.loads(_record(path).read_text(encoding="utf-8"))
-    record["files"][path.name] = checksums.of_file(path)
-    _record(path).write_text(json.dumps(record), encoding="utf-8")
 
 
 @pytest.mark.nightly

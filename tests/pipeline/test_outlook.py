@@ -122,44 +122,13 @@ def test_a_package_that_the_profile_needs_is_named_until_it_is_there(
     assert not any(line.startswith("Packages") for line in outlook.outlook(full))
 
 
-def test_without_a_measured_cell_the_command_that_measures_one_is_reported(full: Graph) -> None:
-    *_, counted, timed = outlook.outlook(full)
-    assert counted == "Cells: 3 planned (ratescore/ner_training 3), of which none are done."
-    assert timed.endswith("radbook run ratescore/ner_training -p sentences 1 -p profile full")
-    assert durations.expected(full, next(iter(full.cells))) is None
-
-
-def test_cells_take_what_a_measured_one_took(full: Graph) -> None:
-    first = next(iter(full.cells))
+def test_steps_take_what_they_took_or_what_others_of_their_notebook_took(full: Graph) -> None:
+    first, second, third = full.cells
     durations.note(full.output_dir, first, 1800)
-    cells.folder(full.output_dir, full.cells[first]).mkdir(parents=True)
-    *_, counted, timed = outlook.outlook(full)
-    assert counted.endswith("of which one is done.")
-    assert "2 cells to run, about 1.0 hours one after another, as one measured here took 1,800 s" in timed
-    assert durations.expected(full, first) == 1800
-
-
-@pytest.mark.parametrize(
-    ("seconds", "told"),
-    [
-        (10, "less than a minute"),
-        (45, "about 2 minutes"),
-        (30, "about 1 minute one"),
-        (1799, "about 1.0 hours"),
-    ],
-)
-def test_a_short_wait_is_told_in_minutes(full: Graph, seconds: float, told: str) -> None:
-    first = next(iter(full.cells))
-    durations.note(full.output_dir, first, seconds)
-    cells.folder(full.output_dir, full.cells[first]).mkdir(parents=True)
-    assert f"2 cells to run, {told}" in outlook.outlook(full)[-1]
-
-
-def test_a_damaged_note_of_a_time_counts_as_none(full: Graph) -> None:
-    for name, seconds in zip(full.cells, ("18", "", "12"), strict=True):
-        durations.note(full.output_dir, name, 0)
-        (full.output_dir / "seconds" / f"{name}.txt").write_text(seconds, encoding="utf-8")
-    assert "as two measured here took 15 s on average" in outlook.outlook(full)[-1]
+    assert durations.expected(full, first) == durations.expected(full, second) == 1800
+    durations.note(full.output_dir, second, 0)
+    (full.output_dir / "seconds" / f"{second}.txt").write_text("damaged", encoding="utf-8")
+    assert durations.expected(full, third) == 1800
 
 
 def test_a_profile_of_generated_data_names_none() -> None:
@@ -167,26 +136,3 @@ def test_a_profile_of_generated_data_names_none() -> None:
         "every role is filled by the generator or by stored scores"
         in outlook.outlook(Graph(profile("embedded")))[0]
     )
-
-
-def test_a_cell_takes_what_those_most_like_it_took(full: Graph, monkeypatch: pytest.MonkeyPatch) -> None:
-    planned = [
-        Cell.of("rales/fitting", encoder=encoder, task=task, regime=regime)
-        for encoder in ("large", "small")
-        for task in ("graphs", "spans")
-        for regime in ("all", "tenth")
-    ]
-    monkeypatch.setattr(cells, "planned", lambda _: planned)
-    graph = Graph(full.settings, (), full.data_root)
-    for name, seconds in {"large-graphs-all": 100, "large-spans-all": 60, "small-graphs-all": 10}.items():
-        durations.note(graph.output_dir, f"rales/fitting/{name}", seconds)
-    known = {name: durations.expected(graph, f"rales/fitting/{name}") for name in (
-        "large-graphs-all", "large-graphs-tenth", "small-spans-all", "small-spans-tenth",
-    )}  # fmt: skip
-    # Its own time; the one that differs in the regime alone; twice the mean of two that share most.
-    assert known == {
-        "large-graphs-all": 100,
-        "large-graphs-tenth": 100,
-        "small-spans-all": 35,
-        "small-spans-tenth": pytest.approx(35),
-    }

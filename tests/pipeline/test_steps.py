@@ -28,9 +28,8 @@ def test_a_line_names_its_step(line: str, name: str | None) -> None:
 
 
 def test_the_line_on_what_waits_is_read_as_it_was_written() -> None:
-    jobs = [("rendering the book", "forced"), ("running facts/two", ""), ("another message", "forced")]
-    assert steps.waiting(steps.waiting_line(jobs)) == {"facts/two": "", "the book": "forced"}
-    assert steps.waiting(steps.waiting_line([])) == {}
+    messages = ["rendering the book", "running facts/two", "another message"]
+    assert steps.waiting(steps.waiting_line(messages)) == ["facts/two", "the book"]
     assert steps.waiting("running facts/one") is None
 
 
