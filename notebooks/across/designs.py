@@ -9,11 +9,10 @@ import numpy as np
 import pandas as pd
 from scipy.stats import norm
 
-from notebooks.green.correlations import PrintedTaus
 from notebooks.ratescore.correlations import pairs_assumed
 from notebooks.ratescore.released_models import RATESCORE
 from radeval_lib.jobs.storing.oriented_scores import drawn
-from radeval_lib.papers.printed_numbers import printed
+from radeval_lib.papers.printed_numbers import printed, wide
 from radeval_lib.stats.printed import Kind, correlation_interval, standard_error
 from radeval_lib.study.runs import Run
 
@@ -74,11 +73,12 @@ def printed_designs(between: float) -> pd.DataFrame:
         values, n = table.set_index("metric")["value"], pairs[part]
         errors = {one: standard_error(*correlation_interval(value, n, kind)) for one, value in values.items()}
         rows[name] = _row(values, errors, RATESCORE, [one for one in errors if one != RATESCORE], n, between)
-    green = PrintedTaus()
-    ends = green.values[["ci_low", "ci_high"]]
+    green = wide(printed("green.table6"), "metric", "statistic")
+    ends = green[["ci_low", "ci_high"]]
     errors = {str(one): standard_error(low, high) for one, low, high in ends.itertuples()}
-    taus = green.values["estimate"]
-    rows["GREEN, ReXVal, τ"] = _row(taus, errors, "GREEN", green.earlier, pairs["ReXVal"], between)
+    taus = green["estimate"]
+    earlier = list(green.index[: green.index.get_loc("GREEN")])  # the rows above GREEN's
+    rows["GREEN, ReXVal, τ"] = _row(taus, errors, "GREEN", earlier, pairs["ReXVal"], between)
     return pd.DataFrame(rows).T
 
 

@@ -12,7 +12,6 @@ import pandas as pd
 from numpy.typing import ArrayLike
 from scipy import stats
 
-from notebooks.green.correlations import ENDS, EXPERTS
 from notebooks.green.radiologists import KINDS, Counts, cases_of
 from radeval_lib import plots
 from radeval_lib.papers.printed_numbers import Printed, cell, printed
@@ -26,6 +25,7 @@ from radeval_lib.study.printed_leads import lead_of_intervals
 from radeval_lib.study.runs import Run
 from radeval_lib.study.superiority import check_superiority
 
+ENDS, EXPERTS = ["estimate", "ci_low", "ci_high"], "Inter-Expert"
 OTHERS, ALL_SIX = "each with the mean of the other five", "each with the mean of all six"
 
 

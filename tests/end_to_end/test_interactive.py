@@ -46,7 +46,7 @@ def test_a_side_without_entities_scores_one_half(html: Path, page: Page) -> None
     expect(page.locator(".ra-pair [role=status]")).to_have_text("Score 0.500: a side has no entity.")
 
 
-@pytest.mark.parametrize("name", ["green/correlations", "rales/calibration"])
+@pytest.mark.parametrize("name", ["rales/calibration"])
 def test_a_slider_shows_what_belongs_to_its_value_by_keyboard(name: str, html: Path, page: Page) -> None:
     page.goto((html / "notebooks" / f"{name}.html").as_uri())
     slider = page.locator(".ra-slider")

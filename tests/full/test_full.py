@@ -33,8 +33,7 @@ READERS = {
     "mtsamples": {"facts/agreement", "facts/fact_counting"},
     "primock57": {"facts/consultation_notes"},
     "radpref": {
-        "across/at_a_glance", "across/which_judge", "facts/agreement", "green/preferences",
-        "green/rules_judge",
+        "across/at_a_glance", "across/which_judge", "facts/agreement",
     },
     "radsprl": {"rales/benchmark", "rales/calibration"},
     "rexval": {
@@ -82,15 +81,12 @@ def test_pages_of_full_are_made_or_say_what_they_lack(full: TinyFull) -> None:
         "green/inter_expert",
         "--only",
         "facts/consultation_notes",
-        "--only",
-        "green/preferences",
     )
     built = full.radbook("build", "--profile", "full", *only)
     assert built.returncode == 0, built.stdout + built.stderr
     assert "credentialed" in "".join(
         path.name for path in (full.path / "build/full/results/green/inter_expert").glob("*.json")
     )
-    assert "left out" not in _said(full, "green/preferences")
     full.without("rexval", "primock57", "radpref")
     built = full.radbook("build", "--profile", "full", *only)
     assert built.returncode == 0, built.stdout + built.stderr
@@ -98,10 +94,6 @@ def test_pages_of_full_are_made_or_say_what_they_lack(full: TinyFull) -> None:
     assert "The rest of this page is left out: ReXVal, which fills the role" in told
     assert "`radbook data status rexval` says how to get it" in told
     assert "PriMock57" in _without_markup(_page(full, "facts/consultation_notes"))
-    ends = (
-        "The rest of this page is left out: RadPref, which fills the role 'rated_pairs', is not in the data"
-    )
-    assert ends in _said(full, "green/preferences")
     full.without()
     built = full.radbook("build", "--profile", "full", *only)
     assert built.returncode == 0, built.stdout + built.stderr

@@ -7,12 +7,11 @@ import pandas as pd
 import pytest
 from scipy import stats
 
-from notebooks.green import correlations, expert_taus, inter_expert, radiologists, wilcoxon
+from notebooks.green import expert_taus, inter_expert, radiologists, wilcoxon
 from radeval_lib.data.records import ErrorCount
-from radeval_lib.papers.printed_numbers import parse, printed, quoted
+from radeval_lib.papers.printed_numbers import parse, printed
 from radeval_lib.stats import agreement
 from radeval_lib.stats.estimates import Estimate
-from radeval_lib.stats.printed_counts import possible_samples
 from radeval_lib.study.verdicts import HOLDS
 
 RNG = np.random.default_rng(3)
@@ -131,64 +130,6 @@ def test_pairs_and_cases_are_counted():
     ]
 
 
-def test_table_6_says_what_it_can_tell_apart():
-    six = correlations.PrintedTaus()
-    assert len(six.tests) == 13 * 12 / 2
-    rivals = six.rivals()
-    assert len(rivals) == 7
-    for name, row in rivals.iterrows():
-        assert (row["most"] <= 0) == (six.lead("GREEN", name).sign == 1)
-        assert row["p_most"] >= six.test(name, "GREEN")["most"] >= six.test(name, "GREEN")["p"]
-    least = min(six.test("GREEN", name)["most"] for name in rivals.index)
-    assert rivals["p_most"].min() == pytest.approx(7 * least)
-
-
-def test_what_rounding_leaves_open_of_table_6_is_not_decided():
-    rivals = correlations.PrintedTaus().rivals()
-    # By hand: 0.625 against 0.495 over the errors of [0.555, 0.695] and [0.395, 0.565] is z = 2.32, so that p
-    # is 0.020 and, the fourth smallest of seven, 0.081 by Holm; at the printed digits 0.0074 and 0.029.
-    assert rivals.loc["BERTScore", "p_most"] == pytest.approx(0.081, abs=0.001)
-    assert rivals.loc["BERTScore", "p_least"] < 0.05
-    assert (rivals["p_most"] < 0.05).sum() == 3
-    assert rivals.loc["F1RadGraph", ["least", "most"]].tolist() == pytest.approx([0.365, 0.764], abs=0.005)
-    six = correlations.PrintedTaus()
-    assert six.by_correlation()["0.0"].count(">inconclusive<") == 1
-    equal = six.check_indistinguishable("Error count GREEN", "Error count GPT-4")
-    assert "by the rounding, their errors correlate at" in equal.computed
-    # 0.63 and 0.64 are each above 0.61, whatever was rounded.
-    order, lead = six.check_higher("both", "stronger", ["GREEN", "GREEN GPT-4"], six.earlier)
-    assert (order.outcome, lead.outcome, lead.needed) == (HOLDS, "inconclusive", False)
-
-
-def test_table_7_is_rebuilt_from_one_number_of_cases():
-    seven = correlations.PrintedShares()
-    rebuilt = seven.rebuilt()
-    shares = rebuilt["rebuilt"].str.split(" ").str[0].astype(float)
-    assert shares.round(2).tolist() == seven.values["estimate"].tolist()
-    assert rebuilt["printed"].str[:4].astype(float).tolist() == seven.values["estimate"].tolist()
-    assert seven.ends <= 2 * len(seven.right)
-    assert len(seven.possible_p()) == 10
-    assert (seven.possible_p()["smallest"] <= seven.possible_p()["largest"]).all()
-
-
-def test_nothing_gives_table_7_with_one_number_changed_in_its_last_digit():
-    seven = correlations.PrintedShares()
-    printed_ends = seven.values[correlations.ENDS]
-    cells = [(row, column) for row in range(len(printed_ends)) for column in range(3)]
-    for row, column in cells:
-        for step in (-0.01, 0.01):
-            moved = printed_ends.copy()
-            moved.iloc[row, column] = round(moved.iloc[row, column] + step, 2)
-            spans = list(moved.itertuples(index=False, name=None))
-            found = possible_samples(spans, 0.005, seven.limit).query(f"shares == {len(moved)}")
-            assert not (found["ends"] == 2 * len(moved)).any()
-
-
-def test_a_number_read_without_its_sign_is_shown_as_printed() -> None:
-    end = correlations.without_sign(quoted("green.claim_radgraph")["radgraph_first"])
-    assert (end.text, end.value) == ("-0.55", 0.55)
-
-
 def test_taus_of_experts_who_agree_are_one():
     counts = np.tile(np.arange(20.0)[:, None], (1, 6))
     run = SimpleNamespace(profile=SimpleNamespace(resamples=60), rng=lambda name: np.random.default_rng(0))
@@ -201,10 +142,10 @@ def test_the_radiologists_row_holds_only_in_every_reading():
     draws = pd.DataFrame({"pairs": [0.73] * 400, "others": 0.76, "all six": 0.81})
     table = pd.DataFrame({"tau": draws.mean()})
     for text, outcome in (("0.81", "inconclusive"), ("0.50", "fails")):
-        checks = expert_taus.check_inter_expert(dict.fromkeys(correlations.ENDS, parse(text)), table, draws)
+        checks = expert_taus.check_inter_expert(dict.fromkeys(expert_taus.ENDS, parse(text)), table, draws)
         assert [check.outcome for check in checks] == [outcome] * 3
     alike = draws.assign(pairs=0.81, others=0.81)
-    row = dict.fromkeys(correlations.ENDS, parse("0.81"))
+    row = dict.fromkeys(expert_taus.ENDS, parse("0.81"))
     checks = expert_taus.check_inter_expert(row, pd.DataFrame({"tau": alike.mean()}), alike)
     assert [check.outcome for check in checks] == [HOLDS] * 3
 
@@ -242,15 +183,6 @@ def test_rounding_may_decide_who_deviates_most() -> None:
     assert inter_expert.largest_of(table, "GREEN", steps) == {("(c)",)}
     words = inter_expert.check_largest({"x": {(), ("(c)",)}, "y": {("(a)", "(c)")}}).computed
     assert words == "(c) or none against x; (a), (c) against y"
-
-
-def test_metrics_that_table_6_lacks_are_refused() -> None:
-    six = correlations.PrintedTaus()
-    for call in (lambda: six.test("GREEN", "GREN"), lambda: six.lead("GREN", "GREEN")):
-        with pytest.raises(ValueError, match="no metric 'GREN' in Table 6; it has "):
-            call()
-    with pytest.raises(ValueError, match="against itself"):
-        six.test("GREEN", "GREEN")
 
 
 def test_counts_that_no_test_reads_are_refused() -> None:

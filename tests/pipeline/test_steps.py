@@ -46,7 +46,7 @@ def test_the_first_pages_are_those_that_wait_for_no_cell() -> None:
 def test_pages_that_run_models_take_what_cells_take_of_a_cluster() -> None:
     graph = steps.graph("full")
     # One trains a judge, one asks a judge, one scores with a metric's models.
-    assert {"green/language_judge", "green/preferences", "ratescore/rated_pairs"} <= set(graph.model_pages)
+    assert {"green/language_judge", "green/correlations", "ratescore/rated_pairs"} <= set(graph.model_pages)
     # These read tables of cells, compute with rules, and do arithmetic.
     assert not {"rales/benchmark", "green/rules_judge", "green/method"} & set(graph.model_pages)
     profile = yaml.safe_load((ROOT / "workflow" / "profiles" / "slurm" / "config.yaml").read_text())
