@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import tempfile
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from functools import partial
 from itertools import groupby
@@ -22,7 +22,6 @@ import pandas as pd
 
 from notebooks.rales.benchmark_encoders import IN_DOMAIN, resolve
 from notebooks.rales.search import Tables, Trial, best, search
-from notebooks.rales.subsets import first_share, stratified_order
 from radeval_lib.errors import ParameterError
 from radeval_lib.jobs.rales.settings import SHARES, Dimension, RalesSettings
 from radeval_lib.jobs.rales.tasks import BenchmarkTask, Parts, task_of, texts_of
@@ -34,6 +33,31 @@ from radeval_lib.study.runs import Run
 
 _KNOWN = {field.name for field in fields(TrainingSettings)}
 _OF_REGIMES = {"penalty", "frozen"}  # of a probe; of a search that may also freeze the encoder
+
+
+def stratified_order(strata: Sequence[Hashable], rng: np.random.Generator) -> list[int]:
+    """Return positions in an order of which every beginning holds each stratum in its share.
+
+    The members of a stratum are shuffled and spaced evenly over the order, from a random start. So the
+    first k hold, of a stratum with a share p, less than two more or fewer than p k; and because a smaller
+    subset is a shorter beginning, subsets are nested.
+    """
+    places: dict[Hashable, list[int]] = {}
+    for position, stratum in enumerate(strata):
+        places.setdefault(stratum, []).append(position)
+    keys = np.empty(len(strata))
+    for members in places.values():
+        shuffled = rng.permutation(members)
+        keys[shuffled] = (np.arange(len(members)) + rng.random()) / len(members)
+    return [int(position) for position in np.argsort(keys, kind="stable")]
+
+
+def first_share(order: Sequence[int], share: float) -> list[int]:
+    """Return the beginning of an order that holds ``share`` of it, from 0 to 1, rounded up; sorted."""
+    if not 0 <= share <= 1:
+        raise ValueError(f"share is {share}; it must be from 0 to 1")
+    # 0.07 * 100 is 7.000000000000001 in binary: what is whole but for rounding is not rounded up.
+    return sorted(order[: int(np.ceil(round(share * len(order), 9)))])
 
 
 @dataclass(frozen=True)

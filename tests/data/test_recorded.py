@@ -9,13 +9,13 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from notebooks.rales import datasets
 from radeval_lib import placeholders
 from radeval_lib.data import iu_systems, mts_dialog, mtsamples, openi_labels, radpref, readers, recorded
 from radeval_lib.data.errors import DataError
 from radeval_lib.data.report_edits import EDITS, STEPS
 from radeval_lib.jobs.facts.copying import MEASURES
 from radeval_lib.jobs.green import labelled_sentences
-from radeval_lib.jobs.rales import datasets
 from radeval_lib.jobs.ratescore import learned_weights
 from radeval_lib.jobs.storing import (
     coded_findings,

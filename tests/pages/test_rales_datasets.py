@@ -1,54 +1,74 @@
-"""Label schemes, and lengths of reports."""
+"""Sources and body parts against the prose, and what the printed tables of procedure selection imply."""
 
-from pathlib import Path
+import numpy as np
+import pandas as pd
+import pytest
 
+from notebooks.rales import datasets
 from radeval_lib import study
-from radeval_lib.jobs.rales import datasets
 
 
-def test_names_are_found_whatever_their_signs() -> None:
-    names = datasets.italic("labels *located at, modify* and *suggestive-of*")
-    assert names == ["located at", "modify", "suggestive-of"]
-    assert datasets.named_in(names, "Located_At; suggestive of") == ["located at", "suggestive-of"]
-
-
-def test_other_shares_that_would_decide_the_same() -> None:
-    assert datasets.same_outcomes([(0.6, 0.7), (0.06, 0.08), (0.0001, 0.002)], 0.01) == (0.002, 0.06)
-    assert datasets.same_outcomes([(0.005, 0.3)], 0.01) == (0.005, 0.3)  # inconclusive within
-    assert datasets.same_outcomes([(0.5, 0.7)], 0.01) == (0.0, 0.5)
-    assert datasets.same_outcomes([(0.5, 0.7)], 0.5) == (0.5, 0.5)  # any other share moves past the end
+def test_names_in_italics_are_split_at_commas() -> None:
+    assert datasets.italic("labels *Located at, modify* and *hedge*") == ["located at", "modify", "hedge"]
 
 
 def test_sources_are_counted_as_the_prose_names_them() -> None:
     table1 = study.printed("rales.table1")
     told = [quote for _, quote in study.quotations("rales.table1")]
-    found = {check.key.row: check.outcome for check in datasets.check_sources(table1, told)}
-    assert found.pop("MEDIQA 2021") == "inconclusive"  # three, or two of the test reports
-    assert set(found.values()) == {"holds"}
-    assert len(found) == 5
+    holds = {check.key.row: check.holds for check in datasets.check_sources(table1, told)}
+    assert holds.pop("MEDIQA 2021") is None  # three, or two of the test reports
+    assert list(holds.values()) == [True] * 5
     first = datasets.check_sources(table1, [quote.replace("CheXpert", "") for quote in told])[0]
-    assert (first.key.row, first.outcome) == ("RadGraph", "fails")
+    assert (first.key.row, first.holds) == ("RadGraph", False)
 
 
 def test_body_parts_are_those_of_the_prose() -> None:
     printed = study.printed("rales.table6").assign(part=lambda t: t["modality"] + " " + t["body_part"])
     counts = study.wide(printed, "part", "split")
     told = [words for _, words in study.quotations("rales.table6")]
-    parts, unseen = datasets.check_parts(counts, told)
-    assert parts.outcome == "inconclusive"  # necks and pelvises, too, which the prose may leave out
-    assert parts.computed.endswith("besides: pelvis, neck")
-    assert (unseen.outcome, unseen.computed[:7]) == ("holds", "5 of 11")
-    some = counts[~counts.index.str.contains("Neck|elvis")]
-    assert datasets.check_parts(some, told)[0].outcome == "holds"
-    of_training = counts[counts["train"] > 0]
-    parts, unseen = datasets.check_parts(of_training, told)
-    assert (parts.outcome, unseen.outcome) == ("fails", "fails")  # no sinuses, and nothing unseen
+
+    def holds(rows: pd.DataFrame) -> list[bool | None]:
+        return [check.holds for check in datasets.check_parts(rows, told)]
+
+    assert holds(counts) == [None, True]  # necks and pelvises, too, which the prose may leave out
+    assert holds(counts[~counts.index.str.contains("Neck|elvis")]) == [True, True]
+    assert holds(counts[counts["train"] > 0]) == [False, False]  # no sinuses, and nothing unseen
 
 
-def test_of_a_recorded_set_only_the_table_of_its_records_is_noted(tmp_path: Path) -> None:
-    (tmp_path / "data").mkdir()
-    where = {"output_dir": str(tmp_path / "out"), "data_root": str(tmp_path / "data")}
-    run = study.begin("rales/datasets", profile="smoke", seed=0, **where)
-    records, evidence = run.public("openi")
-    assert (len(records), evidence) == (3851, "recorded")
-    assert [Path(name).name for name in run.reading.files["openi"]] == ["openi.csv"]
+def test_predictions_follow_from_precision_recall_and_reports() -> None:
+    rows = pd.DataFrame(
+        {"precision": [50.0, 1.0, 0.0, 33.7], "recall": [40.0, 50.0, 0.0, 50.0], "N": [10, 4, 3, 2]},
+        index=["head", "chest", "never right", "impossible"],
+    )
+    counts = datasets.predicted_counts(rows)
+    assert counts.index.tolist() == ["head", "chest", "impossible"]
+    assert counts.loc["head"].tolist() == [8, 8]  # 4 of 10 right, one half of the predictions
+    assert counts.loc["chest"].tolist() == [2, 2]  # a printed 1 is 100%
+    assert counts.loc["impossible"].isna().all()
+
+
+def test_shares_of_whole_reports_by_hand() -> None:
+    rows = pd.DataFrame(
+        {"precision": [50.0, 50.0, 50.0, 0.0], "recall": [50.0, 50.0, 33.7, 0.0], "N": [4, 2000, 4, 9]},
+        index=["few", "many", "impossible", "never right"],
+    )
+    shares = datasets.whole_shares(rows)
+    assert shares["recall"].tolist() == [True, True, False, True]
+    # 25, 50, 75 and 100% of four; all percents with one decimal of 2,000; of none at all any share.
+    assert shares["recall_accepts"].tolist()[:3] == [0.004, 1, 0.004]
+    # Two right answers: 100% of two predictions, 66.7 of three, ... down to where every percent follows.
+    possible = {round(2000 / predictions) for predictions in range(2, 5000)} - {0}
+    # A half digit, as 2 of 16 (12.5%), 2 of 32 (6.25%), is rounded either way.
+    assert shares["precision_accepts"]["few"] == pytest.approx(len(possible) / 1000, abs=0.003)
+    assert np.isnan(shares.loc["never right", ["recall_accepts", "precision_accepts"]].astype(float)).all()
+
+
+def test_a_dot_is_a_row_where_both_numbers_are_near() -> None:
+    rows = pd.DataFrame({"N": [100.0, 100.0], "F1": [50.0, 60.0]}, index=["head", "chest"])
+    dots = pd.DataFrame({"reports": [95.0, 120.0], "f1": [50.05, 60.0]})
+    assert [near.tolist() for near in datasets.rows_near(dots, rows)] == [["head"], []]
+
+
+def test_classes_of_a_stratified_split_have_whole_reports_in_the_test_set() -> None:
+    assert datasets.class_sizes(19, 0.2) == (91, 99)  # of 90 it has 18, of 100 it has 20
+    assert datasets.class_sizes(22, 0.2) == (106, 114)

@@ -18,7 +18,7 @@ from radeval_lib.data.restricted import reveal
 from radeval_lib.errors import ParameterError
 from radeval_lib.jobs.facts import copying
 from radeval_lib.jobs.green import labelled_sentences
-from radeval_lib.jobs.rales import datasets, impression_versions, nlg_metric_limits
+from radeval_lib.jobs.rales import impression_versions, nlg_metric_limits
 from radeval_lib.jobs.storing import trial_reviews
 from radeval_lib.jobs.storing.facts_by_metric import FOUND, found_in_source
 from radeval_lib.metrics.base import Metric
@@ -68,7 +68,7 @@ def _lengths(name: str, root: Path) -> pd.DataFrame:
     )
     for word in WORDS.get(name, ()):
         texts = [f"{reveal(record.findings)} {reveal(record.impression)}".lower() for record in records]
-        frame[datasets.WORD.format(word)] = [int(word in text) for text in texts]
+        frame[f"word_{word}"] = [int(word in text) for text in texts]
     return frame
 
 

@@ -6,8 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from notebooks.rales.leaderboard import SCORE, scores
-from notebooks.rales.optimism import optimism_by_trials
+from notebooks.rales.benchmark import SCORE, optimism_by_trials, scores
 from radeval_lib.errors import ResultError
 from radeval_lib.jobs.rales.tasks import task_of
 
