@@ -13,7 +13,7 @@ from radeval_lib.lazy import names_of
 
 if TYPE_CHECKING:
     from radeval_lib.metric_cards.card import metric_card
-    from radeval_lib.metrics.api import explain, score
+    from radeval_lib.metrics.scoring import explain, score
     from radeval_lib.metrics.compare import compare
     from radeval_lib.rules.lexicon.significance import Context
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 _HOMES = {
     "radeval_lib.metric_cards.card": "metric_card",
     "radeval_lib.metrics.compare": "compare",
-    "radeval_lib.metrics.api": "explain score",
+    "radeval_lib.metrics.scoring": "explain score",
     "radeval_lib.rules.lexicon.significance": "Context",
 }
 __all__ = ["METRICS", "Context", "compare", "explain", "metric_card", "score"]

@@ -139,7 +139,7 @@ RECORDED = "radeval_lib.study.recorded_metrics"
 FILLING = {
     "data": "radeval_lib.roles.filling",
     "models": "radeval_lib.models.filling",
-    "metrics": "radeval_lib.metrics.filling",
+    "metrics": "radeval_lib.metrics.choosing",
     "stand_ins": "radeval_lib.study.stand_ins",
 }
 """The module by which a run gets what a notebook declares of each kind."""

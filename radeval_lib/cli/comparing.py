@@ -46,7 +46,8 @@ def _named(given: tuple[str, ...], option: str, what: str) -> dict[str, str]:
     "--candidates",
     multiple=True,
     metavar="NAME=FILE",
-    help="A system whose column `candidate` is in a file of its own, in the same order; may be repeated.",
+    help="A system whose column `candidate` is in a file of its own; rows are joined by a column `id` that "
+    "both files have, else by their order. May be repeated.",
 )
 @click.option(
     "--metric", "metrics", required=True, multiple=True, help=f"May be repeated: {', '.join(METRICS)}."
@@ -60,7 +61,16 @@ def _named(given: tuple[str, ...], option: str, what: str) -> dict[str, str]:
     help="Number of bootstrap resamples, and of random exchanges in tests (at least 100).",
 )
 @click.option("--seed", default=0, show_default=True, help="Seed of the intervals and tests.")
-@click.option("--all", "every", is_flag=True, help="Print every pair of systems, not only what matters.")
+@click.option("--all", "every", is_flag=True, help="Also print every pair of systems, and errors by kind.")
+@click.option(
+    "--floor", is_flag=True, help="Also score one text for all rows, and each row with another's reference."
+)
+@click.option(
+    "--methods",
+    "methods_path",
+    type=click.Path(path_type=Path),
+    help="Write a paragraph for a methods section, and its sources in BibTeX.",
+)
 @one_line_errors
 def compare(
     input_path: Path,
@@ -72,23 +82,24 @@ def compare(
     resamples: int,
     seed: int,
     every: bool,
+    floor: bool,
+    methods_path: Path | None,
 ) -> None:
     """Compare systems on the same references.
 
-    Prints for each metric the systems with intervals, in significance clusters (randomization tests,
-    Holm's correction over all pairs and metrics), the differences that matter, cautions, and a paragraph for
-    a methods section with its sources; with --all also every pair, with how many more cases would be needed.
-    A column `case` or `patient` keeps the rows of a case together. Scores that the file has in a column
-    METRIC:NAME for every system are taken from there; METRIC may then be any name. A metric that was named
-    and could not score is reported, and the exit status is then 2.
+    Prints the systems by metric with intervals, in significance clusters (randomization tests, Holm's
+    correction over all pairs and metrics), a sentence for each metric, and cautions. A single system gets its
+    values with intervals. A column `case` or `patient` keeps the rows of a case together. Scores that the
+    file has in a column METRIC:NAME for every system are taken from there; METRIC may then be any name. A
+    metric that was named and could not score is reported, and the exit status is then 2.
     """
     from radeval_lib import atomic
     from radeval_lib.metrics.compare import compare_files
-    from radeval_lib.metrics.table_files import check_target
+    from radeval_lib.metrics.pair_files import check_target
 
     files = _named(candidates, "--candidates", "file")
-    if output_path is not None:
-        check_target(output_path, [input_path, *map(Path, files.values())])
+    for path in filter(None, (output_path, methods_path)):
+        check_target(path, [input_path, *map(Path, files.values())])
     comparison = compare_files(
         input_path,
         _named(systems, "--system", "column") or None,
@@ -96,11 +107,14 @@ def compare(
         metrics=metric_settings(given, metrics),
         resamples=resamples,
         seed=seed,
+        floor=floor,
     )
-    if output_path is not None:
-        atomic.write_text(output_path, json.dumps(comparison.as_dict(), indent=2, ensure_ascii=False) + "\n")
     click.echo(comparison.text(every=every))
-    if output_path is not None:
-        click.echo(f"Written: {display_path(output_path)}", err=True)
+    as_json = json.dumps(comparison.as_dict(), indent=2, ensure_ascii=False)
+    methods = f"{comparison.methods()}\n\n{comparison.references()}"
+    for path, text in ((output_path, as_json), (methods_path, methods)):
+        if path is not None:
+            atomic.write_text(path, f"{text}\n")
+            click.echo(f"Written: {display_path(path)}", err=True)
     if set(metrics) & set(comparison.left_out):
         sys.exit(EXIT_BAD_INPUT)

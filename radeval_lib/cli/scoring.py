@@ -18,7 +18,7 @@ from radeval_lib.paths import display_path
 from radeval_lib.registry import METRICS
 
 if TYPE_CHECKING:
-    from radeval_lib.metrics.scored_file import ScoredFile
+    from radeval_lib.metrics.file_scoring import ScoredFile
 
 
 @click.command()
@@ -37,7 +37,9 @@ if TYPE_CHECKING:
     type=click.Path(path_type=Path),
     help="CSV, TSV, JSON lines (.jsonl) or Parquet.",
 )
-@click.option("--output", "output_path", required=True, type=click.Path(path_type=Path), help="Likewise.")
+@click.option(
+    "--output", "output_path", required=True, type=click.Path(path_type=Path), help="A file, as --input."
+)
 @click.option(
     "--explain", is_flag=True, help="Also write OUTPUT.explained.jsonl: each error, and where it is."
 )
@@ -53,7 +55,7 @@ if TYPE_CHECKING:
 @click.option(
     "--workers",
     type=click.IntRange(min=1),
-    help="Processes that score. Default: as many as cores may be used; one for a short file or a GPU.",
+    help="Processes that score. Default: one per core for a large file, one where a model reads.",
 )
 @one_line_errors
 def score(
@@ -71,16 +73,16 @@ def score(
     The file has a column `reference`, and `candidate` or, for each system, `candidate:SYSTEM`. The output has
     its rows with a column named after each metric (METRIC:SYSTEM). A column `group` divides the means that
     are printed at the end; columns `age` and `indication` decide how much errors weigh for the judge by
-    rules. OUTPUT.about.json says metrics, settings, models and versions. If it is interrupted, the same
-    command goes on where it stopped. A metric that was named and could not score is reported, and the exit
-    status is then 2; the others' scores are written all the same.
+    rules; a column `id` is repeated in explanations. OUTPUT.about.json has metrics, settings, models and
+    versions. If it is interrupted, the same command resumes. A metric that was named and could not score is
+    reported, and the exit status is then 2; the others' scores are written all the same.
     """
     # oneDNN keeps what it made for a thousand shapes of arrays; with 32 the peak is a tenth lower.
     os.environ.setdefault("ONEDNN_PRIMITIVE_CACHE_CAPACITY", "32")
-    from radeval_lib.metrics import score_files
+    from radeval_lib.metrics.file_scoring import score_file
 
     try:
-        scored = score_files.score_file(
+        scored = score_file(
             metric_settings(given, metrics),
             input_path,
             output_path,
@@ -88,27 +90,28 @@ def score(
             report=report_path,
             texts=not no_texts,
             workers=workers,
-            progress=_progress(),
+            progress=progress_line("rows"),
         )
     except KeyboardInterrupt:
-        click.echo("Stopped: the same command goes on where this one was.", err=True)
+        click.echo("Stopped: the same command resumes.", err=True)
         raise
     _print_summary(scored, output_path)
     if set(metrics) & set(scored.chosen.left_out):
         sys.exit(EXIT_BAD_INPUT)
 
 
-def _progress() -> Callable[[int, int], None]:
-    """A function that shows how many rows are done, and the time left, on one line of standard error."""
+def progress_line(what: str) -> Callable[[int, float], None]:
+    """Return a function that shows how many are done, and the time left by the share that is done, on one
+    line of standard error."""
     # The speed is that of the last calls: rows kept from an interrupted run pass at another one.
-    recent = deque([(time.monotonic(), 0)], maxlen=20)
+    recent = deque([(time.monotonic(), 0.0)], maxlen=20)
 
-    def progress(done: int, rows: int) -> None:
+    def progress(done: int, share: float) -> None:
         started, before = recent[0]
-        recent.append((time.monotonic(), done))
-        left = timedelta(seconds=round((recent[-1][0] - started) * (rows - done) / (done - before)))
+        recent.append((time.monotonic(), share))
+        seconds = (recent[-1][0] - started) * (1 - share) / (share - before) if share > before else 0
         # Ends in a carriage return, so that the next line overwrites this one.
-        click.echo(f"{done:,} rows scored of {rows:,}, {left} left \r", nl=False, err=True)
+        click.echo(f"{done:,} {what} scored, {timedelta(seconds=round(seconds))} left \r", nl=False, err=True)
 
     return progress
 
@@ -116,28 +119,19 @@ def _progress() -> Callable[[int, int], None]:
 def _print_summary(scored: ScoredFile, output_path: Path) -> None:
     """Print what was scored and how, means, cautions and metrics that were left out, on standard error."""
     from radeval_lib.metrics.cautions import RELIABLE
+    from radeval_lib.metrics.scoring import notes_of
 
+    metrics = scored.chosen.metrics
     again = f", {scored.kept:,} of them kept from an interrupted run" if scored.kept else ""
-    click.echo(
-        f"{scored.rows:,} rows scored with {', '.join(scored.chosen.metrics)}{again}: "
-        f"{display_path(output_path)}",
-        err=True,
-    )
+    lines = [f"{scored.rows:,} rows scored with {', '.join(metrics)}{again}: {display_path(output_path)}"]
     for column in scored.means.get("all", {}):
         parts = (f"{part} {means[column]:.4g}" for part, means in scored.means.items())
-        metric = scored.chosen.metrics[column.partition(":")[0]]
-        direction = "" if metric.higher_is_better else " (lower is better)"
-        click.echo(f"Mean {column}{direction}: {', '.join(parts)}", err=True)
-    for signature in scored.signatures.values():
-        click.echo(f"Signature: {signature}", err=True)
+        direction = "" if metrics[column.partition(":")[0]].higher_is_better else " (lower is better)"
+        lines.append(f"Mean {column}{direction}: {', '.join(parts)}")
+    lines += [f"Signature: {signature}" for signature in scored.signatures.values()]
     if scored.coverage is not None:
         doubt = "; do not rely on what they find" if scored.coverage < RELIABLE else ""
-        click.echo(f"The rules could read {scored.coverage:.0%} of what a pair says{doubt}.", err=True)
-    if scored.damaged:
-        click.echo("Note: some of what was kept was damaged, and was scored again.", err=True)
-    for caution in scored.cautions:
-        click.echo(f"Caution: {caution}.", err=True)
-    for name, what in scored.chosen.stand_ins.items():
-        click.echo(f"Warning: {name}: {what}.", err=True)
-    for name, why in scored.chosen.left_out.items():
-        click.echo(f"Left out: {name}: {why}", err=True)
+        lines.append(f"The rules could read {scored.coverage:.0%} of what a pair says{doubt}.")
+    lines += [f"Caution: {caution}." for caution in scored.cautions]
+    lines += [f"Note: {note}." for note in notes_of(scored.chosen)]
+    click.echo("\n".join(lines), err=True)

@@ -5,6 +5,6 @@ from radeval_lib.lazy import names_of
 _HOMES = {
     "radeval_lib.metrics.base": "Metric MetricError Scores register",
     "radeval_lib.metrics.by_name": "create get names settings_of",
-    "radeval_lib.metrics.score_files": "score_file",
+    "radeval_lib.metrics.file_scoring": "score_file",
 }
 __getattr__ = names_of(__name__, _HOMES)

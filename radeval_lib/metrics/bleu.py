@@ -103,12 +103,16 @@ class Bleu(Metric):
     title = "BLEU"
     citation = "papineni2002bleu"
     variant = "sentence-coco"
+    corpus_variant = "corpus-coco"
+    remark = (
+        "this BLEU splits words at blanks and keeps capitals, as the COCO caption scorer does; sacrebleu's "
+        "default gives other numbers"
+    )
     normalises = ("words-at-blanks",)
 
     order: int = 4
 
     def __post_init__(self) -> None:
-        super().__post_init__()
         _check_positive("order", self.order)
 
     def _score_pairs(self, pairs: Sequence[tuple[str, str]]) -> Iterable[tuple[float, Any]]:

@@ -1,26 +1,36 @@
 """Cautions about the pairs behind scores, in the same words everywhere, with rows.
 
-A caution of a pair comes from its texts (an empty one, another script) or from a metric, which knows what it
-cannot read (:meth:`radeval_lib.metrics.base.Metric.cautions`); a caution of a system from all its pairs.
+A caution of a pair comes from its texts (an empty one, another script, tags of HTML), from the rules, or from
+a metric that knows what its model cannot read (:meth:`radeval_lib.metrics.base.Metric.cautions`); a caution
+of a system from all its pairs.
 """
 
 from __future__ import annotations
 
+import re
 from array import array
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from itertools import combinations
 
-from radeval_lib.rules.reader import Coverage, coverage
 from radeval_lib.stats.tokens import share_of_letters
 
 EMPTY_REFERENCE = "the reference is empty"
 EMPTY_CANDIDATE = "the candidate is empty"
+NO_TEXT = "a text is a word for a missing value, such as NaN or None"
 NOT_LATIN = "a text is mostly in another script than the Latin one"
+TAGS = "a text holds tags of HTML, which metrics of words count as words"
+THINKING = "the candidate holds a model's thinking, marked <think>"
+LONG = "the candidate has more than 2,000 words"
+REPEATED = "the candidate says a sentence three times or more"
+EQUAL = "the candidate equals the reference"
+CUT = "the reference ends in mid-sentence"
 UNREAD_REFERENCE = "the rules can read nothing of the reference"
 UNREAD_CANDIDATE = "the rules can read nothing of the candidate"
 LITTLE = "the rules read less than half of what a text says"
 IN_PART = "the rules read a text in part: they left a word of degree, side, size, place, negation or change"
+CONTRADICTED = "the candidate contradicts itself: it states a finding and denies it altogether"
 OTHERWISE = "a word is read as one of the lexicon that it is a letter off"
 NOT_READ = "not read: "
 RELIABLE = 0.5
@@ -33,6 +43,13 @@ MOST = 0.05
 _ALIKE, _FEWEST = 0.9, 10  # one text for so large a share of candidates, where there are so many
 _SHOWN = 5  # rows that a caution names
 _LATIN = "\u024f"  # the last letter of Latin Extended-B
+_MISSING = {"nan", "none", "null", "n/a", "na", "<na>", "nat"}
+_TAG = re.compile(
+    r"</?(?:a|b|br|div|em|font|h[1-6]|i|li|ol|p|span|strong|su[bp]|table|t[dhr]|u|ul)\b[^<>]*>", re.I
+)
+_OPEN_END = re.compile(
+    r"(?:,|\b(?:an?|and|are|at|for|from|in|is|no|of|or|the|there|to|was|were|with|without))\s*", re.I
+)
 
 
 @dataclass
@@ -55,34 +72,57 @@ class Rows:
 
 
 def of_texts(reference: str, candidate: str) -> Iterator[str]:
-    """The cautions of a pair that hold for every metric."""
+    """Yield the cautions of a pair that hold for every metric."""
+    both = (reference, candidate)
     if not reference.strip():
         yield EMPTY_REFERENCE
     if not candidate.strip():
         yield EMPTY_CANDIDATE
-    if any(share_of_letters(text, beyond=_LATIN) > 0.5 for text in (reference, candidate)):
+    elif candidate.split() == reference.split():
+        yield EQUAL
+    if any(text.strip().lower() in _MISSING for text in both):
+        yield NO_TEXT
+    if any(share_of_letters(text, beyond=_LATIN) > 0.5 for text in both):
         yield NOT_LATIN
+    if any("<" in text and _TAG.search(text) for text in both):
+        yield TAGS
+    if "<think" in candidate.lower():
+        yield THINKING
+    if len(candidate) > 2_000 and len(candidate.split()) > 2_000:
+        yield LONG
+    sentences = Counter(" ".join(part.lower().split()) for part in re.split(r"[.!?]\s|\n", f"{candidate} "))
+    if any(count >= 3 and " " in sentence for sentence, count in sentences.items()):
+        yield REPEATED
+    if _OPEN_END.fullmatch(reference, _last_word(reference)):
+        yield CUT
+
+
+def _last_word(text: str) -> int:
+    """Return where the last word of a text begins, or its comma."""
+    text = text.rstrip()
+    return len(text) - 1 if text.endswith(",") else max(text.rfind(" "), text.rfind("\n")) + 1
 
 
 def of_rules(reference: str, candidate: str) -> Iterator[str]:
-    """The cautions of a pair for what reads findings by rules; an empty text has its own."""
+    """Yield the cautions of a pair for what reads findings by rules; an empty text has its own."""
+    from radeval_lib.rules.reader import coverage, read
+
     sides = ((reference, UNREAD_REFERENCE), (candidate, UNREAD_CANDIDATE))
     filled = [(coverage(text), unread) for text, unread in sides if text.strip()]
-    for found, unread in filled:
-        if len(found.unread) == len(found.statements):
+    for covered, unread in filled:
+        if len(covered.unread) == len(covered.statements):
             yield unread
-        elif found.share is not None and found.share < RELIABLE:
+        elif covered.share is not None and covered.share < RELIABLE:
             yield LITTLE
-    if any(_left_weight(found) for found, _ in filled):
+    if any(set(part.kinds) - {"word"} for covered, _ in filled for part in covered.in_part):
         yield IN_PART
-    for remark in dict.fromkeys(remark for found, _ in filled for remark in found.remarks):
+    for remark in dict.fromkeys(remark for covered, _ in filled for remark in covered.remarks):
         # The other remarks quote a word, which explanations without texts must not repeat.
         yield remark if remark.startswith(NOT_READ) else OTHERWISE
-
-
-def _left_weight(found: Coverage) -> bool:
-    """Whether a word of degree, side, size, place, negation or change was left."""
-    return any(set(one.kinds) - {"word"} for one in found.in_part)
+    findings = read(candidate).findings
+    denied = {finding.observation for finding in findings if finding.outright}
+    if any(finding.presence == "present" and finding.observation in denied for finding in findings):
+        yield CONTRADICTED
 
 
 class Cautions:
@@ -98,74 +138,96 @@ class Cautions:
         self._doubtful: Counter[tuple[str, str]] = Counter()  # pairs with any, by system and metric
         self._silent: Counter[tuple[str, str]] = Counter()
         self._texts: dict[str, tuple[array[int], array[int]]] = {}  # hashes of candidates and of pairs
+        self._ids = array("q")  # hashes
+
+    def add_id(self, name: object) -> None:
+        """Add what a row is called."""
+        self._ids.append(hash(str(name)))
 
     def add(
         self, system: str, row: int, pair: tuple[str, str], of_metrics: Mapping[str, Iterable[str]]
     ) -> list[str]:
-        """Add a pair, with what metrics caution of it; returns its cautions, those of metrics named."""
+        """Add a pair, with the cautions of metrics; return all its cautions, those of metrics named."""
         common, shown = list(of_texts(*pair)), []
         self._pairs[system] += 1
         hashes = self._texts.setdefault(system, (array("q"), array("q")))
         for kept, text in zip(hashes, (pair[1], pair), strict=True):
             kept.append(hash(text))
-        for what in common:
-            self._rows.setdefault((system, "", what), Rows()).add(row)
-            shown.append(what)
+        for caution in common:
+            self._rows.setdefault((system, "", caution), Rows()).add(row)
+            shown.append(caution)
         for metric in self.metrics:
-            own = [what for what in of_metrics.get(metric, ()) if what not in common]
-            for what in own:
-                self._rows.setdefault((system, metric, what), Rows()).add(row)
-                shown.append(f"{metric}: {what}")
-            self._doubtful[system, metric] += bool(common or own)
+            own = [caution for caution in dict.fromkeys(of_metrics.get(metric, ())) if caution not in common]
+            for caution in own:
+                self._rows.setdefault((system, metric, caution), Rows()).add(row)
+                shown.append(f"{metric}: {caution}")
+            self._doubtful[system, metric] += bool({*common, *own} - {EQUAL})
             self._silent[system, metric] += bool(SILENT.intersection((*common, *own)))
         return shown
 
     def lines(self) -> list[str]:
-        """The cautions in words, one per line: of whom, what, how many rows and which; a system without a
-        name is not named."""
-        found = [
-            _line(metric, system, f"{what}: {rows}") for (system, metric, what), rows in self._rows.items()
+        """Return the cautions in words, one per line: of which metrics and systems, what, how many rows and
+        which; a system without a name is not named, and a caution that all metrics have is given once."""
+        by_metric: dict[tuple[str, str, str], list[str]] = {}
+        for (system, metric, caution), rows in self._rows.items():
+            by_metric.setdefault((system, caution, str(rows)), []).append(metric)
+        lines = [
+            _line(", ".join(metrics), system, f"{caution}: {rows}")
+            for (system, caution, rows), metrics in by_metric.items()
         ]
         for system, hashes in self._texts.items():
-            found += [_line("", system, what) for what, _ in _of_system(*hashes)]
-        return found
+            lines += [_line("", system, caution) for caution, _ in _of_system(*hashes)]
+        for first, second in combinations(self._texts, 2):
+            if self._texts[first][0] == self._texts[second][0]:
+                lines.append(f"{first} and {second} have the same candidate in every row")
+        if again := _repeated(self._ids):
+            lines.append(f"an id that an earlier row has too: {again}")
+        return lines
 
     def of(self, system: str, metric: str) -> str:
-        """Why a system is not to be called better by a metric without more words; empty where it may."""
+        """Return why a system is not to be called better by a metric without more words; empty where it
+        may."""
         pairs = self._pairs[system]
         if not pairs:
             return ""
-        whole = " and ".join(what for what, count in _of_system(*self._texts[system]) if count > MOST * pairs)
+        whole = " and ".join(text for text, count in _of_system(*self._texts[system]) if count > MOST * pairs)
         if self._doubtful[system, metric] <= MOST * pairs:
             return whole
         mine = [
-            (rows.count, what)
-            for (owner, of_metric, what), rows in self._rows.items()
-            if owner == system and of_metric in ("", metric)
+            (rows.count, caution)
+            for (owner, of_metric, caution), rows in self._rows.items()
+            if owner == system and of_metric in ("", metric) and caution != EQUAL
         ]
-        parts = (f"in {count:,} of its {pairs:,} pairs {what}" for count, what in sorted(mine, reverse=True))
-        return " and ".join([*list(parts)[:2], *([whole] if whole else [])])
+        parts = [
+            f"in {count:,} of its {pairs:,} pairs {caution}" for count, caution in sorted(mine, reverse=True)
+        ]
+        return " and ".join([*parts[:2], *([whole] if whole else [])])
 
     def is_silent(self, system: str, metric: str) -> bool:
-        """Whether most candidates of a system say nothing that the metric could judge."""
+        """Return whether most candidates of a system say nothing that the metric could judge."""
         return self._silent[system, metric] > self._pairs[system] / 2
 
 
-def _line(metric: str, system: str, what: str) -> str:
-    return ": ".join(part for part in (metric, system, what) if part)
+def _line(metric: str, system: str, text: str) -> str:
+    return ": ".join(part for part in (metric, system, text) if part)
+
+
+def _repeated(hashes: array[int]) -> Rows | None:
+    """Return the rows whose hash an earlier row has; None where there is none."""
+    import numpy as np  # not above: a browser, where one pair is judged, has no numpy
+
+    _, first = np.unique(np.asarray(hashes), return_index=True)
+    again = np.delete(np.arange(1, len(hashes) + 1), first).tolist()
+    return Rows(len(again), again[:_SHOWN]) if again else None
 
 
 def _of_system(candidates: array[int], pairs: array[int]) -> Iterator[tuple[str, int]]:
-    """The cautions of all pairs of a system and how many pairs each is about, by the hashes of its candidates
-    and of its pairs."""
-    import numpy as np  # not above: a browser, where one pair is judged, has no numpy
+    """Yield the cautions of all pairs of a system and how many pairs each is about, by the hashes of its
+    candidates and of its pairs."""
+    import numpy as np
 
     most = int(np.unique(np.asarray(candidates), return_counts=True)[1].max())
     if len(candidates) >= _FEWEST and most >= _ALIKE * len(candidates):
         yield f"one text for {most:,} of {len(candidates):,} candidates", most
-    _, first = np.unique(np.asarray(pairs), return_index=True)
-    again = np.delete(np.arange(1, len(pairs) + 1), first).tolist()
-    repeated = Rows(len(again), again[:_SHOWN])
-    if repeated.count:
-        what = f"pairs that an earlier row has too, so that intervals may be too narrow: {repeated}"
-        yield what, repeated.count
+    if again := _repeated(pairs):
+        yield f"pairs that an earlier row has too, so that intervals may be too narrow: {again}", again.count

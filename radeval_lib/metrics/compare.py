@@ -3,44 +3,224 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Hashable, Mapping, Sequence
+import platform
+import re
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from itertools import chain
-from numbers import Integral
+from dataclasses import dataclass
+from itertools import combinations, pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+import pandas as pd
+from numpy.typing import NDArray
 
-from radeval_lib.errors import listed
-from radeval_lib.metrics.api import DEFAULT
-from radeval_lib.metrics.base import Metric, MetricError, Score
+from radeval_lib import provenance
+from radeval_lib.errors import listed, plain
+from radeval_lib.metrics.base import Metric, MetricError
 from radeval_lib.metrics.by_name import get
 from radeval_lib.metrics.cautions import Cautions
 from radeval_lib.metrics.choosing import Chosen, Wanted, choose, settings_by_name
-from radeval_lib.metrics.comparison import Comparison
-from radeval_lib.metrics.comparison_inputs import (
-    Inputs,
-    case_numbers,
-    inputs_of,
-    numbers_of,
-    rows_of,
-    table_of_files,
+from radeval_lib.metrics.error_profile import ErrorCounts, as_text, records
+from radeval_lib.metrics.pair_files import (
+    CANDIDATE,
+    CASES,
+    CONTEXT,
+    ID,
+    REFERENCE,
+    score_column,
+    system_of,
+    table,
 )
-from radeval_lib.metrics.error_profile import ErrorCounts
-from radeval_lib.metrics.pair_scores import by_metric, scored
-from radeval_lib.metrics.table_files import CANDIDATE, score_column
-from radeval_lib.metrics.verdicts import cautions_on_intervals, ranked, with_wilson
+from radeval_lib.metrics.scoring import DEFAULT, Evaluation, add_cautions, evaluate
+from radeval_lib.paths import REFERENCES
+from radeval_lib.stats.inputs import group_numbers
+from radeval_lib.stats.proportions import rule_of_three, wilson
+from radeval_lib.stats.resampling import mean_of_sums
+from radeval_lib.stats.system_comparison import LEVEL, compare_systems, significance_clusters
 
 if TYPE_CHECKING:
-    import pandas as pd
-
-    from radeval_lib.rules.lexicon.significance import Context
     from radeval_lib.stats.inputs import FloatArray, OfSums
 
 RESAMPLES = 10_000  # of the bootstrap, and of randomization tests
+FLOOR = ("floor: one text", "floor: shuffled")
+"""What is scored beside systems on request: the commonest reference for every row, and the reference of
+another row."""
 _LITTLE_DIVERSITY = 10  # as many times the sets of findings in the references are reported
+_NUMERIC = ("value", "difference", "low", "high", "p", "p_holm", "standardised")
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """How systems compare; as a text, and in a notebook, a table and a sentence for each metric.
+
+    Attributes
+    ----------
+    systems, pairs : as :func:`radeval_lib.stats.system_comparison.compare_systems` returns them; ``systems``
+        with the column ``cluster`` (Int64), from 1, the best: missing where a system is not ranked.
+    metrics : by name: ``value`` (``mean``, or ``corpus`` where the value of the corpus is not a mean) and,
+        unless scores were given, ``signature``, ``source`` (BibTeX key), ``better`` (``higher`` or
+        ``lower``), ``range``, ``models``, ``note`` (substitute models) and ``remark``.
+    left_out : of metrics that could not score, why.
+    cautions : what a reader should know of texts and intervals, with rows.
+    verdicts : by metric, what the tests come to, in a sentence. A system with cautions on more than one in
+        twenty of its pairs is called better only together with these; one most of whose candidates say
+        nothing that can be judged is not ranked.
+    profile : where the judge by rules scores, errors by kind and urgent findings found, as
+        :func:`radeval_lib.metrics.error_profile.profile` returns them; else empty.
+    rows : references; ``systems`` has the number of cases, which are fewer where several rows are of one.
+    resamples, seed : of the intervals and tests.
+    """
+
+    systems: pd.DataFrame
+    pairs: pd.DataFrame
+    metrics: dict[str, dict[str, Any]]
+    left_out: dict[str, str]
+    cautions: list[str]
+    verdicts: dict[str, str]
+    profile: pd.DataFrame
+    rows: int
+    resamples: int
+    seed: int
+
+    def __str__(self) -> str:
+        return self.text()
+
+    def _repr_html_(self) -> str:
+        """Return the table as HTML, and below it the sentences."""
+        notes = pd.DataFrame({"": [*self.verdicts.values(), *self._notes()]})
+        with pd.option_context("display.max_colwidth", None):
+            return self.table().to_html(index=False) + notes.to_html(index=False, header=False)
+
+    def text(self, *, every: bool = False) -> str:
+        """Return the table of systems, a sentence for each metric and cautions; with ``every`` also all pairs
+        of systems and the errors by kind."""
+        parts = [self.table().to_string(index=False), "\n".join(self.verdicts.values())]
+        if every and len(self.pairs):
+            parts.append(self.all_pairs().to_string(index=False))
+        if every and len(self.profile):
+            head = "Errors per 100 pairs and share of urgent findings found, by the judge by rules:"
+            parts.append(f"{head}\n{as_text(self.profile).to_string()}")
+        return "\n\n".join(filter(None, [*parts, "\n".join(self._notes())]))
+
+    def _notes(self) -> list[str]:
+        noted = [
+            (name, about.get(kind)) for kind in ("note", "remark") for name, about in self.metrics.items()
+        ]
+        return [
+            *(f"Note: {name}: {text}." for name, text in noted if text),
+            *(f"Caution: {caution}." for caution in self.cautions),
+            *(f"Left out: {name}: {why}" for name, why in self.left_out.items()),
+        ]
+
+    def table(self) -> pd.DataFrame:
+        """Return the systems by metric, the best first, with their clusters, as texts."""
+        shown = [
+            part.sort_values(
+                "value", ascending=self.metrics[str(name)].get("better") == "lower", kind="stable"
+            )
+            for name, part in self.systems.groupby("metric", sort=False)
+        ]
+        frame = self._as_texts(pd.concat(shown))
+        frame["cluster"] = frame["cluster"].astype(object).where(frame["cluster"].notna(), "–")
+        return frame[["metric", "cluster", "system", "value", "95 % interval", "cases"]]
+
+    def all_pairs(self) -> pd.DataFrame:
+        """Return every pair of systems, as texts."""
+        frame = self._as_texts(self.pairs).rename(columns={"p_holm": "p (Holm)"})
+        more = ["–" if pd.isna(number) else f"{number:,}" for number in frame.pop("more_cases")]
+        order = ["metric", "first", "second", "difference", "95 % interval", "p", "p (Holm)", "standardised"]
+        return frame[order].assign(**{"more cases for 80 % power": more})
+
+    def _as_texts(self, frame: pd.DataFrame) -> pd.DataFrame:
+        frame = frame.assign(metric=frame["metric"].map(self._label))
+        for name in frame.columns.intersection(_NUMERIC):
+            frame[name] = frame[name].map(lambda value: "–" if math.isnan(value) else f"{value:.4g}")
+        frame["95 % interval"] = frame.pop("low") + " to " + frame.pop("high")
+        return frame
+
+    def _is_lower_better(self, name: str) -> bool:
+        return self.metrics[name].get("better") == "lower"
+
+    def _label(self, name: str) -> str:
+        direction = ", lower is better" if self._is_lower_better(name) else ""
+        return f"{name} ({self.metrics[name]['value']}{direction})"
+
+    def methods(self) -> str:
+        """Return a paragraph for the methods section of a paper; sources as ``[@key]``, see
+        :meth:`references`."""
+        from radeval_lib.stats.p_values import is_enumerated
+
+        names = [name for name in dict.fromkeys(self.systems["system"]) if name not in FLOOR]
+        cases, comparisons = int(self.systems["cases"].iloc[0]), len(self.pairs)
+        of_cases = f" of {cases:,} cases, whose rows were kept together" if cases < self.rows else ""
+        text = (
+            f"{len(names)} system{'s' * (len(names) > 1)} ({', '.join(names)}) "
+            f"{'were' if len(names) > 1 else 'was'} scored on the same {self.rows:,} references{of_cases}: "
+            f"{'; '.join(map(self._method_of, self.metrics))}. Values have 95 % percentile bootstrap "
+            f"intervals over cases ({self.resamples:,} resamples, seed {self.seed}), widened for small "
+            "samples [@hesterberg2015bootstrap]. "
+        )
+        if comparisons:
+            exact = is_enumerated(cases, self.resamples)
+            ways = f"over all {2**cases:,} ways of exchanging their outputs (exact)" if exact else ""
+            drawn = f"with {self.resamples:,} random exchanges of their outputs, p = (b + 1)/(n + 1)"
+            holm = f"; p values were corrected over all {comparisons} comparisons [@holm1979]"
+            text += (
+                f"Pairs of systems were compared by two-sided paired randomization {ways or drawn} "
+                f"[@riezler2005pitfalls]{holm * (comparisons > 1)}. "
+            )
+        text += "Cases were taken as independent; systems' training seeds were not varied. "
+        packages = provenance.package_versions()
+        software = [f"{name} {packages[name]}" for name in self._packages() if name in packages]
+        return f"{text}Software: Python {platform.python_version()}, {', '.join(software)}."
+
+    def _method_of(self, name: str) -> str:
+        about = self.metrics[name]
+        details = [f"signature `{about['signature']}`" if "signature" in about else "scores as given"]
+        details += ["lower is better"] if self._is_lower_better(name) else []
+        details += ["value of the corpus from summed counts"] if about["value"] == "corpus" else []
+        details += [about["note"]] if about.get("note") else []
+        source = f" [@{about['source']}]" if about.get("source") else ""
+        return f"{name}{source} ({'; '.join(details)})"
+
+    def _packages(self) -> list[str]:
+        models = any(set(about.get("models", {})) - {"rules"} for about in self.metrics.values())
+        rouge = any(name.startswith("rouge") for name in self.metrics)
+        return [
+            "radeval-lib",
+            "numpy",
+            "scipy",
+            *["rouge-score"] * rouge,
+            *["torch", "transformers"] * models,
+        ]
+
+    def references(self) -> str:
+        """Return the BibTeX entries that :meth:`methods` cites."""
+        cited = re.findall(r"\[@(\w+)\]", self.methods())
+        entries = re.split(r"\n(?=@)", REFERENCES.read_text(encoding="utf-8"))
+        return "\n\n".join(
+            entry.strip() for entry in entries if re.split(r"[{,]", entry, maxsplit=2)[1] in cited
+        )
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return all of it as JSON has it; what has no number is null."""
+        return {
+            "systems": records(self.systems),
+            "pairs": records(self.pairs),
+            "metrics": self.metrics,
+            "left out": self.left_out,
+            "cautions": self.cautions,
+            "verdicts": self.verdicts,
+            "profile": records(self.profile),
+            "rows": self.rows,
+            "resamples": self.resamples,
+            "seed": self.seed,
+            "methods": self.methods(),
+            "references": self.references(),
+            **provenance.environment(),
+        }
 
 
 def compare(
@@ -48,33 +228,27 @@ def compare(
     systems: Mapping[str, Sequence[str]] | Mapping[str, str] | None = None,
     *,
     metrics: Wanted = (),
-    scores: Mapping[str, Mapping[str, ArrayLike]] | None = None,
-    cases: Sequence[Hashable] | None = None,
-    contexts: Sequence[Context | None] | None = None,
     resamples: int = RESAMPLES,
     seed: int = 0,
+    floor: bool = False,
 ) -> Comparison:
     """Compare systems on the same references: values with intervals, differences, tests.
 
-    Every distinct pair of texts is scored once. Rows are taken as independent, unless ``cases`` or a column
-    ``case`` or ``patient`` says which belong together: then cases are resampled, with all their rows.
+    Rows are taken as independent, unless a column ``case`` or ``patient`` says which belong together: then
+    cases are resampled, with all their rows. A single system gets its values with intervals.
 
     Parameters
     ----------
-    references : texts, of which there may be none where ``scores`` are given; or a pandas table with a column
-        ``reference``.
+    references : texts; or a pandas table with a column ``reference``. A table that has a column
+        ``<metric>:<system>`` for every system is not scored again: these scores count, and their mean. Its
+        columns ``age`` and ``indication`` are for the judge by rules.
     systems : by the name of each system, its candidates, one per reference; of a table, the name of a column
-        of candidates. Default, for a table: every column ``candidate:<system>``.
-    metrics : a name, names, or settings by name, as for :func:`radeval_lib.score`; default, unless ``scores``
-        are given: the errors that the judge by rules finds. A table that has a column ``<metric>:<system>``
-        for every system is not scored again: these scores count, and their mean.
-    scores : by metric and system, scores that there are already, shape (n,). With these, ``systems`` may be
-        left out.
-    cases : the case or patient of each row; of a table, default: its column ``case`` or ``patient``.
-    contexts : what is known of the patient of each row, for the judge by rules; of a table, default: what its
-        columns ``age`` and ``indication`` say.
+        of candidates. Default, for a table: every column ``candidate:<system>``, or ``candidate`` alone.
+    metrics : a name, names, or settings by name, as for :func:`radeval_lib.score`; default: the errors that
+        the judge by rules finds.
     resamples : of the bootstrap, and of the randomization test unless that can enumerate; at least 100.
     seed : of both; 0 or more.
+    floor : whether to score beside the systems, and not test, what takes no system (:data:`FLOOR`).
 
     Returns
     -------
@@ -83,9 +257,8 @@ def compare(
     Raises
     ------
     MetricError
-        If there are fewer than two systems or cases, numbers of rows differ, a score is not a finite number,
-        a column is not there, a metric or setting is unknown, no metric can score, or ``resamples`` or
-        ``seed`` is too small.
+        If there is no system or fewer than two cases, a score is not a finite number, a column is not there,
+        a metric or setting is unknown, no metric can score, or ``resamples`` or ``seed`` is too small.
 
     Example
     -------
@@ -94,170 +267,63 @@ def compare(
     >>> compare(references, systems, metrics="rouge_l").pairs[["first", "second", "p"]].values.tolist()
     [['a', 'b', 0.5]]
     """
-    from radeval_lib.stats.system_comparison import compare_systems
-
     for name, value, least in (("resamples", resamples, 100), ("seed", seed, 0)):
-        if not isinstance(value, Integral) or value < least:
+        if value < least:
             raise MetricError(f"{name} is {value}", name, f"Give a whole number, {least} or more.")
-    settings = settings_by_name(metrics or (() if scores else DEFAULT))
-    given = inputs_of(references, systems, scores or {}, cases, contexts, settings)
-    measured, pairs, left_out = _measure(given, settings)
-    rows = rows_of({name: one.tables for name, one in measured.items()}, given.references)
-    numbers = case_numbers(given.cases, rows)
-    if given.cases is not None:
-        measured = {name: one.by_case(numbers) for name, one in measured.items()}
-    tables = {name: one.tables for name, one in measured.items()}
-    values = {name: one.values for name, one in measured.items()}
-    of_systems, of_pairs = compare_systems(tables, values, resamples=resamples, seed=seed)
-    about = {name: one.about for name, one in measured.items()}
-    of_texts = _cautions(measured, pairs, given.systems, rows)
-    of_systems, verdicts = ranked(with_wilson(of_systems, about, tables), of_pairs, about, of_texts)
-    diversity, of_findings = _diversity(pairs, given.systems, rows)
-    cautions = [*of_texts.lines(), *of_findings]
-    for name, by_system in tables.items():
-        cautions += cautions_on_intervals(name, by_system, mean=about[name]["value"] == "mean")
-    profile = _errors(measured, given.systems, numbers).profile(resamples=resamples, seed=seed)
-    return Comparison(
-        of_systems, of_pairs, about, left_out, cautions, verdicts, profile, diversity, rows, resamples, seed
-    )
-
-
-def _measure(
-    given: Inputs, settings: Mapping[str, Any]
-) -> tuple[dict[str, _Measured], list[tuple[str, str]], dict[str, str]]:
-    """Statistics by metric, those of scores that there are already first; the pairs of texts, where there are
-    any; and why a metric is left out."""
+    settings = settings_by_name(metrics or DEFAULT)
+    frame, columns = _table_of(references, systems, settings)
+    cases = _case_numbers(frame)
     measured = {
-        metric: _ready(metric, by_system, given.systems) for metric, by_system in given.scores.items()
+        metric: _given(metric, frame, columns)
+        for metric in settings
+        if any(f"{metric}:{system}" in frame for system in columns)
     }
-    pairs, left_out = list[tuple[str, str]](), dict[str, str]()
-    if wanted := {name: own for name, own in settings.items() if name not in given.scores}:
-        pairs, chosen = given.pairs(), choose(wanted)
-        of_pairs = None if given.contexts is None else [*given.contexts] * len(given.systems)
-        measured |= by_metric(chosen, lambda name: _measured(chosen, name, pairs, given.systems, of_pairs))
+    left_out, cautions, notes = dict[str, str](), Cautions(settings), list[str]()
+    profile = ErrorCounts()
+    wanted = {name: own for name, own in settings.items() if name not in measured}
+    texts = _texts(frame, columns, floor)
+    if wanted or texts is not None:
+        chosen = choose(wanted) if wanted else Chosen({}, {}, {})
+        if texts is None:
+            texts = frame  # whose lack of texts is reported
+        found = evaluate(texts, chosen.metrics, "references", counted=True)
+        chosen.leave_out(found.failed)
         left_out = chosen.left_out
-    elif given.references is not None and set(given.candidates) == set(given.systems):
-        pairs = given.pairs()
-    if not measured:
-        raise MetricError("nothing to compare by", "metrics", "Name a metric, or give scores.")
-    return measured, pairs, left_out
-
-
-def _cautions(
-    measured: Mapping[str, _Measured], pairs: list[tuple[str, str]], systems: list[str], rows: int
-) -> Cautions:
-    """What a reader should know of the texts."""
-    cautions = Cautions(measured)
-    for at, pair in enumerate(pairs):
-        noted = {name: one.pairs[at].cautions for name, one in measured.items() if one.pairs}
-        cautions.add(systems[at // rows], at % rows + 1, pair, noted)
-    return cautions
-
-
-def _errors(measured: Mapping[str, _Measured], systems: list[str], numbers: NDArray[np.intp]) -> ErrorCounts:
-    """The errors that the first metric which names errors finds, by the number of each row's case; none where
-    no metric does."""
-    errors = ErrorCounts()
-    counted = [one.pairs for one in measured.values() if one.pairs and one.pairs[0].errors]
-    for at, score in enumerate(counted[0] if counted else ()):
-        system, row = divmod(at, len(numbers))
-        errors.add(systems[system], int(numbers[row]), score.errors)
-    return errors
-
-
-def _diversity(pairs: list[tuple[str, str]], names: list[str], rows: int) -> tuple[pd.DataFrame, list[str]]:
-    """How many texts and sets of findings differ, and a caution for each system that states no finding, or
-    hardly a tenth of the references' sets."""
-    import pandas as pd
-
-    from radeval_lib.rules.reader.observations import NO_FINDING, label, positive
-
-    if not pairs:
-        return pd.DataFrame(columns=["system", "texts", "finding_sets"]), []
-    texts = {"references": [reference for reference, _ in pairs[:rows]]}
-    texts |= {
-        name: [candidate for _, candidate in pairs[place * rows : (place + 1) * rows]]
-        for place, name in enumerate(names)
-    }
-    stated = {text: positive(label(text)) - {NO_FINDING} for text in set(chain.from_iterable(texts.values()))}
-    findings = {name: [stated[text] for text in own] for name, own in texts.items()}
-    table = pd.DataFrame(
-        [(name, len(set(own)), len(set(findings[name]))) for name, own in texts.items()],
-        columns=["system", "texts", "finding_sets"],
+        names = [system_of(column) or CANDIDATE for column in found.columns]
+        measured |= {name: _measured(chosen, name, found, names) for name in chosen.metrics}
+        add_cautions(cautions, texts, found, without=FLOOR)
+        notes = _diversity(texts.drop(columns=[f"{CANDIDATE}:{name}" for name in FLOOR], errors="ignore"))
+        errors = next((found.scored[name].errors for name in chosen.metrics if found.scored[name].errors), [])
+        for at, counts in enumerate(errors):
+            row, place = divmod(at, len(names))
+            if names[place] not in FLOOR:
+                profile.add(names[place], int(cases[row]), counts)
+    tables = {name: _by_case(one.tables, cases) for name, one in measured.items()}
+    about = {name: one.about for name, one in measured.items()}
+    values = {name: one.value for name, one in measured.items()}
+    of_systems, of_pairs = compare_systems(tables, values, resamples=resamples, seed=seed)
+    if floor:
+        tested = {
+            name: {system: part for system, part in own.items() if system not in FLOOR}
+            for name, own in tables.items()
+        }
+        _, of_pairs = compare_systems(tested, values, resamples=resamples, seed=seed)
+    notes = [*cautions.lines(), *notes]
+    for name, own in tables.items():
+        notes += cautions_on_intervals(name, own, mean=about[name]["value"] == "mean")
+    clusters, verdicts = ranked(of_systems, of_pairs, about, cautions)
+    return Comparison(
+        with_wilson(of_systems.assign(cluster=clusters), about, tables),
+        of_pairs,
+        about,
+        left_out,
+        notes,
+        verdicts,
+        profile.profile(resamples=resamples, seed=seed),
+        len(frame),
+        resamples,
+        seed,
     )
-    known, most = sum(map(bool, findings["references"])), len(set(findings["references"]))
-    notes = []
-    for name in names if known else ():
-        sets = len(set(findings[name]))
-        if not any(findings[name]):
-            notes.append(f"{name} states no finding of the chest, where {known:,} of {rows:,} references do")
-        elif sets * _LITTLE_DIVERSITY <= most:
-            notes.append(f"{name} states {sets} different sets of findings, the references {most}")
-    return table, notes
-
-
-class _Measured(NamedTuple):
-    """Statistics of the cases by system, the value from their sums, and how they were made."""
-
-    tables: dict[str, FloatArray]
-    values: OfSums
-    about: dict[str, Any]
-    pairs: list[Score]
-
-    def by_case(self, place: NDArray[np.intp]) -> _Measured:
-        """With the statistics of each case summed, given the number of each row's case."""
-        tables = {}
-        for system, statistics in self.tables.items():
-            tables[system] = np.zeros((int(place.max()) + 1, statistics.shape[1]))
-            np.add.at(tables[system], place, statistics)
-        return self._replace(tables=tables)
-
-
-def _measured(
-    chosen: Chosen,
-    name: str,
-    pairs: list[tuple[str, str]],
-    systems: list[str],
-    contexts: list[Context | None] | None,
-) -> _Measured:
-    """What a metric finds for the pairs of one system after another."""
-    metric = chosen.metrics[name]
-    scores = scored(metric, pairs, contexts)
-    statistics, values = metric.corpus(scores)
-    about = {
-        "value": "mean" if type(metric).corpus is Metric.corpus else "corpus",
-        "signature": str(scores.signature),
-        "source": metric.citation,
-        "better": "higher" if metric.higher_is_better else "lower",
-        "range": _range(metric),
-        "models": dict(metric.signature().models),
-        "note": chosen.stand_ins.get(name, ""),
-    }
-    tables = dict(zip(systems, np.split(statistics, len(systems)), strict=True))
-    return _Measured(tables, values, about, scores.each(pairs, counted=True))
-
-
-def _range(metric: Metric | type[Metric]) -> list[float | None]:
-    """The ends of a metric's scale as JSON has them."""
-    return [end if math.isfinite(end) else None for end in metric.range]
-
-
-def _ready(metric: str, by_system: Mapping[str, ArrayLike], systems: list[str]) -> _Measured:
-    """Scores that are there already, of every system."""
-    from radeval_lib.stats.resampling import mean_of_sums
-
-    if set(by_system) != set(systems):
-        remedy = f"Give those of {listed(systems)}."
-        raise MetricError(f"there are scores of {listed(by_system)} alone", metric, remedy)
-    tables = {}
-    for system in systems:
-        scores = numbers_of(by_system[system], score_column(metric, f"{CANDIDATE}:{system}"))
-        tables[system] = np.column_stack([scores, np.ones(len(scores))])
-    about: dict[str, Any] = {"value": "mean"}
-    with suppress(MetricError):  # a name of the user's own
-        known = get(metric)
-        about |= {"better": "higher" if known.higher_is_better else "lower", "range": _range(known)}
-    return _Measured(tables, mean_of_sums, about, [])
 
 
 def compare_files(
@@ -268,18 +334,330 @@ def compare_files(
     metrics: Wanted = (),
     resamples: int = RESAMPLES,
     seed: int = 0,
+    floor: bool = False,
 ) -> Comparison:
-    """Compare systems whose candidates stand in a file, CSV, TSV, JSON lines or Parquet, or in one for each
+    """Compare systems whose candidates are in a file, CSV, TSV, JSON lines or Parquet, or in one for each
     system.
 
     Parameters
     ----------
     systems : by the name of each system, its column of candidates or, where candidates come from a file of
         their own, nothing; default: every column ``candidate:<system>``.
-    candidates : by the name of a system, a file with as many rows in the same order and a column
-        ``candidate``, or columns ``<metric>`` as ``radbook score`` writes them. Where both files have a
-        column ``id`` or ``reference``, it must be the same.
-    metrics, resamples, seed : as for :func:`compare`.
+    candidates : by the name of a system, a file with a column ``candidate``, or columns ``<metric>`` as
+        ``radbook score`` writes them. Where both files have a column ``id``, rows are joined by it, else by
+        their position; any other column that both have must then say the same in every row.
+    metrics, resamples, seed, floor : as for :func:`compare`.
     """
-    frame, systems = table_of_files(path, systems, candidates or {}, settings_by_name(metrics))
-    return compare(frame, systems, metrics=metrics, resamples=resamples, seed=seed)
+    frame, files = table(Path(path)), dict(candidates or {})
+    named = dict(systems or {})
+    if not named and files and CANDIDATE in frame:
+        raise MetricError(
+            f"column {CANDIDATE!r}: whose?", Path(path).name, "Name it: --system NAME=candidate."
+        )
+    for name, other in files.items():
+        if name in named or f"{CANDIDATE}:{name}" in frame:
+            raise MetricError(f"two systems are called {name!r}", "candidates", "Rename one.")
+        theirs = _joined(frame, table(Path(other)), Path(path).name, Path(other).name)
+        kept = {
+            CANDIDATE: f"{CANDIDATE}:{name}",
+            **{one: f"{one}:{name}" for one in settings_by_name(metrics)},
+        }
+        columns = {new: theirs[old].tolist() for old, new in kept.items() if old in theirs}
+        if not columns:
+            remedy = f"Columns: {listed(map(str, theirs.columns))}."
+            raise MetricError(f"no column {CANDIDATE!r}", Path(other).name, remedy)
+        frame = frame.assign(**columns)
+        if named:
+            named[name] = f"{CANDIDATE}:{name}"
+    return compare(frame, named or None, metrics=metrics, resamples=resamples, seed=seed, floor=floor)
+
+
+def _joined(frame: pd.DataFrame, theirs: pd.DataFrame, ours: str, where: str) -> pd.DataFrame:
+    """Return the rows of another file in the order of ours."""
+    if len(theirs) != len(frame):
+        what = f"{len(theirs)} rows, but {ours} has {len(frame)}"
+        raise MetricError(what, where, "Give a row for each.")
+    if ID in frame and ID in theirs:
+        # As texts: a number of JSON lines is one of CSV too.
+        own, other = frame[ID].map(str), theirs[ID].map(str)
+        if own.duplicated().any() or set(own) != set(other):
+            doubled = own.duplicated().any() or other.duplicated().any()
+            what = f"column {ID!r} names a row twice" if doubled else f"other ids than {ours} has"
+            raise MetricError(what, where, "Give every row an id of its own, the same in all files.")
+        theirs = theirs.set_axis(other).loc[own].reset_index(drop=True)
+    for name in frame.columns.intersection(theirs.columns).difference([CANDIDATE, ID]):
+        differs = (frame[name].map(str) != theirs[name].map(str)).to_numpy()
+        if differs.any():
+            what = f"column {plain(str(name), 30)!r} is not that of {ours}"
+            remedy = "Put the rows in the same order, give both files a column `id`, or rename the column."
+            raise MetricError(what, f"{where}, row {int(differs.argmax()) + 1}", remedy)
+    return theirs
+
+
+def _table_of(
+    references: Sequence[str] | pd.DataFrame, systems: Mapping[str, Any] | None, metrics: Iterable[str]
+) -> tuple[pd.DataFrame, dict[str, str]]:
+    """Return the table, and by system its column of candidates."""
+    if not isinstance(references, pd.DataFrame):
+        if not isinstance(systems, Mapping):
+            raise MetricError("no candidates by name", "systems", "Give {name: candidates}.")
+        for name, texts in systems.items():
+            if len(texts) != len(references):
+                what = f"{len(texts)} candidates of {name!r} for {len(references)} references"
+                raise MetricError(what, "systems", "Give one for each.")
+        columns = {f"{CANDIDATE}:{name}": list(texts) for name, texts in systems.items()}
+        references = pd.DataFrame({REFERENCE: list(references), **columns}, dtype=object)
+        systems = None
+    frame, names = references, [str(name) for name in references.columns]
+    if len(set(names)) < len(names):
+        raise MetricError("two columns have one name", "references", "Rename one.")
+    heads = (f"{CANDIDATE}:", *(f"{metric}:" for metric in metrics))
+    found = dict.fromkeys(name.partition(":")[2] for name in names if name.startswith(heads))
+    by_default = {name: f"{CANDIDATE}:{name}" for name in found} or (
+        {CANDIDATE: CANDIDATE} if CANDIDATE in names else {}
+    )
+    columns = dict(systems or by_default)
+    shown = listed(name for name in names if re.fullmatch(r"[\w.:-]{1,30}", name))
+    hint = f"Name each column of candidates: --system NAME=COLUMN. Columns: {shown}."
+    if not columns:
+        raise MetricError("no system", "systems", hint)
+    for name, column in columns.items():
+        if not isinstance(name, str) or plain(name, 80) != name or name in FLOOR:
+            raise MetricError(
+                f"{name!r} is not a name for a table", "systems", "Give a short text that prints."
+            )
+        scored = any(f"{metric}:{name}" in names for metric in metrics)
+        if column not in names and not (scored and column == f"{CANDIDATE}:{name}"):
+            raise MetricError(f"no column {plain(str(column), 40)!r}", "systems", hint)
+    return frame.reset_index(drop=True), columns
+
+
+def _case_numbers(frame: pd.DataFrame) -> NDArray[np.intp]:
+    """Return the number of each row's case, from 0 in order of appearance, shape (rows,)."""
+    column = next((name for name in CASES if name in frame), None)
+    cases: list[Hashable] = list(range(len(frame)) if column is None else frame[column])
+    for row, case in enumerate(cases, start=1):
+        if pd.isna(case) or not str(case).strip():  # type: ignore[call-overload]
+            remedy = "Name the case of every row, or leave the column out."
+            raise MetricError("no case", f"column {column!r}, row {row}", remedy)
+    numbers = group_numbers("cases", cases, len(frame))
+    if (count := len(np.unique(numbers))) < 2:
+        raise MetricError(f"{count} case(s)", "references", "Give at least two, better more.")
+    return numbers
+
+
+def _texts(frame: pd.DataFrame, columns: Mapping[str, str], floor: bool) -> pd.DataFrame | None:
+    """Return a table with a column ``candidate:<system>`` for each system, and for each of :data:`FLOOR`
+    where these are asked for; None where a text is missing."""
+    if REFERENCE not in frame or not set(columns.values()) <= set(frame.columns):
+        return None
+    kept = [name for name in (ID, *CONTEXT) if name in frame]
+    texts = frame[[REFERENCE, *kept]].assign(
+        **{f"{CANDIDATE}:{system}": frame[column] for system, column in columns.items()}
+    )
+    if floor:
+        references = list(frame[REFERENCE])
+        texts[f"{CANDIDATE}:{FLOOR[0]}"] = max(references, key=references.count)
+        texts[f"{CANDIDATE}:{FLOOR[1]}"] = references[1:] + references[:1]
+    return texts
+
+
+def _diversity(texts: pd.DataFrame) -> list[str]:
+    """Return a caution for each system that states no finding, or hardly a tenth of the references' sets."""
+    from radeval_lib.rules.reader.observations import NO_FINDING, label, positive
+
+    columns = {name: texts[name].tolist() for name in texts if str(name).startswith((REFERENCE, CANDIDATE))}
+    distinct = {text for column in columns.values() for text in column}
+    stated = {text: positive(label(text)) - {NO_FINDING} for text in distinct}
+    sets = {system_of(name): [stated[text] for text in column] for name, column in columns.items()}
+    own = sets.pop(REFERENCE)
+    known, rows, notes = sum(map(bool, own)), len(own), []
+    for name, findings in sets.items() if known else ():
+        if not any(findings):
+            notes.append(f"{name} states no finding of the chest, where {known:,} of {rows:,} references do")
+        elif len(set(findings)) * _LITTLE_DIVERSITY <= len(set(own)):
+            count = len(set(findings))
+            notes.append(f"{name} states {count} different sets of findings, the references {len(set(own))}")
+    return notes
+
+
+class _Measured(NamedTuple):
+    """Statistics of the rows by system, the value from their sums, and how they were made."""
+
+    tables: dict[str, FloatArray]
+    value: OfSums
+    about: dict[str, Any]
+
+
+def _by_case(tables: Mapping[str, FloatArray], numbers: NDArray[np.intp]) -> dict[str, FloatArray]:
+    """Return the sums of statistics over the rows of each case, given the number of each row's case."""
+    summed = {}
+    for system, statistics in tables.items():
+        summed[system] = np.zeros((int(numbers.max()) + 1, statistics.shape[1]))
+        np.add.at(summed[system], numbers, statistics)
+    return summed
+
+
+def _measured(chosen: Chosen, name: str, found: Evaluation, systems: list[str]) -> _Measured:
+    """Return what a metric finds for the pairs of each system."""
+    metric, scores = chosen.metrics[name], found.scored[name].scores
+    assert scores is not None
+    statistics, value = metric.corpus(scores)
+    of_corpus = bool(metric.corpus_variant)
+    signature = metric.signature(in_context=found.in_context, of_corpus=of_corpus)
+    about = {
+        "value": "corpus" if of_corpus else "mean",
+        "signature": str(signature),
+        "source": metric.citation,
+        **_direction(metric),
+        "models": dict(signature.models),
+        "note": chosen.stand_ins.get(name, ""),
+        "remark": metric.remark,
+    }
+    tables = {system: statistics[place :: len(systems)] for place, system in enumerate(systems)}
+    return _Measured(tables, value, about)
+
+
+def _direction(metric: Metric | type[Metric]) -> dict[str, Any]:
+    ends = [end if math.isfinite(end) else None for end in metric.range]
+    return {"better": "higher" if metric.higher_is_better else "lower", "range": ends}
+
+
+def _given(metric: str, frame: pd.DataFrame, columns: Mapping[str, str]) -> _Measured:
+    """Return scores that are there already, of every system."""
+    tables = {}
+    for system in columns:
+        column = score_column(metric, f"{CANDIDATE}:{system}")
+        if column not in frame:
+            raise MetricError(
+                f"no column {plain(column, 60)!r}", "references", "Give scores of every system."
+            )
+        numbers = pd.to_numeric(frame[column], errors="coerce").to_numpy(np.float64)
+        if (bad := ~np.isfinite(numbers)).any():
+            where = f"column {plain(column, 60)!r}, row {int(bad.argmax()) + 1}"
+            remedy = "Give a finite number in every row, or leave the row out."
+            raise MetricError("the score is missing, or no finite number", where, remedy)
+        tables[system] = np.column_stack([numbers, np.ones(len(numbers))])
+    about: dict[str, Any] = {"value": "mean"}
+    with suppress(MetricError):  # a name of the user's own
+        about |= _direction(get(metric))
+    return _Measured(tables, mean_of_sums, about)
+
+
+def cautions_on_intervals(metric: str, tables: Mapping[str, FloatArray], *, mean: bool) -> Iterator[str]:
+    """Yield a caution for each system of which most cases have the same score, and fewer than ten another (a
+    rule of thumb), with the rule of three (Hanley and Lippman-Hand 1983) where all cases score alike.
+
+    Parameters
+    ----------
+    metric : its name, with which each caution begins.
+    tables : statistics by system, each of shape (cases, statistics).
+    mean : whether statistics are sums and counts of scores, which a case may have several of.
+    """
+    for system, statistics in tables.items():
+        count = len(statistics)
+        scores = statistics[:, :1] / statistics[:, 1:] if mean else statistics
+        same = int(np.unique(scores, axis=0, return_counts=True)[1].max())
+        if same == count:
+            bound = f"at most {rule_of_three(count):.2g} of all cases score otherwise (95 %, 3/{count:,})"
+            yield f"{metric}: all {count:,} cases of {system} have the same score: {bound}"
+        elif count - same < min(10, same):
+            what = f"{same:,} of {count:,} cases of {system} have the same score"
+            yield f"{metric}: {what}; the interval may be too narrow"
+
+
+def with_wilson(
+    systems: pd.DataFrame,
+    about: Mapping[str, Mapping[str, Any]],
+    tables: Mapping[str, Mapping[str, FloatArray]],
+) -> pd.DataFrame:
+    """Return the table with Wilson's interval where every case scores 0, or every case 1, by a metric from 0
+    to 1; the bootstrap's has no width there."""
+    systems = systems.copy()
+    for at, row in systems.iterrows():
+        metric, count = row["metric"], int(row["cases"])
+        share = about[metric].get("range") == [0.0, 1.0] and about[metric]["value"] == "mean"
+        statistics = tables[metric][row["system"]]
+        for end in (0.0, 1.0) if share else ():
+            if (statistics[:, 0] == end * statistics[:, 1]).all():
+                systems.loc[at, ["low", "high"]] = wilson(int(end * count), count)
+    return systems
+
+
+class _Test(NamedTuple):
+    """A test of two systems; the difference is of the first minus the second."""
+
+    difference: float
+    low: float
+    high: float
+    p: float
+    p_holm: float
+
+
+def ranked(
+    systems: pd.DataFrame, pairs: pd.DataFrame, about: Mapping[str, Mapping[str, Any]], cautions: Cautions
+) -> tuple[pd.api.extensions.ExtensionArray, dict[str, str]]:
+    """Return the cluster of each row of ``systems``, and by metric a sentence on what the tests come to.
+
+    Parameters
+    ----------
+    systems, pairs : as :func:`radeval_lib.stats.system_comparison.compare_systems` returns them.
+    about : by metric, as of :class:`Comparison`.
+    cautions : those of the pairs that were scored, which are told beside a difference. A system that they
+        call silent is in no cluster.
+
+    Returns
+    -------
+    clusters : Int64, from 1, the best; missing where a system is not ranked.
+    sentences : with the differences between neighbours in different clusters or, where all are in one, of the
+        pair with the smallest p that differs; and each system that is not ranked.
+    """
+    clusters, sentences = dict[tuple[str, str], int](), dict[str, str]()
+    for metric, own in systems.groupby("metric", sort=False):
+        name, values = str(metric), own.set_index("system")["value"]
+        tests = dict[tuple[str, str], _Test]()
+        for row in pairs[pairs["metric"] == name].itertuples():
+            tests[row.first, row.second] = _Test(row.difference, row.low, row.high, row.p, row.p_holm)
+            tests[row.second, row.first] = _Test(-row.difference, -row.high, -row.low, row.p, row.p_holm)
+        best_first = values.sort_values(ascending=about[name].get("better") == "lower", kind="stable").index
+        best_first = [system for system in best_first if system not in FLOOR]
+        order = [system for system in best_first if not cautions.is_silent(system, name)]
+        differ = {pair: test.p_holm < LEVEL for pair, test in tests.items()}
+        numbers = significance_clusters(order, lambda one, two: differ[one, two])  # noqa: B023
+        clusters |= {(name, system): number for system, number in zip(order, numbers, strict=True)}
+        apart = [pair for pair in combinations(order, 2) if differ[pair]]
+        steps = zip(pairwise(order), pairwise(numbers), strict=True)
+        shown = [pair for pair, (above, below) in steps if below > above]
+        if not shown and apart:
+            shown = [min(apart, key=lambda pair: (tests[pair].p, -abs(tests[pair].difference)))]
+        parts = [_difference(name, about[name], tests[pair], pair, values, cautions) for pair in shown]
+        if len(order) > 1 and not apart:
+            parts.append("no difference between systems is established after correction")
+        parts += [
+            f"{system} is not ranked, because {cautions.of(system, name)}"
+            for system in best_first
+            if system not in order
+        ]
+        if parts:
+            sentences[name] = f"{name}: {'; '.join(parts)}."
+    found = [clusters.get(key) for key in zip(systems["metric"], systems["system"], strict=True)]
+    return pd.array(found, dtype="Int64"), sentences
+
+
+def _difference(
+    metric: str,
+    about: Mapping[str, Any],
+    test: _Test,
+    pair: tuple[str, str],
+    values: pd.Series[float],
+    cautions: Cautions,
+) -> str:
+    """Return a difference in words, with the cautions of both systems."""
+    first, second = pair
+    verb = "is better than" if "better" in about else "scores higher than"
+    low, high = sorted((test.low, test.high)) if test.difference >= 0 else sorted((-test.high, -test.low))
+    numbers = f"{values[first]:.3g} against {values[second]:.3g}"
+    numbers += f", a difference of {abs(test.difference):.3g} [{low:.3g}, {high:.3g}]"
+    why = [f"for {name}, {text}" for name in pair if (text := cautions.of(name, metric))]
+    but = f", but {'; '.join(why)}" if why else ""
+    return f"{first} {verb} {second} ({numbers}, p = {test.p_holm:.2g}){but}"

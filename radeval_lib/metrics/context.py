@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Container, Mapping
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from radeval_lib.errors import plain
 from radeval_lib.metrics.base import MetricError
+from radeval_lib.metrics.pair_files import CONTEXT
 from radeval_lib.rules.lexicon.significance import Context
 
 if TYPE_CHECKING:
     import pandas as pd
 
-AGE, INDICATION = "age", "indication"
+AGE, INDICATION = CONTEXT
 # What stands for nothing: an empty cell, "___" and "XXXX" of de-identified texts, "NaT", "n/a".
 _NONE = re.compile(r"(?i)|_+|-+|x{3,}|nan|nat|<na>|n/a|none|null|unknown")
 # 45, 045Y, ">89", "90+", "6 months", "2.5 y".
@@ -21,13 +22,8 @@ _AGE = re.compile(r"(?i)>?\s*(\d{1,3}(?:\.\d+)?)\s*(y|yo|years?|m|months?|w|week
 _PER_YEAR = {"y": 1.0, "m": 12.0, "w": 365.25 / 7, "d": 365.25}
 
 
-def has_context(columns: Container[str]) -> bool:
-    """Whether a table has one of the columns."""
-    return AGE in columns or INDICATION in columns
-
-
 def context_of(row: Mapping[str, Any], where: str) -> Context | None:
-    """The context that a row gives; None where both are empty or marked as unknown.
+    """Return the context that a row gives; None where both are empty or marked as unknown.
 
     An age is a number of years, or a number with a unit (``045Y`` as DICOM has it, ``6 months``), or
     the least of a range without an end (``90+``, ``>89``).
@@ -43,12 +39,14 @@ def context_of(row: Mapping[str, Any], where: str) -> Context | None:
     return Context(_years(age, where) if age else None, indication)
 
 
-def contexts_of(table: pd.DataFrame) -> list[Context | None] | None:
-    """The context of each row of a table; None where it has neither column."""
-    if not has_context(table):
+def contexts_of(table: pd.DataFrame, where: str, start: int = 1) -> list[Context | None] | None:
+    """Return the context of each row of a table, whose first row is number ``start``; None where it has
+    neither column."""
+    columns = [name for name in CONTEXT if name in table]
+    if not columns:
         return None
-    kept = table[[name for name in (AGE, INDICATION) if name in table]]
-    return [context_of(row, f"row {at}") for at, row in enumerate(kept.to_dict("records"), start=1)]
+    rows = enumerate(table[columns].to_dict("records"), start)
+    return [context_of(row, f"{where}, row {number}") for number, row in rows]
 
 
 def _text(value: Any) -> str:

@@ -123,13 +123,6 @@ class _ByRules(Metric):
     def reads_context(self) -> bool:
         return True
 
-    def error_counts(
-        self, reference: str, candidate: str, detail: Any, context: Context | None
-    ) -> Sequence[int]:
-        from radeval_lib.metrics.error_profile import error_counts
-
-        return error_counts(reference, candidate, detail, context)
-
     def _score_pairs(self, pairs: Sequence[tuple[str, str]]) -> Iterable[tuple[float, Any]]:
         return self._score_in_context(list(pairs), [None] * len(pairs))
 

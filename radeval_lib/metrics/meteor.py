@@ -63,7 +63,6 @@ class Meteor(Metric):
     wordnet: str | None = None
 
     def __post_init__(self) -> None:
-        super().__post_init__()
         self._synonyms: Any = _NoSynonyms()
         if self.wordnet is not None:
             if not (Path(self.wordnet) / "data.noun").is_file():

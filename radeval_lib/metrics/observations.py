@@ -37,7 +37,6 @@ class ObservationF1(Metric):
     labels: int = 14
 
     def __post_init__(self) -> None:
-        super().__post_init__()
         if self.labels not in (5, 14):
             raise MetricError(f"labels must be 14 or 5, not {self.labels}", "observations")
         self._kept = frozenset(observations() if self.labels == 14 else FIVE)

@@ -113,7 +113,6 @@ class RadCliQ(Metric):
     device: str = "auto"
 
     def __post_init__(self) -> None:
-        super().__post_init__()
         if self.baseline is None:
             released = (self.encoder, self.layer) == ("distilroberta-base", 5)
             self.baseline = DISTILROBERTA_BASELINE if released else 0.0

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from itertools import accumulate
-from typing import Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
-from radeval_lib.rules.report_text.words import Span
+if TYPE_CHECKING:
+    from radeval_lib.rules.report_text.words import Span
 
 Kind = Literal["error", "matched", "unmatched"]
 
@@ -44,11 +45,6 @@ class Reason(NamedTuple):
     credit: float | None = None
     reference: Span | None = None
     candidate: Span | None = None
-
-    @classmethod
-    def of(cls, fields: list[Any]) -> Reason:
-        """From its fields as JSON has them."""
-        return cls(*fields[:-2], *(None if span is None else tuple(span) for span in fields[-2:]))
 
 
 def _mover(seen: str, given: str) -> Callable[[Span | None], Span | None]:

@@ -9,18 +9,25 @@ import base64
 import hashlib
 import heapq
 import json
+import math
 from array import array
 from collections.abc import Mapping
+from functools import lru_cache
+from itertools import chain
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
+
+import numpy as np
 
 from radeval_lib.metrics.base import Metric
 from radeval_lib.metrics.cautions import RELIABLE
 from radeval_lib.metrics.error_profile import as_text
 from radeval_lib.metrics.marks import Highlight, Segment, mark_kind, segments
-from radeval_lib.metrics.score_charts import QUANTILES, chart, reference_scores
-from radeval_lib.metrics.table_files import score_column
+from radeval_lib.metrics.pair_files import score_column
 
+REFERENCE_SCORES = Path(__file__).with_name("reference_scores.json")
+QUANTILES = (0.1, 0.25, 0.5, 0.75, 0.9)
+_LEFT, _WIDTH, _ROW = 150, 194, 22  # of a drawing: where its scale begins, how wide it is, and a row's height
 MOST_PAIRS = 1_000
 """More pairs make a page that a telephone cannot show; those with the worst scores are kept."""
 
@@ -36,31 +43,22 @@ class ScorePage:
         self._total = 0
         self._worst: list[tuple[float, int, str, tuple[str, str]]] = []  # a heap, the least bad on top
 
-    def add(
-        self,
-        texts: tuple[str, str],
-        column: str,
-        scores: Mapping[str, float],
-        explanation: str,
-        metrics: Mapping[str, Metric],
-    ) -> None:
+    def add(self, texts: tuple[str, str], record: Mapping[str, Any], metrics: Mapping[str, Metric]) -> None:
         """Take a pair.
 
         Parameters
         ----------
         texts : reference and candidate.
-        column : the column of its candidate.
-        scores : by metric; the first of ``metrics`` decides which pairs are worst.
-        explanation : :meth:`radeval_lib.metrics.pair_scores.ScoredPair.explained` as JSON.
-        metrics : those that score, by name.
+        record : what is reported of the pair, as ``radbook score --explain`` writes it.
+        metrics : those that score, by name; the first decides which pairs are worst.
         """
-        for name, value in scores.items():
-            self._scores.setdefault(score_column(name, column), array("d")).append(value)
+        for name, value in record["scores"].items():
+            self._scores.setdefault(score_column(name, record["candidate"]), array("d")).append(value)
         name, metric = next(iter(metrics.items()))
-        badness = -scores[name] if metric.higher_is_better else scores[name]
+        badness = -metric.sign() * record["scores"][name]
         self._total += 1
         keep = heapq.heappush if len(self._worst) < MOST_PAIRS else heapq.heappushpop
-        keep(self._worst, (badness, -self._total, explanation, texts))
+        keep(self._worst, (badness, -self._total, json.dumps(record, default=str), texts))
 
     def write(self, path: Path, metrics: Mapping[str, Metric], **about: Any) -> None:
         """Write the page; ``about`` is what the template shows beside scores and pairs."""
@@ -164,3 +162,63 @@ def environment(folder: Path) -> Any:
         lstrip_blocks=True,
         undefined=StrictUndefined,
     )
+
+
+class ChartRow(NamedTuple):
+    """A line of a drawing: quantiles of scores, as numbers and as places on the scale."""
+
+    label: str
+    pairs: int
+    own: bool
+    values: list[str]
+    places: list[float]
+    y: int
+
+
+class Chart(NamedTuple):
+    """How a metric's scores lie, and those of pairs of known quality where they are known."""
+
+    name: str
+    title: str
+    better: str
+    rows: list[ChartRow]
+    ticks: list[tuple[str, float]]
+    height: int
+    compared: bool
+
+
+def chart(name: str, metric: Metric, scores: Mapping[str, array[float]]) -> Chart:
+    """Return the drawing of one metric; ``scores`` by column of every metric."""
+    own = {
+        f"yours, {column.removeprefix(name + ':')}" if column != name else "yours": values
+        for column, values in scores.items()
+        if column == name or column.startswith(f"{name}:")
+    }
+    held = reference_scores()
+    known = held["scores by signature"].get(metric.signature().comparable(), {})
+    rows = [(label, len(of), True, np.quantile(of, QUANTILES).tolist()) for label, of in own.items() if of]
+    rows += [(label, held["sets"][label], False, values) for label, values in known.items()]
+    drawn = chain.from_iterable(values for *_, values in rows)
+    ends = [0.0, *filter(math.isfinite, metric.range[1:]), *drawn]
+    low, high = min(ends), max(ends)
+    high = high if high > low else 1.0
+    return Chart(
+        name,
+        metric.title or name,
+        "higher is better" if metric.higher_is_better else "lower is better",
+        [
+            ChartRow(label, pairs, is_own, [f"{value:.3g}" for value in values],
+                [round(_LEFT + _WIDTH * (value - low) / (high - low), 1) for value in values],
+                _ROW * place + _ROW // 2)
+            for place, (label, pairs, is_own, values) in enumerate(rows)
+        ],
+        [(f"{low + share * (high - low):.3g}", _LEFT + share * _WIDTH) for share in (0.0, 0.5, 1.0)],
+        _ROW * len(rows),
+        bool(known),
+    )  # fmt: skip
+
+
+@lru_cache(maxsize=1)
+def reference_scores() -> dict[str, Any]:
+    """Return what ``workflow/reference_scores.py`` wrote."""
+    return dict(json.loads(REFERENCE_SCORES.read_text(encoding="utf-8")))

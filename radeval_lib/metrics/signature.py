@@ -32,10 +32,9 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
 from typing import Any, cast
-from urllib.parse import quote, unquote
+from urllib.parse import quote
 
 from radeval_lib import checksums
-from radeval_lib.errors import RadevalError
 
 _SAFE = ":/@+,.-_~()[]<>=#*"
 _WORDS = {True: "yes", False: "no", None: "none"}
@@ -44,10 +43,6 @@ UNKNOWN = "unknown"
 FRONT_DOOR = ("plain-characters", "sections", "statements")
 """What :mod:`radeval_lib.rules.report_text` does to a text, for the signature of what reads through it."""
 _DIGITS = 12  # of the SHA-256, or commit, of a model
-
-
-class SignatureError(RadevalError):
-    """A text that is not a signature of a score."""
 
 
 @dataclass(frozen=True)
@@ -83,28 +78,14 @@ class Signature:
     def __hash__(self) -> int:
         return hash(str(self))
 
-    @classmethod
-    def parse(cls, line: str) -> Signature:
-        """The signature that a line is; a :class:`SignatureError` where it is none."""
-        keys, signs, values = zip(*(part.partition(":") for part in line.split("|")), strict=True)
-        complete = keys[:2] == ("metric", "variant") and keys[-2:] == ("text", "version")
-        if not complete or "" in signs or len(set(keys)) < len(keys):
-            what = f"{line!r} is not a signature"
-            raise SignatureError(what, "signature", "Write metric:NAME|variant:...|text:...|version:...")
-        metric, variant, *middle, text, version = map(unquote, values)
-        between = dict(zip(keys[2:-2], middle, strict=True))
-        models = {key.removeprefix(_MODEL): one for key, one in between.items() if key.startswith(_MODEL)}
-        settings = {key: one for key, one in between.items() if not key.startswith(_MODEL)}
-        return cls(metric, variant, settings, models, tuple(text.split("+")), version)
-
     def comparable(self) -> str:
-        """The line without versions and digits, for scores that differ in these alone."""
+        """Return the line without versions and digits, for scores that differ in these alone."""
         models = {role: model.rpartition("@")[0] or model for role, model in self.models.items()}
         return str(replace(self, models=models, version="any"))
 
 
 def setting_text(value: object) -> str:
-    """A setting as a signature has it."""
+    """Return a setting as a signature has it."""
     return (
         _WORDS[cast("bool | None", value)]
         if value is None or isinstance(value, bool)
@@ -113,7 +94,7 @@ def setting_text(value: object) -> str:
 
 
 def model_text(name: str) -> str:
-    """A model as a signature has it, by the name or folder that a metric was given."""
+    """Return a model as a signature has it, by the name or folder that a metric was given."""
     from radeval_lib.models.pretrained import ADDRESSES
 
     shown = name if name.startswith(ADDRESSES) or not Path(name).exists() else Path(name).name
@@ -121,14 +102,14 @@ def model_text(name: str) -> str:
 
 
 def rules_text() -> str:
-    """This library's rules for reading findings, as a signature has them."""
+    """Return this library's rules for reading findings as a signature has them."""
     from radeval_lib.models.pretrained import RULES
 
     return model_text(RULES)
 
 
 def _digits(name: str) -> str:
-    """What identifies a model's content, or :data:`UNKNOWN`."""
+    """Return what identifies a model's content, or :data:`UNKNOWN`."""
     from radeval_lib.errors import ModelError
     from radeval_lib.models.identity import checksum
     from radeval_lib.models.packaged import is_packaged
@@ -148,7 +129,7 @@ def _digits(name: str) -> str:
 
 
 def _commit(hub: str) -> str:
-    """The commit of a model in this machine's cache of the hub; its folder there has that name."""
+    """Return the commit of a model in this machine's cache of the hub; its folder there has that name."""
     try:
         from huggingface_hub import try_to_load_from_cache
         from huggingface_hub.errors import HFValidationError
@@ -165,10 +146,10 @@ def _commit(hub: str) -> str:
 
 @lru_cache(maxsize=1)
 def _rules_digest() -> str:
-    """SHA-256 of the lexicon, the reader of findings, the judge by rules and the observations."""
+    """Return the SHA-256 of the lexicon, the reader, the judge by rules and the observations."""
     library = Path(__file__).parents[1]  # not imported: a signature of another metric does not depend on them
-    folders = [library / name for name in ("report_text", "findings", "lexicon", "models/judges/rules")]
-    files = [path for folder in folders for path in folder.rglob("*") if path.suffix in (".py", ".yml")]
+    files = [path for path in (library / "rules").rglob("*") if path.suffix in (".py", ".yml")]
+    files = [path for path in files if path.parent.name != "generator"]
     files += Path(__file__).parent.glob("observations.*")
     named = sorted((f"{path.parent.name}/{path.name}", checksums.of_file(path)) for path in files)
-    return checksums.of_text("\n".join(" ".join(one) for one in named))
+    return checksums.of_text("\n".join(f"{name} {digest}" for name, digest in named))

@@ -95,7 +95,6 @@ class RaTEScore(Metric):
     cache: str | None = None
 
     def __post_init__(self) -> None:
-        super().__post_init__()
         changes = {one.name: getattr(self, one.name) for one in fields(Options)}
         self.options = options(self.preset, **changes)
         vars(self).update(asdict(self.options))  # what the preset decides
