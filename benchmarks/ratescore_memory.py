@@ -23,9 +23,9 @@ from radeval_lib.rules.generator import error_pairs
 _SCORE = """
 import json, resource, sys
 from pathlib import Path
-from radeval_lib.metrics import score_files
+from radeval_lib.metrics import score_file
 settings = json.loads(sys.argv[1])
-score_files.score_file({"ratescore": settings}, Path(sys.argv[2]), Path(sys.argv[3]))
+score_file({"ratescore": settings}, Path(sys.argv[2]), Path(sys.argv[3]))
 print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)
 """
 

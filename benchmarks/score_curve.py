@@ -24,13 +24,13 @@ from contextlib import suppress
 from itertools import count, islice
 from pathlib import Path
 
+import joblib
 import psutil
 import pyarrow
 from pyarrow import parquet
 
 from radeval_lib import data
 from radeval_lib.data import openi
-from radeval_lib.metrics.blocks import cores
 from radeval_lib.rules.report_text import statements
 
 
@@ -73,7 +73,7 @@ def main() -> None:
     )
     parser.add_argument("--input", type=Path, required=True)
     parser.add_argument("--pairs", type=int, nargs="+", default=[1_000, 10_000, 100_000, 1_000_000])
-    parser.add_argument("--workers", type=int, default=cores())
+    parser.add_argument("--workers", type=int, default=joblib.cpu_count())
     given, options = parser.parse_known_args()  # the options are those of `radbook score`
     texts = [
         [one.text for one in statements(text)]

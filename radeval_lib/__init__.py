@@ -13,8 +13,8 @@ from radeval_lib.lazy import names_of
 
 if TYPE_CHECKING:
     from radeval_lib.metric_cards.card import metric_card
-    from radeval_lib.metrics.scoring import explain, score
     from radeval_lib.metrics.compare import compare
+    from radeval_lib.metrics.scoring import explain, score
     from radeval_lib.rules.lexicon.significance import Context
 
     METRICS: tuple[str, ...]

@@ -98,8 +98,8 @@ def compare(
     from radeval_lib.metrics.pair_files import check_target
 
     files = _named(candidates, "--candidates", "file")
-    for path in filter(None, (output_path, methods_path)):
-        check_target(path, [input_path, *map(Path, files.values())])
+    for target in filter(None, (output_path, methods_path)):
+        check_target(target, [input_path, *map(Path, files.values())])
     comparison = compare_files(
         input_path,
         _named(systems, "--system", "column") or None,

@@ -24,7 +24,7 @@ from radeval_lib.metric_cards.scoring import Scored, Scorer
 from radeval_lib.metric_cards.subject import Subject, Tuned, subject_of
 from radeval_lib.metric_cards.words import paragraph
 from radeval_lib.metrics.base import MetricError
-from radeval_lib.metrics.table_files import check_target
+from radeval_lib.metrics.pair_files import check_target
 from radeval_lib.paths import DATA
 from radeval_lib.stats.inputs import FloatArray
 

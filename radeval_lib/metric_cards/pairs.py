@@ -14,7 +14,7 @@ from radeval_lib.data.records import Report
 from radeval_lib.data.report_edits import EDITS, LAYOUTS, REPORTS, edited, texts
 from radeval_lib.errors import ParameterError
 from radeval_lib.metric_cards import systems
-from radeval_lib.metrics.table_files import check_target
+from radeval_lib.metrics.pair_files import check_target
 from radeval_lib.rules.generator import generate
 
 MOST = 7_500

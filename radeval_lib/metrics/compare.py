@@ -282,10 +282,12 @@ def compare(
     profile = ErrorCounts()
     wanted = {name: own for name, own in settings.items() if name not in measured}
     texts = _texts(frame, columns, floor)
-    if wanted or texts is not None:
+    if wanted and texts is None:
+        lacking = next(name for name in (REFERENCE, *columns.values()) if name not in frame)
+        remedy = "Give the texts, or scores of every system."
+        raise MetricError(f"no column {plain(lacking, 40)!r}", "references", remedy)
+    if texts is not None:
         chosen = choose(wanted) if wanted else Chosen({}, {}, {})
-        if texts is None:
-            texts = frame  # whose lack of texts is reported
         found = evaluate(texts, chosen.metrics, "references", counted=True)
         chosen.leave_out(found.failed)
         left_out = chosen.left_out
@@ -302,14 +304,14 @@ def compare(
     about = {name: one.about for name, one in measured.items()}
     values = {name: one.value for name, one in measured.items()}
     of_systems, of_pairs = compare_systems(tables, values, resamples=resamples, seed=seed)
+    tested = {
+        name: {system: part for system, part in own.items() if system not in FLOOR}
+        for name, own in tables.items()
+    }
     if floor:
-        tested = {
-            name: {system: part for system, part in own.items() if system not in FLOOR}
-            for name, own in tables.items()
-        }
         _, of_pairs = compare_systems(tested, values, resamples=resamples, seed=seed)
     notes = [*cautions.lines(), *notes]
-    for name, own in tables.items():
+    for name, own in tested.items():
         notes += cautions_on_intervals(name, own, mean=about[name]["value"] == "mean")
     clusters, verdicts = ranked(of_systems, of_pairs, about, cautions)
     return Comparison(
@@ -405,8 +407,8 @@ def _table_of(
             if len(texts) != len(references):
                 what = f"{len(texts)} candidates of {name!r} for {len(references)} references"
                 raise MetricError(what, "systems", "Give one for each.")
-        columns = {f"{CANDIDATE}:{name}": list(texts) for name, texts in systems.items()}
-        references = pd.DataFrame({REFERENCE: list(references), **columns}, dtype=object)
+        given = {f"{CANDIDATE}:{name}": list(texts) for name, texts in systems.items()}
+        references = pd.DataFrame({REFERENCE: list(references), **given}, dtype=object)
         systems = None
     frame, names = references, [str(name) for name in references.columns]
     if len(set(names)) < len(names):
@@ -437,7 +439,7 @@ def _case_numbers(frame: pd.DataFrame) -> NDArray[np.intp]:
     column = next((name for name in CASES if name in frame), None)
     cases: list[Hashable] = list(range(len(frame)) if column is None else frame[column])
     for row, case in enumerate(cases, start=1):
-        if pd.isna(case) or not str(case).strip():  # type: ignore[call-overload]
+        if pd.isna(case) or not str(case).strip():
             remedy = "Name the case of every row, or leave the column out."
             raise MetricError("no case", f"column {column!r}, row {row}", remedy)
     numbers = group_numbers("cases", cases, len(frame))

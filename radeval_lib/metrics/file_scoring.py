@@ -6,7 +6,7 @@ import ctypes
 import json
 import shutil
 from collections import deque
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Generator, Mapping
 from contextlib import ExitStack, closing, suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -116,7 +116,7 @@ def score_file(
         stream = stack.enter_context(lines[0].open("w", encoding="utf-8")) if lines else None
         collector = _Collector(chosen, stream, texts if report else None)
         write = stack.enter_context(pair_files.writing(part, source))
-        for chunk, result in stack.enter_context(closing(_in_order(source, scorer, workers))):
+        for chunk, result in stack.enter_context(closing(_in_order(source, scorer, chosen, workers))):
             write(collector.take(chunk, result))
             if progress is not None and len(chunk.frame):
                 progress(collector.rows, chunk.share)
@@ -153,19 +153,14 @@ class _ChunkScorer:
     texts: bool
     where: str
 
-    def __call__(self, chunk: Chunk) -> dict[str, Any]:
+    def __call__(self, chunk: Chunk, names: list[str]) -> dict[str, Any]:
         content = chunk.frame.to_json(orient="split", default_handler=str)
-        path = self.folder / f"{checksums.of_text(self.key + content)}.json"
+        path = self.folder / f"{checksums.of_text(f'{self.key} {names} {content}')}.json"
         with suppress(OSError, ValueError):
             return {**json.loads(path.read_text(encoding="utf-8")), "kept": True}
-        found = evaluate(
-            chunk.frame,
-            self.metrics,
-            self.where,
-            chunk.start,
-            explained=self.explained,
-            counted=self.explained,
-        )
+        metrics = {name: self.metrics[name] for name in names}
+        wanted = {"explained": self.explained, "counted": self.explained}
+        found = evaluate(chunk.frame, metrics, self.where, chunk.start, **wanted)
         result = {
             "columns": found.columns,
             "in context": found.in_context,
@@ -181,19 +176,23 @@ class _ChunkScorer:
         if any(metric.needs for metric in self.metrics.values()):
             with suppress(AttributeError, OSError):  # glibc keeps the memory of arrays
                 ctypes.CDLL(None).malloc_trim(0)
-        self.folder.mkdir(exist_ok=True)
         text = json.dumps(result)
-        with atomic.new_file(path) as part:
-            part.write_text(text, encoding="utf-8")
+        if not found.failed:
+            with suppress(OSError):  # what cannot be kept is scored again
+                self.folder.mkdir(exist_ok=True)
+                with atomic.new_file(path) as part:
+                    part.write_text(text, encoding="utf-8")
         return {**json.loads(text), "kept": False}
 
 
-def _in_order(source: Path, scorer: _ChunkScorer, workers: int) -> Iterator[tuple[Chunk, dict[str, Any]]]:
-    """Yield each chunk of a file with what was found of it, in their order; at most two for each worker are
-    under way."""
+def _in_order(
+    source: Path, scorer: _ChunkScorer, chosen: Chosen, workers: int
+) -> Generator[tuple[Chunk, dict[str, Any]], None, None]:
+    """Yield each chunk of a file with what was found of it by the metrics that are still chosen, in their
+    order; at most two for each worker are under way."""
     if workers == 1:
         for chunk in pair_files.chunks(source):
-            yield chunk, scorer(chunk)
+            yield chunk, scorer(chunk, [*chosen.metrics])
         return
     import joblib
     from joblib.externals.loky import get_reusable_executor
@@ -206,7 +205,7 @@ def _in_order(source: Path, scorer: _ChunkScorer, workers: int) -> Iterator[tupl
     waiting: deque[tuple[Chunk, Any]] = deque()
     try:
         for chunk in pair_files.chunks(source):
-            waiting.append((chunk, executor.submit(_score, chunk)))
+            waiting.append((chunk, executor.submit(_score, chunk, [*chosen.metrics])))
             if len(waiting) == 2 * workers:
                 first, under_way = waiting.popleft()
                 yield first, under_way.result()
@@ -228,8 +227,8 @@ def _begin(scorer: _ChunkScorer) -> None:
     _scorer = scorer
 
 
-def _score(chunk: Chunk) -> dict[str, Any]:
-    return _scorer(chunk)
+def _score(chunk: Chunk, names: list[str]) -> dict[str, Any]:
+    return _scorer(chunk, names)
 
 
 class _Collector:

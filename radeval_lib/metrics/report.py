@@ -1,4 +1,4 @@
-"""A page about a file's scores: how they lie beside pairs of known quality, and every pair with its marks.
+"""A page about a file's scores: how they are distributed, and every pair with its marks.
 
 One file, which loads nothing and whose texts can run nothing.
 """
@@ -9,13 +9,10 @@ import base64
 import hashlib
 import heapq
 import json
-import math
 from array import array
 from collections.abc import Mapping
-from functools import lru_cache
-from itertools import chain
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -25,9 +22,7 @@ from radeval_lib.metrics.error_profile import as_text
 from radeval_lib.metrics.marks import Highlight, Segment, mark_kind, segments
 from radeval_lib.metrics.pair_files import score_column
 
-REFERENCE_SCORES = Path(__file__).with_name("reference_scores.json")
 QUANTILES = (0.1, 0.25, 0.5, 0.75, 0.9)
-_LEFT, _WIDTH, _ROW = 150, 194, 22  # of a drawing: where its scale begins, how wide it is, and a row's height
 MOST_PAIRS = 1_000
 """More pairs make a page that a telephone cannot show; those with the worst scores are kept."""
 
@@ -68,9 +63,11 @@ class ScorePage:
         stream = template.stream(
             **about,
             metrics=metrics,
-            charts=[chart(name, metric, self._scores) for name, metric in metrics.items()],
-            quantiles=[f"{share:.0%}" for share in QUANTILES],
-            references=reference_scores(),
+            quantiles={
+                column: [np.mean(values), *np.quantile(values, QUANTILES)]
+                for column, values in self._scores.items()
+            },
+            shares=[f"{share:.0%}" for share in QUANTILES],
             profile=None if about["scored"].profile is None else as_text(about["scored"].profile),
             pairs=(self._pair(json.loads(explanation), texts, metrics) for *_, explanation, texts in shown),
             shown=len(shown),
@@ -162,63 +159,3 @@ def environment(folder: Path) -> Any:
         lstrip_blocks=True,
         undefined=StrictUndefined,
     )
-
-
-class ChartRow(NamedTuple):
-    """A line of a drawing: quantiles of scores, as numbers and as places on the scale."""
-
-    label: str
-    pairs: int
-    own: bool
-    values: list[str]
-    places: list[float]
-    y: int
-
-
-class Chart(NamedTuple):
-    """How a metric's scores lie, and those of pairs of known quality where they are known."""
-
-    name: str
-    title: str
-    better: str
-    rows: list[ChartRow]
-    ticks: list[tuple[str, float]]
-    height: int
-    compared: bool
-
-
-def chart(name: str, metric: Metric, scores: Mapping[str, array[float]]) -> Chart:
-    """Return the drawing of one metric; ``scores`` by column of every metric."""
-    own = {
-        f"yours, {column.removeprefix(name + ':')}" if column != name else "yours": values
-        for column, values in scores.items()
-        if column == name or column.startswith(f"{name}:")
-    }
-    held = reference_scores()
-    known = held["scores by signature"].get(metric.signature().comparable(), {})
-    rows = [(label, len(of), True, np.quantile(of, QUANTILES).tolist()) for label, of in own.items() if of]
-    rows += [(label, held["sets"][label], False, values) for label, values in known.items()]
-    drawn = chain.from_iterable(values for *_, values in rows)
-    ends = [0.0, *filter(math.isfinite, metric.range[1:]), *drawn]
-    low, high = min(ends), max(ends)
-    high = high if high > low else 1.0
-    return Chart(
-        name,
-        metric.title or name,
-        "higher is better" if metric.higher_is_better else "lower is better",
-        [
-            ChartRow(label, pairs, is_own, [f"{value:.3g}" for value in values],
-                [round(_LEFT + _WIDTH * (value - low) / (high - low), 1) for value in values],
-                _ROW * place + _ROW // 2)
-            for place, (label, pairs, is_own, values) in enumerate(rows)
-        ],
-        [(f"{low + share * (high - low):.3g}", _LEFT + share * _WIDTH) for share in (0.0, 0.5, 1.0)],
-        _ROW * len(rows),
-        bool(known),
-    )  # fmt: skip
-
-
-@lru_cache(maxsize=1)
-def reference_scores() -> dict[str, Any]:
-    """Return what ``workflow/reference_scores.py`` wrote."""
-    return dict(json.loads(REFERENCE_SCORES.read_text(encoding="utf-8")))

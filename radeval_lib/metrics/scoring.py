@@ -127,8 +127,8 @@ def with_scores(frame: pd.DataFrame, columns: Sequence[str], scored: Mapping[str
         score_column(name, column): pd.Series(
             of_pairs.values[place :: len(columns)], frame.index, dtype=float
         )
-        for place, column in enumerate(columns)
         for name, of_pairs in scored.items()
+        for place, column in enumerate(columns)
     }
     return frame.assign(**added)
 
@@ -279,7 +279,7 @@ def _evaluated(
 ) -> tuple[pd.DataFrame, Evaluation]:
     """Return the table, and what metrics say of it; warn of what a reader should know."""
     if candidates is not None:
-        pairs = checked_pairs(references, candidates)  # type: ignore[arg-type]
+        pairs = checked_pairs(references, candidates)
         frame = pd.DataFrame(pairs, columns=[REFERENCE, CANDIDATE], dtype=object)
     elif isinstance(references, pd.DataFrame):
         frame = references

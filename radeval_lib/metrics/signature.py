@@ -28,7 +28,7 @@ change no score but in its last digits.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 from typing import Any, cast
@@ -77,11 +77,6 @@ class Signature:
 
     def __hash__(self) -> int:
         return hash(str(self))
-
-    def comparable(self) -> str:
-        """Return the line without versions and digits, for scores that differ in these alone."""
-        models = {role: model.rpartition("@")[0] or model for role, model in self.models.items()}
-        return str(replace(self, models=models, version="any"))
 
 
 def setting_text(value: object) -> str:

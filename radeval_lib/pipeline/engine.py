@@ -12,10 +12,11 @@ from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import replace
 
+import joblib
+
 from radeval_lib import atomic
 from radeval_lib.child_process import kill_on_parent_exit
 from radeval_lib.errors import RadevalError, ResultError
-from radeval_lib.metrics import blocks
 from radeval_lib.paths import ROOT, THREAD_VARIABLES, display_path, notebooks
 from radeval_lib.pipeline import durations, forkserver, logs, outlook, processes, rendered, steps
 from radeval_lib.pipeline.steps import Graph
@@ -31,7 +32,7 @@ Say = Callable[[str], None]
 def default_cores() -> int:
     """Return how many notebooks to run at once: the machine's cores, as far as its memory allows."""
     memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30
-    return max(1, min(blocks.cores(), int(memory // _GIB_A_KERNEL)))
+    return max(1, min(joblib.cpu_count(), int(memory // _GIB_A_KERNEL)))
 
 
 def build(graph: Graph, cores: int, say: Say) -> None:

@@ -54,12 +54,9 @@ def test_a_data_set_without_a_row_says_where_it_goes(monkeypatch: pytest.MonkeyP
         readers.reader("openi")
 
 
-def test_a_row_of_a_metric_has_the_name_of_its_class(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_row_of_a_metric_names_its_module(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delitem(registry.METRICS, "bleu")
     monkeypatch.setitem(registry.METRICS, "bluee", "radeval_lib.metrics.bleu")
-    for name in ("bluee", "not_there"):
-        with pytest.raises(RegistryError, match=r"METRICS, 'bluee': .* no metric 'bluee'\. .*class: bleu"):
-            by_name.get(name)
     monkeypatch.setitem(registry.METRICS, "bluee", "radeval_lib.metrics.bluee")
     with pytest.raises(RegistryError, match=r"METRICS, 'bluee': there is no module .*Did you mean"):
         by_name.get("bluee")

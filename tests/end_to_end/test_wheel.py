@@ -146,7 +146,7 @@ score_file("green_rules_errors", "in.parquet", "out.parquet")
 score_file("green_rules_errors", "in.parquet", "out.jsonl")
 found = pd.read_parquet("out.parquet")
 pd.testing.assert_frame_equal(found[["n", "x", *texts]], frame[["n", "x", *texts]])
-assert "2026-01-02" in found["when"][0]
+assert "2026-01-02" in str(found["when"][0])
 assert found["green_rules_errors"].tolist() == [0.25]
 assert radeval_lib.score(frame)["green_rules_errors"].tolist() == [0.25]
 open("bad.parquet", "wb").write(b"PAR1 no")

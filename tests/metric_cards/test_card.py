@@ -431,7 +431,7 @@ def test_a_function_is_named_by_module(tmp_path: Path, monkeypatch: pytest.Monke
 def test_the_command_offers_what_a_card_takes() -> None:
     offered = {
         option.name: option.type.choices
-        for option in main.commands["metric-card"].params
+        for option in main.get_command(click.Context(main), "metric-card").params
         if isinstance(option.type, click.Choice)
     }
     assert {name: tuple(choices) for name, choices in offered.items()} == {

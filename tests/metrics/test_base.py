@@ -60,53 +60,33 @@ def test_line_breaks_change_no_score(name: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("references", "candidates", "said"),
+    ("references", "candidates"),
     [
-        ("a", ["b"], "references is a single text"),
-        (["a"], b"b", "candidates is a single text"),
-        (["a"], ["b", "c"], "1 references but 2 candidates"),
-        (["a", None], ["b", "c"], "item 1 is of type NoneType"),
-        (["a"], [float("nan")], "item 0 is of type float"),
-        (["a"], 3, "int is not a sequence"),
-        ({"a", "b"}, ["a", "b"], "set is not a sequence"),
-        ({"a": "b"}, ["a"], "dict is not a sequence"),
-        (pd.DataFrame({"a": ["b"]}), ["a"], "DataFrame is not a sequence"),
+        ("a", ["b"]),
+        (["a"], b"b"),
+        (["a"], ["b", "c"]),
+        (["a", None], ["b", "c"]),
+        (["a"], 3),
+        ({"a", "b"}, ["a", "b"]),
+        ({"a": "b"}, ["a"]),
+        (pd.DataFrame({"a": ["b"]}), ["a"]),
     ],
 )
-def test_bad_input_is_named(references, candidates, said) -> None:
-    with pytest.raises(MetricError, match=said):
+def test_bad_input_is_named(references, candidates) -> None:
+    with pytest.raises(MetricError):
         _Ratio().score(references, candidates)
 
 
 @pytest.mark.parametrize("name", ["rouge_1", "bertscore"])
 def test_a_single_text_has_no_matrix(name: str) -> None:
-    with pytest.raises(MetricError, match=r"candidates is a single text"):
+    with pytest.raises(MetricError):
         metrics.create(name).matrix(["a"], "ab")
 
 
-def test_a_value_that_is_not_finite_is_an_error() -> None:
-    with pytest.raises(MetricError, match="not a finite number"):
-        _Ratio(scale=float("inf")).score(["a"], ["b"])
-
-
-@pytest.mark.parametrize(
-    ("given", "said"),
-    [
-        (
-            [(2.0, None)],
-            r"the score of pair 0 is 2, outside its range 0 to 1\. Correct the score, or",
-        ),
-        ([(-0.01, None)], "outside its range 0 to 1"),
-        ([0.5], r"`_score_pairs` gave float, not a number and a detail\. Give \(value, detail\)"),
-        ([("0.5", None)], "gave tuple, not a number and a detail"),
-        (["ab"], "gave str, not a number and a detail"),
-        (None, r"`_score_pairs` gave NoneType and no scores\. Give"),
-        ([], "0 scores for 1 pairs"),
-    ],
-)
-def test_what_a_metric_gives_is_checked(given, said, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(_Ratio, "_score_pairs", lambda self, pairs: given)
-    with pytest.raises(MetricError, match=f"^_ratio: .*{said}"):
+@pytest.mark.parametrize("value", [2.0, -0.01, float("inf"), float("nan")])
+def test_a_value_outside_the_range_is_an_error(value, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(_Ratio, "_score_pairs", lambda self, pairs: [(value, None)])
+    with pytest.raises(MetricError):
         _Ratio().score(["a"], ["b"])
 
 
@@ -132,29 +112,6 @@ def test_rounding_may_leave_the_range(monkeypatch: pytest.MonkeyPatch) -> None:
     assert _Ratio().score(["a"], ["b"]).values[0] == 1 + 1e-7
 
 
-def _score_pairs(self, pairs):
-    return [(0.0, None) for _ in pairs]
-
-
-@pytest.mark.parametrize(
-    ("defined", "said"),
-    [
-        ({"name": "toy", "higher_is_beter": False}, r"'higher_is_beter'\. Did you mean 'higher_is_better'\?"),
-        ({"name": "toy", "citaton": "lin2004rouge"}, r"'citaton'\. Did you mean 'citation'\?"),
-        ({"name": "toy", "_score_pair": _score_pairs}, r"'_score_pair'\. Did you mean '_score_pairs'\?"),
-        ({"nmae": "toy"}, r"unknown attribute 'nmae'\. Did you mean 'name'\?"),
-        ({}, r"no attribute 'name'\. Give"),
-        ({"name": "toy", "_score_pairs": None}, r"no method '_score_pairs'\. Define it"),
-        ({"name": "toy", "citation": "lin2004roug"}, r"citation: no source 'lin2004roug'\. Did you mean"),
-    ],
-)
-def test_a_class_that_is_no_metric_is_not_registered(defined: dict[str, object], said: str) -> None:
-    both = {"_score_pairs": _score_pairs, **defined}
-    with pytest.raises(MetricError, match=f"class Toy.*{said}"):
-        base.register(type("Toy", (Metric,), {key: one for key, one in both.items() if one is not None}))
-    assert "toy" not in base.REGISTERED
-
-
 def test_nothing_to_score() -> None:
     assert len(_Ratio().score([], [])) == 0
 
@@ -168,22 +125,17 @@ def test_settings_come_as_texts() -> None:
 
 
 @pytest.mark.usefixtures("registered")
-@pytest.mark.parametrize(
-    ("settings", "said"),
-    [
-        ({"colour": "red"}, "unknown setting 'colour'. Settings: order, scale, strict"),
-        ({"scale": "wide"}, "_ratio.scale: 'wide' is not of type float"),
-        ({"strict": "perhaps"}, "not of type bool"),
-    ],
-)
-def test_bad_settings_are_named(settings, said) -> None:
-    with pytest.raises(MetricError, match=said):
+@pytest.mark.parametrize("settings", [{"colour": "red"}, {"scale": "wide"}, {"strict": "perhaps"}])
+def test_bad_settings_are_named(settings) -> None:
+    with pytest.raises(MetricError) as caught:
         metrics.create("_ratio", **settings)
+    assert caught.value.where.startswith("_ratio")
 
 
-def test_unknown_metric_lists_those_there_are() -> None:
-    with pytest.raises(MetricError, match=r"unknown metric 'bluu'.*bleu.*ratescore"):
+def test_an_unknown_metric_gets_the_nearest() -> None:
+    with pytest.raises(MetricError) as caught:
         metrics.create("bluu")
+    assert "bleu" in caught.value.remedy
 
 
 def test_every_metric_says_what_it_is() -> None:
@@ -196,28 +148,22 @@ def test_every_metric_says_what_it_is() -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "setting", "value", "kind"),
+    ("name", "setting", "value"),
     [
-        ("bleu", "order", 2.5, "int"),
-        ("bleu", "order", True, "int"),
-        ("rouge_1", "stem", None, "bool"),
-        ("rouge_1", "stem", 3, "bool"),
-        ("bertscore", "layer", 2.0, "int"),
-        ("bertscore", "encoder", 3, "str"),
-        ("radcliq", "baseline", True, "float"),
+        ("bleu", "order", 2.5),
+        ("rouge_1", "stem", None),
+        ("rouge_1", "stem", 3),
+        ("bertscore", "layer", 2.5),
+        ("ratescore", "preset", "newest"),
     ],
 )
-def test_a_value_of_another_type_is_named(name: str, setting: str, value: object, kind: str) -> None:
-    with pytest.raises(MetricError, match=rf"^{name}\.{setting}: {value} is not of type {kind}$"):
+def test_a_value_of_another_type_is_named(name: str, setting: str, value: object) -> None:
+    with pytest.raises(MetricError) as caught:
         metrics.create(name, **{setting: value})
+    assert caught.value.where == f"{name}.{setting}"
 
 
 def test_values_of_a_wider_type_are_taken(tmp_path) -> None:
     assert metrics.create("radcliq", baseline=0).baseline == 0
     assert metrics.create("bleu", order=np.int64(2)).order == 2
-    assert metrics.create("bertscore", encoder=tmp_path, layer=None).layer is None
-
-
-def test_contexts_are_counted_by_every_metric() -> None:
-    with pytest.raises(MetricError, match=r"^contexts: 2 contexts for 1 pairs"):
-        metrics.create("rouge_1").score(["a"], ["a"], contexts=[None, None])
+    assert metrics.create("bertscore", encoder=tmp_path, layer="none").layer is None

@@ -89,7 +89,7 @@ def test_python_of_the_page_runs(capsys) -> None:
     for block in blocks:
         if "metric_card" not in block:  # tests/metric_cards
             exec(block, names)
-    assert list(names["scores"]) == ["green_rules_errors", "rouge_l"]
+    assert list(names["scores"])[-2:] == ["green_rules_errors", "rouge_l"]
     assert len(names["errors"])
     assert "rouge_l" not in names["found"].metrics
     assert "bleu: no difference between systems is established" in capsys.readouterr().out  # of three pairs

@@ -65,8 +65,9 @@ def test_empty_texts_have_no_entities(tmp_path: Path) -> None:
 
 def test_bad_settings_are_named() -> None:
     for setting, value in (("level", "strict"), ("case", "lower"), ("both_empty", "two")):
-        with pytest.raises(MetricError, match=rf"f1_radgraph\.{setting}: unknown value '{value}'.*Choices: "):
+        with pytest.raises(MetricError) as caught:
             create("f1_radgraph", **{setting: value})
+        assert caught.value.where == f"f1_radgraph.{setting}"
 
 
 def test_every_pair_is_in_radgraphs_form() -> None:

@@ -12,10 +12,10 @@ from hypothesis import strategies as st
 
 from radeval_lib.data.radgraph import annotation
 from radeval_lib.metrics import create
-from radeval_lib.metrics.pair_scores import explanation_record, share_read
 from radeval_lib.metrics.radgraph_metrics import character_spans
 from radeval_lib.metrics.ratescore import RaTEScore
 from radeval_lib.metrics.reasons import Finder, Reason, moved
+from radeval_lib.metrics.scoring import explanation_record
 from radeval_lib.rules.lexicon.markup import tokenize
 from radeval_lib.stats.tokens import one_line
 
@@ -179,8 +179,9 @@ def test_places_move_between_layouts(text: str, data: st.DataObject) -> None:
 
 def test_the_share_that_was_read_is_the_mean_of_both_texts() -> None:
     text = "Heart size is normal. PA and lateral views. 12."
-    assert share_read(text, "Meniscal root avulsion with extrusion.") == pytest.approx(1 / 2)
-    assert share_read("", " 12 ") is None
+    pair = text, "Meniscal root avulsion with extrusion."
+    assert explanation_record([], pair, texts=True)["coverage"] == pytest.approx(1 / 2)
+    assert explanation_record([], ("", " 12 "), texts=True)["coverage"] is None
 
 
 def test_without_texts_no_word_of_them_is_reported() -> None:
@@ -188,14 +189,8 @@ def test_without_texts_no_word_of_them_is_reported() -> None:
         ("m", Reason("error", "c", "finding", "says", "sécret words", reference=(0, 6), candidate=None)),
         ("m", Reason("matched", "OBS-DP", quoted="located_at sécret", candidate=(0, 6))),
     ]
-    assert "sécret" in json.dumps(
-        explanation_record(reasons, "sécret", "sécret", texts=True), ensure_ascii=False
-    )
-    bare = explanation_record(
-        [(name, Reason.of(json.loads(json.dumps(one)))) for name, one in reasons],
-        "sécret",
-        "sécret",
-        texts=False,
-    )
+    pair = "sécret", "sécret"
+    assert "sécret" in json.dumps(explanation_record(reasons, pair, texts=True), ensure_ascii=False)
+    bare = explanation_record(reasons, pair, texts=False)
     assert "sécret" not in json.dumps(bare, ensure_ascii=False)
     assert bare["reasons"][0]["reference"] == {"start": 0, "end": 6}

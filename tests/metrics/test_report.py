@@ -3,20 +3,15 @@
 from __future__ import annotations
 
 import json
-from array import array
 from html.parser import HTMLParser
-from itertools import pairwise
 from pathlib import Path
 
-import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from radeval_lib.metrics import create, report, score_file
+from radeval_lib.metrics import report, score_file
 from radeval_lib.metrics.marks import Highlight, segments
-from radeval_lib.metrics.score_charts import QUANTILES, REFERENCE_SCORES, chart
-from workflow import reference_scores
 
 RULES = "green_rules_errors"
 REFERENCES = ["Small left pleural effusion.", "Heart size is normal.", "Lungs are clear.", ""]
@@ -78,49 +73,6 @@ def test_stretches_are_the_text_and_each_has_its_marks(text, marks) -> None:
 def test_a_mark_beyond_the_text_is_refused(mark) -> None:
     with pytest.raises(ValueError, match=rf"a mark from {mark.start} to {mark.end} of 3 characters"):
         list(segments("abc", [mark]))
-
-
-def test_a_drawing_has_the_quantiles_where_they_belong() -> None:
-    scores = {"rouge_l": array("d", [0, 0.25, 0.5, 0.75, 1]), "bleu": array("d", [1])}
-    drawn = chart("rouge_l", create("rouge_l"), scores)
-    own, *known = drawn.rows
-    assert (own.label, own.pairs, own.own) == ("yours", 5, True)
-    assert own.values == ["0.1", "0.25", "0.5", "0.75", "0.9"]
-    np.testing.assert_allclose(own.places, 150 + 194 * np.array([0.1, 0.25, 0.5, 0.75, 0.9]), atol=0.051)
-    assert [label for label, _ in drawn.ticks] == ["0", "0.5", "1"]
-    assert drawn.compared
-    assert not any(row.own for row in known)
-
-
-def test_a_scale_without_ends_holds_zero_and_all_that_is_drawn() -> None:
-    scores = {f"{RULES}:a": array("d", [5, 5, 5]), f"{RULES}:b": array("d", [9.5])}
-    drawn = chart(RULES, create(RULES), scores)
-    assert [row.label for row in drawn.rows[:2]] == ["yours, a", "yours, b"]
-    assert [label for label, _ in drawn.ticks] == ["0", "4.75", "9.5"]
-    assert all(150 <= place <= 344 for row in drawn.rows for place in row.places)
-
-
-def test_scores_to_compare_with_are_of_the_metrics_as_they_are() -> None:
-    held = json.loads(REFERENCE_SCORES.read_text(encoding="utf-8"))
-    wanted = {
-        create(name, **settings).signature().comparable()
-        for name, settings in reference_scores.METRICS.items()
-    }
-    assert set(held["scores by signature"]) == wanted, "run python workflow/reference_scores.py"
-    assert held["quantiles"] == list(QUANTILES)
-    for of_sets in held["scores by signature"].values():
-        assert of_sets.keys() == held["sets"].keys()
-        assert all(low <= high for values in of_sets.values() for low, high in pairwise(values))
-    judged = held["scores by signature"][create(RULES).signature().comparable()]
-    medians = [judged[f"{n} planted error{'s' if n != 1 else ''}"][2] for n in range(7)]
-    assert medians == sorted(medians), "more errors cannot weigh less"
-    assert medians[0] == 0 < medians[1]
-
-
-def test_pairs_of_known_quality_are_made_the_same_each_time() -> None:
-    found = list(reference_scores.planted(2, 3))
-    assert found == list(reference_scores.planted(2, 3))
-    assert all(one != other for one, other in found)
 
 
 # --- the page ---

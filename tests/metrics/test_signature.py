@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from radeval_lib import __version__, checksums
 from radeval_lib.errors import check_choice
 from radeval_lib.metrics import MetricError, create, get, names, signature
-from radeval_lib.metrics.signature import Signature, SignatureError
+from radeval_lib.metrics.signature import Signature
 
 REFERENCE = Path(__file__).resolve().parents[1] / "reference"
 PACKAGED = "packaged-minilm-1"
@@ -46,7 +46,6 @@ def test_equal_settings_have_equal_signatures_in_whatever_folder(name, tmp_path)
     assert first == second
     assert str(first) == str(second)
     assert str(tmp_path) not in str(first)
-    assert Signature.parse(str(first)) == first
     assert (first.metric, first.version) == (name, __version__)
     assert set(get(name).needs) <= set(first.models)
     keys = [part.partition(":")[0] for part in str(first).split("|")]
@@ -125,34 +124,11 @@ def test_scores_by_rules_name_the_rules() -> None:
     st.dictionaries(SOUND.map(lambda key: f"s_{key}"), st.text(max_size=10), max_size=4),
     st.dictionaries(SOUND, st.text(max_size=10), max_size=3),
 )
-def test_a_line_reads_back_whatever_it_holds(metric, variant, settings, models) -> None:
-    made = Signature(metric, variant, settings, models, ("one-line",), "0.1")
-    line = str(made)
+def test_a_line_is_one_word_of_ascii_whatever_it_holds(metric, variant, settings, models) -> None:
+    line = str(Signature(metric, variant, settings, models, ("one-line",), "0.1"))
     assert line.isascii()
-    assert len(line.splitlines()) == 1
-    assert not set(line) & set(" \t\x1b")
-    assert Signature.parse(line) == made
-    assert Signature.parse(made.comparable()).settings == settings
-
-
-@pytest.mark.parametrize(
-    "line",
-    [
-        "",
-        "bleu|order:4",
-        "metric:bleu",
-        "metric:bleu|variant:x|order|text:a|version:1",
-        "metric:bleu|variant:x|order:3|order:4|text:a|version:1",
-    ],
-)
-def test_what_is_no_signature_is_refused(line) -> None:
-    with pytest.raises(SignatureError, match="is not a signature"):
-        Signature.parse(line)
-
-
-def test_a_model_without_digits_keeps_its_name() -> None:
-    line = "metric:bertscore|variant:f1|model.encoder:own|model.other:a@0|text:one-line|version:1"
-    assert "model.encoder:own|model.other:a|" in Signature.parse(line).comparable()
+    assert line.split() == [line]
+    assert line.count("|") == 3 + len(settings) + len(models)
 
 
 def test_one_check_of_choices() -> None:

@@ -14,7 +14,6 @@ from itertools import pairwise
 from pathlib import Path
 from random import Random
 
-from radeval_lib.metrics import score_file, score_files
 from radeval_lib.rules.generator.generator import generate
 from tests.robustness.inputs import LONGEST
 
@@ -201,51 +200,6 @@ def two_runs(folder: Path, number: int, rng: Random) -> Iterator[tuple[str, str]
         yield "two runs on one output", "; ".join(filter(None, faults))
 
 
-def _stopped(done: int, rows: int) -> None:
-    raise KeyboardInterrupt
-
-
-def damage(path: Path, rng: Random) -> None:
-    """Cut a file, or overwrite a part of it."""
-    content = path.read_bytes()
-    place = rng.randrange(len(content))
-    kind = rng.randrange(5)
-    if kind == 0:
-        content = content[:place]
-    elif kind == 1:
-        content = content[:place] + bytes(4_096) + content[place + 4_096 :]
-    elif kind == 2:
-        content = content[:place] + rng.randbytes(200) + content[place + 200 :]
-    elif kind == 3:
-        content = rng.randbytes(len(content))
-    else:
-        content = content[:place] + bytes([content[place] ^ 1 << rng.randrange(8)]) + content[place + 1 :]
-    path.write_bytes(content)
-
-
-def damaged_caches(folder: Path, number: int, rng: Random) -> Iterator[tuple[str, str]]:
-    source, target = folder / "pairs.csv", folder / "scores.csv"
-    write_pairs(source, 3 * score_files.CHUNK)
-    metrics: dict[str, dict[str, str]] = {"rouge_1": {}, "bleu": {}}
-    score_file(metrics, source, target)
-    whole = _outputs(folder)
-    for _ in range(number):
-        target.unlink()
-        try:
-            score_file(metrics, source, target, progress=_stopped)
-        except KeyboardInterrupt:
-            damage(rng.choice(list(folder.glob(".scoring-*/*/*"))), rng)
-        try:
-            score_file(metrics, source, target)
-        except Exception as error:
-            for path in folder.glob(".scoring-*"):
-                shutil.rmtree(path)
-            score_file(metrics, source, target)
-            yield "a damaged cache", f"{type(error).__name__}: {error}"
-        else:
-            yield "a damaged cache", _fault_of(folder, "", 0, whole)
-
-
 def _link(to: str) -> Callable[[Path], object]:
     return lambda path: path.symlink_to(to)
 
@@ -307,7 +261,6 @@ def tries(folder: Path, number: int = 20, seed: int = 0) -> Iterator[tuple[str, 
     for name in ("rules", "model", "room", "two", "damaged", "strange"):
         (folder / name).mkdir()
     yield from strange_places(folder / "strange")
-    yield from damaged_caches(folder / "damaged", 5 * number, rng)
     yield from scarce_room(folder / "room", number)
     yield from two_runs(folder / "two", number, rng)
     yield from kills(folder / "rules", RULES, number - number // 4, rng)
