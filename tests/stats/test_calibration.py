@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import math
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -10,9 +12,10 @@ import scipy.stats
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
-from netcal.metrics import ECE, MCE
 
 from radeval_lib.stats import calibration
+
+NETCAL = Path(__file__).resolve().parents[1] / "reference" / "netcal" / "package.json"
 
 # Four samples, three classes. Confidences .8, .7, .55, .9 (bins 8, 7, 6, 9); right, wrong, right, right.
 HAND = np.array([[0.80, 0.15, 0.05], [0.70, 0.20, 0.10], [0.25, 0.55, 0.20], [0.05, 0.05, 0.90]])
@@ -203,26 +206,24 @@ def test_bad_input_is_named(probabilities: object, labels: object, message: str)
         calibration.expected_calibration_error(probabilities, labels)  # type: ignore[arg-type]
 
 
-def by_netcal(measure: type[ECE] | type[MCE], p: np.ndarray, labels: np.ndarray, bins: int = 10) -> float:
-    """netcal's number, from confidence and correctness: given (n, k) probabilities it goes by how many
-    different labels occur, and measures the second class's probability where there are two."""
-    found: float = measure(bins).measure(p.max(axis=1), (p.argmax(axis=1) == labels).astype(int))
-    return found
+def sure_in_turns(classes: int) -> tuple[np.ndarray, np.ndarray]:
+    """Return probabilities of shape (5000, classes), too sure in every second bin, so that it matters where
+    bins end; and labels. No confidence is an edge."""
+    rng = np.random.default_rng(classes)
+    p = rng.dirichlet(np.full(classes, 0.2), size=5000)
+    sure = p.max(axis=1)
+    right = rng.random(5000) < np.clip(sure + 0.2 * np.where(np.floor(10 * sure) % 2, 1, -1), 0, 1)
+    return p, np.where(right, p.argmax(axis=1), p.argmin(axis=1))
 
 
 @pytest.mark.parametrize("classes", [2, 7, 46])
 def test_equal_netcal_on_many_random_samples(classes: int) -> None:
-    rng = np.random.default_rng(classes)  # no random confidence is an edge
-    p = rng.dirichlet(np.full(classes, 0.2), size=5000)
-    # Too sure in some bins and not sure enough in those beside them, so that it matters where bins end.
-    sure = p.max(axis=1)
-    right = rng.random(5000) < np.clip(sure + 0.2 * np.where(np.floor(10 * sure) % 2, 1, -1), 0, 1)
-    labels = np.where(right, p.argmax(axis=1), p.argmin(axis=1))
+    netcal = json.loads(NETCAL.read_text(encoding="utf-8"))["errors"][str(classes)]
+    p, labels = sure_in_turns(classes)
     ece = calibration.expected_calibration_error(p, labels)
-    assert ece == pytest.approx(by_netcal(ECE, p, labels), abs=1e-9)
-    assert all(abs(ece - by_netcal(ECE, p, labels, bins)) > 0.001 for bins in (1, 5, 15))
-    mce = calibration.maximum_calibration_error(p, labels)
-    assert mce == pytest.approx(by_netcal(MCE, p, labels), abs=1e-9)
+    assert ece == pytest.approx(netcal["ece"]["10"], abs=1e-9)
+    assert all(abs(ece - netcal["ece"][bins]) > 0.001 for bins in ("1", "5", "15"))
+    assert calibration.maximum_calibration_error(p, labels) == pytest.approx(netcal["mce"], abs=1e-9)
 
 
 def test_an_edge_belongs_to_the_bin_below() -> None:
