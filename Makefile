@@ -9,6 +9,8 @@ CORES ?= 0
 ONLY ?=
 # The lab that `make lab` opens.
 N ?= 1
+# Of `make lock`: --upgrade, or --upgrade-package NAME.
+UPGRADE ?=
 # Attacks of `make robustness`, such as leaks; empty: all.
 ATTACKS ?=
 
@@ -22,15 +24,20 @@ help: ## say what there is
 	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 10
 
 # An environment whose installation was interrupted has no $(READY) and is made again.
-$(READY): requirements.lock pyproject.toml
+$(READY): requirements.lock workflow/torch.lock pyproject.toml
 	@$(PYTHON) -c 'import sys; v = sys.version_info[:2]; sys.exit(0 if (3, 11) <= v < (3, 13) else \
 	  "Python 3.11 or 3.12 is needed, this is %d.%d: run make PYTHON=/path/to/python3.11" % v)'
 	@test -f $@ || { echo "Setting up $(VENV) (a minute, once)"; $(PYTHON) -m venv --clear $(VENV); }
 	$(BIN)/python workflow/install.py
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable .
+	@touch $@
+
+# What developers and labs need beside it is installed when it is first needed.
+$(VENV)/.%: workflow/%.lock $(READY)
+	$(BIN)/python workflow/install.py $*
 	@touch $@
 
 book: $(READY) ## run every notebook and render the book (profile embedded)
+	@workflow/fetch_pyodide
 	@$(BIN)/radbook build --profile embedded --cores $(CORES) $(if $(ONLY),--only $(ONLY))
 
 open: $(READY) ## the same on public data; needs RADEVAL_DATA_ROOT
@@ -40,46 +47,37 @@ open: $(READY) ## the same on public data; needs RADEVAL_DATA_ROOT
 full: $(READY) ## the papers' settings; needs credentials and a GPU, see the book's page on reproducing
 	@$(BIN)/radbook build --profile full --cores $(CORES) $(if $(ONLY),--only $(ONLY))
 
-labs: $(READY) ## build every lab: notebooks for students and instructors
+labs: $(VENV)/.labs ## build every lab: notebooks for students and instructors
 	@$(BIN)/radbook labs build
 	@$(BIN)/python -m radeval_lib.labs.teaching
 
-lab: $(VENV)/.jupyter ## open a lab to work on: make lab N=2
+lab: $(VENV)/.labs ## open a lab to work on: make lab N=2
 	$(BIN)/jupyter lab "$$($(BIN)/radbook labs start $(N))"
 
-# JupyterLab is for labs alone: its pins stand apart, and the first `make lab` installs them.
-$(VENV)/.jupyter: $(READY) workflow/jupyterlab.lock
-	$(BIN)/python workflow/install.py workflow/jupyterlab.lock
-	@touch $@
-
-test: $(READY) ## lint, then all tests, those of the rendered book included
+test: $(VENV)/.developers $(VENV)/.labs ## lint, then all tests, those of the rendered book included
 	@$(MAKE) --no-print-directory lint
 	@$(BIN)/python -m pytest --numprocesses 2 --dist loadfile --no-loadscope-reorder --durations 25
 
-robustness: $(READY) ## try to break it: spoiled files and models, leaks, killed builds and scorings (two hours)
+robustness: $(VENV)/.developers ## try to break it: spoiled files and models, leaks, killed builds and scorings (two hours)
 	@$(BIN)/python -m tests.robustness $(ATTACKS)
 
-lint: $(READY) ## style and types
+lint: $(VENV)/.developers ## style, types and declared dependencies
 	@$(BIN)/ruff check .
 	@$(BIN)/ruff format --check --quiet .
 	@$(BIN)/mypy
 	@$(BIN)/lint-imports --no-logo
+	@$(BIN)/deptry .
 	@$(BIN)/python workflow/notebook_style.py
 	@$(BIN)/python workflow/check_words.py
 	@$(BIN)/python workflow/size.py
 
-format: $(READY) ## put the code into the one format
+format: $(VENV)/.developers ## put the code into the one format
 	@$(BIN)/ruff check --fix .
 	@$(BIN)/ruff format .
 	@$(BIN)/python workflow/notebook_style.py --fix
 
-lock: ## write requirements.lock again: the newest versions that pyproject.toml and the first Python 3.11 allow
-	@rm -rf build/lock && $(PYTHON) -m venv build/lock
-	@printf '%s\n' setuptools '.[book,dev,models]' > build/lock/wanted.txt
-	build/lock/bin/python workflow/install.py build/lock/wanted.txt --python-version 3.11.0
-	@{ echo "# Exact versions that make, CI, conda and Binder share; written by 'make lock'."; \
-	  build/lock/bin/python -m pip freeze --all --exclude pip --exclude radeval-lib | sed 's/+cpu$$//'; } > requirements.lock
-	@rm -rf build/lock
+lock: $(VENV)/.developers ## write the locks again; UPGRADE=--upgrade takes the newest that pyproject.toml allows
+	@$(BIN)/python workflow/lock.py $(UPGRADE)
 
 sbom: $(READY) ## list what is installed, with versions and licences, as CycloneDX (build/sbom.json)
 	@rm -rf build/audit && $(PYTHON) -m venv build/audit

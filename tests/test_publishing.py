@@ -171,7 +171,7 @@ def test_notebooks_to_launch_have_their_parameters_and_their_addresses(
         nbformat.validate(notebook)
         set_up = notebook.cells[0].source
         assert "owner/study" in set_up
-        assert "download.pytorch.org/whl/cpu" in set_up
+        assert "python workflow/install.py" in set_up
         assert "git checkout --quiet abc123" in set_up
         (given,) = (c for c in notebook.cells if "injected-parameters" in c.metadata.get("tags", []))
         assert re.search(r'profile = "(\w+)"', given.source)[1] in names()  # type: ignore[index]

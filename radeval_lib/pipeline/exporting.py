@@ -104,7 +104,7 @@ def _set_up(repository: str, commit: str) -> str:
             f"!git clone --quiet https://github.com/{repository} study",
             "%cd study",
             f"!git checkout --quiet {commit}",
-            f"%pip install --quiet {_CPU_WHEELS} --requirement requirements.lock --editable .",
+            "!python workflow/install.py",
         ]
     )
 

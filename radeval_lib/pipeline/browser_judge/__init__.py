@@ -1,10 +1,10 @@
 """The judge by rules in a reader's browser: its modules and their data, and a Python that runs in a page.
 
 The Python is Pyodide, from a package that is pinned by version and checksum in ``pyodide.yml`` and is never
-fetched here: ``make open`` has ``workflow/fetch_pyodide`` fetch it. The judge is this library's own: an
-archive of the modules that :mod:`radeval_lib.metrics.by_rules` imports, with PyYAML's, and of their YAML
-files, compiled (:func:`radeval_lib.own_yaml.compiled`). The page names the checksum of the archive, and a
-browser refuses another one.
+fetched here: ``workflow/fetch_pyodide`` does, for ``make book`` and ``make open``. The judge is this
+library's own: an archive of the modules that :mod:`radeval_lib.metrics.by_rules` imports, with PyYAML's, and
+of their YAML files, compiled (:func:`radeval_lib.own_yaml.compiled`). The page names the checksum of the
+archive, and a browser refuses another one.
 """
 
 from __future__ import annotations

@@ -7,6 +7,7 @@ import json
 import os
 import re
 import runpy
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -14,7 +15,6 @@ from pathlib import Path
 import pytest
 
 from radeval_lib.paths import ROOT
-from radeval_lib.pipeline import exporting
 
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 LOCK = ROOT / "requirements.lock"
@@ -33,16 +33,19 @@ NO_NETWORK = dict.fromkeys(("http_proxy", "https_proxy", "HTTP_PROXY", "HTTPS_PR
 
 @pytest.fixture(scope="module")
 def python(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The Python of an environment that has the wheel and what it depends on, in the lock's versions."""
+    """The Python of an environment with the library alone and its dependencies, in the lock's versions."""
     folder = tmp_path_factory.mktemp("bare")
-    wheel = exporting.build_wheel(folder)
-    uv = [sys.executable, "-m", "uv", "--quiet", "--no-progress"]
-    settings = subprocess.run([*INSTALL["PIP"], "config", "list"], capture_output=True, text=True, check=True)
-    known = {**INSTALL["settings_of_pip"](settings.stdout.splitlines()), **os.environ}
+    # A copy: setuptools would leave a folder with old modules in the repository.
+    ignored = shutil.ignore_patterns("__pycache__", "*.egg-info")
+    for name in ("radeval_lib", "data_manifests"):
+        shutil.copytree(ROOT / name, folder / "clone" / name, ignore=ignored)
+    for name in ("pyproject.toml", "setup.py", "README.md", "LICENSE"):
+        shutil.copy(ROOT / name, folder / "clone")
+    uv, known = [sys.executable, "-m", "uv", "--quiet", "--no-progress"], INSTALL["settings_for_uv"]()
     made = folder / "environment"
     subprocess.run([*uv, "venv", "--python", sys.executable, made], env=known, check=True)
     install = [*uv, "pip", "install", "--index-strategy", "unsafe-best-match", "--python", made]
-    subprocess.run([*install, "--constraint", LOCK, wheel], env=known, check=True)
+    subprocess.run([*install, "--constraint", LOCK, folder / "clone"], env=known, check=True)
     return made / "bin" / "python"
 
 
