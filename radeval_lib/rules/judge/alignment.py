@@ -148,6 +148,21 @@ def align(reference: Said, candidate: Said) -> list[Link]:
     return sorted(links.values(), key=lambda link: link.reference.start)
 
 
+def in_parts(mine: Said, theirs: Said) -> Said:
+    """Return a report with compound findings in their parts where the other report speaks of these alone: a
+    hydropneumothorax is a pneumothorax and an effusion."""
+    compounds, spoken = vocabulary().compounds, {one.observation for one in theirs.stated} | {*theirs.denied}
+    stated = []
+    for item in mine.stated:
+        parts = compounds.get(item.observation, [])
+        if item.observation in spoken or not spoken.intersection(parts):
+            stated.append(item)
+            continue
+        said = {one.observation for one in mine.stated}
+        stated += [replace(item, observation=part, severity=None) for part in parts if part not in said]
+    return replace(mine, stated=stated)
+
+
 def by_side(mine: Said, theirs: Said) -> Said:
     """A report with its bilateral findings said of each side where the other report says them so."""
     stated = []

@@ -12,6 +12,7 @@ from radeval_lib.rules.report_text.words import Span
 
 _SIDE_OF = {"middle_lobe": "right", "lingula": "left", "ruq": "right", "luq": "left"}
 _GENERAL = frozenset(["acute_disease"])  # says nothing of its own where it is stated
+_AGES = {"healed_rib": frozenset(["old"])}
 _SAME_STRUCTURE = {"silhouette_stable": "silhouette"}
 
 
@@ -20,7 +21,7 @@ class Item:
     """One finding of a report.
 
     ``means`` are the diagnoses that it is read as, ``names`` what the report calls it; the span is that of
-    its first mention.
+    its first mention. ``count``, ``ages`` and ``greater`` are those of a finding.
     """
 
     observation: str
@@ -35,6 +36,9 @@ class Item:
     names: frozenset[str]
     start: int
     end: int
+    count: int | None = None
+    ages: frozenset[str] = frozenset()
+    greater: str | None = None
 
     @property
     def side(self) -> str | None:
@@ -136,6 +140,9 @@ def _item(finding: Finding, reading: Reading) -> Item:
         frozenset([" ".join(map(singular, finding.words.lower().split()))]),
         finding.start,
         finding.end,
+        finding.count,
+        finding.ages | _AGES.get(finding.observation, frozenset()),
+        finding.greater,
     )
 
 
@@ -145,7 +152,12 @@ def _by_place(item: Item, finding: Finding) -> list[Item]:
     if len({one.place for one in where}) < 2 or {one.side for one in where} != {"left", "right"}:
         return [item]
     return [
-        replace(item, places=frozenset(filter(None, [one.place])), sides=frozenset(filter(None, [one.side])))
+        replace(
+            item,
+            places=frozenset(filter(None, [one.place])),
+            sides=frozenset(filter(None, [one.side])),
+            count=None,
+        )
         for one in where
     ]
 
@@ -167,6 +179,9 @@ def _add(items: list[Item], new: Item) -> None:
             old.changes |= new.changes
             if new.start < old.start:
                 old.start, old.end = new.start, new.end
+            old.count = new.count if old.count is None else old.count
+            old.ages |= new.ages
+            old.greater = old.greater or new.greater
             old.means |= new.means
             old.names |= new.names
             return

@@ -7,7 +7,7 @@ Categories are those of Ostmeier et al. 2024 (Section 3.1): (a) false finding, (
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 
 from radeval_lib import green_analysis
@@ -20,6 +20,7 @@ from radeval_lib.rules.judge.alignment import (
     align,
     by_side,
     covered,
+    in_parts,
     near,
     sides_conflict,
     strays,
@@ -28,6 +29,7 @@ from radeval_lib.rules.judge.base import Keep, Pair, handed
 from radeval_lib.rules.judge.items import Item, Said, said
 from radeval_lib.rules.lexicon.loading import load_lexicon
 from radeval_lib.rules.lexicon.significance import Context, factor, significance
+from radeval_lib.rules.reader.records import SEVERAL
 from radeval_lib.rules.reader.vocabulary import vocabulary
 from radeval_lib.rules.report_text import statements
 from radeval_lib.rules.report_text.words import Span
@@ -130,6 +132,7 @@ def judge_pair(reference: str, candidate: str, context: Context | None = None) -
         matter; None: neither is known. Where it gives no indication, that in the reference's history counts.
     """
     ours, theirs = said(reference), said(candidate)
+    ours, theirs = in_parts(ours, theirs), in_parts(theirs, ours)
     ours, theirs = by_side(ours, theirs), by_side(theirs, ours)
     links = align(ours, theirs)
     linked = {id(link.reference) for link in links} | {id(link.candidate) for link in links}
@@ -142,6 +145,7 @@ def judge_pair(reference: str, candidate: str, context: Context | None = None) -
         found = weigh.attribute_errors(link)
         if link.relation == SAME and (denied := contradicted.pop(link.candidate.observation, None)):
             found.append(weigh.missing(link.reference, denied))
+        found += weigh.diagnoses(link, ours, theirs)
         errors += found
         slight += weigh.slight(link)
         if not found:
@@ -244,6 +248,17 @@ class _Weigher:
             says = f"{name(one.observation)} {other.distance_mm:g} mm away instead of {one.distance_mm:g} mm"
             rule = "a tip that lies where it may not, or the other way round"
             errors.append(self._error("c", one, True, factor("location"), says, rule, link))
+        if one.greater and other.greater and one.greater != other.greater:
+            says = f"{name(one.observation)} greater on the {other.greater} instead of the {one.greater}"
+            share = factor("location")
+            errors.append(self._error("c", one, True, share, says, "another side", link, sided=True))
+        if _count_differs(one, other):
+            says = f"{_in_words(other)} instead of {_in_words(one)} {name(one.observation)}"
+            errors.append(self._error("d", one, True, factor("severity"), says, "another number", link))
+        if {one.ages, other.ages} == {frozenset(["acute"]), frozenset(["old"])}:
+            says = f"{', '.join(other.ages)} instead of {', '.join(one.ages)} {name(one.observation)}"
+            rule = "acute instead of old, or old instead of acute"
+            errors.append(self._error("d", one, True, factor("severity"), says, rule, link))
         if (far := _degree_error(one, other)) is not None:
             says = f"{degree(other)} instead of {degree(one)} {name(one.observation)}"
             rule = "a degree or size that is clearly other" if far else "a neighbouring degree or size"
@@ -260,6 +275,17 @@ class _Weigher:
                 errors.append(self._error(category, one, counts, share, says, rule, link))
         return errors
 
+    def diagnoses(self, link: Link, ours: Said, theirs: Said) -> list[JudgedError]:
+        """Errors about what one report reads a finding as, and the other denies: "likely pneumonia"."""
+        missing = [
+            self.missing(replace(link.reference, observation=key, means=frozenset()), theirs.denied[key])
+            for key in sorted(link.reference.means & theirs.denied.keys())
+        ]
+        return missing + [
+            self.false(replace(link.candidate, observation=key, means=frozenset()), ours.denied[key])
+            for key in sorted(link.candidate.means & ours.denied.keys())
+        ]
+
     def slight(self, link: Link) -> float:
         """What differences count for that none of the six categories names."""
         one, other = link.reference, link.candidate
@@ -269,14 +295,27 @@ class _Weigher:
         return weight * (unlike + doubt)
 
 
+def _count_differs(one: Item, other: Item) -> bool:
+    """Whether two numbers of findings differ; "several" differs from one alone."""
+    if one.count is None or other.count is None or one.count == other.count:
+        return False
+    return SEVERAL not in (one.count, other.count) or 1 in (one.count, other.count)
+
+
+def _in_words(item: Item) -> str:
+    return "several" if item.count == SEVERAL else str(item.count)
+
+
 def _degree_error(one: Item, other: Item) -> bool | None:
     """Whether the degree is significantly wrong; None where it is right or one of the two says none."""
     if one.severity is not None and other.severity is not None and one.severity != other.severity:
         return abs(one.severity - other.severity) >= 2
     if one.size_mm and other.size_mm and one.observation not in vocabulary().devices:
-        low, high = sorted((max(one.size_mm), max(other.size_mm)))
-        if low != high:
-            return high >= SIZE_RATIO * low
+        pairs = [(max(one.size_mm), max(other.size_mm))]
+        if len(one.size_mm) == len(other.size_mm):
+            pairs = list(zip(sorted(one.size_mm), sorted(other.size_mm), strict=True))
+        if any(low != high for low, high in pairs):
+            return any(max(pair) >= SIZE_RATIO * min(pair) for pair in pairs)
     return None
 
 
@@ -320,7 +359,10 @@ def where(places: Iterable[str], side: str | None) -> str:
     for key in sorted(places):
         nouns = known[key].nouns if key in known else None
         phrases = nouns and (nouns.get(side) or next(iter(nouns.values())))
-        named.append(phrases[0].text if phrases else key.replace("_", " "))
+        text = phrases[0].text if phrases else key.replace("_", " ")
+        if nouns and side not in nouns:  # the words of one side, of a finding on both or on none
+            text = " ".join(word for word in text.split() if word not in ("left", "right"))
+        named.append(text)
     if not named:
         return side or ""
     text = " and ".join(named)

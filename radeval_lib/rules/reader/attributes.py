@@ -6,9 +6,9 @@ from itertools import pairwise
 from typing import Any
 
 from radeval_lib.rules.reader.marked_sentence import MarkedSentence
-from radeval_lib.rules.reader.phrases import PhraseMatch
-from radeval_lib.rules.reader.places import JOINTS, both_sides
-from radeval_lib.rules.reader.records import WHOLE, Mention, Spot
+from radeval_lib.rules.reader.phrases import NUMERALS, PhraseMatch
+from radeval_lib.rules.reader.places import JOINTS, both_sides, greater_side
+from radeval_lib.rules.reader.records import SEVERAL, WHOLE, Mention, Spot
 from radeval_lib.rules.reader.scope import BE
 
 # Before a place they say that something is there: "in the left base".
@@ -28,6 +28,34 @@ _LISTING = frozenset(
 )  # fmt: skip
 _JOINING = frozenset([",", "and", "/", "adjacent", "associated", "overlying"])  # and of these one must
 _OTHER_SIDE = {"left": "right", "right": "left"}
+SEPARATORS = {",": 3, "and": 4, "or": 4, "/": 2, "with": 4, "nor": 4, "without": 6, ":": 2, "(": 2, ")": 2}
+"""How much further a modifier and a finding are apart for a word between them, beside 1 for any word."""
+_MOST = 20  # a greater number counts no findings
+_COUNTS = (
+    NUMERALS
+    | {"single": 1, "solitary": 1, "pair": 2}
+    | dict.fromkeys(["several", "multiple", "many", "numerous", "innumerable"], SEVERAL)
+)
+# What does not stand between a number and what is counted.
+_NO_ADJECTIVES = frozenset(
+    [
+        *SEPARATORS,
+        *BE,
+        "of",
+        "in",
+        "on",
+        "at",
+        "the",
+        "view",
+        "image",
+        "year",
+        "month",
+        "week",
+        "day",
+        "x",
+        "there",
+    ]
+)
 GROWN = 1.15
 """A size that is larger than before by more than this factor has increased."""
 
@@ -44,6 +72,8 @@ def attach(sentence: MarkedSentence, mentions: list[Mention]) -> None:
     _attach_sides(sentence, mentions)
     _attach_degrees(sentence, mentions)
     _attach_sizes(sentence, mentions)
+    _attach_ages(sentence, mentions)
+    _attach_counts(sentence, mentions)
 
 
 def _attach_places(sentence: MarkedSentence, mentions: list[Mention]) -> None:
@@ -78,6 +108,8 @@ def _attach_sides(sentence: MarkedSentence, mentions: list[Mention]) -> None:
     for side in sentence.now(sentence.sides):
         if one := nearest(sentence, mentions, side, 2, 0):
             one.sides.append(side.value)
+            if side in sentence.compared:
+                one.greater = greater_side(sentence.words, side)
             places = {spot.location.side for spots in one.spots for spot in spots}
             if side.value in _OTHER_SIDE and _OTHER_SIDE[side.value] in places:
                 continue  # it says where something else is
@@ -153,7 +185,7 @@ def _attach_sizes(sentence: MarkedSentence, mentions: list[Mention]) -> None:
             if sentence.between(size.end, size.end + 1) & _DISTANCES:
                 one.distance_mm = size.value[0]
             else:
-                one.size_mm = size.value
+                one.size_mm += size.value
     for size in sentence.sizes:
         if sentence.past[size.first] and (one := nearest(sentence, mentions, size, 0, 0)) and one.size_mm:
             before, after = max(size.value), max(one.size_mm)
@@ -161,11 +193,32 @@ def _attach_sizes(sentence: MarkedSentence, mentions: list[Mention]) -> None:
             one.change = "increased" if grown else "decreased" if shrunk else "unchanged"
 
 
+def _attach_ages(sentence: MarkedSentence, mentions: list[Mention]) -> None:
+    """Say of findings that they are acute or old, in words of their names too: "old rib fracture"."""
+    for age in sentence.now(sentence.ages):
+        within = next((one for one in mentions if one.first <= age.first < one.end), None)
+        if one := within or nearest(sentence, mentions, age, 4, 0):
+            one.ages.add(age.value)
+            sentence.use(age.first, age.end)
+
+
+def _attach_counts(sentence: MarkedSentence, mentions: list[Mention]) -> None:
+    """Say of findings how many there are: "two right upper lobe nodules", "multiple nodules"."""
+    measured = {at for size in sentence.sizes for at in range(size.first, size.end)}
+    for at, token in enumerate(sentence.words):
+        word = token.word
+        count = int(word) if word.isdecimal() and int(word) <= _MOST else _COUNTS.get(word)
+        if count is None or at in measured or sentence.past[at]:
+            continue
+        one = next((one for one in mentions if at < one.first <= at + 5), None)
+        if one is not None and not sentence.between(at + 1, one.first) & _NO_ADJECTIVES:
+            one.count = count
+            sentence.use(at, at + 1)
+
+
 # Which finding of a sentence a place, side, degree, size or change is said of: the nearest one.
 
 
-SEPARATORS = {",": 3, "and": 4, "or": 4, "/": 2, "with": 4, "nor": 4, "without": 6, ":": 2, "(": 2, ")": 2}
-"""How much further a modifier and a finding are apart for a word between them, beside 1 for any word."""
 # Behind "which" they part a sign from what it is read as: "an opacity, which may be pneumonia".
 _MAY = frozenset(["may", "might", "could", "can", "probably", "possibly", "likely"])
 _FAR = 40

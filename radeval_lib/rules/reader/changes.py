@@ -69,6 +69,7 @@ _ENDS_OF_COMPARISON = frozenset(
 _MORE_OF = frozenset(
     ["prominent", "extensive", "pronounced", "severe", "conspicuous", "marked", "so", "confluent"]
 )
+_USUAL = ("normal", "usual", "expected", "average")
 _WELL = frozenset(["well", "clearly", "definitely", "definitively", "readily", "convincingly", "as"])
 _ON = frozenset(["on", "in", "at", "the", "a", "an", "any", "most", "recent"])
 _EARLIER = word_set("prior previous previously earlier before old older preceding comparison")
@@ -199,6 +200,8 @@ def _denied_comparative(words: Sequence[Token], at: int) -> int:
     end = comparative(words, end)
     if not end or words[end - 1].word not in _CHANGED | _MORE_OF:
         return 0
+    if [word.word in ("than", *_USUAL) for word in words[end : end + 2]] == [True, True]:
+        return 0  # "not larger than normal" is of a state
     ends = end >= len(words) or words[end].word in _ENDS_OF_COMPARISON
     return end if ends or words[at].word == "not" else 0
 
@@ -246,6 +249,12 @@ _THEN = frozenset(
 )
 NOW = frozenset(["now", "currently", "today"])
 """Words by which a statement comes back from how something was to how it is."""
+_DATES = word_set(
+    """
+    january february march april month june july august september october november december monday tuesday
+    wednesday thursday friday saturday sunday week year night
+    """
+)
 _SHOWED = frozenset(["showed", "demonstrated", "revealed"])
 _OLD_STUDY = frozenset(["prior", "previous"])
 _ENDS_OF_WAS = frozenset(["and", "but", ",", ";", "now"])
@@ -255,6 +264,10 @@ _ENDS_OF_THEN = word_set(", ) ; now currently today but and is are has have")
 def of_before(words: Sequence[Token], sizes: Sequence[PhraseMatch[tuple[float, ...]]]) -> list[bool]:
     """By word, whether it says how something was: "previously 8 mm", "(prior 3 cm)", "from 6 mm to 11 mm"."""
     marked = [False] * len(words)
+    dated = [(size.first, end) for size in sizes if (end := _end_of_date(words, size.end))]
+    if len(dated) < len(sizes):
+        for first, end in dated:
+            marked[first:end] = [True] * (end - first)
     starts = {size.first: size.end for size in sizes}
     for at, token in enumerate(words):
         end = at
@@ -281,6 +294,20 @@ def of_before(words: Sequence[Token], sizes: Sequence[PhraseMatch[tuple[float, .
         for place in range(at, end):
             marked[place] = True
     return marked
+
+
+def _end_of_date(words: Sequence[Token], at: int) -> int:
+    """Return the end of a past date that begins at a word ("in May", "on 3 June 2018", "yesterday"), or 0."""
+    if at < len(words) and words[at].word == "yesterday":
+        return at + 1
+    if [word.word for word in words[at : at + 2]] == ["this", "morning"]:
+        return at + 2 if any(word.word in NOW for word in words[at:]) else 0
+    if at >= len(words) or words[at].word not in ("in", "on", "last"):
+        return 0
+    end = at + 1
+    while end < len(words) and (words[end].word in _DATES or words[end].word.isdecimal()):
+        end += 1
+    return end if any(word.word in _DATES or len(word.word) == 4 for word in words[at + 1 : end]) else 0
 
 
 def _end_of_then(words: Sequence[Token], at: int) -> int:

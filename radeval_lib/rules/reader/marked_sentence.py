@@ -55,6 +55,7 @@ class MarkedSentence:
     subjects : structures, with the normal statements that each may be the subject of.
     sides : words of sides, with left, right or bilateral.
     sizes : measurements in millimetres.
+    ages : words for acute or old.
     past : for each word, whether it says how something was before; length n.
     scope : the reach of negations and hedges.
     """
@@ -101,6 +102,7 @@ class MarkedSentence:
         ]
         self.sides = known.sides.find(text, _marks(size, self.spots, compared)) + compared
         self.sizes = list(sizes(self.words))
+        self.ages = known.ages.find(text)
         self.past = of_before(self.words, self.sizes)
         asides = list(denied_places(self.words, [*self.spots, *self.sides], named))
         flags = WordFlags(

@@ -84,24 +84,57 @@ _UNITS = {
     "mm": 1.0, "millimeter": 1.0, "millimetre": 1.0, "cm": 10.0, "centimeter": 10.0, "centimetre": 10.0
 }  # fmt: skip
 _WITHIN = frozenset(["x", "by", *_UNITS])  # what may stand between the numbers of a measurement
+_NUMBER_WORDS = "one two three four five six seven eight nine ten eleven twelve"
+NUMERALS = {word: number for number, word in enumerate(_NUMBER_WORDS.split(), 1)}
 
 
 def sizes(words: Sequence[Token]) -> list[PhraseMatch[tuple[float, ...]]]:
-    """Measurements in millimetres: "8 mm", "2.3 x 1.8 cm", "8 mm by 1.2 cm"; a number without a unit has that
-    of the next one."""
+    """Return measurements in millimetres: "8 mm", "2.3 x 1.8 cm", "8 mm by 1.2 cm", "two centimeters".
+
+    A number without a unit has that of the next one; those of a list ("4 and 6 mm") are measurements each.
+    """
     found: list[PhraseMatch[tuple[float, ...]]] = []
     for at, token in enumerate(words):
         if token.word not in _UNITS:
             continue
         numbers, unit, place = [], _UNITS[token.word], at - 1
-        while place >= 0 and (words[place].word in _WITHIN or _SIZE.fullmatch(words[place].word)):
-            unit = _UNITS.get(words[place].word, unit)
-            if _SIZE.fullmatch(words[place].word):
-                numbers.append(float(words[place].word) * unit)
+        while place >= 0:
+            word = words[place].word
+            if word in _WITHIN:
+                unit = _UNITS.get(word, unit)
+            elif _SIZE.fullmatch(word):
+                numbers.append(float(word) * unit)
+            elif (word in NUMERALS or word == "half") and words[place + 1].word in _WITHIN and not numbers:
+                if word == "half" and place and words[place - 1].word == "a":
+                    break  # "one and a half"
+                numbers.append(NUMERALS.get(word, 0.5) * unit)
+            else:
+                break
             place -= 1
         if numbers:
+            while found and found[-1].first > place:
+                found.pop()
+            found += _sharing_unit(words, place + 1, _UNITS[token.word])
             found.append(PhraseMatch(place + 1, at + 1, tuple(reversed(numbers))))
     return found
+
+
+_LISTED = ("and", "or", "to", ",")  # between the numbers of a list; a comma not before the last one
+
+
+def _sharing_unit(words: Sequence[Token], first: int, unit: float) -> list[PhraseMatch[tuple[float, ...]]]:
+    """Return the measurements that share the unit of the one that begins at ``first``: "3, 5 and 7 mm"."""
+    shared: list[PhraseMatch[tuple[float, ...]]] = []
+    while first > 1 and words[first - 1].word in (
+        ("and", "or", "to", ",") if shared else ("and", "or", "to")
+    ):
+        at = first - 3 if words[first - 2].word == "," else first - 2
+        number = words[at].word if at >= 0 else ""
+        if not _SIZE.fullmatch(number) or float(number) >= 1000:
+            break
+        shared.insert(0, PhraseMatch(at, at + 1, (float(number) * unit,)))
+        first = at
+    return shared
 
 
 # Misspelt names: a long word one letter off a word of the vocabulary, and no word itself.

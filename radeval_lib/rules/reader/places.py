@@ -65,6 +65,8 @@ def _with_other_side(spot: PhraseMatch[list[Spot]], words: Sequence[Token]) -> P
 
 _SIDES = frozenset(["left", "right"])
 _TO_SIDES = (["to", "left"], ["to", "right"])
+_OTHER_SIDE = {"left": "right", "right": "left"}
+_FEWER = frozenset(["<", "smaller", "less", "better"])
 _TOWARD = frozenset(["on", "at", "in", "the", "to", "toward", "than"])
 _SHIFTS = frozenset(["shift", "shifted", "deviation", "deviated", "displaced", "displacement", "shifting"])
 _BEING = word_set("is being side one slightly much somewhat mildly appearing appear a bit")
@@ -85,6 +87,16 @@ def side_comparisons(words: Sequence[Token]) -> Iterator[PhraseMatch[str]]:
         if end:
             yield PhraseMatch(at, end, side)
         at = end or at + 1
+
+
+def greater_side(words: Sequence[Token], compared: PhraseMatch[str]) -> str | None:
+    """Return the side that a comparison of both says to have more, or None where one is only the end of a
+    shift."""
+    said = [word.word for word in words[compared.first : compared.end]]
+    side = next((word for word in said if word in _SIDES), None)
+    if compared.value != "bilateral" or side is None:
+        return None
+    return _OTHER_SIDE[side] if _FEWER.intersection(said) else side
 
 
 def _larger_on(words: Sequence[Token], at: int) -> int:

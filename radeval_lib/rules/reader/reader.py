@@ -203,6 +203,9 @@ class _Report:
             outright,
             one.distance_mm,
             one.probable,
+            one.count,
+            frozenset(one.ages),
+            one.greater,
         )
 
     def _normal(self, one: NormalMention, statement: Statement) -> NormalStatement:

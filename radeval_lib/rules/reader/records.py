@@ -10,6 +10,10 @@ from radeval_lib.rules.report_text import tokens
 Presence = Literal["present", "absent", "uncertain"]
 
 
+SEVERAL = 0
+"""The count of several findings of which no number is given."""
+
+
 @dataclass(frozen=True, slots=True)
 class Location:
     """A place of the lexicon and its side; either may be None, not both.
@@ -37,6 +41,9 @@ class Finding:
     change : the kind of change since an earlier study, as the lexicon calls it.
     sign_of : the indices, in the reading's findings, of the diagnoses that it is read as.
     probable : whether an uncertain finding is called likely, or one of two, and not merely possible.
+    count : how many there are; :data:`SEVERAL` where no number is given, None where nothing is said.
+    ages : "acute" and "old", as far as either is said.
+    greater : of a finding on both sides, the side on which there is more.
     outright : whether it is denied by its bare name ("no effusion"), without place, severity, size or change,
         so that the denial is one of the finding altogether.
     distance_mm : the distance of a tip from the place that is named with it.
@@ -55,6 +62,9 @@ class Finding:
     outright: bool = False
     distance_mm: float | None = None
     probable: bool = False
+    count: int | None = None
+    ages: frozenset[str] = frozenset()
+    greater: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,6 +147,7 @@ class Mention:
     distance_mm : of a device's tip, its distance from a landmark in millimetres; 0 at the landmark.
     change : the kind of change, such as "increased"; None where none is said.
     sign_of : the mentions, by their number in the sentence, that it is read as a sign of.
+    count, ages, greater : as of a :class:`Finding`.
     before : the six words before it, at most.
     probable : whether an uncertain finding is called likely, or one of two, and not merely possible.
     """
@@ -156,6 +167,9 @@ class Mention:
     sign_of: tuple[int, ...] = ()
     before: tuple[str, ...] = ()
     probable: bool = False
+    count: int | None = None
+    ages: set[str] = field(default_factory=set)
+    greater: str | None = None
 
 
 class NormalMention(NamedTuple):

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
+from radeval_lib.rules.reader.changes import SEEN, skip
 from radeval_lib.rules.reader.phrases import PhraseMatch, word_set
 from radeval_lib.rules.reader.vocabulary import Vocabulary
 from radeval_lib.rules.report_text import Token
@@ -30,6 +31,18 @@ _SIGHT = frozenset(
     ["seen", "visualized", "identified", "appreciated", "visible", "apparent", "evident", "demonstrated"]
 )
 _VIEWS = word_set("view projection lateral frontal ap pa portable image radiograph film")
+# What "not" is said of in "could not be clearly demonstrated", and what may stand between.
+_SEEN = SEEN | word_set(
+    """
+    found shown detected encountered demonstrable recognized discerned appreciated confirmed visible apparent
+    discernible recognizable detectable depicted revealed established made perceived
+    """
+)
+_BEFORE_SEEN = word_set(
+    "be been being well clearly definitely definitively readily convincingly reliably positively any so yet"
+)
+# "Unlikely" and "not favored" deny what they are said of, and nothing before a comma.
+_LIKELIHOOD = word_set("likely unlikely doubtful favored favoured felt thought believed considered")
 _POINTING = frozenset(["this", "these", "it", "they"])
 _STUDIES = frozenset(["ct", "study", "exam", "examination", "scan", "comparison"])
 BE = frozenset(["is", "are", "was", "were", "remain", "remains", "appear", "appears", "has", "have"])
@@ -102,7 +115,8 @@ def scope(words: Sequence[Token], known: Vocabulary, flags: WordFlags) -> ScopeW
     size = len(words)
     text = [word.word for word in words]
     cues, after = known.cues.find(text), known.after.find(text)
-    begins = {cue.first: cue for cue in cues if not flags.blocked[cue.first]}
+    after = _with_not_seen(words, after, cues)
+    begins = {cue.first: cue for cue in cues if not flags.blocked[cue.first]} | _ruled_out(words, flags.named)
     linking = {link.first: link.end for link in known.links.find(text)}
     denied, talked = [False] * size, [False] * size
     doubted = [0] * size
@@ -153,6 +167,8 @@ def scope(words: Sequence[Token], known: Vocabulary, flags: WordFlags) -> ScopeW
                 denying = _goes_on(words, at, begins, flags)
             if not listing and not any(later.word in _OR for later in words[at + 1 : at + 6]):
                 doubting = 0
+        elif word == "over" and {"favor", "favored", "favoring"} & set(text[start:at]):
+            denying, doubting = True, 0  # "favor edema over pneumonia"
         elif word == "than" and "likely" in (said := text[:at]) and not _is_comparative(said[-1]):
             denying, doubting = "less" not in said, PROBABLE if "less" in said else 0
             links += [at] if doubting else []
@@ -165,12 +181,43 @@ def scope(words: Sequence[Token], known: Vocabulary, flags: WordFlags) -> ScopeW
             denying, doubting = denying and not new, 0 if new else doubting
         if at in linking:
             links.append(at)
+        talking = talking or word in known.relatives
         for place in range(at, end):
             denied[place], doubted[place], talked[place] = denying, doubting, talking
             clause[place] = start
         at = end
     _reach_back(words, after, flags, known, denied, doubted, clause)
     return ScopeWords(denied, doubted, talked, clause, links, list(begins.values()), after)
+
+
+def _with_not_seen(
+    words: Sequence[Token], after: list[PhraseMatch[str]], cues: Sequence[PhraseMatch[str]]
+) -> list[PhraseMatch[str]]:
+    """Add to the cues that reach back every "could not be demonstrated", in whatever words it is said."""
+    taken = {at for one in after for at in range(one.first, one.end)}
+    taken |= {at for one in cues if one.value != "negation_before" for at in range(one.first, one.end)}
+    more = []
+    for at, token in enumerate(words):
+        if token.word in ("not", "cannot", "nowhere", "never") and at not in taken:
+            end = skip(words, at + 1, _BEFORE_SEEN)
+            if end < len(words) and words[end].word in _SEEN and end not in taken:
+                more.append(PhraseMatch(at, end + 1, "negation"))
+    return sorted([*after, *more]) if more else after
+
+
+def _ruled_out(words: Sequence[Token], named: Sequence[bool]) -> dict[int, PhraseMatch[str]]:
+    """Return the cues of "rules an effusion out" by their first words: a denial, and where it ends."""
+    for at, token in enumerate(words):
+        if token.word == "ruled" or (token.word == "rule" and token.end - token.start == len("rules")):
+            out = next((to for to in range(at + 1, min(at + 8, len(words))) if words[to].word == "out"), 0)
+            if out == at + 1:
+                return {at: PhraseMatch(at, out + 1, "negation_before")}
+            if out and any(named[at:out]):
+                return {
+                    at: PhraseMatch(at, at + 1, "negation_before"),
+                    out: PhraseMatch(out, out + 1, "stops"),
+                }
+    return {}
 
 
 def _strength(cue: Iterable[str], known: Vocabulary) -> int:
@@ -257,7 +304,7 @@ def _reach_back(
         if found.first and words[found.first - 1].word == "not":
             continue  # "not absent"
         start, said = max(before, clause[found.first]), [word.word for word in words[found.first : found.end]]
-        if found.value == "hedge":
+        if found.value == "hedge" or _LIKELIHOOD & set(said):
             start = max(start, _own_item(words, found.first, flags.named))
         for place in range(start, found.first):
             if found.value == "negation":

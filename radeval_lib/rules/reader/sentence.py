@@ -6,6 +6,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from functools import lru_cache
 from itertools import pairwise, zip_longest
@@ -16,6 +17,7 @@ from radeval_lib.rules.reader.changes import NOW
 from radeval_lib.rules.reader.marked_sentence import MarkedSentence
 from radeval_lib.rules.reader.phrases import PhraseMatch
 from radeval_lib.rules.reader.records import HOME, IGNORED, Mention, Parsed, Sense, Unused
+from radeval_lib.rules.reader.scope import BE
 from radeval_lib.rules.reader.states import ADJECTIVES, read_states, stacked_states
 from radeval_lib.rules.reader.vocabulary import vocabulary
 from radeval_lib.rules.report_text import MASK
@@ -26,6 +28,10 @@ _EITHER = frozenset(["or", "versus", "vs"])
 _CHOICE = _EITHER | frozenset(
     ["and", "/", "possibly", "possible", "less", "likely", "focal", "early", "superimposed", "a", MASK]
 )
+
+
+# Verbs by which a clause without a name says something of a side.
+_SAYING = BE | {"persist", "persists", "resolved", "cleared", "seen", "gone", "not"}
 
 
 @lru_cache(maxsize=65536)
@@ -47,6 +53,7 @@ def parse(text: str) -> Parsed:
     mentions = sorted(
         [*_whole_names(sentence, mentions), *stacked_states(sentence)], key=lambda one: one.first
     )
+    mentions = sorted([*mentions, *_other_sides(sentence, mentions)], key=lambda one: one.first)
     _doubt_alternatives(sentence, mentions)
     _link(sentence, mentions)
     # What is no finding keeps what is said of it from those that are.
@@ -81,6 +88,21 @@ def _takes(sentence: MarkedSentence, found: PhraseMatch[list[Sense]]) -> bool:
     return (
         " ".join(word.word for word in sentence.words[found.first : found.end]) in sentence.known.no_findings
     )
+
+
+def _other_sides(sentence: MarkedSentence, mentions: list[Mention]) -> list[Mention]:
+    """Return the finding that a clause without a name says of a side: "... but the left remains"."""
+    found = []
+    clauses = sentence.scope.clause
+    for side in sentence.sides:
+        begin = clauses[side.first]
+        before = [one for one in mentions if one.end <= begin]
+        inside = [at for at, first in enumerate(clauses) if first == begin]
+        parts = (*sentence.named, *sentence.subjects, *sentence.spots, *found)
+        says = sentence.between(side.end, inside[-1] + 1) & _SAYING and side.value != "bilateral"
+        if before and says and not any(one.first in inside for one in parts):
+            found.append(sentence.mention(side.first, side.end, before[-1].senses))
+    return found
 
 
 def _whole_names(sentence: MarkedSentence, mentions: list[Mention]) -> list[Mention]:
@@ -156,6 +178,11 @@ def _choices(sentence: MarkedSentence, mentions: list[Mention], behind: list[int
 # Which words of a sentence its reading used, and which it left.
 
 
+# "Grade II", "stage 3", "category 4B", "Lung-RADS 2": no grade is read.
+_GRADES = frozenset(["grade", "stage", "category", "class", "type", "rad", "score", "bosniak"])
+_GRADE = re.compile(r"\d{1,2}[a-z]?|[ivx]{1,4}[a-f]?")
+
+
 def usage(sentence: MarkedSentence, mentions: list[Mention]) -> tuple[int, tuple[Unused, ...]]:
     """How many words that carry meaning were used, and which were not.
 
@@ -203,6 +230,9 @@ def _kinds(sentence: MarkedSentence, mentions: list[Mention]) -> list[str]:
     for kind, group in groups.items():
         for match in group:
             kinds[match.first : match.end] = [kind] * (match.end - match.first)
+    for at, (word, after) in enumerate(pairwise(sentence.words)):
+        if word.word in _GRADES and _GRADE.fullmatch(after.word):
+            kinds[at : at + 2] = ["degree", "degree"]
     return kinds
 
 

@@ -52,6 +52,8 @@ class Vocabulary:
     stable : normal statements whose structures "stable" calls as good as normal.
     degrees : steps of severity, from 0.
     changes : kinds of change.
+    ages : acute or old.
+    compounds : findings that are several in one.
     cues : kinds of cues before a finding, and of what ends the reach of a cue.
     possible : words of a hedge that calls a finding merely possible.
     after : cues behind a finding: ``negation`` or ``hedge``.
@@ -66,6 +68,7 @@ class Vocabulary:
     looks : words for how a finding looks, which need no reading beside one.
     calcified : observations that are calcifications.
     unscaled : words of degree without a step.
+    relatives : words for people other than the patient.
     seldom_denied : observations that a comma alone does not add to a list of denials.
     no_findings : phrases that take modifiers and are not findings.
     beside : neighbours of numbered places.
@@ -86,6 +89,8 @@ class Vocabulary:
     stable: frozenset[str]
     degrees: Phrases[int]
     changes: Phrases[str]
+    ages: Phrases[str]
+    compounds: Mapping[str, list[str]]
     cues: Phrases[str]
     possible: frozenset[str]
     after: Phrases[str]
@@ -100,6 +105,7 @@ class Vocabulary:
     looks: frozenset[str]
     calcified: frozenset[str]
     unscaled: frozenset[str]
+    relatives: frozenset[str]
     seldom_denied: frozenset[str]
     no_findings: frozenset[str]
     beside: Mapping[str, frozenset[str]]
@@ -144,7 +150,7 @@ def _lexicon_places(lexicon: Lexicon, regions: Mapping[str, set[str]]) -> Iterat
 
 
 def _our_places(raw: Mapping[str, list[str]], lexicon: Lexicon) -> Iterator[tuple[str, Spot]]:
-    both = {"bibasilar", "biapical", "bibasal"}
+    both = {"bibasilar", "biapical", "bibasal", "bihilar"}
     for key, forms in raw.items():
         for form in forms:
             if "@" in form:
@@ -230,12 +236,14 @@ def _entry_states(lexicon: Lexicon) -> dict[str, frozenset[str]]:
     }
 
 
-def _abnormal(lexicon: Lexicon, raw: Mapping[str, Mapping[str, list[str]]]) -> dict[tuple[str, str], str]:
-    """(structure key or words, state) -> observation."""
+def _abnormal(
+    lexicon: Lexicon, raw: Mapping[str, Mapping[str, list[str]]], enlarged: list[str]
+) -> dict[tuple[str, str], str]:
+    """Return the observation by structure (key or words) and state; ``enlarged`` are words for that state."""
     table: dict[tuple[str, str], str] = {}
     for structure, states in raw.items():
         for observation, words in states.items():
-            for word in words:
+            for word in words + (enlarged if "enlarged" in words else []):
                 table.setdefault((structure, plain(word)), observation)
     for concept in lexicon.concepts.values():
         for state in concept.states:
@@ -322,7 +330,7 @@ def vocabulary() -> Vocabulary:
     for concept in concepts.values():
         for place in concept.places:
             regions.setdefault(place, set()).add(concept.region)
-    abnormal = _abnormal(lexicon, raw["states"])
+    abnormal = _abnormal(lexicon, raw["states"], raw["enlarged"])
     changes = [(word, kind) for kind, words in raw["change"].items() for word in words]
     after = [(word, "hedge") for word in raw["hedge_after"]]
     after += [(word, "negation") for word in raw["negation_after"]]
@@ -351,6 +359,8 @@ def vocabulary() -> Vocabulary:
         stable=frozenset(raw["stable"]),
         degrees=Phrases(_degrees(raw, lexicon)),
         changes=Phrases(changes),
+        ages=Phrases((word, age) for age, words in raw["ages"].items() for word in words),
+        compounds=raw["compounds"],
         cues=Phrases(_cues(raw)),
         possible=frozenset(raw["possible"]),
         after=Phrases(after),
@@ -367,6 +377,7 @@ def vocabulary() -> Vocabulary:
         looks=looks,
         calcified=frozenset(fine for pair in kinds if pair[0] in _CALCIFIED for fine in pair),
         unscaled=frozenset(raw["unscaled"]),
+        relatives=frozenset(raw["relatives"]),
         seldom_denied=frozenset(raw["seldom_denied"]),
         no_findings=frozenset(map(plain, raw["no_findings"])),
         beside=neighbours(raw["numbered"]),

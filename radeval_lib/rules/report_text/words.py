@@ -63,6 +63,11 @@ _IRREGULAR = {
 }  # fmt: skip
 
 
+_BEFORE_MONTH = frozenset(["in", "since", "of", "from", "last", "early", "late", "until"])
+_TITLES = frozenset(["dr", "doctor", "nurse", "mr", "mrs", "ms", "prof", "professor"])
+"""Words before the name of a person."""
+
+
 class Token(NamedTuple):
     """A word in its reading form, and where it stands in the text."""
 
@@ -97,6 +102,11 @@ def tokens(text: str) -> list[Token]:
     found: list[Token] = []
     for match in _TOKEN.finditer(text.lower()):
         word, start, end = match.group(), match.start(), match.end()
+        if found and found[-1].word in _TITLES and text[start].isupper():
+            found.append(Token(MASK, start, end))  # "Dr. Small"
+            continue
+        if word == "may" and text[start] == "M" and found and found[-1].word in _BEFORE_MONTH:
+            word = "month"  # "in May"
         if len(word) > 3 and word[-1] == "s" and word[:-1] in _SHORTHAND:
             word = word[:-1]
         if word in _SHORTHAND:

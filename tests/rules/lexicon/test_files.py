@@ -228,7 +228,8 @@ def test_scales_have_as_many_adverbs_as_adjectives() -> None:
 OF_LISTS = TypeAdapter(dict[str, list[Text]])
 KINDS = {
     **dict.fromkeys(("no_abnormality", "numbered"), TypeAdapter(dict[str, Text])),
-    "chexpert": TypeAdapter(dict[str, list[Text]]),
+    **dict.fromkeys(("chexpert", "codes"), TypeAdapter(dict[str, dict[str, list[Text]]])),
+    **dict.fromkeys(["ages", "compounds", "chexpert_normal"], OF_LISTS),
     "states": TypeAdapter(dict[str, dict[str, list[Text]]]),
     "families": TypeAdapter(list[list[Text]]),
     **dict.fromkeys(
@@ -274,6 +275,12 @@ def test_the_words_of_the_reader() -> None:
         (raw["kinds"], observations),
         (chain.from_iterable(raw["kinds"].values()), observations),
         (chain.from_iterable(raw["families"]), observations),
+        (chain.from_iterable(raw["chexpert"].values()), observations),
+        (chain.from_iterable(raw["codes"].values()), observations),
+        (raw["chexpert_normal"], structures),
+        (chain.from_iterable(raw["chexpert_normal"].values()), raw["chexpert"]),
+        (raw["compounds"], observations),
+        (chain.from_iterable(raw["compounds"].values()), observations),
         (raw["sides"], ("left", "right", "bilateral")),
         (raw["change"], lexicon.grammar["change"]["pre"]),
     ]
