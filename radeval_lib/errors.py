@@ -4,15 +4,19 @@ from __future__ import annotations
 
 import errno
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from difflib import get_close_matches
+from functools import wraps
+from inspect import signature
 from numbers import Integral, Real
 from pathlib import Path
 from types import UnionType
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, Union, get_args, get_origin
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, ParamSpec, TypeVar, Union, get_args, get_origin
 
 if TYPE_CHECKING:
     from pydantic import ValidationError
+
+P, R = ParamSpec("P"), TypeVar("R")
 
 
 def plain(text: str, longest: int) -> str:
@@ -49,6 +53,21 @@ def meant(name: object, known: Iterable[object]) -> str:
     """The nearest of the known names, as a question with a space behind it; empty where none is near."""
     near = get_close_matches(str(name), [str(one) for one in known], n=1)
     return f"Did you mean {near[0]!r}? " if near else ""
+
+
+def naming_keywords(function: Callable[P, R]) -> Callable[P, R]:
+    """Let a call with an unknown keyword say, as a TypeError, which are known and which may be meant."""
+    known = list(signature(function).parameters)
+
+    @wraps(function)
+    def called(*args: P.args, **given: P.kwargs) -> R:
+        if unknown := [name for name in given if name not in known]:
+            near = meant(unknown[0], known)
+            keywords = ", ".join(known)
+            raise TypeError(f"{function.__name__}: no keyword {unknown[0]!r}. {near}Keywords: {keywords}.")
+        return function(*args, **given)
+
+    return called
 
 
 _UNKNOWN = ("extra_forbidden", "unexpected_keyword_argument")

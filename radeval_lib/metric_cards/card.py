@@ -16,7 +16,7 @@ import pandas as pd
 
 from radeval_lib import atomic, data, provenance
 from radeval_lib.data import recorded as recordings
-from radeval_lib.errors import check_choice
+from radeval_lib.errors import check_choice, naming_keywords
 from radeval_lib.metric_cards import pairs, people, systems
 from radeval_lib.metric_cards.behaviour import behaviour, costs, filled
 from radeval_lib.metric_cards.people import OTHER_RESAMPLES, CardSettings, Half
@@ -94,6 +94,7 @@ def looks_of(path: Path) -> list[dict[str, Any]]:
     return list(looks)
 
 
+@naming_keywords
 def metric_card(
     metric: Callable[..., Any] | str | Scorer,
     *,

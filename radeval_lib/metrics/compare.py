@@ -17,7 +17,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from radeval_lib import provenance
-from radeval_lib.errors import listed, plain
+from radeval_lib.errors import listed, naming_keywords, plain
 from radeval_lib.metrics.base import Metric, MetricError
 from radeval_lib.metrics.by_name import get
 from radeval_lib.metrics.cautions import Cautions
@@ -223,6 +223,7 @@ class Comparison:
         }
 
 
+@naming_keywords
 def compare(
     references: Sequence[str] | pd.DataFrame,
     systems: Mapping[str, Sequence[str]] | Mapping[str, str] | None = None,

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pandas as pd
 
-from radeval_lib.errors import ModelError, RadevalError
+from radeval_lib.errors import ModelError, RadevalError, naming_keywords
 from radeval_lib.metrics import pair_files
 from radeval_lib.metrics.base import Metric, MetricError, Pair, Scores, checked_pairs
 from radeval_lib.metrics.cautions import Cautions
@@ -187,10 +187,12 @@ def add_cautions(
             cautions.add(system, row + 1, pair, of_metrics)
 
 
+@naming_keywords
 def score(
     references: Sequence[str] | pd.DataFrame,
     candidates: Sequence[str] | None = None,
     *,
+    predictions: Sequence[str] | None = None,
     metrics: Wanted = DEFAULT,
 ) -> pd.DataFrame:
     """Score candidates against the references of the same rows.
@@ -200,6 +202,7 @@ def score(
     references, candidates : equally many texts; or a pandas table alone, with a column ``reference`` and
         ``candidate`` or, for each system, ``candidate:<system>``. Its columns ``age`` and ``indication``
         decide how much errors weigh for the judge by rules.
+    predictions : another name of ``candidates``.
     metrics : a name, names, or settings by name; ``all`` stands for all that can score on this machine. See
         :func:`~radeval_lib.metrics.choosing.choose`. Cautions, with their rows, substitute models, and what
         could not score are warnings.
@@ -219,14 +222,17 @@ def score(
     >>> float(score(["Small left effusion."], ["Small right effusion."])["green_rules_errors"].iloc[0])
     0.25
     """
+    candidates = predictions if candidates is None else candidates
     frame, evaluation = _evaluated(references, candidates, metrics, explained=False)
     return with_scores(frame, evaluation.columns, evaluation.scored)
 
 
+@naming_keywords
 def explain(
     references: Sequence[str] | pd.DataFrame,
     candidates: Sequence[str] | None = None,
     *,
+    predictions: Sequence[str] | None = None,
     metrics: Wanted = DEFAULT,
     texts: bool = True,
 ) -> pd.DataFrame:
@@ -234,7 +240,7 @@ def explain(
 
     Parameters
     ----------
-    references, candidates, metrics : as for :func:`score`.
+    references, candidates, predictions, metrics : as for :func:`score`.
     texts : whether words of the texts may be quoted.
 
     Returns
@@ -253,6 +259,7 @@ def explain(
     >>> explain(["Small left effusion."], ["Small right effusion."])["says"].tolist()
     ['pleural effusion in right instead of left']
     """
+    candidates = predictions if candidates is None else candidates
     frame, evaluation = _evaluated(references, candidates, metrics, explained=True)
     labels, rows = [], []
     for at, pair in enumerate(evaluation.pairs):
@@ -291,7 +298,7 @@ def _evaluated(
     cautions = Cautions(evaluation.scored)
     add_cautions(cautions, frame, evaluation)
     for line in [*cautions.lines(), *notes_of(chosen)]:
-        warnings.warn(line, stacklevel=3)
+        warnings.warn(line, stacklevel=4)
     return frame, evaluation
 
 

@@ -180,6 +180,18 @@ def test_bad_input_from_python_is_reported(references, candidates) -> None:
         score(references, candidates)
 
 
+def test_texts_are_given_by_keyword_and_a_wrong_keyword_is_named() -> None:
+    texts = ["Small left effusion."], ["Small right effusion."]
+    expected = score(*texts)
+    for name in ("candidates", "predictions"):
+        pd.testing.assert_frame_equal(score(references=texts[0], **{name: texts[1]}), expected)
+        assert len(explain(references=texts[0], **{name: texts[1]})) == 1
+    with pytest.raises(TypeError, match=r"'metric'.*'metrics'"):
+        score(*texts, metric="bleu")
+    with pytest.raises(TypeError, match=r"'hyps'.*candidates, predictions"):
+        score(references=texts[0], hyps=texts[1])
+
+
 def test_a_warning_points_at_the_line_of_the_caller() -> None:
     for function in (score, explain):
         with pytest.warns(UserWarning, match="the candidate is empty") as caught:
