@@ -11,10 +11,10 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-from notebooks.green.metamorphic import violation_rates
 from radeval_lib.data import openi
 from radeval_lib.data.restricted import reveal
 from radeval_lib.rules.generator import generate
+from tests.rules.judge.relations import violation_rates
 
 
 def texts(root: str | None) -> list[str]:

@@ -13,17 +13,13 @@ import pandas as pd
 
 from radeval_lib.data.records import JudgedPair
 from radeval_lib.data.restricted import Text, reveal
-from radeval_lib.jobs.green.judging import GreenSettings, seed_of, settings
+from radeval_lib.jobs.green.judging import seed_of, settings
 from radeval_lib.metrics.green import parse
-from radeval_lib.models import naming
 from radeval_lib.models.batching import IGNORED
 from radeval_lib.models.judges.language_model import CausalJudge, pretrained_model
 from radeval_lib.models.judges.tuning import JudgeTuning, small_model
 from radeval_lib.models.training import train
-from radeval_lib.roles import generated
-from radeval_lib.rules.generator import green_pairs
 from radeval_lib.rules.judge.base import Pair
-from radeval_lib.study.profiles import profile
 from radeval_lib.study.runs import Run
 
 STAND_INS = (
@@ -33,38 +29,9 @@ STAND_INS = (
 """What the path on generated pairs has in place of the paper's."""
 
 
-def start_of(chosen: GreenSettings) -> str:
-    """The title of the model that training starts from."""
-    return naming.title(chosen.start)
-
-
-def examples(n: int, seed: int) -> tuple[list[Pair], list[JudgedPair]]:
-    """``n`` generated pairs of each of GREEN's five heuristics: the pairs' texts (reference, candidate), and
-    in the same order prompts with the analyses that follow from the errors planted."""
-    texts = [(pair.reference.findings.text, pair.candidate.findings.text) for pair in green_pairs(n, seed)]
-    return texts, list(generated.judged_pairs(n, seed))
-
-
 def readable(analyses: Sequence[Text]) -> int:
     """How many analyses a strict reading makes something of."""
     return sum(parse(reveal(analysis), "strict").score is not None for analysis in analyses)
-
-
-def settings_in_words(name: str) -> dict[str, object]:
-    """The settings of a profile, as the paper describes its own."""
-    chosen = settings(profile(name))
-    training = chosen.tuning(0, "cpu")
-    return {
-        "starts from": start_of(chosen) if chosen.start else "random weights",
-        "effective batch": f"{training.batch_size * training.accumulate:,}",
-        "epochs": training.epochs,
-        "learning rate": f"{training.learning_rate:g}",
-        "warm-up": training.warmup,
-        "weight decay": training.weight_decay,
-        "most tokens of an example": f"{chosen.longest:,}",
-        "most tokens of an answer": f"{chosen.answer:,}",
-        "adapters' ranks": ", ".join("none" if rank == 0 else str(rank) for rank in chosen.ranks),
-    }
 
 
 def fine_tune(

@@ -10,28 +10,31 @@ from typing import Any, cast
 import pytest
 
 from notebooks.green import language_judge
-from notebooks.green.language_judge import examples, fine_tune, readable, settings_in_words
+from notebooks.green.language_judge import fine_tune, readable
 from radeval_lib.data.restricted import reveal
 from radeval_lib.green_analysis import render
+from radeval_lib.jobs.green.judging import settings
 from radeval_lib.models.batching import IGNORED
+from radeval_lib.roles import generated
+from radeval_lib.rules.generator import green_pairs
 from radeval_lib.study import begin
+from radeval_lib.study.profiles import profile
 
 
 def test_only_what_a_strict_reading_understands_is_readable() -> None:
     good = render((1, 0, 0, 0, 0, 0), (0,) * 6, 2)
     assert readable([good, "I think that they agree."]) == 1
-    texts, records = examples(2, 5)
-    assert len(texts) == len(records) == 2 * 5  # of each heuristic
-    assert readable([one.analysis for one in records]) == len(records)
-    assert (texts, records) == examples(2, 5)
-    assert all(text in reveal(one.prompt) for pair, one in zip(texts, records, strict=True) for text in pair)
+    records = list(generated.judged_pairs(2, 5))
+    assert readable([one.analysis for one in records]) == len(records) == 2 * 5  # of each heuristic
+    for pair, one in zip(green_pairs(2, 5), records, strict=True):
+        assert pair.reference.findings.text in reveal(one.prompt)
+        assert pair.candidate.findings.text in reveal(one.prompt)
 
 
-def test_settings_stand_as_the_paper_has_its_own() -> None:
-    told = settings_in_words("full")
-    assert told["effective batch"] == "2,048"
-    assert (told["epochs"], told["learning rate"], told["warm-up"]) == (12, "0.0001", 0.05)
-    assert told["adapters' ranks"] == "none"
+def test_the_profile_full_has_the_papers_settings() -> None:
+    tuning = settings(profile("full")).tuning(0, "cpu")
+    assert tuning.batch_size * tuning.accumulate == 2048
+    assert (tuning.epochs, tuning.learning_rate, tuning.warmup) == (12, 1e-4, 0.05)
 
 
 def test_one_who_knows_how_often_tokens_occur_by_hand() -> None:
@@ -44,7 +47,8 @@ def test_one_who_knows_how_often_tokens_occur_by_hand() -> None:
 
 def test_a_training_reports_what_it_changed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     run = begin("green/language_judge", profile="smoke", seed=0, output_dir=str(tmp_path))
-    texts, records = examples(2, 5)
+    records = list(generated.judged_pairs(2, 5))
+    texts = [(pair.reference.findings.text, pair.candidate.findings.text) for pair in green_pairs(2, 5)]
     chosen = language_judge.settings(run.profile).model_copy(
         update={
             "start": "",

@@ -15,7 +15,6 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
-from notebooks.green.metamorphic import FORMS
 from radeval_lib import metrics
 from radeval_lib.data import openi
 from radeval_lib.data.radgraph import Annotation, annotation
@@ -28,6 +27,7 @@ from radeval_lib.rules.judge import judge_pair
 from radeval_lib.rules.lexicon.markup import tokenize
 from radeval_lib.rules.reader import read
 from radeval_lib.rules.reader.observations import label
+from tests.rules.judge.relations import FORMS
 
 _READ_ALIKE = {**MARKED, "a history in front": FORMS["a history in front"]}
 """Layouts that what reads through the front door must not see."""

@@ -8,15 +8,13 @@ sentence, or swap reference and candidate.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from itertools import pairwise
 
 import pandas as pd
 
 from radeval_lib.categories import LETTERS
-from radeval_lib.data.records import Report
 from radeval_lib.data.report_edits import MARKED, WRAPPED, closed, sentences
-from radeval_lib.data.restricted import reveal
 from radeval_lib.rules.judge import Judgement, judge_pair
 from radeval_lib.rules.judge.alignment import relation
 from radeval_lib.rules.judge.items import said
@@ -210,8 +208,3 @@ def violation_rates(texts: Sequence[str]) -> pd.DataFrame:
     table = pd.DataFrame(tries(texts), columns=["relation", "held"])
     violated = (~table["held"]).groupby(table["relation"], sort=False)
     return violated.agg(tries="size", violations="sum", rate="mean")
-
-
-def violations_on(reports: Iterable[Report]) -> pd.DataFrame:
-    """:func:`violation_rates` on the findings of reports, restricted or not."""
-    return violation_rates([reveal(report.findings) for report in reports if len(report.findings)])

@@ -2,8 +2,9 @@
 
 import pytest
 
-from notebooks.green import metamorphic
-from notebooks.green.metamorphic import (
+from radeval_lib.rules.generator import generate
+from tests.rules.judge import relations
+from tests.rules.judge.relations import (
     DELETED,
     DENIED,
     FORMS,
@@ -17,7 +18,6 @@ from notebooks.green.metamorphic import (
     tripled,
     violation_rates,
 )
-from radeval_lib.rules.generator import generate
 
 TEXT = "The lungs are clear. Small left effusion. No pneumothorax"
 
@@ -72,8 +72,8 @@ def test_relations_hold_on_generated_reports():
 
 def test_a_judge_that_is_blind_to_something_violates_its_relation(monkeypatch):
     """With a judge that reads nothing, every change of a finding is a violation, and no form is."""
-    blind = metamorphic.judge_pair("", "")
-    monkeypatch.setattr(metamorphic, "judge_pair", lambda *pair: blind)
+    blind = relations.judge_pair("", "")
+    monkeypatch.setattr(relations, "judge_pair", lambda *pair: blind)
     found = violation_rates([TEXT, "There is a 2 cm nodule in the left lung."])["rate"]
     changed = [DELETED, DENIED, MOVED, GROWN]
     assert found[changed].tolist() == [1.0] * 4
@@ -81,12 +81,12 @@ def test_a_judge_that_is_blind_to_something_violates_its_relation(monkeypatch):
 
 
 def test_a_judge_that_sees_letters_violates_the_forms(monkeypatch):
-    judge = metamorphic.judge_pair
+    judge = relations.judge_pair
 
     def pedant(reference, candidate):
         return judge(reference, candidate if reference == candidate else "Large pneumothorax.")
 
-    monkeypatch.setattr(metamorphic, "judge_pair", pedant)
+    monkeypatch.setattr(relations, "judge_pair", pedant)
     longer = f"{TEXT}. There is a 2 cm nodule in the left upper lobe."
     found = violation_rates([longer, f"{longer} Scoliosis of the thoracic spine."])["rate"]
     assert found[list(FORMS)].gt(0).all()
