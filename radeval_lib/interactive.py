@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from html import escape
 from typing import Any
 
@@ -23,21 +23,6 @@ def as_data(content: Any) -> str:
         "<!--", "\\u003c!--"
     )  # either would change where the element ends
     return f'<script type="application/json">{text}</script>'
-
-
-def slider(label: str, contents: Mapping[str, str], start: str) -> HTML:
-    """A slider labelled ``label`` that shows one of several contents, HTML by value in the slider's order, at
-    first that of ``start``, which stands alone without scripts; a ValueError where ``start`` is not among
-    them."""
-    values = list(contents)
-    if start not in contents:
-        raise ValueError(f"the slider cannot start at {start!r}; its values: {', '.join(values)}")
-    return HTML(
-        f'<div class="ra-slider"><label>{escape(label)} <input type="range" min="0" max="{len(values) - 1}" '
-        f'value="{values.index(start)}"> <output>{escape(start)}</output></label>'
-        f'<div class="ra-frame" aria-live="polite">{contents[start]}</div>'
-        f"{as_data([values, list(contents.values())])}</div>"
-    )
 
 
 def search_table(heads: Sequence[str], rows: Sequence[Sequence[str]], example: str) -> HTML:

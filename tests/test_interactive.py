@@ -4,18 +4,7 @@ import json
 
 import pytest
 
-from radeval_lib.interactive import as_data, search_table, slider
-
-
-def test_a_slider_carries_all_its_contents_and_shows_the_first() -> None:
-    html = slider("T <x>", {"1": "<p>one</p>", "2": "<p>two</script></p>"}, "1").data
-    assert "T &lt;x&gt;" in html
-    assert html.count("</script>") == 1  # a content cannot end the script
-    told = json.loads(html.partition('<script type="application/json">')[2].partition("</script>")[0])
-    assert told == [["1", "2"], ["<p>one</p>", "<p>two</script></p>"]]
-    assert '<div class="ra-frame" aria-live="polite"><p>one</p></div>' in html
-    with pytest.raises(ValueError, match="cannot start at '3'; its values: 1, 2"):
-        slider("T", {"1": "", "2": ""}, "3")
+from radeval_lib.interactive import as_data, search_table
 
 
 def test_a_table_to_search_has_its_rows_as_data() -> None:

@@ -140,18 +140,6 @@
     });
   }
 
-  function sliders() {
-    document.querySelectorAll(".ra-slider").forEach((box) => {
-      const [values, contents] = JSON.parse(box.querySelector("script").textContent);
-      const [input, output, frame] = ["input", "output", ".ra-frame"].map((one) => box.querySelector(one));
-      input.addEventListener("input", () => {
-        output.textContent = values[input.value];
-        input.setAttribute("aria-valuetext", values[input.value]);
-        frame.innerHTML = contents[input.value];
-      });
-    });
-  }
-
   /* RaTEScore of two lists of entities, as radeval_lib/metrics/ratescore/scoring.py computes it. */
   function editablePairs() {
     document.querySelectorAll(".ra-pair").forEach((box) => {
@@ -304,6 +292,6 @@
     target.scrollIntoView();
   }
 
-  document.addEventListener("DOMContentLoaded", () => { codeSwitch(); breakCode(); holdNames(); searchTables(); sliders(); editablePairs(); fitTables(); whereFound(); openTarget(); });
+  document.addEventListener("DOMContentLoaded", () => { codeSwitch(); breakCode(); holdNames(); searchTables(); editablePairs(); fitTables(); whereFound(); openTarget(); });
   window.addEventListener("hashchange", openTarget);
 })();

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from itertools import product
 
 import numpy as np
@@ -19,8 +18,7 @@ from notebooks.rales.scores import GENERAL, mann_whitney, models
 from radeval_lib import plots, study
 from radeval_lib.papers.printed_numbers import wide
 from radeval_lib.stats import calibration, temperature
-from radeval_lib.stats.calibration_draws import DRAWN, resample
-from radeval_lib.stats.estimates import Estimate
+from radeval_lib.stats.calibration_draws import resample
 from radeval_lib.stats.resampling import estimate
 from radeval_lib.study.checks import Check
 
@@ -104,97 +102,67 @@ def check_domains(name: str, ranks: pd.DataFrame) -> list[Check]:
     )
 
 
-@dataclass(frozen=True)
-class Scaled:
-    """A classifier on the test part, before and after temperature scaling.
-
-    ``changes`` are by the measures of :func:`~radeval_lib.stats.calibration_draws.resample`, after less
-    before, with intervals that allow for other test documents and for the temperature that other validation
-    documents would give.
-    """
-
-    temperature: float
-    logits: NDArray[np.float64]
-    labels: NDArray[np.int64]
-    before: pd.Series
-    after: pd.Series
-    changes: dict[str, Estimate]
-    left_out: int
-    validation: int
-
-    @property
-    def infinite(self) -> bool:
-        """Whether a test document's true class has the probability zero, at any temperature."""
-        return not temperature.explained(self.logits, self.labels).all()
-
-    @property
-    def constant(self) -> bool:
-        """Whether it names one class for every document, so that it has learned nothing to be sure of."""
-        return len(np.unique(self.logits.argmax(axis=1))) == 1
-
-
-def scaled(
+def rescaled(
     outputs: pd.DataFrame, *, resamples: int, documents: np.random.Generator, refits: np.random.Generator
-) -> Scaled:
-    """Fit a temperature on the validation documents of a classifier's outputs, and measure what it changes on
-    its test documents; ``documents`` and ``refits`` draw other test documents, and other temperatures."""
+) -> pd.Series:
+    """Return what temperature scaling, fitted on the validation documents of a classifier's outputs, changes
+    on its test documents.
+
+    Parameters
+    ----------
+    documents, refits : draw other test documents, and the validation documents of other temperatures.
+
+    Returns
+    -------
+    Series
+        ``temperature``; ``ECE before``, ``ECE after`` and their ``change`` with its 95 % interval (``low``,
+        ``high``) and ``p``, which allow for both kinds of draws; ``NLL before`` and ``NLL after``; and
+        ``constant``, whether it names one class for every document, so that it has learned nothing.
+    """
     logits, labels, _ = logits_of(outputs[outputs["split"] == "dev"])
-    seen = temperature.explained(logits, labels)
-    kept, truth = logits[seen], labels[seen]
+    explained = temperature.explained(logits, labels)
+    kept, truth = logits[explained], labels[explained]
     fitted = temperature.fit(kept, truth)
     others = [
-        temperature.fit(kept[rows], truth[rows])
-        for rows in refits.integers(len(kept), size=(REFITS, len(kept)))
+        temperature.fit(kept[r], truth[r]) for r in refits.integers(len(kept), size=(REFITS, len(kept)))
     ]
     logits, labels, cases = logits_of(outputs[outputs["split"] == "test"])
     both = [temperature.scale(logits, value) for value in (1.0, fitted)]
     before, after = resample(both, labels, cases, resamples=resamples, rng=documents)
-    elsewhere = pd.DataFrame(
-        [calibration.measures(temperature.scale(logits, value), labels) for value in others]
+    elsewhere = [
+        calibration.expected_calibration_error(temperature.scale(logits, value), labels) for value in others
+    ]
+    moved = (np.array(elsewhere) - after.observed["ECE"])[refits.integers(REFITS, size=resamples)]
+    change = estimate(
+        after.observed["ECE"] - before.observed["ECE"], after.values["ECE"] - before.values["ECE"] + moved
     )
-    picked = refits.integers(REFITS, size=resamples)
-    changes = {}
-    with np.errstate(invalid="ignore"):
-        for name in DRAWN:
-            moved = (elsewhere[name] - after.observed[name]).to_numpy()[picked]
-            drawn = after.values[name] - before.values[name] + moved
-            change = after.observed[name] - before.observed[name]
-            defined = np.isfinite(drawn).all()
-            changes[name] = estimate(change, drawn) if defined else Estimate(np.nan, np.nan, np.nan)
-    left_out = int((~seen).sum())
-    return Scaled(fitted, logits, labels, before.observed, after.observed, changes, left_out, len(seen))
-
-
-def by_temperature(fit: Scaled) -> tuple[dict[str, str], str]:
-    """Return a reliability diagram as HTML for each of several temperatures, and the fitted one, which is
-    among them."""
-    diagrams = {}
-    for value in np.union1d(np.geomspace(0.25, 4, 17), fit.temperature):
-        probabilities = temperature.scale(fit.logits, float(value))
-        measured = calibration.measures(probabilities, fit.labels)
-        caption = f"<p>ECE {measured['ECE']:.3f}, Brier score {measured['Brier']:.3f}</p>"
-        diagrams[f"{value:.3f}"] = caption + _svg(calibration.reliability(probabilities, fit.labels))
-    return diagrams, f"{fit.temperature:.3f}"
-
-
-def _svg(bins: pd.DataFrame) -> str:
-    """Accuracy by confidence in the page's own colours, each dot as large as its share of documents."""
-    bins = bins[bins["count"] > 0]
-    shares = bins["count"] / bins["count"].sum()
-    dots = "".join(
-        f'<circle cx="{100 * row.confidence:.1f}" cy="{100 - 100 * row.accuracy:.1f}" '
-        f'r="{1.5 + 6 * share**0.5:.1f}" fill="{plots.PALETTE[0]}"/>'
-        for row, share in zip(bins.itertuples(), shares, strict=True)
+    return pd.Series(
+        {
+            "temperature": fitted,
+            "ECE before": before.observed["ECE"],
+            "ECE after": after.observed["ECE"],
+            "change": change.value,
+            "low": change.low,
+            "high": change.high,
+            "p": change.p,
+            "NLL before": before.observed["NLL"],
+            "NLL after": after.observed["NLL"],
+            "constant": len(np.unique(logits.argmax(axis=1))) == 1,
+        }
     )
-    label = "; ".join(f"confidence {r.confidence:.2f}, accuracy {r.accuracy:.2f}" for r in bins.itertuples())
-    return (
-        f'<svg viewBox="-12 -6 124 124" role="img" aria-label="{label}">'
-        '<g fill="none" stroke="currentColor" stroke-width="0.6"><rect width="100" height="100"/>'
-        '<path d="M0 100L100 0" stroke-dasharray="2 2"/></g>'
-        f'{dots}<g fill="currentColor" font-size="6"><text x="0" y="108">0</text>'
-        '<text x="50" y="112" text-anchor="middle">confidence</text><text x="97" y="108">1</text>'
-        '<text x="-3" y="50" text-anchor="middle" transform="rotate(-90 -3 50)">accuracy</text></g></svg>'
-    )
+
+
+def draw_reliability(outputs: pd.DataFrame, fitted: float) -> Figure:
+    """Draw accuracy against confidence of a classifier's test documents before and after scaling by a
+    temperature, each dot as large as its share of documents."""
+    logits, labels, _ = logits_of(outputs[outputs["split"] == "test"])
+    figure, axes = plots.panels(1, 2, 3.4, sharey=True)
+    for ax, (title, value) in zip(axes, {"before": 1.0, "after": fitted}.items(), strict=True):
+        bins = calibration.reliability(temperature.scale(logits, value), labels)
+        ax.plot([0, 1], [0, 1], color="0.5", linestyle="--", linewidth=1)
+        ax.scatter(bins["confidence"], bins["accuracy"], s=300 * bins["count"] / bins["count"].sum() + 10)
+        ax.set(title=title, xlabel="confidence", ylabel="accuracy" if title == "before" else "")
+    return figure
 
 
 def draw_aklu(table7: pd.DataFrame, most: float, labelled: Sequence[str]) -> Axes:
@@ -231,9 +199,9 @@ def draw_ranks(panels: Mapping[str, pd.DataFrame]) -> Figure:
 
 
 def draw_changes(changes: pd.DataFrame) -> Figure:
-    """Draw what scaling adds to the ECE of each classifier (``value``, ``low``, ``high``)."""
+    """Draw what scaling adds to the ECE of each classifier (``change``, ``low``, ``high``)."""
     figure, axes = plots.panels(1, 1, height=0.32 * len(changes) + 0.9)
-    plots.intervals(axes, changes)
+    plots.intervals(axes, changes.rename(columns={"change": "value"}))
     axes.axvline(0, color="0.4", linewidth=1)
     axes.set_xlabel("change in ECE by temperature scaling", loc="right")  # wider than the axes
     return figure

