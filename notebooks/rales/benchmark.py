@@ -27,7 +27,7 @@ from radeval_lib import plots
 from radeval_lib.errors import ResultError
 from radeval_lib.jobs.rales.tasks import BenchmarkTask, Column
 from radeval_lib.stats.estimates import Estimate
-from radeval_lib.stats.inputs import FloatArray, finite
+from radeval_lib.stats.inputs import FloatArray
 from radeval_lib.stats.measures import f1
 from radeval_lib.stats.resampling import Draws, drawn_rows, draws, ends, estimate, mean_draws
 
@@ -146,20 +146,10 @@ def optimism_by_trials(
         and ``value``, the trial's measure on validation. Every search has equally many trials, each tested on
         the same cases.
     sizes : numbers of trials, from 1 to those that a search has.
-
-    Raises
-    ------
-    ValueError
-        Where a row is missing or there twice, a value is missing, or a size is not possible.
     """
     keys = ["search", "trial", "case"]
     ordered = trials.sort_values(keys)
     searches, most, cases = (ordered[name].nunique() for name in keys)
-    if len(ordered) != searches * most * cases or ordered.duplicated(keys).any():
-        raise ValueError("every search needs each trial once on each case")
-    if not all(1 <= size <= most for size in sizes):
-        raise ValueError(f"sizes are {list(sizes)}; a search has {most} trials")
-    finite("value", ordered["value"], None)
     table = ordered[["matched", "predicted", "gold"]].to_numpy(np.float64).reshape(searches, most, cases, 3)
     values = ordered["value"].to_numpy(np.float64).reshape(searches, most, cases)[:, :, 0]
     totals = table.sum(axis=2)

@@ -28,8 +28,6 @@ _SOURCES = {
     "BioNLP 2023": [["MIMIC-III"]],
 }
 """What Section 4.1 names as sources of each data set; of MEDIQA 2021 those of all parts, or of the test."""
-_CALLED = {"CT Procedure Selection": "MIMIC-III procedure selection"}
-"""The names with which the sentences about data sets begin, where Table 1 has others."""
 READ_N, READ_F1 = 7, 0.1
 """How closely the dots of Figure 5 can be read: reports, points of F1."""
 _HALF_DIGIT = 0.0005  # percent are printed with one decimal: half of 0.1 percent, as a fraction
@@ -45,21 +43,13 @@ def italic(words: str) -> list[str]:
     return [name.strip().lower() for run in runs for name in run.split(",") if name.strip()]
 
 
-def check_sources(table1: pd.DataFrame, quotes: Sequence[str]) -> list[Check]:
-    """Check that Table 1 has as many sources of each data set as the prose names between the sentence that
-    begins with its name and the next that begins with another's; where it may count in two ways, only if both
-    agree."""
-    about: dict[str, str] = {}
-    current = ""
-    for quote in quotes:
-        current = next((name for name in _SOURCES if quote.startswith(_CALLED.get(name, name))), current)
-        about[current] = f"{about.get(current, '')} {quote}"
+def check_sources(table1: pd.DataFrame, prose: str) -> list[Check]:
+    """Check that Table 1 has as many sources of each data set as the ``prose`` names of :data:`_SOURCES`;
+    where it may count in two ways, only if both agree."""
     checks = []
     for _, row in table1[table1["quantity"] == "sources"].iterrows():
         cell = printed_in(row)
-        readings = [
-            [name for name in names if name in about[row["dataset"]]] for names in _SOURCES[row["dataset"]]
-        ]
+        readings = [[name for name in names if name in prose] for names in _SOURCES[row["dataset"]]]
         counts = [3 if names == ["three hospitals"] else len(names) for names in readings]
         checks.append(
             check_statement(

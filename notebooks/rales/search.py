@@ -72,12 +72,8 @@ def search(
     Raises
     ------
     SearchError
-        Where there is nothing to search, a trial's value is not finite, or its folder is damaged.
+        Where a trial's value is not finite.
     """
-    if not space:
-        raise SearchError(
-            "nothing to search", display_path(folder), "Name at least one setting and its range."
-        )
     ranges = {key: dimension.model_dump() for key, dimension in space.items()}
     _clear_unless(folder, {**what, "space": ranges, "conditions": provenance.conditions()})
     optuna = _optuna()
@@ -144,12 +140,9 @@ def _try(objective: Objective, given: dict[str, Any], where: Path) -> None:
 
 
 def _read(where: Path, number: int) -> Trial:
-    try:
-        recorded = json.loads((where / _TRIAL).read_text(encoding="utf-8"))
-        tables = {
-            path.stem: pd.read_csv(path, dtype={"case": str, "label": str}, keep_default_na=False)
-            for path in sorted(where.glob("*.csv"))
-        }
-        return Trial(number, **recorded, tables=tables)
-    except (ValueError, TypeError):
-        raise SearchError("this trial is damaged", display_path(where), "Delete this folder.") from None
+    stored = json.loads((where / _TRIAL).read_text(encoding="utf-8"))
+    tables = {
+        path.stem: pd.read_csv(path, dtype={"case": str, "label": str}, keep_default_na=False)
+        for path in sorted(where.glob("*.csv"))
+    }
+    return Trial(number, **stored, tables=tables)

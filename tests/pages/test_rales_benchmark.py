@@ -109,17 +109,3 @@ def test_encoders_and_draws_that_were_tested_on_other_cases_are_not_paired() -> 
         scores(counts.assign(case=counts["case"].mask(other, "999")), TASKS, resamples=5, rng=stream)
     with pytest.raises(ResultError, match="other cases were tested with bad in draw 1"):
         scores(counts[~other], TASKS, resamples=5, rng=stream)
-
-
-@pytest.mark.parametrize(
-    ("spoilt", "sizes", "message"),
-    [
-        (lambda frame: frame.drop(index=5), [1], "each trial once on each case"),
-        (lambda frame: frame.replace({"case": {"001": "000"}}), [1], "each trial once on each case"),
-        (lambda frame: frame.assign(value=np.nan), [1], "value holds a value that is missing"),
-        (lambda frame: frame, [3], "a search has 2 trials"),
-    ],
-)
-def test_optimism_takes_whole_tables_alone(spoilt, sizes, message) -> None:
-    with pytest.raises(ValueError, match=message):
-        optimism_by_trials(spoilt(trials([0.5, 0.5])), sizes, resamples=2, rng=np.random.default_rng(0))

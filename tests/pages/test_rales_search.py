@@ -63,14 +63,6 @@ def test_tables_come_back_as_they_were(tmp_path: Path) -> None:
     assert best(found) is found[0]
 
 
-def test_a_damaged_trial_is_one_line(tmp_path: Path) -> None:
-    run(Objective(), tmp_path, trials=2)
-    for file, text in (("counts.csv", ""), ("trial.json", '{"value": 1}'), ("trial.json", '{"value": 1')):
-        (tmp_path / "trial-1" / file).write_text(text, encoding="utf-8")
-        with pytest.raises(SearchError):
-            run(Objective(), tmp_path, trials=2)
-
-
 def test_a_trial_that_was_removed_is_made_again(tmp_path: Path) -> None:
     whole = told(run(Objective(), tmp_path))
     shutil.rmtree(tmp_path / "trial-3")
@@ -87,11 +79,6 @@ def test_a_study_of_something_else_is_begun_anew(tmp_path: Path) -> None:
     (tmp_path / "search.json").write_bytes(b"\xff")
     run(other, tmp_path, trials=2, data="two")
     assert len(other.tried) == 4
-
-
-def test_nothing_to_search_is_one_line(tmp_path: Path) -> None:
-    with pytest.raises(SearchError):
-        search(Objective(), {}, trials=1, folder=tmp_path, what={}, seed=0)
 
 
 @pytest.mark.parametrize(
