@@ -187,22 +187,25 @@ def _differences(result: Result, letters: Mapping[str, str]) -> str:
     )
 
 
-def exhibit_html(result: Result) -> str:
+def exhibit_html(result: Result, *, folded: bool = False) -> str:
     """A result as a page shows it: the verdict in a line and failing checks with their discrepancies; the
-    table as printed and recomputed, where there is one; all else folded."""
+    table as printed and recomputed, where there is one; all else folded. ``folded``: all but verdict and name
+    is folded."""
     entry = exhibit(result.exhibit)
     covered = result.coverage.words if result.coverage else ""
-    box = verdict_badge(result.verdict, result.outcome, covered)
-    box += f" <strong>{paper_prefix(entry)}{escape(entry.heading)}.</strong> "
+    head = verdict_badge(result.verdict, result.outcome, covered)
+    head += f" <strong>{paper_prefix(entry)}{escape(entry.heading)}.</strong> "
     by_cells = is_shown_by_cells(result)
     in_cells = discrepancies_in_cells(result) if by_cells else set()
     noted = [discrepancy for discrepancy in _failing(result) if discrepancy in in_cells]
     letters = dict(zip(noted, ascii_lowercase, strict=False))
     cells = cell_by_cell(result, letters) if by_cells else ""
-    box += f"{escape(verdict_sentence(result))}{_differences(result, letters)}"
-    folded = f"<details><summary>{RECORD}</summary>{_record(result)}</details>"
+    body = f"{escape(verdict_sentence(result))}{_differences(result, letters)}{cells}"
     place = f'class="verdict-box {css_class(result.outcome)}" id="{place_of(result)}"'
-    return f"<div {place}>{box}{cells}{folded}</div>"
+    if folded:
+        return f"<details {place}><summary>{head}</summary>{body}{_record(result)}</details>"
+    record = f"<details><summary>{RECORD}</summary>{_record(result)}</details>"
+    return f"<div {place}>{head}{body}{record}</div>"
 
 
 def _emphasised(text: str) -> str:

@@ -44,6 +44,7 @@ class PageRun(runs.Run):
         instrument: str = verdicts.PAPERS_OWN,
         *,
         remaining: str | None = None,
+        folded: bool = False,
     ) -> Iterator[OpenExhibit]:
         """An exhibit of this page, for a ``with`` block that makes its checks.
 
@@ -63,6 +64,7 @@ class PageRun(runs.Run):
             recorded. All four as :meth:`Run.basis` has them.
         remaining : what of the exhibit is left out, where the build decides it; default: what the ledger
             says under ``remaining``.
+        folded : whether the page shows its verdict and name alone, and the rest on a click.
 
         Raises
         ------
@@ -91,7 +93,7 @@ class PageRun(runs.Run):
             table=rebuilt.rebuilt,
             samples=rebuilt.samples,
         )
-        display(HTML(exhibit_html(rebuilt.result)))
+        display(HTML(exhibit_html(rebuilt.result, folded=folded)))
 
     def experiment(
         self,
@@ -128,7 +130,7 @@ class PageRun(runs.Run):
                     "Name both under `implemented`.",
                 )
             left = exhibit(exhibit_id).remaining.get("implementation", "")
-            with self.exhibit(exhibit_id, "definition", remaining=left) as shown:
+            with self.exhibit(exhibit_id, "definition", remaining=left, folded=True) as shown:
                 shown.rebuilt = table
 
     def claim(self, name: str, *parts: bool | Check | None) -> HTML | None:
