@@ -47,7 +47,7 @@ open: $(READY) ## the same on public data; needs RADEVAL_DATA_ROOT
 full: $(READY) ## the papers' settings; needs credentials and a GPU, see the book's page on reproducing
 	@$(BIN)/radbook build --profile full --cores $(CORES) $(if $(ONLY),--only $(ONLY))
 
-labs: $(VENV)/.labs ## build every lab: notebooks for students and instructors
+labs: $(VENV)/.labs ## build every lab with Otter: for students, solved, autograder
 	@$(BIN)/radbook labs build
 	@$(BIN)/python -m radeval_lib.labs.teaching
 

@@ -35,8 +35,8 @@ def _folder(variable: str, name: str) -> Path:
 # The longest files, in the order in which they begin: one process builds and reads the book while another
 # grades, and none is left alone with one of them at the end.
 _FIRST = (
-    "end_to_end/test_book.py", "labs/test_mangled.py", "labs/test_labs.py", "pipeline/test_build.py",
-    "labs/test_fair_marks.py", "pipeline/test_release.py", "end_to_end/test_contrast.py",
+    "end_to_end/test_book.py", "labs/test_marks.py", "labs/test_grading.py", "pipeline/test_build.py",
+    "pipeline/test_release.py", "end_to_end/test_contrast.py",
     "end_to_end/test_first_edition.py", "pipeline/test_dependencies.py", "test_own_pages.py",
 )  # fmt: skip
 

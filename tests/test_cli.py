@@ -86,13 +86,6 @@ def test_an_unknown_profile_leaves_no_folder() -> None:
     assert (told.exit_code, (BUILD / "nope").exists()) == (2, False)
 
 
-def test_a_table_of_grades_without_rows_has_no_totals(tmp_path: Path) -> None:
-    (tmp_path / "grades.csv").write_text("student,lab,points\n")
-    told = _run("labs", "totals", str(tmp_path / "grades.csv"), "--output", str(tmp_path / "totals.csv"))
-    assert told.exit_code == 0, told.output
-    assert "0 rows, 0 with a total" in told.stdout
-
-
 def test_scoring_onto_a_full_disk_is_reported_in_one_line(
     pairs: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -16,7 +16,7 @@ import pytest
 import yaml
 from bs4 import BeautifulSoup
 
-from radeval_lib.labs import lab_sources
+from radeval_lib.labs import sources
 from radeval_lib.paths import ROOT, notebooks
 from radeval_lib.pipeline import exporting, launching, steps
 from radeval_lib.study import cell_outputs, cells
@@ -213,10 +213,11 @@ def test_cells_that_a_page_reads_are_made_in_order_and_once(
 
 
 def test_labs_to_launch_need_the_wheel_alone(tmp_path: Path) -> None:
+    pytest.importorskip("otter")
     wheel = tmp_path / "radeval_lib-0.1.0-py3-none-any.whl"
     wheel.write_bytes(b"wheel")
     written = exporting.export_labs(tmp_path / "launch", "owner/study", wheel)
-    assert len(written) == len(lab_sources.labs())
+    assert len(written) == len(sources.labs())
     needed = (tmp_path / "launch" / "requirements.txt").read_text(encoding="utf-8")
     (place,) = re.findall(r"^\./(.*)\[labs,models\]$", needed, re.MULTILINE)
     assert (tmp_path / "launch" / place).read_bytes() == b"wheel"  # what Binder installs
@@ -229,6 +230,10 @@ def test_labs_to_launch_need_the_wheel_alone(tmp_path: Path) -> None:
         assert (tmp_path / "launch" / links["Binder"].partition("urlpath=lab/tree/")[2]) == path
         assert links["Colab"].endswith(f"/owner/study/blob/{launching.BRANCH}/labs/{path.name}")
         assert "git clone" not in set_up
+        checks = {
+            name: name for name in re.findall(r'grader\.check\("(\w+)"\)', "".join(map(str, notebook.cells)))
+        }
+        assert all(f"'{name}': 'from otter.test_files" in notebook.cells[2].source for name in checks)
 
 
 def test_binder_and_the_site_run_what_is_there() -> None:

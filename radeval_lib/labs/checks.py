@@ -1,142 +1,189 @@
-"""The checks of a lab's notebook: what a student can run, in whatever file and place the notebook lies.
-
-A check gets answers in the form in which hidden tests get them, see :mod:`radeval_lib.labs.answers`.
-"""
+"""What tests of a lab get and say: answers in one form, whatever library they come from, and how one differs
+from what is expected."""
 
 from __future__ import annotations
 
-import builtins
-import inspect
-import warnings
-from collections.abc import Callable, Collection, Mapping
+import copy
+import dis
+import importlib.util
+import linecache
+import traceback
+from collections import deque
+from collections.abc import Callable, Collection, Mapping, Sequence, Set
+from dataclasses import fields, is_dataclass
+from decimal import Decimal
+from functools import cache
+from numbers import Integral, Real
+from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
-from radeval_lib import __version__
-from radeval_lib.labs import PLACEHOLDER, known_id
-from radeval_lib.labs.answers import NO_ANSWER, AnswerError, callable_answer, normal
-from radeval_lib.labs.by_hand import BorrowedError
+import numpy as np
+import pandas as pd
 
-MIME = "application/vnd.radeval.check+json"
-"""The kind of output by which `radbook labs check` finds what a check said."""
-NOT_OF_THIS_FORM = "An answer does not have the form that the task asks for."
-BORROWED = "Write this function yourself: it calls one of a package that does the same."
-_BUILT_IN = vars(builtins)
+from radeval_lib.labs.by_hand import by_hand
+
+SOLUTION_FILE = "lab_solution.py"
+"""The solved lab as a script: in the autograder's archive, for hidden tests that compare with it."""
+_SEQUENCES: Any = (list, tuple, range, deque, type({}.keys()), type({}.values()), type({}.items()))
+_NO_BODY = {"RESUME", "NOP", "LOAD_CONST", "RETURN_VALUE", "RETURN_CONST"}  # of Python's instructions
+_LONGEST = 300  # characters of a value in a message
+
+
+class AnswerError(Exception):
+    """There is no answer, or one of a type that no test can read."""
 
 
 class StudentError(Exception):
-    """What a student's own function did in place of giving a result."""
+    """A student's function raised an error where it should return a result."""
 
 
-class Checks:
-    """The checks of one notebook.
+def given(env: Mapping[str, Any], names: Sequence[str], without: Collection[str] = ()) -> list[Any]:
+    """Return what a test asks for of the notebook's names.
 
     Parameters
     ----------
-    lab, version : which lab the notebook is, and what made it; the grader compares them with its own.
+    env : the notebook's names, from Otter.
+    names : those asked for; ``solution`` is the solved lab for the notebook's id.
+    without : packages that the task's functions must not call, see :func:`radeval_lib.labs.by_hand.by_hand`.
+
+    Returns
+    -------
+    list
+        Answers in :func:`normal` form. Functions get copies of their arguments, and give their results in
+        normal form.
+
+    Raises
+    ------
+    AnswerError
+        Where a name is not defined, or its value has no normal form.
     """
-
-    active = True
-    """False where a notebook is graded: its own checks say nothing there."""
-
-    def __init__(self, lab: str, version: str) -> None:
-        self.lab, self.version = lab, version
-        if (made := version.rpartition("-")[0]) != __version__:
-            warnings.warn(
-                f"release {made} of radeval-lib made this notebook, and release {__version__} is installed: "
-                "ask your instructor which of them is used",
-                stacklevel=2,
-            )
-
-    def check(self, task: str, without: Collection[str] = ()) -> Callable[[Callable[..., None]], None]:
-        """A decorator that runs a check of a task at once, on the notebook's names, and shows the result.
-
-        ``without`` names packages that the task's functions must not call.
-        """
-
-        def run(test: Callable[..., None]) -> None:
-            if self.active:
-                names, what = test.__globals__, test.__name__.removeprefix("test_").replace("_", " ")
-                message = outcome(test, lambda name: local(names, name, without), hidden=False)
-                _show(f"{task} ({what})", message)
-
-        return run
-
-    def check_id(self, student_id: Any) -> None:
-        """Say whether an id can be read, and as what."""
-        if not self.active:
-            return
-        try:
-            known = known_id(student_id)
-        except ValueError as error:
-            _show("student_id", str(error))
-        else:
-            own = f"put your own id in place of {PLACEHOLDER!r}" if known == PLACEHOLDER else None
-            _show("student_id", own, f"your id is {known!r}")
+    return [_answer(env, name, without) for name in names]
 
 
-def local(names: Mapping[str, Any], name: str, without: Collection[str]) -> Any:
-    """What a test in the student's own process gets for a name: a value in normal form, or a function that
-    raises a StudentError for whatever the student's own raises; an AnswerError where it is neither."""
-    if name not in names:
-        raise AnswerError(f"there is no {name!r}")
-    value = names[name]
+def _answer(env: Mapping[str, Any], name: str, without: Collection[str]) -> Any:
+    if name == "solution":
+        return _solution(env["student_id"])
+    if name not in env:
+        raise AnswerError(f"there is no `{name}` yet: run the cell of this task, and those before it")
+    value = env[name]
     if not callable(value):
-        try:
-            return normal(value)
-        except AnswerError as error:
-            raise AnswerError(f"{name}: {error}") from None
+        return normal(value, name)
 
-    def called(*arguments: Any, **named: Any) -> Any:
+    def call(*arguments: Any, **named: Any) -> Any:
+        arguments, named = copy.deepcopy((arguments, named))
         try:
-            return callable_answer(value, without)(*arguments, **named)
+            with by_hand(without):
+                result = value(*arguments, **named)
         except Exception as error:
-            raise StudentError(f"{type(error).__name__}: {error}"[:300]) from error
+            raise StudentError(f"{name} stopped{_line(error)}: {type(error).__name__}: {error}") from None
+        if result is None and _has_no_body(value):
+            raise AnswerError(f"`{name}` has no answer yet")
+        return normal(result, f"{name}(...)")
 
-    return called
+    return call
 
 
-def outcome(test: Callable[..., None], get: Callable[[str], Any], *, hidden: bool) -> str | None:
-    """What a test says of an answer; None if it passes.
+def _has_no_body(function: Callable[..., Any]) -> bool:
+    """Return whether a function is a docstring and ``...``, as students get it."""
+    code = getattr(function, "__code__", None)
+    return code is not None and {one.opname for one in dis.get_instructions(code)} <= _NO_BODY
 
-    Of a hidden test a student sees its own message alone: whatever a student's function raised could carry
-    what the test gave it.
+
+def _line(error: Exception) -> str:
+    """Name the notebook's line in which an error arose; empty where it has none."""
+    frames = [one for one in traceback.extract_tb(error.__traceback__) if "ipykernel" in one.filename]
+    if not frames:
+        return ""
+    line = linecache.getline(frames[-1].filename, frames[-1].lineno or 0).strip()
+    return f" in line {frames[-1].lineno} of its cell, `{line}`"
+
+
+@cache
+def _solution(student_id: Any) -> SimpleNamespace:
+    """Return what the solved lab defines for an id. Its script is beside the submission when Otter grades."""
+    found = importlib.util.find_spec(Path(SOLUTION_FILE).stem)
+    if found is None or found.origin is None:
+        raise AnswerError("only the autograder has the solution")
+    names: dict[str, Any] = {"student_id": student_id, "display": lambda *_: None}
+    exec(compile(Path(found.origin).read_text(encoding="utf-8"), SOLUTION_FILE, "exec"), names)
+    return SimpleNamespace(**names)
+
+
+def normal(value: Any, name: str = "it") -> Any:
+    """Return the form of an answer that tests see.
+
+    Returns
+    -------
+    None, bool, int, float, str, list or dict
+        Lists for tuples, arrays, sets (sorted) and Series with numbers as labels; dictionaries for
+        dataclasses, Series with other labels and tables (their columns, named indices included); floats for fractions and decimals.
+
+    Raises
+    ------
+    AnswerError
+        For anything else.
     """
-    try:
-        test(**{name: get(name) for name in inspect.signature(test).parameters})
-    except AssertionError as error:
-        return _own_message(test) if hidden else str(error) or "This check fails."
-    except StudentError as error:
-        if str(error) == f"AnswerError: {NO_ANSWER}":
-            return NO_ANSWER
-        kind = str(error).partition(":")[0]
-        if hidden and kind == BorrowedError.__name__:
-            return BORROWED
-        if hidden and isinstance(_BUILT_IN.get(kind), type):
-            return f"Your function raised {kind} where it should give a result."
-        return "Your function stopped where it should give a result." if hidden else str(error)
-    except AnswerError as error:
-        return str(error) if not hidden or str(error).endswith(NO_ANSWER) else NOT_OF_THIS_FORM
-    except Exception as error:
-        return NOT_OF_THIS_FORM if hidden else f"{NOT_OF_THIS_FORM} ({type(error).__name__}: {error})"
-    return None
+    if value is ...:
+        raise AnswerError(f"`{name}` has no answer yet")
+    if value is None or isinstance(value, bool):
+        return value
+    if isinstance(value, str):
+        return str.__str__(value)
+    if isinstance(value, Integral):
+        return int(value)
+    if isinstance(value, Real | Decimal):
+        return float(value)
+    if isinstance(value, Mapping):
+        return {_key(key): normal(item, name) for key, item in value.items()}
+    if isinstance(value, _SEQUENCES):
+        return [normal(item, name) for item in value]
+    if isinstance(value, Set):
+        items = [normal(item, name) for item in value]
+        return sorted(
+            items, key=lambda item: (type(item).__name__, item if np.isscalar(item) else repr(item))
+        )
+    if is_dataclass(value) and not isinstance(value, type):
+        return {field.name: normal(getattr(value, field.name), name) for field in fields(value)}
+    if isinstance(value, pd.DataFrame):
+        value = value.reset_index(level=[level for level in value.index.names if level is not None])
+        return {_key(column): normal(value[column].tolist(), name) for column in value}
+    if isinstance(value, pd.Series) and not pd.api.types.is_numeric_dtype(value.index):
+        return normal(value.to_dict(), name)
+    if value is pd.NA:
+        return None
+    if hasattr(value, "tolist"):  # NumPy's, pandas' and torch's
+        return normal(value.tolist(), name)
+    kind = type(value).__name__
+    raise AnswerError(f"`{name}` is a {kind}, not a number, text, list, dictionary or table")
 
 
-def _own_message(test: Callable[..., None]) -> str:
-    """What a hidden test says to students: its docstring, which gives no answer away."""
-    return " ".join((test.__doc__ or "A hidden test fails.").split())
+def _key(key: Any) -> Any:
+    label = normal(key)
+    return tuple(map(_key, label)) if isinstance(label, list) else label
 
 
-def _show(task: str, message: str | None, passed: str = "this check passes") -> None:
-    """Show what a check says: as an output of the notebook, or as a line where there is none."""
-    text = f"{task}: {passed if message is None else message}"
-    try:
-        from IPython import get_ipython
-        from IPython.display import display
-    except ImportError:
-        print(text)
-        return
-    if get_ipython() is None:
-        print(text)
-    else:
-        content = {"task": task, "passed": message is None, "message": message or passed}
-        display({"text/plain": text, MIME: content}, raw=True)
+def equal(came: Any, wanted: Any, within: float = 1e-6) -> bool:
+    """Return whether two answers are the same: numbers to ``within`` and a hundred thousandth of what is
+    wanted, lists and dictionaries part by part."""
+    came, wanted = normal(came), normal(wanted)
+    if isinstance(wanted, dict):
+        same_keys = isinstance(came, dict) and came.keys() == wanted.keys()
+        return same_keys and all(equal(came[key], wanted[key], within) for key in wanted)
+    if isinstance(wanted, list):
+        same_length = isinstance(came, list) and len(came) == len(wanted)
+        return same_length and all(equal(one, other, within) for one, other in zip(came, wanted, strict=True))
+    if isinstance(wanted, float | int) and isinstance(came, float | int):
+        return bool(abs(came - wanted) <= within + 1e-5 * abs(wanted))
+    return bool(came == wanted)
+
+
+def same(came: Any, wanted: Any, what: str, within: float = 1e-6) -> None:
+    """Raise an AssertionError that says what came and what was expected, unless they are :func:`equal`."""
+    if not equal(came, wanted, within):
+        raise AssertionError(f"{what} is {_short(came)}; expected is {_short(wanted)}")
+
+
+def _short(value: Any) -> str:
+    text = repr(round(value, 6) if isinstance(value, float) else value)
+    return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}..."

@@ -1,16 +1,19 @@
-"""Grades a folder of submissions: each in processes of its own, within limits, whatever it holds."""
+"""Grades a folder of submissions: one ``otter run`` for each, isolated by bubblewrap."""
 
 from __future__ import annotations
 
-import contextlib
-import importlib
 import json
 import os
+import re
+import resource
 import shutil
+import subprocess
+import sys
 import tempfile
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
-from functools import partial
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -18,157 +21,168 @@ import nbformat
 import pandas as pd
 
 from radeval_lib import atomic
-from radeval_lib.errors import FileError, LabError, NotebookError, listed, plain
-from radeval_lib.labs import (
-    building,
-    gradebook,
-    grades,
-    lab_sources,
-    notebook_files,
-    resubmissions,
-    sandbox,
-    submissions,
-)
-from radeval_lib.labs.grader_processes import ENVIRONMENT, STUDENT_ENVIRONMENT, run_in_processes
-from radeval_lib.labs.grades import Grade
-from radeval_lib.labs.grading_one import grade_submission, new_grade
-from radeval_lib.labs.grading_rules import GradingRules
-from radeval_lib.labs.roster import Roster, read_table
-from radeval_lib.labs.submissions import Submission
+from radeval_lib.errors import NotebookError
+from radeval_lib.labs import building, sources
+from radeval_lib.labs.sources import Lab
+from radeval_lib.labs.time_limit import SECONDS
+from radeval_lib.paths import MANIFESTS, ROOT
 
-_LOADED_ONCE = ("ipykernel.inprocess.ipkernel", "radeval_lib.rules.reader")
-"""Modules that every submission needs, loaded before its process is forked."""
-_ENCODINGS = ("utf-8", "utf-16-le", "utf-16-be")
-_REMEDY = (
-    "Install it (on Debian and Ubuntu: apt install bubblewrap), or take the risk with --trust-submissions: "
-    "submissions can then read and change whatever you can."
-)
-_MORE_MEMORY = "Grade again with more --memory."
-_INCOMPLETE = (
-    "The grader's own installation is incomplete, and no submission was run: install radeval-lib with its "
-    "extras `labs` and `models` into the Python that runs radbook."
-)
+_HOME = "/home/student"
+_IN = "/submission"
+_SYSTEM = ("/usr", "/bin", "/sbin", "/lib", "/lib64", "/etc/alternatives", "/etc/fonts", "/etc/ld.so.cache")
+_MEMORY, _FILE = 8 * 10**9, 10**8  # bytes of address space of a process, of a file
+_GRACE = 120  # seconds beyond the notebook's limit for what cannot be interrupted, then it is not graded
+_ID = re.compile(r"^student_id\s*=\s*[\"']?(.*?)[\"']?\s*(?:#.*)?$", re.MULTILINE)
+_LAB = re.compile(r"otter\.Notebook\([\"'](\w+)\.ipynb[\"']\)")
 
 
-def grade(folder: Path, output: Path, rules: GradingRules, roster: Roster | None = None) -> pd.DataFrame:
-    """Grade every submission below a folder or in a zip, see :func:`radeval_lib.labs.gradebook.table`.
+@dataclass(frozen=True)
+class Rules:
+    """How submissions are run."""
 
-    Writes the table to ``output``, with the written marks that an earlier table there has, and a page for
-    each student into ``<output>_feedback/``.
+    seconds: int = 120
+    lab: str = ""
+    isolated: bool = True
+    jobs: int = 0
 
-    Raises
-    ------
-    LabError
-        Where submissions cannot be isolated and are not trusted, or the earlier table is not of its format.
+
+def grade(folder: Path, output: Path, rules: Rules, say: Callable[[str], None] = print) -> pd.DataFrame:
+    """Grade every notebook below a folder, and write a table and what Otter says of each.
+
+    Returns
+    -------
+    DataFrame
+        A row for each submission: ``file``, ``student`` (the id in it), ``lab``, ``status`` (*graded*, or why
+        it was not), ``points`` of the tests, ``of``, a column for each task, empty where it is not graded or
+        to be marked by hand. Feedback is in ``<output>_feedback/<file>.txt``.
     """
-    if not rules.trusted:
-        _try_sandbox(rules.limits.memory)
-    earlier = read_table(output) if output.exists() else None
+    if rules.isolated and not shutil.which("bwrap"):
+        raise NotebookError(
+            "bubblewrap, which isolates submissions, is not installed",
+            remedy="Install it (Linux: apt install bubblewrap), or add --trust-submissions.",
+        )
+    files = [path for path in sorted(folder.rglob("*.ipynb")) if ".ipynb_checkpoints" not in path.parts]
+    if not files:
+        raise NotebookError("no notebook to grade", str(folder), "Give the folder with the submissions.")
     feedback = output.with_name(f"{output.stem}_feedback")
-    with _environment(ENVIRONMENT | {"MPLBACKEND": "Agg"}):
-        every = _grades(folder, [output, feedback], rules)
-    counted = resubmissions.counted(every, rules.deadline)
-    table = gradebook.table(counted, roster)
-    if earlier is not None:
-        table = gradebook.with_earlier(table, earlier)
+    archives = Path(tempfile.mkdtemp())
+    try:
+        needed = {lab.name: lab for path in files if (lab := _lab_of(path, rules.lab))}
+        for lab in needed.values():
+            building.build(lab, archives)
+        with ThreadPoolExecutor(rules.jobs or os.cpu_count()) as pool:
+
+            def run(path: Path) -> dict[str, Any]:
+                name = str(path.relative_to(folder))
+                row, said = _graded(path, _lab_of(path, rules.lab), archives, rules)
+                atomic.write_text(feedback / f"{name}.txt", said)
+                say(
+                    f"{name}: "
+                    + (f"{row['points']:g} of {row['of']:g}" if "points" in row else row["status"])
+                )
+                return {"file": name, **row}
+
+            table = pd.DataFrame(pool.map(run, files))
+    finally:
+        shutil.rmtree(archives)
     atomic.write_text(output, table.to_csv(index=False))
-    with atomic.new_folder(feedback) as pages:
-        for name, student_grade in grades.page_names(counted).items():
-            (pages / name).write_text(grades.page(student_grade), encoding="utf-8")
     return table
 
 
-def _grades(folder: Path, leave_out: Sequence[Path], rules: GradingRules) -> list[Grade]:
-    """The grade of every submission below a folder or in a zip, but for some places."""
-    default_lab = lab_sources.find(rules.lab).name if rules.lab else ""
-    with tempfile.TemporaryDirectory() as scratch:
-        graders, handed_in = Path(scratch) / "labs", Path(scratch) / "in"
-        handed_in.mkdir()
-        if folder.is_file():  # the one zip of a learning system
-            whole = Path(scratch) / "whole"
-            whole.mkdir()
-            shutil.copy2(folder, whole)
-            folder = whole
-        every = submissions.collect(folder, handed_in, leave_out)
-        if not every:
-            raise FileError("no submission", folder.name, "Name a folder that holds notebooks.")
-        labs = _labs_in_use(every, default_lab)
-        run_in_processes([partial(_build, lab, graders) for lab in labs], rules.limits.jobs)
-        if failed := [lab.name for lab in labs if not (graders / f"{lab.name}.json").is_file()]:
-            raise NotebookError(
-                f"no grader could be built of {listed(failed)}", "labs", "Run `radbook labs build`."
-            )
-        for name in _LOADED_ONCE:
-            importlib.import_module(name)
-        _warm_up(graders)
-        targets = [(one, Path(scratch) / f"{number}.json") for number, one in enumerate(every)]
-        job = partial(grade_submission, graders=graders, default_lab=default_lab, rules=rules)
-        run_in_processes([partial(job, one, target) for one, target in targets], rules.limits.jobs)
-        return [_load_grade(one, target) for one, target in targets]
+def _lab_of(path: Path, named: str) -> Lab | None:
+    """Return the lab that a notebook names where it begins, or else the one that was named."""
+    with suppress(OSError, UnicodeDecodeError):
+        text = path.read_text(encoding="utf-8").replace('\\"', '"')
+        if match := _LAB.search(text):
+            return next((lab for lab in sources.labs() if lab.name == match[1]), None)
+    return sources.find(named) if named else None
 
 
-@contextlib.contextmanager
-def _environment(variables: Mapping[str, str]) -> Iterator[None]:
-    """Set variables of this process, whose children inherit them, for a while."""
-    before = dict(os.environ)
-    os.environ.update(variables)
+def _graded(path: Path, lab: Lab | None, archives: Path, rules: Rules) -> tuple[dict[str, Any], str]:
+    """Return a submission's row without its file, and its feedback."""
     try:
-        yield
-    finally:
-        os.environ.clear()
-        os.environ.update(before)
+        notebook = nbformat.read(path, as_version=4)
+        code = [cell for cell in notebook.cells if cell.cell_type == "code"]
+        student = next((match[1] for cell in code if (match := _ID.search(cell.source))), "")
+    except Exception as error:  # whatever may be in a file
+        status = f"not graded: no notebook ({type(error).__name__})"
+        return {"student": "", "lab": "", "status": status}, status
+    row = {"student": student, "lab": lab.name if lab else ""}
+    if lab is None:
+        status = "not graded: it does not say which lab it is; name it with --lab"
+        return row | {"status": status}, status
+    notebook.metadata = {"kernelspec": {"name": "python3", "display_name": "Python 3", "language": "python"}}
+    for cell in code:
+        cell.outputs = []
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        (folder / "results").mkdir()
+        nbformat.write(notebook, folder / f"{lab.name}.ipynb")
+        shutil.copy(archives / "autograder" / f"{lab.name}.zip", folder / "autograder.zip")
+        error = _run(folder, path.parent, lab.name, rules)
+        try:
+            results = json.loads((folder / "results" / "results.json").read_text(encoding="utf-8"))
+            scores = {test["name"]: test for test in results["tests"] if "max_score" in test}
+        except (OSError, ValueError):
+            scores = {}
+    if not scores:
+        status = f"not graded: {error or 'Otter has no results'}"
+        return row | {"status": status}, status
+    row |= {"status": "graded", "points": sum(one["score"] for one in scores.values())}
+    row |= {"of": sum(one["max_score"] for one in scores.values())}
+    row |= {task.name: scores.get(task.name, {}).get("score") for task in sources.tasks(lab)}
+    said = [f"{one['score']:g} of {one['max_score']:g} {one['output']}" for one in scores.values()]
+    return row, "\n\n".join(said)
 
 
-def _try_sandbox(memory: int) -> None:
-    """A LabError where submissions cannot be isolated here, or the library does not start in isolation."""
-    if reason := sandbox.missing():
-        raise LabError(reason, remedy=_REMEDY)
-    if failure := sandbox.cannot_start(STUDENT_ENVIRONMENT, memory):
-        raise LabError(
-            f"radeval_lib does not start in the sandbox ({plain(failure.message, 90)})",
-            remedy=_MORE_MEMORY if failure.lacks_memory else _INCOMPLETE,
-        )
+def _run(folder: Path, handed_in: Path, lab: str, rules: Rules) -> str:
+    """Run Otter on the notebook in a folder, and leave its results there; return why there are none."""
+    command = [sys.executable, "-m", "otter", "run", f"{lab}.ipynb", "-a", "autograder.zip", "-o", "results"]
+    environment = {"PATH": f"{sys.prefix}/bin:/usr/local/bin:/usr/bin:/bin", "LANG": "C.UTF-8"}
+    environment |= {SECONDS: str(rules.seconds), "MPLBACKEND": "agg", "OMP_NUM_THREADS": "1"}
+    if rules.isolated:
+        command, place = _isolated(folder) + command, Path("/")
+    else:
+        environment, place = os.environ | environment, folder
+
+    def limit() -> None:
+        resource.setrlimit(resource.RLIMIT_AS, (_MEMORY, _MEMORY))
+        resource.setrlimit(resource.RLIMIT_FSIZE, (_FILE, _FILE))
+
+    process = subprocess.Popen(
+        command, cwd=place, env=environment, preexec_fn=limit, start_new_session=True,
+        stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True,
+    )  # fmt: skip
+    try:
+        _, printed = process.communicate(timeout=rules.seconds + _GRACE)
+    except subprocess.TimeoutExpired:
+        os.killpg(process.pid, 9)
+        process.communicate()
+        return f"it did not end within {rules.seconds} + {_GRACE} seconds"
+    return (printed.strip().splitlines() or [""])[-1]
 
 
-def _labs_in_use(every: Sequence[Submission], default_lab: str) -> list[lab_sources.Lab]:
-    """The labs whose names are in files, in any encoding that notebooks are read in: no other is built."""
-    used, labs = {default_lab}, lab_sources.labs()
-    for submission in every:
-        if submission.path is not None and submission.path.stat().st_size <= notebook_files.LARGEST:
-            content = submission.path.read_bytes()
-            written = {(lab.name, encoding) for lab in labs for encoding in _ENCODINGS}
-            used |= {name for name, encoding in written if name.encode(encoding) in content}
-    return [lab for lab in labs if lab.name in used]
-
-
-def _build(lab: lab_sources.Lab, folder: Path) -> None:
-    """Build a lab for grading, and note what is marked.
-
-    In a process of its own: what a student's process may be forked from must never have held a test.
-    """
-    building.build(lab, folder)
-    notebook = nbformat.read(folder / "grader" / f"{lab.name}.ipynb", as_version=4)
-    described = notebook.metadata["lab"]
-    tasks = [
-        {key: task[key] for key in ("name", "points", "written", "without")} for task in described["tasks"]
+def _isolated(folder: Path) -> list[str]:
+    """Begin a command that sees Python, the library and the folder alone, without network; of the folder it
+    may write to ``results``."""
+    packages = [path for path in sys.path if path.endswith("-packages")]
+    paths = {sys.prefix, sys.base_prefix, *packages, *_SYSTEM, str(ROOT / "radeval_lib"), str(MANIFESTS)}
+    binds = [part for path in sorted(paths, key=len) for part in ("--ro-bind-try", path, path)]
+    hosts = folder / "hosts"  # Otter and the kernel speak to each other by this name
+    hosts.write_text("127.0.0.1 localhost\n", encoding="utf-8")
+    return [
+        *(
+            "bwrap",
+            "--die-with-parent",
+            "--unshare-all",
+            "--hostname",
+            "lab",
+            "--proc",
+            "/proc",
+            "--dev",
+            "/dev",
+        ),
+        *("--tmpfs", "/tmp", "--tmpfs", _HOME, "--setenv", "HOME", _HOME, *binds),
+        *("--ro-bind", str(hosts), "/etc/hosts"),
+        *("--ro-bind", str(folder), _IN, "--bind", str(folder / "results"), f"{_IN}/results", "--chdir", _IN),
     ]
-    text = json.dumps({"version": described["version"], "tasks": tasks})
-    (folder / f"{lab.name}.json").write_text(text, encoding="utf-8")
-
-
-def _warm_up(folder: Path) -> None:
-    """Run what students were given, so that what it loads is loaded once: no solution, and no test."""
-    with open(os.devnull, "w") as null, contextlib.redirect_stdout(null), contextlib.redirect_stderr(null):
-        for path in folder.glob("student/*.ipynb"):
-            names: dict[str, Any] = {"display": lambda *_: None}
-            for source in building.code(nbformat.v4.reads(path.read_text(encoding="utf-8"))):
-                with suppress(Exception):  # answers are missing
-                    exec(compile(source, "student", "exec"), names)
-
-
-def _load_grade(submission: Submission, target: Path) -> Grade:
-    """What :func:`grade_submission` left, or a grade that says why it left none."""
-    with suppress(OSError, ValueError):
-        return Grade.from_json(target.read_text(encoding="utf-8"))
-    why = "not graded: its process was killed, or failed as standard error says; grade it again, alone"
-    return new_grade(submission, "", [why], problem=why)

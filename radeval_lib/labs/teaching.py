@@ -15,7 +15,7 @@ from markdown_it import MarkdownIt
 
 from radeval_lib import atomic
 from radeval_lib.errors import NotebookError
-from radeval_lib.labs.lab_sources import Lab, labs
+from radeval_lib.labs.sources import Lab, labs
 from radeval_lib.paths import BUILD, LABS, display_path
 
 SOURCES = LABS / "teaching"

@@ -13,7 +13,7 @@ from html import escape
 from typing import Any
 
 from radeval_lib import own_yaml
-from radeval_lib.labs import lab_sources
+from radeval_lib.labs import sources
 from radeval_lib.papers.exhibits import PAPERS, exhibit
 from radeval_lib.paths import ROOT
 from radeval_lib.pipeline import launching
@@ -111,7 +111,7 @@ def of_result(result: Result) -> str:
 
 def of_lab() -> str:
     """BibTeX for the first lab, as an example for all."""
-    lab = lab_sources.labs()[0]
+    lab = sources.labs()[0]
     title = f"Lab {lab.number}: {lab.title}. In: {about()['title']}"
     return bibtex(f"radeval-lab-{lab.number}", title, *head(), f"notebooks/labs/{lab.name}.md")
 

@@ -17,7 +17,7 @@ from pathlib import Path
 import nbformat
 
 from radeval_lib import atomic
-from radeval_lib.labs import building, lab_sources
+from radeval_lib.labs import building, sources
 from radeval_lib.paths import DEFAULT_PROFILE, MANIFESTS, ROOT, display_path, notebooks
 from radeval_lib.pipeline.launching import BRANCH, LABS, seconds_of
 from radeval_lib.study.sources import read_source, with_parameters
@@ -30,6 +30,14 @@ import importlib.util
 if importlib.util.find_spec("radeval_lib") is None:
     %pip install --quiet {wheels} "{needed}"
 """
+_TESTS = """#@title The checks of this lab
+from pathlib import Path
+
+folder = Path("tests/{lab}")
+folder.mkdir(parents=True, exist_ok=True)
+for name, text in {tests!r}.items():
+    (folder / f"{{name}}.py").write_text(text, encoding="utf-8")
+"""
 _MAKE = """# Trains what this page reads: about {minutes} min on two cores, once.
 from radeval_lib.pipeline import launching
 
@@ -38,9 +46,10 @@ launching.make_cells("{name}")
 
 
 def export_labs(target: Path, repository: str, wheel: Path) -> list[Path]:
-    """Write every lab for students, the wheel, and what Binder installs; the notebooks' places are returned.
+    """Write every lab for students, the wheel, and what Binder installs; return the notebooks' places.
 
-    The first cell installs the library where it is missing, as on Colab.
+    Colab has neither the library nor files beside a notebook: one cell installs what is missing, the next
+    writes the visible tests, and Otter reads them there.
     """
     folder = target / LABS
     folder.mkdir(parents=True, exist_ok=True)
@@ -51,13 +60,18 @@ def export_labs(target: Path, repository: str, wheel: Path) -> list[Path]:
     )
     atomic.write_text(target / "runtime.txt", "python-3.11\n")
     written = []
-    for lab in lab_sources.labs():
-        notebook = nbformat.reads(building.as_file(building.versions(lab)["student"]), as_version=4)
-        source = _INSTALL.format(needed=needed, wheels=_CPU_WHEELS)
-        notebook.cells.insert(1, nbformat.v4.new_code_cell(source, id="set-up"))
-        path = folder / f"{lab.name}.ipynb"
-        atomic.write_text(path, f"{nbformat.writes(notebook)}\n")
-        written.append(path)
+    with tempfile.TemporaryDirectory() as built:
+        for lab in sources.labs():
+            building.build(lab, Path(built))
+            notebook = nbformat.read(Path(built) / "student" / f"{lab.name}.ipynb", as_version=4)
+            install = _INSTALL.format(needed=needed, wheels=_CPU_WHEELS)
+            tests = _TESTS.format(lab=lab.name, tests=dict(notebook.metadata["otter"].pop("tests")))
+            begin = f'import otter\n\ngrader = otter.Notebook(tests_dir="tests/{lab.name}")'
+            notebook.cells[1] = nbformat.v4.new_code_cell(begin, id="grader")
+            set_up = {"set-up": install, "tests": tests}
+            notebook.cells[1:1] = [nbformat.v4.new_code_cell(text, id=name) for name, text in set_up.items()]
+            written.append(folder / f"{lab.name}.ipynb")
+            atomic.write_text(written[-1], f"{nbformat.writes(notebook)}\n")
     return written
 
 

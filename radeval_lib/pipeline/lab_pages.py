@@ -1,36 +1,53 @@
-"""What the book shows of labs: the student's version as a page, its notebook, links from pages it uses."""
+"""What the book shows of labs: each as a page, its notebook where Otter is installed, links from pages."""
 
 from __future__ import annotations
 
+import importlib.util
 import re
+import tempfile
 from collections.abc import Iterator
+from pathlib import Path
 
 import nbformat
 
-from radeval_lib.labs import building, lab_sources
+from radeval_lib.labs import building, sources
 from radeval_lib.pipeline import absent, citing, launching
 
 # The rows of a lab's first table that name pages: | **Read first** | {ref}`label` |
 _READ = re.compile(r"^\| \*\*Read (?:first|afterwards)\*\* \|(.*)\|$", re.MULTILINE)
-_SOLUTIONS = "Solutions are not on this site: {ref}`an instructor makes them <labs-instructors>`."
+_SOLUTION = (
+    "`make labs` writes the solved lab to `build/labs/solution/{name}.ipynb`, with the rubrics of what is marked "
+    "by hand. {{ref}}`For instructors <labs-instructors>`."
+)
 
 
 def staged() -> Iterator[tuple[str, str]]:
-    """Name and content of each file that the labs add to the staged book."""
-    for lab in lab_sources.labs():
-        student = building.versions(lab)["student"]
-        yield f"_extra/labs/{lab.name}.ipynb", building.as_file(student)
-        head, _, rest = student.cells[0].source.partition("\n\n")
-        student.cells[0].source = f"{head}\n\n{_buttons(lab)}\n\n{rest}"
-        student.cells.append(nbformat.v4.new_markdown_cell(_SOLUTIONS, id="solutions"))
+    """Yield name and content of each file that the labs add to the staged book."""
+    has_otter = importlib.util.find_spec("otter") is not None
+    for lab in sources.labs():
+        if has_otter:
+            yield f"_extra/labs/{lab.name}.ipynb", _student(lab)
+        page = sources.page(lab)
+        head, _, rest = page.cells[0].source.partition("\n\n")
+        page.cells[0].source = f"{head}\n\n{_buttons(lab, has_otter)}\n\n{rest}"
+        solution = _SOLUTION.format(name=lab.name)
+        page.cells.append(nbformat.v4.new_markdown_cell(solution, id="solution"))
         source = citing.source_line(f"notebooks/labs/{lab.name}.md")
-        student.cells.append(nbformat.v4.new_markdown_cell(source, id="source"))
-        yield f"notebooks/labs/{lab.name}.ipynb", str(nbformat.writes(student))
+        page.cells.append(nbformat.v4.new_markdown_cell(source, id="source"))
+        for number, cell in enumerate(page.cells):
+            cell["id"] = f"cell-{number:03d}"  # the same at every build
+        yield f"notebooks/labs/{lab.name}.ipynb", str(nbformat.writes(page))
 
 
-def _buttons(lab: lab_sources.Lab) -> str:
-    """How to get the notebook: by a link, on Binder where the repository is named, or by a command."""
-    links = [f'<a href="../../labs/{lab.name}.ipynb" download>Download the notebook</a>']
+def _student(lab: sources.Lab) -> str:
+    with tempfile.TemporaryDirectory() as folder:
+        building.build(lab, Path(folder))
+        return (Path(folder) / "student" / f"{lab.name}.ipynb").read_text(encoding="utf-8")
+
+
+def _buttons(lab: sources.Lab, has_otter: bool) -> str:
+    """Return how to get the notebook: by a link, on Binder where the repository is named, or by a command."""
+    links = [f'<a href="../../labs/{lab.name}.ipynb" download>Download the notebook</a>'] * has_otter
     if hosted := launching.home():
         places = launching.lab_links(hosted, lab.name)
         links += [f'<a href="{place}">Open in {where}</a>' for where, place in places.items()]
@@ -38,9 +55,9 @@ def _buttons(lab: lab_sources.Lab) -> str:
 
 
 def exercises() -> dict[str, str]:
-    """For the label of each page that labs rest on, the line that leads there to the labs."""
+    """Return, for the label of each page that labs rest on, the line that leads there to the labs."""
     by_label: dict[str, list[str]] = {}
-    for lab in lab_sources.labs():
+    for lab in sources.labs():
         rows = _READ.findall(lab.source.read_text(encoding="utf-8"))
         for label in absent.references(" ".join(rows)):
             by_label.setdefault(label, []).append(f"{{ref}}`Lab {lab.number}: {lab.title} <lab-{lab.name}>`")

@@ -1,0 +1,225 @@
+"""The labs' sources: which labs there are, and each as a notebook in the format of Otter Assign.
+
+A source is a jupytext notebook in ``notebooks/labs/``; docs/labs.md gives its format.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from dataclasses import dataclass
+from itertools import takewhile
+from pathlib import Path
+
+import jupytext
+from nbformat import NotebookNode
+from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_raw_cell
+from sphinx_external_toc.parsing import parse_toc_yaml
+
+from radeval_lib.errors import NotebookError
+from radeval_lib.labs.checks import SOLUTION_FILE
+from radeval_lib.paths import BOOK, LABS, display_path, notebooks
+
+UNANSWERED = "_Type your answer here, replacing this text._"
+_FOLDER = f"notebooks/{LABS.name}/"
+_ASSIGNMENT = f"""# ASSIGNMENT CONFIG
+init_cell: false
+export_cell: false
+check_all_cell: true
+show_question_points: true
+strip_solutions_from_all_cells: true
+tests: {{ok_format: false}}
+autograder_files: [{SOLUTION_FILE}]
+plugins: [radeval_lib.labs.time_limit.TimeLimit]
+"""
+_BEGIN = 'import otter\n\ngrader = otter.Notebook("{}.ipynb")'
+_SOLUTION = re.compile(
+    r"^(?P<indent> *)# BEGIN SOLUTION(?P<bare> NO PROMPT)?\n(?P<code>.*?)^ *# END SOLUTION(?:\n|$)",
+    re.MULTILINE | re.DOTALL,
+)
+_LINK = re.compile(r"\{ref\}`(?:(?P<words>[^`<]+?)\s*<)?(?P<label>[\w-]+)>?`")  # {ref}`words <label>`
+_LABEL = re.compile(r"^\([\w-]+\)=\n", re.MULTILINE)  # (label)=
+
+
+@dataclass(frozen=True)
+class Lab:
+    """A lab's place in the book's table of contents, name and title."""
+
+    number: int
+    name: str
+    title: str
+
+    @property
+    def source(self) -> Path:
+        """The file that all versions are made of."""
+        return LABS / f"{self.name}.md"
+
+
+@dataclass(frozen=True)
+class Task:
+    """A cell that students answer, and the cells of its tests; without points for a stretch task."""
+
+    name: str
+    points: float
+    answer: NotebookNode
+    tests: tuple[NotebookNode, ...] = ()
+
+    @property
+    def written(self) -> bool:
+        """Whether an instructor marks it."""
+        return bool(self.answer.cell_type == "markdown")
+
+
+def labs() -> list[Lab]:
+    """Return every lab, in the order of the book's table of contents, which numbers them; raise a
+    NotebookError without the repository, which alone has them."""
+    contents = BOOK / "_toc.yml"
+    files = parse_toc_yaml(contents) if contents.is_file() else [_FOLDER]
+    names = [file.removeprefix(_FOLDER) for file in files if file.startswith(_FOLDER)]
+    if names and not LABS.is_dir():
+        raise NotebookError(
+            "the labs' sources are not here", remedy="Run it in a clone of the repository, which has them."
+        )
+    return [Lab(number, name, title_of(LABS / f"{name}.md")) for number, name in enumerate(names, start=1)]
+
+
+def find(wanted: str) -> Lab:
+    """Return the lab of that number or name; raise a NotebookError, which lists all, for any other."""
+    every = labs()
+    for lab in every:
+        if wanted in (str(lab.number), lab.name):
+            return lab
+    listed = ", ".join(f"{lab.number} {lab.name}" for lab in every)
+    raise NotebookError(f"there is no lab {wanted!r}", remedy=f"Labs: {listed}.")
+
+
+def title_of(source: Path) -> str:
+    """Return the first heading of a Markdown file; raise a NotebookError where it has none."""
+    match = re.search(r"^# (.+)$", source.read_text(encoding="utf-8"), re.MULTILINE)
+    if match is None:
+        raise NotebookError("a lab without a title", display_path(source), "Begin it with `# Title`.")
+    return match[1]
+
+
+def parts(lab: Lab) -> list[NotebookNode | Task]:
+    """Return the cells of a lab that are given, and its tasks with their tests, in their order."""
+    waiting = list(jupytext.read(lab.source).cells)
+    waiting[0].source = waiting[0].source.replace("\n# ", f"\n# Lab {lab.number}: ", 1)
+    made: list[NotebookNode | Task] = []
+    while waiting:
+        cell = waiting.pop(0)
+        if "task" not in cell.metadata:
+            made.append(new_markdown_cell(cell.source) if cell.cell_type == "markdown" else cell)
+            continue
+        tests = tuple(takewhile(_is_test, waiting))
+        del waiting[: len(tests)]
+        made.append(Task(cell.metadata["task"], float(cell.metadata.get("points", 0)), cell, tests))
+    return made
+
+
+def tasks(lab: Lab) -> list[Task]:
+    """Return the tasks that carry points."""
+    return [part for part in parts(lab) if isinstance(part, Task) and part.points]
+
+
+def otter_notebook(lab: Lab) -> NotebookNode:
+    """Return the lab as ``otter assign`` takes it, with the book's links as titles and files."""
+    cells = [new_raw_cell(_ASSIGNMENT)]
+    for part in parts(lab):
+        cells += _question(part) if isinstance(part, Task) and part.points else [_given(part)]
+        if len(cells) == 2:  # behind the title
+            cells.append(new_code_cell(_BEGIN.format(lab.name)))
+    for number, cell in enumerate(cells):
+        cell["id"] = f"cell-{number:03d}"  # the same at every build
+        if cell.cell_type == "markdown":
+            cell.source = _LABEL.sub("", _LINK.sub(_page, cell.source))
+    return new_notebook(cells=cells, metadata=jupytext.read(lab.source).metadata)
+
+
+def page(lab: Lab) -> NotebookNode:
+    """Return the lab as the book shows it: without solutions, with a call of each task's tests."""
+    cells = []
+    for part in parts(lab):
+        if not isinstance(part, Task):
+            cells.append(part)
+        elif part.written:
+            cells.append(new_markdown_cell(UNANSWERED))
+        else:
+            cells.append(new_code_cell(_SOLUTION.sub(_prompt, part.answer.source).rstrip()))
+            cells += [new_code_cell(f'grader.check("{part.name}")')] * bool(part.tests)
+    return new_notebook(cells=cells, metadata=jupytext.read(lab.source).metadata)
+
+
+def solution(lab: Lab) -> str:
+    """Return the solved lab as a script, without its tests, stretch tasks and student id."""
+    answers = (part.answer if isinstance(part, Task) else part for part in parts(lab) if _is_needed(part))
+    sources = [cell.source for cell in answers if cell.cell_type == "code"]
+    return "\n\n".join(one for one in sources if not one.startswith("student_id =")) + "\n"
+
+
+def _is_needed(part: NotebookNode | Task) -> bool:
+    return not isinstance(part, Task) or bool(part.points)
+
+
+def _is_test(cell: NotebookNode) -> bool:
+    return not {"test", "hidden-test"}.isdisjoint(cell.metadata.get("tags", []))
+
+
+def _prompt(solution: re.Match[str]) -> str:
+    return "" if solution["bare"] else f"{solution['indent']}...\n"
+
+
+def _given(part: NotebookNode | Task) -> NotebookNode:
+    """Return the cell of what is given, or of a stretch task."""
+    return new_code_cell(part.answer.source) if isinstance(part, Task) else part
+
+
+def _question(task: Task) -> list[NotebookNode]:
+    """Return a task's cells between Otter's marks. Its hidden tests share its points; visible tests have
+    none."""
+    hidden = ["hidden-test" in test.metadata["tags"] for test in task.tests]
+    shares = [task.points / sum(hidden) if one else 0 for one in hidden]
+    scored = f"points: {shares}" if hidden else f"points: {task.points:g}\nmanual: true"
+    cell_of = new_markdown_cell if task.written else new_code_cell
+    cells = [
+        new_raw_cell(f"# BEGIN QUESTION\nname: {task.name}\n{scored}"),
+        new_raw_cell("# BEGIN SOLUTION"),
+        cell_of(task.answer.source),
+        new_raw_cell("# END SOLUTION"),
+    ]
+    if task.tests:
+        without = tuple(task.answer.metadata.get("without", ()))
+        tests = [new_code_cell(otter_test(test, without)) for test in task.tests]
+        cells += [new_raw_cell("# BEGIN TESTS"), *tests, new_raw_cell("# END TESTS")]
+    return [*cells, new_raw_cell("# END QUESTION")]
+
+
+def otter_test(cell: NotebookNode, without: tuple[str, ...]) -> str:
+    """Return a test as Otter calls it: its parameters are answers in normal form, which
+    :func:`radeval_lib.labs.checks.given` takes from the notebook's names. A hidden test's docstring is what
+    students read when it fails."""
+    (function,) = ast.parse(cell.source).body
+    assert isinstance(function, ast.FunctionDef), cell.source
+    names = [argument.arg for argument in function.args.args]
+    message = " ".join((ast.get_docstring(function) or "").split())
+    if message:
+        del function.body[0]
+    function.args.args = [ast.arg("env")]
+    fetched = f"{', '.join(names)}, = given(env, {names}, {without})"
+    function.body[:0] = ast.parse(f"from radeval_lib.labs.checks import given\n{fetched}").body
+    configured = [f"hidden: {str('hidden-test' in cell.metadata['tags']).lower()}"]
+    configured += [f"failure_message: {message!r}"] * bool(message)
+    head = '""" # BEGIN TEST CONFIG\n{}\n""" # END TEST CONFIG\n'.format("\n".join(configured))
+    return head + ast.unparse(ast.fix_missing_locations(function))
+
+
+def _page(link: re.Match[str]) -> str:
+    """Return a page's title, or the words of a link to it, and its file."""
+    for path in (*notebooks().values(), *sorted(BOOK.rglob("*.md"))):
+        if f"({link['label']})=\n" in path.read_text(encoding="utf-8"):
+            return f"*{link['words'] or title_of(path)}* (`{display_path(path)}`)"
+    raise NotebookError(
+        f"a lab links to {link['label']!r}, which is nowhere",
+        "notebooks/labs",
+        "Link to a label of a notebook or of the book, `(label)=` before a heading.",
+    )

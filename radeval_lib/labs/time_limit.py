@@ -1,0 +1,53 @@
+"""One limit of time for a whole notebook while Otter grades it, as a plugin of Otter."""
+
+from __future__ import annotations
+
+import os
+import signal
+from types import FrameType
+from typing import Any
+
+from nbformat.v4 import new_code_cell
+from otter.plugins import AbstractOtterPlugin
+
+SECONDS = "RADBOOK_LAB_SECONDS"
+"""The environment variable that sets the limit; 120 where it is not set."""
+_AGAIN = 1.0  # seconds until the next interruption, of a loop that catches the first, and of later cells
+
+
+class OutOfTimeError(Exception):
+    """What interrupts a cell, or a function that a test calls, when the notebook's time is used up."""
+
+
+class TimeLimit(AbstractOtterPlugin):
+    """Interrupts what still runs when the limit is used up: the tests of what is defined go on, and what is
+    not defined by then counts as missing."""
+
+    def before_execution(self, submission: Any) -> Any:
+        """Return the submission between two cells that begin and end the limit."""
+        begin = f"from radeval_lib.labs.time_limit import begin\nbegin({os.environ.get(SECONDS, 120)})"
+        end = "from radeval_lib.labs.time_limit import only_functions\nonly_functions()"
+        submission.cells.insert(0, new_code_cell(begin))
+        submission.cells.append(new_code_cell(end))
+        return submission
+
+
+_interrupted = {"<module>": True}
+
+
+def begin(seconds: int) -> None:
+    """Raise an OutOfTimeError in the notebook's code when so many seconds have passed, and again and again."""
+
+    def interrupt(_: int, frame: FrameType | None) -> None:
+        while frame is not None:
+            if frame.f_globals.get("__name__") == "__main__" and _interrupted.get(frame.f_code.co_name, True):
+                raise OutOfTimeError(f"the notebook's limit of {seconds} seconds is used up")
+            frame = frame.f_back
+
+    signal.signal(signal.SIGALRM, interrupt)
+    signal.setitimer(signal.ITIMER_REAL, seconds, _AGAIN)
+
+
+def only_functions() -> None:
+    """From now on interrupt the notebook's functions alone, for Otter's own last cell writes the results."""
+    _interrupted["<module>"] = False
