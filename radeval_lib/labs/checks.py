@@ -117,7 +117,8 @@ def normal(value: Any, name: str = "it") -> Any:
     -------
     None, bool, int, float, str, list or dict
         Lists for tuples, arrays, sets (sorted) and Series with numbers as labels; dictionaries for
-        dataclasses, Series with other labels and tables (their columns, named indices included); floats for fractions and decimals.
+        dataclasses, Series with other labels and tables (their columns, named indices included); floats for
+        fractions and decimals.
 
     Raises
     ------
@@ -181,7 +182,7 @@ def equal(came: Any, wanted: Any, within: float = 1e-6) -> bool:
 def same(came: Any, wanted: Any, what: str, within: float = 1e-6) -> None:
     """Raise an AssertionError that says what came and what was expected, unless they are :func:`equal`."""
     if not equal(came, wanted, within):
-        raise AssertionError(f"{what} is {_short(came)}; expected is {_short(wanted)}")
+        raise AssertionError(f"{what} is {_short(normal(came))}; expected is {_short(normal(wanted))}")
 
 
 def _short(value: Any) -> str:

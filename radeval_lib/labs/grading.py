@@ -119,14 +119,14 @@ def _graded(path: Path, lab: Lab | None, archives: Path, rules: Rules) -> tuple[
         (folder / "results").mkdir()
         nbformat.write(notebook, folder / f"{lab.name}.ipynb")
         shutil.copy(archives / "autograder" / f"{lab.name}.zip", folder / "autograder.zip")
-        error = _run(folder, path.parent, lab.name, rules)
+        why = _run(folder, path.parent, lab.name, rules)
         try:
             results = json.loads((folder / "results" / "results.json").read_text(encoding="utf-8"))
             scores = {test["name"]: test for test in results["tests"] if "max_score" in test}
         except (OSError, ValueError):
             scores = {}
     if not scores:
-        status = f"not graded: {error or 'Otter has no results'}"
+        status = f"not graded: {why or 'Otter has no results'}"
         return row | {"status": status}, status
     row |= {"status": "graded", "points": sum(one["score"] for one in scores.values())}
     row |= {"of": sum(one["max_score"] for one in scores.values())}

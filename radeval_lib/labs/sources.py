@@ -147,6 +147,7 @@ def page(lab: Lab) -> NotebookNode:
         else:
             cells.append(new_code_cell(_SOLUTION.sub(_prompt, part.answer.source).rstrip()))
             cells += [new_code_cell(f'grader.check("{part.name}")')] * bool(part.tests)
+    cells.insert(1, new_code_cell(_BEGIN.format(lab.name)))  # behind the title
     return new_notebook(cells=cells, metadata=jupytext.read(lab.source).metadata)
 
 

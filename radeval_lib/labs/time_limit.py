@@ -36,7 +36,7 @@ _interrupted = {"<module>": True}
 
 
 def begin(seconds: int) -> None:
-    """Raise an OutOfTimeError in the notebook's code when so many seconds have passed, and again and again."""
+    """Raise an OutOfTimeError in the notebook's code so many seconds from now, and each second then."""
 
     def interrupt(_: int, frame: FrameType | None) -> None:
         while frame is not None:

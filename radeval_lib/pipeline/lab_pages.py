@@ -16,8 +16,8 @@ from radeval_lib.pipeline import absent, citing, launching
 # The rows of a lab's first table that name pages: | **Read first** | {ref}`label` |
 _READ = re.compile(r"^\| \*\*Read (?:first|afterwards)\*\* \|(.*)\|$", re.MULTILINE)
 _SOLUTION = (
-    "`make labs` writes the solved lab to `build/labs/solution/{name}.ipynb`, with the rubrics of what is marked "
-    "by hand. {{ref}}`For instructors <labs-instructors>`."
+    "`make labs` writes the solved lab to `build/labs/solution/{name}.ipynb`, with rubrics of what is "
+    "marked by hand. {{ref}}`For instructors <labs-instructors>`."
 )
 
 

@@ -115,14 +115,11 @@ def _of_an_old_editor(notebook: NotebookNode) -> None:
         del cell["id"]
 
 
-def _timed(notebook: NotebookNode) -> None:
-    for cell in notebook.cells:
-        if cell.cell_type == "code" and not cell.source.startswith(("student_id", "import otter")):
-            cell.source = f"%%time\n{cell.source}"
-
-
-def _without_text(notebook: NotebookNode) -> None:
+def _timed_without_text(notebook: NotebookNode) -> None:
     notebook.cells = [cell for cell in notebook.cells if cell.cell_type == "code"]
+    for cell in notebook.cells:
+        if not cell.source.startswith(("student_id", "import otter")):
+            cell.source = f"%%time\n{cell.source}"
 
 
 def _with_failures(notebook: NotebookNode) -> None:
@@ -144,7 +141,7 @@ KINDS: dict[str, Callable[[NotebookNode], None]] = {
     "classes and caches": _behind_the_id(CLASSES),
     "pandas, seaborn and tqdm": _behind_the_id(PANDAS),
     "files": _behind_the_id(FILES, WARNINGS),
-    "timed cells without text": lambda notebook: (_timed(notebook), _without_text(notebook)) and None,
+    "timed cells without text": _timed_without_text,
     "failures behind the end": _with_failures,
 }
 """What each kind does to the solved notebook."""
