@@ -296,6 +296,9 @@ def test_the_package_is_used_where_it_is_installed(monkeypatch: pytest.MonkeyPat
     module.RadGraph = RadGraph  # type: ignore[attr-defined]
     monkeypatch.setitem(sys.modules, "radgraph", module)
     module.__spec__ = __import__("importlib").machinery.ModuleSpec("radgraph", None)
+    loading = ModuleType("radgraph.allennlp.common.cached_transformers")
+    loading.get_tokenizer = None  # type: ignore[attr-defined]
+    monkeypatch.setitem(sys.modules, loading.__name__, loading)
     extractor = open_extractor("radgraph:radgraph-xl", device="cpu")
     found = extractor.annotate(["edema seen", "", "edema seen"])
     assert [len(item["entities"]) for item in found] == [1, 0, 1]

@@ -108,6 +108,9 @@ class PackageExtractor:
         if importlib.util.find_spec("radgraph") is None:
             raise ModelError("the package radgraph is not installed", self.name, "Run: pip install radgraph")
         radgraph: Any = importlib.import_module("radgraph")
+        _give_methods_of_transformers_4(
+            importlib.import_module("radgraph.allennlp.common.cached_transformers")
+        )
         cuda = 0 if device_of(device).type == "cuda" else -1
         try:
             self._model = radgraph.RadGraph(model_type=model, cuda=cuda)
@@ -130,6 +133,21 @@ class PackageExtractor:
             check_annotation(given[str(number)], where)
             found[text] = given[str(number)]
         return [found[text] if text in found else annotation([], [], []) for text in texts]
+
+
+def _give_methods_of_transformers_4(package: Any) -> None:
+    """Let the tokenizers that radgraph 0.1.18 loads have the two methods that transformers 5 took away."""
+    load = package.get_tokenizer
+
+    def get_tokenizer(name: str, **settings: Any) -> Any:
+        tokenizer = load(name, **settings)
+        if not hasattr(tokenizer, "encode_plus"):
+            first, last = tokenizer("")["input_ids"]  # [CLS] and [SEP]
+            tokenizer.encode_plus = tokenizer.__call__
+            tokenizer.build_inputs_with_special_tokens = lambda ids: [first, *ids, last]
+        return tokenizer
+
+    package.get_tokenizer = get_tokenizer
 
 
 class RecordedGraphs:
