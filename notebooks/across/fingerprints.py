@@ -10,24 +10,29 @@ from matplotlib.axes import Axes
 
 from radeval_lib import plots
 from radeval_lib.data.records import TextPair
+from radeval_lib.data.report_edits import Edit
 from radeval_lib.data.restricted import reveal
 from radeval_lib.jobs.storing.oriented_scores import scored
 from radeval_lib.metrics.base import Metric
+from radeval_lib.stats.estimates import Estimate
+from radeval_lib.stats.inputs import FloatArray
 from radeval_lib.stats.resampling import mean_of_sums, sum_estimates
 from radeval_lib.study.runs import Run
-from radeval_lib.text_format import joined
+
+LOST, SOME, BESIDE = "a “no” lost", "“no” becomes “some”", "1 word exchanged beside the “no”"
+EXCHANGED = ("1 word exchanged", "2 words exchanged", "3 words exchanged")
 
 
 def pairs(records: Sequence[TextPair]) -> pd.DataFrame:
-    """Edited reports as :func:`radeval_lib.data.report_edits.edited` gives them: ``report``,
-    ``edit``, ``reference``, ``candidate``."""
+    """Return edited reports as :func:`radeval_lib.data.report_edits.edited` gives them: ``report``, ``edit``,
+    ``reference``, ``candidate``."""
     rows = [(int(one.case), one.group, reveal(one.reference), reveal(one.candidate)) for one in records]
     return pd.DataFrame(rows, columns=["report", "edit", "reference", "candidate"])
 
 
 def losses(metrics: Mapping[str, Metric], frame: pd.DataFrame) -> pd.DataFrame:
-    """What each candidate scores below the text that is identical to its report (the edit ``same``), one
-    column per metric, beside ``report`` and ``edit``; ``frame``: by :func:`pairs`."""
+    """Return what each candidate scores below the text that is identical to its report (the edit ``same``),
+    one column per metric, beside ``report`` and ``edit``; ``frame``: by :func:`pairs`."""
     values = scored(metrics, frame["reference"], frame["candidate"]).set_index(frame.index)
     same = frame["edit"] == "same"
     best = values[same].set_index(frame.loc[same, "report"]).loc[frame["report"]].to_numpy()
@@ -35,7 +40,7 @@ def losses(metrics: Mapping[str, Metric], frame: pd.DataFrame) -> pd.DataFrame:
 
 
 def costs(frame: pd.DataFrame, edits: Sequence[str], run: Run) -> pd.DataFrame:
-    """What edits cost, as a share of what another report costs on the same texts: ``metric``, ``edit``,
+    """Return what edits cost as a share of what another report costs on the same texts: ``metric``, ``edit``,
     ``value``, ``low``, ``high`` (reports resampled; NaN where another report costs nothing), ``n`` (reports).
 
     ``frame``: by :func:`losses`.
@@ -55,30 +60,70 @@ def costs(frame: pd.DataFrame, edits: Sequence[str], run: Run) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=["metric", "edit", "value", "low", "high", "n"])
 
 
-def cheaper_on_the_same(frame: pd.DataFrame, edit: str, other: str, run: Run) -> tuple[list[str], int]:
-    """The metrics that charge less for one edit than for another on the reports that allow both, beyond
-    chance: the 95% interval of the difference lies below 0 (reports resampled); and how many reports do."""
+def ratio(first: pd.Series, second: pd.Series, run: Run, name: str) -> Estimate:
+    """Return the sum of one loss over that of another on the reports that have both, reports resampled; NaN
+    where the second is never lost."""
+    both = pd.concat([first, second], axis=1).dropna().to_numpy(np.float64)
+    if both[:, 1].sum() <= 0:
+        return Estimate(np.nan, np.nan, np.nan)
+    (found,) = sum_estimates(both, mean_of_sums, resamples=run.profile.resamples, rng=run.rng(name))
+    return found
+
+
+def worth_in_words(frame: pd.DataFrame, run: Run) -> pd.DataFrame:
+    """Return how many exchanged words cost each metric as much as one lost “no”: ``value``, ``low``,
+    ``high``, and ``n``, the reports that have a “no” to lose and a word to exchange.
+
+    Of each report the edit that exchanges most words (:data:`EXCHANGED`) counts; the loss of a word is the
+    sum of these losses over the sum of the words. ``frame``: by :func:`losses`.
+    """
     wide = frame.pivot(index="report", columns="edit")
-    cheaper, reports = [], 0
+    rows = {}
     for metric in wide.columns.unique(0):
-        both = wide[metric][[edit, other]].dropna()
-        apart = np.column_stack([both[edit] - both[other], np.ones(len(both))])
-        (gap,) = sum_estimates(
-            apart, mean_of_sums, resamples=run.profile.resamples, rng=run.rng(f"{edit}, {other}")
+        exchanged = wide[metric][list(EXCHANGED)].set_axis([1.0, 2.0, 3.0], axis=1)
+        words = exchanged.notna().sum(axis=1)
+        most = exchanged.ffill(axis=1).iloc[:, -1]
+        both = pd.concat([wide[metric][LOST], most, words], axis=1).dropna().assign(reports=1.0)
+        sums = both.to_numpy(np.float64)
+        (found,) = sum_estimates(sums, _worth, resamples=run.profile.resamples, rng=run.rng("words"))
+        rows[metric] = (found.value, found.low, found.high, len(sums))
+    return pd.DataFrame.from_dict(rows, orient="index", columns=["value", "low", "high", "n"])
+
+
+def _worth(sums: FloatArray) -> FloatArray:
+    """Return words per “no” from sums over reports: the loss of a “no”, that of exchanged words, how many
+    these are, and the reports; infinite where exchanged words cost nothing."""
+    lost, exchanged, words, reports = np.moveaxis(sums, -1, 0)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return np.where(exchanged > 1e-9, lost / reports * words / exchanged, np.inf)[..., None]
+
+
+def examples(parts: Sequence[str], edits: Mapping[str, Edit]) -> pd.DataFrame:
+    """Return, for each edit of a report's sentences, the first sentence that it changes, before and after:
+    ``edit``, ``before``, ``after``."""
+    rows = []
+    for name, edit in edits.items():
+        changed = (edit(list(parts), "") or "").split(". ")
+        first = next(
+            pair for pair in zip(parts, changed, strict=False) if pair[0].rstrip(".") != pair[1].rstrip(".")
         )
-        if gap.high < 0:
-            cheaper.append(str(metric))
-        reports = max(reports, len(both))
-    return cheaper, reports
+        rows.append((name, first[0].rstrip("."), first[1].rstrip(".")))
+    return pd.DataFrame(rows, columns=["edit", "before", "after"])
+
+
+def draw_worth(axes: Axes, table: pd.DataFrame) -> None:
+    """Draw how many exchanged words cost as much as one lost “no”, on a logarithmic scale, with a line at
+    one."""
+    plots.intervals(axes, table, size=28)
+    axes.axvline(1, color=plots.PALETTE[6], linewidth=1, linestyle=":")
+    axes.set_xscale("log")
+    axes.set_xticks([0.5, 1, 2, 5, 10, 20], ["½", "1", "2", "5", "10", "20"])
+    axes.set_xticks([], minor=True)
+    axes.set_xlabel("harmless words that cost as much as one lost “no”")
 
 
 def heat_map(axes: Axes, table: pd.DataFrame, harmless: int) -> None:
-    """Costs in percent by metric (rows) and edit (columns), with a line after the harmless edits."""
+    """Draw costs in percent by metric (rows) and edit (columns), with a line after the harmless edits."""
     plots.heat_map(axes, 100 * table, slant=35, fmt="z.0f", vmin=0, vmax=100, cmap="Blues")
     axes.axvline(harmless, color=plots.PALETTE[1], linewidth=3)
     axes.set(xlabel="", ylabel="")
-
-
-def how_many(names: Sequence[str], whole: int) -> str:
-    """Which of so many metrics, in a sentence after one that names them all."""
-    return joined(list(names)) or "none of them" if len(names) < whole else "all of them"

@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import re
 import textwrap
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import partial
 from textwrap import fill
 
 import pandas as pd
@@ -24,17 +25,16 @@ STEPS = (1, 3, 6)
 Edit = Callable[[list[str], str], str | None]
 """The edited text, given the sentences of a text and a sentence of another report; None where nothing in the
 text can be edited so."""
-# Words, and others that say the same.
-_SAME = {
-    "no evidence of": "no sign of",
-    "within normal limits": "normal",
+# A word, and another that says the same; both stand in at least 1 % of the reports of Open-i's odd half.
+SAME = {
     "unremarkable": "normal",
-    "cardiomediastinal silhouette": "outline of heart and mediastinum",
-    "cardiac silhouette": "outline of the heart",
-    "osseous structures": "bones",
-    "airspace disease": "airspace opacity",
-    "is seen": "is visible",
-    "is identified": "is visible",
+    "seen": "identified",
+    "identified": "seen",
+    "noted": "seen",
+    "osseous": "bony",
+    "bony": "osseous",
+    "vasculature": "vascularity",
+    "vascularity": "vasculature",
 }
 # A degree, and one that says something else.
 _DEGREES = {
@@ -45,6 +45,8 @@ _DEGREES = {
     "minimally": "markedly",
 }
 _SIDES = {"left": "right", "right": "left"}
+_AFFIRMING = {"no": "some", "No": "Some", "without": "with", "Without": "With"}
+_NO = re.compile(r"\b(?:[Nn]o|[Ww]ithout) ")
 # A denial: "There is no pleural", "No evidence", "without focal".
 _SOME = re.compile(
     r"\b(?:[Tt]here (?:is|are) )?([Nn]o|[Ww]ithout) (?=(?:focal|acute|large|pleural|pneumo|evidence))"
@@ -52,17 +54,31 @@ _SOME = re.compile(
 
 
 def _swapped(words: Mapping[str, str]) -> Edit:
-    """Every one of the words in its place the other, with its capital."""
-    both = re.compile(r"\b(" + "|".join(sorted(words, key=len, reverse=True)) + r")\b", re.IGNORECASE)
-
-    def other(found: re.Match[str]) -> str:
-        new = words[found.group().lower()]
-        return new.capitalize() if found.group()[0].isupper() else new
+    """Return the edit that puts the other word in the place of every one of these, with its capital."""
 
     def edit(parts: list[str], _: str) -> str | None:
         text = _joined(parts)
-        changed = both.sub(other, text)
+        changed = _pattern(words).sub(partial(_other, words), text)
         return changed if changed != text else None
+
+    return edit
+
+
+def _pattern(words: Iterable[str]) -> re.Pattern[str]:
+    return re.compile(rf"\b({'|'.join(sorted(words, key=len, reverse=True))})\b", re.IGNORECASE)
+
+
+def _other(words: Mapping[str, str], found: re.Match[str]) -> str:
+    new = words[found.group().lower()]
+    return new.capitalize() if found.group()[0].isupper() else new
+
+
+def _exchanged(count: int) -> Edit:
+    """Return the edit that exchanges the first ``count`` words of :data:`SAME`."""
+
+    def edit(parts: list[str], _: str) -> str | None:
+        changed, times = _pattern(SAME).subn(partial(_other, SAME), _joined(parts), count)
+        return changed if times == count else None
 
     return edit
 
@@ -72,21 +88,49 @@ def _joined(parts: Sequence[str]) -> str:
     return " ".join(f"{part.strip().rstrip('.')}." for part in parts)
 
 
+def _denial(parts: Sequence[str]) -> int | None:
+    """Return the place of a sentence that begins with a denial: the first that also has a word of
+    :data:`SAME`, or else the first; None where there is none."""
+    denials = [
+        place for place, part in enumerate(parts) if (found := _SOME.search(part)) and not found.start()
+    ]
+    return next(
+        (place for place in denials if _pattern(SAME).search(parts[place])), next(iter(denials), None)
+    )
+
+
 def _affirmed(parts: list[str], _: str) -> str | None:
-    """The first denial taken back: "No pleural effusion." becomes "Pleural effusion."."""
-    for place, part in enumerate(parts):
-        found = _SOME.search(part)
-        if found and found.start() == 0:
-            rest = part[found.end() :].removeprefix("evidence of ")
-            return _joined([*parts[:place], rest[:1].upper() + rest[1:], *parts[place + 1 :]])
-    return None
+    """A denial taken back by deleting its "no": "No pleural effusion." becomes "Pleural effusion."."""
+    place = _denial(parts)
+    if place is None:
+        return None
+    changed = _NO.sub("", parts[place], count=1)
+    return _joined([*parts[:place], changed[:1].upper() + changed[1:], *parts[place + 1 :]])
+
+
+def _to_some(parts: list[str], _: str) -> str | None:
+    """The "no" of the same denial exchanged for "some", or "without" for "with"."""
+    place = _denial(parts)
+    if place is None:
+        return None
+    changed = _NO.sub(lambda found: f"{_AFFIRMING[found.group().strip()]} ", parts[place], count=1)
+    return _joined([*parts[:place], changed, *parts[place + 1 :]])
+
+
+def _exchanged_beside(parts: list[str], _: str) -> str | None:
+    """One word of :data:`SAME` exchanged in the sentence that :func:`_affirmed` takes back."""
+    place = _denial(parts)
+    if place is None or not _pattern(SAME).search(parts[place]):
+        return None
+    changed = _pattern(SAME).sub(partial(_other, SAME), parts[place], count=1)
+    return _joined([*parts[:place], changed, *parts[place + 1 :]])
 
 
 HARMLESS: dict[str, Edit] = {
     "order reversed": lambda parts, _: _joined(parts[::-1]),
     "a sentence twice": lambda parts, _: _joined([parts[0], *parts]),
     "in capitals": lambda parts, _: _joined(parts).upper(),
-    "in other words": _swapped(_SAME),
+    "in other words": _swapped(SAME),
 }
 """What changes nothing that the report says."""
 HARMFUL: dict[str, Edit] = {
@@ -98,6 +142,14 @@ HARMFUL: dict[str, Edit] = {
 }
 """What changes what the report says."""
 EDITS = HARMLESS | HARMFUL
+WORDINGS: dict[str, Edit] = {
+    "1 word exchanged": _exchanged(1),
+    "2 words exchanged": _exchanged(2),
+    "3 words exchanged": _exchanged(3),
+    "1 word exchanged beside the “no”": _exchanged_beside,
+    "“no” becomes “some”": _to_some,
+}
+"""Words exchanged one for one: for others that say the same, and a "no" for "some" in the same sentence."""
 LAYOUTS: dict[str, Edit] = {
     "lines wrapped": lambda parts, _: textwrap.fill(_joined(parts), 40, break_on_hyphens=False),
     "as a list": lambda parts, _: "\n".join(f"- {part.strip()}" for part in parts),
@@ -144,7 +196,7 @@ def edited(reports: Sequence[list[str]], edits: Mapping[str, Edit] = EDITS) -> p
 
 def text_pairs(reports: Sequence[Report]) -> list[TextPair]:
     """:func:`edited` of :func:`texts` as records: ``case`` is the text's number, ``group`` the edit."""
-    rows = edited(texts(reports)).itertuples()
+    rows = edited(texts(reports), EDITS | WORDINGS).itertuples()
     return [
         TextPair(f"{row.report}/{row.edit}", str(row.report), row.reference, row.candidate, group=row.edit)
         for row in rows

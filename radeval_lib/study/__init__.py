@@ -17,7 +17,6 @@ _HOMES = {
     " check_setting check_statement check_value under_every",
     "radeval_lib.study.display": "glue only_with_data phrase provenance quote said show_checks tried",
     "radeval_lib.study.exhibit_html": "CAUSE_WORDS",
-    "radeval_lib.study.handed_tables": "hand_over_table handed_over",
     "radeval_lib.study.metric_agreement": "agreement",
     "radeval_lib.study.page_runs": "OpenExhibit PageRun begin",
     "radeval_lib.study.pages": "audit_table index_table tiles",

@@ -13,14 +13,14 @@ from notebooks.rales import datasets
 from radeval_lib import placeholders
 from radeval_lib.data import iu_systems, mts_dialog, mtsamples, openi_labels, radpref, readers, recorded
 from radeval_lib.data.errors import DataError
-from radeval_lib.data.report_edits import EDITS, STEPS
+from radeval_lib.data.report_edits import EDITS, STEPS, WORDINGS
 from radeval_lib.jobs.facts.copying import MEASURES
 from radeval_lib.jobs.green import labelled_sentences
 from radeval_lib.jobs.ratescore import learned_weights
 from radeval_lib.jobs.storing import (
+    bleu_variants,
     coded_findings,
     recorded_sets,
-    score_variants,
     system_sets,
     systems_recording,
     trial_reviews,
@@ -50,19 +50,14 @@ KNOWN = {
     *learned_weights.RECORDED,
 }
 """Every column that may be recorded of a candidate or of a rating; the README describes each."""
-_MODELS = dict.fromkeys(("encoder", "graph_model", "ner_model"), "packaged-minilm")
-_VARIANTS = score_variants.all_variants(_MODELS, wordnet=None)
 CATEGORIES: dict[str, set[str]] = {
-    "edit": {"same", "another report", *map(str, STEPS), *EDITS},
+    "edit": {"same", "another report", *map(str, STEPS), *EDITS, *WORDINGS},
     "system": {*iu_systems.FILES, *system_sets.LANDMARKS, system_sets.SAME},
     "stratum": {"all", *system_sets.STRATA},
-    "metric": set(system_sets.METRICS),
     "half": set(coded_findings.HALVES),
     "code": {coded_findings.ALL, *openi_labels.LABELS},
-    "family": {one.family for one in _VARIANTS},
-    "variant": {one.name for one in _VARIANTS} | {"NLTK with WordNet"},
-    "source": {one.source for one in _VARIANTS},
-    "lower": {"True", "False"},
+    "variant": set(bleu_variants.variants()),
+    "source": {source for source, _ in bleu_variants.variants().values()},
     "draw": set(labelled_sentences.labels()["draw"]),
     "measure": {"presence", "location"},
 }

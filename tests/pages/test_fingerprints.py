@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from types import SimpleNamespace
 
 import numpy as np
@@ -10,8 +11,11 @@ import pytest
 
 from notebooks.across import fingerprints
 from radeval_lib import metrics, study
+from radeval_lib.data import openi
+from radeval_lib.data.manifests import data_root, find
 from radeval_lib.data.records import Report
-from radeval_lib.data.report_edits import EDITS, LAYOUTS, edited, texts
+from radeval_lib.data.report_edits import EDITS, LAYOUTS, SAME, WORDINGS, edited, texts
+from radeval_lib.data.restricted import reveal
 
 PARTS = [
     "No pleural effusion.",
@@ -45,7 +49,8 @@ def test_an_edit_does_what_it_says(edit: str, text: str | None) -> None:
 
 
 def test_only_a_denial_at_the_head_of_a_sentence_is_taken_back() -> None:
-    assert EDITS["a “no” lost"](["There is no evidence of pneumothorax."], "") == "Pneumothorax."
+    there = ["There is no evidence of pneumothorax."]
+    assert EDITS["a “no” lost"](there, "") == "There is evidence of pneumothorax."
     assert EDITS["a “no” lost"](["Lungs are clear without focal consolidation."], "") is None
 
 
@@ -106,13 +111,46 @@ def test_layouts_keep_every_word() -> None:
         ], name
 
 
-def test_two_edits_are_compared_on_the_reports_that_allow_both(tmp_path: object) -> None:
-    run = study.begin("across/fingerprints", profile="smoke", seed=0, output_dir=str(tmp_path))
-    # On its own reports the first edit costs less on average; on those that allow both, it costs more of "b".
-    reports = range(8)
-    rows = [(report, "one", 0.2, 0.3) for report in reports if report < 4]
-    rows += [(report, "one", 0.0, 0.0) for report in reports if report >= 4]
-    rows += [(report, "other", 0.3, 0.2) for report in reports if report < 4]
-    frame = pd.DataFrame(rows, columns=["report", "edit", "a", "b"])
-    assert frame[frame["edit"] == "one"]["b"].mean() < frame[frame["edit"] == "other"]["b"].mean()
-    assert fingerprints.cheaper_on_the_same(frame, "one", "other", run) == (["a"], 4)
+def test_a_lost_denial_is_worth_its_loss_over_that_of_a_word() -> None:
+    run = SimpleNamespace(profile=SimpleNamespace(resamples=9), rng=lambda name: np.random.default_rng(0))
+    # Two reports lose a "no" at 0.3; one exchanges two words for 0.4 together, the other one word for 0.2.
+    rows = [(0, fingerprints.LOST, 0.3), (1, fingerprints.LOST, 0.3), (2, fingerprints.LOST, 9.0)]
+    rows += [(0, fingerprints.EXCHANGED[0], 0.1), (0, fingerprints.EXCHANGED[1], 0.4)]
+    rows += [(1, fingerprints.EXCHANGED[0], 0.2), (3, fingerprints.EXCHANGED[2], 9.0)]
+    frame = pd.DataFrame(rows, columns=["report", "edit", "m"])
+    found = fingerprints.worth_in_words(frame, run).loc["m"]  # type: ignore[arg-type]
+    assert (found["value"], found["n"]) == (pytest.approx(0.3 / (0.6 / 3)), 2)
+    free = frame.assign(m=frame["m"].where(frame["edit"] == fingerprints.LOST, 0.0))
+    assert fingerprints.worth_in_words(free, run).loc["m", "value"] == np.inf  # type: ignore[arg-type]
+
+
+DENIAL = ["No pleural effusion.", "No acute abnormality is seen.", "Osseous structures are unremarkable."]
+
+
+@pytest.mark.parametrize(
+    ("edit", "text"),
+    [
+        (fingerprints.LOST, f"{DENIAL[0]} Acute abnormality is seen. {DENIAL[2]}"),
+        (fingerprints.SOME, f"{DENIAL[0]} Some acute abnormality is seen. {DENIAL[2]}"),
+        (fingerprints.BESIDE, f"{DENIAL[0]} No acute abnormality is identified. {DENIAL[2]}"),
+        (
+            fingerprints.EXCHANGED[1],
+            f"{DENIAL[0]} No acute abnormality is identified. Bony structures are unremarkable.",
+        ),
+        ("in other words", f"{DENIAL[0]} No acute abnormality is identified. Bony structures are normal."),
+    ],
+)
+def test_words_are_exchanged_one_for_one(edit: str, text: str) -> None:
+    assert (EDITS | WORDINGS)[edit](DENIAL, EXTRA) == text
+    assert WORDINGS[fingerprints.EXCHANGED[2]](DENIAL[:2], EXTRA) is None
+
+
+def test_exchanged_words_are_in_use() -> None:
+    path = find("openi", data_root(), "indiana_reports.csv")
+    if path is None:
+        pytest.skip("the data root has no Open-i")
+    reports = openi.load(path)
+    half = openi.halves(reports)
+    texts = [reveal(report.findings).lower() for report in reports if half[report.id] == "odd"]
+    for word in {*SAME, *SAME.values()}:
+        assert np.mean([bool(re.search(rf"\b{word}\b", text)) for text in texts]) >= 0.01, word

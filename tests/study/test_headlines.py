@@ -8,14 +8,12 @@ from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 
-import numpy as np
-import pandas as pd
 import pytest
 
 from radeval_lib.errors import ResultError
 from radeval_lib.paths import NOTEBOOKS
 from radeval_lib.provenance import Reading
-from radeval_lib.study import handed_tables, headlines
+from radeval_lib.study import headlines
 from radeval_lib.study.headlines import Headline
 from radeval_lib.study.tracing import TracedReading
 from radeval_lib.study.verdicts import EVIDENCE
@@ -130,11 +128,3 @@ def test_each_headline_is_handed_over_by_its_page_and_links_to_it() -> None:
         assert f"({entry.anchor})=" in source, entry.id
         assert set(entry.needs) <= set(EVIDENCE) - {"synthetic"}, entry.id
         assert not re.search(r"\d", re.sub(r"\{\w+\}", "", entry.text).replace("F1", "")), entry.id
-
-
-def test_a_table_is_handed_over_with_its_index(run: SimpleNamespace) -> None:
-    table = pd.DataFrame({"value": [0.5, np.nan], "n": [3, 4]}, index=["BLEU", "ROUGE-L"])
-    assert handed_tables.handed_over(run, run.notebook, "by_grade") is None
-    handed_tables.hand_over_table(run, "by_grade", table)
-    found = handed_tables.handed_over(run, run.notebook, "by_grade")
-    pd.testing.assert_frame_equal(found, table)

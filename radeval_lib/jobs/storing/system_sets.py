@@ -1,8 +1,7 @@
 """Sets of studies with the outputs of several systems: texts, landmarks, and what is recorded of them.
 
 A set is a table of texts with a row per study and candidate, columns ``study``, ``system``, ``reference`` and
-``candidate``, and what people coded in each study. :func:`table` and :func:`shuffles` turn it into numbers,
-in which another set of the same shape can be recorded too:
+``candidate``, and what people coded in each study. :func:`table` turns it into numbers:
 
 ``iu_systems.csv``, a row per study and candidate
     ``number`` place; ``study`` number of the study; ``case`` of its distinct reference; ``system`` file or
@@ -12,14 +11,8 @@ in which another set of the same shape can be recorded too:
     ``stated`` the same of the fourteen observations, positive or uncertain; ``masked`` 1 where words of the
     reference are masked; ``matched_1`` to ``matched_4`` n-grams in common (COCO's words at blanks); words of
     both texts; scores.
-``iu_systems_expected.csv``, a row per study and file that varies
-    what each metric would give the study if the outputs were shuffled among all studies (``all``) and within
-    its stratum (``within``), so that score less this is the study's share of the gain; see :func:`expected`.
-``iu_systems_shuffles.csv``, a row per file, metric and stratum
-    ``observed`` mean, exact ``mean`` and ``sd`` under permutation, ``p`` that a permutation is as good,
-    from ``lookups`` of them.
-``iu_systems_variants.csv``, a row per variant of a score
-    its value of each file and of the constant (:mod:`radeval_lib.jobs.storing.score_variants`).
+``iu_systems_variants.csv``, a row per way to compute BLEU
+    its value of each file and of the constant (:mod:`radeval_lib.jobs.storing.bleu_variants`).
 ``iu_systems_codes.csv``, a row per half of Open-i and code
     how the observations agree with people's codes (:mod:`radeval_lib.jobs.storing.coded_findings`).
 ``iu_systems_released.csv``, a row per study
@@ -29,7 +22,7 @@ in which another set of the same shape can be recorded too:
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
@@ -41,15 +34,11 @@ from radeval_lib.data.errors import DataError
 from radeval_lib.data.manifests import find
 from radeval_lib.data.openi_labels import LABELS
 from radeval_lib.data.records import CodedStudy, Report, SystemReport
-from radeval_lib.data.report_edits import HARMFUL
 from radeval_lib.data.restricted import reveal
 from radeval_lib.metrics import create
-from radeval_lib.metrics.base import Metric
 from radeval_lib.metrics.bleu import Bleu
 from radeval_lib.rules.reader.observations import NO_FINDING, coded, label, observations, positive
-from radeval_lib.rules.report_text import statements
 from radeval_lib.stats.inputs import FloatArray
-from radeval_lib.stats.permutation import Shuffled, shuffled
 from radeval_lib.stats.tokens import words
 
 FILES = tuple(name for name in iu_systems.FILES if name != iu_systems.LAST_IMAGE)
@@ -72,14 +61,11 @@ LANDMARKS = (
     "the most frequent reference",
     "another reference",
     "the nearest reference",
-    "a lost “no”",
 )
 SAME = "the reference itself"
 STRATA = ("normal", "finding", "other", "uncoded")
-LOOKUPS = 10_000  # random permutations of outputs
 _TRIED, _AGAINST = 100, 100  # texts among which the constant is chosen, and studies on which
 _CHOOSERS = ("bleu", "rouge_l", "meteor")
-_LOST = "a “no” lost"
 
 
 def outputs(root: Path) -> pd.DataFrame:
@@ -166,7 +152,6 @@ def landmarks(references: Sequence[str], others: Sequence[str]) -> dict[str, lis
         LANDMARKS[1]: [Counter(every).most_common(1)[0][0] for _ in every],
         LANDMARKS[2]: [other(place) for place in range(len(every))],
         LANDMARKS[3]: [nearest[text] for text in every],
-        LANDMARKS[4]: [HARMFUL[_LOST]([one.text for one in statements(text)], "") for text in every],
         SAME: list(every),
     }
 
@@ -218,39 +203,6 @@ def table(texts: pd.DataFrame) -> pd.DataFrame:
             **{f"matched_{n}": counts[:, n - 1].astype(int) for n in range(1, 5)},
         }
     ).reset_index(drop=True)
-
-
-def shuffles(
-    texts: pd.DataFrame, metrics: Mapping[str, Metric], systems: Sequence[str], rng: np.random.Generator
-) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """What metrics give where the outputs of each system are given to other studies: the tables ``expected``
-    and ``shuffles`` of the module's description. A file of one text is left out: it cannot lose anything."""
-    by_system = {system: texts[texts["system"] == system].sort_values("study") for system in systems}
-    varied = {name: of for name, of in by_system.items() if of["candidate"].nunique() > 1}
-    references = list(dict.fromkeys(texts["reference"]))
-    candidates = list(dict.fromkeys(text for of in varied.values() for text in of["candidate"]))
-    row, column = ({text: at for at, text in enumerate(side)} for side in (references, candidates))
-    wide = {name: of[["study", "system"]].reset_index(drop=True) for name, of in varied.items()}
-    rows = []
-    for key, metric in metrics.items():
-        sign = metric.sign()
-        scores = sign * metric.matrix(references, candidates)
-        for name, of in varied.items():
-            places = [row[one] for one in of["reference"]], [column[one] for one in of["candidate"]]
-            full = scores[np.ix_(*places)]
-            strata = {one: np.flatnonzero(of["stratum"] == one) for one in ("normal", "finding")}
-            within = np.full(len(of), np.nan)
-            for stratum, chosen in {"all": np.arange(len(of)), **strata}.items():
-                found: Shuffled = shuffled(full[np.ix_(chosen, chosen)], permutations=LOOKUPS, rng=rng)
-                numbers = (sign * found.observed, sign * found.mean, found.sd, found.p, LOOKUPS)
-                rows.append((name, key, stratum, len(chosen), *numbers))
-                if stratum == "all":
-                    wide[name][f"{key}_all"] = (sign * found.expected).round(5)
-                else:
-                    within[chosen] = sign * found.expected
-            wide[name][f"{key}_within"] = within.round(5)
-    columns = ["system", "metric", "stratum", "n", "observed", "mean", "sd", "p", "lookups"]
-    return pd.concat(wide.values(), ignore_index=True), pd.DataFrame(rows, columns=columns).round(9)
 
 
 def released(root: Path) -> pd.DataFrame:

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from radeval_lib.jobs.storing import coded_findings, score_variants, system_sets
+from radeval_lib.jobs.storing import bleu_variants, coded_findings, system_sets
 from radeval_lib.jobs.storing.recording_runs import absent
 from radeval_lib.jobs.storing.system_sets import CONSTANT, FILES, METRICS
 from radeval_lib.metrics.base import Metric
@@ -27,19 +27,10 @@ def tables(run: Run, root: Path) -> tuple[pd.DataFrame, dict[str, pd.DataFrame]]
     sides = texts["reference"].tolist(), texts["candidate"].tolist()
     for name, side in zip(("reference", "candidate"), sides, strict=True):
         frame[f"{name}_words"] = [len(text.split()) for text in side]
-    expected, shuffles = [], []
-    for place, name in enumerate(METRICS):
-        made, rng = metric(run, name), np.random.default_rng([0, place])
-        frame[name] = made.values(*sides).round(DECIMALS)
-        levels, permuted = system_sets.shuffles(texts, {name: made}, FILES, rng)
-        expected.append(levels.set_index(["study", "system"]))
-        shuffles.append(permuted)
-    models = {role: run.model(role) for role in ("encoder", "graph_model", "ner_model")}
-    variants = score_variants.all_variants(models, score_variants.wordnet_folder())
+    for name in METRICS:
+        frame[name] = metric(run, name).values(*sides).round(DECIMALS)
     parts = {
-        "expected": pd.concat(expected, axis=1).reset_index(),
-        "shuffles": pd.concat(shuffles, ignore_index=True),
-        "variants": score_variants.computed(variants, texts, [*FILES, CONSTANT]),
+        "variants": bleu_variants.computed(texts, [*FILES, CONSTANT]),
         "released": system_sets.released(root),
         "codes": coded_findings.agreement(root, 2_000, np.random.default_rng(0)),
     }

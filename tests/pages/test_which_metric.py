@@ -8,8 +8,8 @@ from typing import Any
 import pandas as pd
 import pytest
 
-from notebooks.across import what_it_costs
-from notebooks.across.what_it_costs import encoding_operations, weights
+from notebooks.across import which_metric
+from notebooks.across.which_metric import encoding_operations, weights
 from radeval_lib.data.errors import DataError
 
 
@@ -47,16 +47,15 @@ def test_texts_are_added_and_a_long_one_costs_more_than_two_halves() -> None:
     assert encoding_operations(size, [8]) > 2 * encoding_operations(size, [4])
 
 
-def test_hours_are_those_of_every_report_once() -> None:
-    (told,) = what_it_costs.hours(pd.Series([3600.0]), "MIMIC-CXR")
-    assert told == pytest.approx(227.835)
-    assert what_it_costs.duration(told) == "9 days"
+def test_durations_are_in_a_unit_that_suits_them() -> None:
+    told = [which_metric.duration(hours) for hours in (0.02, 5.26, 240)]
+    assert told == ["1 minute", "5.3 hours", "10 days"]
 
 
 def test_processor_time_leaves_waiting_out() -> None:
-    assert what_it_costs._seconds(lambda: time.sleep(0.2), "cpu") < 0.1
+    assert which_metric._seconds(lambda: time.sleep(0.2), "cpu") < 0.1
     began = time.process_time()
-    spent = what_it_costs._seconds(lambda: sum(range(1_000_000)), "cpu")
+    spent = which_metric._seconds(lambda: sum(range(1_000_000)), "cpu")
     assert 0 < spent <= time.process_time() - began
 
 
@@ -70,7 +69,7 @@ def test_on_a_gpu_the_clock_runs_between_two_waits(monkeypatch: pytest.MonkeyPat
         return float(len(done))
 
     monkeypatch.setattr(time, "perf_counter", clock)
-    assert what_it_costs._seconds(lambda: done.append("work"), "cuda") == 3
+    assert which_metric._seconds(lambda: done.append("work"), "cuda") == 3
     assert done == ["wait", "clock", "work", "wait", "clock"]
 
 
@@ -86,8 +85,8 @@ LENGTHS = [([5, 7], [3]), ([12], [])]
 
 
 def test_costs_by_hand() -> None:
-    assert what_it_costs.text_tokens(SCORER, LENGTHS) == (8 + 10) / 2
-    table = what_it_costs.cost_table(SCORER, LENGTHS)
+    assert which_metric.text_tokens(SCORER, LENGTHS) == (8 + 10) / 2
+    table = which_metric.cost_table(SCORER, LENGTHS)
     assert table.index.tolist() == [
         "RaTEScore, this build", "RaTEScore, BERT base twice",
         "2.7 billion weights, reading", "7 billion weights, reading",
@@ -103,16 +102,13 @@ def test_costs_by_hand() -> None:
     assert table["times"].iloc[3] == pytest.approx(126 / table.iloc[1, 1])
 
 
-def test_each_way_is_billed_with_the_peers_time() -> None:
-    times = pd.Series({"BLEU": 0.5, "Ours": 2.0})
-    metrics: dict[str, Any] = {"BLEU": SimpleNamespace(name="bleu"), "Ours": SimpleNamespace(name="rules")}
-    counted = what_it_costs.cost_table(SCORER, LENGTHS)
+def test_each_way_is_billed() -> None:
+    counted = which_metric.cost_table(SCORER, LENGTHS)
     rate = 1e9 * counted.iloc[1, 1]  # one pair of BERT base twice a second
-    table = what_it_costs.bill(times, counted, rate, metrics)
+    table = which_metric.bill(pd.Series({"BLEU": 0.5, "Ours": 2.0}), counted, rate)
     assert table.index.tolist() == ["BLEU", "Ours", *counted.index[1:]]
     assert table["milliseconds"].tolist() == pytest.approx([0.5, 2, *(1000 * counted["times"].iloc[1:])])
     assert table["timed"].tolist() == [True, True, False, False, False]
-    assert table["peer"].fillna(0).tolist() == [0.09, 0, 52.98, 0, 2210]
 
 
 def test_every_reference_is_timed_once_after_the_warm_up(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -123,9 +119,9 @@ def test_every_reference_is_timed_once_after_the_warm_up(monkeypatch: pytest.Mon
         work()
         return 0.006
 
-    monkeypatch.setattr(what_it_costs, "_seconds", seconds)
+    monkeypatch.setattr(which_metric, "_seconds", seconds)
     pairs = pd.DataFrame({"reference": list("abcdefbg"), "candidate": list("ABCDEFXG")})
-    assert what_it_costs.timed({"One": metric}, pairs, "cpu").to_dict() == {"One": pytest.approx(2.0)}
+    assert which_metric.timed({"One": metric}, pairs, "cpu").to_dict() == {"One": pytest.approx(2.0)}
     assert scored == [(list("abcd"), list("ABCD")), (list("efg"), list("EFG"))]
 
 
@@ -135,13 +131,13 @@ def test_a_rate_is_operations_over_time(monkeypatch: pytest.MonkeyPatch) -> None
     tiny = BertConfig(
         vocab_size=9, hidden_size=8, num_hidden_layers=1, num_attention_heads=2, intermediate_size=16
     )
-    monkeypatch.setattr(what_it_costs, "_bert_base", lambda: tiny)
-    monkeypatch.setattr(what_it_costs, "_seconds", lambda work, device: float(len(work())))
+    monkeypatch.setattr(which_metric, "_bert_base", lambda: tiny)
+    monkeypatch.setattr(which_metric, "_seconds", lambda work, device: float(len(work())))
     # Three times eight texts of 64 tokens in three seconds; 4 * 64 + 2 * 128 weights.
-    assert what_it_costs.operations_a_second("cpu") == 8 * (2 * 512 * 64 + 32 * 64**2)
+    assert which_metric.operations_a_second("cpu") == 8 * (2 * 512 * 64 + 32 * 64**2)
 
 
 def test_pairs_that_only_warm_up_are_not_timed() -> None:
     pairs = pd.DataFrame({"reference": ["a", "b", "c", "d", "d"], "candidate": ["x"] * 5})
     with pytest.raises(DataError, match="4 different references"):
-        what_it_costs.timed({}, pairs, "cpu")
+        which_metric.timed({}, pairs, "cpu")

@@ -20,10 +20,8 @@ from radeval_lib.papers.printed_numbers import printed
 from radeval_lib.study.runs import Run
 
 BASE, HERE = "BERT base twice", "this build"
-CORPORA = {"MIMIC-CXR": 227_835, "MIMIC-IV-Note": 2_321_355}
-"""Radiology reports of two corpora, as PhysioNet counts them (v2.0.0 and v2.2)."""
-PRICES = {"cpu": 0.05, "cuda": 3.0}
-"""Dollars an hour of a processor core and of a GPU: about what clouds ask for on demand."""
+REPORTS = 227_835
+"""Radiology reports of MIMIC-CXR, as PhysioNet counts them (v2.0.0)."""
 PEER = {"bleu": 0.09, "rouge_l": 0.16, "bertscore": 0.64, "f1_radgraph": 157.79, "ratescore": 52.98}
 """Milliseconds per pair that RadEval 2.2 publishes: an A100, reports of 8 to 15 tokens, twenty at once
 (docs/trl_rewards_benchmarks.md at commit 0783f83)."""
@@ -163,27 +161,18 @@ def _seconds(work: Callable[[], object], device: str) -> float:
     return clock() - began
 
 
-def bill(times: pd.Series, counted: pd.DataFrame, rate: float, metrics: Mapping[str, Metric]) -> pd.DataFrame:
-    """What each way to score costs, the cheapest first: ``milliseconds`` per pair, ``timed`` or not, and
-    ``peer``, RadEval's.
+def bill(times: pd.Series, counted: pd.DataFrame, rate: float) -> pd.DataFrame:
+    """Return what each way to score costs, the cheapest first: ``milliseconds`` per pair, and ``timed`` or
+    not.
 
     Parameters
     ----------
     times, counted : see :func:`timed` and :func:`cost_table`.
     rate : operations per second of networks of other sizes than this build's.
-    metrics : by the titles of ``timed``.
     """
     others = counted.drop(index=f"RaTEScore, {HERE}")["operations per pair (billions)"]
-    peers = {title: PEER.get(metric.name, np.nan) for title, metric in metrics.items()}
-    peers |= {f"RaTEScore, {BASE}": PEER["ratescore"], _reading(GREEN): PEER_GREEN}
-    milliseconds = pd.concat([times, others * 1e12 / rate]).rename("milliseconds")
-    table = milliseconds.to_frame().assign(timed=milliseconds.index.isin(times.index))
-    return table.assign(peer=pd.Series(peers).reindex(table.index)).sort_values("milliseconds")
-
-
-def hours(milliseconds: pd.Series, corpus: str) -> pd.Series:
-    """Hours to score each report of a corpus once."""
-    return milliseconds * CORPORA[corpus] / 3.6e6
+    table = pd.concat([times, others * 1e12 / rate]).rename("milliseconds").to_frame()
+    return table.assign(timed=table.index.isin(times.index)).sort_values("milliseconds")
 
 
 def duration(in_hours: float) -> str:
@@ -198,48 +187,18 @@ def duration(in_hours: float) -> str:
     return f"{in_hours:.1f} hours" if in_hours < 48 else f"{in_hours / 24:,.0f} days"
 
 
-def whole_from_a_hundred(value: float) -> str:
-    """A number with one decimal below a hundred.
-
-    >>> [whole_from_a_hundred(value) for value in (1.04, 85.6, 99.97, 2700.0)]
-    ['1.0', '85.6', '100', '2,700']
-    """
-    return f"{value:.1f}" if round(value, 1) < 100 else f"{value:,.0f}"
-
-
-def three_digits(value: float) -> str:
-    """A number in about three digits, as timings bear no more.
-
-    >>> [three_digits(value) for value in (0.123, 4.56, 9.996, 78.9, 99.97, 24_801.95)]
-    ['0.12', '4.56', '10.0', '78.9', '100', '24,800']
-    """
-    rounded = float(f"{value:.3g}")
-    if rounded < 100:
-        return f"{value:.2f}" if rounded < 10 else f"{value:.1f}"
-    return f"{rounded:,.0f}"
-
-
-def order_of(in_hours: float) -> str:
-    """The largest unit that suits so many hours, which another machine hardly changes.
-
-    >>> [order_of(0.2), order_of(38), order_of(240), order_of(24 * 29), order_of(24 * 200)]
-    ['minutes', 'hours', 'days', 'weeks', 'months']
-    """
-    most = {"minutes": 2, "hours": 96, "days": 24 * 15, "weeks": 24 * 100}
-    return next((unit for unit, end in most.items() if in_hours < end), "months")
-
-
 def draw(axes: Axes, table: pd.DataFrame) -> None:
-    """The time for MIMIC-CXR on a logarithmic scale, one way per line; hollow where it is not timed."""
-    times = hours(table["milliseconds"], "MIMIC-CXR")
+    """Draw the hours for :data:`REPORTS` pairs on a logarithmic scale, one way per line; hollow where it is
+    not timed."""
+    hours = table["milliseconds"] * REPORTS / 3.6e6
     faces = [plots.PALETTE[0] if is_timed else "none" for is_timed in table["timed"]]
-    axes.scatter(times, range(len(table)), facecolors=faces, edgecolors=plots.PALETTE[0], s=40, zorder=3)
+    axes.scatter(hours, range(len(table)), facecolors=faces, edgecolors=plots.PALETTE[0], s=40, zorder=3)
     axes.set_xscale("log")
-    axes.set_xlim(times.min() / 2, times.max() * 150)
-    for place, time_ in enumerate(times):
-        plots.label_point(axes, duration(time_), (time_, place), (8, 0), fontsize=11)
+    axes.set_xlim(hours.min() / 2, hours.max() * 150)
+    for place, spent in enumerate(hours):
+        plots.label_point(axes, duration(spent), (spent, place), (8, 0), fontsize=11)
     axes.set_xticks([1 / 60, 1, 24, 24 * 365], ["1 min", "1 h", "1 day", "1 year"])
     axes.set_xticks([], minor=True)
     axes.set_yticks(range(len(table)), table.index)
-    axes.set(xlabel="time to score MIMIC-CXR", ylim=(len(table) - 0.5, -0.5))
+    axes.set(xlabel="time to score MIMIC-CXR on this processor", ylim=(len(table) - 0.5, -0.5))
     axes.grid(axis="y", visible=False)
