@@ -16,7 +16,7 @@ from radeval_lib.study.exhibit_html import verdict_badge
 from radeval_lib.study.pages import link
 from radeval_lib.study.runs import Run
 from radeval_lib.study.scorecards import by_word
-from radeval_lib.study.verdicts import EXPERIMENT, IMPLEMENTED, NOT_REBUILT, RESTS_ON
+from radeval_lib.study.verdicts import EXPERIMENT, IMPLEMENTED, NOT_CHECKED, RESTS_ON
 from radeval_lib.tables import table_html
 
 CLAIMS = (
@@ -69,8 +69,8 @@ def encoder(run: Run, evidence: str, recording: str) -> str:
 
 
 def counts(card: pd.DataFrame) -> dict[str, int]:
-    """How many exhibits there are, and how many were rebuilt: by arithmetic, on data, or as implementations.
-    What is an experiment of our own is counted apart and is not rebuilt."""
+    """How many exhibits there are, and how many were checked: by arithmetic, on data, or as implementations.
+    What is an experiment of our own is counted apart and is not checked."""
     rests = card["evidence"].where(card["outcome"] != EXPERIMENT, "")
     counted = {
         "arithmetic": int(rests.isin(["printed", "released"]).sum()),
@@ -78,7 +78,7 @@ def counts(card: pd.DataFrame) -> dict[str, int]:
         "implemented": int((card["outcome"] == IMPLEMENTED).sum()),
     }
     own = int((card["outcome"] == EXPERIMENT).sum())
-    return {"exhibits": len(card), "rebuilt": sum(counted.values()), **counted, "own": own}
+    return {"exhibits": len(card), "checked": sum(counted.values()), **counted, "own": own}
 
 
 def claims(card: pd.DataFrame) -> HTML:
@@ -93,7 +93,7 @@ def claims(card: pd.DataFrame) -> HTML:
                 for row in rows.itertuples()
             ],
             "rests on": [
-                "–" if row.verdict == NOT_REBUILT else RESTS_ON[str(row.evidence)].removeprefix("on ")
+                "–" if row.verdict == NOT_CHECKED else RESTS_ON[str(row.evidence)].removeprefix("on ")
                 for row in rows.itertuples()
             ],
         }

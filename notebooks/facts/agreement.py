@@ -15,7 +15,7 @@ from radeval_lib.stats.agreement import interval_alpha
 from radeval_lib.stats.estimates import Estimate
 from radeval_lib.stats.inputs import FloatArray
 from radeval_lib.stats.reconstruction import tables_with
-from radeval_lib.study.checks import Check, Key, check_statement, check_value, under_every
+from radeval_lib.study.checks import Check, Key, by_reading, check_statement, check_value
 
 ALL = "E1-E2-E3"
 RATERS = {ALL: (0, 1, 2), "E1-E2": (0, 1), "E1-E3": (0, 2), "E2-E3": (1, 2)}
@@ -122,12 +122,12 @@ def _alphas_of_one(losses: FloatArray, descriptions: int, level: Level) -> Float
     return 1 - apart(first, second) / descriptions * values * (values - 1) / chance
 
 
-def one_description(printed: Mapping[str, str], descriptions: int) -> Check:
+def one_description(printed: Mapping[str, str], descriptions: int) -> list[Check]:
     """Whether the three printed agreements on accuracy are possible where one description alone has wrong
     facts, whatever each rater took from it, at either level of measurement of continuous values."""
     losses = np.arange(1, 200) / 200
     wanted = [float(printed[pair]) for pair in RATERS if pair != ALL]
-    found, fits = [], []
+    checks = {}
     for level in ("interval", "ratio"):
         alphas = _alphas_of_one(losses, descriptions, level)
         missed = np.maximum(
@@ -136,14 +136,13 @@ def one_description(printed: Mapping[str, str], descriptions: int) -> Check:
         )
         one, two, three = np.unravel_index(missed.argmin(), missed.shape)
         closest = [alphas[one, two], alphas[one, three], alphas[two, three]]
-        found.append(f"closest at the {level} level {', '.join(f'{alpha:.2f}' for alpha in closest)}")
-        fits.append(bool(missed.min() <= _HALF))
-    return check_statement(
-        "the three agreements on accuracy, if one description alone had wrong facts",
-        ", ".join(printed[pair] for pair in RATERS if pair != ALL),
-        f"{'; '.join(found)}; over {descriptions} descriptions",
-        under_every(fits),
-    )
+        checks[f"{level} level"] = check_statement(
+            "the three agreements on accuracy, if one description alone had wrong facts",
+            ", ".join(printed[pair] for pair in RATERS if pair != ALL),
+            f"closest {', '.join(f'{alpha:.2f}' for alpha in closest)}, over {descriptions} descriptions",
+            bool(missed.min() <= _HALF),
+        )
+    return by_reading(checks)
 
 
 def two_descriptions(

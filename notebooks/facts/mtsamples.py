@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
@@ -16,9 +16,8 @@ from radeval_lib.jobs.facts.copying import MEASURES, measured
 from radeval_lib.papers.printed_numbers import Printed
 from radeval_lib.stats.estimates import Estimate
 from radeval_lib.stats.resampling import share_interval
-from radeval_lib.study.checks import Check, Key, above, check_statement, check_value, under_every
+from radeval_lib.study.checks import Check, Key, above, by_reading, check_statement, check_value
 from radeval_lib.study.runs import Run
-from radeval_lib.study.verdicts import INCONCLUSIVE
 from radeval_lib.text_format import with_interval
 
 NAME = "mtsamples"
@@ -94,15 +93,16 @@ def size_checks(stated: Mapping[str, Printed]) -> list[Check]:
     for part, share in shares(stated).items():
         printed = stated[f"{part}_share"]
         more = stated[part].value - printed.value * kept / 100
-        fits = [printed.low <= share <= printed.high, abs(more) < specialties]
-        checks.append(
-            check_statement(
-                Key("share", part),
-                f"{stated[part].text} for {part} ({printed.text}), separately for each medical specialty",
-                f"{share:.2f}% of all; {more:+.1f} reports, where rounding {specialties:.0f} specialties "
-                f"allows less than {specialties:.0f} either way",
-                under_every(fits),
-            )
+        spread = f"{more:+.1f} reports, where less than {specialties:.0f} either way are possible"
+        readings = {
+            "of all reports": (f"{share:.2f}%", printed.low <= share <= printed.high),
+            "rounded in each specialty": (spread, abs(more) < specialties),
+        }
+        checks += by_reading(
+            {
+                reading: check_statement(Key("share", part), printed.text, finding, fits)
+                for reading, (finding, fits) in readings.items()
+            }
         )
     return checks
 
@@ -175,20 +175,22 @@ def extractive_checks(copied: pd.DataFrame, stated: Mapping[str, Printed]) -> li
     stemmed or not: the paper does not say, so that a precision holds if it does both ways."""
     found = {name: Estimate(*copied.loc[name, ["mean", "low", "high"]]) for name in copied.index}
     runs = found[MEASURES["in_runs"]]
-    precisions = []
+    precisions = list[Check]()
     for name, printed in (("ROUGE-1 precision", stated["rouge_1"]), ("ROUGE-L precision", stated["rouge_l"])):
-        plain, stemmed = (
-            check_value(name, printed, found[key], possible=(0.0, 1.0)) for key in (name, f"{name}, stemmed")
+        keys = {"plain words": name, "stemmed words": f"{name}, stemmed"}
+        precisions += by_reading(
+            {
+                reading: check_value(name, printed, found[key], possible=(0.0, 1.0))
+                for reading, key in keys.items()
+            }
         )
-        both = f"{plain.computed}, stemmed {stemmed.computed}"
-        outcome = plain.outcome if plain.outcome == stemmed.outcome else INCONCLUSIVE
-        precisions.append(replace(plain, computed=both, outcome=outcome))
     return [
         *precisions,
         check_statement(
             "more than half of the words stand in copied runs",
-            "descriptions are mostly extractive in nature (we ask for more than half of the words)",
+            "descriptions are mostly extractive in nature",
             with_interval(runs.value, runs.low, runs.high, ".2f"),
             above(runs.low, runs.high, 0.5),
+            asked="more than half of the words",
         ),
     ]

@@ -19,7 +19,7 @@ from radeval_lib.stats import agreement
 from radeval_lib.stats.estimates import Estimate
 from radeval_lib.stats.inputs import FloatArray
 from radeval_lib.stats.printed_counts import sums_that_print
-from radeval_lib.study.checks import Check, check_statement, check_value, under_every
+from radeval_lib.study.checks import Check, by_reading, check_statement, check_value
 
 NAMES = [*RATERS, "GREEN"]
 
@@ -49,7 +49,6 @@ def check_cells(cells: pd.DataFrame, n: int) -> list[Check]:
             f"{n} pairs",
             f"{whole} of {len(cells)} cells are possible with {n} pairs",
             whole == len(cells),
-            cells=all_in(cells),
         ),
         check_statement(
             "Cells mirrored at the diagonal",
@@ -77,15 +76,9 @@ SPREADS: dict[str, Callable[[FloatArray], float]] = {
 """What the standard deviation of Table 1 can be taken of."""
 
 
-def check_spread(name: str, sd: Printed, spreads: Mapping[str, Estimate]) -> Check:
-    """The printed standard deviation against every reading of it: it holds only where all round to it."""
-    fits = {reading: check_value(reading, sd, value).holds for reading, value in spreads.items()}
-    return check_statement(
-        name,
-        sd.text,
-        "; ".join(f"{value.value:.3f} ({reading})" for reading, value in spreads.items()),
-        under_every(fits.values()),
-    )
+def check_spread(name: str, sd: Printed, spreads: Mapping[str, Estimate]) -> list[Check]:
+    """The printed standard deviation against every reading of it, a row each."""
+    return by_reading({reading: check_value(name, sd, value) for reading, value in spreads.items()})
 
 
 def largest_of(table: pd.DataFrame, rater: str, half_steps: pd.DataFrame) -> set[tuple[str, ...]]:
@@ -103,27 +96,23 @@ def largest_of(table: pd.DataFrame, rater: str, half_steps: pd.DataFrame) -> set
     return lists
 
 
-def check_largest(by_reading: Mapping[str, set[tuple[str, ...]]]) -> Check:
+def check_largest(found: Mapping[str, set[tuple[str, ...]]]) -> list[Check]:
     """Whether GREEN deviates most in (c) alone by every reading of the experts' rows.
 
-    ``by_reading``: what :func:`largest_of` lists, by reading. Where rounding decides, (c) alone is possible
+    ``found``: what :func:`largest_of` lists, by reading. Where rounding decides, (c) alone is possible
     if (c) is in one of the lists and no other column in all of them; that leaves the reading open.
     """
-    holds: list[bool | None] = []
-    for lists in by_reading.values():
+    checks = {}
+    for reading, lists in found.items():
         always, ever = set.intersection(*map(set, lists)), set.union(*map(set, lists))
         possible = always <= {"(c)"} <= ever
-        holds.append(None if possible and len(lists) > 1 else possible)
-    shown = {
-        name: " or ".join(sorted(", ".join(columns) or "none" for columns in lists))
-        for name, lists in by_reading.items()
-    }
-    return check_statement(
-        "Categories in which GREEN deviates most of all eight",
-        "only has one shaded cell for category C",
-        "; ".join(f"{columns} against {name}" for name, columns in shown.items()),
-        under_every(holds),
-    )
+        checks[f"against {reading}"] = check_statement(
+            "Categories in which GREEN deviates most of all eight",
+            "only has one shaded cell for category C",
+            " or ".join(sorted(", ".join(columns) or "none" for columns in lists)),
+            None if possible and len(lists) > 1 else possible,
+        )
+    return by_reading(checks)
 
 
 def by_category(counts: FloatArray) -> dict[str, pd.DataFrame]:

@@ -53,7 +53,7 @@ def check_spreads(frame: pd.DataFrame) -> list[Check]:
 
     Numbers from 0 to 1 with mean m spread by at most sqrt(m (1 - m)); without the bound, anything to one half
     is possible. Whole numbers spread by at least sqrt(f (1 - f)), where f is what m exceeds the whole number
-    below by; without the floor, a standard deviation is taken to lie between 0 and twice what is printed.
+    below by; a number within its bound shows nothing.
     A table without means and standard deviations is a ValueError.
     """
     found = []
@@ -73,14 +73,10 @@ def check_spreads(frame: pd.DataFrame) -> list[Check]:
             for key, sd, width in zip(cells.index, value["sd"], half["sd"], strict=True)
         ]
         if quantities is COUNTS:
-            low = spreads.min(axis=0)
-            bounds = [(sd, floor, np.inf) for sd, floor in zip(printed, low, strict=True)]
-            possible = [(0.0, float(top)) for top in np.maximum(2 * value["sd"], low)]
+            bounds = [(sd, floor, np.inf) for sd, floor in zip(printed, spreads.min(axis=0), strict=True)]
         else:
             bounds = [(sd, 0.0, top) for sd, top in zip(printed, spreads.max(axis=0), strict=True)]
-            possible = [(0.0, 0.5)] * len(printed)
-        name, claim = f"standard deviations of {what}", f"means ± standard deviations of {numbers}"
-        found.append(check_bounds(name, claim, bounds, possible))
+        found.append(check_bounds(f"standard deviations of {what}", f"± of {numbers}", bounds))
     if not found:
         raise ValueError("the table prints no mean with a standard deviation")
     return found
@@ -174,7 +170,7 @@ def check_selected(fours: pd.DataFrame, ones: pd.DataFrame) -> list[Check]:
     }
     checks += [
         check_value("Mean of GREEN's row of Table 1", single, rounding_range(np.mean, row)),
-        check_spread("Standard deviation of GREEN's row of Table 1", stated["single_sd"], spreads),
+        *check_spread("Standard deviation of GREEN's row of Table 1", stated["single_sd"], spreads),
     ]
     among = ones[(ones["rater"] != "GREEN") & (ones["other"] != "GREEN")]
     experts = [rounding_range(np.mean, rows) for _, rows in among.groupby("rater")]

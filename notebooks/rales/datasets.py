@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -17,7 +18,7 @@ from radeval_lib.data.restricted import reveal
 from radeval_lib.papers.printed_numbers import printed_in
 from radeval_lib.placeholders import behind
 from radeval_lib.stats.printed_counts import counts_that_print, predictions_that_print
-from radeval_lib.study.checks import Check, Key, check_statement, under_every
+from radeval_lib.study.checks import Check, Key, by_reading, check_statement
 
 _SOURCES = {
     "RadGraph": [["MIMIC-CXR", "CheXpert"]],
@@ -44,22 +45,18 @@ def italic(words: str) -> list[str]:
 
 
 def check_sources(table1: pd.DataFrame, prose: str) -> list[Check]:
-    """Check that Table 1 has as many sources of each data set as the ``prose`` names of :data:`_SOURCES`;
-    where it may count in two ways, only if both agree."""
+    """Check that Table 1 has as many sources of each data set as the ``prose`` names of :data:`_SOURCES`,
+    in each way in which it may count."""
     checks = []
     for _, row in table1[table1["quantity"] == "sources"].iterrows():
         cell = printed_in(row)
         readings = [[name for name in names if name in prose] for names in _SOURCES[row["dataset"]]]
         counts = [3 if names == ["three hospitals"] else len(names) for names in readings]
-        checks.append(
-            check_statement(
-                Key("sources against the prose", row["dataset"], row["task"]),
-                cell.text,
-                "; or ".join(", ".join(names) for names in readings),
-                under_every(count == cell.value for count in counts),
-                cells=[cell],
-            )
-        )
+        key = Key("sources against the prose", row["dataset"], row["task"])
+        for names, count in zip(readings, counts, strict=True):
+            named = ", ".join(names)
+            check = check_statement(key, cell.text, named, count == cell.value, cells=[cell])
+            checks.append(replace(check, reading=named if len(readings) > 1 else ""))
     return checks
 
 
@@ -78,12 +75,17 @@ def check_parts(counts: pd.DataFrame, quotes: Sequence[str]) -> list[Check]:
     rows = [any(name.startswith(part) for part in parts) for name in named]
     unseen = counts.index[(counts["test"] > 0) & (counts["train"] == 0)]
     return [
-        check_statement(
-            "modalities and body parts of Section 4.1",
-            "CT and MR; head, chest, abdomen, spine and sinuses present",
-            f"{' and '.join(sorted(modalities))}; {sum(rows)} of {len(rows)} body parts have rows; "
-            f"besides: {', '.join(besides) or 'none'}",
-            under_every(modalities == {"CT", "MR"} and all(rows) and whole for whole in (True, not besides)),
+        *by_reading(
+            {
+                reading: check_statement(
+                    "modalities and body parts of Section 4.1",
+                    listed[1] if listed else "",
+                    f"{' and '.join(sorted(modalities))}; {sum(rows)} of {len(rows)} body parts have rows; "
+                    f"besides: {', '.join(besides) or 'none'}",
+                    modalities == {"CT", "MR"} and all(rows) and whole,
+                )
+                for reading, whole in {"some of them": True, "all of them": not besides}.items()
+            }
         ),
         check_statement(
             "groups with test reports and none for training",

@@ -14,8 +14,7 @@ from radeval_lib.papers.printed_numbers import Printed, cell, quotations
 from radeval_lib.papers.rounding import rounding_range
 from radeval_lib.stats.estimates import Estimate
 from radeval_lib.stats.proportions import wilson
-from radeval_lib.study.checks import Check, Key, check_readings, check_statement, under_every
-from radeval_lib.text_format import joined
+from radeval_lib.study.checks import Check, Key, by_reading, check_statement, check_value
 
 BOTH, SINGLE = "Radiopaedia + MIMIC-IV", ("Radiopaedia", "MIMIC-IV")
 MEASURES = ["precision", "recall", "F1", "accuracy"]
@@ -46,10 +45,11 @@ def difference(printed: pd.DataFrame, measure: str, column: str, first: str, sec
     return rounding_range(lambda pair: pair[0] - pair[1], cells)
 
 
-def check_gain(sources: pd.DataFrame, measure: str, promised: Printed) -> Check:
+def check_gain(sources: pd.DataFrame, measure: str, promised: Printed) -> list[Check]:
     """What both sources gain on ``measure``, over either source alone: the paper does not say over which."""
     gains = {f"over {other}": difference(sources, measure, "training_data", BOTH, other) for other in SINGLE}
-    return check_readings(Key("gain over one source", measure), promised, gains)
+    name = Key("gain over one source", measure)
+    return by_reading({reading: check_value(name, promised, gain) for reading, gain in gains.items()})
 
 
 def iob_ahead(schemes: pd.DataFrame) -> list[str]:
@@ -58,14 +58,19 @@ def iob_ahead(schemes: pd.DataFrame) -> list[str]:
     return [name for name in MEASURES if ends.loc[(name, "IOB"), "min"] > ends.loc[(name, "Span"), "max"]]
 
 
-def check_iob_ahead(schemes: pd.DataFrame) -> Check:
+def check_iob_ahead(schemes: pd.DataFrame) -> list[Check]:
     """Whether the IOB models extract more, by whatever measure is meant."""
     ahead = iob_ahead(schemes)
-    return check_statement(
-        "IOB models above span models",
-        "the IOB scheme overall extracts more comprehensive entities",
-        f"all above all on {joined(ahead) or 'no measure'}, of {joined(MEASURES)}",
-        under_every(name in ahead for name in MEASURES),
+    return by_reading(
+        {
+            measure: check_statement(
+                "IOB models above span models",
+                "the IOB scheme overall extracts more comprehensive entities",
+                f"{'' if measure in ahead else 'not '}all above all",
+                measure in ahead,
+            )
+            for measure in MEASURES
+        }
     )
 
 

@@ -18,27 +18,26 @@ from radeval_lib.data.restricted import reveal
 from radeval_lib.jobs.summarization import corpora
 from radeval_lib.papers.printed_numbers import Printed, quotations, quoted
 from radeval_lib.stats import tokens
-from radeval_lib.study.checks import Check, check_statement, check_value, under_every
+from radeval_lib.study.checks import Check, by_reading, check_value
 from radeval_lib.study.page_runs import PageRun
 from radeval_lib.text_format import out_of
 
 
-def check_openi(reports: list[Report], printed: Printed) -> Check:
-    """Whether the printed number is that of Open-i's reports with both sections, and of the longer ones: the
-    paper does not say which it counts, so where one fits alone the check is inconclusive."""
+def check_openi(reports: list[Report], printed: Printed) -> list[Check]:
+    """Whether the printed number is that of Open-i's reports with both sections, or of the longer ones: the
+    paper does not say which it counts."""
     both = openi.pairs(reports)
     long = [
         pair
         for pair in both
         if len(reveal(pair.findings).split()) >= 10 and len(reveal(pair.impression).split()) >= 2
     ]
-    fits = [printed.low <= count <= printed.high for count in (len(both), len(long))]
-    return check_statement(
-        "Open-i reports with both sections",
-        printed.text,
-        f"of {len(reports):,} reports {len(both):,}; with at least 10 and 2 words {len(long):,}",
-        under_every(fits),
-        cells=[printed],
+    counts = {"all": len(both), "with at least 10 and 2 words": len(long)}
+    return by_reading(
+        {
+            reading: check_value("Open-i reports with both sections", printed, count)
+            for reading, count in counts.items()
+        }
     )
 
 
@@ -66,18 +65,18 @@ def headings_named() -> list[str]:
 def check_headings(headers: pd.DataFrame, counts: pd.DataFrame) -> list[Check]:
     """Whether the released lists of headings and their yield are what the paper says.
 
-    A heading that several pairs list may count once or with each: where one of the two numbers fits alone the
-    check is inconclusive.
+    A heading that several pairs list may count once or with each.
 
     ``headers``: ``pair`` and ``header``, a row for each heading of each pair; ``counts``: with ``suitable``.
     """
-    said, numbers = quoted("rrs.guide_extraction"), (len(headers), headers["header"].nunique())
+    said = quoted("rrs.guide_extraction")
+    numbers = {"in the lists of all pairs": len(headers), "different ones": headers["header"].nunique()}
     return [
-        check_statement(
-            "candidate headings, released list",
-            said["headers"].text,
-            f"{numbers[0]:,} in the lists of all pairs, {numbers[1]:,} different ones",
-            under_every(said["headers"].value == number for number in numbers),
+        *by_reading(
+            {
+                reading: check_value("candidate headings, released list", said["headers"], number)
+                for reading, number in numbers.items()
+            }
         ),
         check_value("pairs with a list", said["pairs"], headers["pair"].nunique()),
         check_value("reports kept, released counts", said["reports"], float(counts["suitable"].sum())),

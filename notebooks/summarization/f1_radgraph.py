@@ -15,7 +15,7 @@ from radeval_lib import plots
 from radeval_lib.metrics import radgraph
 from radeval_lib.metrics.radgraph import Direction, Graph, Level
 from radeval_lib.papers.printed_numbers import Printed, by_name, printed, quotations
-from radeval_lib.study.checks import Check, check_one_rule, check_statement
+from radeval_lib.study.checks import Check, by_reading, check_statement
 from radeval_lib.text_format import out_of
 
 Edge = tuple[str, str]
@@ -133,21 +133,24 @@ class Example:
         same = set(self.nodes) == set(self.labels)
         name, claim = "the edges join entities of V", "relations between pairs of entities"
         return [
-            self._check_flags(by_name(printed("rrs.example_a2_graph"), "entity")),
+            *self._check_flags(by_name(printed("rrs.example_a2_graph"), "entity")),
             check_statement(
                 "the entities of T are those of V", "a triplet contains an entity", entities, same
             ),
             check_statement(name, claim, edges, inside == len(ends)),
         ]
 
-    def _check_flags(self, wanted: Mapping[str, Printed]) -> Check:
-        """Whether one rule on the ends of an edge gives the third elements of all triplets together; the rule
-        itself, lost in our text, is what is looked for."""
-        return check_one_rule(
-            "has a relation, by one end of an edge or by either",
-            "whether or not this entity has a relation",
-            self._fits(wanted),
-            wanted.values(),
+    def _check_flags(self, wanted: Mapping[str, Printed]) -> list[Check]:
+        """Whether each rule on the ends of an edge gives the third elements of all triplets together; the
+        rule itself is lost in our text."""
+        name, claim = "has a relation", "whether or not this entity has a relation"
+        return by_reading(
+            {
+                f"by {rule} of an edge": check_statement(
+                    name, claim, out_of(fits, len(wanted), str), fits == len(wanted), cells=wanted.values()
+                )
+                for rule, fits in self._fits(wanted).items()
+            }
         )
 
     def _fits(self, wanted: Mapping[str, Printed]) -> dict[str, int]:

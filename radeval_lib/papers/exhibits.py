@@ -154,7 +154,7 @@ class Exhibit:
         return ", ".join(outside) or "the authors' own results"
 
     @property
-    def why_not_rebuilt(self) -> str:
+    def why_not_checked(self) -> str:
         """Why a build may lack the exhibit, as it stands behind a colon."""
         unseen = "not legible in our copy; " if self.legible == "no" else ""
         return f"{unseen}would need {self.would_need}"

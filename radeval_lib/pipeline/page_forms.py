@@ -14,7 +14,7 @@ from radeval_lib.papers.exhibits import PAPERS, of_notebook
 from radeval_lib.papers.printed_numbers import paper as described
 from radeval_lib.pipeline import citing, drawings, launching
 from radeval_lib.study.display import ENDS_HERE
-from radeval_lib.study.pages import claims_table, not_rebuilt
+from radeval_lib.study.pages import claims_table, not_checked
 from radeval_lib.study.results import Result
 
 _CLAIMS = re.compile(r"^<!-- claims: (\w+) -->$", re.MULTILINE)
@@ -36,7 +36,7 @@ def for_readers(
 ) -> str:
     """An executed notebook as the book shows it: parameters hidden (its provenance lists them), code folded
     unless it is tagged ``show-input``, its papers below the title, how to cite each result of ``recorded``
-    beside it, exhibits that were not rebuilt at the end; ``at_toy_scale``, under the banner of the
+    beside it, exhibits that were not checked at the end; ``at_toy_scale``, under the banner of the
     appendix."""
     notebook = nbformat.read(executed, as_version=4)
     commit = launching.built_from(notebook)
@@ -50,7 +50,7 @@ def for_readers(
         page = f"{executed.parent.name}/{executed.stem}"
         label = re.match(r"\(([\w-]+)\)=", first.source)
         closing = {
-            "exhibits": not_rebuilt(card, page),
+            "exhibits": not_checked(card, page),
             "exercise": exercises.get(label[1], "") if label else "",
             "source": citing.source_line(f"notebooks/{page}.md"),
         }

@@ -13,7 +13,7 @@ _HOMES = {
     "radeval_lib.stats.estimates": "Estimate",
     "radeval_lib.stats.f_scores": "f1",
     "radeval_lib.study.beginning": "begin_cell",
-    "radeval_lib.study.checks": "Check Key above at_most below check_bounds check_groups"
+    "radeval_lib.study.checks": "Check Key above below by_reading check_bounds check_groups check_one_sided"
     " check_setting check_statement check_value under_every",
     "radeval_lib.study.display": "glue only_with_data phrase provenance quote said show_checks tried",
     "radeval_lib.study.exhibit_html": "CAUSE_WORDS",

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from itertools import compress
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
@@ -22,9 +21,8 @@ if TYPE_CHECKING:
 
 # Slack for binary floating point at the very edge of a rounding interval.
 _EDGE = 1e-9
-# A comparison that would accept this share of the values that a quantity can take, or more, is inconclusive.
+# A comparison that accepts this share of the values that a quantity can take, or more, supports nothing.
 WIDEST = 0.25
-ABSENT = "absent"
 
 
 @dataclass(frozen=True)
@@ -52,15 +50,19 @@ class Check:
     Attributes
     ----------
     key : what is compared; no two checks of an exhibit have the same.
-    printed, computed : the two sides in words.
+    printed : the paper's words, or its digits.
+    computed : what follows, in words.
     stated : the printed number; None of a claim in words.
     value, low, high : what follows, with its interval; None of a claim in words.
-    aspect : of a claim of superiority ``order`` or ``lead``; :data:`ABSENT` where the data have nothing that
-        the claim is about, so that it counts as unchecked.
-    needed : whether the exhibit needs it. A lead that the paper does not claim is not needed.
+    aspect : of a claim of superiority ``order`` or ``lead``.
+    needed : whether the exhibit needs it. Not needed are a lead that the paper does not claim, and a test
+        that can only contradict: a one-sided bound, or an interval too wide to support anything.
     cells : the printed cells that it compares, each by its values in the key columns of its table.
     discrepancy : why it fails, by its name under ``discrepancies`` in ``paper.yml``; empty where nothing is
         known.
+    reading : where the paper leaves open what is meant, the reading that this row takes; rows of one key are
+        the readings of one statement, and count as what all of them say.
+    asked : what we ask for, where the words alone set no number.
     """
 
     key: Key
@@ -75,16 +77,23 @@ class Check:
     needed: bool = True
     cells: tuple[tuple[str, ...], ...] = ()
     discrepancy: str = ""
+    reading: str = ""
+    asked: str = ""
 
     @property
     def name(self) -> str:
-        """Its key in words."""
-        return str(self.key)
+        """Its key, and where several are open its reading, in words."""
+        return f"{self.key} ({self.reading})" if self.reading else str(self.key)
 
     def compares(self, cell: tuple[str, ...]) -> bool:
         """Whether it compares a printed cell, named by its values in the table's key columns: a page's
         name for it has these in their order, and may have others between."""
         return any(_follow_one_another(cell, compared) for compared in self.cells)
+
+    @property
+    def decides_cells(self) -> bool:
+        """Whether each of its cells has a counterpart of its own: inputs of a sum or mean have none."""
+        return self.stated is None or len(self.cells) == 1
 
     @property
     def agrees(self) -> bool:
@@ -119,8 +128,7 @@ def check_value(
 
     It holds where the computed interval (a point, if ``computed`` is a float) meets the interval of numbers
     that round to the printed one. Where the interval covers a quarter (:data:`WIDEST`) or more of the values
-    that the quantity can take, meeting it says nothing, and the check is inconclusive; missing it still
-    fails.
+    that the quantity can take, meeting it says nothing: the check can then only contradict.
 
     Parameters
     ----------
@@ -161,7 +169,8 @@ def check_value(
     if low <= cell.high + _EDGE and high >= cell.low - _EDGE:
         outcome = INCONCLUSIVE if _accepts_too_much(low, high, cell, possible) else HOLDS
     key, compared = Key.of(name), _places(cells or [cell])
-    return Check(key, cell.text, words, outcome, cell.value, value, low, high, cells=compared)
+    needed = outcome != INCONCLUSIVE
+    return Check(key, cell.text, words, outcome, cell.value, value, low, high, needed=needed, cells=compared)
 
 
 def _accepts_too_much(low: float, high: float, cell: Printed, possible: tuple[float, float] | None) -> bool:
@@ -178,32 +187,35 @@ def check_statement(
     holds: bool | None,
     *,
     cells: Iterable[Printed] = (),
-    absent: bool = False,
+    asked: str = "",
 ) -> Check:
     """Compare a claim in words with what was found.
 
     Parameters
     ----------
-    claim : what the paper says, in its words or close to them.
+    claim : what the paper says, in its words.
     finding : what follows, in words that the caller made from computed values.
-    holds : whether the finding supports the claim, None where it is inconclusive; computed, never typed. A
-        one-sided bound on one printed number supports little: :func:`at_most`.
+    holds : whether the finding supports the claim, None where it is inconclusive; computed, never typed.
     cells : printed cells that are compared.
-    absent : whether the data have nothing that the claim is about.
+    asked : what we ask for, where the claim sets no number.
     """
     outcome = INCONCLUSIVE if holds is None else HOLDS if holds else FAILS
-    return Check(Key.of(name), claim, finding, outcome, aspect=ABSENT if absent else "", cells=_places(cells))
+    return Check(Key.of(name), claim, finding, outcome, cells=_places(cells), asked=asked)
 
 
-def check_one_rule(name: Key | str, claim: str, fits: Mapping[str, int], cells: Collection[Printed]) -> Check:
-    """Whether one of several rules gives all printed ``cells`` together; the rule, which the paper does not
-    name, is what is looked for. ``fits``: how many of the cells each rule gives, by its name. A ValueError
-    where there is no rule or no cell."""
-    if not fits or not cells:
-        raise ValueError(f"check {name!r}: {len(fits)} rules and {len(cells)} cells check nothing")
-    found = ", ".join(f"{count} by {rule}" for rule, count in fits.items())
-    whole = max(fits.values()) == len(cells)
-    return check_statement(name, claim, f"of {len(cells)} printed: {found}", whole, cells=cells)
+def by_reading(checks: Mapping[str, Check]) -> list[Check]:
+    """Return the checks of one statement under its open readings, a row each with the reading's name.
+
+    The verdict takes what all of them say (:func:`radeval_lib.study.judging.judge`). Rules of which the paper
+    names none are readings too: among many, one may fit by luck.
+    """
+    return [replace(check, reading=reading) for reading, check in checks.items()]
+
+
+def check_one_sided(name: Key | str, claim: str, finding: str, fails: bool, **settings: Any) -> Check:
+    """Compare a claim with a test that can only contradict it, as :func:`check_statement`."""
+    made = check_statement(name, claim, finding, False if fails else None, **settings)
+    return replace(made, needed=bool(fails))
 
 
 def check_setting(paper: str, setting: str) -> Check:
@@ -244,81 +256,23 @@ def below(low: float, high: float, edge: float) -> bool | None:
 
 
 def under_every(readings: Iterable[bool | None]) -> bool | None:
-    """Whether something holds where several readings are open, of which some may decide nothing: True under
-    all of them, False if it fails under all, else None, also of no reading."""
-    found = {None if holds is None else bool(holds) for holds in readings}
-    return found.pop() if len(found) == 1 else None
+    """Return what all readings say, None where they differ, or one decides nothing, or there is none."""
+    outcomes = {None if holds is None else bool(holds) for holds in readings}
+    return outcomes.pop() if len(outcomes) == 1 else None
 
 
-def check_readings(
-    name: Key | str, cell: Printed, computed: Mapping[str, Estimate | float], note: str = ""
-) -> Check:
-    """A printed number against what each open reading of it gives, by the reading's name.
+def check_bounds(name: Key | str, claim: str, cells: Sequence[tuple[Printed, float, float]]) -> Check:
+    """Compare printed numbers with bounds that mathematics sets: a test that can only contradict.
 
-    It holds where all readings give it, fails where it fails under all, and is inconclusive otherwise;
-    ``note`` ends what was found.
+    ``cells``: printed numbers, each with its lowest and its highest possible value; those that are not
+    legible are left out. A ValueError where none is legible.
     """
-    checks = {reading: check_value(name, cell, value) for reading, value in computed.items()}
-    words = "; ".join(f"{check.computed} ({reading})" for reading, check in checks.items())
-    holds = under_every(check.holds for check in checks.values())
-    return check_statement(name, cell.text, words + note, holds, cells=[cell])
-
-
-def at_most(cell: Printed, most: float) -> bool | None:
-    """Whether a printed number of at least 0 keeps to an upper bound: False beyond it, else None.
-
-    As in :func:`check_value` it may be anything from 0 to twice what is printed. A bound that it keeps to
-    accepts half of that or more, so that keeping to it shows little.
-    """
-    return False if cell.low > most + _EDGE else None
-
-
-def _excludes(cell: Printed, low: float, high: float, bottom: float, top: float) -> bool:
-    """Whether a bound excludes what is printed, or anything that could have been printed with its digits."""
-    half = (cell.high - cell.low) / 2
-    return min(bottom, cell.value) + half < low - _EDGE or max(top, cell.value) - half > high + _EDGE
-
-
-def check_bounds(
-    name: Key | str,
-    claim: str,
-    cells: Sequence[tuple[Printed, float, float]],
-    possible: Sequence[tuple[float, float]],
-) -> Check:
-    """Whether printed numbers lie within bounds that mathematics sets.
-
-    It fails where a number lies outside its bound, and holds only where each bound alone accepts less than
-    :data:`WIDEST` of the values that its number could take; else it is inconclusive. The shares are not
-    multiplied: wide bounds show nothing about any one cell, however many there are, and the cells of a table
-    are not independent. Cells that keep to a bound which excludes no value of theirs are left out, as are
-    those that are not legible.
-
-    Parameters
-    ----------
-    cells : printed numbers, each with its lowest and its highest possible value.
-    possible : for each, the smallest and the largest value that it could take without the bounds.
-
-    Raises
-    ------
-    ValueError
-        Where no bound excludes anything, or a number that a bound restricts could take a single value.
-    """
-    bound = [_excludes(*one, *ends) for one, ends in zip(cells, possible, strict=True)]
-    if not any(bound):
-        raise ValueError(f"check {name!r}: no bound excludes anything, so there is nothing to check")
-    cells, possible = list(compress(cells, bound)), list(compress(possible, bound))
-    if any(bottom >= top for bottom, top in possible):
-        raise ValueError(f"check {name!r}: a number that could take one value has nothing to exclude")
-    inside = [cell.high >= low - _EDGE and cell.low <= high + _EDGE for cell, low, high in cells]
-    accepted = [
-        max(min(high, top) - max(low, bottom), 0) / (top - bottom)
-        for (_, low, high), (bottom, top) in zip(cells, possible, strict=True)
-    ]
-    ends = dict.fromkeys(f"{share:.0%}" for share in (min(accepted), max(accepted)))
-    accepts = f"each of which accepts {' to '.join(ends)} of what is possible"
-    found = f"{out_of(sum(inside), len(cells), str)} within bounds, {accepts}"
-    holds = False if not all(inside) else True if max(accepted) < WIDEST else None
-    return check_statement(name, claim, found, holds, cells=[cell for cell, *_ in cells])
+    legible = [bound for bound in cells if not math.isnan(bound[0].value)]
+    if not legible:
+        raise ValueError(f"check {name!r}: no number is legible, so there is nothing to check")
+    inside = [cell.high >= low - _EDGE and cell.low <= high + _EDGE for cell, low, high in legible]
+    found = f"{out_of(sum(inside), len(legible), str)} within bounds"
+    return check_one_sided(name, claim, found, not all(inside), cells=[cell for cell, *_ in legible])
 
 
 def check_groups(

@@ -17,7 +17,7 @@ from radeval_lib.papers.exhibits import PAPERS, Exhibit, exhibit, of_notebook
 from radeval_lib.papers.printed_numbers import AS_PRINTED, has_numbers, origin_of, paper, quotations
 from radeval_lib.study import verdicts
 from radeval_lib.study.checks import Check
-from radeval_lib.study.judging import counted_outcome
+from radeval_lib.study.judging import by_key, statement_outcome
 from radeval_lib.study.printed_tables import cell_by_cell, discrepancies_in_cells, is_shown_by_cells, place_of
 from radeval_lib.study.profiles import command
 from radeval_lib.study.results import Result
@@ -80,14 +80,16 @@ def verdict_sentence(result: Result) -> str:
         return "No verdict: the cells that ran are not those of the notebook's source."
     found = "; ".join(filter(None, (_found(result), superiority_words(result.checks))))
     used = f" Used here: {result.stand_in}." if result.stand_in else ""
+    if entry.kind == "figure" and entry.legible != "full":
+        used += " The figure itself was not seen: inputs of a notebook, pixels or a sentence were checked."
     rests = rests_on(result)
     return f"{rests[0].upper()}{rests[1:]}, {found}.{used}"
 
 
 def _found(result: Result) -> str:
     """How many checks fail, or else hold, and how many are inconclusive, as they count for the verdict."""
-    total = len(result.checks)
-    counts = Counter(counted_outcome(check, result.discrepancies) for check in result.checks)
+    counts = Counter(map(statement_outcome, by_key(result.checks)))
+    total = counts.total()
     undetermined = counts[verdicts.INCONCLUSIVE]
     if undetermined == total:
         return _counted(total, total, "is inconclusive", "are inconclusive")
@@ -103,7 +105,7 @@ def _found(result: Result) -> str:
 
 
 def css_class(words: str) -> str:
-    """The CSS class of an outcome, e.g. ``not-rebuilt``."""
+    """The CSS class of an outcome, e.g. ``not-checked``."""
     return words.replace(" ", "-")
 
 
@@ -127,7 +129,7 @@ def verdict_badge(verdict: str, outcome: str, coverage: str = "") -> str:
 def in_quotes(text: str, exhibit_id: str) -> str:
     """A statement of several words in quotation marks where the exhibit's paper is quoted with them; our own
     words, a number, a name or a quotation as it is. What we ask for stays outside."""
-    said, *ours = re.split(r"(?= \((?:we ask|read as) )", text, maxsplit=1)
+    said, *ours = re.split(r"(?= \(we ask for )", text, maxsplit=1)
     words = [word for word in said.split() if word[:1].isalpha()]
     if len(words) < 2 or "“" in text or not _is_quoted(said, exhibit_id.partition(".")[0]):
         return text
@@ -151,7 +153,7 @@ def _plain(text: str) -> str:
 def _listed(result: Result, checks: Sequence[Check], reason: str) -> str:
     """The first checks with the same reason as an item of a list, and how many more there are."""
     lines = [
-        f"{escape(check.name)}: printed {escape(in_quotes(check.printed, result.exhibit))}; "
+        f"{escape(check.name)}: printed {escape(in_quotes(printed_words(check), result.exhibit))}; "
         f"found {escape(check.computed)}"
         for check in checks[:MOST_LISTED]
     ]
@@ -299,12 +301,17 @@ def marked(outcome: str) -> str:
     return f"{verdicts.MARKS[outcome]} {outcome}".replace(" ", "\u00a0")
 
 
+def printed_words(check: Check) -> str:
+    """The paper's words or digits of a check, and in brackets what we ask for where they set no number."""
+    return f"{check.printed} (we ask for {check.asked})" if check.asked else check.printed
+
+
 def checks_frame(checks: Sequence[Check]) -> pd.DataFrame:
     """Checks as a frame of text: name, printed, follows, outcome with its mark."""
     return pd.DataFrame(
         {
             "check": [check.name for check in checks],
-            "printed": [unbroken(check.printed) for check in checks],
+            "printed": [unbroken(printed_words(check)) for check in checks],
             "what follows": [unbroken(check.computed) for check in checks],
             "outcome": [marked(check.outcome) for check in checks],
         }

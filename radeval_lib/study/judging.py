@@ -12,7 +12,7 @@ from radeval_lib.papers.exhibits import exhibit, file_of, level_of
 from radeval_lib.papers.printed_numbers import cells_of, paper
 from radeval_lib.paths import display_path
 from radeval_lib.study import verdicts
-from radeval_lib.study.checks import ABSENT, Check
+from radeval_lib.study.checks import Check, Key
 from radeval_lib.study.verdicts import Coverage
 
 OPEN_CONVENTION = "convention"
@@ -29,17 +29,24 @@ class Discrepancy:
 
 
 def judge(
-    kind: str, checks: Sequence[Check], discrepancies: Mapping[str, Discrepancy], *, as_source: bool = True
+    kind: str,
+    checks: Sequence[Check],
+    discrepancies: Mapping[str, Discrepancy],
+    *,
+    supports: bool = True,
+    as_source: bool = True,
 ) -> str:
-    """The verdict that checks earn (CONTRIBUTING.md, The words).
+    """Return the verdict that checks earn (CONTRIBUTING.md, The words).
 
-    A check that fails by a convention that the paper leaves open, or by noise in our copy of it, contradicts
-    nothing: for the verdict it is inconclusive.
+    It fails where a check fails; it is inconclusive where a needed one is, or where what holds supports
+    nothing; otherwise it holds. Of one statement under several readings counts what all of them say.
 
     Parameters
     ----------
     kind : of the result, one of :data:`radeval_lib.study.verdicts.KINDS`.
-    discrepancies : the known discrepancies of failing checks, by the names that the checks have for them.
+    discrepancies : those of the checks, by name.
+    supports : whether what the checks decide can support the exhibit: not where none of its own cells or
+        statements is decided, nor of a figure that was not seen.
     as_source : whether the notebook's cells are those of its source.
 
     Raises
@@ -55,20 +62,55 @@ def judge(
         raise ResultError(
             "a result without a check earns no verdict", remedy="Leave the exhibit unrecorded instead."
         )
-    counts = Counter(check.key for check in checks)
-    if doubled := sorted(str(key) for key, count in counts.items() if count > 1):
+    counts = Counter((check.key, check.reading) for check in checks)
+    if doubled := sorted(str(key) for (key, _), count in counts.items() if count > 1):
         raise ResultError(f"two checks are called {doubled[0]!r}", remedy="Give each check a key of its own.")
     if not as_source:  # whatever its cells checked, it is not what the source checks
         return verdicts.EDITED
-    counted = [(counted_outcome(check, discrepancies), check.needed) for check in checks]
-    return verdicts.verdict(kind, verdicts.outcome(counted))
+    still_open = [rows for rows in by_key(checks) if _is_open(rows)]
+    decided = {statement_outcome(rows) for rows in by_key(checks)} - {verdicts.INCONCLUSIVE}
+    found = verdicts.outcome([*decided, *([verdicts.INCONCLUSIVE] if still_open else [])])
+    if (
+        found != verdicts.FAILS
+        and still_open
+        and all(_is_by_reading(rows, discrepancies) for rows in still_open)
+    ):
+        return verdicts.BY_READING
+    return verdicts.verdict(
+        kind, verdicts.INCONCLUSIVE if found == verdicts.HOLDS and not supports else found
+    )
 
 
-def counted_outcome(check: Check, discrepancies: Mapping[str, Discrepancy]) -> str:
-    """A check's outcome as it counts towards a verdict: what fails by an open convention, or by noise in our
-    copy of the paper, is inconclusive."""
-    contradicts_nothing = check.discrepancy and discrepancies[check.discrepancy].kind in _CONTRADICTS_NOTHING
-    return verdicts.INCONCLUSIVE if contradicts_nothing else check.outcome
+def by_key(checks: Sequence[Check]) -> list[list[Check]]:
+    """Return the rows of each key: one, or the readings of one statement."""
+    rows: dict[Key, list[Check]] = {}
+    for check in checks:
+        rows.setdefault(check.key, []).append(check)
+    return list(rows.values())
+
+
+def statement_outcome(rows: Sequence[Check]) -> str:
+    """Return the outcome that all readings of a statement have, else inconclusive.
+
+    A reading whose test can only contradict, and does not, is no support, and nothing against it.
+    """
+    outcomes = {row.outcome for row in rows}
+    if verdicts.HOLDS in outcomes:
+        outcomes -= {row.outcome for row in rows if not row.needed}
+    return outcomes.pop() if len(outcomes) == 1 else verdicts.INCONCLUSIVE
+
+
+def _is_open(rows: Sequence[Check]) -> bool:
+    """Return whether a statement that the exhibit needs is inconclusive."""
+    return any(row.needed for row in rows) and statement_outcome(rows) == verdicts.INCONCLUSIVE
+
+
+def _is_by_reading(rows: Sequence[Check], discrepancies: Mapping[str, Discrepancy]) -> bool:
+    """Return whether a statement holds or fails by what the paper is read to mean."""
+    by_convention = any(
+        row.discrepancy and discrepancies[row.discrepancy].kind == OPEN_CONVENTION for row in rows
+    )
+    return by_convention or {verdicts.HOLDS, verdicts.FAILS} <= {row.outcome for row in rows}
 
 
 def explains(entry: Mapping[str, Any], exhibit_id: str, evidence: str, check: Check) -> bool:
@@ -88,7 +130,11 @@ def with_discrepancies(
     exhibit_id: str, evidence: str, checks: Sequence[Check]
 ) -> tuple[tuple[Check, ...], dict[str, Discrepancy]]:
     """The checks, those that fail with their discrepancy where it is known, and these by their name:
-    ``discrepancies`` in the paper's ``paper.yml``; a ResultError where two of them explain one check."""
+    ``discrepancies`` in the paper's ``paper.yml``; a ResultError where two of them explain one check.
+
+    What fails by a convention that the paper leaves open, or by noise in our copy of it, contradicts nothing:
+    it is inconclusive.
+    """
     known = paper(exhibit_id.partition(".")[0]).get("discrepancies") or {}
     named = []
     for check in checks:
@@ -99,9 +145,12 @@ def with_discrepancies(
                 display_path(file_of(exhibit_id.partition(".")[0])),
                 "Let one of them alone name the check.",
             )
-        named.append(
-            replace(check, discrepancy=found[0] if found and check.outcome == verdicts.FAILS else "")
-        )
+        if not found or check.outcome != verdicts.FAILS:
+            named.append(check)
+            continue
+        excused = known[found[0]]["kind"] in _CONTRADICTS_NOTHING
+        outcome = verdicts.INCONCLUSIVE if excused else verdicts.FAILS
+        named.append(replace(check, discrepancy=found[0], outcome=outcome))
     discrepancies = {
         name: Discrepancy(known[name]["kind"], " ".join(known[name]["explanation"].split()))
         for name in dict.fromkeys(check.discrepancy for check in named if check.discrepancy)
@@ -110,22 +159,26 @@ def with_discrepancies(
 
 
 def coverage(exhibit_id: str, evidence: str, checks: Sequence[Check]) -> Coverage | None:
-    """How much of an exhibit checks compare: of a transcribed table its legible cells; of anything else what
-    it states or sets, those that were checked, those that the ledger counts as ``unchecked``, and those of
-    which the data have nothing. None of no checks."""
+    """Return how much of an exhibit the checks decide: of a transcribed table its legible cells; of anything
+    else what it states or sets, in the paper's words or digits. None of no checks.
+
+    A statement is decided where nothing that it needs is inconclusive, order, lead and every reading. To the
+    statements tried come those that the ledger lists as ``unchecked``.
+    """
     if not checks:
         return None
     entry = exhibit(exhibit_id)
-    leads = sum(not check.needed and check.outcome == verdicts.INCONCLUSIVE for check in checks)
+    leads = sum(not check.needed and check.aspect == "lead" and check.holds is None for check in checks)
+    decided = [rows for rows in by_key(checks) if statement_outcome(rows) != verdicts.INCONCLUSIVE]
     if cells := set(cells_of(exhibit_id) if entry.kind in ("table", "figure") else ()):
-        compared = [{cell for cell in cells if check.compares(cell)} for check in checks]
+        compared = [
+            {cell for cell in cells if rows[0].compares(cell)} if rows[0].decides_cells else set[Any]()
+            for rows in decided
+        ]
         beside = sum(not of_check for of_check in compared)
         return Coverage(len(set[Any]().union(*compared)), len(cells), "cells", leads, beside)
-    # Order and lead are two sides of one statement; the same words about several things are one.
-    bearing = [check for check in checks if check.aspect != "lead"] or checks
-    stated, tried = (
-        {check.key.what if check.stated is not None else check.printed for check in some}
-        for some in (bearing, [check for check in bearing if check.aspect != ABSENT])
-    )
+    stated = {check.printed for check in checks}
+    open_ones = {rows[0].printed for rows in by_key(checks) if _is_open(rows)}
+    settled = {rows[0].printed for rows in decided} - open_ones
     total = len(stated) + entry.unchecked_on(evidence)
-    return Coverage(len(tried), total, "settings" if entry.kind == "guideline" else "statements", leads)
+    return Coverage(len(settled), total, "settings" if entry.kind == "guideline" else "statements", leads)

@@ -1,4 +1,4 @@
-"""What pages show of a scorecard and an audit, as HTML: tiles, index, checks, claims, what was not rebuilt.
+"""What pages show of a scorecard and an audit, as HTML: tiles, index, checks, claims, what was not checked.
 
 ``card`` is what :func:`radeval_lib.study.scorecard` returns, ``checks`` what :func:`radeval_lib.study.audit`
 does.
@@ -35,14 +35,14 @@ def _place(row: Any, up: str) -> str:
     return f'<a href="{up}{_address(row)}">{escape(label)}</a>'
 
 
-def not_rebuilt(card: pd.DataFrame, notebook: str) -> str:
+def not_checked(card: pd.DataFrame, notebook: str) -> str:
     """The exhibits of a page that this build did not rebuild, and what that would need; as HTML."""
-    rows = card[(card["notebook"] == notebook) & (card["verdict"] == verdicts.NOT_REBUILT)]
+    rows = card[(card["notebook"] == notebook) & (card["verdict"] == verdicts.NOT_CHECKED)]
     by_needs: dict[str, list[str]] = {}
     for row in rows.itertuples():
         by_needs.setdefault(escape(row.needs), []).append(_short(row.label, row.title))
     items = [f"{joined(names)} ({needs})" for needs, names in by_needs.items()]
-    return f'<p class="muted">Not rebuilt: {"; ".join(items)}.</p>' if items else ""
+    return f'<p class="muted">Not checked: {"; ".join(items)}.</p>' if items else ""
 
 
 def _short(label: str, title: str) -> str:
@@ -138,7 +138,7 @@ def _verdict_cell(row: Any) -> str:
 
 
 def _what_cell(row: Any) -> str:
-    return escape(row.title) + muted("" if row.evidence else f"Not rebuilt: {escape(row.needs)}")
+    return escape(row.title) + muted("" if row.evidence else f"Not checked: {escape(row.needs)}")
 
 
 def index_table(card: pd.DataFrame) -> HTML:

@@ -151,6 +151,8 @@ def record(
     check_owner(run, exhibit_id)
     provenance = tracing.provenance_of(run, exhibit_id, evidence, instrument, roles)
     named, discrepancies = with_discrepancies(exhibit_id, evidence, checks)
+    entry, covered = exhibit(exhibit_id), coverage(exhibit_id, evidence, named)
+    seen = entry.kind != "figure" or entry.legible == "full"
     result = Result(
         exhibit=exhibit_id,
         notebook=run.notebook,
@@ -160,9 +162,10 @@ def record(
             verdicts.kind(evidence, stand_in, instrument),
             named,
             discrepancies,
+            supports=seen and covered is not None and covered.checked > 0,
             as_source=provenance["notebook"]["as_source"] is not False,
         ),
-        coverage=coverage(exhibit_id, evidence, named),
+        coverage=covered,
         checks=named,
         remaining=" ".join(remaining.split()),
         stand_in=" ".join(stand_in.split()),

@@ -10,7 +10,7 @@ import pandas as pd
 
 from radeval_lib.papers.exhibits import PAPERS, exhibit, ledger
 from radeval_lib.study import verdicts
-from radeval_lib.study.judging import OPEN_CONVENTION, Discrepancy, counted_outcome
+from radeval_lib.study.judging import OPEN_CONVENTION, Discrepancy, by_key, statement_outcome
 from radeval_lib.study.printed_tables import is_shown_by_cells, place_of
 from radeval_lib.study.results import Result
 from radeval_lib.study.superiority import superiority_words
@@ -46,8 +46,8 @@ def scorecard(results: Sequence[Result]) -> pd.DataFrame:
     DataFrame
         One row per exhibit, in the ledger's order: ``exhibit``, ``paper``, ``label``, ``title``, ``kind``,
         ``notebook``, ``anchor``, ``place`` (where it is shown there: the display of a printed table, else the
-        anchor; empty if not rebuilt), ``needs``; of the strongest evidence ``verdict``, ``outcome``,
-        ``coverage`` (in words), ``evidence``, ``instrument`` (each empty if not rebuilt) and ``remaining``;
+        anchor; empty if not checked), ``needs``; of the strongest evidence ``verdict``, ``outcome``,
+        ``coverage`` (in words), ``evidence``, ``instrument`` (each empty if not checked) and ``remaining``;
         per kind of evidence the verdict there and its coverage (empty if none); ``checks``, ``failing`` and
         ``undetermined`` (how many checks are inconclusive), as they count for verdicts, over all evidence,
         and ``failures``, the reasons to fail; ``finding``, what came out in a sentence.
@@ -59,9 +59,7 @@ def scorecard(results: Sequence[Result]) -> pd.DataFrame:
     for entry in ledger().values():
         made = _by_weight(by_exhibit.get(entry.id, []))
         best = made[0] if made else None
-        outcomes = Counter(
-            counted_outcome(check, result.discrepancies) for result in made for check in result.checks
-        )
+        outcomes = Counter(statement_outcome(rows) for result in made for rows in by_key(result.checks))
         levels = {result.evidence: _with_coverage(result) for result in reversed(made)}
         rows.append(
             {
@@ -73,9 +71,9 @@ def scorecard(results: Sequence[Result]) -> pd.DataFrame:
                 "notebook": entry.notebook,
                 "anchor": entry.anchor,
                 "place": _place(best) if best else "",
-                "needs": entry.why_not_rebuilt,
-                "verdict": best.verdict if best else verdicts.NOT_REBUILT,
-                "outcome": best.outcome if best else verdicts.NOT_REBUILT,
+                "needs": entry.why_not_checked,
+                "verdict": best.verdict if best else verdicts.NOT_CHECKED,
+                "outcome": best.outcome if best else verdicts.NOT_CHECKED,
                 "coverage": best.coverage.words if best and best.coverage else "",
                 "evidence": best.evidence if best else "",
                 "instrument": best.instrument if best else "",

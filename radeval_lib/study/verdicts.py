@@ -1,16 +1,17 @@
 """Verdicts: an outcome, in words for what a result rests on, and beside it how much was checked.
 
 A check *holds*, *fails* or is *inconclusive*. A result *fails* where a check fails; it is *inconclusive*
-where a check that the exhibit needs is; otherwise it *holds*. How much of the exhibit was checked is its
-coverage, not its outcome. The evidence (what the data are) and the instrument (the paper's, or ours) choose
-the words: arithmetic on given numbers can only be consistent, a computation from data can reproduce. What
-our model, generator or rules computed where the paper has another is our experiment and gets no
-verdict, whatever the data.
+where a check that the exhibit needs is, or nothing supports the exhibit; otherwise it *holds*. How much of
+the exhibit was decided is its coverage, not its outcome.
+
+The evidence (what the data are) and the instrument (the paper's, or ours) choose the words: arithmetic on
+given numbers can only be consistent, a computation from data can reproduce. What our model, generator or
+rules computed where the paper has another is our experiment and gets no verdict, whatever the data.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection
 from dataclasses import dataclass
 
 from radeval_lib.errors import ResultError
@@ -35,10 +36,11 @@ INSTRUMENTS = (PAPERS_OWN, OURS)
 
 HOLDS, FAILS, INCONCLUSIVE = "holds", "fails", "inconclusive"
 CHECK_OUTCOMES = (HOLDS, FAILS, INCONCLUSIVE)
-IMPLEMENTED, EXPERIMENT, NOT_REBUILT = "implemented", "our experiment", "not rebuilt"
+BY_READING = "inconclusive: depends on the reading"
+IMPLEMENTED, EXPERIMENT, NOT_CHECKED = "implemented", "our experiment", "not checked"
 EDITED = "from an edited notebook"
 """What was recorded by cells that are not those of the notebook's source."""
-OUTCOMES = (HOLDS, INCONCLUSIVE, FAILS, IMPLEMENTED, EXPERIMENT, EDITED, NOT_REBUILT)
+OUTCOMES = (HOLDS, INCONCLUSIVE, FAILS, IMPLEMENTED, EXPERIMENT, EDITED, NOT_CHECKED)
 MARKS = dict(zip(OUTCOMES, "✓?✗≡◇✎○", strict=True))
 
 # What rests on numbers, on the paper's data, or on other data of the same kind.
@@ -50,10 +52,11 @@ _WORDS = {
 VERDICTS = (
     *(word for words in _WORDS.values() for word in words.values()),
     INCONCLUSIVE,
+    BY_READING,
     IMPLEMENTED,
     EXPERIMENT,
     EDITED,
-    NOT_REBUILT,
+    NOT_CHECKED,
 )
 KINDS = ("data", "numbers", "other data", IMPLEMENTED, EXPERIMENT)
 """What results can be, in the order in which a reader should look at them."""
@@ -63,13 +66,13 @@ UNITS = ("cells", "settings", "statements")
 
 @dataclass(frozen=True)
 class Coverage:
-    """How much of an exhibit a result checked; a ResultError where more than there is, or in another unit.
+    """How much of an exhibit a result decided; a ResultError where more than there is, or in another unit.
 
     Attributes
     ----------
     checked, total : in ``unit``, one of :data:`UNITS`.
     open_leads : leads that the paper does not claim and that nothing establishes.
-    beside : of a table's checks, those that compare none of its cells.
+    beside : of a table's decided checks, those that compare none of its cells.
     """
 
     checked: int
@@ -113,16 +116,11 @@ def kind(evidence: str, stand_in: str = "", instrument: str = PAPERS_OWN) -> str
     return "numbers" if evidence in ("printed", "released") else "data"
 
 
-def outcome(checks: Sequence[tuple[str, bool]]) -> str:
-    """What checks come to, each as its outcome and whether the exhibit needs it: one of :data:`OUTCOMES`."""
-    found = [holds for holds, _ in checks]
-    if not checks:
-        return NOT_REBUILT
-    if FAILS in found:
+def outcome(outcomes: Collection[str]) -> str:
+    """What the outcomes of an exhibit's checks come to: one of :data:`CHECK_OUTCOMES`."""
+    if FAILS in outcomes:
         return FAILS
-    if HOLDS not in found or (INCONCLUSIVE, True) in checks:
-        return INCONCLUSIVE
-    return HOLDS
+    return INCONCLUSIVE if INCONCLUSIVE in outcomes or HOLDS not in outcomes else HOLDS
 
 
 def verdict(kind: str, found: str) -> str:
@@ -133,4 +131,5 @@ def verdict(kind: str, found: str) -> str:
 def outcome_of(verdict: str) -> str:
     """The outcome that a verdict's word states: one of :data:`OUTCOMES`."""
     stated = {word: found for words in _WORDS.values() for found, word in words.items()}
+    stated[BY_READING] = INCONCLUSIVE
     return stated.get(verdict, verdict)

@@ -11,6 +11,7 @@ from notebooks.green import judge_models, silent_judge
 from radeval_lib.data.rexval import RATERS
 from radeval_lib.papers.printed_numbers import parse, printed
 from radeval_lib.stats.estimates import Estimate
+from radeval_lib.study.judging import by_key, statement_outcome
 from radeval_lib.study.runs import Run
 from radeval_lib.study.verdicts import FAILS
 
@@ -38,7 +39,7 @@ def test_what_the_paper_calls_best_needs_its_lead_and_two_standard_deviations_ar
     needed = {check.name: check.needed for check in best if check.aspect == "lead"}
     assert [needed[name] for name in needed if "Table 3" in name] == [True] * 3
     chosen = judge_models.check_selected(printed("green.table4"), printed("green.table1"))
-    outcomes = {check.name: check.outcome for check in chosen}
+    outcomes = {str(rows[0].key): statement_outcome(rows) for rows in by_key(chosen)}
     assert outcomes["Standard deviation of GREEN's row of Table 1"] == "inconclusive"
     assert outcomes["Mean of GREEN's row of Table 1"] == FAILS
 

@@ -6,6 +6,7 @@ import pytest
 
 from notebooks.rales import datasets
 from radeval_lib import study
+from radeval_lib.study.judging import by_key, statement_outcome
 
 
 def test_names_in_italics_are_split_at_commas() -> None:
@@ -15,9 +16,10 @@ def test_names_in_italics_are_split_at_commas() -> None:
 def test_sources_are_counted_as_the_prose_names_them() -> None:
     table1 = study.printed("rales.table1")
     told = " ".join(quote for _, quote in study.quotations("rales.table1"))
-    holds = {check.key.row: check.holds for check in datasets.check_sources(table1, told)}
-    assert holds.pop("MEDIQA 2021") is None  # three, or two of the test reports
-    assert list(holds.values()) == [True] * 5
+    rows = by_key(datasets.check_sources(table1, told))
+    outcomes = {of[0].key.row: statement_outcome(of) for of in rows}
+    assert outcomes.pop("MEDIQA 2021") == "inconclusive"  # three, or two of the test reports
+    assert list(outcomes.values()) == ["holds"] * 5
     first = datasets.check_sources(table1, told.replace("CheXpert", ""))[0]
     assert (first.key.row, first.holds) == ("RadGraph", False)
 
@@ -27,12 +29,12 @@ def test_body_parts_are_those_of_the_prose() -> None:
     counts = study.wide(printed, "part", "split")
     told = [words for _, words in study.quotations("rales.table6")]
 
-    def holds(rows: pd.DataFrame) -> list[bool | None]:
-        return [check.holds for check in datasets.check_parts(rows, told)]
+    def outcomes(rows: pd.DataFrame) -> list[str]:
+        return [statement_outcome(checks) for checks in by_key(datasets.check_parts(rows, told))]
 
-    assert holds(counts) == [None, True]  # necks and pelvises, too, which the prose may leave out
-    assert holds(counts[~counts.index.str.contains("Neck|elvis")]) == [True, True]
-    assert holds(counts[counts["train"] > 0]) == [False, False]  # no sinuses, and nothing unseen
+    assert outcomes(counts) == ["inconclusive", "holds"]  # necks and pelvises, which the prose may leave out
+    assert outcomes(counts[~counts.index.str.contains("Neck|elvis")]) == ["holds", "holds"]
+    assert outcomes(counts[counts["train"] > 0]) == ["fails", "fails"]  # no sinuses, and nothing unseen
 
 
 def test_predictions_follow_from_precision_recall_and_reports() -> None:

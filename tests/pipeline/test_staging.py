@@ -24,7 +24,7 @@ def test_a_page_names_the_papers_whose_exhibits_it_rebuilds() -> None:
     assert told == "(here)=\n# A title\n\nPaper: {cite}`moramarco2021facts`\n\nText.\n\n# Not a title"
 
 
-def test_a_page_tells_its_papers_first_and_what_was_not_rebuilt_last(tmp_path: Path) -> None:
+def test_a_page_tells_its_papers_first_and_what_was_not_checked_last(tmp_path: Path) -> None:
     page = nbformat.v4.new_notebook(cells=[nbformat.v4.new_markdown_cell("# Ceilings\n\nText.")])
     (tmp_path / "green").mkdir()
     nbformat.write(page, tmp_path / "green" / "rules_judge.ipynb")
@@ -34,7 +34,7 @@ def test_a_page_tells_its_papers_first_and_what_was_not_rebuilt_last(tmp_path: P
     assert (title, text) == ("# Ceilings", "Text.")
     assert papers.startswith("Paper: ")
     missing, source = (cell.source for cell in told.cells[-2:])
-    assert missing.startswith('<p class="muted">Not rebuilt: ')
+    assert missing.startswith('<p class="muted">Not checked: ')
     assert source.startswith("[Source: `notebooks/green/rules_judge.md`, commit ")
 
 
@@ -79,7 +79,7 @@ def test_a_papers_claims_are_written_where_a_page_asks_for_them() -> None:
     told = page_forms.with_claims("Before.\n\n<!-- claims: green -->\n\nAfter.\n", NOTHING)
     assert told.startswith("Before.\n\n<div")
     claims = [one for one in ledger().values() if one.kind == "claim" and one.paper == "green"]
-    assert told.count("not rebuilt") == len(claims)
+    assert told.count("not checked") == len(claims)
     assert told.endswith("</div>\n\nAfter.\n")
 
 

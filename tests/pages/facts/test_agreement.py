@@ -9,6 +9,7 @@ import pytest
 
 from notebooks.facts import agreement
 from radeval_lib.papers.printed_numbers import printed
+from radeval_lib.study.judging import statement_outcome
 
 
 def test_the_alpha_of_all_three_is_compared_and_those_of_the_pairs_are_taken() -> None:
@@ -19,11 +20,11 @@ def test_the_alpha_of_all_three_is_compared_and_those_of_the_pairs_are_taken() -
 
 def test_one_wrong_description_does_not_give_the_printed_agreements() -> None:
     printed_alphas = {"E1-E2": "0.79", "E1-E3": "0.96", "E2-E3": "0.84"}
-    assert agreement.one_description(printed_alphas, 40).outcome == "fails"
+    assert statement_outcome(agreement.one_description(printed_alphas, 40)) == "fails"
     # Losses of a quarter, a half and a quarter.
     half = f"{krippendorff.alpha([[0.75] + [1] * 39, [0.5] + [1] * 39], level_of_measurement='interval'):.2f}"
     possible = {"E1-E2": half, "E1-E3": "1.00", "E2-E3": half}
-    assert agreement.one_description(possible, 40).outcome == "holds"
+    assert statement_outcome(agreement.one_description(possible, 40)) == "holds"
 
 
 def test_losses_on_two_descriptions_must_give_the_agreement_of_all_three_too() -> None:
