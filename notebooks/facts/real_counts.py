@@ -14,8 +14,6 @@ from radeval_lib.data.records import FactRating
 from radeval_lib.data.restricted import reveal
 from radeval_lib.metrics.fact_rates import counts_of, shared_reference_counts
 from radeval_lib.stats.correlations import resample
-from radeval_lib.stats.estimates import Estimate
-from radeval_lib.text_format import with_interval
 
 TARGETS = {"f1": "F1", "recall": "recall", "precision": "precision"}
 """Columns of :func:`table` that a metric may agree with, and how pages name them."""
@@ -71,31 +69,41 @@ def length_prediction(frame: pd.DataFrame, target: str) -> pd.Series:
 
 
 def correlations(
-    frame: pd.DataFrame, scores: pd.DataFrame, *, resamples: int, rng: np.random.Generator
+    frame: pd.DataFrame,
+    scores: pd.DataFrame,
+    target: str = "f1",
+    *,
+    within: bool = False,
+    resamples: int,
+    rng: np.random.Generator,
 ) -> pd.DataFrame:
-    """Pearson correlation of each metric, and of :data:`LENGTH`, with each rate; intervals draw whole cases.
+    """Return the Pearson correlation of each metric, and of :data:`LENGTH`, with a rate; intervals draw whole
+    cases.
 
-    ``frame``: of :func:`table`. ``scores``: one column per metric, index of ``frame``. One row per target and
-    metric: ``target``, ``metric``, ``value``, ``low``, ``high``, ``n``, ``groups``, and ``over_length``,
-    ``over_length_low``, ``over_length_high``: that correlation minus the length's, on the same draws.
+    Parameters
+    ----------
+    frame : of :func:`table`.
+    scores : one column per metric, index of ``frame``.
+    target : one of :data:`TARGETS`.
+    within : subtract the mean of its case from every number, so that only summaries of one case are compared.
+
+    Returns
+    -------
+    DataFrame
+        Index ``metric``; ``value``, ``low``, ``high``, and ``over_length``, ``over_length_low``,
+        ``over_length_high``: that correlation minus the lengths', on the same draws.
     """
-    rows = []
-    for target in TARGETS:
-        if frame[target].nunique() < 2:
-            continue
-        drawn = resample(
-            {**scores, LENGTH: length_prediction(frame, target)},
-            frame[target],
-            groups=frame["case"],
-            kind="pearson",
-            resamples=resamples,
-            rng=rng,
-        )
-        found, gaps = drawn.intervals(), drawn.compare(LENGTH).set_index("rival")
-        for name, end in (("", "difference"), ("_low", "high"), ("_high", "low")):
-            found[f"over_length{name}"] = -found["metric"].map(gaps[end])
-        rows.append(found.assign(target=target))
-    return pd.concat(rows, ignore_index=True)
+    values = scores.assign(**{LENGTH: length_prediction(frame, target), target: frame[target]})
+    if within:
+        values -= values.groupby(frame["case"]).transform("mean")
+    predictions = {name: values[name] for name in [*scores, LENGTH]}
+    drawn = resample(
+        predictions, values[target], groups=frame["case"], kind="pearson", resamples=resamples, rng=rng
+    )
+    table, gaps = drawn.intervals().set_index("metric"), drawn.compare(LENGTH).set_index("rival")
+    for name, end in (("", "difference"), ("_low", "high"), ("_high", "low")):
+        table[f"over_length{name}"] = -gaps[end].reindex(table.index)
+    return table
 
 
 def counts(ratings: Sequence[FactRating]) -> pd.DataFrame:
@@ -164,37 +172,3 @@ def _by_case(ratings: Sequence[FactRating]) -> list[list[FactRating]]:
     for rating in ratings:
         cases.setdefault((rating.case, reveal(rating.reference)), []).append(rating)
     return list(cases.values())
-
-
-def of_metrics(found: pd.DataFrame, target: str) -> pd.DataFrame:
-    """The rows of :func:`correlations` on one rate by metric, best first; without :data:`LENGTH`."""
-    rows = found[(found["target"] == target) & (found["metric"] != LENGTH)]
-    return rows.set_index("metric").sort_values("value", ascending=False, kind="stable")
-
-
-def best(found: pd.DataFrame, target: str) -> str:
-    """The metric that agrees best with a rate, and at what correlation; none where the rate does not vary."""
-    rows = of_metrics(found, target)
-    if rows.empty:
-        return "no metric, as all summaries have the same"
-    value, low, high = rows.iloc[0][["value", "low", "high"]]
-    return f"{rows.index[0]}, at {with_interval(value, low, high, '.2f')}"
-
-
-def best_over_length(found: pd.DataFrame, target: str) -> Estimate:
-    """By how much the metric that agrees best with a rate does so better than the lengths; unknown, between
-    infinite ends, where the rate does not vary."""
-    rows = of_metrics(found, target)
-    if rows.empty:
-        return Estimate(np.nan, -np.inf, np.inf)
-    first = rows.iloc[0]
-    return Estimate(*first[["over_length", "over_length_low", "over_length_high"]])
-
-
-def share_in_words(number: int, whole: int) -> str:
-    """How many of all, in a sentence that names how many these are.
-
-    >>> [share_in_words(number, 10) for number in (0, 4, 10)]
-    ['none', '4', 'all']
-    """
-    return {whole: "all", 0: "none"}.get(number, str(number))

@@ -11,7 +11,6 @@ import pytest
 from notebooks.facts import real_counts
 from notebooks.facts.real_counts import (
     LENGTH,
-    TARGETS,
     correlations,
     length_prediction,
     table,
@@ -73,35 +72,6 @@ def test_shared_numbers_of_facts() -> None:
     assert (found["cases"], found["fit"], found["determined"]) == (2, 2, 2)
 
 
-def _found(**rows: tuple[float, float, float, float, float]) -> pd.DataFrame:
-    """value, low, high, and the interval of the lead over length, for F1, recall and precision alike."""
-    frame = pd.DataFrame.from_dict(
-        rows, orient="index", columns=["value", "low", "high", "over_length_low", "over_length_high"]
-    ).rename_axis("metric")
-    frame = frame.rename(index={"length": LENGTH}).reset_index()
-    return pd.concat(frame.assign(target=target) for target in ("f1", "recall", "precision"))
-
-
-LENGTH_ROW = (0.5, 0.4, 0.6, np.nan, np.nan)
-
-
-def test_the_best_metric_and_how_many_beat_the_lengths() -> None:
-    found = _found(METEOR=(0.6, 0.5, 0.7, 0.01, 0.2), BLEU=(0.1, -0.1, 0.2, -0.5, -0.1), length=LENGTH_ROW)
-    found["over_length"] = 0.1
-    assert real_counts.best(found, "f1") == "METEOR, at 0.60 [0.50, 0.70]"
-    lead = real_counts.best_over_length(found, "f1")
-    assert (lead.low, lead.high) == (0.01, 0.2)
-    assert real_counts.of_metrics(found, "recall").index.tolist() == ["METEOR", "BLEU"]
-    same = found[found["target"] != "precision"]
-    assert real_counts.best(same, "precision") == "no metric, as all summaries have the same"
-    unknown = real_counts.best_over_length(same, "precision")
-    assert (unknown.low, unknown.high) == (-np.inf, np.inf)
-
-
-def test_none_of_none_is_none() -> None:
-    assert real_counts.share_in_words(0, 0) == "none"
-
-
 @pytest.fixture(scope="module")
 def frame() -> pd.DataFrame:
     return table(load("fact_ratings", "recorded/mts_dialog", size=0, seed=0, root=None))
@@ -131,12 +101,17 @@ def test_length_predicts_what_length_decides(frame: pd.DataFrame) -> None:
 
 def test_correlations(frame: pd.DataFrame) -> None:
     scores = pd.DataFrame({"truth": frame["f1"], "against": -frame["f1"]}, index=frame.index)
-    found = correlations(frame, scores, resamples=50, rng=np.random.default_rng(0))
-    assert set(found["target"]) == set(TARGETS)
-    of_f1 = found[found["target"] == "f1"].set_index("metric")
-    assert of_f1.loc["truth", "value"] == pytest.approx(1)
-    assert of_f1.loc["against", "high"] == pytest.approx(-1)
-    assert np.isnan(of_f1.loc[LENGTH, "over_length"])
-    gap = of_f1.loc["truth", "value"] - of_f1.loc[LENGTH, "value"]
-    assert of_f1.loc["truth", "over_length"] == pytest.approx(gap)
-    assert of_f1.loc["truth", "over_length_low"] <= gap <= of_f1.loc["truth", "over_length_high"]
+    table = correlations(frame, scores, resamples=50, rng=np.random.default_rng(0))
+    assert table.loc["truth", "value"] == pytest.approx(1)
+    assert table.loc["against", "high"] == pytest.approx(-1)
+    assert np.isnan(table.loc[LENGTH, "over_length"])
+    gap = table.loc["truth", "value"] - table.loc[LENGTH, "value"]
+    assert table.loc["truth", "over_length"] == pytest.approx(gap)
+    assert table.loc["truth", "over_length_low"] <= gap <= table.loc["truth", "over_length_high"]
+
+
+def test_within_a_case_what_is_the_same_for_its_summaries_says_nothing(frame: pd.DataFrame) -> None:
+    of_case = frame["reference_words"].astype(float)
+    scores = pd.DataFrame({"truth": frame["f1"], "of the case": of_case + frame["f1"]}, index=frame.index)
+    table = correlations(frame, scores, within=True, resamples=20, rng=np.random.default_rng(0))
+    assert table.loc["of the case", "value"] == pytest.approx(1)
