@@ -52,10 +52,8 @@ def build(graph: Graph, cores: int, say: Say) -> None:
         for line in discard_unreadable(graph):
             say(line)
         index = rendered.index(graph.output_dir)
-        if rendered.changed(graph.output_dir) or rendered.is_behind(graph.output_dir):
-            atomic.discard(index)  # the engine renders a book without a first page
         first = replace(graph, at_once=True)
-        if not rendered.folder(graph.output_dir).is_dir() and first.pages and first.pages != graph.pages:
+        if not index.is_file() and first.pages and first.pages != graph.pages:
             say(f"First the {len(first.pages)} of {len(graph.pages)} pages that wait for no training.")
             with suppress(RadevalError):  # what failed was said, and is tried again
                 _run(first, cores, say, served)
@@ -106,7 +104,9 @@ def _no_plan(lines: list[str]) -> RadevalError:
 
 def _command(graph: Graph, cores: int) -> list[str]:
     """Write the settings that Snakemake reads, and return the command that runs it."""
-    settings = graph.output_dir / "engine.json"
+    settings, book = graph.output_dir / "engine.json", rendered.index(graph.output_dir)
+    # The engine would take the book for done where a page that it was rendered from is missing.
+    stale = rendered.changed(graph.output_dir) or rendered.is_behind(graph.output_dir)
     content = {"profile": graph.settings.name, "data_root": str(graph.data_root or ""), "only": graph.only}
     atomic.write_text(settings, json.dumps({**content, "at_once": graph.at_once, "checked": True}) + "\n")
     return [
@@ -114,6 +114,7 @@ def _command(graph: Graph, cores: int) -> list[str]:
         "--cores", str(cores), "--keep-going", "--rerun-incomplete", "--nolock", "--nocolor",
         "--rerun-triggers", "params", "input", "code",
         "--configfile", str(settings),
+        *(["--forcerun", str(book.relative_to(ROOT))] if stale else []),
     ]  # fmt: skip
 
 

@@ -78,8 +78,6 @@ def damage(tiny: TinyRepository, how: str, rng: Random) -> str:
     done = tiny.radbook("build")
     if done.returncode:
         return f"the build failed: {done.stderr[-200:]}"
-    if "not as it was rendered" not in done.stdout:
-        return "nothing was said"
     after = checksums.of_folder(top)
     changed = sorted(name for name in before.keys() | after.keys() if before.get(name) != after.get(name))
     return f"{changed[0]} is not as it was" if changed else ""
