@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import importlib
 import importlib.util
-import json
 import shlex
 import sys
 from collections.abc import Callable, Iterator
@@ -20,9 +19,8 @@ from radeval_lib.errors import ParameterError
 from radeval_lib.paths import display_path
 
 if TYPE_CHECKING:
-    from radeval_lib.metric_cards.card import Card
-    from radeval_lib.metric_cards.people import Half
-    from radeval_lib.metric_cards.subject import Tuned
+    from radeval_lib.metric_cards.agreement import Half
+    from radeval_lib.metric_cards.card import Tuned
 
 _REMEDY = "Write FILE.py:FUNCTION."
 
@@ -73,28 +71,6 @@ def _function(place: str) -> Callable[..., Any]:
     return function
 
 
-def _given(metric: str, program: str, scores: Path | None) -> tuple[Any, str]:
-    """The metric as :func:`radeval_lib.metric_card` takes it, and its default name; empty: its own."""
-    from radeval_lib.metric_cards.score_files import CommandScorer, FileScorer
-
-    if sum(map(bool, (metric, program, scores))) != 1:
-        remedy = "Give METRIC, --command or --scores, one of them; or --pairs."
-        raise ParameterError("name one metric", "radbook metric-card", remedy)
-    if scores:
-        return FileScorer(scores), scores.stem
-    if program:
-        return CommandScorer(program), shlex.split(program)[0]
-    if metric.endswith(".py"):
-        raise ParameterError("no function is named", Path(metric).name, _REMEDY)
-    return (_function(metric) if ":" in metric else metric), ""
-
-
-def _announce(done: int, pairs: int) -> None:
-    """Say how many pairs are to be scored, before the first is."""
-    if not done:
-        click.echo(f"{pairs:,} pairs to score", err=True)
-
-
 @click.command("metric-card")
 @click.argument("metric", required=False, default="")
 @click.option("--command", "program", default="", help="A command that reads and writes JSON lines.")
@@ -108,7 +84,7 @@ def _announce(done: int, pairs: int) -> None:
     type=click.Path(path_type=Path),
     default=Path("metric_card.html"),
     show_default=True,
-    help="The page; the JSON stands beside it and records how often RadPref was used.",
+    help="The page; beside it are written its JSON, CSV, LaTeX and BibTeX.",
 )
 @click.option("--name", default="", help="What the card calls the metric.")
 @click.option(
@@ -130,11 +106,8 @@ def _announce(done: int, pairs: int) -> None:
     show_default=True,
     help="Keep to a fixed half of RadPref's cases; a half gives intervals and no test.",
 )
-@click.option(
-    "--quick",
-    is_flag=True,
-    help="Fewer edited reports and resamples, no clusters, no outputs of real systems.",
-)
+@click.option("--quick", is_flag=True, help="Edit fewer reports; the card says so first.")
+@click.option("--systems", is_flag=True, help="Also score committed outputs of real systems.")
 @click.option(
     "--save-scores", type=click.Path(path_type=Path), help="Write the scores, as --scores takes them."
 )
@@ -154,6 +127,7 @@ def metric_card(
     tuned: Tuned,
     half: Half,
     quick: bool,
+    systems: bool,
     save_scores: Path | None,
     seed: int,
     data_root: str,
@@ -161,13 +135,15 @@ def metric_card(
     """Make a card for METRIC: a name that `radbook score` knows, FILE.py:FUNCTION or MODULE:FUNCTION.
 
     The function takes a reference and a candidate and returns a number. A metric in another language is run
-    with --command or, scored elsewhere, is given by --pairs and --scores. The card says what such a test can
-    tell; how the metric agrees with radiologists (RadPref) and with counted facts (MTS-Dialog) beside all
-    stored metrics; which simple edits it detects; and how it behaves. Without a data root, only generated
-    reports are edited.
+    with --command or, scored elsewhere, is given by --pairs and --scores. The card says first what its checks
+    found, then how the metric agrees with radiologists (RadPref) and with counted facts (MTS-Dialog) beside
+    all stored metrics, and which simple edits it detects. Without a data root, only generated reports are
+    edited.
     """
     from radeval_lib import atomic
+    from radeval_lib.cli.scoring import progress_line
     from radeval_lib.metric_cards import pairs as card_pairs
+    from radeval_lib.metric_cards import scores as card_scores
     from radeval_lib.metric_cards.card import metric_card as make_card
     from radeval_lib.metric_cards.card import root_of
     from radeval_lib.metrics.pair_files import check_target
@@ -176,45 +152,42 @@ def metric_card(
     click.get_current_context().with_resource(_restored_path())
     root = root_of(data_root)
     if pairs is not None:
-        frame = card_pairs.build(root, quick=quick)
+        frame = card_pairs.build(root, quick=quick, systems=systems)
         card_pairs.write(frame, pairs)
-        click.echo(f"{_counted(card_pairs.counts(frame))}: {display_path(pairs)}")
+        click.echo(f"{len(frame):,} pairs: {display_path(pairs)}")
         return
-    for target in (output_path, output_path.with_suffix(".json"), *([save_scores] if save_scores else [])):
+    if sum(map(bool, (metric, program, scores))) != 1:
+        remedy = "Give METRIC, --command or --scores, one of them; or --pairs."
+        raise ParameterError("name one metric", "radbook metric-card", remedy)
+    for target in (output_path, *([save_scores] if save_scores else [])):
         check_target(target, [scores] if scores else [])
-    given, default_name = _given(metric, program, scores)
+    given: Any = metric
+    if scores:
+        given, name = card_scores.of_file(scores), name or scores.stem
+    elif program:
+        words = shlex.split(program)
+        frame = card_pairs.build(root, quick=quick, systems=systems)
+        given, name = card_scores.of_command(words, frame), name or words[0]
+    elif ":" in metric or metric.endswith(".py"):
+        given = _function(metric)
     card = make_card(
         given,
-        name=name or default_name,
+        name=name,
         batched=batched,
         higher_is_better=not lower_is_better,
         value_range=value_range,
         tuned=tuned,
         half=half,
         quick=quick,
+        systems=systems,
         data_root=root,
         seed=seed,
-        command="" if root else "radbook data fetch --open && radbook metric-card ... --data-root data",
-        progress=_announce,
+        progress=progress_line("pairs"),
     )
-    page, numbers = card.write(output_path)
+    files = card.write(output_path)
     if save_scores is not None:
         atomic.write_text(save_scores, card.scores[["id", "score"]].to_csv(index=False))
-    _summarize(card, numbers)
-    click.echo(f"Written: {display_path(page)}, {display_path(numbers)}", err=True)
-
-
-def _summarize(card: Card, numbers: Path) -> None:
-    """Print a card's paragraph, with all looks at RadPref that its file counts, and what failed."""
-    from radeval_lib.metric_cards.words import paragraph
-
-    click.echo(paragraph(json.loads(numbers.read_text(encoding="utf-8"))))
-    if failed := (card.data["behaviour"] or {}).get("failures"):
-        count = sum(failure["pairs"] for failure in failed)
-        why = f" (the first said: {card.message})" if card.message else ""
-        click.echo(f"Warning: {count:,} pairs failed{why}.", err=True)
-
-
-def _counted(counts: dict[str, int]) -> str:
-    parts = ", ".join(f"{part} {count:,}" for part, count in counts.items())
-    return f"{sum(counts.values()):,} pairs ({parts})"
+    click.echo(card.paragraph)
+    if card.message:
+        click.echo(f"The first pair that failed said: {card.message}", err=True)
+    click.echo(f"Written: {', '.join(map(display_path, files))}", err=True)

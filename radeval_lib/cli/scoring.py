@@ -21,6 +21,10 @@ if TYPE_CHECKING:
     from radeval_lib.metrics.file_scoring import ScoredFile
 
 
+_OFTEN = 0.2
+"""Seconds between two lines of progress."""
+
+
 @click.command()
 @click.option(
     "--metric",
@@ -107,6 +111,8 @@ def progress_line(what: str) -> Callable[[int, float], None]:
     recent = deque([(time.monotonic(), 0.0)], maxlen=20)
 
     def progress(done: int, share: float) -> None:
+        if share < 1 and time.monotonic() - recent[-1][0] < _OFTEN:
+            return
         started, before = recent[0]
         recent.append((time.monotonic(), share))
         seconds = (recent[-1][0] - started) * (1 - share) / (share - before) if share > before else 0

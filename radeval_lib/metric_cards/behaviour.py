@@ -1,4 +1,4 @@
-"""Which simple edits a metric detects, and its behaviour: range, direction, ties, empty texts, repetition."""
+"""Which simple edits a metric detects, how it behaves, and what it does to committed outputs."""
 
 from __future__ import annotations
 
@@ -9,9 +9,10 @@ import numpy as np
 import pandas as pd
 
 from radeval_lib.data.report_edits import HARMFUL, HARMLESS, LAYOUTS, STEPS
-from radeval_lib.metric_cards.scoring import Scored
-from radeval_lib.stats.inputs import FloatArray
-from radeval_lib.stats.resampling import estimate, mean_of_sums, sum_draws, sum_estimates
+from radeval_lib.metric_cards.pairs import CONSTANT, FILES
+from radeval_lib.metric_cards.scores import Scored
+from radeval_lib.stats.inputs import FloatArray, group_numbers
+from radeval_lib.stats.resampling import estimate, mean_of_sums, share_interval, sum_draws, sum_estimates
 
 KINDS = {
     "changes the report": tuple(HARMFUL),
@@ -19,11 +20,13 @@ KINDS = {
     "changes its layout": tuple(LAYOUTS),
     "sentences of another report": tuple(map(str, STEPS)),
 }
+RESAMPLES = 1_000
+"""Of everything in a card but RadPref's part."""
 _SAME = 1e-9  # scores nearer than this are equal
 
 
-def costs(frame: pd.DataFrame, values: FloatArray, *, resamples: int, seed: int) -> dict[str, Any]:
-    """What edits cost, as shares of what an unrelated report costs on the same texts.
+def costs(frame: pd.DataFrame, values: FloatArray, *, seed: int) -> dict[str, Any]:
+    """Return what edits cost, as shares of what an unrelated report costs on the same texts.
 
     Parameters
     ----------
@@ -43,24 +46,16 @@ def costs(frame: pd.DataFrame, values: FloatArray, *, resamples: int, seed: int)
     loss = -wide.sub(wide["same"], axis=0)
     of_reports = np.column_stack([loss["another report"], np.ones(len(loss))])
     rng = np.random.default_rng([seed, 0])
-    (unrelated,) = sum_estimates(of_reports, mean_of_sums, resamples=resamples, rng=rng)
+    (unrelated,) = sum_estimates(of_reports, mean_of_sums, resamples=RESAMPLES, rng=rng)
     rows: list[dict[str, Any]] = []
     for kind, edits in KINDS.items():
-        for edit in edits:
-            if edit not in loss:
-                continue
+        for edit in filter(loss.columns.__contains__, edits):
             sums = loss[[edit, "another report"]].dropna().to_numpy(np.float64)
-            row: dict[str, Any] = {
-                "kind": kind,
-                "edit": edit,
-                "n": len(sums),
-                "changed": float((np.abs(sums[:, 0]) > _SAME).mean()),
-                "value": None,
-                "low": None,
-                "high": None,
-            }
+            changed = float((np.abs(sums[:, 0]) > _SAME).mean())
+            row: dict[str, Any] = {"kind": kind, "edit": edit, "n": len(sums), "changed": changed}
             rng = np.random.default_rng([seed, *edit.encode()])
-            drawn = sum_draws(sums, lambda totals: totals, resamples=resamples, rng=rng)
+            drawn = sum_draws(sums, lambda totals: totals, resamples=RESAMPLES, rng=rng)
+            row |= dict.fromkeys(("value", "low", "high"))
             if (drawn[:, 1] > 0).all():  # else a share of what an unrelated report costs has no meaning
                 cost = estimate(sums[:, 0].mean() / sums[:, 1].mean(), drawn[:, 0] / drawn[:, 1])
                 row |= {"value": cost.value, "low": cost.low, "high": cost.high}
@@ -70,67 +65,78 @@ def costs(frame: pd.DataFrame, values: FloatArray, *, resamples: int, seed: int)
 
 
 def behaviour(
-    frame: pd.DataFrame, scored: Scored, declared: tuple[float, float] | None, higher_is_better: bool
+    frame: pd.DataFrame, scored: Scored, value_range: tuple[float, float] | None, higher_is_better: bool
 ) -> dict[str, Any]:
-    """How a metric behaves on the pairs of a card: failures, range, direction, ties, empty texts, and whether
-    pairs score alike again and alone; keys as the card's schema describes them.
+    """Return how a metric behaves on the pairs of a card: failures, range, direction, ties, empty texts, and
+    whether pairs score alike again and alone.
 
-    ``declared`` is the metric's range, None where none is declared.
+    ``value_range`` is the metric's own, as declared; None where none is.
     """
     values, known = scored.values, np.isfinite(scored.values)
-    part, sign = frame["part"].to_numpy(), 1 if higher_is_better else -1
-    failures = [
-        {"part": str(name), "reason": why, "pairs": int(count)}
-        for (name, why), count in Counter((part[place], why) for place, why in scored.reasons.items()).items()
-    ]
+    part, kinds = frame["part"].to_numpy(), frame["kind"].to_numpy()
+    scores = values[known & (part != "again")]
     outside = None
-    if declared is not None:
-        low, high = declared
-        outside = int(((values[known] < low - _SAME) | (values[known] > high + _SAME)).sum())
-    kinds = frame["kind"].to_numpy()
+    if value_range is not None:
+        low, high = value_range
+        outside = int(((scores < low - _SAME) | (scores > high + _SAME)).sum())
+    sign = 1 if higher_is_better else -1
     edits = pd.Series(sign * values, [frame["row"], frame["kind"]])[part == "edits"].unstack()
     both = edits[["same", "another report"]].dropna()
-    scores = values[known & (part != "again")]
-    commonest = np.unique(scores, return_counts=True)[1].max() / len(scores)
+    empty = {str(kinds[at]): float(values[at]) for at in np.flatnonzero(part == "empty")}
     return {
         "pairs": len(frame),
-        "failures": failures,
+        "failures": dict(Counter(str(part[place]) for place in scored.reasons)),
         "seconds_per_pair": scored.seconds,
-        "range_declared": list(declared) if declared is not None else None,
         "range_seen": [float(scores.min()), float(scores.max())],
         "outside_range": outside,
-        "higher_is_better": higher_is_better,
         "identical_above_unrelated": float((both["same"] > both["another report"]).mean()),
-        "identical_distinct_scores": len(np.unique(edits["same"].dropna().round(9))),
+        "identical_below_unrelated": float((both["same"] < both["another report"]).mean()),
         "distinct_scores": len(np.unique(scores)),
-        "commonest_share": float(commonest),
-        "empty": {
-            str(kinds[place]): float(values[place]) if known[place] else None
-            for place in np.flatnonzero(part == "empty")
-        },
+        "commonest_share": float(np.unique(scores, return_counts=True)[1].max() / len(scores)),
+        "empty": empty,
         "again": _again(frame, values, values[part == "again"]),
         "alone": None if scored.alone is None else _again(frame, values, scored.alone),
     }
 
 
 def _again(frame: pd.DataFrame, values: FloatArray, repeated: FloatArray) -> dict[str, Any]:
-    """Pairs whose second score differs from the first, and by how much at most."""
+    """Return how many pairs' second score differs from the first, and by how much at most."""
     first = values[frame.loc[frame["part"] == "again", "row"].to_numpy(np.intp)]
     failed = np.isfinite(first) != np.isfinite(repeated)
     gaps = np.abs(first - repeated)[np.isfinite(first) & np.isfinite(repeated)]
-    return {
-        "pairs": len(first),
-        "differ": int((gaps > _SAME).sum() + failed.sum()),
-        "most": float(gaps.max()) if len(gaps) else 0.0,
-    }
+    differ = int((gaps > _SAME).sum() + failed.sum())
+    return {"pairs": len(first), "differ": differ, "most": float(gaps.max(initial=0.0))}
 
 
-def filled(frame: pd.DataFrame, oriented: FloatArray) -> FloatArray:
-    """Oriented scores with each failure at the worst score of its part, or of all where a part has none."""
-    result = oriented.copy()
-    worst = float(np.nanmin(oriented))
-    for name in frame["part"].unique():
-        here = (frame["part"] == name).to_numpy()
-        known = oriented[here & np.isfinite(oriented)]
-        result[here & ~np.isfinite(oriented)] = known.min() if len(known) else worst
-    return result
+def on_systems(frame: pd.DataFrame, values: FloatArray, *, sign: int, seed: int) -> dict[str, Any]:
+    """Return the mean of every file of committed outputs, and what it loses when its outputs are given to
+    other studies.
+
+    Parameters
+    ----------
+    frame, values : the pairs of a card and their oriented scores, none missing; ``sign`` turns them back.
+
+    Returns
+    -------
+    dict
+        ``studies``; ``files``: for each its ``texts`` (different ones), its ``mean`` in the metric's unit and
+        ``lost_if_shuffled`` (higher is better), each with an interval from drawing different references.
+    """
+    part = frame[frame["part"] == "systems"]
+    wide = pd.Series(values[part.index], [part["row"], part["kind"]]).unstack()
+    references = part[part["kind"] == FILES[0]].set_index("row")["reference"]
+    groups = group_numbers("references", references.loc[wide.index], len(wide)).tolist()
+
+    def mean(column: pd.Series) -> dict[str, float]:
+        rng = np.random.default_rng(seed)
+        ends = share_interval(column.to_numpy(), groups, resamples=RESAMPLES, rng=rng)
+        return dict(zip(("value", "low", "high"), ends, strict=True))
+
+    files = []
+    for name in filter(wide.columns.__contains__, (*FILES, CONSTANT)):
+        texts, dealt = part.loc[part["kind"] == name, "candidate"].nunique(), f"{name}, shuffled"
+        lost = mean(wide[name] - wide[dealt]) if dealt in wide else None
+        files.append(
+            {"file": name, "texts": texts, "mean": mean(sign * wide[name]), "lost_if_shuffled": lost}
+        )
+    return {"studies": len(wide), "files": files}

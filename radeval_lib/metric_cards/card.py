@@ -1,37 +1,53 @@
-"""A card: what is known of a metric after it has scored the pairs, as JSON, a page and a paragraph."""
+"""A card: what is known of a metric that has scored the pairs, as table, paragraph, JSON and page."""
 
 from __future__ import annotations
 
-import html
+import inspect
 import json
 import math
 import os
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import pandas as pd
 
-from radeval_lib import atomic, data, provenance
-from radeval_lib.data import recorded as recordings
-from radeval_lib.errors import check_choice, naming_keywords
-from radeval_lib.metric_cards import pairs, people, systems
-from radeval_lib.metric_cards.behaviour import behaviour, costs, filled
-from radeval_lib.metric_cards.people import OTHER_RESAMPLES, CardSettings, Half
-from radeval_lib.metric_cards.scoring import Scored, Scorer
-from radeval_lib.metric_cards.subject import Subject, Tuned, subject_of
-from radeval_lib.metric_cards.words import paragraph
-from radeval_lib.metrics.base import MetricError
+from radeval_lib import atomic, checksums, data, own_yaml, provenance
+from radeval_lib.data import recorded as stored
+from radeval_lib.errors import check_choice, naming_keywords, plain
+from radeval_lib.metric_cards import agreement, pairs
+from radeval_lib.metric_cards.agreement import PERSON, Half
+from radeval_lib.metric_cards.behaviour import RESAMPLES, behaviour, costs, on_systems
+from radeval_lib.metric_cards.scores import Progress, filled, score
+from radeval_lib.metrics import by_name
+from radeval_lib.metrics.base import Metric, MetricError
+from radeval_lib.metrics.choosing import choose
+from radeval_lib.metrics.compare import bibtex
 from radeval_lib.metrics.pair_files import check_target
+from radeval_lib.metrics.report import content_hash, environment
 from radeval_lib.paths import DATA
+from radeval_lib.stats.correlations import varies
 from radeval_lib.stats.inputs import FloatArray
+from radeval_lib.stats.system_comparison import LEVEL
+from radeval_lib.text_format import joined, with_interval
 
-SCHEMA = 1
+SCHEMA = 2
 """The version of the format of a card's JSON."""
-_SYSTEMS = "committed outputs of real systems"
-RESAMPLES, QUICK_RESAMPLES = 5_000, 1_000  # of RadPref; Holm's correction over every two metrics needs 2,640
+RADPREF_RESAMPLES = 5_000
+Tuned = Literal["yes", "no", "unknown"]
+_TUNED = {
+    "yes": "Its author declares that it was fitted to RadPref: its agreement there is no evidence.",
+    "no": "Its author declares that nothing of it was fitted to RadPref.",
+    "unknown": "Whether it was fitted to RadPref is not declared.",
+}
+_CITED = {
+    "radpref": "baharoon2026crimson",
+    "mts_dialog": "benabacha2023mts",
+    "openi": "demnerfushman2016openi",
+}
+_CONSTANT = 0.9  # of the pairs with one score
 
 
 @dataclass(frozen=True)
@@ -40,7 +56,11 @@ class Card:
 
     Attributes
     ----------
-    data : as ``data_manifests/schemas/metric_card.schema.json`` describes it.
+    data : all of it, as JSON has it: ``metric`` (name, direction, range, what its author declares),
+        ``settings``, ``faults`` (what the checks found, a sentence each), ``radpref``
+        (:func:`~radeval_lib.metric_cards.agreement.on_radpref`), ``mts_dialog``
+        (:func:`~radeval_lib.metric_cards.agreement.on_facts`), ``edits``, ``behaviour`` and ``systems``
+        (:mod:`~radeval_lib.metric_cards.behaviour`), each None where it was not tried; ``not_tried``, why.
     scores : the pairs with ``score``, as the metric gave them; texts are left out.
     message : what the metric's first exception said; empty where there was none.
     """
@@ -50,53 +70,198 @@ class Card:
     message: str = field(default="", repr=False)
 
     @property
-    def paragraph(self) -> str:
-        """What a methods or results section can say."""
-        return paragraph(self.data)
+    def name(self) -> str:
+        """What the card calls the metric."""
+        return str(self.data["metric"]["name"])
 
-    def html(self) -> str:
-        """The page."""
-        from radeval_lib.metric_cards.page import page
-
-        return page(self.data)
+    def __str__(self) -> str:
+        return f"{self.paragraph}\n\n{self.table().to_string(index=False)}"
 
     def _repr_html_(self) -> str:
-        return f"<p>{html.escape(self.paragraph)}</p>"
+        sentences = pd.DataFrame({"": self.sentences()})
+        with pd.option_context("display.max_colwidth", None):
+            return f"{sentences.to_html(index=False, header=False)}{self.table().to_html(index=False)}"
 
-    def write(self, path: str | Path) -> tuple[Path, Path]:
-        """Write the page to ``path`` and the JSON beside it; looks that the JSON there has are kept."""
-        target = Path(path)
-        beside = target.with_suffix(".json")
-        if beside == target:
-            raise MetricError("the page would stand where the JSON stands", target.name, "Name it *.html.")
-        for place in (target, beside):
-            check_target(place, [])
-        content = {**self.data, "looks": [*looks_of(beside), *self.data["looks"]]}
-        text = json.dumps(content, indent=1, ensure_ascii=False, allow_nan=False)
-        from radeval_lib.metric_cards.page import page
+    @property
+    def paragraph(self) -> str:
+        """What a methods or results section can say, what the checks found first."""
+        return " ".join(self.sentences())
 
-        with atomic.new_files(target, beside) as (whole, numbers):
-            whole.write_text(page(content), encoding="utf-8")
-            numbers.write_text(f"{text}\n", encoding="utf-8")
-        return target, beside
+    def sentences(self) -> list[str]:
+        """Return the sentences of :attr:`paragraph`."""
+        version = self.data["packages"].get("radeval-lib", "")
+        seed = self.data["settings"]["seed"]
+        made = f"(Metric card of radeval-lib {version}, seed {seed}.)"
+        return [*self.data["faults"], *self._on_radpref(), *self._on_others(), made]
+
+    def rivals(self) -> list[dict[str, Any]]:
+        """Return the rows of the stored metrics that this one was tested against."""
+        return [row for row in (self.data["radpref"] or {}).get("rows", []) if "p_holm" in row]
+
+    def row(self, metric: str) -> dict[str, Any]:
+        """Return what RadPref's part has of a metric."""
+        return next(row for row in self.data["radpref"]["rows"] if row["metric"] == metric)
+
+    def _on_radpref(self) -> list[str]:
+        radpref = self.data["radpref"]
+        if radpref is None:
+            return [f"“{self.name}”: agreement with radiologists was not measured."]
+        own, person, rivals = self.row(self.name), self.row(PERSON), self.rivals()
+        tau = with_interval(own["value"], own["value_low"], own["value_high"], ".2f")
+        low, high = radpref["null_band"]
+        chance = "within" if low <= own["value"] <= high else "outside"
+        reached = (
+            f"Its τ_b with the mean grade is {tau}, {chance} the {low:+.2f} to {high:+.2f} of random scores."
+        )
+        of = f"{radpref['candidates']} candidates of {radpref['cases']} cases of RadPref"
+        texts = [f"“{self.name}” was not tested against the stored metrics ({of}).", reached]
+        if rivals:
+            best = max(rivals, key=lambda row: row["value"])
+            verdict = f"is not shown to differ from {best['metric']}"
+            if best["p_holm"] < LEVEL:
+                side = "better" if best["difference"] > 0 else "worse"
+                verdict = f"agrees {side} with radiologists than {best['metric']}"
+            texts = [
+                f"“{self.name}” {verdict}, the best of {len(rivals)} stored metrics (difference in τ_b "
+                f"{_cell(best, 'difference', '+.2f')}, p = {best['p_holm']:.2g} after Holm’s correction; {of}).",
+                reached,
+                self._on_rivals(rivals),
+                f"A difference below about {radpref['detectable']:.2f} is missed more than once in five.",
+            ]
+        return [
+            *texts,
+            f"With the mean of two radiologists it reaches {own['others']:.2f}, the third radiologist "
+            f"{person['others']:.2f}.",
+            _TUNED[self.data["metric"]["tuned_on_radpref"]],
+            f"The stored metrics by rules met RadPref’s grades {_rules_looks()} times.",
+        ]
+
+    def _on_rivals(self, rivals: list[dict[str, Any]]) -> str:
+        sides: dict[str, list[str]] = {"better than": [], "worse than": [], "not shown to differ from": []}
+        for row in rivals:
+            side = "better than" if row["difference"] > 0 else "worse than"
+            sides[side if row["p_holm"] < LEVEL else "not shown to differ from"].append(row["metric"])
+        return f"It is {joined([f'{side} {joined(names)}' for side, names in sides.items() if names])}."
+
+    def _on_others(self) -> list[str]:
+        texts = []
+        if row := self._facts().get(self.name):
+            value = _cell(row, "value")
+            texts.append(f"Its τ_b with F1 of counted facts in {row['n']} summaries (MTS-Dialog): {value}.")
+        edits = self.edit_costs()
+        lost, words = edits.get("a “no” lost"), edits.get("in other words")
+        if lost and words and lost["value"] is not None and words["value"] is not None:
+            texts.append(
+                f"A lost “no” costs {cost_in_words(lost)} of what an unrelated report costs, the same report "
+                f"in other words {cost_in_words(words)} ({self.data['edited']})."
+            )
+        elif lost and words:
+            texts.append("An unrelated report does not surely score below an equal one: edits have no price.")
+        return texts
+
+    def _facts(self) -> dict[str, dict[str, Any]]:
+        return {row["metric"]: row for row in (self.data["mts_dialog"] or {}).get("f1", [])}
+
+    def edit_costs(self) -> dict[str, dict[str, Any]]:
+        """Return the cost of each edit by its name."""
+        return {row["edit"]: row for row in self.data["edits"]["edits"]} if self.data["edits"] else {}
+
+    def table(self) -> pd.DataFrame:
+        """Return the agreement of every metric with people, this one first, as texts; without RadPref the
+        costs of edits."""
+        if self.data["radpref"] is None:
+            rows = self.edit_costs().values()
+            return pd.DataFrame([{"edit": row["edit"], "cost": cost_in_words(row)} for row in rows])
+        facts = self._facts()
+        order = sorted(
+            self.data["radpref"]["rows"],
+            key=lambda row: (row["metric"] != self.name, row["metric"] == PERSON, row["metric"].lower()),
+        )
+        rows = [
+            {
+                "metric": row["metric"],
+                "τ_b": _cell(row, "value"),
+                "difference": _cell(row, "difference", "+.2f"),
+                "p (Holm)": f"{row['p_holm']:.2g}" if "p_holm" in row else "–",
+                "choices": _cell(row, "choices", ".0%"),
+                "with two radiologists": _cell(row, "others"),
+                "length fixed": _cell(row, "length_fixed"),
+                "facts": _cell(facts.get(row["metric"], {}), "value"),
+            }
+            for row in order
+        ]
+        return pd.DataFrame(rows)
+
+    def bibtex(self) -> str:
+        """Return the BibTeX entries of the data that the card rests on."""
+        used = {name for name in ("radpref", "mts_dialog") if self.data[name]}
+        used |= {"openi"} if self.data["edited"].startswith("Open-i") else set()
+        return bibtex(key for name, key in _CITED.items() if name in used)
+
+    def html(self) -> str:
+        """Return the page, which loads nothing."""
+        style = (Path(__file__).parents[1] / "metrics" / "report.css").read_text(encoding="utf-8")
+        template = environment(Path(__file__).parent).get_template("card.html.j2")
+        return str(template.render(card=self, style=style, hash=content_hash(style), cost=cost_in_words))
+
+    def write(self, path: str | Path) -> list[Path]:
+        """Write the page to ``path``, and beside it the JSON, its table as CSV and LaTeX, and the BibTeX of
+        its data; return the files."""
+        target, table = Path(path), self.table()
+        content = {
+            target: self.html(),
+            target.with_suffix(".json"): json.dumps(self.data, indent=1, ensure_ascii=False, allow_nan=False),
+            target.with_suffix(".csv"): table.to_csv(index=False),
+            target.with_suffix(".tex"): table.rename(columns={"τ_b": "tau b"}).to_latex(
+                index=False, escape=True
+            ),
+            target.with_suffix(".bib"): self.bibtex(),
+        }
+        if len(content) < 5:
+            raise MetricError(
+                "the page would replace what is written beside it", target.name, "Name it *.html."
+            )
+        for place in content:
+            check_target(place)
+        with atomic.new_files(*content) as parts:
+            for part, text in zip(parts, content.values(), strict=True):
+                part.write_text(f"{text.rstrip()}\n", encoding="utf-8")
+        return list(content)
 
 
-def looks_of(path: Path) -> list[dict[str, Any]]:
-    """The looks at RadPref that a card's JSON counts; none where there is no file."""
-    if not path.exists():
-        return []
-    try:
-        looks = json.loads(path.read_text(encoding="utf-8"))["looks"]
-        if not all(isinstance(look, dict) for look in looks):
-            raise TypeError
-    except (ValueError, KeyError, TypeError):
-        raise MetricError("not a card's JSON, so its looks cannot be kept", path.name, "Move it.") from None
-    return list(looks)
+def _cell(row: Mapping[str, Any], name: str, form: str = ".2f") -> str:
+    if row.get(name) is None:
+        return "–"
+    return with_interval(row[name], row[f"{name}_low"], row[f"{name}_high"], form)
+
+
+def _rules_looks() -> int:
+    """Return how often the judge by rules met RadPref's grades while it was developed."""
+    freeze = Path(__file__).parents[1] / "jobs" / "green" / "freeze.yml"
+    return int(own_yaml.read(freeze)["scored"])
+
+
+def cost_in_words(cost: Mapping[str, Any]) -> str:
+    """Return a cost with its interval, both with a decimal where whole percents hide its width; no interval
+    where every report costs the same.
+
+    >>> ends = ((0.01, 0.03), (0.018, 0.024), (0.021, 0.021))
+    >>> [cost_in_words({"value": 0.021, "low": low, "high": high}) for low, high in ends]
+    ['2% [1%, 3%]', '2.1% [1.8%, 2.4%]', '2%']
+    """
+    if cost["value"] is None:
+        return "–"
+    ends = [cost["low"], cost["high"]]
+    for form in ("z.0%", "z.1%"):
+        low, high = (f"{end:{form}}" for end in ends)
+        if low != high:
+            return f"{cost['value']:{form}} [{low}, {high}]"
+    return f"{cost['value']:z.0%}"
 
 
 @naming_keywords
 def metric_card(
-    metric: Callable[..., Any] | str | Scorer,
+    metric: Callable[..., Any] | str | Metric | Mapping[str, float],
     *,
     name: str = "",
     batched: bool = False,
@@ -105,120 +270,192 @@ def metric_card(
     tuned: Tuned = "unknown",
     half: Half = "all",
     quick: bool = False,
+    systems: bool = False,
     data_root: str | Path | None = "",
     rated: bool = True,
     known: Mapping[str, FloatArray] | None = None,
     seed: int = 0,
-    command: str = "",
-    progress: Callable[[int, int], None] = lambda done, total: None,
+    progress: Progress = lambda done, share: None,
 ) -> Card:
     """Make the card of a metric.
 
     Parameters
     ----------
-    metric : a function ``(reference, candidate) -> number``; the name of a metric of this library; or a
-        :class:`~radeval_lib.metric_cards.scoring.Scorer`, such as a command or a file of scores.
+    metric : a function ``(reference, candidate) -> number``, or ``(candidate, reference)`` where its
+        parameters are called so; a metric of this library or its name; or the score of each pair of
+        :func:`radeval_lib.metric_cards.pairs.build` by its ``id``.
     name : what the card calls it; default: the function's own name. A metric of this library has its own.
-    batched : the function takes two lists of texts and gives a number for each pair.
+    batched : whether the function takes two lists of texts and gives a number for each pair.
     higher_is_better, value_range : as its author declares; of a metric of this library, its own.
     tuned : whether anything of it was fitted to RadPref's ratings.
     half : ``development`` or ``report`` keeps to a fixed half of RadPref's cases.
-    quick : fewer edited reports and resamples, no clusters, and no outputs of real systems.
+    quick : whether fewer reports are edited.
+    systems : whether committed outputs of real systems are scored too.
     data_root : the folder with RadPref, MTS-Dialog and Open-i; default: ``RADEVAL_DATA_ROOT``. Without
         one, or with None, only generated reports are edited.
-    rated : whether people's ratings are looked at.
+    rated : whether people's ratings are used.
     known : scores of rated sets that are known already, by set
-        (:data:`radeval_lib.metric_cards.pairs.RATED`), one for each row in its order; one that is not finite
-        counts as the worst.
+        (:data:`radeval_lib.metric_cards.pairs.RATED`), one for each row in its order.
     seed : of resampling and permutation, 0 or more.
-    command : what a reader runs to make this card with a data root; for the page.
-    progress : called with pairs done and all pairs, the first time before any is scored.
+    progress : called with how many pairs are scored, and their share, the first time before any is.
 
     Raises
     ------
     MetricError
-        If the metric scores no pair, gives something other than a number, or a declaration is not one; if
-        ``known`` names no set that is looked at, or has another number of scores.
+        If the metric scores no pair, gives something other than a number, or a declaration is not one.
     """
-    check_choice(half, Half, "half", MetricError)
-    if seed < 0:
-        raise MetricError(f"{seed} is below 0", "seed", "Give a whole number from 0.")
-    settings = CardSettings(seed, quick, half, QUICK_RESAMPLES if quick else RESAMPLES)
-    subject = subject_of(
-        metric, name, batched=batched, higher_is_better=higher_is_better, value_range=value_range, tuned=tuned
-    )
-    root, scorer = root_of(data_root), subject.scorer
-    recorded = {name: recordings.load(name) for name in (pairs.RATED if rated else ())}
-    held = people.checked_scores(known or {}, recorded)
-    if own := subject.own:  # a metric of this library meets rated sets by its stored scores alone
-        scored_before = {name: one for name, one in recorded.items() if own in one.about["columns"]}
-        held |= {name: one.table[own].to_numpy() for name, one in scored_before.items()}
-    frame = pairs.build(root, quick=quick, rated=[name for name in recorded if name not in held])
-    progress(0, len(frame) if scorer else 0)
-    scored = scorer.score(frame, lambda done: progress(done, len(frame))) if scorer else None
-    oriented = filled(frame, subject.sign * scored.values) if scored else None
-    rated_sets = people.rated_scores(frame, oriented, held, subject.sign)
-    why = "there is no data root" if root is None else "the data root does not hold its texts"
-    not_tried = people.without_scores(rated_sets, why if rated else "it was not asked for")
-    agreed = people.on_rated_sets(rated_sets, recorded, subject, settings)
-    tested = _edits_and_systems(subject, frame, scored, oriented, root, settings)
-    not_tried |= agreed.not_tried | tested.not_tried | subject.not_tried()
-    content: dict[str, Any] = {
+    for value, choices, where in ((half, Half, "half"), (tuned, Tuned, "tuned")):
+        check_choice(value, choices, where, MetricError)
+    own, note = (metric.name if isinstance(metric, Metric) else metric if isinstance(metric, str) else ""), ""
+    if isinstance(metric, str):
+        chosen = choose(metric)
+        metric, note = chosen.metrics[metric], chosen.stand_ins.get(metric, "")
+    if isinstance(metric, Metric):
+        higher_is_better, value_range, tuned = metric.higher_is_better, metric.bounds(), "no"
+    titles = [by_name.get(one).title or one for one in by_name.names()]
+    name = (by_name.get(own).title or own) if own else name or getattr(metric, "__name__", "the metric")
+    name = f"{name} (this card)" if not own and name in titles else name
+    if plain(name, 60) != name or not name.strip():
+        raise MetricError(f"{name!r} is not a name for a table", "name", "Give a shorter one that prints.")
+    if value_range is not None and not value_range[0] < value_range[1]:
+        raise MetricError(f"the range {value_range} is empty", "range", "Give the lower end first.")
+    root, sign = root_of(data_root), 1 if higher_is_better else -1
+    sets = {one: stored.load(one) for one in (pairs.RATED if rated else ())}
+    held = {one: np.asarray(values, dtype=np.float64) for one, values in (known or {}).items()}
+    if own:  # a metric of this library meets rated sets by its stored scores alone
+        kept = {one: recording for one, recording in sets.items() if own in recording.about["columns"]}
+        held |= {one: recording.table[own].to_numpy(np.float64) for one, recording in kept.items()}
+    for one, values in held.items():
+        if one not in sets or values.shape != (len(sets[one].table),) or not np.isfinite(values).any():
+            raise MetricError(f"not a score for each pair of {one}", "known", f"Sets: {joined(sets)}.")
+    wanted = [one for one in sets if one not in held]
+    frame = pairs.build(root, quick=quick, systems=systems, rated=wanted)
+    progress(0, 0.0)
+    scored = score(metric, frame, batched=batched, progress=progress)
+    for one in wanted:
+        if (here := (frame["part"] == one).to_numpy()).any():
+            held[one] = scored.values[here]
+    settings = {"seed": seed, "quick": quick, "half": half, "resamples": RADPREF_RESAMPLES}
+    not_tried = {"the models that the metric was published with": note} if note else {}
+    content: dict[str, Any] = dict.fromkeys((*pairs.RATED, "systems"))
+    for one, recording in sets.items():
+        part = _on_people(recording, sign * held[one], name, own, settings) if one in held else None
+        content[one] = part if isinstance(part, dict) else None
+        if content[one] is None:
+            not_tried[f"agreement on {one}"] = part or "its texts are in no data root"
+    oriented = filled(frame, sign * scored.values)
+    if (frame["part"] == "systems").any():
+        content["systems"] = on_systems(frame, oriented, sign=sign, seed=seed)
+    elif systems:
+        not_tried["committed outputs of real systems"] = "they are in no data root"
+    behaves = behaviour(frame, scored, value_range, higher_is_better)
+    failed = int((~np.isfinite(held["radpref"])).sum()) if "radpref" in held else 0
+    content = {
         "schema": SCHEMA,
-        "metric": subject.as_dict(),
-        "settings": settings._asdict(),
-        "pairs": pairs.counts(frame) if scored else {},
-        "recorded": sorted(held),
+        "metric": {
+            "name": name,
+            "signature": str(metric.signature()) if isinstance(metric, Metric) else None,
+            "sha256": _source_digest(metric),
+            "higher_is_better": higher_is_better,
+            "range": value_range,
+            "tuned_on_radpref": tuned,
+        },
+        "settings": settings,
+        "pairs": frame["part"].value_counts(sort=False).to_dict(),
         "edited": frame.attrs["source"],
-        **(agreed.content or {}),
-        **(tested.content or {}),
-        "looks": [people.look(subject.name, half, rated_sets["radpref"])] if "radpref" in rated_sets else [],
-        "not_tried": [{"what": what, "why": why} for what, why in not_tried.items()],
-        "command": command,
+        "faults": _faults(behaves, failed, quick, value_range, higher_is_better),
+        **content,
+        "edits": costs(frame, oriented, seed=seed),
+        "behaviour": behaves,
+        "not_tried": not_tried,
         **provenance.environment(),
     }
-    table = frame[["id", "part", "row", "kind"]].assign(score=scored.values if scored else math.nan)
-    return Card(_plain(content), table, scored.message if scored else "")
+    table = frame[["id", "part", "row", "kind"]].assign(score=scored.values)
+    return Card(_plain(content), table, scored.message)
 
 
-def _edits_and_systems(
-    subject: Subject,
-    frame: pd.DataFrame,
-    scored: Scored | None,
-    oriented: FloatArray | None,
-    root: Path | None,
-    settings: CardSettings,
-) -> people.Part:
-    """The parts ``systems``, ``edits`` and ``behaviour`` of a card, each None where it cannot be computed."""
-    content: dict[str, Any] = {"systems": None, "edits": None, "behaviour": None}
-    if scored is None or oriented is None:
-        return people.Part(content, {"edits and behaviour": subject.note})
-    not_tried = {}
-    drawn = {"resamples": OTHER_RESAMPLES, "seed": settings.seed}
-    content["edits"] = costs(frame, oriented, **drawn)
-    content["behaviour"] = behaviour(frame, scored, subject.value_range, subject.higher_is_better)
-    if root is None:
-        not_tried[_SYSTEMS] = "there is no data root"
-    elif (frame["part"] == "systems").any():
-        content["systems"] = systems.effects(
-            frame, oriented, systems.strata(root), sign=subject.sign, **drawn
+def _on_people(
+    recording: stored.Recording, oriented: FloatArray, name: str, own: str, settings: Mapping[str, Any]
+) -> dict[str, Any] | str:
+    """Return a metric's agreement with people's ratings of a set, or why there is none."""
+    finite, cases = np.isfinite(oriented), recording.table["case"].to_numpy()
+    if not finite.any():
+        return "no pair of it got a score"
+    scores = {name: np.where(finite, oriented, oriented[finite].min()), **agreement.rivals(recording, own)}
+    if recording.name != "radpref":
+        if not varies(scores[name], cases):
+            return "nearly all pairs have the same score"
+        return agreement.on_facts(recording.table, scores, resamples=RESAMPLES, seed=settings["seed"])
+    keep = agreement.in_half(cases, settings["half"])
+    if not varies(scores[name][keep], cases[keep]):
+        return "nearly all pairs have the same score"
+    return agreement.on_radpref(
+        recording.table[keep],
+        {title: values[keep] for title, values in scores.items()},
+        name,
+        resamples=settings["resamples"],
+        seed=settings["seed"],
+        tests=settings["half"] == "all",
+    )
+
+
+def _faults(
+    behaves: Mapping[str, Any],
+    failed_on_radpref: int,
+    quick: bool,
+    value_range: tuple[float, float] | None,
+    higher_is_better: bool,
+) -> list[str]:
+    """Return what the checks find, a sentence each."""
+    again, alone, faults = behaves["again"], behaves["alone"], []
+    if again["differ"]:
+        what = f"{again['differ']} of {again['pairs']} pairs score otherwise the second time"
+        faults.append(f"Not repeatable: {what}, by up to {again['most']:.2g}.")
+    if alone and alone["differ"]:
+        what = f"{alone['differ']} of {alone['pairs']} pairs score otherwise alone than among others"
+        faults.append(f"Dependent on the batch: {what}, by up to {alone['most']:.2g}.")
+    if behaves["commonest_share"] >= _CONSTANT:
+        faults.append(f"Nearly constant: {behaves['commonest_share']:.0%} of pairs have one score.")
+    elif behaves["identical_below_unrelated"] > 0.5:
+        flag = "give --lower-is-better" if higher_is_better else "leave out --lower-is-better"
+        share = f"{behaves['identical_below_unrelated']:.0%}"
+        what = f"in {share} of reports an equal text scores worse than an unrelated one"
+        faults.append(f"The direction looks wrong: {what}; to turn it, {flag}.")
+    if behaves["outside_range"] and value_range is not None:
+        low, high = value_range
+        seen = "{:.4g} to {:.4g} are seen".format(*behaves["range_seen"])
+        count = f"{behaves['outside_range']:,} scores"
+        faults.append(f"Outside its range: {count}; {low:g} to {high:g} is declared, {seen}.")
+    total = sum(behaves["failures"].values())
+    if total or failed_on_radpref:
+        what = (
+            f"{failed_on_radpref} pairs of RadPref and {total:,} of all {behaves['pairs']:,} that were scored"
         )
-    elif settings.quick:
-        not_tried[_SYSTEMS] = "a quick card leaves them out"
-    else:
-        not_tried[_SYSTEMS] = "the data root does not hold them"
-    return people.Part(content, not_tried)
+        faults.append(f"No score for {what}; they count as the worst.")
+    if quick:
+        faults.append("Made with --quick: fewer reports were edited.")
+    return faults
+
+
+def _source_digest(function: Any) -> str | None:
+    """Return the SHA-256 of the source of a function or of its class; None where that cannot be read."""
+    for part in (function, type(function)):
+        try:
+            return checksums.of_text(inspect.getsource(part))
+        except (OSError, TypeError):
+            continue
+    return None
 
 
 def root_of(given: str | Path | None) -> Path | None:
-    """The data root; what looks for one, and its packages, is loaded only where there may be one."""
+    """Return the data root; what looks for one, and its packages, is loaded only where there may be one."""
     if given is None or not (str(given) or os.environ.get("RADEVAL_DATA_ROOT") or DATA.is_dir()):
         return None
     return data.data_root(str(given) or None)
 
 
 def _plain(value: Any) -> Any:
-    """Numbers as JSON has them: what is not finite is null."""
+    """Return numbers as JSON has them: what is not finite is null."""
     if isinstance(value, dict):
         return {str(key): _plain(part) for key, part in value.items()}
     if isinstance(value, list | tuple):

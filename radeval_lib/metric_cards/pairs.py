@@ -3,39 +3,48 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Sequence
 from functools import lru_cache
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
 
 from radeval_lib import atomic, checksums
 from radeval_lib.data.records import Report
 from radeval_lib.data.report_edits import EDITS, LAYOUTS, REPORTS, edited, texts
-from radeval_lib.errors import ParameterError
-from radeval_lib.metric_cards import systems
+from radeval_lib.data.restricted import reveal
 from radeval_lib.metrics.pair_files import check_target
 from radeval_lib.rules.generator import generate
 
-MOST = 7_500
-"""No card asks for more pairs."""
 RATED = ("radpref", "mts_dialog")
-"""Recorded sets with people's ratings, which are scored where a data root holds their texts."""
+"""Stored sets with people's ratings, which are scored where a data root holds their texts."""
 AGAIN = 40
 """Pairs that are scored twice, the second time last and in reverse order."""
+FILES = ("MLRG", "MoERad", "CvT2DistilGPT2", "AAMN")
+"""Committed outputs of real systems on Open-i's test split."""
+SHUFFLED = ("MLRG", "MoERad", "CvT2DistilGPT2")
+"""Those with more than one text, whose outputs are also given to other studies."""
+CONSTANT = "one text for all"
+"""The commonest findings section of Open-i outside the test split and its texts."""
 _QUICK_REPORTS = 30  # that a quick card edits
-_SEED = 0  # of the generated reports: the same for every card
+_SEED = 0  # of the generated reports, and of which study's output another gets: the same for every card
 _POOL = 320  # generated reports, of which those with six sentences are edited
-COLUMNS = ("id", "part", "reference", "candidate", "row", "kind")
+COLUMNS = ["id", "part", "reference", "candidate", "row", "kind"]
+_Row = tuple[str, str, str, int, str]
 
 
-def build(root: Path | None, *, quick: bool = False, rated: Sequence[str] = RATED) -> pd.DataFrame:
-    """Every pair of a card.
+def build(
+    root: Path | None, *, quick: bool = False, systems: bool = False, rated: Sequence[str] = RATED
+) -> pd.DataFrame:
+    """Return every pair of a card.
 
     Parameters
     ----------
     root : the data root; without one, there are no rated pairs, and generated reports are edited.
-    quick : fewer reports are edited, and outputs of real systems are left out.
+    quick : whether fewer reports are edited.
+    systems : whether committed outputs of real systems are among the pairs.
     rated : the rated sets whose texts are wanted.
 
     Returns
@@ -44,39 +53,35 @@ def build(root: Path | None, *, quick: bool = False, rated: Sequence[str] = RATE
         ``id``; ``part``: a rated set, ``systems``, ``edits``, ``empty`` or ``again``; ``reference``,
         ``candidate``; ``row``: the row of the rated set, the study, the edited report, or of ``again`` the
         row of this table that it repeats; ``kind``: the file of outputs, the edit, or which side is empty.
+        ``attrs["source"]`` says where the edited reports come from.
     """
-    rows: list[tuple[str, str, str, int, str]] = []
+    rows: list[_Row] = []
     if root is not None:
         from radeval_lib.study import recordings  # not above: a card without data needs no model's packages
 
         for name in rated:
             rows += [(name, *pair, place, "") for place, pair in enumerate(recordings.texts(name, root))]
-        rows += systems.rows(root) if not quick else []
+        rows += _of_systems(root) if systems else []
     source, reports = edited_reports(root)
-    chosen = reports[: _QUICK_REPORTS if quick else REPORTS]
-    if len(chosen) < 2:
-        raise ParameterError(
-            f"{len(chosen)} reports with six sentences or more to edit", source, "Two at least are needed."
-        )
-    frame = edited(chosen, EDITS | LAYOUTS)
-    columns = ("reference", "candidate", "report", "edit")
-    rows += [("edits", *one) for one in frame[list(columns)].itertuples(index=False, name=None)]
+    frame = edited(reports[: _QUICK_REPORTS if quick else REPORTS], EDITS | LAYOUTS)
+    columns = ["reference", "candidate", "report", "edit"]
+    rows += [("edits", *row) for row in frame[columns].itertuples(index=False, name=None)]
     text = frame["reference"].iloc[0]
     sides = {"both texts": ("", ""), "the candidate": (text, ""), "the reference": ("", text)}
+    scored = len(rows)
     rows += [("empty", *pair, place, kind) for place, (kind, pair) in enumerate(sides.items())]
-    scored = [place for place, row in enumerate(rows) if row[0] != "empty"]
-    step = max(1, len(scored) // AGAIN)
-    rows += [("again", *rows[place][1:3], place, "") for place in scored[::-step][:AGAIN]]
-    ids = [f"{part}/{place}/{_digest(*pair)}" for place, (part, *pair, _, _) in enumerate(rows)]
-    table = pd.DataFrame([(one, *row) for one, row in zip(ids, rows, strict=True)], columns=list(COLUMNS))
+    step = max(1, scored // AGAIN)
+    rows += [("again", *rows[at][1:3], at, "") for at in range(scored)[::-step][:AGAIN]]
+    # The digest tells the same number of another text apart.
+    digests = [checksums.of_text(json.dumps(row[1:3]))[:8] for row in rows]
+    ids = [f"{row[0]}/{at}/{digest}" for at, (row, digest) in enumerate(zip(rows, digests, strict=True))]
+    table = pd.DataFrame([(name, *row) for name, row in zip(ids, rows, strict=True)], columns=COLUMNS)
     table.attrs["source"] = source
-    if len(table) > MOST:
-        raise ParameterError(f"{len(table):,} pairs, more than {MOST:,}", "the pairs of a card")
     return table
 
 
 def edited_reports(root: Path | None) -> tuple[str, list[list[str]]]:
-    """Where the reports come from that are edited, and the sentences of each."""
+    """Return where the reports come from that are edited, and the sentences of each."""
     if root is not None:
         from radeval_lib.data import openi, readers
 
@@ -92,25 +97,46 @@ def _generated() -> list[list[str]]:
     return texts([Report(report.report_id, report.findings.text, report.impression.text) for report in made])
 
 
-def _digest(reference: str, candidate: str) -> str:
-    """Tells the same number of another text apart."""
-    return checksums.of_text(json.dumps([reference, candidate]))[:8]
+def _of_systems(root: Path) -> list[_Row]:
+    """Return part, reference, candidate, the study's place and the file of committed outputs; a file followed
+    by ``, shuffled`` has the outputs of other studies. Empty where the data root does not hold them."""
+    from radeval_lib.data import iu_systems, openi, readers
 
-
-def counts(frame: pd.DataFrame) -> dict[str, int]:
-    """How many pairs each part has."""
-    return {str(part): int(count) for part, count in frame["part"].value_counts(sort=False).items()}
+    held = readers.load("iu_systems", root)
+    if not held:
+        return []
+    by_file: dict[str, dict[str, str]] = {}
+    for record in held:
+        by_file.setdefault(record.system, {})[record.id] = reveal(record.text)
+    studies = list(by_file[iu_systems.REFERENCE])
+    outputs = {name: [by_file[name][study] for study in studies] for name in FILES}
+    others = openi.to_develop_on(readers.load("openi", root), set(studies))
+    common = Counter(text for report in others if (text := reveal(report.findings).strip()))
+    if common:
+        outputs[CONSTANT] = [min(common, key=lambda text: (-common[text], text))] * len(studies)
+    # Whose output each study gets: never its own, round a random circle of all.
+    circle = np.random.default_rng(_SEED).permutation(len(studies))
+    dealt = np.empty(len(studies), dtype=np.intp)
+    dealt[circle] = np.roll(circle, 1)
+    for name in SHUFFLED:
+        outputs[f"{name}, shuffled"] = [outputs[name][place] for place in dealt]
+    references = [by_file[iu_systems.REFERENCE][study] for study in studies]
+    return [
+        ("systems", reference, output, place, name)
+        for name, of_studies in outputs.items()
+        for place, (reference, output) in enumerate(zip(references, of_studies, strict=True))
+    ]
 
 
 def as_lines(frame: pd.DataFrame) -> str:
-    """The pairs as JSON lines: ``id``, ``reference``, ``candidate``; half of a surrogate pair, which UTF-8
-    cannot hold, is escaped."""
-    rows: Sequence[Mapping[str, str]] = frame[["id", "reference", "candidate"]].to_dict("records")
+    """Return the pairs as JSON lines: ``id``, ``reference``, ``candidate``; half of a surrogate pair, which
+    UTF-8 cannot hold, is escaped."""
+    rows = frame[["id", "reference", "candidate"]].to_dict("records")
     text = "".join(f"{json.dumps(row, ensure_ascii=False)}\n" for row in rows)
     return text.encode("utf-8", "backslashreplace").decode()
 
 
 def write(frame: pd.DataFrame, path: Path) -> None:
     """Write the pairs to a file that another program scores."""
-    check_target(path, [])
+    check_target(path)
     atomic.write_text(path, as_lines(frame))

@@ -198,11 +198,7 @@ class Comparison:
 
     def references(self) -> str:
         """Return the BibTeX entries that :meth:`methods` cites."""
-        cited = re.findall(r"\[@(\w+)\]", self.methods())
-        entries = re.split(r"\n(?=@)", REFERENCES.read_text(encoding="utf-8"))
-        return "\n\n".join(
-            entry.strip() for entry in entries if re.split(r"[{,]", entry, maxsplit=2)[1] in cited
-        )
+        return bibtex(re.findall(r"\[@(\w+)\]", self.methods()))
 
     def as_dict(self) -> dict[str, Any]:
         """Return all of it as JSON has it; what has no number is null."""
@@ -221,6 +217,14 @@ class Comparison:
             "references": self.references(),
             **provenance.environment(),
         }
+
+
+def bibtex(keys: Iterable[str]) -> str:
+    """Return the entries of the bibliography with these keys, in its order."""
+    entries, wanted = re.split(r"\n(?=@)", REFERENCES.read_text(encoding="utf-8")), set(keys)
+    return "\n\n".join(
+        entry.strip() for entry in entries if re.split(r"[{,]", entry, maxsplit=2)[1] in wanted
+    )
 
 
 @naming_keywords

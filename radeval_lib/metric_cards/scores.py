@@ -1,0 +1,225 @@
+"""Scores of a card's pairs: from a function, a metric of this library, a command or a file.
+
+A pair that cannot be scored is a failure: it is counted, and it keeps its place in every number of the card
+with the worst score of its part. Whatever the metric is, a failure of every pair is an error.
+"""
+
+from __future__ import annotations
+
+import inspect
+import math
+import subprocess
+import time
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from radeval_lib.data import reading
+from radeval_lib.data.errors import FormatError
+from radeval_lib.errors import listed
+from radeval_lib.metric_cards.pairs import as_lines
+from radeval_lib.metrics.base import Metric, MetricError
+from radeval_lib.stats.inputs import FloatArray
+
+BATCH = 64
+"""Pairs that a function of lists is given at once."""
+_GIVE_UP = 20  # a function that fails on all of the first so many pairs is not a metric
+_MISSING = "not a finite number"
+_CANDIDATE_FIRST = ("cand", "pred", "hyp", "gen")  # how a parameter begins that holds the candidate
+Progress = Callable[[int, float], object]
+
+
+@dataclass
+class Scored:
+    """What a metric gives to the pairs of a card.
+
+    Attributes
+    ----------
+    values : as the metric gave them, NaN where it failed; shape (pairs,).
+    reasons : by place, why a pair has no score.
+    seconds : for a pair on average; None where that is not known.
+    alone : scores of the pairs of ``again``, one pair a call, of a metric that takes several; else None.
+    message : what the first exception said, for the person who runs the metric; a card does not repeat it.
+    """
+
+    values: FloatArray
+    reasons: dict[int, str] = field(default_factory=dict)
+    seconds: float | None = None
+    alone: FloatArray | None = None
+    message: str = ""
+
+
+def score(
+    metric: Callable[..., Any] | Metric | Mapping[str, float],
+    frame: pd.DataFrame,
+    *,
+    batched: bool,
+    progress: Progress,
+) -> Scored:
+    """Score every pair; ``progress`` is called with how many are done, and their share.
+
+    A mapping gives the score of each pair by its ``id``. A MetricError where no pair gets a score.
+    """
+    if isinstance(metric, Mapping):
+        if missing := [name for name in frame["id"] if name not in metric]:
+            what = f"{len(missing):,} of {len(frame):,} pairs have no score: {listed(missing, 90)}"
+            remedy = "Score the pairs that --pairs writes with the same data root and options."
+            raise MetricError(what, "scores", remedy)
+        scored = _of_values([metric[name] for name in frame["id"]])
+    elif isinstance(metric, Metric):
+        started = time.perf_counter()
+        scored = _of_values(metric.values(list(frame["reference"]), list(frame["candidate"])))
+        scored.seconds = (time.perf_counter() - started) / len(frame)
+    else:
+        return _Caller(metric, batched).score(frame, progress)
+    progress(len(frame), 1.0)
+    return scored
+
+
+def _of_values(values: Iterable[float]) -> Scored:
+    array = np.array(list(values), dtype=np.float64)
+    known = np.isfinite(array)
+    reasons = dict.fromkeys(np.flatnonzero(~known).tolist(), _MISSING)
+    _check_some(reasons, len(array))
+    return Scored(np.where(known, array, np.nan), reasons)
+
+
+def _check_some(reasons: Mapping[int, str], count: int, message: str = "") -> None:
+    """Refuse a metric that failed on all pairs."""
+    if count and len(reasons) == count:
+        why = Counter(reasons.values()).most_common(1)[0][0]
+        what = f"none of {count:,} pairs could be scored ({why}{f': {message}' if message else ''})"
+        raise MetricError(what, "the metric", "Try it on one pair.")
+
+
+class _Caller:
+    """Calls a function ``(reference, candidate) -> number``, or with ``batched`` ``(references, candidates)
+    -> numbers``; one whose parameters are called candidate and reference, in that order, gets them so."""
+
+    def __init__(self, function: Callable[..., Any], batched: bool) -> None:
+        self._function, self._batched, self._message = function, batched, ""
+        try:
+            first = next(iter(inspect.signature(function).parameters), "")
+        except (TypeError, ValueError):  # built in
+            first = ""
+        self._candidate_first = first.lower().startswith(_CANDIDATE_FIRST)
+
+    def score(self, frame: pd.DataFrame, progress: Progress) -> Scored:
+        pairs = list(zip(frame["reference"], frame["candidate"], strict=True))
+        scored, started = Scored(np.full(len(pairs), np.nan)), time.perf_counter()
+        size = BATCH if self._batched else 1
+        for start in range(0, len(pairs), size):
+            for place, (value, why) in enumerate(self._tried(pairs[start : start + size]), start):
+                scored.values[place] = value
+                if why:
+                    scored.reasons[place] = why
+            done = min(start + size, len(pairs))
+            if done >= _GIVE_UP:
+                _check_some(scored.reasons, done, self._message)
+            progress(done, done / len(pairs))
+        scored.seconds = (time.perf_counter() - started) / len(pairs)
+        scored.message = self._message
+        if self._batched:
+            again = np.flatnonzero(frame["part"] == "again")
+            scored.alone = np.array([self._tried([pairs[place]])[0][0] for place in again])
+        return scored
+
+    def _tried(self, pairs: Sequence[tuple[str, str]]) -> list[tuple[float, str]]:
+        """Return value and, where there is none, the reason, of each pair; a batch that fails is tried by
+        pair."""
+        try:
+            return [_number(value) for value in self._called(pairs)]
+        except MetricError:
+            raise
+        except Exception as error:
+            if len(pairs) > 1:
+                return [self._tried([pair])[0] for pair in pairs]
+            self._message = self._message or f"{error}"
+            return [(math.nan, type(error).__name__)]
+
+    def _called(self, pairs: Sequence[tuple[str, str]]) -> list[Any]:
+        sides = list(zip(*pairs, strict=True))
+        sides = sides[::-1] if self._candidate_first else sides
+        if not self._batched:
+            value = self._function(*(side[0] for side in sides))
+            if isinstance(value, Sequence | Mapping) or getattr(value, "shape", ()) not in ((), (1,)):
+                what = f"it gives {type(value).__name__} for a pair, not a number"
+                raise MetricError(what, "the metric", "Return a number, or say that it is batched.")
+            return [value]
+        values = self._function(*map(list, sides))
+        if not hasattr(values, "__len__") or len(values) != len(pairs) or isinstance(values, str | Mapping):
+            what = f"it gives {type(values).__name__}, and not {len(pairs)} scores for {len(pairs)} pairs"
+            raise MetricError(what, "the metric", "Return one number per pair, or leave batched out.")
+        return list(values)
+
+
+def _number(value: Any) -> tuple[float, str]:
+    number = math.nan if value is None else float(value.item() if hasattr(value, "item") else value)
+    return (number, "") if math.isfinite(number) else (math.nan, _MISSING)
+
+
+def filled(frame: pd.DataFrame, oriented: FloatArray) -> FloatArray:
+    """Return oriented scores with each failure at the worst score of its part, or of all where a part has
+    none."""
+    result, worst = oriented.copy(), float(np.nanmin(oriented))
+    for name in frame["part"].unique():
+        here = (frame["part"] == name).to_numpy()
+        known = oriented[here & np.isfinite(oriented)]
+        result[here & ~np.isfinite(oriented)] = known.min() if len(known) else worst
+    return result
+
+
+def of_command(words: Sequence[str], frame: pd.DataFrame) -> dict[str, float]:
+    """Return the scores by id that a command gives, which reads JSON lines (``id``, ``reference``,
+    ``candidate``) and writes others (``id``, ``score``), in any order."""
+    where = Path(words[0]).name
+    ran = subprocess.run(list(words), input=as_lines(frame).encode(), stdout=subprocess.PIPE, check=False)
+    if ran.returncode:
+        what = (
+            f"it ended with status {ran.returncode} after {ran.stdout.count(10):,} of {len(frame):,} scores"
+        )
+        raise MetricError(what, where, "Try it on a few lines of the file that --pairs writes.")
+    return _scores_of(ran.stdout.decode("utf-8", "replace"), where)
+
+
+def of_file(path: Path) -> dict[str, float]:
+    """Return the scores of a file, ``id`` and ``score``: CSV, or JSON lines where it ends in ``.jsonl``."""
+    try:
+        if path.suffix == ".jsonl":
+            return _scores_of(reading.read_text(path), path.name)
+        rows = [(row["id"], row["score"], row.where) for row in reading.read_csv(path, ("id", "score"))]
+    except FormatError as error:
+        raise MetricError(error.what, error.where, error.remedy) from None
+    return _by_id(rows)
+
+
+def _scores_of(text: str, source: str) -> dict[str, float]:
+    lines = [(number, line) for number, line in enumerate(text.split("\n"), start=1) if line.strip()]
+    rows = []
+    for number, line in lines:
+        try:
+            row = reading.decode_json(line, dict, source, line=number)
+            rows.append((row["id"], row["score"], f"{source}, line {number}"))
+        except (FormatError, KeyError):
+            where = f"{source}, line {number}"
+            raise MetricError("not an id and a score", where, 'Write {"id": ..., "score": ...}.') from None
+    return _by_id(rows)
+
+
+def _by_id(rows: Iterable[tuple[Any, Any, str]]) -> dict[str, float]:
+    scores: dict[str, float] = {}
+    for name, given, where in rows:
+        if str(name) in scores:
+            raise MetricError(f"a second score of {name}", where, "Give each pair one row.")
+        empty = given is None or str(given).strip().lower() in ("", "nan", "null", "none")
+        try:
+            scores[str(name)] = math.nan if empty else float(given)
+        except (TypeError, ValueError):
+            remedy = "Leave it empty where the metric fails."
+            raise MetricError(f"{given!r:.60} is not a number", where, remedy) from None
+    return scores
