@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -13,18 +12,14 @@ from matplotlib.figure import Figure
 
 from radeval_lib import plots
 from radeval_lib.data import recorded
+from radeval_lib.metric_cards.agreement import in_half
 from radeval_lib.metric_cards.card import Card, metric_card
-from radeval_lib.metric_cards.people import in_half
-from radeval_lib.metric_cards.score_files import known_rows
-from radeval_lib.metric_cards.scoring import MetricScorer
-from radeval_lib.metric_cards.words import edit_costs, own
 from radeval_lib.metrics.base import Metric
 from radeval_lib.metrics.by_name import create
 from radeval_lib.paths import RECORDED
 from radeval_lib.provenance import RECORDED_SCORES
 from radeval_lib.stats.inputs import FloatArray
 from radeval_lib.study.runs import Run
-from radeval_lib.text_format import with_interval
 
 SETS = ("radpref", "mts_dialog")
 FIVE_LINES = Path(__file__).with_name("five_lines.csv")
@@ -83,6 +78,15 @@ def note_recorded(run: Run) -> None:
         run.reading.note_file(RECORDED_SCORES, RECORDED / f"{name}.csv")
 
 
+def stored_five_lines() -> dict[str, FloatArray]:
+    """Return the stored scores of the metric of five lines, by set, in the order of its rows."""
+    scores = pd.read_csv(FIVE_LINES)
+    return {
+        name: part["score"].to_numpy(np.float64)
+        for name, part in scores.groupby(scores["id"].str.partition("/")[0])
+    }
+
+
 def honest(run: Run) -> Card:
     """The card of the metric of five lines."""
     return metric_card(
@@ -90,7 +94,7 @@ def honest(run: Run) -> Card:
         name="five lines",
         value_range=(0, 1),
         tuned="no",
-        known=known_rows(FIVE_LINES, SETS),
+        known=stored_five_lines(),
         data_root=None,
         seed=run.seed,
     )
@@ -120,33 +124,25 @@ def built_to_win(run: Run) -> dict[str, Card]:
 def seen_by(metrics: Mapping[str, Metric], run: Run) -> dict[str, Card]:
     """A card of each metric on the edits that it detects; people's ratings stand in the first card."""
     return {
-        title: metric_card(MetricScorer(metric), quick=True, rated=False, data_root=None, seed=run.seed)
+        title: metric_card(metric, quick=True, rated=False, data_root=None, seed=run.seed)
         for title, metric in metrics.items()
     }
 
 
-def agreement_of(card: Card) -> dict[str, dict[str, Any]]:
-    """τ_b with the mean grade by metric."""
-    return {row["metric"]: row for row in card.data["radpref"]["by_grade"]}
-
-
 def one_page(first: Card, others: Mapping[str, Card]) -> pd.DataFrame:
-    """Every metric in alphabetical order: agreement from the first card, detected edits from its own."""
-    cards = {first.data["metric"]["name"]: first, **others}
-    by_measure = {
-        key: {row["metric"]: row for row in first.data["radpref"][key]} for key in ("by_grade", "choices")
-    }
-    facts = {row["metric"]: row for row in first.data["mts_dialog"]["rates"]["f1"]}
+    """Return every metric in alphabetical order: agreement from the first card, detected edits from its
+    own."""
+    agreement = first.table().set_index("metric")
+    named = {name.partition(" (")[0]: row for name, row in agreement.iterrows()}
     rows = {}
-    for name in sorted(cards, key=str.lower):
-        card = cards[name].data
-        seen = edit_costs(card)
-        layout = [row["value"] for row in seen.values() if row["kind"] == "changes its layout"]
+    for name, card in sorted({first.name: first, **others}.items(), key=lambda item: item[0].lower()):
+        seen, row = card.edit_costs(), named[name]
+        layout = [edit["value"] for edit in seen.values() if edit["kind"] == "changes its layout"]
         rows[name] = {
-            "tuned on RadPref": card["metric"]["tuned_on_radpref"],
-            "τ_b by grade": _interval(by_measure["by_grade"][name]),
-            "choices": f"{by_measure['choices'][name]['value']:.0%}",
-            "facts, τ_b": _interval(facts[name]),
+            "tuned on RadPref": card.data["metric"]["tuned_on_radpref"],
+            "τ_b by grade": row["τ_b"],
+            "choices": row["choices"].partition(" ")[0],
+            "facts, τ_b": row["facts"],
             "lost “no”": _share(seen["a “no” lost"]["value"]),
             "other words": _share(seen["in other words"]["value"]),
             "other layout, at most": _share(None if None in layout else max(layout)),
@@ -155,19 +151,15 @@ def one_page(first: Card, others: Mapping[str, Card]) -> pd.DataFrame:
 
 
 def fates(cards: Mapping[str, Card]) -> pd.DataFrame:
-    """What becomes of the metric that is built to win."""
+    """Return what becomes of the metric that is built to win."""
     rows = {}
     for half, card in cards.items():
-        row = own(card.data, card.data["radpref"]["by_grade"])
-        rows[f"RadPref, {'the half that it knows' if half == 'development' else 'the other half'}"] = row
-    content = cards["report"].data
-    rows["MTS-Dialog, F1 of facts"] = own(content, content["mts_dialog"]["rates"]["f1"])
-    table = pd.DataFrame.from_dict(rows, orient="index")
-    return table[["value", "low", "high", "n"]]
-
-
-def _interval(row: Mapping[str, Any]) -> str:
-    return with_interval(row["value"], row["low"], row["high"], ".2f")
+        key = f"RadPref, {'the half that it knows' if half == 'development' else 'the other half'}"
+        rows[key] = {**card.row(card.name), "n": card.data["radpref"]["candidates"]}
+    card = cards["report"]
+    own = next(row for row in card.data["mts_dialog"]["f1"] if row["metric"] == card.name)
+    table = pd.DataFrame.from_dict({**rows, "MTS-Dialog, F1 of facts": own}, orient="index")
+    return table[["value", "value_low", "value_high", "n"]].set_axis(["value", "low", "high", "n"], axis=1)
 
 
 def _share(value: float | None) -> str:
@@ -176,11 +168,9 @@ def _share(value: float | None) -> str:
 
 def forest(card: Card) -> Figure:
     """Differences in τ_b to each stored metric, and the zone in which they are not detected."""
-    rows = [row for row in card.data["radpref"]["by_grade"] if "difference" in row]
-    rows.sort(key=lambda row: -row["difference"])
+    frame = pd.DataFrame(card.rivals()).set_index("metric").sort_values("difference", ascending=False)
     figure, axes = plots.panels(1, 1, 4.0)
-    frame = pd.DataFrame(rows).set_index("metric")
-    apart, zone = frame.filter(like="difference"), frame["detectable"]
+    apart, zone = frame.filter(regex="^difference"), frame["detectable"]
     axes.barh(range(len(frame)), 2 * zone, left=-zone, height=0.8, color="#dddddd")
     axes.axvline(0, color=plots.PALETTE[6], linewidth=1)
     named = {"difference": "value", "difference_low": "low", "difference_high": "high"}

@@ -6,7 +6,7 @@ that is declared beforehand is the difference in τ_b with the mean grade to eve
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from itertools import combinations
 from typing import Any, Literal
 
@@ -32,7 +32,7 @@ RATES = {"f1": 1, "precision": 1, "recall": 1, "hallucination": -1, "omission": 
 """Rates of MTS-Dialog, and the sign that makes more of them better."""
 PERMUTED, MORE = 2_000, 50_000
 """Permutations of the scores for what chance would reach; resamples for a p value near the level."""
-_NEAR = (LEVEL / 3, 3 * LEVEL)
+_NEAR = (LEVEL / 5, 5 * LEVEL)
 _READERS = {"ner_model": "our NER model", "graph_model": "our graph model"}
 
 
@@ -106,13 +106,9 @@ def on_radpref(
     rows = {one: {"metric": one, **_interval(part)} for one, part in _by_metric(whole.intervals()).items()}
     errors = {pair: float(np.nanstd(gap)) for pair, gap in _gaps(whole).items()}
     if tests and len(np.unique(cases)) >= LEAST_CASES:
-        tested = whole.compare(name).set_index("rival")
-        near = tested.index[tested["p_holm"].between(*_NEAR)]
-        if len(near) and resamples < MORE:
-            kept = {one: scores[one] for one in (name, *near)}
-            again = drawn(kept, wanted, MORE, "grade, again").compare(name).set_index("rival")
-            tested.loc[near, "p"] = again["p"]
-            tested["p_holm"] = holm(tested["p"])
+        tested = compared(
+            whole, name, lambda names: drawn({one: scores[one] for one in names}, wanted, MORE, "again")
+        )
         for rival, test in tested.iterrows():
             found = _interval(test, "difference", value="difference")
             detectable = _detectable(errors[frozenset((name, str(rival)))])
@@ -148,6 +144,17 @@ def on_radpref(
         "null_band": _null_band(scores[name], wanted, sets, rng("null band")),
         "rows": list(rows.values()),
     }
+
+
+def compared(drawn: Resampled, name: str, redraw: Callable[[Sequence[str]], Resampled]) -> pd.DataFrame:
+    """Return :meth:`Resampled.compare` by rival, with p values near the level from more draws of these
+    metrics."""
+    tested = drawn.compare(name).set_index("rival")
+    near = [str(rival) for rival in tested.index[tested["p_holm"].between(*_NEAR)]]
+    if near:
+        tested.loc[near, "p"] = redraw([name, *near]).compare(name).set_index("rival")["p"]
+        tested["p_holm"] = holm(tested["p"])
+    return tested
 
 
 def _by_metric(table: pd.DataFrame) -> dict[str, pd.Series]:

@@ -121,9 +121,10 @@ class Card:
             if best["p_holm"] < LEVEL:
                 side = "better" if best["difference"] > 0 else "worse"
                 verdict = f"agrees {side} with radiologists than {best['metric']}"
+            gap, p = _cell(best, "difference", "+.2f"), f"{best['p_holm']:.2g}"
             texts = [
                 f"“{self.name}” {verdict}, the best of {len(rivals)} stored metrics (difference in τ_b "
-                f"{_cell(best, 'difference', '+.2f')}, p = {best['p_holm']:.2g} after Holm’s correction; {of}).",
+                f"{gap}, p = {p} after Holm’s correction; {of}).",
                 reached,
                 self._on_rivals(rivals),
                 f"A difference below about {radpref['detectable']:.2f} is missed more than once in five.",
@@ -170,8 +171,8 @@ class Card:
         """Return the agreement of every metric with people, this one first, as texts; without RadPref the
         costs of edits."""
         if self.data["radpref"] is None:
-            rows = self.edit_costs().values()
-            return pd.DataFrame([{"edit": row["edit"], "cost": cost_in_words(row)} for row in rows])
+            edits = self.edit_costs().items()
+            return pd.DataFrame([{"edit": edit, "cost": cost_in_words(cost)} for edit, cost in edits])
         facts = self._facts()
         order = sorted(
             self.data["radpref"]["rows"],
@@ -308,8 +309,8 @@ def metric_card(
         check_choice(value, choices, where, MetricError)
     own, note = (metric.name if isinstance(metric, Metric) else metric if isinstance(metric, str) else ""), ""
     if isinstance(metric, str):
-        chosen = choose(metric)
-        metric, note = chosen.metrics[metric], chosen.stand_ins.get(metric, "")
+        chosen = choose(own)
+        metric, note = chosen.metrics[own], chosen.stand_ins.get(own, "")
     if isinstance(metric, Metric):
         higher_is_better, value_range, tuned = metric.higher_is_better, metric.bounds(), "no"
     titles = [by_name.get(one).title or one for one in by_name.names()]
@@ -327,7 +328,7 @@ def metric_card(
         held |= {one: recording.table[own].to_numpy(np.float64) for one, recording in kept.items()}
     for one, values in held.items():
         if one not in sets or values.shape != (len(sets[one].table),) or not np.isfinite(values).any():
-            raise MetricError(f"not a score for each pair of {one}", "known", f"Sets: {joined(sets)}.")
+            raise MetricError(f"not a score for each pair of {one}", "known", f"Sets: {joined([*sets])}.")
     wanted = [one for one in sets if one not in held]
     frame = pairs.build(root, quick=quick, systems=systems, rated=wanted)
     progress(0, 0.0)
@@ -339,10 +340,12 @@ def metric_card(
     not_tried = {"the models that the metric was published with": note} if note else {}
     content: dict[str, Any] = dict.fromkeys((*pairs.RATED, "systems"))
     for one, recording in sets.items():
-        part = _on_people(recording, sign * held[one], name, own, settings) if one in held else None
-        content[one] = part if isinstance(part, dict) else None
-        if content[one] is None:
-            not_tried[f"agreement on {one}"] = part or "its texts are in no data root"
+        why = "its texts are in no data root"
+        part = _on_people(recording, sign * held[one], name, own, settings) if one in held else why
+        if isinstance(part, str):
+            not_tried[f"agreement on {one}"] = part
+        else:
+            content[one] = part
     oriented = filled(frame, sign * scored.values)
     if (frame["part"] == "systems").any():
         content["systems"] = on_systems(frame, oriented, sign=sign, seed=seed)

@@ -9,13 +9,11 @@ import numpy as np
 import pytest
 
 from notebooks.across import metric_cards
-from notebooks.across.metric_cards import FIVE_LINES, SETS, Nearest, five_lines
+from notebooks.across.metric_cards import SETS, Nearest, five_lines, stored_five_lines
 from radeval_lib import metrics, study
 from radeval_lib.data import recorded
 from radeval_lib.data.manifests import data_root
-from radeval_lib.metric_cards.people import in_half
-from radeval_lib.metric_cards.score_files import known_rows
-from radeval_lib.metric_cards.scoring import MetricScorer
+from radeval_lib.metric_cards.agreement import in_half
 from radeval_lib.study import recordings
 
 
@@ -34,7 +32,7 @@ def test_a_denial_is_one_word() -> None:
 
 
 def test_what_is_recorded_of_the_five_lines_is_what_they_give() -> None:
-    known = known_rows(FIVE_LINES, SETS)
+    known = stored_five_lines()
     for name, values in known.items():
         assert len(values) == len(recorded.load(name).table)
     root = data_root(os.environ.get("RADEVAL_DATA_ROOT"))
@@ -81,8 +79,7 @@ def test_one_page_has_every_metric_in_alphabetical_order(run: study.Run) -> None
     table = metric_cards.one_page(card, others)
     assert list(table.index) == ["BLEU", "five lines"]
     assert table.loc["BLEU", "tuned on RadPref"] == "no"
-    assert others["BLEU"].data["looks"] == []
     assert others["BLEU"].data["radpref"] is None
-    assert isinstance(MetricScorer(metrics.create("bleu")).about["version"], str)
+    assert others["BLEU"].data["metric"]["signature"] == str(metrics.create("bleu").signature())
     figure = metric_cards.forest(card)
     assert len(figure.axes[0].get_yticklabels()) == 11
