@@ -201,7 +201,7 @@ def exhibit_html(result: Result, *, folded: bool = False) -> str:
     in_cells = discrepancies_in_cells(result) if by_cells else set()
     noted = [discrepancy for discrepancy in _failing(result) if discrepancy in in_cells]
     letters = dict(zip(noted, ascii_lowercase, strict=False))
-    cells = cell_by_cell(result, letters) if by_cells else ""
+    cells = cell_by_cell(result, letters, opened=folded) if by_cells else ""
     body = f"{escape(verdict_sentence(result))}{_differences(result, letters)}{cells}"
     place = f'class="verdict-box {css_class(result.outcome)}" id="{place_of(result)}"'
     if folded:

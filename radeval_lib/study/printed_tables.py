@@ -98,7 +98,7 @@ def _row(check: Check) -> tuple[str, float | None, float | None, str, str]:
     return check.computed, check.low, check.high, check.outcome, check.discrepancy
 
 
-def cell_by_cell(result: Result, letters: Mapping[str, str]) -> str:
+def cell_by_cell(result: Result, letters: Mapping[str, str], *, opened: bool = False) -> str:
     """The exhibit's table as the paper lays it out, printed and recomputed in one display, as HTML.
 
     Rows of which no cell is legible are named below the table instead.
@@ -107,6 +107,7 @@ def cell_by_cell(result: Result, letters: Mapping[str, str]) -> str:
     ----------
     letters : by a discrepancy's name, the letter that its explanation has on the page; of cells that fail
         for no known discrepancy that of the empty name.
+    opened : whether the table stands open however long it is, as within a fold.
     """
     cells = compared_cells(result)
     explanations = {name: discrepancy.explanation for name, discrepancy in result.discrepancies.items()}
@@ -126,7 +127,7 @@ def cell_by_cell(result: Result, letters: Mapping[str, str]) -> str:
     entry = exhibit(result.exhibit)
     caption = f"{entry.label} {origin_of(result.exhibit)}: {unit_of(result.exhibit)}"
     # Below a line with its caption, where it is long, or nothing in it is compared.
-    folded = len(cells) > MOST_OPEN or not cells["outcome"].any()
+    folded = not opened and (len(cells) > MOST_OPEN or not cells["outcome"].any())
     table = table_html(laid_out, "" if folded else caption, raw=tuple(laid_out.columns), label=caption)
     table = table.replace('class="dataframe radeval"', 'class="dataframe radeval cell-by-cell"', 1)
     body = f'{table}<p class="muted">{_legend(cells)}{_not_legible(lost)}</p>'
