@@ -48,6 +48,24 @@ def divide(agreement: Mapping[str, float]) -> float:
     return min(agreement[name] for name in DERIVED) - max(agreement[name] for name in RAW)
 
 
+def like_systems(
+    rng: np.random.Generator, spread: float, repeats: int, overlaps: Mapping[str, Sequence[float]]
+) -> pd.DataFrame:
+    """Return the divide in each repetition for sets of systems, by the shares that these copy.
+
+    Returns
+    -------
+    DataFrame
+        Index the sets' names; ``mean`` divide and the share of repetitions where it is ``positive``.
+    """
+    rows = {}
+    for name, shares in overlaps.items():
+        texts = [draw_descriptions(rng, REPORTS, shares) for _ in range(repeats)]
+        divides = [divide(count_alphas(count_facts(rng, drawn, three_raters(spread)))) for drawn in texts]
+        rows[name] = {"mean": np.mean(divides), "positive": np.mean(np.array(divides) > 0)}
+    return pd.DataFrame.from_dict(rows, orient="index")
+
+
 def simulated_agreement(
     rng: np.random.Generator, spreads: Sequence[float], repeats: int, kinds: Mapping[str, str]
 ) -> pd.DataFrame:
