@@ -21,7 +21,7 @@ class Item:
     """One finding of a report.
 
     ``means`` are the diagnoses that it is read as, ``names`` what the report calls it; the span is that of
-    its first mention. ``count``, ``ages`` and ``greater`` are those of a finding.
+    its first mention. ``count``, ``ages``, ``greater``, ``grade`` and ``volume_ml`` are those of a finding.
     """
 
     observation: str
@@ -39,6 +39,8 @@ class Item:
     count: int | None = None
     ages: frozenset[str] = frozenset()
     greater: str | None = None
+    grade: str = ""
+    volume_ml: float | None = None
 
     @property
     def side(self) -> str | None:
@@ -143,6 +145,8 @@ def _item(finding: Finding, reading: Reading) -> Item:
         finding.count,
         finding.ages | _AGES.get(finding.observation, frozenset()),
         finding.greater,
+        finding.grade,
+        finding.volume_ml,
     )
 
 
@@ -182,6 +186,8 @@ def _add(items: list[Item], new: Item) -> None:
             old.count = new.count if old.count is None else old.count
             old.ages |= new.ages
             old.greater = old.greater or new.greater
+            old.grade = old.grade or new.grade
+            old.volume_ml = old.volume_ml or new.volume_ml
             old.means |= new.means
             old.names |= new.names
             return

@@ -255,10 +255,13 @@ class _Weigher:
         if _count_differs(one, other):
             says = f"{_in_words(other)} instead of {_in_words(one)} {name(one.observation)}"
             errors.append(self._error("d", one, True, factor("severity"), says, "another number", link))
-        if {one.ages, other.ages} == {frozenset(["acute"]), frozenset(["old"])}:
+        if one.ages and other.ages and not one.ages & other.ages:
             says = f"{', '.join(other.ages)} instead of {', '.join(one.ages)} {name(one.observation)}"
-            rule = "acute instead of old, or old instead of acute"
+            rule = "of another age"
             errors.append(self._error("d", one, True, factor("severity"), says, rule, link))
+        if one.grade and other.grade and one.grade != other.grade:
+            says = f"{name(one.observation)} of grade {other.grade} instead of {one.grade}"
+            errors.append(self._error("d", one, True, factor("severity"), says, "another grade", link))
         if (far := _degree_error(one, other)) is not None:
             says = f"{degree(other)} instead of {degree(one)} {name(one.observation)}"
             rule = "a degree or size that is clearly other" if far else "a neighbouring degree or size"
@@ -310,6 +313,8 @@ def _degree_error(one: Item, other: Item) -> bool | None:
     """Whether the degree is significantly wrong; None where it is right or one of the two says none."""
     if one.severity is not None and other.severity is not None and one.severity != other.severity:
         return abs(one.severity - other.severity) >= 2
+    if one.volume_ml and other.volume_ml and one.volume_ml != other.volume_ml:
+        return max(one.volume_ml, other.volume_ml) >= SIZE_RATIO * min(one.volume_ml, other.volume_ml)
     if one.size_mm and other.size_mm and one.observation not in vocabulary().devices:
         pairs = [(max(one.size_mm), max(other.size_mm))]
         if len(one.size_mm) == len(other.size_mm):
@@ -371,6 +376,8 @@ def where(places: Iterable[str], side: str | None) -> str:
 
 def degree(item: Item) -> str:
     """Severity or size in words; empty where neither is said."""
+    if item.volume_ml:
+        return f"{item.volume_ml:g} ml"
     if item.size_mm:
         return " x ".join(f"{size:g}" for size in item.size_mm) + " mm"
     if item.severity is None:

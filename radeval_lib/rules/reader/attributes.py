@@ -7,7 +7,7 @@ from typing import Any
 
 from radeval_lib.rules.reader.marked_sentence import MarkedSentence
 from radeval_lib.rules.reader.phrases import NUMERALS, PhraseMatch
-from radeval_lib.rules.reader.places import JOINTS, both_sides, greater_side
+from radeval_lib.rules.reader.places import JOINTS, OTHER_SIDE, both_sides, greater_side
 from radeval_lib.rules.reader.records import SEVERAL, WHOLE, Mention, Spot
 from radeval_lib.rules.reader.scope import BE
 
@@ -27,7 +27,6 @@ _LISTING = frozenset(
      "moderate", "large", "minimal", "trace", "compressive", "passive", "mildly"]
 )  # fmt: skip
 _JOINING = frozenset([",", "and", "/", "adjacent", "associated", "overlying"])  # and of these one must
-_OTHER_SIDE = {"left": "right", "right": "left"}
 SEPARATORS = {",": 3, "and": 4, "or": 4, "/": 2, "with": 4, "nor": 4, "without": 6, ":": 2, "(": 2, ")": 2}
 """How much further a modifier and a finding are apart for a word between them, beside 1 for any word."""
 _MOST = 20  # a greater number counts no findings
@@ -74,6 +73,7 @@ def attach(sentence: MarkedSentence, mentions: list[Mention]) -> None:
     _attach_sizes(sentence, mentions)
     _attach_ages(sentence, mentions)
     _attach_counts(sentence, mentions)
+    _attach_grades(sentence, mentions)
 
 
 def _attach_places(sentence: MarkedSentence, mentions: list[Mention]) -> None:
@@ -106,12 +106,13 @@ def _attach_places(sentence: MarkedSentence, mentions: list[Mention]) -> None:
 def _attach_sides(sentence: MarkedSentence, mentions: list[Mention]) -> None:
     """Sides that are said apart from a place."""
     for side in sentence.now(sentence.sides):
-        if one := nearest(sentence, mentions, side, 2, 0):
+        one = nearest(sentence, mentions, side, 2, 0)
+        if one is not None and not _of_clear_side(sentence, side, one):
             one.sides.append(side.value)
             if side in sentence.compared:
                 one.greater = greater_side(sentence.words, side)
             places = {spot.location.side for spots in one.spots for spot in spots}
-            if side.value in _OTHER_SIDE and _OTHER_SIDE[side.value] in places:
+            if side.value in OTHER_SIDE and OTHER_SIDE[side.value] in places:
                 continue  # it says where something else is
             alone = not any(spot.first < side.end and side.first < spot.end for spot in sentence.spots)
             if (
@@ -122,6 +123,13 @@ def _attach_sides(sentence: MarkedSentence, mentions: list[Mention]) -> None:
                 # "At the left base greater than the right"
                 one.spots = [[both_sides(spot) for spot in spots] for spots in one.spots]
             sentence.use(side.first, side.end)
+
+
+def _of_clear_side(sentence: MarkedSentence, side: PhraseMatch[str], finding: Mention) -> bool:
+    """Whether a side is called clear: the right one in "right clear, left effusion"."""
+    between = range(side.end, finding.first)
+    states = [one.first for one in sentence.states if one.value == "normal" and one.first in between]
+    return bool(states) and any(sentence.words[at].word == "," for at in range(states[0], finding.first))
 
 
 def _attach_degrees(sentence: MarkedSentence, mentions: list[Mention]) -> None:
@@ -186,6 +194,10 @@ def _attach_sizes(sentence: MarkedSentence, mentions: list[Mention]) -> None:
                 one.distance_mm = size.value[0]
             else:
                 one.size_mm += size.value
+    for volume in sentence.now(sentence.volumes):
+        if one := nearest(sentence, mentions, volume, 0, 0):
+            one.volume_ml = max(volume.value)
+            sentence.use(volume.first, volume.end)
     for size in sentence.sizes:
         if sentence.past[size.first] and (one := nearest(sentence, mentions, size, 0, 0)) and one.size_mm:
             before, after = max(size.value), max(one.size_mm)
@@ -202,13 +214,25 @@ def _attach_ages(sentence: MarkedSentence, mentions: list[Mention]) -> None:
             sentence.use(age.first, age.end)
 
 
+def _attach_grades(sentence: MarkedSentence, mentions: list[Mention]) -> None:
+    """Grades, stages and categories: "grade II anterolisthesis", "Lung-RADS category 4B"."""
+    for grade in sentence.grades:
+        before = next((one for one in mentions if one.end == grade.first), None)
+        if one := before or nearest(sentence, mentions, grade, 2, 0):
+            one.grade = grade.value
+            sentence.use(grade.first, grade.end)
+
+
 def _attach_counts(sentence: MarkedSentence, mentions: list[Mention]) -> None:
     """Say of findings how many there are: "two right upper lobe nodules", "multiple nodules"."""
-    measured = {at for size in sentence.sizes for at in range(size.first, size.end)}
+    if not any(token.word in _COUNTS or token.word.isdecimal() for token in sentence.words):
+        return
+    graded = {at for grade in sentence.grades for at in range(grade.first, grade.end)}
+    measured = {at for size in (*sentence.sizes, *sentence.volumes) for at in range(size.first, size.end)}
     for at, token in enumerate(sentence.words):
         word = token.word
         count = int(word) if word.isdecimal() and int(word) <= _MOST else _COUNTS.get(word)
-        if count is None or at in measured or sentence.past[at]:
+        if count is None or at in measured or at in graded or sentence.past[at]:
             continue
         one = next((one for one in mentions if at < one.first <= at + 5), None)
         if one is not None and not sentence.between(at + 1, one.first) & _NO_ADJECTIVES:

@@ -265,8 +265,8 @@ def of_before(words: Sequence[Token], sizes: Sequence[PhraseMatch[tuple[float, .
     """By word, whether it says how something was: "previously 8 mm", "(prior 3 cm)", "from 6 mm to 11 mm"."""
     marked = [False] * len(words)
     dated = [(size.first, end) for size in sizes if (end := _end_of_date(words, size.end))]
-    if len(dated) < len(sizes):
-        for first, end in dated:
+    if len(sizes) > 1:  # if all are dated, the last one is how it is now
+        for first, end in dated[: len(sizes) - 1]:
             marked[first:end] = [True] * (end - first)
     starts = {size.first: size.end for size in sizes}
     for at, token in enumerate(words):

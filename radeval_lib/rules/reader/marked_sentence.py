@@ -8,8 +8,15 @@ from itertools import zip_longest
 from typing import Any, TypeVar
 
 from radeval_lib.rules.reader.changes import CHANGE_NOUNS, MORE, denied_changes, of_before
-from radeval_lib.rules.reader.phrases import PhraseMatch, sizes
-from radeval_lib.rules.reader.places import ZONES, denied_places, places, side_comparisons
+from radeval_lib.rules.reader.phrases import VOLUMES, PhraseMatch, grades, sizes
+from radeval_lib.rules.reader.places import (
+    OTHER_SIDE,
+    ZONES,
+    both_sides,
+    denied_places,
+    places,
+    side_comparisons,
+)
 from radeval_lib.rules.reader.records import HOME, IGNORED, WHOLE, Mention, Presence, Sense, Spot, Subject
 from radeval_lib.rules.reader.scope import PROBABLE, ScopeWords, WordFlags, scope
 from radeval_lib.rules.reader.vocabulary import Vocabulary
@@ -55,14 +62,23 @@ class MarkedSentence:
     subjects : structures, with the normal statements that each may be the subject of.
     sides : words of sides, with left, right or bilateral.
     sizes : measurements in millimetres.
-    ages : words for acute or old.
+    volumes : volumes in millilitres.
+    grades : grades, stages and categories.
+    ages : words for acute, subacute or old.
     past : for each word, whether it says how something was before; length n.
     scope : the reach of negations and hedges.
     """
 
-    def __init__(self, statement: str, known: Vocabulary) -> None:
+    def __init__(self, statement: str, known: Vocabulary, side: str = "") -> None:
+        """Mark a statement; ``side`` is the one that the statements before it spoke of last."""
         self.known = known
         self.words = tokens(statement)
+        for at, token in enumerate(self.words):
+            if token.word in OTHER_SIDE:
+                side = token.word
+            elif side and token.word in ("ipsilateral", "contralateral"):
+                meant = side if token.word == "ipsilateral" else OTHER_SIDE[side]
+                self.words[at] = token._replace(word=meant)
         self.misspelt: list[tuple[int, int, str]] = []
         for at, token in enumerate(self.words):
             if (meant := known.spelling.meant(token.word)) is not None:
@@ -100,8 +116,11 @@ class MarkedSentence:
             for one, after in zip_longest(subjects, subjects[1:])
             if not (after is not None and one.end == after.first and self._of_vessels(one, after))
         ]
+        self.spots = [self._of_compared(one) for one in self.spots]
         self.sides = known.sides.find(text, _marks(size, self.spots, compared)) + compared
         self.sizes = list(sizes(self.words))
+        self.volumes = list(sizes(self.words, VOLUMES))
+        self.grades = list(grades(self.words))
         self.ages = known.ages.find(text)
         self.past = of_before(self.words, self.sizes)
         asides = list(denied_places(self.words, [*self.spots, *self.sides], named))
@@ -152,6 +171,11 @@ class MarkedSentence:
             and spot.value[0].location.place != "jugular_vein"
             for name in self.named
         )
+
+    def _of_compared(self, spot: PhraseMatch[list[Spot]]) -> PhraseMatch[list[Spot]]:
+        """The place of "right more than left basilar" is on both sides."""
+        within = any(one.first <= spot.first < one.end and one.value == "bilateral" for one in self.compared)
+        return spot._replace(value=[both_sides(one) for one in spot.value]) if within else spot
 
     def _of_one(self, spot: Spot, found: PhraseMatch[list[Spot]], statement: str) -> Spot:
         """The place of a single word: "at the lung base" is on one side, unlike "bases"."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Generic, NamedTuple, TypeVar
 
 from radeval_lib.rules.report_text import Token, tokens
@@ -83,25 +83,32 @@ _SIZE = re.compile(r"\d+(?:\.\d+)?")
 _UNITS = {
     "mm": 1.0, "millimeter": 1.0, "millimetre": 1.0, "cm": 10.0, "centimeter": 10.0, "centimetre": 10.0
 }  # fmt: skip
-_WITHIN = frozenset(["x", "by", *_UNITS])  # what may stand between the numbers of a measurement
+VOLUMES = {
+    "ml": 1.0, "cc": 1.0, "milliliter": 1.0, "millilitre": 1.0, "l": 1000.0, "liter": 1000.0, "litre": 1000.0
+}  # fmt: skip
+"""Units of volume, in millilitres."""
+_WITHIN = frozenset(["x", "by", *_UNITS, *VOLUMES])  # what may stand between the numbers of a measurement
 _NUMBER_WORDS = "one two three four five six seven eight nine ten eleven twelve"
 NUMERALS = {word: number for number, word in enumerate(_NUMBER_WORDS.split(), 1)}
 
 
-def sizes(words: Sequence[Token]) -> list[PhraseMatch[tuple[float, ...]]]:
+def sizes(
+    words: Sequence[Token], units: Mapping[str, float] = _UNITS
+) -> list[PhraseMatch[tuple[float, ...]]]:
     """Return measurements in millimetres: "8 mm", "2.3 x 1.8 cm", "8 mm by 1.2 cm", "two centimeters".
 
-    A number without a unit has that of the next one; those of a list ("4 and 6 mm") are measurements each.
+    With :data:`VOLUMES` as ``units`` these are volumes. A number without a unit has that of the next one;
+    those of a list ("4 and 6 mm") are measurements each.
     """
     found: list[PhraseMatch[tuple[float, ...]]] = []
     for at, token in enumerate(words):
-        if token.word not in _UNITS:
+        if token.word not in units:
             continue
-        numbers, unit, place = [], _UNITS[token.word], at - 1
+        numbers, unit, place = [], units[token.word], at - 1
         while place >= 0:
             word = words[place].word
             if word in _WITHIN:
-                unit = _UNITS.get(word, unit)
+                unit = units.get(word, unit)
             elif _SIZE.fullmatch(word):
                 numbers.append(float(word) * unit)
             elif (word in NUMERALS or word == "half") and words[place + 1].word in _WITHIN and not numbers:
@@ -114,7 +121,7 @@ def sizes(words: Sequence[Token]) -> list[PhraseMatch[tuple[float, ...]]]:
         if numbers:
             while found and found[-1].first > place:
                 found.pop()
-            found += _sharing_unit(words, place + 1, _UNITS[token.word])
+            found += _sharing_unit(words, place + 1, units[token.word])
             found.append(PhraseMatch(place + 1, at + 1, tuple(reversed(numbers))))
     return found
 
@@ -135,6 +142,37 @@ def _sharing_unit(words: Sequence[Token], first: int, unit: float) -> list[Phras
         shared.insert(0, PhraseMatch(at, at + 1, (float(number) * unit,)))
         first = at
     return shared
+
+
+# Grades, stages and categories: "grade II", "category 4B", "T2aN1M0".
+
+
+_GRADED = frozenset(["grade", "stage", "category", "class", "type", "score", "rad", "bosniak"])
+_GRADE = re.compile(r"(?:(\d{1,2})|(iv|i{1,3}|vi{0,3}))([a-fx]?)")
+_ROMAN = {
+    numeral: str(number) for number, numeral in enumerate(["i", "ii", "iii", "iv", "v", "vi", "vii"], 1)
+}
+_TNM = re.compile(r"[cpyr]{0,2}(t[0-4xi][a-d]?)(n[0-3x][a-c]?)?(m[01x][a-c]?)?")
+_NODES = re.compile(r"(n[0-3x][a-c]?)(m[01x][a-c]?)?")
+_METASTASES = re.compile(r"m[01x][a-c]?")
+
+
+def grades(words: Sequence[Token]) -> Iterator[PhraseMatch[str]]:
+    """Yield grades behind their names, Roman numerals as digits; of a tumor's the parts in one."""
+    for at, token in enumerate(words):
+        if token.word.isalpha() and token.word not in _GRADED:
+            continue
+        after = words[at + 1].word if at + 1 < len(words) else ""
+        if token.word in _GRADED and (match := _GRADE.fullmatch(after)):
+            first = at if token.word not in ("rad", "bosniak") else at + 1
+            yield PhraseMatch(first, at + 2, (match[1] or _ROMAN.get(match[2], match[2])) + match[3])
+        elif (match := _TNM.fullmatch(token.word)) and (match[2] or _NODES.fullmatch(after)):
+            end = at + 1
+            if not match[2]:
+                end += 1
+            if end < len(words) and not match[3] and _METASTASES.fullmatch(words[end].word):
+                end += 1
+            yield PhraseMatch(at, end, "".join(word.word for word in words[at:end]).lstrip("cpyr"))
 
 
 # Misspelt names: a long word one letter off a word of the vocabulary, and no word itself.

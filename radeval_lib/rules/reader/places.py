@@ -65,7 +65,7 @@ def _with_other_side(spot: PhraseMatch[list[Spot]], words: Sequence[Token]) -> P
 
 _SIDES = frozenset(["left", "right"])
 _TO_SIDES = (["to", "left"], ["to", "right"])
-_OTHER_SIDE = {"left": "right", "right": "left"}
+OTHER_SIDE = {"left": "right", "right": "left"}
 _FEWER = frozenset(["<", "smaller", "less", "better"])
 _TOWARD = frozenset(["on", "at", "in", "the", "to", "toward", "than"])
 _SHIFTS = frozenset(["shift", "shifted", "deviation", "deviated", "displaced", "displacement", "shifting"])
@@ -96,7 +96,7 @@ def greater_side(words: Sequence[Token], compared: PhraseMatch[str]) -> str | No
     side = next((word for word in said if word in _SIDES), None)
     if compared.value != "bilateral" or side is None:
         return None
-    return _OTHER_SIDE[side] if _FEWER.intersection(said) else side
+    return OTHER_SIDE[side] if _FEWER.intersection(said) else side
 
 
 def _larger_on(words: Sequence[Token], at: int) -> int:

@@ -27,7 +27,7 @@ from radeval_lib.rules.reader.records import (
     Spot,
     Subject,
 )
-from radeval_lib.rules.reader.sentence import parse
+from radeval_lib.rules.reader.sentence import Parsed, parse
 from radeval_lib.rules.reader.vocabulary import vocabulary
 from radeval_lib.rules.report_text import Section, Statement, findings, sections
 from radeval_lib.rules.report_text.words import Span
@@ -36,9 +36,12 @@ _PLAIN = frozenset(["normal", "unremarkable", "clear", "intact", "within normal 
 _BEFORE = frozenset(["no", "of", "for", "any", "without", "or", "nor", "and", "/", ","])
 _KINDS = frozenset(["acute", "active", "discrete", "displaced", "focal", "large", "overt", "suspicious"])
 _POSITIONS = frozenset(["malposition", "good_position"])
+_RELATED = re.compile(r"ipsilateral|contralateral", re.IGNORECASE)
+_SIDES = re.compile(r"\b(?:left|right)\b")
 _FITS = 1000.0  # what a fitting place counts for, against the share of a region
 
 
+@lru_cache(maxsize=8192)
 def read(text: str) -> Reading:
     """The findings and normal statements of a report, in its order.
 
@@ -60,12 +63,24 @@ def why_unread(text: str) -> str:
     return unreadable(" ".join(one.text for one in findings(text)))
 
 
+@lru_cache(maxsize=8192)
+def parsed(text: str) -> list[tuple[Statement, Parsed]]:
+    """Return the statements of a report as read; a list that is shared and must not be changed."""
+    result, side = [], ""
+    related = _RELATED.search(text)
+    for statement in findings(text):
+        result.append((statement, parse(statement.text, side)))
+        if related and (said := _SIDES.findall(statement.text.lower())):
+            side = said[-1]
+    return result
+
+
 class _Report:
     """A report's sentences as read, and how many of its words vote for each region."""
 
     def __init__(self, text: str) -> None:
         self.text, self.known = text, vocabulary()
-        self.parsed = [] if why_unread(text) else [(one, parse(one.text)) for one in findings(text)]
+        self.parsed = [] if why_unread(text) else parsed(text)
         self.regions = Counter({HOME: 3})
         # A sentence that is said twice votes once, so that it reads the same.
         for one in {" ".join(said.text.lower().split()): one for said, one in self.parsed}.values():
@@ -85,6 +100,7 @@ class _Report:
         names."""
         findings: list[Finding] = []
         normals: list[NormalStatement] = []
+        strays = []
         for said, sentence in self.parsed:
             chosen = [(one, self._sense(one)) for one in sentence.mentions]
             kept = [
@@ -92,6 +108,7 @@ class _Report:
                 for number, (one, sense) in enumerate(chosen)
                 if not self._stray(one, sense) and not self._absorbed(one, chosen, said)
             ]
+            strays += [said.span(one.start, one.stop) for one, sense in chosen if self._stray(one, sense)]
             places = {number: len(findings) + place for place, number in enumerate(kept)}
             for number in kept:
                 one, sense = chosen[number]
@@ -102,7 +119,7 @@ class _Report:
                 for one in sentence.normals
                 if any(subject.region for subject in one.subjects)
             ]
-        return Reading(tuple(findings), tuple(normals))
+        return Reading(tuple(findings), tuple(normals), tuple(strays))
 
     def _stray(self, one: Mention, sense: Sense) -> bool:
         """Whether a single word would alone bring another region into a report of the chest ("foci")."""
@@ -206,6 +223,8 @@ class _Report:
             one.count,
             frozenset(one.ages),
             one.greater,
+            one.grade,
+            one.volume_ml,
         )
 
     def _normal(self, one: NormalMention, statement: Statement) -> NormalStatement:
@@ -315,23 +334,24 @@ def coverage(text: str) -> Coverage:
     every, unread, in_part = [], [], []
     why = why_unread(text)
     remarks = [f"not read: {why}"] if why else []
-    used = total = 0
-    for one in findings(text):
-        parsed = parse(one.text)
-        if not (number := parsed.used + len(parsed.unused)):
+    used, total, strays = 0, 0, read(text).strays
+    for one, sentence in parsed(text):
+        if not (number := sentence.used + len(sentence.unused)):
             continue
         span, total = (one.start, one.end), total + number
         every.append(span)
-        if why or not (parsed.mentions or parsed.normals):
+        lost = [stray for stray in strays if span[0] <= stray[0] < span[1]]
+        if why or not (len(sentence.mentions) > len(lost) or sentence.normals):
             unread.append(span)
             continue
-        used += parsed.used
-        if parsed.unused:
-            left = [(one.span(word.start, word.stop), word.kind) for word in parsed.unused]
+        used += max(sentence.used - len(lost), 0)
+        left = [(one.span(word.start, word.stop), word.kind) for word in sentence.unused]
+        left += [(stray, "word") for stray in lost]
+        if left:
             in_part.append(
                 ReadInPart(span, tuple(where for where, _ in left), tuple(kind for _, kind in left))
             )
-        for start, stop, meant in parsed.misspelt:
+        for start, stop, meant in sentence.misspelt:
             remarks.append(f'"{one.text[start:stop].lower()}" read as "{meant}"')
     share = used / total if total else None
     return Coverage(

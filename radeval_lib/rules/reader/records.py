@@ -44,6 +44,8 @@ class Finding:
     count : how many there are; :data:`SEVERAL` where no number is given, None where nothing is said.
     ages : "acute" and "old", as far as either is said.
     greater : of a finding on both sides, the side on which there is more.
+    grade : its grade, stage or category, "4b", Roman numerals as digits; empty where none is given.
+    volume_ml : its volume in millilitres.
     outright : whether it is denied by its bare name ("no effusion"), without place, severity, size or change,
         so that the denial is one of the finding altogether.
     distance_mm : the distance of a tip from the place that is named with it.
@@ -65,6 +67,8 @@ class Finding:
     count: int | None = None
     ages: frozenset[str] = frozenset()
     greater: str | None = None
+    grade: str = ""
+    volume_ml: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,10 +85,15 @@ class NormalStatement:
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """What a report says, in its order."""
+    """What a report says, in its order.
+
+    ``strays`` are the characters of names that are left out, since they alone would bring another region of
+    the body into the report.
+    """
 
     findings: tuple[Finding, ...]
     normals: tuple[NormalStatement, ...]
+    strays: tuple[tuple[int, int], ...] = ()
 
 
 # What words of a report may stand for: findings, structures and places, each of a region of the body.
@@ -147,7 +156,7 @@ class Mention:
     distance_mm : of a device's tip, its distance from a landmark in millimetres; 0 at the landmark.
     change : the kind of change, such as "increased"; None where none is said.
     sign_of : the mentions, by their number in the sentence, that it is read as a sign of.
-    count, ages, greater : as of a :class:`Finding`.
+    count, ages, greater, grade, volume_ml : as of a :class:`Finding`.
     before : the six words before it, at most.
     probable : whether an uncertain finding is called likely, or one of two, and not merely possible.
     """
@@ -170,6 +179,8 @@ class Mention:
     count: int | None = None
     ages: set[str] = field(default_factory=set)
     greater: str | None = None
+    grade: str = ""
+    volume_ml: float | None = None
 
 
 class NormalMention(NamedTuple):

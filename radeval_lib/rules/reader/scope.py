@@ -38,8 +38,9 @@ _SEEN = SEEN | word_set(
     discernible recognizable detectable depicted revealed established made perceived
     """
 )
+_NOT = frozenset(["not", "cannot", "nowhere", "never"])
 _BEFORE_SEEN = word_set(
-    "be been being well clearly definitely definitively readily convincingly reliably positively any so yet"
+    "to be been being able well clearly definitely definitively readily convincingly reliably any so yet"
 )
 # "Unlikely" and "not favored" deny what they are said of, and nothing before a comma.
 _LIKELIHOOD = word_set("likely unlikely doubtful favored favoured felt thought believed considered")
@@ -194,11 +195,13 @@ def _with_not_seen(
     words: Sequence[Token], after: list[PhraseMatch[str]], cues: Sequence[PhraseMatch[str]]
 ) -> list[PhraseMatch[str]]:
     """Add to the cues that reach back every "could not be demonstrated", in whatever words it is said."""
+    if not any(token.word in _NOT for token in words):
+        return after
     taken = {at for one in after for at in range(one.first, one.end)}
     taken |= {at for one in cues if one.value != "negation_before" for at in range(one.first, one.end)}
     more = []
     for at, token in enumerate(words):
-        if token.word in ("not", "cannot", "nowhere", "never") and at not in taken:
+        if token.word in _NOT and at not in taken:
             end = skip(words, at + 1, _BEFORE_SEEN)
             if end < len(words) and words[end].word in _SEEN and end not in taken:
                 more.append(PhraseMatch(at, end + 1, "negation"))

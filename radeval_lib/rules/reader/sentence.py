@@ -6,7 +6,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from functools import lru_cache
 from itertools import pairwise, zip_longest
@@ -35,9 +34,12 @@ _SAYING = BE | {"persist", "persists", "resolved", "cleared", "seen", "gone", "n
 
 
 @lru_cache(maxsize=65536)
-def parse(text: str) -> Parsed:
-    """Read a sentence; the result is shared and must not be changed."""
-    sentence = MarkedSentence(text, vocabulary())
+def parse(text: str, side: str = "") -> Parsed:
+    """Read a sentence; the result is shared and must not be changed.
+
+    ``side`` is the one that the sentences before it spoke of last, for "the contralateral lung".
+    """
+    sentence = MarkedSentence(text, vocabulary(), side)
     mentions = [
         sentence.mention(found.first, found.end, _about(sentence, found))
         for found in sentence.named
@@ -92,8 +94,10 @@ def _takes(sentence: MarkedSentence, found: PhraseMatch[list[Sense]]) -> bool:
 
 def _other_sides(sentence: MarkedSentence, mentions: list[Mention]) -> list[Mention]:
     """Return the finding that a clause without a name says of a side: "... but the left remains"."""
-    found = []
+    found: list[Mention] = []
     clauses = sentence.scope.clause
+    if not mentions or not any(clauses):
+        return found
     for side in sentence.sides:
         begin = clauses[side.first]
         before = [one for one in mentions if one.end <= begin]
@@ -178,11 +182,6 @@ def _choices(sentence: MarkedSentence, mentions: list[Mention], behind: list[int
 # Which words of a sentence its reading used, and which it left.
 
 
-# "Grade II", "stage 3", "category 4B", "Lung-RADS 2": no grade is read.
-_GRADES = frozenset(["grade", "stage", "category", "class", "type", "rad", "score", "bosniak"])
-_GRADE = re.compile(r"\d{1,2}[a-z]?|[ivx]{1,4}[a-f]?")
-
-
 def usage(sentence: MarkedSentence, mentions: list[Mention]) -> tuple[int, tuple[Unused, ...]]:
     """How many words that carry meaning were used, and which were not.
 
@@ -224,15 +223,16 @@ def _kinds(sentence: MarkedSentence, mentions: list[Mention]) -> list[str]:
         for at, word in enumerate(sentence.words)
     ]
     groups: dict[str, Sequence[PhraseMatch[Any]]] = {
-        "size": sentence.sizes, "place": sentence.spots, "side": sentence.sides, "degree": sentence.degrees,
-        "change": sentence.changes, "negation": _vain_negations(sentence, mentions),
-    }  # fmt: skip
+        "size": [*sentence.sizes, *sentence.volumes],
+        "place": sentence.spots,
+        "side": sentence.sides,
+        "degree": [*sentence.degrees, *sentence.grades],
+        "change": sentence.changes,
+        "negation": _vain_negations(sentence, mentions),
+    }
     for kind, group in groups.items():
         for match in group:
             kinds[match.first : match.end] = [kind] * (match.end - match.first)
-    for at, (word, after) in enumerate(pairwise(sentence.words)):
-        if word.word in _GRADES and _GRADE.fullmatch(after.word):
-            kinds[at : at + 2] = ["degree", "degree"]
     return kinds
 
 

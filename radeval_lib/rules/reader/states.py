@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 from radeval_lib.rules.reader.marked_sentence import MarkedSentence
@@ -17,6 +18,9 @@ ADJECTIVES = frozenset(["calcified", "nodular", "consolidative", "cavitary", "fi
 _SHOWING = frozenset(["demonstrate", "demonstrated", "show", "reveal", "shown"])
 # Where they stand, another clause begins.
 _BEGIN = frozenset(["there", "no", "but", "which", "demonstrate", "show"])
+_LARGEST_RATIO = 0.5  # of the heart to the thorax, on a frontal view
+_ABOVE = frozenset(["exceed", "above", "over", "greater", "more", "larger", ">"])
+_BELOW = frozenset(["below", "under", "less", "smaller", "<"])
 # Behind a normal state they say that it is of no structure: "clear of effusion", "in satisfactory position".
 _NOT_OF_SUBJECT = frozenset(["of", "from", "position", "positioning"])
 
@@ -38,8 +42,7 @@ def read_states(sentence: MarkedSentence) -> tuple[list[Mention], list[NormalMen
         for at, word in enumerate(sentence.words)
         if word.word in (",", "and", "with", "otherwise")
     ]
-    mentions: list[Mention] = []
-    normals: list[NormalMention] = []
+    mentions, normals = _ratio(sentence)
     pending: list[PhraseMatch[list[Subject]]] = []
     waiting: PhraseMatch[str] | None = None  # a state that stands before its structures,
     reach = 0  # and the end of what it was last said of
@@ -71,6 +74,26 @@ def read_states(sentence: MarkedSentence) -> tuple[list[Mention], list[NormalMen
         elif one.value in ("normal", "abnormal") or not blocked:
             waiting, reach = one, one.end
     return mentions, normals if normals or mentions else _stable(sentence)
+
+
+def _ratio(sentence: MarkedSentence) -> tuple[list[Mention], list[NormalMention]]:
+    """A heart that is large or normal by its ratio to the thorax: "cardiothoracic ratio of 0.56"."""
+    words = sentence.words
+    for subject in sentence.subjects:
+        if words[subject.first].word not in ("ctr", "cardiothoracic"):
+            continue
+        for at in range(subject.end, min(subject.end + 5, len(words))):
+            if not re.fullmatch(r"0?\.\d+|\d\d", words[at].word):
+                continue
+            said = sentence.between(subject.end, at)
+            value = float(words[at].word) / (100 if len(words[at].word) == 2 else 1)
+            large = value > _LARGEST_RATIO or (value == _LARGEST_RATIO and bool(said & _ABOVE))
+            sentence.use(subject.first, at + 1)
+            if large and not said & _BELOW:
+                return [sentence.mention(subject.first, subject.end, [Sense("cardiomegaly", HOME)])], []
+            span = words[subject.first].start, words[at].end
+            return [], [NormalMention(subject.value, "normal", *span, None)]
+    return [], []
 
 
 def _is_state_of(

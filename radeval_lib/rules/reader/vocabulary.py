@@ -237,14 +237,24 @@ def _entry_states(lexicon: Lexicon) -> dict[str, frozenset[str]]:
 
 
 def _abnormal(
-    lexicon: Lexicon, raw: Mapping[str, Mapping[str, list[str]]], enlarged: list[str]
+    lexicon: Lexicon,
+    raw: Mapping[str, Mapping[str, list[str]]],
+    named: Mapping[str, list[str]],
+    enlarged: list[str],
 ) -> dict[tuple[str, str], str]:
-    """Return the observation by structure (key or words) and state; ``enlarged`` are words for that state."""
+    """Return the observation by structure (key or words) and state, also from names such as "enlarged heart";
+    ``enlarged`` are words for that state."""
     table: dict[tuple[str, str], str] = {}
     for structure, states in raw.items():
         for observation, words in states.items():
             for word in words + (enlarged if "enlarged" in words else []):
                 table.setdefault((structure, plain(word)), observation)
+    for observation, names in named.items():
+        for name in names:
+            state, _, structure = name.partition(" ")
+            if state in ("enlarged", "dilated", "widened", "elevated") and "xxxx" not in name:
+                for word in (state, *(enlarged if state != "elevated" else [])):
+                    table.setdefault((plain(structure), plain(word)), observation)
     for concept in lexicon.concepts.values():
         for state in concept.states:
             for side, subject in state.subjects.items():
@@ -330,7 +340,7 @@ def vocabulary() -> Vocabulary:
     for concept in concepts.values():
         for place in concept.places:
             regions.setdefault(place, set()).add(concept.region)
-    abnormal = _abnormal(lexicon, raw["states"], raw["enlarged"])
+    abnormal = _abnormal(lexicon, raw["states"], raw["names"], raw["enlarged"])
     changes = [(word, kind) for kind, words in raw["change"].items() for word in words]
     after = [(word, "hedge") for word in raw["hedge_after"]]
     after += [(word, "negation") for word in raw["negation_after"]]

@@ -32,6 +32,11 @@ _SHORTHAND = {
     "bibasal": ("bibasilar",), "cardiomeg": ("cardiomegaly",), "neg": ("negative",), "unchg": ("unchanged",),
     "extubated": ("endotracheal", "tube", "removed"), "extubation": ("endotracheal", "tube", "removed"),
     "intubated": ("endotracheal", "tube"), "reintubated": ("endotracheal", "tube"),
+    "hrt": ("heart",), "nl": ("normal",), "nml": ("normal",), "clr": ("clear",), "enl": ("enlarged",),
+    "incr": ("increased",), "decr": ("decreased",), "nod": ("nodule",), "sil": ("silhouette",),
+    "infil": ("infiltrate",), "infilt": ("infiltrate",), "opac": ("opacity",), "atelec": ("atelectasis",),
+    "unch": ("unchanged",), "sev": ("severe",), "prob": ("probable",), "poss": ("possible",),
+    "lwr": ("lower",), "upr": ("upper",), "chr": ("chronic",), "sl": ("slight",),
     "eff": ("effusion",), "effs": ("effusion",), "consol": ("consolidation",),
 }  # fmt: skip
 _FULL = {"can't": "can", "won't": "will"}
@@ -66,6 +71,7 @@ _IRREGULAR = {
 _BEFORE_MONTH = frozenset(["in", "since", "of", "from", "last", "early", "late", "until"])
 _TITLES = frozenset(["dr", "doctor", "nurse", "mr", "mrs", "ms", "prof", "professor"])
 """Words before the name of a person."""
+_BEFORE_CAPITAL = _TITLES | _BEFORE_MONTH
 
 
 class Token(NamedTuple):
@@ -100,13 +106,15 @@ def tokens(text: str) -> list[Token]:
     Shorthand is written out ("b/l", "Rt", "PNA"), each of its words at the place of the whole.
     """
     found: list[Token] = []
+    before = ""
     for match in _TOKEN.finditer(text.lower()):
         word, start, end = match.group(), match.start(), match.end()
-        if found and found[-1].word in _TITLES and text[start].isupper():
-            found.append(Token(MASK, start, end))  # "Dr. Small"
-            continue
-        if word == "may" and text[start] == "M" and found and found[-1].word in _BEFORE_MONTH:
-            word = "month"  # "in May"
+        title, before = before, word
+        if title in _BEFORE_CAPITAL and text[start].isupper():
+            if title in _TITLES:
+                found.append(Token(MASK, start, end))  # "Dr. Small"
+                continue
+            word = "month" if word == "may" else word  # "in May"
         if len(word) > 3 and word[-1] == "s" and word[:-1] in _SHORTHAND:
             word = word[:-1]
         if word in _SHORTHAND:
