@@ -7,13 +7,15 @@ from collections.abc import Mapping
 import numpy as np
 import pandas as pd
 
+from notebooks.across.which_judge import SYSTEMS
+from radeval_lib.data.radpref import MARKS
 from radeval_lib.data.ratings import rating_table
 from radeval_lib.papers.printed_numbers import Printed, texts
 from radeval_lib.stats.correlations import LEAST_GROUPS, resample
 from radeval_lib.stats.estimates import Estimate
+from radeval_lib.stats.inputs import FloatArray
 from radeval_lib.stats.resampling import share_interval
 from radeval_lib.study.checks import Key, above
-from radeval_lib.study.display import phrase
 from radeval_lib.study.page_runs import OpenExhibit
 from radeval_lib.study.runs import Run
 from radeval_lib.text_format import with_interval
@@ -69,16 +71,49 @@ def _in_words(estimate: Estimate, form: str) -> str:
     return with_interval(estimate.value, estimate.low, estimate.high, form)
 
 
-def answer(correlations: Mapping[tuple[str, str], Estimate], source: str) -> dict[str, str]:
-    """What the page answers by :func:`length_correlations`, in its bold sentence and what follows on it."""
-    errors, share = (correlations[value, LENGTHS[0]] for value in TITLES)
-    way = {"more": "rises", "less": "falls", "open": "has no clear relation"}
-    return {
-        "answer": f"On {errors.n} pairs of {source} the number of errors {phrase(errors, **way)} with the "
-        f"length of the reference (Kendall {_in_words(errors, '+.2f')}).",
-        "rests": f"As a share of the errors that were possible, it {phrase(share, **way)} with it "
-        f"({_in_words(share, '+.2f')}).",
+def radpref_errors(run: Run) -> pd.DataFrame:
+    """Return RadPref's candidates from what is stored of them: ``system``, ``case``, ``words`` of the
+    reference, mean ``errors``, ``reference_findings`` (listed in the reference), ``possible`` errors
+    (findings listed in either text) and the ``share`` of these (NaN where there are none)."""
+    stored = run.recording("radpref")
+    table, marks = stored.table.set_index("number"), stored.parts["ratings"].groupby("number").mean()
+    errors = marks[["_".join(mark) for mark in MARKS]].sum(axis=1)
+    possible = table["reference_findings"] + table["candidate_findings"]
+    columns = table[["case", "reference_findings"]].assign(
+        system=table["system"].map("system {}".format).map(SYSTEMS), words=table["reference_words"]
+    )
+    return columns.assign(errors=errors, possible=possible, share=errors / possible.replace(0, np.nan))
+
+
+def rises(run: Run, reports: pd.DataFrame) -> pd.DataFrame:
+    """Draw cases and return τ_b of errors with the words of the reference, a column for each way to count
+    and each part of :func:`radpref_errors`; the first row is the value, the others the draws."""
+    listed = reports["possible"] > 0
+    parts = dict(iter(reports.groupby("system")))
+    columns = {
+        "all": _with(run, reports, "errors", "words"),
+        **{f"{system}'s reports": _with(run, rows, "errors", "words") for system, rows in parts.items()},
+        "share of possible errors, 0/0 as 0": _with(run, reports.fillna({"share": 0}), "share", "words"),
+        "share of possible errors, where a finding is listed": _with(run, reports[listed], "share", "words"),
     }
+    fixed = "reference_findings"
+    errors, words = (_with(run, reports, value, fixed) for value in ("errors", "words"))
+    plain = columns["all"]
+    held = (plain - errors * words) / np.sqrt((1 - errors**2) * (1 - words**2))  # Kendall's partial τ
+    return pd.DataFrame({**columns, "number of reference findings held fixed": held})
+
+
+def _with(run: Run, reports: pd.DataFrame, value: str, other: str) -> FloatArray:
+    """Return τ_b of two columns and, on the same draws of cases for every call, its resamples."""
+    drawn = resample(
+        {other: reports[other]},
+        reports[value],
+        groups=reports["case"],
+        kind="kendall",
+        resamples=run.profile.resamples,
+        rng=run.rng("length on RadPref"),
+    )
+    return np.array([*drawn.values, *drawn.draws[0]])
 
 
 def length_group(length: float, rule: Mapping[str, Printed]) -> str:

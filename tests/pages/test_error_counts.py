@@ -1,16 +1,19 @@
 """The rule of Appendix A.7 on lengths and errors."""
 
+from types import SimpleNamespace
+
 import pandas as pd
 import pytest
 
 from notebooks.ratescore.error_counts import (
     against_rule,
-    answer,
     check_rule,
     left_out,
     length_group,
     printed_pairs,
+    radpref_errors,
 )
+from radeval_lib.data import recorded
 from radeval_lib.papers.printed_numbers import parse, quoted
 from radeval_lib.stats.estimates import Estimate
 from radeval_lib.study.judging import coverage
@@ -65,12 +68,11 @@ def test_a_rule_of_which_there_is_no_case_is_not_covered_and_is_named() -> None:
     assert told == "Much. RadPref has no report of under 10 words to check."
 
 
-def test_the_answer_says_which_way_errors_go() -> None:
-    ties = {
-        (value, f"words, {side}"): Estimate(x, x - 0.1, x + 0.1, n=40)
-        for value, x in (("errors", 0.3), ("share", 0.05))
-        for side in ("reference", "candidate")
-    }
-    told = answer(ties, "RadPref")
-    assert "On 40 pairs of RadPref the number of errors rises" in told["answer"]
-    assert "has no clear relation" in told["rests"]
+def test_errors_are_counted_by_hand() -> None:
+    stored = recorded.load("radpref")
+    reports = radpref_errors(SimpleNamespace(recording=lambda _: stored))
+    first = stored.parts["ratings"].query("number == 0").drop(columns=["number", "rater", "grade"])
+    marked = first.filter(regex="^(false|missing|attribute)_").sum(axis=1)
+    assert reports.loc[0, "errors"] == pytest.approx(marked.mean())
+    assert len(reports) == 200
+    assert (reports["possible"] == 0).sum() == reports["share"].isna().sum() == 20
