@@ -17,7 +17,7 @@ from scipy.stats import rankdata
 from notebooks.green.ceilings import WEIGHTS
 from radeval_lib import plots
 from radeval_lib.data.errors import AbsentDataError
-from radeval_lib.data.radpref import SIGNIFICANT
+from radeval_lib.data.radpref import SIGNIFICANT, SYSTEMS
 from radeval_lib.data.recorded import Recording
 from radeval_lib.data.records import RatedPair
 from radeval_lib.data.restricted import reveal
@@ -30,8 +30,6 @@ from radeval_lib.text_format import with_interval
 
 PERSON = "one radiologist"
 PUBLISHED, RULES, SUBSTITUTES = "as published", "ours, by rules", "with substitute models"
-SYSTEMS = {"system 1": "MedGemma", "system 2": "GPT", "medgemma": "MedGemma", "gpt": "GPT"}
-"""RadPref's systems as pages call them, by their names in its stored numbers and in its files."""
 WEIGHTINGS: dict[str, Mapping[str, float]] = {
     "errors by CRIMSON's weights": WEIGHTS,
     "every error alike": dict.fromkeys(WEIGHTS, 1.0),

@@ -7,8 +7,7 @@ from collections.abc import Mapping
 import numpy as np
 import pandas as pd
 
-from notebooks.across.which_judge import SYSTEMS
-from radeval_lib.data.radpref import MARKS
+from radeval_lib.data.radpref import MARKS, SYSTEMS
 from radeval_lib.data.ratings import rating_table
 from radeval_lib.papers.printed_numbers import Printed, texts
 from radeval_lib.stats.correlations import LEAST_GROUPS, resample

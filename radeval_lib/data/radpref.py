@@ -34,6 +34,8 @@ _ATTRIBUTES = (
     "certainty",
 )
 _HIGHEST_RATING = 5
+SYSTEMS = {"system 1": "MedGemma", "system 2": "GPT", "medgemma": "MedGemma", "gpt": "GPT"}
+"""RadPref's systems in the words of its authors, by their names in its stored numbers and in its files."""
 MARKS = tuple(
     (kind, significance)
     for kind, known in (
