@@ -5,29 +5,16 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 
-import numpy as np
 import pandas as pd
 from scipy.stats import norm
 
 from notebooks.ratescore.correlations import pairs_assumed
 from notebooks.ratescore.released_models import RATESCORE
-from radeval_lib.jobs.storing.oriented_scores import drawn
 from radeval_lib.papers.printed_numbers import printed, wide
 from radeval_lib.stats.printed import Kind, correlation_interval, standard_error
-from radeval_lib.study.runs import Run
 
 POWER, ALPHA = 0.8, 0.05  # of two-sided tests
 Correlation = tuple[float, float]  # as printed, and its standard error on Fisher's scale
-
-
-def errors_together(
-    scores: pd.DataFrame, ratings: Sequence[float], cases: Sequence[object], *, run: Run
-) -> float:
-    """How the errors of two metrics' correlations with the same ratings correlate: the median over every two
-    metrics, from draws of cases."""
-    draws = drawn(scores, ratings, cases, "kendall", run=run, name="errors together").draws
-    between = np.atleast_2d(np.corrcoef(draws[:, np.isfinite(draws).all(axis=0)]))
-    return float(np.median(between[np.triu_indices_from(between, 1)]))
 
 
 def design(first: Correlation, second: Correlation, n: int, between: float) -> dict[str, float]:

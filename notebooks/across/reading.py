@@ -1,17 +1,14 @@
-"""The page on the data behind the papers: tables from the manifests and the ledger."""
+"""The table of data sets on the page about reading the book, from the manifests and the ledger."""
 
 from __future__ import annotations
 
 import re
 from html import escape
-from pathlib import Path
 
-import pandas as pd
 from IPython.display import HTML
 
 from radeval_lib.data.manifests import UNVERIFIED, Manifest, load_manifest, names
 from radeval_lib.interactive import search_table
-from radeval_lib.papers.data_counts import check_dataset, printed_counts
 from radeval_lib.papers.exhibits import PAPERS, ledger
 from radeval_lib.study.pages import link
 
@@ -81,41 +78,3 @@ def exhibits_that_need(dataset: Manifest) -> set[str]:
             for name in exhibit.needs
         )
     }
-
-
-def need() -> pd.DataFrame:
-    """How many exhibits need each data set: ``data set``, ``access`` and ``exhibits``, most needed first.
-
-    An exhibit that needs a data set with an open and a credentialed part counts for both.
-    """
-    short = [manifest.title.partition(":")[0] for manifest in _manifests()]
-    rows = [
-        {
-            "data set": name if short.count(name) == 1 else f"{name} ({manifest.access})",
-            "access": ACCESS_WORDS[manifest.access],
-            "exhibits": len(exhibits_that_need(manifest)),
-        }
-        for name, manifest in zip(short, _manifests(), strict=True)
-    ]
-    return pd.DataFrame(rows).sort_values("exhibits", ascending=False, kind="stable", ignore_index=True)
-
-
-def need_restricted() -> set[str]:
-    """Ids of the exhibits that need at least one data set for which users must be credentialed or sign."""
-    return {exhibit for one in _manifests() if one.restricted for exhibit in exhibits_that_need(one)}
-
-
-def counts(root: Path | None) -> pd.DataFrame:
-    """Printed counts against those of the files of this build, where there are any: ``data set``, ``what``,
-    ``exhibit`` (a link), ``printed``, ``loaded`` (empty where nothing was) and ``note``."""
-    rows = []
-    for dataset in _manifests():
-        for check in (check_dataset(dataset.name, root) if root else []) or printed_counts(dataset):
-            loaded = "" if check.loaded is None else f"{check.loaded:,}"
-            rows.append((dataset.title, check.name, _place(check.exhibit), check.printed, loaded, check.note))
-    return pd.DataFrame(rows, columns=["data set", "what", "exhibit", "printed", "loaded", "note"])
-
-
-def agrees(compared: pd.DataFrame) -> pd.Series:
-    """Whether the loaded counts are the printed ones (see :func:`counts`)."""
-    return compared["printed"].str.replace(",", "") == compared["loaded"].str.replace(",", "")
