@@ -9,10 +9,10 @@ import pandas as pd
 from sklearn.linear_model import LinearRegression
 from sklearn.model_selection import GroupKFold, cross_val_predict
 
+from notebooks.facts.fact_rates import counts_of, shared_reference_counts
 from radeval_lib.data.errors import DataError
 from radeval_lib.data.records import FactRating
 from radeval_lib.data.restricted import reveal
-from radeval_lib.metrics.fact_rates import counts_of, shared_reference_counts
 from radeval_lib.stats.correlations import resample
 
 TARGETS = {"f1": "F1", "recall": "recall", "precision": "precision"}

@@ -27,7 +27,7 @@ from numpy.typing import NDArray
 
 from radeval_lib.errors import RadevalError
 from radeval_lib.metrics.reasons import Reason, moved
-from radeval_lib.metrics.signature import Signature, model_text, rules_text, setting_text
+from radeval_lib.metrics.signature import RULES, Signature, model_text, setting_text
 from radeval_lib.placeholders import refuse
 from radeval_lib.stats.tokens import one_line
 
@@ -260,7 +260,7 @@ class Metric(ABC):
         variant = str(settings.pop(self.variant, self.variant))
         signed = {role: model_text(name) for role, name in models.items()}
         if self.by_rules:
-            signed["rules"] = rules_text()
+            signed["rules"] = model_text(RULES)
         return Signature(
             self.name,
             (of_corpus and self.corpus_variant) or variant,

@@ -6,18 +6,19 @@ import csv
 import json
 import math
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from itertools import count, islice
 from pathlib import Path
-from typing import Any, NamedTuple, TextIO
+from typing import TYPE_CHECKING, Any, NamedTuple, TextIO
 
 import pandas as pd
 
-from radeval_lib.data.errors import FormatError
-from radeval_lib.data.reading import SAVE_AS_UTF8, decode_json, line_of_bad_byte
 from radeval_lib.errors import listed, plain
 from radeval_lib.metrics.base import MetricError
+
+if TYPE_CHECKING:
+    from radeval_lib.rules.lexicon.significance import Context
 
 REFERENCE, CANDIDATE, GROUP, ID = "reference", "candidate", "group", "id"
 CASES = ("case", "patient")
@@ -29,6 +30,11 @@ CHUNK = 500
 _SEPARATORS = {".csv": ",", ".tsv": "\t"}
 _FORMATS = (*_SEPARATORS, ".jsonl", ".parquet")
 _ZIP = b"PK\x03\x04"  # how a workbook of Excel begins
+# An empty cell, "___" and "XXXX" of de-identified texts, "NaT", "n/a".
+_NOTHING = re.compile(r"(?i)|_+|-+|x{3,}|nan|nat|<na>|n/a|none|null|unknown")
+# 45, 045Y, ">89", "90+", "6 months", "2.5 y".
+_AGE = re.compile(r"(?i)>?\s*(\d{1,3}(?:\.\d+)?)\s*(y|yo|years?|m|months?|w|weeks?|d|days?)?\+?")
+_PER_YEAR = {"y": 1.0, "m": 12.0, "w": 365.25 / 7, "d": 365.25}
 
 
 class Chunk(NamedTuple):
@@ -91,6 +97,49 @@ def columns_found(columns: Iterable[str]) -> str:
     alike = next((name for name in columns if name.lower() in wanted), None)
     remedy = f"Rename {alike!r} to {alike.lower()!r}." if alike else "Rename the column that holds the texts."
     return f"Columns found: {listed(names)}. {remedy}"
+
+
+def context_of(row: Mapping[str, Any], where: str) -> Context | None:
+    """Return the context that a row gives; None where both are empty or marked as unknown.
+
+    An age is a number of years, or a number with a unit (``045Y`` as DICOM has it, ``6 months``), or
+    the least of a range without an end (``90+``, ``>89``).
+
+    Raises
+    ------
+    MetricError
+        If the age is something else, or not from 0 to 130 years; ``where`` names the row.
+    """
+    age, indication = (_known(row.get(name)) for name in CONTEXT)
+    if not age and not indication:
+        return None
+    from radeval_lib.rules.lexicon.significance import Context
+
+    return Context(_years(age, where) if age else None, indication)
+
+
+def contexts_of(table: pd.DataFrame, where: str, start: int = 1) -> list[Context | None] | None:
+    """Return the context of each row of a table, whose first row is number ``start``; None where it has
+    neither column."""
+    columns = [name for name in CONTEXT if name in table]
+    if not columns:
+        return None
+    rows = enumerate(table[columns].to_dict("records"), start)
+    return [context_of(row, f"{where}, row {number}") for number, row in rows]
+
+
+def _known(value: Any) -> str:
+    text = "" if value is None else str(value).strip()
+    return "" if _NOTHING.fullmatch(text) else text
+
+
+def _years(age: str, where: str) -> float:
+    found = _AGE.fullmatch(age)
+    years = float(found[1]) / _PER_YEAR[(found[2] or "y")[0].lower()] if found else -1.0
+    if not 0 <= years <= 130:
+        remedy = "Give years, from 0 to 130, or leave it empty."
+        raise MetricError(f"{plain(age, 20)!r} is not an age", f"{where}, column 'age'", remedy)
+    return years
 
 
 def chunks(path: Path) -> Iterator[Chunk]:
@@ -160,12 +209,14 @@ def _opened(path: Path) -> Iterator[Any]:
         with path.open(newline="", encoding="utf-8-sig") as stream:
             yield stream
     except UnicodeDecodeError:
-        if path.read_bytes()[: len(_ZIP)] == _ZIP:
+        content = path.read_bytes()
+        if content.startswith(_ZIP):
             what = "a workbook or an archive, not a text"
             raise MetricError(what, path.name, "Save it as CSV.") from None
         # The stream decodes in blocks, so its own place is not that in the file.
-        where = f"{path.name}, line {line_of_bad_byte(path)}"
-        raise MetricError("not UTF-8 text", where, SAVE_AS_UTF8) from None
+        before = re.split("[\ud800-\udfff]", content.decode("utf-8", "surrogateescape"), maxsplit=1)[0]
+        line = before.count("\n") + 1
+        raise MetricError("not UTF-8 text", f"{path.name}, line {line}", "Save the file as UTF-8.") from None
 
 
 def _json_lines(path: Path) -> Iterator[tuple[pd.DataFrame, float]]:
@@ -173,17 +224,23 @@ def _json_lines(path: Path) -> Iterator[tuple[pd.DataFrame, float]]:
     with _opened(path) as stream:
         lines = ((number, line) for number, line in enumerate(stream, start=1) if line.strip())
         for start in count(1, CHUNK):
-            try:
-                rows = [
-                    decode_json(line, dict, path.name, line=number) for number, line in islice(lines, CHUNK)
-                ]
-            except FormatError as error:
-                raise MetricError(error.what, error.where, error.remedy) from None
+            rows = [_object(line, f"{path.name}, line {number}") for number, line in islice(lines, CHUNK)]
             if rows or start == 1:
                 columns = None if rows else [REFERENCE, CANDIDATE]
                 yield pd.DataFrame(rows, columns=columns, dtype=object), stream.buffer.tell() / (size or 1)
             if len(rows) < CHUNK:
                 return
+
+
+def _object(line: str, where: str) -> dict[str, Any]:
+    try:
+        row = json.loads(line)
+    except (ValueError, RecursionError) as error:
+        at = f"{where}, column {error.colno}" if isinstance(error, json.JSONDecodeError) else where
+        raise MetricError("not JSON", at, "Write one object on each line.") from None
+    if not isinstance(row, dict):
+        raise MetricError(f"a JSON {type(row).__name__}, not an object", where)
+    return row
 
 
 def _pyarrow() -> Any:

@@ -72,9 +72,7 @@ def evaluate(
     pairs = pairs_of(frame, columns)
     of_rows: list[Context | None] | None = None
     if any(metric.reads_context() for metric in metrics.values()):
-        from radeval_lib.metrics.context import contexts_of
-
-        of_rows = contexts_of(frame, where, start)
+        of_rows = pair_files.contexts_of(frame, where, start)
     contexts = None if of_rows is None else [context for context in of_rows for _ in columns]
     scored, failed = dict[str, Scored](), dict[str, RadevalError]()
     for name, metric in metrics.items():

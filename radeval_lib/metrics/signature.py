@@ -40,6 +40,8 @@ _SAFE = ":/@+,.-_~()[]<>=#*"
 _WORDS = {True: "yes", False: "no", None: "none"}
 _MODEL = "model."
 UNKNOWN = "unknown"
+RULES = "rules"
+"""This library's rules for reading findings, in the place of a model."""
 FRONT_DOOR = ("plain-characters", "sections", "statements")
 """What :mod:`radeval_lib.rules.report_text` does to a text, for the signature of what reads through it."""
 _DIGITS = 12  # of the SHA-256, or commit, of a model
@@ -90,28 +92,19 @@ def setting_text(value: object) -> str:
 
 def model_text(name: str) -> str:
     """Return a model as a signature has it, by the name or folder that a metric was given."""
-    from radeval_lib.models.pretrained import ADDRESSES
-
-    shown = name if name.startswith(ADDRESSES) or not Path(name).exists() else Path(name).name
+    shown = Path(name).name if "://" not in name and Path(name).exists() else name
     return f"{shown}@{_digits(name)[:_DIGITS]}"
-
-
-def rules_text() -> str:
-    """Return this library's rules for reading findings as a signature has them."""
-    from radeval_lib.models.pretrained import RULES
-
-    return model_text(RULES)
 
 
 def _digits(name: str) -> str:
     """Return what identifies a model's content, or :data:`UNKNOWN`."""
+    if name == RULES:
+        return _rules_digest()
     from radeval_lib.errors import ModelError
     from radeval_lib.models.identity import checksum
     from radeval_lib.models.packaged import is_packaged
-    from radeval_lib.models.pretrained import ADDRESSES, RADGRAPH, RULES
+    from radeval_lib.models.pretrained import ADDRESSES, RADGRAPH
 
-    if name == RULES:
-        return _rules_digest()
     if name.startswith((RADGRAPH, *ADDRESSES)):
         return UNKNOWN
     path = Path(name)

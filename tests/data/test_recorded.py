@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from notebooks.facts.fact_rates import counts_of
 from notebooks.rales import datasets
 from radeval_lib import placeholders
 from radeval_lib.data import iu_systems, mts_dialog, mtsamples, openi_labels, radpref, readers, recorded
@@ -26,7 +27,6 @@ from radeval_lib.jobs.storing import (
     trial_reviews,
 )
 from radeval_lib.metrics import create
-from radeval_lib.metrics.fact_rates import counts_of
 from radeval_lib.papers.printed_numbers import quotations
 from radeval_lib.paths import RECORDED
 from radeval_lib.placeholders import PlaceholderError, behind, placeholder

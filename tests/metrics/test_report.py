@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from radeval_lib.metrics import report, score_file
-from radeval_lib.metrics.marks import Highlight, segments
+from radeval_lib.metrics.by_rules import Highlight, segments
 
 RULES = "green_rules_errors"
 REFERENCES = ["Small left pleural effusion.", "Heart size is normal.", "Lungs are clear.", ""]

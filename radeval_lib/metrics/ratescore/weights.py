@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
@@ -61,7 +61,7 @@ def type_indices(types: Sequence[str]) -> NDArray[np.intp]:
 
 
 def from_mapping(content: Any, name: str) -> Weights:
-    """Weights from ``{penalty:, weights: {query: {match: value}}}`` or from the package's flat form,
+    """Return weights from ``{penalty:, weights: {query: {match: value}}}`` or from the package's flat form,
     ``{query_match: value, neg_weight: penalty}``; types in upper or lower case.
 
     Raises
@@ -69,31 +69,26 @@ def from_mapping(content: Any, name: str) -> Weights:
     MetricError
         If it is of neither form, or a value is missing, unknown, or not as :class:`Weights` need it.
     """
-    if not isinstance(content, Mapping):
-        raise MetricError("not a mapping of type pairs to weights", name)
-    if isinstance(rows := content.get("weights"), Mapping):
-        if unknown := sorted(map(str, set(content) - {"penalty", "weights"})):
-            raise MetricError(f"unknown key {unknown[0]!r}", name, "Keys: penalty, weights.")
-        if content.get("penalty") is None:
-            raise MetricError("no value for penalty", name)
-        if not all(isinstance(row, Mapping) for row in rows.values()):
-            raise MetricError("weights are not of the form {type: {type: value}}", name)
-        flat: dict[str, Any] = {
-            f"{query}_{match}".lower(): value for query, row in rows.items() for match, value in row.items()
-        }
-        flat["neg_weight"] = content["penalty"]
-    else:
-        flat = {str(key).lower(): value for key, value in content.items()}
-    wanted = [f"{a}_{b}".lower() for a in TYPES for b in TYPES] + ["neg_weight"]
-    if missing := [key for key in wanted if flat.get(key) is None]:
-        raise MetricError(f"no value for {missing[0]}", name, "W needs all 25 pairs of types, and a penalty.")
-    if unknown := sorted(set(flat) - set(wanted)):
-        raise MetricError(f"unknown pair of types {unknown[0]!r}", name, f"Types: {', '.join(TYPES)}.")
+    wanted = [f"{query}_{match}".lower() for query in TYPES for match in TYPES] + ["neg_weight"]
     try:
-        numbers = [float(flat[key]) for key in wanted]
-    except (TypeError, ValueError) as error:
-        raise MetricError(f"a weight is not a number: {error}", name) from None
-    return Weights(name, np.array(numbers[:-1]).reshape(5, 5), numbers[-1])
+        if "weights" in content:
+            rows = {**content["weights"]}
+            flat = {f"{query}_{match}": value for query, row in rows.items() for match, value in row.items()}
+            flat |= {
+                "neg_weight" if key == "penalty" else key: content[key] for key in {*content} - {"weights"}
+            }
+        else:
+            flat = dict(content)
+        numbers = {str(key).lower(): float(value) for key, value in flat.items()}
+    except (AttributeError, TypeError, ValueError) as error:
+        what = f"not a mapping of type pairs to numbers ({type(error).__name__})"
+        raise MetricError(what, name, "Give 25 weights and a penalty.") from None
+    if numbers.keys() != set(wanted):
+        key = min(numbers.keys() ^ set(wanted))
+        what = f"{'unknown pair of types' if key in numbers else 'no value for'} {key!r}"
+        raise MetricError(what, name, f"W needs all 25 pairs of {', '.join(TYPES)}, and a penalty.")
+    values = [numbers[key] for key in wanted]
+    return Weights(name, np.array(values[:-1]).reshape(5, 5), values[-1])
 
 
 @lru_cache(maxsize=1)

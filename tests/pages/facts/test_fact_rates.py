@@ -8,10 +8,10 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
+from notebooks.facts.fact_rates import RateCounts, counts_of, possible_counts, shared_reference_counts
 from radeval_lib.data.records import FactRating
 from radeval_lib.labs.fact_cases import fact_cases, facts
 from radeval_lib.metrics.base import MetricError
-from radeval_lib.metrics.fact_rates import RateCounts, counts_of, possible_counts, shared_reference_counts
 
 # Row 8 of MTS-Dialog's scores: 2 of 3 facts are in the reference's 7, of which 4 were left out.
 RATING = FactRating(
