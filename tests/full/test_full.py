@@ -37,7 +37,7 @@ READERS = {
     },
     "radsprl": {"rales/benchmark", "rales/calibration"},
     "rexval": {
-        "facts/agreement", "green/correlations", "green/inter_expert", "green/judge_models",
+        "facts/agreement", "green/correlations", "green/judge_models",
         "ratescore/error_counts", "ratescore/rated_pairs",
     },
 }  # fmt: skip
@@ -78,26 +78,26 @@ def _without_markup(html: str) -> str:
 def test_pages_of_full_are_made_or_say_what_they_lack(full: TinyFull) -> None:
     only = (
         "--only",
-        "green/inter_expert",
+        "green/judge_models",
         "--only",
         "facts/consultation_notes",
     )
     built = full.radbook("build", "--profile", "full", *only)
     assert built.returncode == 0, built.stdout + built.stderr
     assert "credentialed" in "".join(
-        path.name for path in (full.path / "build/full/results/green/inter_expert").glob("*.json")
+        path.name for path in (full.path / "build/full/results/green/judge_models").glob("*.json")
     )
     full.without("rexval", "primock57", "radpref")
     built = full.radbook("build", "--profile", "full", *only)
     assert built.returncode == 0, built.stdout + built.stderr
-    told = _without_markup(_page(full, "green/inter_expert"))
+    told = _without_markup(_page(full, "green/judge_models"))
     assert "The rest of this page is left out: ReXVal, which fills the role" in told
     assert "`radbook data status rexval` says how to get it" in told
     assert "PriMock57" in _without_markup(_page(full, "facts/consultation_notes"))
     full.without()
     built = full.radbook("build", "--profile", "full", *only)
     assert built.returncode == 0, built.stdout + built.stderr
-    assert "left out: ReXVal" not in _without_markup(_page(full, "green/inter_expert"))
+    assert "left out: ReXVal" not in _without_markup(_page(full, "green/judge_models"))
 
 
 @pytest.mark.nightly

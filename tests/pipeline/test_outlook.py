@@ -22,7 +22,7 @@ def full(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Graph:
     planned = [Cell.of("ratescore/ner_training", sentences=number) for number in (1, 2, 3)]
     monkeypatch.setattr(cells, "planned", lambda _: planned)
     monkeypatch.setattr(steps, "BUILD", tmp_path / "build")
-    return Graph(profile("full"), ("green/inter_expert",), tmp_path / "data")
+    return Graph(profile("full"), ("green/judge_models",), tmp_path / "data")
 
 
 def test_missing_data_are_named_with_their_access(full: Graph) -> None:
@@ -37,7 +37,7 @@ def test_missing_data_are_named_with_their_access(full: Graph) -> None:
 def test_a_role_without_its_data_is_told_with_the_pages_that_read_it(full: Graph, tmp_path: Path) -> None:
     told = outlook.outlook(full)[1]
     assert told == "Without rexval (error_counts), left out as a whole or from where they need it: " + (
-        "green/inter_expert."
+        "green/judge_models."
     )
     path = tmp_path / "data" / "rexval" / "6_valid_raters_per_rater_error_categories.csv"
     path.parent.mkdir(parents=True)

@@ -1,0 +1,254 @@
+"""Six radiologists who counted errors in the same pairs of reports, by every reading that GREEN leaves open.
+
+Source: Ostmeier et al. 2024, Section 4.1, Tables 1, 5, 6, 10 and Figure 6. Counts have shape (pairs, raters),
+four pairs of each case one after the other, or (pairs, categories, raters).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from itertools import combinations
+
+import numpy as np
+import pandas as pd
+import pingouin as pg
+from numpy.typing import ArrayLike
+from scipy import stats
+
+from notebooks.green.radiologists import KINDS, Counts, cases_of
+from radeval_lib.categories import LETTERS
+from radeval_lib.data.rexval import RATERS
+from radeval_lib.papers.printed_numbers import Printed, by_name
+from radeval_lib.stats import agreement
+from radeval_lib.stats.correlations import resample
+from radeval_lib.stats.estimates import Estimate
+from radeval_lib.stats.inputs import FloatArray, finite
+from radeval_lib.stats.resampling import drawn_rows, ends
+from radeval_lib.study.checks import Check, Key, by_reading, check_statement, check_value
+from radeval_lib.study.runs import Run
+
+ENDS, EXPERTS = ["estimate", "ci_low", "ci_high"], "Inter-Expert"
+OTHERS, ALL_SIX = "each with the mean of the other five", "each with the mean of all six"
+
+
+def _of_means(values: FloatArray, ddof: int) -> float:
+    """The standard deviation of the experts' means over the five others, from the 15 pairs."""
+    matrix = np.zeros((6, 6))
+    matrix[np.triu_indices(6, k=1)] = values
+    return float(agreement.means_of_pairs(matrix + matrix.T).std(ddof=ddof))
+
+
+SPREADS: dict[str, Callable[[FloatArray], float]] = {
+    "15 pairs, n": lambda values: float(values.std()),
+    "15 pairs, n\N{NO-BREAK SPACE}−\N{NO-BREAK SPACE}1": lambda values: float(values.std(ddof=1)),
+    "six expert means, n": lambda values: _of_means(values, ddof=0),
+    "six expert means, n\N{NO-BREAK SPACE}−\N{NO-BREAK SPACE}1": lambda values: _of_means(values, ddof=1),
+}
+"""What the standard deviation of Table 1 can be taken of."""
+
+
+def taus_by_reading(counts: FloatArray) -> dict[str, FloatArray]:
+    """Return Kendall's tau between experts by what it can be taken over; NaN where counts are all alike."""
+    tau = agreement.kendall_matrix(counts)
+    return {
+        "pairs of experts": agreement.upper_triangle(tau),
+        "expert means": agreement.means_of_pairs(tau),
+        OTHERS: agreement.kendall_with(counts, agreement.mean_of_others(counts)),
+        ALL_SIX: agreement.kendall_with(counts, counts.mean(axis=1)),
+    }
+
+
+def kendall_readings(counts: Counts) -> pd.DataFrame:
+    """Return ``low``, ``mean`` and ``high`` of Kendall's tau between experts by what can be correlated."""
+    levels = {
+        (level, kind): rows
+        for kind, array in counts.items()
+        for level, rows in (("pair totals", array.sum(axis=1)), ("by category", array.reshape(-1, 6)))
+    }
+    both = np.concatenate([counts[kind].reshape(-1, 6) for kind in KINDS])
+    levels["by category and significance", "significant and insignificant"] = both
+    rows = [
+        (*level, over, values.min(), values.mean(), values.max())
+        for level, array in levels.items()
+        for over, values in taus_by_reading(array).items()
+    ]
+    return pd.DataFrame(rows, columns=["counts", "errors", "range over", "low", "mean", "high"])
+
+
+def check_range(readings: pd.DataFrame, low: Printed, high: Printed) -> list[Check]:
+    """Return checks of a printed range against every reading; a ValueError where one has no tau."""
+    if readings[["low", "high"]].isna().any(axis=None):
+        raise ValueError("a reading has no tau, so that no range can be checked against it")
+    checks = {}
+    for row in readings.to_dict("records"):
+        fits = low.low <= row["low"] <= low.high and high.low <= row["high"] <= high.high
+        name, found = f"Range {low.text} to {high.text}", f"{row['low']:.3f} to {row['high']:.3f}"
+        made = check_statement(name, f"{low.text} to {high.text}", found, bool(fits))
+        checks[f"{row['counts']}, {row['errors']} errors, {row['range over']}"] = made
+    return by_reading(checks)
+
+
+def mean_tau(counts: FloatArray, references: FloatArray, run: Run) -> Estimate:
+    """Return Kendall's tau of experts with their references, averaged over experts; cases are drawn.
+
+    ``references``: shaped as ``counts``, or (pairs, 1) for all.
+    """
+    cases, n = cases_of(counts), run.profile.resamples
+    by_expert = [
+        resample({"": counted}, reference, groups=cases, kind="kendall", resamples=n, rng=run.rng("taus"))
+        for counted, reference in zip(counts.T, np.broadcast_to(references, counts.shape).T, strict=True)
+    ]
+    value = float(agreement.kendall_with(counts, references).mean())
+    return Estimate(value, *ends(np.mean([resampled.draws[0] for resampled in by_expert], axis=0)))
+
+
+def inter_expert_taus(counts: FloatArray, run: Run) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """Return ``tau``, ``low`` and ``high`` by three readings, from drawing pairs, and the draws."""
+    names = {"pairs of experts": "mean over pairs of radiologists", OTHERS: OTHERS, ALL_SIX: ALL_SIX}
+
+    def read(sample: FloatArray) -> dict[str, float]:
+        taus = taus_by_reading(sample)
+        return {name: float(taus[reading].mean()) for reading, name in names.items()}
+
+    drawn = drawn_rows(np.arange(len(counts)), run.profile.resamples // 2, run.rng("inter-expert"))
+    draws = pd.DataFrame([read(counts[rows]) for rows in drawn])
+    table = pd.Series(read(counts)).to_frame("tau")
+    table[["low", "high"]] = ends(draws).T
+    return table, draws
+
+
+def check_inter_expert(cells: Mapping[str, Printed], table: pd.DataFrame, draws: pd.DataFrame) -> list[Check]:
+    """Return checks of the radiologists' row of Table 6, ``cells``, against every reading of it."""
+    found = {
+        reading: [row["tau"], *(quantile(draws[reading], level) for level in (0.025, 0.975))]
+        for reading, row in table.iterrows()
+    }
+    checks = list[Check]()
+    for key, values in zip(ENDS, zip(*found.values(), strict=True), strict=True):
+        name = Key("radiologists' own row", EXPERTS, key)
+        of_readings = zip(found, values, strict=True)
+        made = {reading: check_value(name, cells[key], value) for reading, value in of_readings}
+        checks += by_reading(made)
+    return checks
+
+
+def quantile(values: ArrayLike, level: float) -> Estimate:
+    """Return a quantile of resampled taus with its 95% Monte Carlo interval.
+
+    An end that so few resamples leave open is that of the scale, -1 or 1; a value that is NaN a ValueError.
+    """
+    values = finite("values", values, None)
+    reach = stats.quantile_test(values, q=0.0, p=level).confidence_interval(0.95)
+    low, high = (end if np.isnan(bound) else bound for bound, end in ((reach.low, -1), (reach.high, 1)))
+    return Estimate(float(np.quantile(values, level)), float(low), float(high))
+
+
+def by_category(counts: FloatArray) -> dict[str, pd.DataFrame]:
+    """Return mean absolute differences by category, a row per expert, by what each is compared with."""
+    ways: dict[str, Callable[[FloatArray], FloatArray]] = {
+        "mean of all six": lambda own: np.abs(own - own.mean(axis=1, keepdims=True)).mean(axis=0),
+        "mean of the other five": lambda own: np.abs(own - agreement.mean_of_others(own)).mean(axis=0),
+        "each of the other five": lambda own: agreement.means_of_pairs(
+            agreement.mean_absolute_differences(own)
+        ),
+    }
+    categories = dict(zip(LETTERS, np.moveaxis(counts, 1, 0), strict=True))
+    return {
+        name: pd.DataFrame({f"({letter})": way(own) for letter, own in categories.items()}, RATERS)
+        for name, way in ways.items()
+    }
+
+
+def largest_of(table: pd.DataFrame, rater: str, half_steps: pd.DataFrame) -> set[tuple[str, ...]]:
+    """Return the columns in which a rater has the largest value, for what printed values may stand for.
+
+    More than one such list means that rounding decides. ``half_steps``: half a unit of the last digit of the
+    rows that are printed.
+    """
+    lists = set()
+    steps = half_steps.reindex_like(table).fillna(0.0) * (1 - 1e-9)  # ends that touch are no tie
+    for side in (-1, 0, 1):  # the rater's values at one end of their rounding, the others' at the other
+        rest = (table - side * steps).drop(index=rater).max()
+        lists.add(tuple(table.columns[table.loc[rater] + side * steps.loc[rater] > rest]))
+    return lists
+
+
+def check_largest(found: Mapping[str, set[tuple[str, ...]]]) -> list[Check]:
+    """Return checks of whether GREEN deviates most in (c) alone, by every reading of the experts' rows.
+
+    ``found``: what :func:`largest_of` lists, by reading. Where rounding decides, (c) alone is possible if (c)
+    is in one of the lists and no other column in all of them; that leaves the reading open.
+    """
+    checks = {}
+    for reading, lists in found.items():
+        always, ever = set.intersection(*map(set, lists)), set.union(*map(set, lists))
+        possible = always <= {"(c)"} <= ever
+        checks[f"against {reading}"] = check_statement(
+            "Categories in which GREEN deviates most of all eight",
+            "only has one shaded cell for category C",
+            " or ".join(sorted(", ".join(columns) or "none" for columns in lists)),
+            None if possible and len(lists) > 1 else possible,
+        )
+    return by_reading(checks)
+
+
+def wilcoxon_tests(counts: FloatArray) -> pd.DataFrame:
+    """Return Wilcoxon's ``w`` and two-sided ``p`` of each expert against the mean of all.
+
+    By the normal approximation, which is what 200 pairs with ties allow. ``counts`` are whole, of at most six
+    raters, else it is a ValueError; they are multiplied by the number of raters, so that no rounding error
+    decides whether a difference is zero or two are tied.
+    """
+    counts = finite("counts", counts, None, None)
+    if counts.shape[1] > len(RATERS) or (counts % 1 != 0).any():
+        raise ValueError(f"counts must be whole, of at most {len(RATERS)} raters")
+    whole, total = counts * counts.shape[1], counts.sum(axis=1)
+    tests = [pg.wilcoxon(rater, total, method="approx", correction=False).iloc[0] for rater in whole.T]
+    pairs = [test[["W_val", "p_val"]].tolist() for test in tests]
+    found = pd.DataFrame(pairs, RATERS[: len(tests)], ["w", "p"])
+    return found.assign(difference=(counts - counts.mean(axis=1, keepdims=True)).mean(axis=0))
+
+
+def check_experts_differ(totals: Counts) -> list[Check]:
+    """Return checks of whether Wilcoxon's test distinguishes experts, from the mean of six and each other.
+
+    ``totals``: counts over all categories, by kind of error. The paper says neither whether every expert
+    differs nor in which errors.
+    """
+    claim = "the experts themselves already significantly differ"
+    corrected, checks = "with p < 0.05 after Bonferroni's correction", list[Check]()
+    for kind, counts in totals.items():
+        ps = [
+            pg.wilcoxon(x, y, method="approx", correction=False)["p_val"].item()
+            for x, y in combinations(counts.T, 2)
+        ]
+        experts = pg.multicomp(wilcoxon_tests(counts)["p"], method="bonf")[0]
+        pairs = pg.multicomp(ps, method="bonf")[0]
+        found = f"{experts.sum()} of {experts.size} experts {corrected}"
+        every = check_statement("experts differ", claim, found, bool(experts.all()))
+        found = f"{pairs.sum()} of {pairs.size} pairs {corrected}"
+        some = check_statement("experts differ", claim, found, bool(pairs.any()))
+        readings = {f"every expert from the mean of six, {kind} errors": every}
+        checks += by_reading(readings | {f"some pairs, {kind} errors": some})
+    return checks
+
+
+def check_wilcoxon(totals: Counts, kind: str, tens: pd.DataFrame) -> list[Check]:
+    """Return checks of the printed W of each expert against the mean of six.
+
+    One reading is the exact W, the other those that 720 orders of adding up the mean give in floating point.
+    ``totals``: counts over all categories; ``total`` can be averaged at once, or significant and
+    insignificant errors apart. ``tens``: Table 10's W.
+    """
+    ways = [agreement.wilcoxon_by_order([totals[kind]])]
+    if kind == "total":
+        ways.append(agreement.wilcoxon_by_order([totals[part] for part in KINDS]))
+    exact, in_floats, checks = wilcoxon_tests(totals[kind])["w"], np.concatenate(ways), list[Check]()
+    for (rater, cell), w, found in zip(by_name(tens, "rater").items(), exact, in_floats.T, strict=True):
+        name, made = Key(f"W of {kind} errors against the mean of six", rater), {}
+        for reading, values in {"exact": [w], "in floating point": np.unique(np.round(found, 6))}.items():
+            fits = any(cell.low <= value <= cell.high for value in values)
+            words = ", ".join(f"{value:,.1f}" for value in values)
+            made[reading] = check_statement(name, cell.text, words, fits, cells=[cell])
+        checks += by_reading(made)
+    return checks
