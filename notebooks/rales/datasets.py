@@ -161,19 +161,6 @@ def rows_near(dots: pd.DataFrame, by_class: pd.DataFrame) -> list[pd.Index]:
     ]
 
 
-def draw_printed_lengths(lengths: pd.DataFrame) -> Axes:
-    """Draw the rows of Table 13: average, one standard deviation to either side, minimum to maximum."""
-    shown = lengths.rename_axis("set").reset_index()
-    ax = sns.scatterplot(shown, x="average", y="set", hue=shown["set"].str[:6], legend=False, zorder=3, s=60)
-    ax.hlines(shown["set"], shown["min"], shown["max"], color="#4D4D4D", linewidth=1)
-    low, high = (shown["average"] + side * shown["standard deviation"] for side in (-1, 1))
-    ax.hlines(shown["set"], low, high, color="#B0B0B0", linewidth=6)
-    ticks = [10, 30, 100, 300, 1000]
-    ax.set(xscale="log", xlabel="length of a report (words)", ylabel="", xticks=ticks)
-    ax.set_xticklabels([f"{tick:,}" for tick in ticks])
-    return ax
-
-
 def draw_rare(by_class: pd.DataFrame, labelled: pd.DataFrame) -> Axes:
     """Draw F1 against number of test reports with both medians; the rows ``labelled`` are annotated."""
     ax = sns.scatterplot(by_class, x="N", y="F1", s=40, zorder=3)

@@ -1,4 +1,4 @@
-"""The page on the NLU and NLG averages: its figures, and what the printed scores of two hospitals allow."""
+"""The page on the NLU and NLG averages: its figure, and what the printed scores of two hospitals allow."""
 
 from __future__ import annotations
 
@@ -26,16 +26,6 @@ def draw_gaps(checks: Mapping[str, Sequence[Check]]) -> Axes:
     ax.set(ylabel="share of labels", xlabel="printed average − mean of seven columns (points)")
     sns.despine(left=True)
     return ax
-
-
-def draw_scores(table4: pd.DataFrame) -> Axes:
-    """Draw every legible score of Table 4, one marker per system."""
-    _, axes = plots.panels(1, 1, 6.5)
-    palette = [*plots.PALETTE[:6], "#4D4D4D", "#7A7A7A"]  # greys that show on either ground
-    plots.dodged(axes, table4, "value", "cell", "model", palette)
-    axes.set(xlabel="score", xlim=(0, 0.8))
-    axes.legend(ncols=3, loc="lower right", bbox_to_anchor=(1, 1), columnspacing=1, handletextpad=0.1)
-    return axes
 
 
 def shares_of_stanford(table12: pd.DataFrame, whole: pd.DataFrame) -> tuple[float, float]:
