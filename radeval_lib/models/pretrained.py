@@ -125,8 +125,6 @@ def pretrained(factory: Any, name: str | Path, **settings: Any) -> Any:
             loaded = factory.from_pretrained(where, **source, **settings)
             if "Tokenizer" in factory.__name__:
                 config = AutoConfig.from_pretrained(where, **source)
-                soundness.check_tokenizer(loaded, Path(where).name)
-                soundness.check_spelling(loaded, Path(where))
                 soundness.check_sizes(loaded, config, Path(where).name)
             return loaded
     except ModelError:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from radeval_lib.errors import ModelError, listed
@@ -19,8 +19,6 @@ _VOCABULARIES = (
     "tokenizer.json", "vocab.txt", "vocab.json", "spm.model", "spiece.model", "sentencepiece.bpe.model",
     "tokenizer.model",
 )  # fmt: skip
-# A sentence of which any tokenizer of English has words.
-_PROBE = "The lungs are clear and there is no pleural effusion."
 _SAVE = "Save the model with model.save_pretrained(folder), and its tokenizer likewise."
 _WHOLE = "Copy the folder again, whole, or save the model again with model.save_pretrained(folder)."
 _ADAPTER = "adapter_config.json"
@@ -38,33 +36,6 @@ def check_folder(folder: Path) -> None:
     if not any((folder / file).is_file() for file in _WEIGHTS):
         remedy = f"{_SAVE} Pickled weights (.bin, .pt) are not loaded because they can run code."
         raise ModelError("no safetensors weights in the folder", where, remedy)
-    if (folder / INDEX).is_file():
-        _check_shards(folder, where)
-
-
-def _check_shards(folder: Path, where: str) -> None:
-    """Check that the index names the files that are there, and each weight in the file that holds it."""
-    from safetensors import SafetensorError, safe_open
-
-    named = _json(folder / INDEX, where).get("weight_map")
-    if not isinstance(named, dict) or not named:
-        raise ModelError(f"{INDEX} has no weight_map", where, _SAVE)
-    files = sorted({str(file) for file in named.values()})
-    for file in files:
-        if PurePosixPath(file).name != file or not file.endswith(".safetensors"):
-            wrong = f"{INDEX} names {file!r}, which is not a safetensors file of the folder"
-            raise ModelError(wrong, where, _SAVE)
-        if not (folder / file).is_file():
-            raise ModelError(f"{file!r}, which {INDEX} names, is missing", where, _SAVE)
-    for file in files:
-        try:
-            with safe_open(folder / file, "np") as opened:
-                held = set(opened.keys())
-        except SafetensorError as error:
-            raise ModelError(f"{file!r} is damaged: {error}", where, _WHOLE) from None
-        if odd := held ^ {name for name, own in named.items() if own == file}:
-            wrong = f"{file!r} and {INDEX} do not name the same weights: {listed(sorted(odd), 60)}"
-            raise ModelError(wrong, where, _WHOLE)
 
 
 def unmerged(name: str) -> ModelError:
@@ -144,28 +115,6 @@ def check_vocabulary(folder: Path) -> None:
     """Check that a folder holds the vocabulary of a tokenizer."""
     if not any((folder / name).is_file() for name in _VOCABULARIES):
         raise ModelError("no tokenizer in the folder", f"model {folder.name}", _SAVE)
-
-
-def check_spelling(tokenizer: Any, folder: Path) -> None:
-    """Check that a token list beside a tokenizer is its own: one is easily changed without the other."""
-    for name in ("vocab.txt", "vocab.json"):
-        if (folder / name).is_file():
-            text = (folder / name).read_text(encoding="utf-8")
-            lines = enumerate(text.rstrip("\n").split("\n"))
-            stated = json.loads(text) if name == "vocab.json" else {line: place for place, line in lines}
-            known = tokenizer.get_vocab()
-            if sum(known.get(token) != place for token, place in stated.items()) > len(stated) / 100:
-                wrong = f"{name} and the tokenizer number the tokens differently"
-                raise ModelError(wrong, f"model {folder.name}", _WHOLE)
-
-
-def check_tokenizer(tokenizer: Any, name: str) -> None:
-    """Check that a tokenizer distinguishes the words of a sentence."""
-    special = set(tokenizer.all_special_ids)
-    known = {one for one in tokenizer(_PROBE)["input_ids"] if one not in special}
-    if len(known) < 2:
-        wrong = "the tokenizer knows no words: a sentence has no token of its vocabulary"
-        raise ModelError(wrong, f"model {name}", _SAVE)
 
 
 def check_sizes(tokenizer: Any, config: Any, name: str) -> None:

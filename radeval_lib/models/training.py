@@ -8,22 +8,16 @@ import inspect
 import json
 import logging
 import math
+import shutil
 import time
-from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass, field, fields, is_dataclass
-from pathlib import Path, PurePath
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar
 
-import numpy as np
-
-from radeval_lib import checksums, provenance
+from radeval_lib import atomic, checksums, provenance
 from radeval_lib.errors import ModelError, check_at_least, check_share
 from radeval_lib.models.batching import IGNORED
-from radeval_lib.models.checkpoints import (
-    Checkpoint,
-    load_trainable_state,
-    trainable_state,
-)
 from radeval_lib.models.devices import device_of
 from radeval_lib.models.pretrained import quiet
 from radeval_lib.models.randomness import rng_state, set_rng_state
@@ -33,6 +27,9 @@ if TYPE_CHECKING:
     import torch
 
 _LOG = logging.getLogger(__name__)
+_ABOUT, _STATE = "about.json", "state.pt"
+_BETWEEN = 60.0
+"""Seconds between checkpoints, at least: what takes less is not kept."""
 
 Record = TypeVar("Record", contravariant=True)
 T = TypeVar("T", bound="Task[Any]")
@@ -44,9 +41,8 @@ class Task(Protocol[Record]):
     A task whose ``collate`` draws random numbers draws them from torch's, numpy's or Python's, or from a
     ``torch.Generator`` of its own that it calls ``generator``.
 
-    Whatever else its numbers depend on stands in its ``__dict__``, by which trainings that are kept in a
-    folder are distinguished: plain values and containers of them, dataclasses, arrays, tensors and
-    tokenizers. What it has in ``__slots__`` is taken to be of no influence.
+    Trainings that are kept in a folder are distinguished by what its ``__dict__`` shows of its attributes
+    (``repr``).
     """
 
     module: torch.nn.Module
@@ -152,9 +148,9 @@ def train(
     task : what to train.
     records, dev : what it learns from, and what chooses the epoch.
     settings : how; None takes the defaults.
-    folder : where a training that takes long keeps its last checkpoint. Called again with the same task,
-        data and settings, it goes on from there, to the same weights and history, and one that was finished
-        is read back. Without a folder nothing is kept.
+    folder : where a training that takes long keeps its last finished epoch. Called again with the same task,
+        data and settings, it goes on from there, to the same weights and history. Without a folder nothing
+        is kept.
 
     Returns
     -------
@@ -165,8 +161,7 @@ def train(
     ------
     ModelError
         If there is nothing to train or to choose the epoch on, the task has no measure of the name that the
-        settings give, or has one called ``epoch`` or ``loss``; and with a folder, if an attribute of the task
-        is of a kind that cannot be compared.
+        settings give, or has one called ``epoch`` or ``loss``.
     """
     for name, rows in (("training", records), ("dev", dev)):
         if not rows:
@@ -175,7 +170,7 @@ def train(
     examples = [task.example(record) for record in records]
     checkpoint = None
     if folder is not None:
-        checkpoint = Checkpoint(Path(folder), _fingerprint(task, examples, dev, chosen))
+        checkpoint = _Checkpoint(Path(folder), _fingerprint(task, examples, dev, chosen))
     history = _run(task, examples, dev, chosen, checkpoint)
     best = history[len(history) - 1 - _since_best(history, chosen.measure)]
     kept = {name: value for name, value in best.items() if name not in ("epoch", "loss")}
@@ -184,75 +179,79 @@ def train(
 
 def _fingerprint(
     task: Task[Any], examples: list[dict[str, Any]], dev: Sequence[Any], s: TrainingSettings
-) -> dict[str, Any]:
-    """Names a training and all that its result depends on: the task with its attributes and its layers, which
-    of them learn, its own random numbers, the examples and the starting weights."""
+) -> str:
+    """Return a digest of a training and what its result depends on: the task with its attributes and its
+    layers, which of them learn, the examples, the starting weights, the code and the machine."""
     import torch
 
+    attributes = {key: repr(value) for key, value in vars(task).items() if key not in ("module", "generator")}
+    learns = [name for name, weight in task.module.named_parameters() if weight.requires_grad]
+    weights = [torch.hash_tensor(weight.detach()).item() for weight in task.module.state_dict().values()]
     own: torch.Generator | None = getattr(task, "generator", None)
-    where, made = type(task).__qualname__, {}
-    for name, value in getattr(task, "__dict__", {}).items():
-        if name not in ("module", "generator"):
-            made[name] = _described(value, f"{where}.{name}")
-    learns = [name for name, one in task.module.named_parameters() if one.requires_grad]
-    weights = [torch.hash_tensor(one.detach()).item() for one in task.module.state_dict().values()]
+    drawn = None if own is None else torch.hash_tensor(own.get_state()).item()
     digest = hashlib.sha256()
     for example in (*examples, *map(task.example, dev)):
         digest.update(repr(sorted(example.items())).encode())
-    return {
-        "settings": asdict(s),
-        "task": [
-            where,
-            checksums.of_text(json.dumps(made, sort_keys=True)),
-            checksums.of_text(repr((task.module, learns))),
-        ],
-        "generator": None if own is None else torch.hash_tensor(own.get_state()).item(),
-        "examples": digest.hexdigest(),
-        "start": checksums.of_text(json.dumps(weights)),
-        "threads": torch.get_num_threads(),
-        "device": str(device_of(s.device)),
-        **provenance.conditions(),
-    }
+    made = [type(task).__qualname__, attributes, repr(task.module), learns, weights, drawn]
+    machine = [torch.get_num_threads(), str(device_of(s.device)), provenance.conditions()]
+    how = [digest.hexdigest(), asdict(s), machine]
+    return checksums.of_text(json.dumps([made, how], sort_keys=True))
 
 
-def _described(value: object, where: str) -> Any:
-    """What an attribute of a task holds, in JSON that differs where it does; of tokenizers the vocabulary."""
-    import torch
+class _Checkpoint:
+    """The last finished epoch of a training, in a folder that is replaced as a whole; torch reads it without
+    running code (``weights_only``). One that is damaged or of another training is thrown away."""
 
-    kind = type(value).__qualname__
-    if value is None or isinstance(value, bool | int | float | str | bytes | PurePath):
-        return [kind, repr(value)]
-    if is_dataclass(value) and not isinstance(value, type):
-        held = {one.name: getattr(value, one.name) for one in fields(value)}
-        return [kind, [[name, _described(one, f"{where}.{name}")] for name, one in held.items()]]
-    if isinstance(value, list | tuple):
-        return [kind, [_described(one, where) for one in value]]
-    if isinstance(value, dict):
-        return [kind, [[_described(key, where), _described(one, where)] for key, one in value.items()]]
-    if isinstance(value, set | frozenset):
-        return [kind, sorted(json.dumps(_described(one, where)) for one in value)]
-    if isinstance(value, torch.Tensor):
-        return [kind, str(value.dtype), list(value.shape), torch.hash_tensor(value.detach()).item()]
-    if isinstance(value, np.ndarray | np.generic) and not value.dtype.hasobject:
-        return [kind, str(value.dtype), list(value.shape), checksums.of_bytes(value.tobytes())]
-    if hasattr(value, "get_vocab"):
-        return [kind, checksums.of_text(repr(sorted(value.get_vocab().items())))]
-    raise ModelError(
-        f"a {kind}, which cannot be compared between trainings",
-        where,
-        "Hold plain values, dataclasses, arrays or tokenizers there, or train without a folder.",
-    )
+    def __init__(self, folder: Path, fingerprint: str) -> None:
+        self._folder, self._fingerprint, self._since = folder, fingerprint, time.monotonic()
+
+    def is_due(self) -> bool:
+        return time.monotonic() - self._since >= _BETWEEN
+
+    def write(self, state: Mapping[str, Any]) -> None:
+        import torch
+
+        with atomic.new_folder(self._folder) as new:
+            torch.save(dict(state), new / _STATE)
+            about = [self._fingerprint, checksums.of_file(new / _STATE)]
+            (new / _ABOUT).write_text(json.dumps(about), encoding="utf-8")
+        self._since = time.monotonic()
+
+    def read(self) -> dict[str, Any] | None:
+        import torch
+
+        try:
+            fingerprint, digest = json.loads((self._folder / _ABOUT).read_text(encoding="utf-8"))
+            if (fingerprint, digest) == (self._fingerprint, checksums.of_file(self._folder / _STATE)):
+                state = torch.load(self._folder / _STATE, map_location="cpu", weights_only=True)
+                return dict(state)
+            _LOG.warning("%s starts over: its checkpoint is of another training", self._folder.name)
+        except FileNotFoundError:
+            pass
+        except (OSError, ValueError, TypeError) as error:
+            _LOG.warning("%s starts over: its checkpoint is damaged (%s)", self._folder.name, error)
+        shutil.rmtree(self._folder, ignore_errors=True)
+        return None
+
+
+def trainable_state(module: torch.nn.Module) -> dict[str, torch.Tensor]:
+    """Return the trainable state of a module: parameters that take gradients, each once, and buffers."""
+    learning = {name: weight.detach() for name, weight in module.named_parameters() if weight.requires_grad}
+    return {**learning, **dict(module.named_buffers())}
+
+
+def load_trainable_state(module: torch.nn.Module, held: Mapping[str, torch.Tensor]) -> None:
+    """Restore a module from a state; names and shapes are those of :func:`trainable_state`."""
+    for name, value in trainable_state(module).items():
+        value.copy_(held[name])
 
 
 @dataclass
 class TrainerState:
-    """How far a training is; ``loss`` is summed over the epoch, whose ``order`` of examples was drawn."""
+    """How far a training is: the measures of finished epochs, and the weights of the best one."""
 
-    loss: torch.Tensor
     history: list[dict[str, float]] = field(default_factory=list)
     best: dict[str, torch.Tensor] = field(default_factory=dict)
-    order: list[int] = field(default_factory=list)
-    steps: int = 0
 
 
 def _run(
@@ -260,76 +259,60 @@ def _run(
     examples: list[dict[str, Any]],
     dev: Sequence[Any],
     s: TrainingSettings,
-    checkpoint: Checkpoint | None,
+    checkpoint: _Checkpoint | None,
 ) -> list[dict[str, float]]:
-    """Train, and return the history of the epochs; the module is left with the best weights.
-
-    From a checkpoint, training goes on with the same order of examples and random numbers, so that the result
-    is the same; a checkpoint of a finished training is only read.
-    """
+    """Train, and return the history of the epochs; the module is left with the best weights."""
     from transformers import set_seed
 
     module: Any = task.module.to(device_of(s.device))
     if (config := getattr(module, "config", None)) is not None:
         config.use_cache = False  # what decoding remembers is of no use in training
-    kept = None if checkpoint is None else checkpoint.read()
-    if kept is not None and "history" in kept:  # it was finished
-        load_trainable_state(module, kept["best"])
-        set_rng_state(kept["rng"])
-        return list(kept["history"])
     set_seed(s.seed)
-    training = _Training(task, examples, s, checkpoint)
-    if kept is not None:
+    training = _Training(task, examples, s)
+    if checkpoint is not None and (kept := checkpoint.read()) is not None:
         training.resume(kept)
-    now, began, before = training.now, time.monotonic(), training.now.steps
+    now, began, before = training.now, time.monotonic(), len(training.now.history)
     with quiet(), unpadded(module):
         while len(now.history) < s.epochs and _since_best(now.history, s.measure) < s.patience:
-            if now.history:
-                training.keep()
-            training.epoch()
-            found = {name: float(value) for name, value in task.measure(dev).items()}
-            training.close_epoch(found)
-            left = (time.monotonic() - began) / (now.steps - before) * (training.whole - now.steps)
-            shown = ", ".join(f"{name} {value:.3f}" for name, value in found.items())
-            _LOG.info(
-                "epoch %d of %d on dev: %s; at most %.0f s left", len(now.history), s.epochs, shown, left
-            )
+            loss = training.epoch()
+            measured = {name: float(value) for name, value in task.measure(dev).items()}
+            training.close_epoch(loss, measured)
+            if checkpoint is not None and checkpoint.is_due():
+                checkpoint.write(training.state())
+            done = len(now.history)
+            left = (time.monotonic() - began) / (done - before) * (s.epochs - done)
+            shown = ", ".join(f"{name} {value:.3f}" for name, value in measured.items())
+            _LOG.info("epoch %d of %d on dev: %s; at most %.0f s left", done, s.epochs, shown, left)
     load_trainable_state(module, now.best)
-    if checkpoint is not None and (checkpoint.due() or checkpoint.folder.exists()):
-        checkpoint.write({"history": now.history, "rng": rng_state(), "best": now.best})
     return now.history
 
 
 class _Training:
     """A training under way: AdamW, a learning rate that rises and falls linearly, gradients clipped to norm
-    1. ``now`` is how far it is, ``whole`` how many steps it has at most."""
+    1. ``now`` is how far it is."""
 
     def __init__(
         self,
         task: Task[Any],
         examples: list[dict[str, Any]],
         s: TrainingSettings,
-        checkpoint: Checkpoint | None,
     ) -> None:
-        import torch
         from transformers import get_linear_schedule_with_warmup
 
-        self._task, self._examples, self._s, self._checkpoint = task, examples, s, checkpoint
+        self._task, self._examples, self._s = task, examples, s
         self._module: Any = task.module
         self._device = device_of(s.device)
         self._own: torch.Generator | None = getattr(task, "generator", None)
         self._size = s.batch_size * s.accumulate
         self._steps = -(-len(examples) // self._size)
-        self.whole = self._steps * s.epochs
         self._optimizer = _optimizer(task, s)
-        rise = int(s.warmup * self._steps * s.epochs)
-        self._schedule: Any = get_linear_schedule_with_warmup(self._optimizer, rise, self.whole)
-        self.now = TrainerState(torch.zeros((), device=self._device))
+        whole = self._steps * s.epochs
+        self._schedule: Any = get_linear_schedule_with_warmup(self._optimizer, int(s.warmup * whole), whole)
+        self.now = TrainerState()
 
     def resume(self, kept: dict[str, Any]) -> None:
-        """Go on from what :meth:`keep` kept."""
-        self.now = TrainerState(**kept["now"])
-        self.now.loss = self.now.loss.to(self._device)
+        """Go on from a :meth:`state`."""
+        self.now.history, self.now.best = list(kept["history"]), kept["best"]
         load_trainable_state(self._module, kept["weights"])
         self._optimizer.load_state_dict(kept["optimizer"])
         self._schedule.load_state_dict(kept["schedule"])
@@ -337,37 +320,37 @@ class _Training:
         if self._own is not None:
             self._own.set_state(kept["own"])
 
-    def keep(self) -> None:
-        """Write a checkpoint, where there is to be one and it is due."""
-        if self._checkpoint is not None and self._checkpoint.due():
-            state = {"now": vars(self.now), "weights": trainable_state(self._module), "rng": rng_state()}
-            state |= {"optimizer": self._optimizer.state_dict(), "schedule": self._schedule.state_dict()}
-            self._checkpoint.write({**state, "own": None if self._own is None else self._own.get_state()})
+    def state(self) -> dict[str, Any]:
+        """Return what a training needs to go on after an epoch."""
+        return {
+            **vars(self.now),
+            "weights": trainable_state(self._module),
+            "optimizer": self._optimizer.state_dict(),
+            "schedule": self._schedule.state_dict(),
+            "rng": rng_state(),
+            "own": None if self._own is None else self._own.get_state(),
+        }
 
-    def epoch(self) -> None:
-        """The steps of an epoch, or what is left of it."""
+    def epoch(self) -> float:
+        """Run the steps of an epoch and return their mean loss."""
         import torch
 
-        now = self.now
-        now.order = now.order or _order(self._examples, self._s, len(now.history))
-        for step in range(now.steps % self._steps, self._steps):
-            chosen = [self._examples[at] for at in now.order[step * self._size : (step + 1) * self._size]]
+        whole = torch.zeros((), device=self._device)
+        order = _order(self._examples, self._s, len(self.now.history))
+        for start in range(0, len(order), self._size):
+            chosen = [self._examples[at] for at in order[start : start + self._size]]
             self._module.train()
             for loss in _losses(self._task, chosen, self._s.batch_size, self._device):
                 loss.backward()
-                now.loss += loss.detach()
+                whole += loss.detach()
             torch.nn.utils.clip_grad_norm_(self._module.parameters(), 1.0)
             self._optimizer.step()
             self._schedule.step()
             self._module.zero_grad()
-            now.steps += 1
-            if step + 1 < self._steps:
-                self.keep()
+        return whole.item() / self._steps
 
-    def close_epoch(self, found: dict[str, float]) -> None:
+    def close_epoch(self, loss: float, found: dict[str, float]) -> None:
         """Note what was measured after an epoch, and the weights if it is the best one."""
-        import torch
-
         now, measure = self.now, self._s.measure
         if measure not in found:
             known = ", ".join(found)
@@ -375,9 +358,7 @@ class _Training:
         if taken := {"epoch", "loss"} & set(found):
             wrong = f"a measure is called {min(taken)!r}, as a column of the history is"
             raise ModelError(wrong, type(self._task).__name__, "Give it another name.")
-        epoch = float(len(now.history) + 1)
-        now.history.append({"epoch": epoch, "loss": now.loss.item() / self._steps, **found})
-        now.loss, now.order = torch.zeros_like(now.loss), []
+        now.history.append({"epoch": float(len(now.history) + 1), "loss": loss, **found})
         if _since_best(now.history, measure) == 0:
             now.best = {name: one.to("cpu", copy=True) for name, one in trainable_state(self._module).items()}
 

@@ -36,36 +36,11 @@ def test_a_folder_without_its_tokenizer_is_refused(model: Path) -> None:
         Encoder(model)
 
 
-def test_a_tokenizer_that_knows_no_words_is_refused(model: Path) -> None:
-    (model / "tokenizer.json").unlink()
-    (model / "vocab.txt").write_text("[PAD]\n[UNK]\n[CLS]\n[SEP]\n[MASK]\n")
-    with pytest.raises(ModelError, match="knows no words"):
-        Encoder(model)
-
-
 def test_a_tokenizer_of_another_model_is_refused(model: Path) -> None:
     config = json.loads((model / "config.json").read_text())
     (model / "config.json").write_text(json.dumps(config | {"vocab_size": 500}))
     with pytest.raises(ModelError, match=r"the tokenizer has 30,522 tokens, the model vectors for 500"):
         Encoder(model)
-
-
-@pytest.mark.parametrize("file", ["pytorch_model.bin", "../model.safetensors", "/tmp/x.safetensors", 3])
-def test_an_index_may_name_only_safetensors_of_its_folder(model: Path, file: object) -> None:
-    (model / "model.safetensors").unlink()
-    index = {"metadata": {}, "weight_map": {"embeddings.weight": file}}
-    (model / "model.safetensors.index.json").write_text(json.dumps(index))
-    with pytest.raises(ModelError, match="which is not a safetensors file of the folder"):
-        locate(model)
-
-
-@pytest.mark.parametrize(
-    "content", ["", "[]", "{", '{"weight_map": {}}', '{"weight_map": {"a": "a.safetensors"}}']
-)
-def test_a_damaged_index_is_reported(model: Path, content: str) -> None:
-    (model / "model.safetensors.index.json").write_text(content)
-    with pytest.raises(ModelError, match=r"is damaged|no weight_map|is missing"):
-        locate(model)
 
 
 def test_a_hub_model_that_cannot_be_had_is_reported_at_once(monkeypatch, tmp_path: Path) -> None:
