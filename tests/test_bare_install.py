@@ -6,8 +6,6 @@ import csv
 import json
 import os
 import re
-import runpy
-import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -15,10 +13,9 @@ from pathlib import Path
 import pytest
 
 from radeval_lib.paths import ROOT
+from tests import fresh
 
 README = (ROOT / "README.md").read_text(encoding="utf-8")
-LOCK = ROOT / "requirements.lock"
-INSTALL = runpy.run_path(str(ROOT / "workflow" / "install.py"))
 HEAVY = {"torch", "transformers", "scikit-learn", "matplotlib", "ipython", "jupyter-book", "snakemake"}
 FILES = {
     "pairs.csv": "reference,candidate\nSmall left pleural effusion.,Small right pleural effusion.\n"
@@ -33,20 +30,8 @@ NO_NETWORK = dict.fromkeys(("http_proxy", "https_proxy", "HTTP_PROXY", "HTTPS_PR
 
 @pytest.fixture(scope="module")
 def python(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The Python of an environment with the library alone and its dependencies, in the lock's versions."""
-    folder = tmp_path_factory.mktemp("bare")
-    # A copy: setuptools would leave a folder with old modules in the repository.
-    ignored = shutil.ignore_patterns("__pycache__", "*.egg-info")
-    for name in ("radeval_lib", "data_manifests"):
-        shutil.copytree(ROOT / name, folder / "clone" / name, ignore=ignored)
-    for name in ("pyproject.toml", "setup.py", "README.md", "LICENSE"):
-        shutil.copy(ROOT / name, folder / "clone")
-    uv, known = [sys.executable, "-m", "uv", "--quiet", "--no-progress"], INSTALL["settings_for_uv"]()
-    made = folder / "environment"
-    subprocess.run([*uv, "venv", "--python", sys.executable, made], env=known, check=True)
-    install = [*uv, "pip", "install", "--index-strategy", "unsafe-best-match", "--python", made]
-    subprocess.run([*install, "--constraint", LOCK, folder / "clone"], env=known, check=True)
-    return made / "bin" / "python"
+    """The Python of an environment with the library alone and its dependencies."""
+    return fresh.environment(tmp_path_factory.mktemp("bare"))
 
 
 @pytest.fixture
