@@ -68,135 +68,36 @@ def test_insignificant_errors_do_not_enter_the_score() -> None:
     assert [green.parse(text).score for text in texts] == [0.8, 0.8]
 
 
-# Text, what the released parser finds (significant errors, matched findings, score), and the strict reading's
-# score and fault.
+# The strict reading's score of a text, None for a fault; what the released parser makes of such answers is in
+# test_green_parser_reference.py.
 CASES = {
-    "empty section: the next one is read in its place": (
+    "empty section": (
         "[Clinically Significant Errors]:\n\n" + PLAIN[PLAIN.index("[Clinically Insignificant") :],
-        (0, 0, 1, 0, 0, 0),
-        3,
-        0.75,
         None,
-        "Significant Errors: the section is empty",
     ),
     "no period after the count": (
         PLAIN.replace(": 2. finding 1; finding 2", ": 2 finding 1; finding 2"),
-        (1, 0, 0, 0, 0, 0),
-        3,
-        0.75,
-        None,
-        "not of the form",
-    ),
-    "no space before the count": (
-        PLAIN.replace(": 2. finding", ":2. finding"), (1, 0, 0, 0, 0, 0), 3, 0.75, None, "not of the form",
-    ),
-    "two letters on a line: the second is lost": (
-        PLAIN.replace("1. finding 1\n(b) Missing", "1. finding 1 (b) Missing"),
-        (1, 0, 0, 0, 0, 0),
-        3,
-        0.75,
-        None,
-        "(a) and (b) share a line",
-    ),
-    "blank line inside a section: what follows it is lost": (
-        PLAIN.replace("finding 1\n(b)", "finding 1\n\n(b)"), (1, 0, 0, 0, 0, 0), 3, 0.75, 0.5, None,
-    ),
-    "no section of significant errors: none are counted": (
-        PLAIN.replace("[Clinically Significant Errors]:", "[Significant]:"),
-        (0,) * 6,
-        3,
-        1.0,
-        None,
-        "Clinically Significant Errors: no such section",
-    ),
-    "no section of matched findings": (
-        PLAIN.partition("[Matched")[0], (1, 2, 0, 0, 0, 0), 0, 0.0, None, "Matched Findings: no such section",
-    ),
-    "number words": (
-        PLAIN.replace(": 2. ", ": two. "), (1, 0, 0, 0, 0, 0), 3, 0.75, None, "not of the form",
-    ),
-    "the same letter twice: the last in alphabetical order counts": (
-        PLAIN.replace("(b) Missing a", "(b) Zero: 5. x\n(b) Missing a"),
-        (1, 5, 0, 0, 0, 0),
-        3,
-        1 / 3,
-        None,
-        "(b) stands twice",
-    ),
-    "capital letters": (
-        PLAIN.replace("(b) Missing", "(B) Missing"), (1, 0, 0, 0, 0, 0), 3, 0.75, None, "not of the form",
-    ),
-    "a colon after the letter": (
-        PLAIN.replace("(b) Missing a finding present in the reference:", "(b):"),
-        (1, 0, 0, 0, 0, 0),
-        3,
-        0.75,
-        None,
-        "not of the form",
-    ),
-    "digits for letters are understood": (
-        PLAIN.replace("(a)", "(1)").replace("(b)", "(2)").replace("(c)", "(3)").replace("(d)", "(4)")
-        .replace("(e)", "(5)").replace("(f)", "(6)"),
-        (1, 2, 0, 0, 0, 0),
-        3,
-        0.5,
-        0.5,
         None,
     ),
-    "a section that says No": (
-        PLAIN.partition("[Clinically Significant")[0]
-        + "[Clinically Significant Errors]:\nNo errors.\n\n[Clinically Insignificant Errors]:\nNone\n\n"
-        + "[Matched Findings]:\n2. a; b",
-        (0,) * 6,
-        2,
-        1.0,
-        1.0,
+    "two letters on a line": (PLAIN.replace("1. finding 1\n(b) Missing", "1. finding 1 (b) Missing"), None),
+    "blank line inside a section": (PLAIN.replace("finding 1\n(b)", "finding 1\n\n(b)"), 0.5),
+    "no section of matched findings": (PLAIN.partition("[Matched")[0], None),
+    "the same letter twice": (PLAIN.replace("(b) Missing a", "(b) Zero: 5. x\n(b) Missing a"), None),
+    "a measurement for a count": (
+        PLAIN.replace("]:\n3. finding 1; finding 2; finding 3", "]:\n3.5 cm"),
         None,
     ),
-    "matched findings without a period": (
-        PLAIN.replace("]:\n3. finding", "]:\n3 finding"), (1, 2, 0, 0, 0, 0), 0, 0.0, None, "not of the form",
-    ),
-    "a measurement where the count should stand": (
-        PLAIN.replace("]:\n3. finding 1; finding 2; finding 3", "]:\n3.5 cm nodule"),
-        (1, 2, 0, 0, 0, 0),
-        3,
-        0.5,
-        None,
-        "not of the form",
-    ),
-    "text before the count of matched findings": (
-        PLAIN.replace("]:\n3. finding", "]:\nThere are\n3. finding"),
-        (1, 2, 0, 0, 0, 0),
-        0,
-        0.0,
-        None,
-        "not of the form",
-    ),
-    "a letter without a line": (
-        PLAIN.replace("(c) Misidentification of a finding's anatomic location/position: 0.\n", "", 1),
-        (1, 2, 0, 0, 0, 0),
-        3,
-        0.5,
-        None,
-        "no count for (c)",
-    ),
-    "a fence around the answer": ("```\n" + PLAIN + "\n```", (1, 2, 0, 0, 0, 0), 3, 0.5, 0.5, None),
-    "nothing at all": ("", (0,) * 6, 0, 0.0, None, "no such section"),
-}  # fmt: skip
+    "a fence around the answer": ("```\n" + PLAIN + "\n```", 0.5),
+    "nothing at all": ("", None),
+}
 
 
 @pytest.mark.parametrize("case", CASES)
 def test_malformed_analyses(case: str) -> None:
-    text, significant, matched, score, strict_score, fault = CASES[case]
-    assert case == "nothing at all" or text != PLAIN
-    found = green.parse(text)
-    assert (found.significant, found.matched) == (significant, matched)
-    assert found.score == pytest.approx(score)
-    assert found.faults == ()
+    text, score = CASES[case]
     strict = green.parse(text, "strict")
-    assert strict.score == (strict_score if strict_score is None else pytest.approx(strict_score))
-    assert bool(strict.faults) == (fault is not None)
-    assert fault is None or fault in " ".join(strict.faults)
+    assert strict.score == (score if score is None else pytest.approx(score))
+    assert bool(strict.faults) == (score is None)
 
 
 def test_a_section_that_stands_twice_is_a_fault() -> None:
@@ -215,7 +116,7 @@ def test_clean_keeps_the_answer_only() -> None:
 
 def test_negative_counts_and_unknown_modes_are_refused() -> None:
     for counts in ((-1, 2), (3, -2)):
-        with pytest.raises(ValueError, match="must not be negative"):
+        with pytest.raises(ValueError, match="negative"):
             green.green_score(*counts)
-    with pytest.raises(RadevalError, match=r"mode: unknown value .* Choices: reference, strict"):
+    with pytest.raises(RadevalError):
         green.parse("", "loose")  # type: ignore[arg-type]

@@ -12,8 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from radeval_lib import __version__, checksums
-from radeval_lib.errors import check_choice
-from radeval_lib.metrics import MetricError, create, get, names, signature
+from radeval_lib.metrics import create, get, names, signature
 from radeval_lib.metrics.signature import Signature
 
 REFERENCE = Path(__file__).resolve().parents[1] / "reference"
@@ -129,16 +128,3 @@ def test_a_line_is_one_word_of_ascii_whatever_it_holds(metric, variant, settings
     assert line.isascii()
     assert line.split() == [line]
     assert line.count("|") == 3 + len(settings) + len(models)
-
-
-def test_one_check_of_choices() -> None:
-    from typing import Literal
-
-    kind = Literal["a", "b"]
-    for choices, value in ((kind, "a"), (kind | None, None), (str, "c"), (int | None, 3)):
-        check_choice(value, choices, "here", MetricError)
-    for choices in (kind, kind | None):
-        with pytest.raises(MetricError, match=r"^here: unknown value 'c'. Choices: a, b.$"):
-            check_choice("c", choices, "here", MetricError)
-    with pytest.raises(MetricError, match="unknown value None"):
-        check_choice(None, kind, "here", MetricError)
