@@ -11,13 +11,11 @@ ONLY ?=
 N ?= 1
 # Of `make lock`: --upgrade, or --upgrade-package NAME.
 UPGRADE ?=
-# Attacks of `make robustness`, such as leaks; empty: all.
-ATTACKS ?=
 
 # Sixty notebooks load the same modules, which Python compiles once where it may keep what it compiled.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help book labs lab test robustness open full lint format lock sbom clean
+.PHONY: help book labs lab test open full lint format lock sbom clean
 .DELETE_ON_ERROR:
 
 help: ## say what there is
@@ -57,9 +55,6 @@ lab: $(VENV)/.labs ## open a lab to work on: make lab N=2
 test: $(VENV)/.developers $(VENV)/.labs ## lint, then all tests, those of the rendered book included
 	@$(MAKE) --no-print-directory lint
 	@$(BIN)/python -m pytest --numprocesses 2 --dist loadfile --no-loadscope-reorder --durations 25
-
-robustness: $(VENV)/.developers ## try to break it: spoiled files and models, leaks, killed builds and scorings (two hours)
-	@$(BIN)/python -m tests.robustness $(ATTACKS)
 
 lint: $(VENV)/.developers ## style, types and declared dependencies
 	@$(BIN)/ruff check .

@@ -24,7 +24,6 @@ from radeval_lib.data import leak_streams
 from radeval_lib.data.leak_streams import Unreadable
 
 _PERIODS = range(2, 7)  # tokens after which a pattern of words and labels repeats
-_ENCODINGS = 3  # how deep encodings of single characters may be nested
 _CHUNK = 240  # tokens, a multiple of every period
 _TAG = re.compile(r"<[^<>]*>")
 # Escapes of source code and JSON: \n, \xe9, \u00e9, \u{e9}, \U000000e9.
@@ -38,10 +37,6 @@ _CELLS = re.compile(r"\s*[|,;\t]\s*|\s{2,}")
 _PAIR = re.compile(r"^[^\w\n]*(\w+)[^\w\n]*[:=](.+)$", re.MULTILINE)
 # A quoted string, or a word between punctuation: what a list of tokens in source code or JSON holds.
 _TOKEN = re.compile(r"'((?:[^'\\\n]|\\.)*)'|\"((?:[^\"\\\n]|\\.)*)\"|([^\s,;:=|/()\[\]{}'\"]+)")
-# What was removed, and what was added, in a marked-up comparison; without either, the other side is whole.
-_SIDES = tuple(re.compile(one, re.DOTALL) for one in (
-    r"\[-.{,999}?-\]|<del\b.{,999}?</del>", r"\{\+.{,999}?\+\}|<ins\b.{,999}?</ins>",
-))  # fmt: skip
 _NOT_ASCII = re.compile(r"[^\x00-\x7f]+")
 _PICTURE_KIND = r"(?:image/(?!svg\+xml)[\w.+-]+|video/[\w.+-]+|application/pdf)"
 # A picture, or anything in base64, within a text: "data:image/png;base64,iVBORw0KGgo=".
@@ -100,12 +95,9 @@ def of_text(text: str) -> Iterator[str | Unreadable]:
 
 
 def _of_marked_up(text: str) -> Iterator[str]:
-    """Readings of a decoded text with and without its markup: both sides of a comparison, inline and block
-    markup, elements of a page, and columns."""
+    """Readings of a decoded text with and without its markup: inline and block markup, elements of a page,
+    and columns."""
     yield text
-    for side in _SIDES:
-        if side.search(text):
-            yield _TAG.sub("", side.sub(" ", text))
     if "<" in text and ">" in text:
         bare = _TAG.sub("", text)
         yield bare  # inline markup splits no words,
@@ -118,11 +110,7 @@ def _of_marked_up(text: str) -> Iterator[str]:
 
 def decoded(text: str) -> str:
     r"""``text`` without the encodings that stand for single signs: ``&amp;``, ``\u00e9``, ``%20``; folded."""
-    for _ in range(_ENCODINGS):
-        before = text
-        text = unquote(html.unescape(_ESCAPE.sub(_sign, text)), errors="replace")
-        if text == before:
-            break
+    text = unquote(html.unescape(_ESCAPE.sub(_sign, text)), errors="replace")
     return folded(_COLOUR.sub("", text))
 
 
@@ -172,15 +160,12 @@ def json_texts(value: object) -> tuple[list[str], list[str], str]:
 
 def column_texts(text: str) -> Iterator[str]:
     """Readings of a text by columns: of a table (CSV, Markdown, aligned with spaces, or a word with its
-    label per line), of both sides of a comparison by lines, of the values of each name in ``name: value``,
+    label per line), of the values of each name in ``name: value``,
     and of words without their labels."""
     yield from _unlabelled(text)
     lines = text.splitlines()
     if len(lines) < 3:
         return
-    for other in "+-":
-        if sum(line.startswith(other) for line in lines) > 2:
-            yield "\n".join(line[1:] for line in lines if not line.startswith((other, "?", "@@")))
     named: dict[str, list[str]] = defaultdict(list)
     for name, value in _PAIR.findall(text):
         named[name].append(value)

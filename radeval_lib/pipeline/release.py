@@ -19,7 +19,7 @@ from radeval_lib.study import code, recordings
 from radeval_lib.study.profiles import Profile
 
 RECALL = MANIFESTS / "leak_recall.csv"
-"""How many planted leaks of each kind were found; ``python -m tests.robustness leaks`` writes it."""
+"""How many planted leaks of each kind were found; a nightly test writes it."""
 CONFIDENCE = 0.95  # of the lower end of the share of leaks that is found
 
 

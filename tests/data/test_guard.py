@@ -24,10 +24,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from radeval_lib import checksums
+from radeval_lib import checksums, green_analysis
 from radeval_lib.data import (
     RestrictedText,
-    green_analysis,
     guard,
     guarded_texts,
     leak_decoders,

@@ -129,15 +129,6 @@ def test_an_allowance_holds_for_its_use_alone() -> None:
     assert "cls.*" not in uses.NER_MODEL.may_have("bert")
 
 
-def test_a_tokenizer_with_other_numbers_than_its_list_is_refused(model: Path) -> None:
-    known = json.loads((model / "tokenizer.json").read_text())["model"]["vocab"]
-    (model / "vocab.txt").write_text("".join(f"{token}\n" for token in sorted(known, key=known.get)))
-    Encoder(model, device="cpu")
-    (model / "vocab.txt").write_text("".join(f"{token}\n" for token in sorted(known)))
-    with pytest.raises(ModelError, match=r"vocab\.txt and the tokenizer number the tokens differently"):
-        Encoder(model, device="cpu")
-
-
 @pytest.mark.parametrize(
     ("settings", "message"),
     [({"pad_token_id": 40}, "pads with token 40"), ({"vocab_size": 5000}, "the model vectors for 5,000")],

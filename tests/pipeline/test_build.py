@@ -140,7 +140,6 @@ def test_only_what_changed_is_redone(tiny: TinyRepository) -> None:
 
 
 def test_old_times_and_damaged_pages_are_noticed(tiny: TinyRepository) -> None:
-    # Every kind of both is tried at night, by `make robustness`.
     assert tiny.radbook("build").returncode == 0
     assert stale.old_edit(tiny, "a title") == ""
     assert stale.old_edit(tiny, "a notebook") == ""

@@ -1,1 +1,1 @@
-"""Spoiled input, planted leaks, hostile names; ``python -m tests.robustness`` does it all."""
+"""Planted leaks, edits with old times, and notebooks without end."""
