@@ -157,7 +157,7 @@ def fates(cards: Mapping[str, Card]) -> pd.DataFrame:
         key = f"RadPref, {'the half that it knows' if half == 'development' else 'the other half'}"
         rows[key] = {**card.row(card.name), "n": card.data["radpref"]["candidates"]}
     card = cards["report"]
-    own = next(row for row in card.data["mts_dialog"]["f1"] if row["metric"] == card.name)
+    own = next(row for row in card.data["mts_dialog"] if row["metric"] == card.name)
     table = pd.DataFrame.from_dict({**rows, "MTS-Dialog, F1 of facts": own}, orient="index")
     return table[["value", "value_low", "value_high", "n"]].set_axis(["value", "low", "high", "n"], axis=1)
 

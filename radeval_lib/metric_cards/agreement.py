@@ -13,7 +13,7 @@ from typing import Any, Literal
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
-from scipy.stats import norm, rankdata
+from scipy.stats import norm
 
 from radeval_lib.data.recorded import Recording
 from radeval_lib.metrics import by_name
@@ -21,15 +21,13 @@ from radeval_lib.stats import meta_evaluation
 from radeval_lib.stats.correlations import Resampled, beside_one_rater, resample, varies
 from radeval_lib.stats.inputs import FloatArray
 from radeval_lib.stats.p_values import holm
-from radeval_lib.stats.resampling import drawn_rows, ends, share_interval
+from radeval_lib.stats.resampling import ends, share_interval
 from radeval_lib.stats.system_comparison import LEVEL, POWER
 
 Half = Literal["all", "development", "report"]
 LEAST_CASES = 50
 """With fewer cases a card gives intervals and no test."""
 PERSON = "one radiologist"
-RATES = {"f1": 1, "precision": 1, "recall": 1, "hallucination": -1, "omission": -1}
-"""Rates of MTS-Dialog, and the sign that makes more of them better."""
 PERMUTED, MORE = 2_000, 50_000
 """Permutations of the scores for what chance would reach; resamples for a p value near the level."""
 _NEAR = (LEVEL / 5, 5 * LEVEL)
@@ -74,8 +72,8 @@ def on_radpref(
 
     Parameters
     ----------
-    table : rows of the stored set, one per candidate, with ``case``, ``set``, ``grade_1`` to ``grade_3``,
-        ``reference_words`` and ``candidate_words``; a set has two candidates, which are compared.
+    table : rows of the stored set, one per candidate, with ``case``, ``set`` and ``grade_1`` to ``grade_3``;
+        a set has two candidates, which are compared.
     scores : oriented scores of every metric by its name, finite, shape (rows,) each.
     name : the card's metric, one of ``scores``.
     resamples, seed : of the bootstrap and the permutations.
@@ -89,9 +87,8 @@ def on_radpref(
         ``rows``, by metric and for :data:`PERSON`: ``value``, τ_b with the mean grade; ``difference``, the
         card's metric minus this one, with ``p_holm`` and ``detectable``, where tests are made;
         ``choices``, the share of pairs on which it prefers what two radiologists prefer, each left out in
-        turn; ``others``, τ_b with the mean of two radiologists; ``length_fixed``, the partial Spearman
-        correlation with the mean grade, the words of both texts held fixed. Each has its ``_low`` and
-        ``_high``, a 95 % interval from drawing cases.
+        turn; ``others``, τ_b with the mean of two radiologists. Each has its ``_low`` and ``_high``, a 95 %
+        interval from drawing cases.
     """
     cases, grades = table["case"].to_numpy(), table[["grade_1", "grade_2", "grade_3"]].to_numpy(np.float64)
     wanted, sets = grades.mean(axis=1), meta_evaluation.pairs_within(table["set"].tolist())
@@ -129,13 +126,6 @@ def on_radpref(
     for one, hit in hits.items():
         share = share_interval(hit, cases[first].tolist(), resamples=resamples, rng=rng("choices"))
         rows[one] |= dict(zip(("choices", "choices_low", "choices_high"), share, strict=True))
-    words = table[["candidate_words", "reference_words"]].to_numpy(np.float64)
-    columns = np.column_stack([*scores.values(), wanted, words])
-    places = drawn_rows(cases, min(500, resamples), rng("length"))
-    low, high = ends([_length_fixed(rankdata(columns[place], axis=0)) for place in places])
-    for at, (one, fixed) in enumerate(zip(scores, _length_fixed(rankdata(columns, axis=0)), strict=True)):
-        ends_of = {"length_fixed_low": float(low[at]), "length_fixed_high": float(high[at])}
-        rows[one] |= {"length_fixed": float(fixed), **ends_of}
     others = [error for pair, error in errors.items() if name not in pair]
     return {
         "candidates": len(table),
@@ -197,35 +187,20 @@ def _signs(values: FloatArray) -> NDArray[np.float32]:
     return np.sign(places[:, None] - places)
 
 
-def _length_fixed(ranks: FloatArray) -> FloatArray:
-    """Return the partial correlation of each column of ``ranks`` but the last three with the third last, the
-    last two held fixed, as pingouin's; NaN where nothing is left to vary. Shape (columns - 3,)."""
-    design = np.column_stack([np.ones(len(ranks)), ranks[:, -2:]])
-    rest = ranks[:, :-2] - design @ np.linalg.lstsq(design, ranks[:, :-2], rcond=None)[0]
-    spread = np.sqrt((rest**2).sum(axis=0))
-    spread[spread < 1e-9 * len(ranks)] = np.nan
-    return rest[:, :-1].T @ rest[:, -1] / (spread[:-1] * spread[-1])
-
-
 def on_facts(
     table: pd.DataFrame, scores: Mapping[str, FloatArray], *, resamples: int, seed: int
-) -> dict[str, list[dict[str, Any]]]:
-    """Return τ_b of every metric with each of :data:`RATES`, experts' rates of MTS-Dialog signed so that more
-    is better: by rate, rows of ``metric``, ``n`` and ``value``, with ``value_low`` and ``value_high``."""
-    by_rate = {}
-    for rate, sign in RATES.items():
-        known = table[rate].notna().to_numpy()
-        cases = table["case"].to_numpy()[known]
-        drawn = resample(
-            {name: own[known] for name, own in scores.items() if varies(own[known], cases)},
-            sign * table.loc[known, rate].to_numpy(np.float64),
-            groups=cases,
-            kind="kendall",
-            resamples=resamples,
-            rng=np.random.default_rng([seed, *rate.encode()]),
-        )
-        by_rate[rate] = [
-            {"metric": one, **_interval(row), "n": int(row["n"])}
-            for one, row in _by_metric(drawn.intervals()).items()
-        ]
-    return by_rate
+) -> list[dict[str, Any]]:
+    """Return τ_b of every metric with F1 of the facts that experts counted in MTS-Dialog: rows of ``metric``,
+    ``n`` and ``value``, with ``value_low`` and ``value_high``."""
+    known = table["f1"].notna().to_numpy()
+    cases = table["case"].to_numpy()[known]
+    drawn = resample(
+        {name: own[known] for name, own in scores.items() if varies(own[known], cases)},
+        table.loc[known, "f1"].to_numpy(np.float64),
+        groups=cases,
+        kind="kendall",
+        resamples=resamples,
+        rng=np.random.default_rng([seed, *b"f1"]),
+    )
+    rows = _by_metric(drawn.intervals())
+    return [{"metric": one, **_interval(row), "n": int(row["n"])} for one, row in rows.items()]

@@ -161,7 +161,7 @@ class Card:
         return texts
 
     def _facts(self) -> dict[str, dict[str, Any]]:
-        return {row["metric"]: row for row in (self.data["mts_dialog"] or {}).get("f1", [])}
+        return {row["metric"]: row for row in self.data["mts_dialog"] or []}
 
     def edit_costs(self) -> dict[str, dict[str, Any]]:
         """Return the cost of each edit by its name."""
@@ -186,7 +186,6 @@ class Card:
                 "p (Holm)": f"{row['p_holm']:.2g}" if "p_holm" in row else "–",
                 "choices": _cell(row, "choices", ".0%"),
                 "with two radiologists": _cell(row, "others"),
-                "length fixed": _cell(row, "length_fixed"),
                 "facts": _cell(facts.get(row["metric"], {}), "value"),
             }
             for row in order
@@ -379,7 +378,7 @@ def metric_card(
 
 def _on_people(
     recording: stored.Recording, oriented: FloatArray, name: str, own: str, settings: Mapping[str, Any]
-) -> dict[str, Any] | str:
+) -> dict[str, Any] | list[dict[str, Any]] | str:
     """Return a metric's agreement with people's ratings of a set, or why there is none."""
     finite, cases = np.isfinite(oriented), recording.table["case"].to_numpy()
     if not finite.any():
