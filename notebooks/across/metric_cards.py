@@ -1,4 +1,4 @@
-"""Two metrics as examples of a card, and a table of cards."""
+"""Two metrics as examples of a card."""
 
 from __future__ import annotations
 
@@ -14,7 +14,6 @@ from radeval_lib import plots
 from radeval_lib.data import recorded
 from radeval_lib.metric_cards.agreement import in_half
 from radeval_lib.metric_cards.card import Card, metric_card
-from radeval_lib.metrics.base import Metric
 from radeval_lib.metrics.by_name import create
 from radeval_lib.paths import RECORDED
 from radeval_lib.provenance import RECORDED_SCORES
@@ -121,35 +120,6 @@ def built_to_win(run: Run) -> dict[str, Card]:
     }
 
 
-def seen_by(metrics: Mapping[str, Metric], run: Run) -> dict[str, Card]:
-    """A card of each metric on the edits that it detects; people's ratings stand in the first card."""
-    return {
-        title: metric_card(metric, quick=True, rated=False, data_root=None, seed=run.seed)
-        for title, metric in metrics.items()
-    }
-
-
-def one_page(first: Card, others: Mapping[str, Card]) -> pd.DataFrame:
-    """Return every metric in alphabetical order: agreement from the first card, detected edits from its
-    own."""
-    agreement = first.table().set_index("metric")
-    named = {name.partition(" (")[0]: row for name, row in agreement.iterrows()}
-    rows = {}
-    for name, card in sorted({first.name: first, **others}.items(), key=lambda item: item[0].lower()):
-        seen, row = card.edit_costs(), named[name]
-        layout = [edit["value"] for edit in seen.values() if edit["kind"] == "changes its layout"]
-        rows[name] = {
-            "tuned on RadPref": card.data["metric"]["tuned_on_radpref"],
-            "τ_b by grade": row["τ_b"],
-            "choices": row["choices"].partition(" ")[0],
-            "facts, τ_b": row["facts"],
-            "lost “no”": _share(seen["a “no” lost"]["value"]),
-            "other words": _share(seen["in other words"]["value"]),
-            "other layout, at most": _share(None if None in layout else max(layout)),
-        }
-    return pd.DataFrame.from_dict(rows, orient="index")
-
-
 def fates(cards: Mapping[str, Card]) -> pd.DataFrame:
     """Return what becomes of the metric that is built to win."""
     rows = {}
@@ -160,10 +130,6 @@ def fates(cards: Mapping[str, Card]) -> pd.DataFrame:
     own = next(row for row in card.data["mts_dialog"] if row["metric"] == card.name)
     table = pd.DataFrame.from_dict({**rows, "MTS-Dialog, F1 of facts": own}, orient="index")
     return table[["value", "value_low", "value_high", "n"]].set_axis(["value", "low", "high", "n"], axis=1)
-
-
-def _share(value: float | None) -> str:
-    return "–" if value is None else f"{value:z.0%}"
 
 
 def forest(card: Card) -> Figure:
