@@ -55,6 +55,7 @@ _NO_ADJECTIVES = frozenset(
         "there",
     ]
 )
+_CLEAR = frozenset(["none", "no", "absent", "negative", "clear", "normal", "free"])
 GROWN = 1.15
 """A size that is larger than before by more than this factor has increased."""
 
@@ -126,7 +127,11 @@ def _attach_sides(sentence: MarkedSentence, mentions: list[Mention]) -> None:
 
 
 def _of_clear_side(sentence: MarkedSentence, side: PhraseMatch[str], finding: Mention) -> bool:
-    """Whether a side is called clear: the right one in "right clear, left effusion"."""
+    """Whether a side is called clear: the right one in "right clear, left effusion", and in "effusion: right
+    none, left large"."""
+    if finding.end <= side.first and sentence.between(side.end, side.end + 1) & _CLEAR:
+        sentence.use(side.first, side.end + 1)
+        return finding.presence != "absent"
     between = range(side.end, finding.first)
     states = [one.first for one in sentence.states if one.value == "normal" and one.first in between]
     return bool(states) and any(sentence.words[at].word == "," for at in range(states[0], finding.first))

@@ -88,7 +88,10 @@ VOLUMES = {
 }  # fmt: skip
 """Units of volume, in millilitres."""
 _WITHIN = frozenset(["x", "by", *_UNITS, *VOLUMES])  # what may stand between the numbers of a measurement
-_NUMBER_WORDS = "one two three four five six seven eight nine ten eleven twelve"
+_NUMBER_WORDS = (
+    "one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen "
+    "seventeen eighteen nineteen twenty"
+)
 NUMERALS = {word: number for number, word in enumerate(_NUMBER_WORDS.split(), 1)}
 
 

@@ -35,7 +35,8 @@ _VIEWS = word_set("view projection lateral frontal ap pa portable image radiogra
 _SEEN = SEEN | word_set(
     """
     found shown detected encountered demonstrable recognized discerned appreciated confirmed visible apparent
-    discernible recognizable detectable depicted revealed established made perceived
+    discernible recognizable detectable depicted revealed established made perceived proven
+    verified ascertained substantiated
     """
 )
 _NOT = frozenset(["not", "cannot", "nowhere", "never"])
@@ -117,7 +118,9 @@ def scope(words: Sequence[Token], known: Vocabulary, flags: WordFlags) -> ScopeW
     text = [word.word for word in words]
     cues, after = known.cues.find(text), known.after.find(text)
     after = _with_not_seen(words, after, cues)
-    begins = {cue.first: cue for cue in cues if not flags.blocked[cue.first]} | _ruled_out(words, flags.named)
+    begins = {cue.first: cue for cue in cues if not flags.blocked[cue.first]} | _denials_by_what_follows(
+        words, flags.named
+    )
     linking = {link.first: link.end for link in known.links.find(text)}
     denied, talked = [False] * size, [False] * size
     doubted = [0] * size
@@ -208,9 +211,14 @@ def _with_not_seen(
     return sorted([*after, *more]) if more else after
 
 
-def _ruled_out(words: Sequence[Token], named: Sequence[bool]) -> dict[int, PhraseMatch[str]]:
-    """Return the cues of "rules an effusion out" by their first words: a denial, and where it ends."""
+def _denials_by_what_follows(words: Sequence[Token], named: Sequence[bool]) -> dict[int, PhraseMatch[str]]:
+    """Return denials that depend on what follows, by their first words: "rules an effusion out", "excludes an
+    effusion", "unlikely pneumonia"."""
     for at, token in enumerate(words):
+        excludes = token.word == "exclude" and token.end - token.start == len("excludes")
+        if excludes or (token.word in ("unlikely", "improbable") and any(named[at + 1 : at + 2])):
+            before = {word.word for word in words[max(0, at - 2) : at]}
+            return {} if before & _NOT else {at: PhraseMatch(at, at + 1, "negation_before")}
         if token.word == "ruled" or (token.word == "rule" and token.end - token.start == len("rules")):
             out = next((to for to in range(at + 1, min(at + 8, len(words))) if words[to].word == "out"), 0)
             if out == at + 1:
@@ -296,6 +304,9 @@ def _reach_back(
         if flags.blocked[found.end - 1] or (found.value == "negation" and _of_a_part(words, found)):
             continue
         behind = words[found.end].word if found.end < len(words) else "than"
+        follows = found.end < len(words) and flags.named[found.end]
+        if words[found.end - 1].word in ("unlikely", "improbable") and follows:
+            continue
         if words[found.end - 1].word in ("?", "likely", "favored") and behind != "than":
             continue  # it is said of what follows
         if (

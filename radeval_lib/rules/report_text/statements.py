@@ -64,6 +64,21 @@ _PATIENT = re.compile(
 # An empty line.
 _BLANK = re.compile(r"\n[^\S\n]*\n")
 _NO = "no "
+# A table whose columns are the two sides, and one of its rows.
+_NEXT = r"(?:[ ]{2,}(?! )|[ ]?[|\t,:/])[ |\t,:/]*"  # what parts its cells
+_SIDES_HEAD = re.compile(
+    r"^[ |\t]*(?:\w+[ |\t,:]+)?(?:right|left|r|l)[ |\t,:/]+(?:right|left|r|l)[ |]*$",
+    re.IGNORECASE | re.MULTILINE,
+)
+_SIDES_TABLE = re.compile(
+    rf"^(?P<head>[ |]*(?:\w+{_NEXT})?(?P<one>right|left|r|l){_NEXT}(?P<other>right|left|r|l)[ |]*\n)"
+    rf"(?:[ |]*[A-Za-z]\w*(?: \w+)*{_NEXT}\w+(?: \w+)*{_NEXT}\w+(?: \w+)*[ |]*(?:\n|$))+",
+    re.IGNORECASE | re.MULTILINE,
+)
+_ROW = re.compile(
+    rf"^[ |]*(?P<label>[A-Za-z]\w*(?: \w+)*){_NEXT}(?P<one>\w+(?: \w+)*){_NEXT}(?P<other>\w+(?: \w+)*)",
+    re.MULTILINE,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,7 +130,8 @@ def statements(text: str) -> tuple[Statement, ...]:
     # "Pneumothorax? No." and "Pneumothorax ... none" are templates, as "Pneumothorax: none" is
     asked = _ASKED.sub(lambda mark: ":".ljust(len(mark.group())), plain)
     plain = plain if asked == plain else _ANY_ASKED.sub(":", asked)
-    found, absent = [], _AbsentList(plain)
+    found, plain = _side_columns(plain, places)
+    absent = _AbsentList(plain)
     for kind, start, end in _pieces(plain):
         piece = plain[start:end].lstrip()
         start = end - len(piece)
@@ -128,6 +144,29 @@ def statements(text: str) -> tuple[Statement, ...]:
             where = places[start : start + len(piece) + 1]
             found.append(_statement(piece, where, kind, absent.holds(piece, start, end)))
     return tuple(found)
+
+
+def _side_columns(text: str, places: Sequence[int]) -> tuple[list[Statement], str]:
+    """Return the statements of tables with a column for each side, and the text with blanks in their place.
+
+    "Right | Left" above "Effusion | none | small" states "right Effusion: none", "left Effusion: small".
+    """
+    found: list[Statement] = []
+    if not _SIDES_HEAD.search(text):
+        return found, text
+    for table in _SIDES_TABLE.finditer(text):
+        sides = [table["one"].lower()[0], table["other"].lower()[0]]
+        if sides[0] == sides[1]:
+            continue
+        for row in _ROW.finditer(text, table.end("head"), table.end()):
+            for side, cell in zip(sides, ("one", "other"), strict=True):
+                lead = "right " if side == "r" else "left "
+                begin, label, answer = row.start("label"), row["label"], row[cell]
+                where = [places[begin]] * len(lead) + list(places[begin : begin + len(label)])
+                where += [places[begin + len(label)]] * 2 + list(places[row.start(cell) : row.end(cell) + 1])
+                found.append(Statement(f"{lead}{label}: {answer}", where))
+        text = text[: table.start()] + " " * (table.end() - table.start()) + text[table.end() :]
+    return found, text
 
 
 class _AbsentList:
