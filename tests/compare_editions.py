@@ -17,8 +17,6 @@ from radeval_lib.study.changes import findings
 
 ON_OTHER_REPORTS = {
     "green/judge_models": "the radiologists' counts are in the public edition alone",
-    "rales/benchmark": "in-domain pretraining needs reports to train on",
-    "rales/nlg_scores": "summarizers learn from MEDIQA's impressions where they are there",
 }
 """Pages whose bold sentence rests on reports that one edition has, with the reason; each says what it had."""
 NEAR, NEAR_PERCENT = 0.03, 3.0

@@ -10,8 +10,8 @@ import json
 import tempfile
 import time
 from collections.abc import Callable, Hashable, Mapping, Sequence
-from dataclasses import dataclass, field, fields
-from functools import partial
+from dataclasses import dataclass, fields
+from functools import cache, partial
 from itertools import groupby
 from operator import itemgetter
 from pathlib import Path
@@ -31,7 +31,7 @@ from radeval_lib.models.identity import checksum
 from radeval_lib.models.training import TrainingSettings, train
 from radeval_lib.study.runs import Run
 
-_KNOWN = {field.name for field in fields(TrainingSettings)}
+_KNOWN = {setting.name for setting in fields(TrainingSettings)}
 _OF_REGIMES = {"penalty", "frozen"}  # of a probe; of a search that may also freeze the encoder
 
 
@@ -192,7 +192,7 @@ def fit_work(run: Run, settings: RalesSettings, encoder: str, work: Sequence[tup
         for name, regimes in groupby(work, key=itemgetter(0)):
             task = task_of(name, settings.rare_class)
             parts = task.parts(run.load(task.role))
-            encoders = EncoderFactory(run, settings, encoder, parts, Path(folder))
+            encoders = encoder_of_draw(run, settings, encoder, parts, Path(folder))
             search_fingerprint = fingerprint(run, task, encoder, encoders(0))
             for _, regime in regimes:
                 plan = Plan(
@@ -211,30 +211,22 @@ def fit_work(run: Run, settings: RalesSettings, encoder: str, work: Sequence[tup
     return {kind: pd.concat(tables, ignore_index=True) for kind, tables in frames.items()}
 
 
-@dataclass
-class EncoderFactory:
-    """Makes the encoder that each draw starts from, once per draw: resolved by name, and trimmed to the texts
-    of the task where the profile says so."""
+def encoder_of_draw(
+    run: Run, settings: RalesSettings, encoder: str, parts: Parts, folder: Path
+) -> Callable[[int], str]:
+    """Return a function that makes, once for each draw, the encoder that it starts from, resolved by name and
+    trimmed to the texts of the task where the profile says so; it returns its folder or hub name."""
 
-    run: Run
-    settings: RalesSettings
-    encoder: str
-    parts: Parts
-    folder: Path
-    made: dict[int, str] = field(default_factory=dict)
-
-    def __call__(self, draw: int) -> str:
-        """Folder or hub name of the encoder of a draw."""
-        if draw not in self.made:
-            self.made[draw] = self._make(self.run.seed + draw)
-        return self.made[draw]
-
-    def _make(self, seed: int) -> str:
-        if self.encoder == IN_DOMAIN:
-            where = self.run.model("in_domain_encoder")
+    @cache
+    def made(draw: int) -> str:
+        if encoder == IN_DOMAIN:
+            where = run.model("in_domain_encoder")
         else:
-            where = resolve(self.encoder, layers=self.settings.shallow_layers, seed=seed, folder=self.folder)
-        return trimmed(where, texts_of(self.parts), self.folder) if self.settings.trim else where
+            layers = settings.shallow_layers
+            where = resolve(encoder, layers=layers, seed=run.seed + draw, folder=folder)
+        return trimmed(where, texts_of(parts), folder) if settings.trim else where
+
+    return made
 
 
 def fingerprint(run: Run, task: BenchmarkTask, encoder: str, start: str) -> dict[str, Any]:
