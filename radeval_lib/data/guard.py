@@ -53,7 +53,7 @@ from radeval_lib.errors import listed
 
 _UNITS = {"cells": 4, "results": 3}  # depth of a build's folders that are whole or nothing
 # Folders of a rendered book that hold the theme's own files, and fonts of formulas.
-_THEME = ("_static", "_sphinx_design_static", "mathjax")
+_THEME = ("_static", "mathjax")
 
 UNSEEN = (
     "words in pixels; pictures other than SVG are therefore refused, and so is every file that is neither "
