@@ -1,24 +1,19 @@
-"""Pairs of short chest reports with three kinds of errors, so that rules written in an hour can name them."""
+"""Pairs of short chest reports with three kinds of errors, of sentences that were written for the lab.
+
+``report_sentences.csv`` has a sentence a row, in which ``{side}`` is a side, ``{other}`` the other one and
+``{lobe}`` a lobe of that side. ``states`` are the observations that it states, each perhaps with its side,
+``denies`` those that it denies. The rows of ``practice`` say things plainly, those of ``tough`` and ``board``
+as rules misread them.
+"""
 
 from __future__ import annotations
 
-from dataclasses import replace
 from functools import cache
+from pathlib import Path
 from random import Random
-from typing import TypedDict
+from typing import NamedTuple, TypedDict
 
-from radeval_lib.rules.generator import (
-    Denial,
-    Normal,
-    PlannedFinding,
-    Statement,
-    SyntheticReport,
-    generate,
-    rewrite,
-)
-from radeval_lib.rules.generator.generator import rerender, seeded
-from radeval_lib.rules.generator.records import Plan, Side
-from radeval_lib.rules.lexicon.loading import load_lexicon
+import pandas as pd
 
 WORDS: dict[str, tuple[str, ...]] = {
     "atelectasis": ("atelectasis", "atelectatic change", "atelectatic changes"),
@@ -30,9 +25,8 @@ WORDS: dict[str, tuple[str, ...]] = {
     "pneumothorax": ("pneumothorax", "pneumothoraces", "PTX", "PTXs"),
 }
 """Seven observations, and the words by which the reports of :func:`pairs` call them."""
-
-_POOL = 500  # reports whose findings the pairs are put together from
-_SWAPPED: dict[str | None, Side] = {"left": "right", "right": "left"}
+_LOBES = {"left": ("LUL", "LLL"), "right": ("RUL", "RML", "RLL")}
+_OTHER = {"left": "right", "right": "left"}
 
 
 class Pair(TypedDict):
@@ -46,80 +40,71 @@ class Pair(TypedDict):
     errors: list[list[str]]
 
 
+class Sentence(NamedTuple):
+    """A sentence with the observations that it states, each with its side or "", and those it denies."""
+
+    text: str
+    states: dict[str, str]
+    denies: frozenset[str]
+
+
 @cache
-def _pool() -> tuple[tuple[SyntheticReport, ...], tuple[PlannedFinding, ...]]:
-    """Reports, and what they state of one of the seven observations."""
-    drawn = tuple(generate(_POOL, 0, style="hospital", modality_anatomy=("X-Ray", "CHEST"), min_findings=1))
-    findings = [
-        replace(planned.content, certainty="present", suggests=None)
-        for report in drawn
-        for planned in report.plan
-        if isinstance(planned.content, PlannedFinding) and planned.content.concept in WORDS
-    ]
-    return drawn, tuple(findings)
+def sentences(*parts: str) -> tuple[Sentence, ...]:
+    """Return the sentences of parts of the file, those with a side for both sides and each lobe."""
+    table = pd.read_csv(Path(__file__).with_name("report_sentences.csv"), keep_default_na=False)
+    made = []
+    for row in table[table["part"].isin(parts)].itertuples():
+        for side, other in _OTHER.items() if "{" in row.text else [("", "")]:
+            for lobe in _LOBES[side] if "{lobe}" in row.text else [""]:
+                text = row.text.format(side=side, Side=side.capitalize(), other=other, lobe=lobe)
+                coded = (one.partition(" ") for one in row.states.split(";") if one)
+                states = {observation: own or side for observation, _, own in coded}
+                made.append(Sentence(text, states, frozenset(filter(None, row.denies.split(";")))))
+    return tuple(made)
 
 
-def pairs(n: int, seed: int) -> list[Pair]:
-    """``n`` pairs; a candidate has its own words, and from none to four errors. Pair i depends on ``seed``
-    and i alone."""
-    return [_pair(seeded(seed, number, "report pair")) for number in range(n)]
+def pairs(n: int, seed: int, *parts: str) -> list[Pair]:
+    """Return ``n`` pairs of the sentences of ``parts``, by default of ``practice``; pair i depends on
+    ``seed`` and i alone."""
+    return [_pair(Random(f"{seed} {number}"), parts or ("practice",)) for number in range(n)]
 
 
-def _pair(rng: Random) -> Pair:
-    """A pair: what a candidate says of findings is right, left out, on the other side, or invented."""
-    reports, findings = _pool()
-    base = rng.choice(reports)
-    order = sorted(WORDS, key=lambda _: rng.random())
-    stated, denied = order[: rng.choice((1, 2, 2, 3))], order[3:5]
-    false = [rng.choice(order[4:6])] if rng.random() < 0.4 else []  # what is denied, or not mentioned
-
-    def statement(uid: int, observation: str) -> Statement:
-        chosen = rng.choice([one for one in findings if one.concept == observation])
-        return Statement(uid, chosen, rng.getrandbits(96))
-
-    def denial(uid: int, observations: list[str]) -> list[Statement]:
-        return [Statement(uid, Denial(tuple(observations)), rng.getrandbits(96))] if observations else []
-
-    own = [statement(uid, one) for uid, one in enumerate(stated)]
-    normal = _normal(base, {*stated, *false})
-    errors: list[list[str]] = []
-    changed: list[Statement] = []
-    for one in own:
-        finding = one.content
-        assert isinstance(finding, PlannedFinding)
-        turn = rng.random()
-        if turn < 0.2:
-            errors.append(["b", finding.concept])
-        elif turn < 0.5 and finding.side in _SWAPPED:
-            errors.append(["c", finding.concept])
-            changed.append(replace(one, content=replace(finding, side=_SWAPPED[finding.side])))
-        else:
-            changed.append(one)
-    errors += [["a", one] for one in false]
-    changed += [statement(10 + place, one) for place, one in enumerate(false)]
-    left = [one for one in denied if one not in false and rng.random() < 0.6]
-    left = left or ([] if changed or normal else denied)
-    reference = _report(base, [*normal, *own, *denial(20, denied)], rng)
-    candidate = rewrite(_report(base, [*normal, *changed, *denial(20, left)], rng), seed=rng.getrandbits(30))
-    return {
-        "reference": reference.findings.text,
-        "candidate": candidate.findings.text,
-        "errors": sorted(errors),
-    }
-
-
-def _normal(base: SyntheticReport, observations: set[str]) -> list[Statement]:
-    """A report's first statement of normality that none of the observations contradicts."""
-    known = load_lexicon().normals
+def _pair(rng: Random, parts: tuple[str, ...]) -> Pair:
+    """Return a pair: what the reference states is said otherwise, left out or on the other side, and
+    something may be invented."""
+    pool = [*sentences(*parts)]
+    reference = _report(rng, rng.sample(pool, len(pool)), rng.randint(2, 4))
+    stated = {name: side for one in reference for name, side in one.states.items()}
+    kept = {name: side for name, side in stated.items() if rng.random() > 0.2}
+    turned = {name: _OTHER.get(side, side) if rng.random() < 0.3 else side for name, side in kept.items()}
+    false = [one for one in WORDS if one not in stated]
+    allowed = {**turned, **{name: None for name in false if rng.random() < 0.15}}
     fitting = [
-        replace(one, joined=False)
-        for one in base.plan
-        if isinstance(one.content, Normal) and not known[one.content.key].excludes & observations
+        one
+        for one in rng.sample(pool, len(pool))
+        if all(allowed.get(name, "none") in (side, None) for name, side in one.states.items())
+        and not one.denies & turned.keys()
     ]
-    return fitting[:1]
+    fitting.sort(key=lambda one: -len(one.states.keys() & turned.keys()))
+    candidate = _report(rng, fitting, len(reference))
+    told = {name: side for one in candidate for name, side in one.states.items()}
+    errors = [["a", name] for name in told.keys() - stated.keys()]
+    errors += [["b", name] for name in stated.keys() - told.keys()]
+    both = stated.keys() & told.keys()
+    errors += [["c", name] for name in both if {stated[name], told[name]} == {"left", "right"}]
+    texts = [
+        " ".join(one.text for one in rng.sample(report, len(report))) for report in (reference, candidate)
+    ]
+    return {"reference": texts[0], "candidate": texts[1], "errors": sorted(errors)}
 
 
-def _report(base: SyntheticReport, statements: list[Statement], rng: Random) -> SyntheticReport:
-    """A report with these statements, in an order drawn at random."""
-    plan: Plan = tuple(sorted(statements, key=lambda _: rng.random()))
-    return rerender(base, plan)
+def _report(rng: Random, pool: list[Sentence], size: int) -> list[Sentence]:
+    """Return the first sentences of a pool that name nothing twice."""
+    chosen: list[Sentence] = []
+    named = set[str]()
+    for one in pool:
+        own = one.states.keys() | one.denies
+        if len(chosen) < size and not own & named and (own or rng.random() < 0.3):
+            chosen.append(one)
+            named |= own
+    return chosen

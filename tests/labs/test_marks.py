@@ -14,11 +14,26 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from radeval_lib.labs import checks, sources
-from tests.labs.marks import ADA, GRACE, LABS, defined, earned, full, known, outcomes, run, solved, tasks
+from radeval_lib.labs import checks, report_pairs, seed, sources
+from tests.labs.marks import (
+    ADA,
+    GRACE,
+    LABS,
+    defined,
+    earned,
+    full,
+    functions,
+    known,
+    outcomes,
+    run,
+    solved,
+    tasks,
+)
 
 Made = Callable[[Any], Any]
 _RANDOM = random.Random(0)
+UNSEEN = 12
+"""How many of all known mistakes may pass every visible check."""
 
 
 @pytest.fixture(autouse=True)
@@ -96,6 +111,25 @@ def test_each_mistake_costs_its_own_task(lab: str) -> None:
         points = earned(lab, run(lab, {wrong["task"]: wrong["code"]}))
         lost = {name for name, most in full(lab).items() if points[name] < most}
         assert lost == {wrong["task"]}, wrong["mistake"]
+
+
+def test_visible_checks_catch_most_mistakes() -> None:
+    unseen, every = [], 0
+    for lab in LABS:
+        for wrong in known(lab)["wrong"]:
+            env = run(lab, {wrong["task"]: wrong["code"]})
+            every += 1
+            if not any(outcomes(lab, env, False, wrong["task"])):
+                unseen.append((lab, wrong["mistake"]))
+    assert every >= 64
+    assert len(unseen) <= UNSEEN, unseen
+
+
+@pytest.mark.parametrize("lab", LABS)
+def test_at_least_half_of_a_tasks_tests_are_visible(lab: str) -> None:
+    for name, tests in functions(lab).items():
+        hidden = sum(is_hidden for is_hidden, _ in tests)
+        assert 0 < hidden <= len(tests) / 2, name
 
 
 @pytest.mark.parametrize("lab", LABS)
@@ -213,3 +247,23 @@ def test_a_failed_check_shows_the_students_line() -> None:
         halve(1)
     with pytest.raises(checks.AnswerError):
         checks.given(names, ["third"])
+
+
+def test_no_tagger_is_tested_on_a_sentence_that_it_has_seen() -> None:
+    for student in (ADA, GRACE):
+        names = solved("teach_a_model_to_see_entities", student)
+        tested = {tuple(words) for part in names["test"].values() for words, _ in part}
+        pooled = {style: {tuple(words) for words, _ in pool} for style, pool in names["pools"].items()}
+        assert not tested & set().union(*pooled.values())
+        assert not {tuple(words) for words in names["ten"]} & pooled["hospital"]
+
+
+def test_plain_rules_of_the_judge_leave_errors_to_analyse() -> None:
+    names = solved("write_a_judge")
+    at_the_ceiling = 0
+    for number in range(30):
+        tough = report_pairs.pairs(40, seed(f"student {number}"), "practice", "tough")
+        found = [names["judge"](pair) for pair in tough]
+        at_the_ceiling += names["rates"](found, [pair["errors"] for pair in tough])["f1"] > 0.95
+    assert at_the_ceiling <= 2
+    assert 0.3 < names["board_f1"] < 0.9
