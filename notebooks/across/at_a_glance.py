@@ -89,7 +89,7 @@ def claims(card: pd.DataFrame) -> HTML:
             "paper": rows["paper"],
             "it says": [link(row.notebook, row.anchor, row.title) for row in rows.itertuples()],
             "what came out": [
-                f"{verdict_badge(row.verdict, row.outcome)}<br>{escape(row.finding)}"
+                f"{verdict_badge(row.verdict, row.outcome, weight=row.weight)}<br>{escape(row.finding)}"
                 for row in rows.itertuples()
             ],
             "rests on": [

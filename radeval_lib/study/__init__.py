@@ -16,14 +16,14 @@ _HOMES = {
     "radeval_lib.study.checks": "Check Key above below by_reading check_bounds check_groups check_one_sided"
     " check_setting check_statement check_value under_every",
     "radeval_lib.study.display": "glue only_with_data phrase provenance quote said show_checks tried",
-    "radeval_lib.study.exhibit_html": "CAUSE_WORDS",
+    "radeval_lib.study.exhibit_html": "DISCREPANCY_WORDS",
     "radeval_lib.study.metric_agreement": "agreement",
     "radeval_lib.study.page_runs": "OpenExhibit PageRun begin",
     "radeval_lib.study.pages": "audit_table index_table tiles",
-    "radeval_lib.study.paper_findings": "findings findings_table",
+    "radeval_lib.study.paper_findings": "findings findings_table letters",
     "radeval_lib.study.results": "Result Sample read_all record recorded",
     "radeval_lib.study.runs": "Run",
-    "radeval_lib.study.scorecards": "audit by_word distinct_failures scorecard",
+    "radeval_lib.study.scorecards": "audit by_word distinct_failures failing scorecard",
     "radeval_lib.study.superiority": "Lead check_no_deficit check_superiority unknown_lead",
     "radeval_lib.study.verdicts": "CHECK_OUTCOMES",
 }

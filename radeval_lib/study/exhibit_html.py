@@ -120,9 +120,16 @@ def as_printed(words: str) -> str:
     return re.sub(r"_\{([\w,]+)\}", r"<sub>\1</sub>", shown)  # W_{i,j}
 
 
-def verdict_badge(verdict: str, outcome: str, coverage: str = "") -> str:
+def outcome_class(outcome: str, weight: str) -> str:
+    """The CSS classes of an outcome: what fails by a slip alone is not coloured as an error of numbers."""
+    return css_class(outcome) + (" slip" if weight == "slip" else "")
+
+
+def verdict_badge(verdict: str, outcome: str, coverage: str = "", weight: str = "") -> str:
     """A verdict as a small label, a mark, words and a colour, and beside it how much was checked."""
-    label = f'<span class="verdict {css_class(outcome)}">{verdicts.MARKS[outcome]} {verdict}</span>'
+    label = (
+        f'<span class="verdict {outcome_class(outcome, weight)}">{verdicts.MARKS[outcome]} {verdict}</span>'
+    )
     return f'{label} <span class="coverage">{escape(coverage)}</span>' if coverage else label
 
 
@@ -195,7 +202,7 @@ def exhibit_html(result: Result, *, folded: bool = False) -> str:
     is folded."""
     entry = exhibit(result.exhibit)
     covered = result.coverage.words if result.coverage else ""
-    head = verdict_badge(result.verdict, result.outcome, covered)
+    head = verdict_badge(result.verdict, result.outcome, covered, result.weight)
     head += f" <strong>{paper_prefix(entry)}{escape(entry.heading)}.</strong> "
     by_cells = is_shown_by_cells(result)
     in_cells = discrepancies_in_cells(result) if by_cells else set()
@@ -203,7 +210,7 @@ def exhibit_html(result: Result, *, folded: bool = False) -> str:
     letters = dict(zip(noted, ascii_lowercase, strict=False))
     cells = cell_by_cell(result, letters, opened=folded) if by_cells else ""
     body = f"{escape(verdict_sentence(result))}{_differences(result, letters)}{cells}"
-    place = f'class="verdict-box {css_class(result.outcome)}" id="{place_of(result)}"'
+    place = f'class="verdict-box {outcome_class(result.outcome, result.weight)}" id="{place_of(result)}"'
     if folded:
         return f"<details {place}><summary>{head}</summary>{body}{_record(result)}</details>"
     record = f"<details><summary>{RECORD}</summary>{_record(result)}</details>"

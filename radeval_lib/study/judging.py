@@ -20,12 +20,28 @@ DISCREPANCY_KINDS = ("paper", "text", OPEN_CONVENTION, "rounding")
 _CONTRADICTS_NOTHING = (OPEN_CONVENTION, "text")
 
 
+WEIGHTS = ("conclusion", "number", "slip")
+"""How much a discrepancy weighs, the gravest first: a conclusion of the paper falls; what is printed cannot
+follow; a citation or a word is wrong."""
+NOT_ASKED = "not asked"
+
+
 @dataclass(frozen=True)
 class Discrepancy:
-    """Why checks fail: its kind, one of :data:`DISCREPANCY_KINDS`, and the reason in a sentence or two."""
+    """Why checks fail, as ``discrepancies`` of ``paper.yml`` have it.
+
+    Attributes
+    ----------
+    kind : one of :data:`DISCREPANCY_KINDS`.
+    explanation : the reason in a sentence or two.
+    weight : one of :data:`WEIGHTS`.
+    reply : what the authors answered.
+    """
 
     kind: str
     explanation: str
+    weight: str
+    reply: str = NOT_ASKED
 
 
 def judge(
@@ -152,7 +168,12 @@ def with_discrepancies(
         outcome = verdicts.INCONCLUSIVE if excused else verdicts.FAILS
         named.append(replace(check, discrepancy=found[0], outcome=outcome))
     discrepancies = {
-        name: Discrepancy(known[name]["kind"], " ".join(known[name]["explanation"].split()))
+        name: Discrepancy(
+            known[name]["kind"],
+            " ".join(known[name]["explanation"].split()),
+            known[name]["weight"],
+            known[name].get("reply", NOT_ASKED),
+        )
         for name in dict.fromkeys(check.discrepancy for check in named if check.discrepancy)
     }
     return tuple(named), discrepancies

@@ -16,7 +16,7 @@ from IPython.display import HTML
 from radeval_lib.interactive import search_table
 from radeval_lib.papers.exhibits import PAPERS
 from radeval_lib.study import verdicts
-from radeval_lib.study.exhibit_html import css_class, marked, verdict_badge
+from radeval_lib.study.exhibit_html import marked, outcome_class, verdict_badge
 from radeval_lib.tables import table_html
 from radeval_lib.text_format import in_words, joined
 
@@ -57,7 +57,8 @@ def claims_table(card: pd.DataFrame, paper: str, up: str) -> str:
         {
             "claim": [f"{escape(str(row.title))} ({_place(row, up)})" for row in rows],
             "what came out": [
-                verdict_badge(str(row.verdict), str(row.outcome), str(row.coverage)) for row in rows
+                verdict_badge(str(row.verdict), str(row.outcome), str(row.coverage), str(row.weight))
+                for row in rows
             ],
         }
     )
@@ -75,7 +76,7 @@ def _tile(row: Any) -> str:
     evidence = f", {verdicts.RESTS_ON[row.evidence]}" if row.evidence else ""
     label = f"{row.label}: {row.title} ({row.verdict}{f', {row.coverage}' if row.coverage else ''}{evidence})"
     return (
-        f'<li><a class="tile {css_class(row.outcome)}" href="{_UP}{_address(row)}" '
+        f'<li><a class="tile {outcome_class(row.outcome, row.weight)}" href="{_UP}{_address(row)}" '
         f'title="{escape(label)}" aria-label="{escape(row.paper)}, {escape(label)}">'
         f"{verdicts.MARKS[row.outcome]}</a></li>"
     )
@@ -132,7 +133,7 @@ def _verdict_cell(row: Any) -> str:
     counted = (
         f"{row.checks} {'check' if row.checks == 1 else 'checks'}{f', of which {found}' if found else ''}"
     )
-    return verdict_badge(row.verdict, row.outcome, row.coverage) + muted(
+    return verdict_badge(row.verdict, row.outcome, row.coverage, row.weight) + muted(
         "<br>".join([*levels, counted if row.checks else ""])
     )
 

@@ -1,8 +1,8 @@
-"""Findings of an audit: what makes a paper's checks fail, each once, ranked by what it changes, as pages show
-it.
+"""Findings of an audit: what makes a paper's checks fail, each once, the gravest first, as pages show it, and
+as a letter to the authors.
 
-What a finding changes (a conclusion of the paper, a result that others rely on, a number, a wording) stands
-with it in the paper's ``paper.yml``; that is a judgement, and the only one here.
+How much a finding weighs (a conclusion, a number, a slip) is with it in the paper's ``paper.yml``; that is a
+judgement, and the only one here.
 """
 
 from __future__ import annotations
@@ -14,20 +14,17 @@ import pandas as pd
 from IPython.display import HTML
 
 from radeval_lib.interactive import search_table
-from radeval_lib.papers.exhibits import PAPERS
-from radeval_lib.papers.printed_numbers import paper as described
 from radeval_lib.study.exhibit_html import DISCREPANCY_WORDS, in_quotes
+from radeval_lib.study.judging import WEIGHTS, Discrepancy
 from radeval_lib.study.pages import link, muted
 from radeval_lib.study.scorecards import failing
 from radeval_lib.text_format import joined
 
-CHANGES = {
+WEIGHT_WORDS = {
     "conclusion": "a conclusion of the paper",
-    "result": "a result",
     "number": "a number",
-    "wording": "a wording",
+    "slip": "a citation or a word",
 }
-"""What a finding can change, the most consequential first, and in words."""
 
 
 @dataclass(frozen=True)
@@ -37,35 +34,24 @@ class PaperFinding:
     Attributes
     ----------
     paper : its title.
-    explanation, kind : in words, and the kind of discrepancy; both empty where nothing is known.
-    changes : one of :data:`CHANGES`.
+    known : the discrepancy; of empty kind and explanation where nothing is known.
     checks : those rows of the audit.
     """
 
     paper: str
-    explanation: str
-    kind: str
-    changes: str
+    known: Discrepancy
     checks: pd.DataFrame
 
 
-def _changes(paper: str, discrepancy: str) -> str:
-    """What a known discrepancy changes; what nobody explained changes a number."""
-    key = next(key for key, title in PAPERS.items() if title == paper)
-    known = described(key).get("discrepancies") or {}
-    return str(known[discrepancy]["changes"]) if discrepancy else "number"
-
-
 def ranked_findings(checks: pd.DataFrame) -> list[PaperFinding]:
-    """The findings of an audit, each once, the most consequential first."""
-    found = []
-    for (paper, _), rows in failing(checks).groupby(["paper", "reason"], sort=False):
-        first = rows.iloc[0]
-        changes = _changes(str(paper), first["discrepancy"])
-        found.append(PaperFinding(str(paper), first["explanation"], first["kind"], changes, rows))
+    """The findings of an audit, each once, the gravest first."""
+    found = [
+        PaperFinding(str(paper), Discrepancy(*rows.iloc[0][["kind", "explanation", "weight", "reply"]]), rows)
+        for (paper, _), rows in failing(checks).groupby(["paper", "reason"], sort=False)
+    ]
 
     def rank(finding: PaperFinding) -> tuple[int, bool, int]:
-        return list(CHANGES).index(finding.changes), finding.kind != "paper", -len(finding.checks)
+        return WEIGHTS.index(finding.known.weight), finding.known.kind != "paper", -len(finding.checks)
 
     return sorted(found, key=rank)
 
@@ -86,38 +72,54 @@ def _instance(finding: PaperFinding) -> str:
     return f"{escape(first.check)}: printed {printed}; found {escape(first.follows)}{more}"
 
 
-def findings(checks: pd.DataFrame, changes: str) -> HTML:
-    """The findings that change one of :data:`CHANGES`: the explanation, then the numbers.
+def findings(checks: pd.DataFrame, weight: str) -> HTML:
+    """The findings of one of :data:`~radeval_lib.study.judging.WEIGHTS`: the explanation, then the numbers.
 
-    Parameters
-    ----------
-    checks : see :func:`radeval_lib.study.audit`.
-
-    Raises
-    ------
-    ValueError
-        If ``changes`` is none of them.
+    ``checks``: see :func:`radeval_lib.study.audit`. A KeyError of another weight.
     """
-    if changes not in CHANGES:
-        raise ValueError(f"{changes!r} is none of {', '.join(CHANGES)}")
+    WEIGHT_WORDS[weight]
     items = [
-        f"<li><strong>{escape(finding.paper)}, {_where(finding)}.</strong> {escape(finding.explanation)} "
+        f"<li><strong>{escape(finding.paper)}, {_where(finding)}.</strong> "
+        f"{escape(finding.known.explanation)} "
         f'<div class="muted">{_instance(finding)}</div></li>'
         for finding in ranked_findings(checks)
-        if finding.changes == changes
+        if finding.known.weight == weight
     ]
     return HTML(f'<ul class="findings">{"".join(items)}</ul>' if items else "<p>None in this build.</p>")
 
 
 def findings_table(checks: pd.DataFrame) -> HTML:
-    """Every finding, to search: where it is, its kind, what it changes, and the first of its numbers."""
+    """Every finding, to search: where it is, its kind and weight, the first of its numbers, the reply."""
     rows = [
         [
             f"{escape(finding.paper)}, {_where(finding)}",
-            escape(finding.explanation) + muted(_instance(finding)),
-            DISCREPANCY_WORDS[finding.kind],
-            CHANGES[finding.changes] if finding.explanation else "",
+            escape(finding.known.explanation) + muted(_instance(finding)),
+            DISCREPANCY_WORDS[finding.known.kind],
+            WEIGHT_WORDS[finding.known.weight] if finding.known.explanation else "",
+            finding.known.reply,
         ]
         for finding in ranked_findings(checks)
     ]
-    return search_table(["where", "what fails, and why", "kind", "changes"], rows, "a result")
+    heads = ["where", "what fails, and why", "kind", "weighs on", "authors' reply"]
+    return search_table(heads, rows, "a result")
+
+
+def letters(checks: pd.DataFrame) -> HTML:
+    """A letter to the authors of each paper, folded: what does not follow, the gravest first."""
+    by_paper: dict[str, list[str]] = {}
+    for finding in ranked_findings(checks):
+        if finding.known.kind == "paper":
+            first = next(finding.checks.itertuples())
+            place = first.label.removeprefix("unnumbered, ")
+            told = f"{place}: printed {first.printed}; we find {first.follows}. {finding.known.explanation}"
+            by_paper.setdefault(finding.paper, []).append(told)
+    folded = []
+    for paper, items in by_paper.items():
+        numbered = "\n".join(f"{n}. {told}" for n, told in enumerate(items, start=1))
+        letter = (
+            f"Dear authors of {paper},\n\nchecking the printed numbers of your paper against one another and "
+            f"against your repository, we found what does not follow:\n\n{numbered}\n\n"
+            "Do we misread any of these? We print your reply beside each."
+        )
+        folded.append(f"<details><summary>{escape(paper)}</summary><pre>{escape(letter)}</pre></details>")
+    return HTML("".join(folded))

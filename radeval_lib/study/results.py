@@ -18,11 +18,18 @@ from radeval_lib.paths import display_path
 from radeval_lib.study import tracing, verdicts
 from radeval_lib.study.checks import Check, Key
 from radeval_lib.study.declarations import ALL
-from radeval_lib.study.judging import DISCREPANCY_KINDS, Discrepancy, coverage, judge, with_discrepancies
+from radeval_lib.study.judging import (
+    DISCREPANCY_KINDS,
+    WEIGHTS,
+    Discrepancy,
+    coverage,
+    judge,
+    with_discrepancies,
+)
 from radeval_lib.study.runs import Run
 from radeval_lib.study.verdicts import Coverage
 
-_FORMAT = 7
+_FORMAT = 8
 
 
 @dataclass(frozen=True)
@@ -96,6 +103,16 @@ class Result:
         """The name of its file, without the ending."""
         own = "-own" if self.instrument == verdicts.OURS else ""
         return f"{self.exhibit}.{self.evidence}{own}"
+
+    @property
+    def weight(self) -> str:
+        """The gravest of :data:`~radeval_lib.study.judging.WEIGHTS` among the reasons why checks fail, a
+        number where none is known; empty where no check fails."""
+        found = {
+            self.discrepancies[check.discrepancy].weight if check.discrepancy else "number"
+            for check in self.with_outcome(verdicts.FAILS)
+        }
+        return min(found, key=WEIGHTS.index, default="")
 
     def with_outcome(self, outcome: str) -> list[Check]:
         """The checks with one of :data:`~radeval_lib.study.verdicts.CHECK_OUTCOMES`."""

@@ -47,8 +47,8 @@ def scorecard(results: Sequence[Result]) -> pd.DataFrame:
         One row per exhibit, in the ledger's order: ``exhibit``, ``paper``, ``label``, ``title``, ``kind``,
         ``notebook``, ``anchor``, ``place`` (where it is shown there: the display of a printed table, else the
         anchor; empty if not checked), ``needs``; of the strongest evidence ``verdict``, ``outcome``,
-        ``coverage`` (in words), ``evidence``, ``instrument`` (each empty if not checked) and ``remaining``;
-        per kind of evidence the verdict there and its coverage (empty if none); ``checks``, ``failing`` and
+        ``weight``, ``coverage`` (in words), ``evidence``, ``instrument`` (each empty if not checked) and
+        ``remaining``; per kind of evidence the verdict there and its coverage (empty if none); ``checks``, ``failing`` and
         ``undetermined`` (how many checks are inconclusive), as they count for verdicts, over all evidence,
         and ``failures``, the reasons to fail; ``finding``, what came out in a sentence.
     """
@@ -74,6 +74,7 @@ def scorecard(results: Sequence[Result]) -> pd.DataFrame:
                 "needs": entry.why_not_checked,
                 "verdict": best.verdict if best else verdicts.NOT_CHECKED,
                 "outcome": best.outcome if best else verdicts.NOT_CHECKED,
+                "weight": best.weight if best else "",
                 "coverage": best.coverage.words if best and best.coverage else "",
                 "evidence": best.evidence if best else "",
                 "instrument": best.instrument if best else "",
@@ -123,20 +124,20 @@ def _finding(result: Result) -> str:
 
 
 def failing(checks: pd.DataFrame) -> pd.DataFrame:
-    """The checks of an audit that fail, with ``reason``: the name of their discrepancy, or where none is
-    known, their exhibit and what they compare."""
-    found = checks[checks["outcome"] == verdicts.FAILS]
+    """The checks of an audit that fail, or would but for an open convention or our copy, with ``reason``: the
+    name of their discrepancy, or where none is known, their exhibit and what they compare."""
+    found = checks[(checks["outcome"] == verdicts.FAILS) | (checks["discrepancy"] != "")]
     unexplained = found["exhibit"] + ": " + found["what"]
     return found.assign(reason=found["discrepancy"].where(found["discrepancy"] != "", unexplained))
 
 
 def distinct_failures(checks: pd.DataFrame) -> pd.DataFrame:
     """What makes checks of an audit fail, each once, as ``paper``, ``discrepancy`` (the ``reason`` of
-    :func:`failing`) and ``kind``, however many checks one discrepancy strikes."""
+    :func:`failing`), ``kind`` and ``weight``, however many checks one discrepancy strikes."""
     found = failing(checks)
-    return found.assign(discrepancy=found["reason"])[["paper", "discrepancy", "kind"]].drop_duplicates(
-        ["paper", "discrepancy"]
-    )
+    return found.assign(discrepancy=found["reason"])[
+        ["paper", "discrepancy", "kind", "weight"]
+    ].drop_duplicates(["paper", "discrepancy"])
 
 
 def by_word(card: pd.DataFrame) -> dict[str, int]:
@@ -154,14 +155,15 @@ def audit(results: Sequence[Result]) -> pd.DataFrame:
     DataFrame
         ``exhibit``, ``paper``, ``label``, ``notebook``, ``anchor``, ``evidence``, ``check``, ``what``,
         ``printed``, ``follows``, ``outcome`` (``holds``, ``fails`` or ``inconclusive``), and, empty unless it
-        fails and is explained, ``discrepancy`` (its name), ``kind`` and ``explanation``.
+        fails and is explained, ``discrepancy`` (its name), ``kind``, ``explanation``, ``weight`` and
+        ``reply``.
     """
     entries = ledger()
     rows = [
         (
             *(entry.id, PAPERS[entry.paper], entry.label, entry.notebook, entry.anchor, result.evidence),
             *(check.name, check.key.what, check.printed, check.computed, check.outcome, check.discrepancy),
-            *astuple(result.discrepancies.get(check.discrepancy, Discrepancy("", ""))),
+            *astuple(result.discrepancies.get(check.discrepancy, Discrepancy("", "", "number"))),
         )
         for result in results
         for entry in [entries[result.exhibit]]
@@ -170,4 +172,4 @@ def audit(results: Sequence[Result]) -> pd.DataFrame:
     columns = (
         "exhibit paper label notebook anchor evidence check what printed follows outcome discrepancy kind"
     )
-    return pd.DataFrame(rows, columns=[*columns.split(), "explanation"])
+    return pd.DataFrame(rows, columns=[*columns.split(), "explanation", "weight", "reply"])

@@ -16,6 +16,7 @@ from pathlib import Path
 from types import FrameType
 from typing import Any
 
+from radeval_lib import provenance
 from radeval_lib.papers.exhibits import file_of, level_of
 from radeval_lib.paths import display_path
 from radeval_lib.provenance import RECORDED_SCORES, RELEASED, Reading
@@ -67,6 +68,8 @@ def provenance_of(
     data too, unless the page chose them by ``roles`` or the exhibit's statements have read none of those that
     its evidence needs. What its paper says of it is always kept.
     """
+    key = exhibit_id.partition(".")[0]
+    provenance.note_printed(key, file_of(key))  # which says what the exhibit is and why checks fail
     sources, models = _allowed(run, exhibit_id, evidence, instrument, roles)
     here = run.reading.reached()
     if here is None:
@@ -76,7 +79,7 @@ def provenance_of(
         sources = (*sources, *papers)
     whole = run.provenance(sources, models)
     printed = set(run.reading.files.get(RELEASED, ())).union(*papers.values())
-    kept = here | {display_path(file_of(exhibit_id.partition(".")[0]))}
+    kept = here | {display_path(file_of(key))}
     others = whole["data"].keys() - printed
     needs_data = level_of(evidence) == "data" and evidence != "synthetic"
     if roles is not None or (needs_data and not others & here):

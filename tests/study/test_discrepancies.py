@@ -12,8 +12,7 @@ from radeval_lib.data import openi
 from radeval_lib.errors import ResultError
 from radeval_lib.papers.printed_numbers import paper
 from radeval_lib.study import PAPERS, Key, check_value, ledger
-from radeval_lib.study.judging import DISCREPANCY_KINDS, judge, with_discrepancies
-from radeval_lib.study.paper_findings import CHANGES
+from radeval_lib.study.judging import DISCREPANCY_KINDS, WEIGHTS, judge, with_discrepancies
 
 ENTRIES = [
     (key, name, entry) for key in PAPERS for name, entry in (paper(key).get("discrepancies") or {}).items()
@@ -27,11 +26,11 @@ def test_each_explanation_stands_once() -> None:
 
 @pytest.mark.parametrize(("key", "name", "entry"), ENTRIES, ids=[name for _, name, _ in ENTRIES])
 def test_entries_are_whole(key: str, name: str, entry: dict) -> None:
-    assert set(entry) == {"checks", "kind", "changes", "explanation"}
+    assert set(entry) - {"reply"} == {"checks", "kind", "weight", "explanation"}
     assert entry["kind"] in DISCREPANCY_KINDS
-    assert entry["changes"] in CHANGES
+    assert entry["weight"] in WEIGHTS
     # The paper may have meant the reading that fits.
-    assert (entry["kind"], entry["changes"]) != ("convention", "conclusion")
+    assert (entry["kind"], entry["weight"]) != ("convention", "conclusion")
     assert entry["explanation"].strip()
     for place in entry["checks"]:
         assert set(place) <= {"exhibit", "evidence", "what", "row", "column"}

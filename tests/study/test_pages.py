@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import re
+
 import pandas as pd
-import pytest
 
 from radeval_lib.study import pages, paper_findings
 from radeval_lib.study.paper_findings import ranked_findings
@@ -44,20 +45,16 @@ def _audit(*rows: tuple[str, str, str]) -> pd.DataFrame:
                 why,
                 "paper" if why else "",
                 f"By a {why}." if why else "",
+                {"typo": "slip", "order": "conclusion"}.get(why, "number"),
+                "not asked",
             )
             for n, (exhibit, why, outcome) in enumerate(rows)
         ],
-        columns=[*COLUMNS, "outcome", "discrepancy", "kind", "explanation"],
+        columns=[*COLUMNS, "outcome", "discrepancy", "kind", "explanation", "weight", "reply"],
     )
 
 
-def test_findings_are_merged_by_their_cause_and_ranked_by_what_they_change(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    levels = {"typo": "wording", "order": "conclusion"}
-    monkeypatch.setattr(
-        paper_findings, "_changes", lambda paper, discrepancy: levels.get(discrepancy, "number")
-    )
+def test_findings_are_merged_by_their_discrepancy_and_ranked_by_weight() -> None:
     checks = _audit(
         ("table8", "typo", "fails"),
         ("eq3", "sum", "fails"),
@@ -68,9 +65,7 @@ def test_findings_are_merged_by_their_cause_and_ranked_by_what_they_change(
         ("table1", "", "holds"),
     )
     found = ranked_findings(checks)
-    with pytest.raises(ValueError, match="'concluson' is none of conclusion"):
-        paper_findings.findings(checks, "concluson")
-    assert [one.explanation for one in found] == ["By a order.", "By a sum.", "", "", "By a typo."]
+    assert [one.known.explanation for one in found] == ["By a order.", "By a sum.", "", "", "By a typo."]
     assert distinct_failures(checks)["discrepancy"].tolist() == [
         "typo",
         "sum",
@@ -79,7 +74,9 @@ def test_findings_are_merged_by_their_cause_and_ranked_by_what_they_change(
         "fig2: c5",
     ]
     assert len(found) == 5, "one discrepancy counts once, an unknown one by exhibit"
-    assert [one.changes for one in found] == ["conclusion", "number", "number", "number", "wording"]
+    assert [one.known.weight for one in found] == ["conclusion", "number", "number", "number", "slip"]
+    (letter,) = re.findall("<pre>.*?</pre>", paper_findings.letters(checks).data, re.DOTALL)
+    assert letter.index("By a order.") < letter.index("By a typo.")
     assert list(found[1].checks["exhibit"]) == ["eq3", "example_a1"]
 
 
@@ -118,11 +115,11 @@ def test_a_papers_claims_are_listed_with_links_and_nothing_else() -> None:
             ("RaLEs", "claim", "a/c", "Sec 2", "Another paper", "c2", "consistent", "holds", ""),
         ],
         columns=["paper", "kind", "notebook", "label", "title", "place", "verdict", "outcome", "coverage"],
-    )
+    ).assign(weight=["slip", "", ""])
     told = pages.claims_table(card, "GREEN", up="../n/")
     assert '<a href="../n/a/b.html#c1">Abstract</a>' in told
     assert "It &lt;leads&gt;" in told
-    assert "inconsistent" in told
+    assert '<span class="verdict fails slip">✗ inconsistent</span>' in told
     assert "3 of 4 statements" in told
     assert "Taus" not in told
     assert "Another paper" not in told

@@ -86,7 +86,10 @@ def test_verdicts_are_earned(
 
 
 def test_an_open_convention_contradicts_nothing() -> None:
-    discrepancies = {"two": Discrepancy("convention", "two readings"), "slip": Discrepancy("paper", "a slip")}
+    discrepancies = {
+        "two": Discrepancy("convention", "two readings", "number"),
+        "slip": Discrepancy("paper", "a slip", "slip"),
+    }
     convention = replace(NO, discrepancy="two", outcome="inconclusive")
     slip = replace(NO, discrepancy="slip")
     assert judge("numbers", [convention], discrepancies) == "inconclusive: depends on the reading"
@@ -96,7 +99,7 @@ def test_an_open_convention_contradicts_nothing() -> None:
 
 
 def test_noise_in_our_copy_contradicts_nothing() -> None:
-    discrepancies = {"noise": Discrepancy("text", "a garbled cell")}
+    discrepancies = {"noise": Discrepancy("text", "a garbled cell", "number")}
     garbled = replace(NO, discrepancy="noise", outcome="inconclusive")
     assert judge("numbers", [YES, garbled], discrepancies) == "inconclusive"
 
@@ -268,14 +271,14 @@ def test_printed_numbers_rest_on_the_other_papers_that_they_name(tmp_path: Path)
 @pytest.mark.parametrize(
     ("changes", "says"),
     [
-        ({"format": 2}, "results format 2, where 7 is wanted"),
+        ({"format": 2}, "results format 2, where 8 is wanted"),
         ({"verdict": "borne out"}, "'borne out' is no verdict of this version"),
         ({"evidence": "hearsay"}, "'hearsay' is no evidence of this version"),
         ({"exhibit": "facts.table99"}, "unknown exhibit 'facts.table99'"),
         ({"notebook": "facts/agreement"}, "the ledger gives"),
         ({"instrument": "a friend's"}, '"a friend\'s" is no instrument of this version'),
         (
-            {"discrepancies": {"fails": {"kind": "weather", "explanation": "It rained."}}},
+            {"discrepancies": {"fails": {"kind": "weather", "explanation": "It rained.", "weight": "slip"}}},
             "'weather' is no discrepancy of this version",
         ),
         ({"checks": [{"name": "of another form"}]}, "cut short or of another version"),
