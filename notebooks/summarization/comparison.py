@@ -165,7 +165,7 @@ def unseen_check(best: str, left: LeadRetention) -> Check:
         remaining, lost = f"{left.share:.0%} is left", below(left.share.low, left.share.high, 0.5)
     return check_statement(
         f"lead of {best} over Lead-3 in ROUGE-L, on groups seen in training and on others",
-        "most of the benefits may not generalize",
+        "most of the benefits of such specialized approaches may not generalize",
         f"{left.seen:.3f} and {left.unseen:.3f}: {remaining}",
         lost,
         asked="less than half left",

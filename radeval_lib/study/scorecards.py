@@ -48,9 +48,9 @@ def scorecard(results: Sequence[Result]) -> pd.DataFrame:
         ``notebook``, ``anchor``, ``place`` (where it is shown there: the display of a printed table, else the
         anchor; empty if not checked), ``needs``; of the strongest evidence ``verdict``, ``outcome``,
         ``weight``, ``coverage`` (in words), ``evidence``, ``instrument`` (each empty if not checked) and
-        ``remaining``; per kind of evidence the verdict there and its coverage (empty if none); ``checks``, ``failing`` and
-        ``undetermined`` (how many checks are inconclusive), as they count for verdicts, over all evidence,
-        and ``failures``, the reasons to fail; ``finding``, what came out in a sentence.
+        ``remaining``; per kind of evidence the verdict there and its coverage (empty if none); ``checks``,
+        ``failing`` and ``undetermined`` (how many checks are inconclusive), as they count for verdicts, over
+        all evidence, and ``failures``, the reasons to fail; ``finding``, what came out in a sentence.
     """
     by_exhibit: dict[str, list[Result]] = {}
     for result in results:
