@@ -165,7 +165,7 @@ def _lead(key: Key, claim: str, leads: Mapping[str, Lead], needed: bool, whose: 
         doubtful = [f"{rival} ({lead.wording})" for rival, lead in leads.items() if lead.sign < 1]
         found = f"lead{whose} established over {signs.count(1) or 'none'} of {len(signs)}"
         found += f"; not over {', '.join(doubtful)}" if doubtful else ""
-    if len(leads) > 1:
+    if len(leads) > 1 and set(leads.values()) != {UNKNOWN}:
         found += "; each at 5%, not corrected for their number"
     return Check(key, claim, found, outcome, aspect="lead", needed=needed)
 
