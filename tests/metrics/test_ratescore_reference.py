@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from radeval_lib.metrics import create, score_file
+from radeval_lib.metrics import create
 from radeval_lib.metrics.ratescore import rush
 from radeval_lib.metrics.ratescore.metric import RaTEScore
 from radeval_lib.metrics.ratescore.sentences import split
@@ -100,19 +100,6 @@ def test_scores_of_open_i(data_root) -> None:
     np.testing.assert_allclose(scores.values, [score for *_, score in rows], atol=1e-4)
 
 
-def test_from_a_file(tmp_path, package, pairs) -> None:
-    rows = [pairs[index] for index, _ in package["long"][:20]]
-    with (tmp_path / "pairs.csv").open("w", newline="", encoding="utf-8") as stream:
-        writer = csv.DictWriter(stream, ["reference", "candidate"])
-        writer.writeheader()
-        writer.writerows(rows)
-    settings = {"preset": "released", "ner_model": NER, "encoder": ENCODER}
-    score_file({"ratescore": settings}, tmp_path / "pairs.csv", tmp_path / "scores.csv")
-    with (tmp_path / "scores.csv").open(newline="", encoding="utf-8") as stream:
-        found = [float(row["ratescore"]) for row in csv.DictReader(stream)]
-    np.testing.assert_allclose(found, [score for _, score in package["long"][:20]], atol=1e-4)
-
-
 def test_cache_gives_the_same_and_reads_no_model(tmp_path, pairs, monkeypatch) -> None:
     references = [pair["reference"] for pair in pairs[:30]]
     candidates = [pair["candidate"] for pair in pairs[:30]]
@@ -124,43 +111,11 @@ def test_cache_gives_the_same_and_reads_no_model(tmp_path, pairs, monkeypatch) -
 
 def _odd_texts() -> list[str]:
     rng = random.Random(0)
-    fixed = [
-        "",
-        " ",
-        "\n\t",
-        "x",
-        ".",
-        "\x00",
-        "\ud800",
-        "a\udfff.",
-        "肺は清明です。",
-        "Лёгкие чистые.",
-        "🫁" * 20,
-    ]
-    fixed += [
-        "effusion " * 500,
-        "word " * 10_000,
-        "a" * 5_000,
-        "[CLS] [SEP] [PAD] [MASK]",
-        "B-ANATOMY",
-        "\u202e",
-    ]
+    fixed = ["", " ", "\n\t", "x", ".", "\x00", "\ud800", "a\udfff.", "肺は清明です。", "Лёгкие чистые."]
+    fixed += ["🫁" * 20, "effusion " * 500, "word " * 10_000, "a" * 5_000, "[CLS] [SEP] [PAD] [MASK]"]
+    fixed += ["B-ANATOMY", "\u202e"]
     alphabet = [chr(code) for code in (*range(1, 127), 0xA0, 0x2028, 0xFFFD, 0x1F600, 0xD83D, 0x0301, 0x4E2D)]
-    words = [
-        "no",
-        "effusion",
-        "heart",
-        ".",
-        "\n",
-        "normal",
-        "\u200b",
-        "12",
-        "-",
-        "mild edema",
-        "\x1b[0m",
-        "%s",
-        "{0}",
-    ]
+    words = ["\n", "mild edema", *"no effusion heart . normal \u200b 12 - \x1b[0m %s {0}".split(" ")]  # noqa: SIM905
     drawn = []
     while len(fixed) + len(drawn) < 1_000:
         pool = alphabet if rng.random() < 0.4 else words
