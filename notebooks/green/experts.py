@@ -246,7 +246,9 @@ def check_wilcoxon(totals: Counts, kind: str, tens: pd.DataFrame) -> list[Check]
     exact, in_floats, checks = wilcoxon_tests(totals[kind])["w"], np.concatenate(ways), list[Check]()
     for (rater, cell), w, found in zip(by_name(tens, "rater").items(), exact, in_floats.T, strict=True):
         name, made = Key(f"W of {kind} errors against the mean of six", rater), {}
-        for reading, values in {"exact": [w], "in floating point": np.unique(np.round(found, 6))}.items():
+        readings: dict[str, list[float]] = {"exact": [w]}
+        readings["in floating point"] = np.unique(np.round(found, 6)).tolist()
+        for reading, values in readings.items():
             fits = any(cell.low <= value <= cell.high for value in values)
             words = ", ".join(f"{value:,.1f}" for value in values)
             made[reading] = check_statement(name, cell.text, words, fits, cells=[cell])

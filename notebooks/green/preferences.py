@@ -8,6 +8,7 @@ higher.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import nan
 
 import numpy as np
 import pandas as pd
@@ -76,4 +77,5 @@ def by_judge(run: Run) -> list[float] | None:
     cache = run.output_dir / "cache" / "judge"
     judge = open_judge(run.model("judge"), cache=cache, device=run.profile.device)
     analyses = judge.judge(list(texts.itertuples(index=False, name=None)))
-    return [parse(clean(analysis)).score for analysis in analyses]
+    scores = (parse(clean(analysis)).score for analysis in analyses)
+    return [nan if score is None else score for score in scores]

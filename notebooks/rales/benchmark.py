@@ -168,8 +168,8 @@ def optimism_by_trials(
             luck = [whole[s, k].max() - _unseen(inside[s, k], others[s, k]) for s, k in rows]
             by_size[size].append((float(np.mean(gains)), float(np.mean(luck))))
     result = []
-    for size, drawn in by_size.items():
-        (low, high), mean = np.quantile(drawn, (0.025, 0.975), axis=0), np.mean(drawn, axis=0)
+    for size, pairs in by_size.items():
+        (low, high), mean = np.quantile(pairs, (0.025, 0.975), axis=0), np.mean(pairs, axis=0)
         result.append((size, *mean, *low, *high))
     ends = [f"{name}_{end}" for end in ("low", "high") for name in GAINS]
     return pd.DataFrame(result, columns=["trials", *GAINS, *ends])

@@ -18,7 +18,12 @@ _SLACK = 1e-9  # of differences of decimals
 
 def draw_gaps(checks: Mapping[str, Sequence[Check]]) -> Axes:
     """Draw printed averages less the mean of the columns, one dot per model and one row per setting."""
-    rows = [(setting, check.stated - check.value) for setting, several in checks.items() for check in several]
+    rows = [
+        (setting, check.stated - check.value)
+        for setting, several in checks.items()
+        for check in several
+        if check.stated is not None and check.value is not None
+    ]
     gaps = pd.DataFrame(rows, columns=["setting", "gap"])
     look = {"palette": list(plots.PALETTE[:4]), "size": 5, "legend": False}
     ax = sns.swarmplot(gaps, x="gap", y="setting", hue="setting", **look)
