@@ -169,7 +169,8 @@ def estimates(drawn_values: pd.DataFrame) -> pd.DataFrame:
 def written(drawn_values: pd.DataFrame, form: str = "z.2f") -> pd.Series:
     """Return each column's value with its interval as a text."""
     table = estimates(drawn_values)
-    return pd.Series([with_interval(*row[:3], form=form) for row in table.to_numpy()], table.index)
+    texts = [with_interval(row.value, row.low, row.high, form) for row in table.itertuples()]
+    return pd.Series(texts, table.index)
 
 
 def ordered(table: pd.DataFrame, whose: pd.Series) -> pd.DataFrame:
