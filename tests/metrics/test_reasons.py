@@ -16,7 +16,7 @@ from radeval_lib.metrics.radgraph_metrics import character_spans
 from radeval_lib.metrics.ratescore import RaTEScore
 from radeval_lib.metrics.reasons import Finder, Reason, moved
 from radeval_lib.metrics.scoring import explanation_record
-from radeval_lib.rules.lexicon.markup import tokenize
+from radeval_lib.rules.lexicon.entries import tokenize
 from radeval_lib.stats.tokens import one_line
 
 REFERENCE = "The heart is enlarged. Small left\n pleural  effusion. PA and lateral views."

@@ -16,7 +16,7 @@ from radeval_lib.models.devices import device_of
 from radeval_lib.models.graph.model import SETTINGS, GraphModel
 from radeval_lib.models.graph.word_graphs import joined_units
 from radeval_lib.models.pretrained import RADGRAPH
-from radeval_lib.rules.lexicon.markup import tokenize
+from radeval_lib.rules.lexicon.entries import tokenize
 
 PACKAGE_MODELS = ("radgraph", "radgraph-xl", "modern-radgraph-xl", "echograph")
 

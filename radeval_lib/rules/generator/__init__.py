@@ -24,7 +24,6 @@ _HOMES = {
     "radeval_lib.rules.generator.records": (
         "STYLES AnnotatedText Denial Normal PlannedFinding Remark Statement SyntheticError SyntheticReport"
     ),
-    "radeval_lib.rules.lexicon.entries": "CHEXPERT",
-    "radeval_lib.rules.lexicon.markup": "tokenize",
+    "radeval_lib.rules.lexicon.entries": "CHEXPERT tokenize",
 }
 __getattr__ = names_of(__name__, _HOMES)

@@ -16,9 +16,8 @@ from radeval_lib.rules.generator.records import (
     Sentence,
     SpatialRelation,
 )
-from radeval_lib.rules.lexicon.entries import Lexicon
+from radeval_lib.rules.lexicon.entries import Lexicon, Phrase, parse_name, tokenize
 from radeval_lib.rules.lexicon.loading import load_lexicon
-from radeval_lib.rules.lexicon.markup import Phrase, parse_name, tokenize
 from radeval_lib.rules.report_text.words import Span
 
 

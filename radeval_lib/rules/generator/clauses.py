@@ -16,9 +16,8 @@ from radeval_lib.rules.generator.builder import (
     size_phrase,
 )
 from radeval_lib.rules.generator.records import Denial, PlannedFinding, SpatialRelation, Style
-from radeval_lib.rules.lexicon.entries import Place, State
+from radeval_lib.rules.lexicon.entries import Phrase, Place, State
 from radeval_lib.rules.lexicon.loading import load_lexicon
-from radeval_lib.rules.lexicon.markup import Phrase
 from radeval_lib.rules.report_text.words import Span
 
 #: Words of the longest entity; span-based taggers look at no longer ones (Zhao et al. 2024, appendix A.9).

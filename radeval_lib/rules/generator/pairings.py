@@ -15,7 +15,7 @@ from radeval_lib.rules.generator.difference import ReportDifference, compare, st
 from radeval_lib.rules.generator.generator import generate, rerender, seeded
 from radeval_lib.rules.generator.planted_errors import ErrorKind, inject, with_content, without
 from radeval_lib.rules.generator.records import Plan, PlannedFinding, SyntheticError, SyntheticReport
-from radeval_lib.rules.lexicon.markup import tokenize
+from radeval_lib.rules.lexicon.entries import tokenize
 
 HEURISTICS = ("random", "shuffled", "model", "nearest", "permuted")
 """random: a candidate about somebody else; shuffled: sentences removed and the others in random order; model:

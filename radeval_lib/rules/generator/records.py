@@ -4,7 +4,7 @@ A report is first a *plan*, a tuple of statements with a meaning each (:class:`P
 :class:`Denial`, :class:`Normal`, :class:`Remark`), and then a text that says it. Errors and rewrites change
 the plan, or only the wording of its statements; the text and every annotation are always derived again.
 Character positions are 0-based and half-open within their own :class:`AnnotatedText`; RadGraph token
-positions are 0-based and inclusive, over the tokens of :func:`radeval_lib.rules.lexicon.markup.tokenize`.
+positions are 0-based and inclusive, over the tokens of :func:`radeval_lib.rules.lexicon.entries.tokenize`.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from radeval_lib.errors import RadevalError
-from radeval_lib.rules.lexicon.markup import tokenize
+from radeval_lib.rules.lexicon.entries import tokenize
 
 Style = Literal["hospital", "encyclopaedic"]
 Side = Literal["left", "right", "bilateral"]

@@ -15,11 +15,13 @@ from typing import Any
 from radeval_lib import own_yaml
 from radeval_lib.errors import LexiconError
 from radeval_lib.rules.lexicon.entries import (
+    FUNCTION_WORDS,
     Concept,
     Indication,
     Lexicon,
     Name,
     NormalEntry,
+    Phrase,
     Place,
     Procedure,
     Protocol,
@@ -27,8 +29,9 @@ from radeval_lib.rules.lexicon.entries import (
     RemarkEntry,
     Scope,
     State,
+    parse_name,
+    parse_sentence,
 )
-from radeval_lib.rules.lexicon.markup import FUNCTION_WORDS, Phrase, parse_name, parse_sentence
 
 FOLDER = Path(__file__).parent
 _SIDE_WORDS = {"left": ("left", "L"), "right": ("right", "R")}

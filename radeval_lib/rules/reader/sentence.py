@@ -11,13 +11,19 @@ from functools import lru_cache
 from itertools import pairwise, zip_longest
 from typing import Any
 
-from radeval_lib.rules.reader.attributes import SEPARATORS, attach, attach_changes
+from radeval_lib.rules.reader.attributes import (
+    ADJECTIVES,
+    SEPARATORS,
+    attach,
+    attach_changes,
+    read_states,
+    stacked_states,
+)
 from radeval_lib.rules.reader.changes import NOW
 from radeval_lib.rules.reader.marked_sentence import MarkedSentence
 from radeval_lib.rules.reader.phrases import PhraseMatch
 from radeval_lib.rules.reader.records import HOME, IGNORED, Mention, Parsed, Sense, Unused
 from radeval_lib.rules.reader.scope import BE
-from radeval_lib.rules.reader.states import ADJECTIVES, read_states, stacked_states
 from radeval_lib.rules.reader.vocabulary import vocabulary
 from radeval_lib.rules.report_text import MASK
 

@@ -6,8 +6,8 @@ import pytest
 
 from radeval_lib.errors import LexiconError
 from radeval_lib.rules.generator.builder import article, size_phrase
+from radeval_lib.rules.lexicon.entries import parse_name, parse_sentence, tokenize
 from radeval_lib.rules.lexicon.loading import plural
-from radeval_lib.rules.lexicon.markup import parse_name, parse_sentence, tokenize
 
 
 @pytest.mark.parametrize(
