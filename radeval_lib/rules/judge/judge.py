@@ -282,11 +282,11 @@ class _Weigher:
         """Errors about what one report reads a finding as, and the other denies: "likely pneumonia"."""
         missing = [
             self.missing(replace(link.reference, observation=key, means=frozenset()), theirs.denied[key])
-            for key in sorted(link.reference.means & theirs.denied.keys())
+            for key in sorted(link.reference.means & theirs.denied.keys() - ours.denied.keys())
         ]
         return missing + [
             self.false(replace(link.candidate, observation=key, means=frozenset()), ours.denied[key])
-            for key in sorted(link.candidate.means & ours.denied.keys())
+            for key in sorted(link.candidate.means & ours.denied.keys() - theirs.denied.keys())
         ]
 
     def slight(self, link: Link) -> float:
