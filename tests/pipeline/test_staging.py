@@ -27,15 +27,15 @@ def test_a_page_names_the_papers_whose_exhibits_it_rebuilds() -> None:
 def test_a_page_tells_its_papers_first_and_what_was_not_checked_last(tmp_path: Path) -> None:
     page = nbformat.v4.new_notebook(cells=[nbformat.v4.new_markdown_cell("# Ceilings\n\nText.")])
     (tmp_path / "green").mkdir()
-    nbformat.write(page, tmp_path / "green" / "inter_expert.ipynb")
-    shown = page_forms.for_readers(tmp_path / "green" / "inter_expert.ipynb", NOTHING, {}, [])
+    nbformat.write(page, tmp_path / "green" / "judge_models.ipynb")
+    shown = page_forms.for_readers(tmp_path / "green" / "judge_models.ipynb", NOTHING, {}, [])
     told = nbformat.reads(shown, 4)
     title, papers, text = told.cells[0].source.split("\n\n")
     assert (title, text) == ("# Ceilings", "Text.")
     assert papers.startswith("Paper: ")
     missing, source = (cell.source for cell in told.cells[-2:])
     assert missing.startswith('<p class="muted">Not checked: ')
-    assert source.startswith("[Source: `notebooks/green/inter_expert.md`, commit ")
+    assert source.startswith("[Source: `notebooks/green/judge_models.md`, commit ")
 
 
 def test_a_page_of_no_paper_stays_as_it_is() -> None:
