@@ -1,19 +1,28 @@
-"""Impressions that mean the same as their reference, and ones that do not: generated, and real ones."""
+"""Impressions that mean the same as their reference, and ones that do not, generated and real, with scores.
+
+Source of the question: RaLEs (Zambrano Chaves et al. 2023), Appendix J.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 import pandas as pd
 
+from radeval_lib.data import mediqa
 from radeval_lib.data.records import ReportPair
 from radeval_lib.data.restricted import reveal
 from radeval_lib.models.summarizers.base import sentences
 from radeval_lib.rules.generator import SyntheticError, SyntheticReport, generate, inject, rewrite
 from radeval_lib.rules.generator.generator import Pair, RewriteKind, rerender, seeded
 from radeval_lib.rules.reader.observations import NO_FINDING, label, positive
+
+if TYPE_CHECKING:
+    from radeval_lib.metrics.base import Metric
+    from radeval_lib.study.runs import Run
 
 ADVICE = "an added recommendation"
 WORDS = "other words"
@@ -109,3 +118,21 @@ def normal_pairs(records: Sequence[ReportPair], n: int = 300, seed: int = 0) -> 
         rows.append((str(number), NORMAL, reference, other))
         rows.append((str(number), ERROR, reference, rng.choice(abnormal)))
     return pd.DataFrame(rows, columns=_COLUMNS)
+
+
+def scores(table: pd.DataFrame, metrics: Mapping[str, Metric]) -> pd.DataFrame:
+    """Return ``table`` with a column for each metric, by the name that ``metrics`` gives it."""
+    references, candidates = table["reference"].tolist(), table["candidate"].tolist()
+    columns = {name: metric.score(references, candidates).values for name, metric in metrics.items()}
+    return table.assign(**columns)
+
+
+def real_impressions(run: Run, metrics: Mapping[str, Metric]) -> pd.DataFrame:
+    """Return :func:`scores` of the :func:`normal_pairs` of MEDIQA's reports of Indiana: of its file, or as
+    they are stored."""
+    if (path := run.find("mediqa2021")) is not None:
+        return scores(normal_pairs(mediqa.load(path)), metrics)
+    stored = run.recording("mediqa2021").parts["impressions"]
+    kind = stored["normal"].map({1: NORMAL, 0: ERROR})
+    columns = {title: stored[metric.name] for title, metric in metrics.items()}
+    return stored[["case"]].assign(phenomenon=kind, **columns).rename(columns={"case": "report"})

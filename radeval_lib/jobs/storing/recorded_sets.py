@@ -18,7 +18,7 @@ from radeval_lib.data.restricted import reveal
 from radeval_lib.errors import ParameterError
 from radeval_lib.jobs.facts import copying
 from radeval_lib.jobs.green import labelled_sentences
-from radeval_lib.jobs.rales import impression_versions, nlg_metric_limits
+from radeval_lib.jobs.rales import impression_versions
 from radeval_lib.jobs.storing import trial_reviews
 from radeval_lib.jobs.storing.facts_by_metric import FOUND, found_in_source
 from radeval_lib.metrics.base import Metric
@@ -75,7 +75,7 @@ def _lengths(name: str, root: Path) -> pd.DataFrame:
 def _mediqa(run: Run, root: Path, metrics: Metrics) -> tuple[pd.DataFrame, Parts]:
     """Lengths of reports; normal and other impressions beside normal ones, with ``case`` (the reference) and
     ``normal``."""
-    scored = nlg_metric_limits.real_impressions(run, metrics)
+    scored = impression_versions.real_impressions(run, metrics)
     kept = pd.DataFrame(
         {
             "number": range(len(scored)),

@@ -10,13 +10,13 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from notebooks.rales.nlg_metric_limits import fairness
 from notebooks.summarization import comparison, models
 from notebooks.summarization.comparison import LeadRetention, unseen_check
 from notebooks.summarization.dataset import lengths_and_vocabulary
 from notebooks.summarization.training import seen_groups
 from radeval_lib.data.records import ReportPair
-from radeval_lib.jobs.rales import impression_versions, nlg_metric_limits
-from radeval_lib.jobs.rales.nlg_metric_limits import by_preference, draw_fairness, limits_checks
+from radeval_lib.jobs.rales import impression_versions
 from radeval_lib.metrics import create
 from radeval_lib.stats.estimates import Estimate
 from radeval_lib.study.cell_outputs import CellOutput
@@ -50,23 +50,10 @@ def test_advice_only_adds_and_order_only_moves(made: pd.DataFrame) -> None:
 
 
 def test_a_metric_of_shared_words_prefers_an_error_to_another_order(made: pd.DataFrame) -> None:
-    scored = nlg_metric_limits.scores(made, {"ROUGE-L": create("rouge_l"), "ROUGE-1": create("rouge_1")})
-    fair = nlg_metric_limits.fairness(scored, ["ROUGE-L", "ROUGE-1"])
+    scored = impression_versions.scores(made, {"ROUGE-L": create("rouge_l"), "ROUGE-1": create("rouge_1")})
+    fair = fairness(scored, ["ROUGE-L", "ROUGE-1"])
     assert fair.loc[(impression_versions.ORDER, "ROUGE-L"), "value"] < 0.5
     assert fair.loc[(impression_versions.ORDER, "ROUGE-1"), "value"] == 1.0
-
-
-def test_noticed_errors_are_counted_where_something_can_be_noticed() -> None:
-    rows = [("Large pleural effusion.", 0.5), ("Small pleural effusion.", 1.0), ("Renal cyst.", 0.0)]
-    scored = pd.DataFrame(
-        {
-            "report": ["1", "2", "3"],
-            "phenomenon": impression_versions.ERROR,
-            "reference": [text for text, _ in rows],
-            "observations": [value for _, value in rows],
-        }
-    )
-    assert nlg_metric_limits.noticed_errors(scored, "observations").value == 0.5
 
 
 def test_real_normal_impressions_are_paired_with_normal_and_abnormal_ones() -> None:
@@ -77,24 +64,6 @@ def test_real_normal_impressions_are_paired_with_normal_and_abnormal_ones() -> N
     normal = pairs[pairs["phenomenon"] == impression_versions.NORMAL]
     assert (normal["reference"] != normal["candidate"]).all()
     assert impression_versions.normal_pairs(records[:1], 5, 1).empty
-
-
-def fair_table(**rows: tuple[float, float, float]) -> pd.DataFrame:
-    names = dict(zip(("a", "b", "c"), impression_versions.FAIR, strict=False))
-    index = pd.MultiIndex.from_tuples([(names[key], "R") for key in rows], names=["phenomenon", "metric"])
-    values = [{"value": v, "low": low, "high": high, "n": 9} for v, low, high in rows.values()]
-    return pd.DataFrame(values, index=index)
-
-
-def test_the_limits_are_reported_in_each_case() -> None:
-    mixed = fair_table(a=(0.8, 0.6, 0.9), b=(0.2, 0.1, 0.4), c=(0.5, 0.4, 0.6))
-    assert [check.outcome for check in limits_checks(mixed, "R")] == ["fails", "holds", "inconclusive"]
-    assert by_preference(mixed, "R") == {
-        -1: [impression_versions.WORDS],
-        0: [impression_versions.STYLE],
-        1: [impression_versions.ADVICE],
-    }
-    assert len(draw_fairness(mixed).axes) == 3
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,41 @@
+"""The page on limits of metrics: whether they punish impressions that mean the same as their reference."""
+
+from __future__ import annotations
+
+from textwrap import fill
+
+import pandas as pd
+from matplotlib.figure import Figure
+
+from radeval_lib import plots
+from radeval_lib.jobs.rales.impression_versions import ERROR, FAIR
+from radeval_lib.stats.comparisons import preferences
+
+
+def fairness(scored: pd.DataFrame, metrics: list[str]) -> pd.DataFrame:
+    """Return how often a metric scores the candidate that means the same above the one with the error, with
+    index ``phenomenon`` and ``metric``: the columns of :func:`radeval_lib.stats.comparisons.preferences`. One
+    half is chance, below it the metric prefers the error."""
+    wrong = scored[scored["phenomenon"] == ERROR].set_index("report")[metrics]
+    shares = {}
+    for phenomenon in FAIR:
+        better = scored[scored["phenomenon"] == phenomenon].set_index("report")[metrics]
+        if len(better):
+            shares[phenomenon] = preferences(better, wrong.loc[better.index])
+    return pd.concat(shares, names=["phenomenon", "metric"])
+
+
+def draw_fairness(fair: pd.DataFrame) -> Figure:
+    """Draw one panel per phenomenon: how often each metric prefers what means the same, with intervals."""
+    shown = [name for name in FAIR if name in fair.index.get_level_values("phenomenon")]
+    figure, grid = plots.panels(-(-len(shown) // 2), 2, height=2.4, sharey=True, squeeze=False)
+    for ax in grid.flat[len(shown) :]:
+        ax.remove()
+    for ax, phenomenon in zip(grid.flat, shown, strict=False):
+        ax.axvline(0.5, color="#888888", linewidth=1)
+        plots.intervals(ax, fair.loc[phenomenon])
+        n = int(fair.loc[phenomenon, "n"].iloc[0])
+        ax.set(title=f"{fill(phenomenon, 15)}\n(n = {n})", xlim=(-0.04, 1.04))
+        ax.set_xticks([0, 0.5, 1], ["0", "0.5", "1"])
+    figure.supxlabel("share of references", fontsize="medium")
+    return figure
