@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from itertools import combinations
 from typing import Literal, get_args
 
 import krippendorff
@@ -11,7 +10,6 @@ import numpy as np
 import pandas as pd
 
 from radeval_lib.papers.printed_numbers import printed_in
-from radeval_lib.stats.agreement import interval_alpha
 from radeval_lib.stats.estimates import Estimate
 from radeval_lib.stats.inputs import FloatArray
 from radeval_lib.stats.reconstruction import tables_with
@@ -23,7 +21,6 @@ Level = Literal["nominal", "ordinal", "interval", "ratio"]
 LEVELS: tuple[Level, ...] = get_args(Level)
 FITTING = "cells that round to the print"
 _HALF = 0.005 + 1e-9  # half a unit of the last printed digit of an alpha
-_MOST_FACTS = 12  # of a description, where losses of two descriptions are searched
 
 
 def among_pairs(table2: pd.DataFrame) -> list[Check]:
@@ -86,29 +83,6 @@ def reach(table2: pd.DataFrame, least: float) -> str:
     return "for all three evaluators, not for every pair" if lowest[ALL] >= least else "in part alone"
 
 
-def points_lost(table1: pd.DataFrame) -> dict[str, tuple[float, float]]:
-    """Accuracy that each rater took from Pegasus-CNN's ten descriptions in all: least and most."""
-    cells = table1[(table1["model"] == "Pegasus-CNN") & (table1["metric"] == "Accuracy")]
-    return {
-        row.evaluator.replace("Eval ", "E"): (
-            10 * (1 - row.value - row.half_width),
-            10 * (1 - row.value + row.half_width),
-        )
-        for row in cells[cells["evaluator"] != "Avg"].itertuples()
-    }
-
-
-def _alphas(first: FloatArray, second: FloatArray, descriptions: int) -> FloatArray:
-    """Alpha of two raters on accuracy for each of the losses of one with each of the other's.
-
-    ``first``, ``second``: shape (losses, descriptions with a loss); all other accuracies are 1. Returns shape
-    (losses of the first, losses of the second).
-    """
-    lost = np.stack(np.broadcast_arrays(first[:, None], second), axis=-2)
-    whole = np.ones((*lost.shape[:-1], descriptions - lost.shape[-1]))
-    return interval_alpha(np.concatenate([1 - lost, whole], axis=-1))
-
-
 def _alphas_of_one(losses: FloatArray, descriptions: int, level: Level) -> FloatArray:
     """Alpha of two raters on accuracy where one description alone lost some of it: of each of the losses of
     the one rater with each of the other's. All other accuracies are 1."""
@@ -143,26 +117,3 @@ def one_description(printed: Mapping[str, str], descriptions: int) -> list[Check
             bool(missed.min() <= _HALF),
         )
     return by_reading(checks)
-
-
-def two_descriptions(
-    lost: Mapping[str, tuple[float, float]], printed: Mapping[str, str], descriptions: int
-) -> tuple[int, int]:
-    """Losses on two descriptions that keep the three means of Table 1: how many combinations there are, and
-    how many of them give the printed agreements of the pairs and of all three."""
-    steps = np.unique([wrong / facts for facts in range(1, _MOST_FACTS + 1) for wrong in range(facts)])
-    every = np.array([(a, b) for a in steps for b in steps])
-    total = every.sum(axis=1)
-    kept = {name: every[(total >= low - 1e-9) & (total <= high + 1e-9)] for name, (low, high) in lost.items()}
-    one, two, three = (
-        np.abs(_alphas(kept[first], kept[second], descriptions) - float(printed[f"{first}-{second}"]))
-        <= _HALF
-        for first, second in combinations(lost, 2)
-    )
-    triples = one[:, :, None] & two[:, None, :] & three[None, :, :]
-    losses = np.stack(
-        [of_rater[places] for of_rater, places in zip(kept.values(), triples.nonzero(), strict=True)], axis=-2
-    )
-    whole = np.ones((*losses.shape[:-1], descriptions - losses.shape[-1]))
-    together = interval_alpha(np.concatenate([1 - losses, whole], axis=-1))
-    return triples.size, int((np.abs(together - float(printed[ALL])) <= _HALF).sum())

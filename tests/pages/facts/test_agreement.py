@@ -27,18 +27,6 @@ def test_one_wrong_description_does_not_give_the_printed_agreements() -> None:
     assert statement_outcome(agreement.one_description(possible, 40)) == "holds"
 
 
-def test_losses_on_two_descriptions_must_give_the_agreement_of_all_three_too() -> None:
-    tables = [[0.75, 0.9] + [1] * 38, [0.75, 0.8] + [1] * 38, [0.5, 1] + [1] * 38]
-    lost = {f"E{rater}": (2 - sum(row[:2]),) * 2 for rater, row in enumerate(tables, start=1)}
-    alphas = {
-        pair: f"{krippendorff.alpha([tables[at] for at in who], level_of_measurement='interval'):.2f}"
-        for pair, who in agreement.RATERS.items()
-    }
-    combinations, fitting = agreement.two_descriptions(lost, alphas, 40)
-    assert 0 < fitting < combinations
-    assert agreement.two_descriptions(lost, {**alphas, agreement.ALL: "-0.50"}, 40) == (combinations, 0)
-
-
 @pytest.mark.parametrize("level", ["interval", "ratio"])
 def test_alphas_of_one_description_are_the_library_s(level: agreement.Level) -> None:
     found = agreement._alphas_of_one(np.array([0.25, 0.6]), 40, level)
@@ -57,10 +45,6 @@ def test_ratios_reach_the_customary_value_for_all_three_and_not_for_every_pair()
     assert agreement.reach(table2, 0.8) == "for all three evaluators, not for every pair"
     assert agreement.reach(table2, 0.7) == "for all three evaluators and for every pair"
     assert agreement.reach(table2, 0.88) == "in part alone"
-
-
-def test_points_lost_are_what_the_printed_means_allow() -> None:
-    assert agreement.points_lost(printed("facts.table1"))["E1"] == pytest.approx((0.25, 0.35))
 
 
 def test_each_group_of_raters_has_a_printed_alpha() -> None:
