@@ -81,9 +81,9 @@ class MarkedSentence:
                 self.words[at] = token._replace(word=meant)
         self.misspelt: list[tuple[int, int, str]] = []
         for at, token in enumerate(self.words):
-            if (meant := known.spelling.meant(token.word)) is not None:
-                self.words[at] = token._replace(word=meant)
-                self.misspelt.append((token.start, token.end, meant))
+            if (spelt := known.spelling.meant(token.word)) is not None:
+                self.words[at] = token._replace(word=spelt)
+                self.misspelt.append((token.start, token.end, spelt))
         text, size = [token.word for token in self.words], len(self.words)
         self.used, self.normal = [False] * size, [False] * size
         self.named = known.observations.find(text)

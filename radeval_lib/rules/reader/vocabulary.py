@@ -256,9 +256,9 @@ def _abnormal(
                 for word in (state, *(enlarged if state != "elevated" else [])):
                     table.setdefault((plain(structure), plain(word)), observation)
     for concept in lexicon.concepts.values():
-        for state in concept.states:
-            for side, subject in state.subjects.items():
-                for adjective in state.adjectives.values():
+        for kept in concept.states:
+            for side, subject in kept.subjects.items():
+                for adjective in kept.adjectives.values():
                     phrase, said = plain(subject.text), plain(adjective.text)
                     table.setdefault((phrase, said), concept.key)
                     if side is not None:
