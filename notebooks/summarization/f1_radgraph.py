@@ -1,20 +1,26 @@
-"""The page on F1-RadGraph: the example that MIMIC-RRS works through, and candidates that differ from it."""
+"""MIMIC-RRS's worked example of F1-RadGraph, graphs that differ from it, and graphs that a model finds."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import chain
+from itertools import chain, permutations, product
 from typing import get_args
 
+import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 
 from radeval_lib import plots
 from radeval_lib.metrics import radgraph
-from radeval_lib.metrics.radgraph import Direction, Graph, Level
+from radeval_lib.metrics.radgraph import Case, Direction, Graph, Level, compare, parse_graph
+from radeval_lib.models.graph.extraction import Extractor
 from radeval_lib.papers.printed_numbers import Printed, by_name, printed, quotations
+from radeval_lib.roles.generated import radgraph_json
+from radeval_lib.rules.generator.planted_errors import ErrorPair
+from radeval_lib.stats.estimates import Estimate
+from radeval_lib.stats.measures import MICRO, intervals
 from radeval_lib.study.checks import Check, by_reading, check_statement
 from radeval_lib.text_format import out_of
 
@@ -103,27 +109,37 @@ class Example:
             [(places[first], "relation", places[second]) for first, second in self.edges],
         )
 
-    def candidates(self) -> dict[str, Graph]:
-        """The example, and graphs that differ from it by one thing, by what that is."""
-        first = self.nodes[:3]
-        changed = {
-            "the same": self,
-            "overt modifies edema": replace(self, edges=[*self.edges, ("overt", "edema")]),
-            "the negation is missed": replace(
-                self, labels=self.labels | dict.fromkeys(self.absent, "obs-dp")
-            ),
-            "every edge reversed": replace(self, edges=self.turned),
-            "no edges": replace(self, edges=[]),
-            "“Mild” with a capital": Example(
-                ["Mild", *self.nodes[1:]],
-                [("Mild", second) if name == "mild" else (name, second) for name, second in self.edges],
-                self.labels | {"Mild": "obs-dp"},
-            ),
-            "first three entities only": replace(
-                self, nodes=first, edges=[edge for edge in self.edges if set(edge) <= set(first)]
-            ),
-        }
-        return {name: example.graph() for name, example in changed.items()}
+    def single_edits(self) -> list[tuple[str, Graph]]:
+        """Return all graphs that differ from the example in one word, label or edge, by the kind of change.
+
+        A word is missing or another; a label is another of those used; an edge is missing, turned, added, or
+        leads from its start to another word.
+        """
+        kinds, edits = sorted(set(self.labels.values())), []
+        for name in self.nodes:
+            new = {node: "another" if node == name else node for node in self.nodes}
+            others = [node for node in self.nodes if node != name]
+            kept = [edge for edge in self.edges if name not in edge]
+            edits.append(("a word is missing", replace(self, nodes=others, edges=kept)))
+            edges = [(new[first], new[second]) for first, second in self.edges]
+            labels = {new[node]: self.labels[node] for node in self.nodes}
+            edits.append(("a word is another", Example(list(new.values()), edges, labels)))
+            for label in kinds:
+                if label != self.labels[name]:
+                    labels = self.labels | {name: label}
+                    edits.append(("a label is another", replace(self, labels=labels)))
+        for first, second in self.edges:
+            rest = [edge for edge in self.edges if edge != (first, second)]
+            edits.append(("an edge is missing", replace(self, edges=rest)))
+            edits.append(("an edge is turned", replace(self, edges=[*rest, (second, first)])))
+            for other in self.nodes:
+                if other not in (first, second):
+                    elsewhere = [*rest, (first, other)]
+                    edits.append(("an edge leads elsewhere", replace(self, edges=elsewhere)))
+        for edge in permutations(self.nodes, 2):
+            if edge not in self.edges:
+                edits.append(("an edge is added", replace(self, edges=[*self.edges, edge])))
+        return [(kind, example.graph()) for kind, example in edits]
 
     def check_triplets(self) -> list[Check]:
         """Whether the printed triplets follow from the printed sets, and these fit one another."""
@@ -209,30 +225,102 @@ def has_relation(graph: Graph, direction: Direction = "outgoing") -> dict[str, i
     return {name: flag for name, _, flag in radgraph.triplets(graph, direction)}
 
 
-def scores_by_level(reference: Graph, candidates: Mapping[str, Graph]) -> pd.DataFrame:
-    """F1-RadGraph, 0 to 100, of candidates (rows) by level (columns).
+def scores_by_level(reference: Graph, candidates: Iterable[tuple[str, Graph]]) -> pd.DataFrame:
+    """Return F1-RadGraph, 0 to 100, of candidates (rows, by their names) at each level (columns).
 
     The last column is *partial* if either end of an edge counted; 0 where both graphs are empty.
     """
 
     def either(graph: Graph) -> float:
-        ours, theirs = (set(radgraph.triplets(one, "either")) for one in (reference, graph))
+        ours, theirs = (set(radgraph.triplets(side, "either")) for side in (reference, graph))
         return 2 * len(ours & theirs) / max(1, len(ours) + len(theirs))
 
-    rows = {
-        name: {level: radgraph.compare(reference, graph, level).f1 for level in get_args(Level)}
-        | {"partial, either end": either(graph)}
-        for name, graph in candidates.items()
-    }
-    return 100 * pd.DataFrame.from_dict(rows, orient="index")
+    rows = [
+        {"change": name}
+        | {level: 100 * compare(reference, graph, level).f1 for level in get_args(Level)}
+        | {"partial, either end": 100 * either(graph)}
+        for name, graph in candidates
+    ]
+    return pd.DataFrame(rows).set_index("change")
 
 
-def draw_levels(scores: pd.DataFrame) -> Axes:
-    """One row per candidate, one marker a level, from :func:`scores_by_level`."""
-    long = scores.rename_axis("candidate").reset_index()
-    long = long.melt("candidate", var_name="level", value_name="F1-RadGraph")
-    _, axes = plots.panels(1, 1, height=4.8)
-    plots.dodged(axes, long, "F1-RadGraph", "candidate", "level")
-    axes.set(xlim=(-4, 104), xlabel="F1-RadGraph")
-    axes.legend(ncols=4, loc="lower right", bbox_to_anchor=(1, 1), columnspacing=1, handletextpad=0.1)
-    return axes
+_TITLES = {"entity": "entities", "relation": "relations", "strict": "relations with typed ends"}
+_COUNTS = ["matched", "predicted", "gold", "unseen"]
+_MEASURES = {"precision": "precision", "recall": "recall", "f1": "F1"}
+
+
+def quality(counts: pd.DataFrame, *, resamples: int, rng: np.random.Generator) -> pd.DataFrame:
+    """Return micro precision, recall and F1 of each part and of each of its labels, over reports and seeds.
+
+    Parameters
+    ----------
+    counts : rows of :func:`radeval_lib.models.graph.model.tally` with a column ``seed``.
+    resamples, rng : of :func:`radeval_lib.stats.measures.intervals`.
+
+    Returns
+    -------
+    DataFrame
+        One row per part, by its title, and label (``all`` for the part as a whole, first): ``gold`` (in one
+        seed's test part), and ``precision``, ``recall`` and ``F1`` as estimates.
+    """
+    rows = {}
+    for part, name in _TITLES.items():
+        own = counts[counts["part"] == part]
+        for label in ("all", *sorted(own["label"].unique())):
+            chosen = own if label == "all" else own[own["label"] == label]
+            sums = chosen.groupby(["seed", "case"], as_index=False)[_COUNTS].sum()
+            found = intervals(sums, MICRO, resamples=resamples, rng=rng)[["value", "low", "high"]]
+            rows[name, label] = {
+                "gold": int(sums["gold"].sum() / sums["seed"].nunique()),
+                **{title: Estimate(*found.loc[measure]) for measure, title in _MEASURES.items()},
+            }
+    return pd.DataFrame.from_dict(rows, orient="index")
+
+
+def graphs(pairs: Sequence[ErrorPair], extractor: Extractor) -> tuple[list[list[Graph]], list[list[Graph]]]:
+    """Return graphs of the references and the candidates, by the generator and as an extractor finds them."""
+    gold: list[list[Graph]] = []
+    found: list[list[Graph]] = []
+    for side in ("reference", "candidate"):
+        texts = [getattr(pair, side).findings for pair in pairs]
+        gold.append([parse_graph(radgraph_json(text)["entities"]) for text in texts])
+        annotated = extractor.annotate([text.text for text in texts])
+        found.append([parse_graph(item["entities"]) for item in annotated])
+    return gold, found
+
+
+def conventions(references: Sequence[Graph], candidates: Sequence[Graph]) -> pd.DataFrame:
+    """Return F1-RadGraph of each pair (rows) by every level and rule on case (columns), as released where
+    both graphs are empty."""
+    names = list(product(get_args(Level), get_args(Case)))
+    pairs = list(zip(references, candidates, strict=True))
+    columns = {name: [compare(*pair, *name).f1 for pair in pairs] for name in names}
+    return pd.DataFrame(columns, columns=pd.MultiIndex.from_tuples(names, names=["level", "case"]))
+
+
+def changes(scores: pd.DataFrame, base: tuple[str, str]) -> pd.DataFrame:
+    """Return what each convention does to the scores that ``base`` gives: ``mean``, ``changed`` (share of
+    pairs with another score), ``largest`` (absolute change of one) and ``tau`` (Kendall's τ_b with ``base``).
+    """
+    gaps = scores.sub(scores[base], axis=0).abs()
+    columns = {"mean": scores.mean(), "changed": (gaps > 1e-12).mean(), "largest": gaps.max()}
+    return pd.DataFrame(columns | {"tau": scores.corr("kendall")[base]})
+
+
+def beside_printed(rows: pd.DataFrame, graph: Graph) -> pd.DataFrame:
+    """Return triplets as printed (``entity``, ``label``, and ``printed``: has a relation) beside a graph's.
+
+    Columns: ``entity``, ``label printed``, ``label found``, ``relation printed``, ``relation found``; ``–``
+    where the graph has no such entity. Capitals do not count.
+    """
+    triplet = {words.lower(): (label.lower(), str(flag)) for words, label, flag in radgraph.triplets(graph)}
+    found = [triplet.get(entity.lower(), ("–", "–")) for entity in rows["entity"]]
+    return pd.DataFrame(
+        {
+            "entity": rows["entity"],
+            "label printed": rows["label"].str.lower(),
+            "label found": [label for label, _ in found],
+            "relation printed": rows["printed"],
+            "relation found": [flag for _, flag in found],
+        }
+    )
