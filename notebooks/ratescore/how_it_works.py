@@ -1,4 +1,5 @@
-"""A pair that shows the steps of RaTEScore, and what its choices do to the scores of many pairs."""
+"""A pair that shows the steps of RaTEScore, what its choices do to the scores of many pairs, and the worked
+example of the paper's Appendix A.1 from its five printed numbers."""
 
 from __future__ import annotations
 
@@ -8,15 +9,23 @@ from typing import Any
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
+from scipy import optimize
 
+from radeval_lib import provenance
+from radeval_lib.categories import RATE_TYPES
 from radeval_lib.jobs.ratescore.partial_metric import EQUAL_WEIGHTS, scored
-from radeval_lib.metrics.ratescore import Explanation, RaTEScore, Scorer
+from radeval_lib.metrics import ratescore
+from radeval_lib.metrics.ratescore import Explanation, Options, RaTEScore, Scorer, Weights
 from radeval_lib.models import encoders
+from radeval_lib.papers.printed_numbers import Printed, printed_in
+from radeval_lib.papers.rounding import rounding_range
+from radeval_lib.paths import ROOT
 from radeval_lib.rules import generator
 from radeval_lib.stats.correlations import coefficient, resample
+from radeval_lib.study.checks import Check, Key, check_statement, check_value
 from radeval_lib.study.runs import Run
 from radeval_lib.study.superiority import LEVEL
-from radeval_lib.text_format import with_interval
+from radeval_lib.text_format import joined, with_interval
 
 BASE = "released rules"
 CHOICES: dict[str, tuple[str, dict[str, Any]]] = {
@@ -127,3 +136,131 @@ def choice_table(scores: Mapping[str, NDArray[np.float64]], changes: Mapping[str
         for label, values in scores.items()
     }
     return pd.DataFrame.from_dict(rows, orient="index")
+
+
+ANATOMY, ABNORMALITY, DISEASE, NORMAL, NO_DISEASE = ratescore.TYPES
+_KINDS = dict(zip(RATE_TYPES, ratescore.TYPES, strict=True))
+
+
+def released_weights() -> dict[str, Weights]:
+    """Both released sets of weights, by the length of the texts that they are for."""
+    provenance.note_printed(provenance.RELEASED, ROOT / "radeval_lib/metrics/ratescore/weights.yml")
+    return {name: ratescore.load(name) for name in ("short", "long")}
+
+
+def score(pairs: pd.DataFrame, weights: Weights, cosine: float, options: Options) -> Explanation:
+    """The score where the second pair of entities has this cosine, the first 1, and all others 0.
+
+    ``pairs``: two rows, a reference's entity and the candidate's, each with its type.
+    """
+    reference, candidate = (
+        list(zip(pairs[f"{side}_entity"], pairs[f"{side}_type"].map(_KINDS), strict=True))
+        for side in ("reference", "candidate")
+    )
+    return ratescore.Scorer(weights, options).score(reference, candidate, np.diag([1.0, cosine]))
+
+
+def by_hand(pairs: pd.DataFrame, values: NDArray[np.float64]) -> Explanation:
+    """The score from W(Ana, Ana), W(Non-Abn, Abn), W(Abn, Non-Abn), the cosine and the penalty."""
+    matrix = np.zeros((5, 5))
+    anatomy, abnormality, normal = (ratescore.TYPES.index(kind) for kind in (ANATOMY, ABNORMALITY, NORMAL))
+    matrix[anatomy, anatomy], matrix[normal, abnormality], matrix[abnormality, normal] = values[:3]
+    rules = ratescore.options("paper", orientation="match_first")
+    return score(pairs, Weights("A.1", matrix, values[4]), values[3], rules)
+
+
+def printed_inputs(formula: pd.DataFrame) -> pd.DataFrame:
+    """The five numbers of the formulas, in the order that :func:`by_hand` takes."""
+    there, back, mismatch = "S(x, x_hat)", "S(x_hat, x)", "not in place"
+    wanted = [
+        (there, "Foley catheter", "weight"),
+        (there, mismatch, "weight"),
+        (back, mismatch, "weight"),
+        (there, mismatch, "cosine"),
+        (there, mismatch, "penalty"),
+    ]
+    return formula.set_index(["direction", "candidate_entity", "quantity"], drop=False).loc[wanted]
+
+
+def _penalised_and_unlike(formula: pd.DataFrame) -> tuple[list[str], list[str]]:
+    """The candidate's entities for which the formulas insert a penalty, and those whose types differ."""
+    unlike = (formula["candidate_type"] != "-") & (formula["candidate_type"] != formula["reference_type"])
+    first, second = (
+        sorted(set(formula.loc[chosen, "candidate_entity"]))
+        for chosen in (formula["quantity"] == "penalty", unlike)
+    )
+    return first, second
+
+
+def check_penalties(formula: pd.DataFrame) -> list[Check]:
+    """Whether the formulas of A.1 insert a penalty where types differ, one direction at a time, and nowhere
+    else."""
+    checks = []
+    for direction, rows in formula[formula["candidate_type"] != "-"].groupby("direction", sort=False):
+        with_penalty, unlike = _penalised_and_unlike(rows)
+        named = [joined(names) or "none" for names in (with_penalty, unlike)]
+        checks.append(
+            check_statement(
+                Key("entities with a penalty", str(direction)),
+                "p cos(f_i, f̂_j), if t_i ≠ t_j; cos(f_i, f̂_j), if t_i = t_j",
+                "a penalty for {}; unlike types: {}".format(*named),
+                with_penalty == unlike,
+            )
+        )
+    return checks
+
+
+def check_only_difference(formula: pd.DataFrame) -> Check:
+    """Whether the formulas of A.1 insert the same in both directions, but for the weight of the mismatch."""
+    inserted = formula[formula["quantity"].isin(["weight", "cosine", "penalty"])]
+    values = inserted.groupby(["quantity", "candidate_entity"])["value"].nunique()
+    unlike = list(values[values > 1].index)
+    return check_statement(
+        "inputs that differ by direction",
+        "the only difference between the two similarity scores in this case lies in the weight between "
+        "(“in situ”, Non-Abnormality) and (“not in place”, Abnormality)",
+        joined([f"the {quantity} of {entity}" for quantity, entity in unlike]) or "none",
+        unlike == [("weight", "not in place")],
+    )
+
+
+def check_repeated(numbers: pd.DataFrame) -> list[Check]:
+    """Whether the formulas of A.1 insert the cosines and weights of its walk-through, and whether the weights
+    of each numerator stand in its denominator."""
+    place = ["direction", "candidate_entity", "quantity"]
+    formula = numbers[numbers["place"] == "formula"].set_index(place, drop=False)
+    in_text = numbers[(numbers["place"] == "text") & numbers["quantity"].isin(["cosine", "weight"])]
+    below = formula[formula["quantity"] == "weight in sum"]
+    checks = []
+    for what, rows in (("text against formula", in_text), ("denominator against numerator", below)):
+        for _, row in rows.iterrows():
+            quantity = row["quantity"].removesuffix(" in sum")
+            inserted = formula.loc[(row["direction"], row["candidate_entity"], quantity), "value"]
+            key = Key(f"{quantity}, {what}", row["direction"], row["candidate_entity"])
+            checks.append(check_value(key, printed_in(row), float(inserted), decimals=2))
+    return checks
+
+
+def reach_of_penalty(
+    pairs: pd.DataFrame, inputs: pd.DataFrame, penalty: Printed, final: Printed
+) -> dict[str, float]:
+    """What the other printed penalty can give at most (``high``), and the one ``needed`` for the result."""
+    other = inputs.copy()
+    other.iloc[-1, other.columns.get_indexer(["value", "half_width"])] = penalty.value, penalty.half_width
+    fixed = inputs["value"].to_numpy()[:4]
+    needed = optimize.brentq(lambda p: by_hand(pairs, np.array([*fixed, p])).score - final.value, 0, 1)
+    high = rounding_range(lambda values: by_hand(pairs, values).score, other).high
+    return {"high": float(high), "needed": float(needed)}
+
+
+def in_release(weights: pd.DataFrame, released: Mapping[str, Weights]) -> int:
+    """How many of the three printed weights one released set has in one order of its index, at most."""
+    cells = [(ANATOMY, ANATOMY), (NORMAL, ABNORMALITY), (ABNORMALITY, NORMAL)]
+    return max(
+        sum(
+            abs(released_set.weight(*kinds[::order]) - row.value) <= row.half_width
+            for kinds, row in zip(cells, weights.itertuples(), strict=True)
+        )
+        for released_set in released.values()
+        for order in (1, -1)
+    )
