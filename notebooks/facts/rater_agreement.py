@@ -11,7 +11,6 @@ from collections.abc import Callable, Mapping, Sequence
 import numpy as np
 import pandas as pd
 
-from notebooks.green import radiologists
 from radeval_lib.data import radpref
 from radeval_lib.data.errors import DataError
 from radeval_lib.data.records import RatedPair
@@ -79,11 +78,10 @@ def _in_words(agreed: pd.DataFrame) -> pd.DataFrame:
 def graders_who_counted_significant(run: Run) -> tuple[pd.DataFrame, Estimate] | None:
     """The row of :func:`graders_who_counted` and what counting gains over grades where clinically significant
     errors alone are counted; None where the rated pairs are not RadPref's, whose marks tell them apart."""
-    if radiologists.RADPREF not in run.filler("data", "rated_pairs"):
+    if "radpref" not in run.filler("data", "rated_pairs"):
         return None
-    if (loaded := radiologists.radpref_of(run)) is None:
-        return None
-    candidates, marks = loaded
+    stored = run.recording("radpref")
+    candidates, marks = stored.table.set_index("number"), stored.parts["ratings"]
     kinds = ["_".join(mark) for mark in radpref.MARKS if mark[1] in radpref.SIGNIFICANT]
     rated = marks.assign(case=marks["number"].map(candidates["case"]), significant=marks[kinds].sum(axis=1))
     of_significant, grade = (

@@ -6,7 +6,7 @@ four pairs of each case one after the other, or (pairs, categories, raters).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from itertools import combinations
 
 import numpy as np
@@ -15,8 +15,9 @@ import pingouin as pg
 from numpy.typing import ArrayLike
 from scipy import stats
 
-from notebooks.green.radiologists import KINDS, Counts, cases_of
 from radeval_lib.categories import LETTERS
+from radeval_lib.data import rexval
+from radeval_lib.data.records import ErrorCount
 from radeval_lib.data.rexval import RATERS
 from radeval_lib.papers.printed_numbers import Printed, by_name
 from radeval_lib.stats import agreement
@@ -27,8 +28,24 @@ from radeval_lib.stats.resampling import drawn_rows, ends
 from radeval_lib.study.checks import Check, Key, by_reading, check_statement, check_value
 from radeval_lib.study.runs import Run
 
+Counts = Mapping[str, FloatArray]
+"""Counts of errors by kind."""
+KINDS: tuple[rexval.Kind, ...] = ("significant", "insignificant")
 ENDS, EXPERTS = ["estimate", "ci_low", "ci_high"], "Inter-Expert"
 OTHERS, ALL_SIX = "each with the mean of the other five", "each with the mean of all six"
+
+
+def rexval_counts(records: Sequence[ErrorCount]) -> dict[str, FloatArray]:
+    """Return ``significant``, ``insignificant`` and ``total`` errors, each (pairs, 6 categories, raters)."""
+    kinds: tuple[rexval.Kind, ...] = (*KINDS, "total")
+    return {kind: rexval.counts_array(records, kind) for kind in kinds}
+
+
+def cases_of(counts: FloatArray) -> list[int]:
+    """Return the case of each pair of ReXVal; a ValueError where the pairs are not four of each case."""
+    if len(counts) % 4:
+        raise ValueError(f"{len(counts)} pairs are not four of each case")
+    return [pair // 4 for pair in range(len(counts))]
 
 
 def _of_means(values: FloatArray, ddof: int) -> float:

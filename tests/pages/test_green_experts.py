@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 from scipy import stats
 
-from notebooks.green import experts, judge_models, radiologists
+from notebooks.green import experts, judge_models
 from radeval_lib.papers.printed_numbers import parse, printed
 from radeval_lib.stats import agreement
 from radeval_lib.study.verdicts import FAILS, HOLDS, INCONCLUSIVE
@@ -85,7 +85,7 @@ def test_taus_of_experts_who_agree_are_one() -> None:
     assert draws.shape == (30, 3)
     assert experts.mean_tau(counts, counts[:, :1], run).value == pytest.approx(1)
     with pytest.raises(ValueError, match="7 pairs are not four of each case"):
-        radiologists.cases_of(np.zeros((7, 6)))
+        experts.cases_of(np.zeros((7, 6)))
 
 
 def test_a_quantile_that_few_resamples_do_not_bound_is_open_to_the_end_of_the_scale() -> None:
