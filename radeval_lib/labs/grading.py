@@ -19,6 +19,7 @@ from typing import Any
 
 import nbformat
 import pandas as pd
+from nbformat import NotebookNode
 
 from radeval_lib import atomic
 from radeval_lib.errors import NotebookError
@@ -30,7 +31,8 @@ from radeval_lib.paths import MANIFESTS, ROOT
 _HOME = "/home/student"
 _IN = "/submission"
 _SYSTEM = ("/usr", "/bin", "/sbin", "/lib", "/lib64", "/etc/alternatives", "/etc/fonts", "/etc/ld.so.cache")
-_MEMORY, _FILE = 8 * 10**9, 10**8  # bytes of address space of a process, of a file
+_MEMORY = 8 * 10**9  # bytes of address space of a process
+_KERNEL = {"name": "python3", "display_name": "Python 3", "language": "python"}
 _GRACE = 120  # seconds beyond the notebook's limit for what cannot be interrupted, then it is not graded
 _ID = re.compile(r"^student_id\s*=\s*[\"']?(.*?)[\"']?\s*(?:#.*)?$", re.MULTILINE)
 _LAB = re.compile(r"otter\.Notebook\([\"'](\w+)\.ipynb[\"']\)")
@@ -67,19 +69,15 @@ def grade(folder: Path, output: Path, rules: Rules, say: Callable[[str], None] =
     feedback = output.with_name(f"{output.stem}_feedback")
     archives = Path(tempfile.mkdtemp())
     try:
-        needed = {lab.name: lab for path in files if (lab := _lab_of(path, rules.lab))}
-        for lab in needed.values():
+        for lab in {lab for path in files if (lab := _lab_of(path, rules.lab))}:
             building.build(lab, archives)
         with ThreadPoolExecutor(rules.jobs or os.cpu_count()) as pool:
 
             def run(path: Path) -> dict[str, Any]:
                 name = str(path.relative_to(folder))
-                row, said = _graded(path, _lab_of(path, rules.lab), archives, rules)
+                row, said = _graded(path, archives, rules)
                 atomic.write_text(feedback / f"{name}.txt", said)
-                say(
-                    f"{name}: "
-                    + (f"{row['points']:g} of {row['of']:g}" if "points" in row else row["status"])
-                )
+                say(f"{name}: {row['points']:g} of {row['of']:g}" if "of" in row else f"{name}: {said}")
                 return {"file": name, **row}
 
             table = pd.DataFrame(pool.map(run, files))
@@ -98,35 +96,23 @@ def _lab_of(path: Path, named: str) -> Lab | None:
     return sources.find(named) if named else None
 
 
-def _graded(path: Path, lab: Lab | None, archives: Path, rules: Rules) -> tuple[dict[str, Any], str]:
+def _graded(path: Path, archives: Path, rules: Rules) -> tuple[dict[str, Any], str]:
     """Return a submission's row without its file, and its feedback."""
+    lab = _lab_of(path, rules.lab)
+    row: dict[str, Any] = {"student": "", "lab": ""}
     try:
         notebook = nbformat.read(path, as_version=4)
         code = [cell for cell in notebook.cells if cell.cell_type == "code"]
-        student = next((match[1] for cell in code if (match := _ID.search(cell.source))), "")
+        row["student"] = next((match[1] for cell in code if (match := _ID.search(cell.source))), "")
+        if lab is None:
+            raise NotebookError("it does not say which lab it is", remedy="Name it with --lab.")
+        row["lab"] = lab.name
+        notebook.metadata = {"kernelspec": _KERNEL}
+        for cell in code:
+            cell.outputs = []
+        scores = _run(notebook, archives / "autograder" / f"{lab.name}.zip", rules)
     except Exception as error:  # whatever may be in a file
-        status = f"not graded: no notebook ({type(error).__name__})"
-        return {"student": "", "lab": "", "status": status}, status
-    row = {"student": student, "lab": lab.name if lab else ""}
-    if lab is None:
-        status = "not graded: it does not say which lab it is; name it with --lab"
-        return row | {"status": status}, status
-    notebook.metadata = {"kernelspec": {"name": "python3", "display_name": "Python 3", "language": "python"}}
-    for cell in code:
-        cell.outputs = []
-    with tempfile.TemporaryDirectory() as name:
-        folder = Path(name)
-        (folder / "results").mkdir()
-        nbformat.write(notebook, folder / f"{lab.name}.ipynb")
-        shutil.copy(archives / "autograder" / f"{lab.name}.zip", folder / "autograder.zip")
-        why = _run(folder, path.parent, lab.name, rules)
-        try:
-            results = json.loads((folder / "results" / "results.json").read_text(encoding="utf-8"))
-            scores = {test["name"]: test for test in results["tests"] if "max_score" in test}
-        except (OSError, ValueError):
-            scores = {}
-    if not scores:
-        status = f"not graded: {why or 'Otter has no results'}"
+        status = f"not graded: {error if isinstance(error, NotebookError) else type(error).__name__}"
         return row | {"status": status}, status
     row |= {"status": "graded", "points": sum(one["score"] for one in scores.values())}
     row |= {"of": sum(one["max_score"] for one in scores.values())}
@@ -135,31 +121,39 @@ def _graded(path: Path, lab: Lab | None, archives: Path, rules: Rules) -> tuple[
     return row, "\n\n".join(said)
 
 
-def _run(folder: Path, handed_in: Path, lab: str, rules: Rules) -> str:
-    """Run Otter on the notebook in a folder, and leave its results there; return why there are none."""
-    command = [sys.executable, "-m", "otter", "run", f"{lab}.ipynb", "-a", "autograder.zip", "-o", "results"]
+def _run(notebook: NotebookNode, archive: Path, rules: Rules) -> dict[str, dict[str, Any]]:
+    """Return what Otter says of each task; raise a NotebookError where it has no results."""
     environment = {"PATH": f"{sys.prefix}/bin:/usr/local/bin:/usr/bin:/bin", "LANG": "C.UTF-8"}
     environment |= {SECONDS: str(rules.seconds), "MPLBACKEND": "agg", "OMP_NUM_THREADS": "1"}
-    if rules.isolated:
-        command, place = _isolated(folder) + command, Path("/")
-    else:
-        environment, place = os.environ | environment, folder
-
-    def limit() -> None:
-        resource.setrlimit(resource.RLIMIT_AS, (_MEMORY, _MEMORY))
-        resource.setrlimit(resource.RLIMIT_FSIZE, (_FILE, _FILE))
-
-    process = subprocess.Popen(
-        command, cwd=place, env=environment, preexec_fn=limit, start_new_session=True,
-        stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True,
-    )  # fmt: skip
-    try:
-        _, printed = process.communicate(timeout=rules.seconds + _GRACE)
-    except subprocess.TimeoutExpired:
-        os.killpg(process.pid, 9)
-        process.communicate()
-        return f"it did not end within {rules.seconds} + {_GRACE} seconds"
-    return (printed.strip().splitlines() or [""])[-1]
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        (folder / "results").mkdir()
+        nbformat.write(notebook, folder / "lab.ipynb")
+        shutil.copy(archive, folder / "autograder.zip")
+        command = [sys.executable, "-m", "otter", "run", "lab.ipynb", "-o", "results"]
+        process = subprocess.Popen(
+            [*_isolated(folder), *command] if rules.isolated else command,
+            cwd=folder,
+            env=environment if rules.isolated else os.environ | environment,
+            preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, (_MEMORY, _MEMORY)),
+            start_new_session=True,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+        try:
+            printed = process.communicate(timeout=rules.seconds + _GRACE)[1]
+            results = json.loads((folder / "results" / "results.json").read_text(encoding="utf-8"))
+        except subprocess.TimeoutExpired:
+            os.killpg(process.pid, 9)
+            process.communicate()
+            raise NotebookError(f"it did not end within {rules.seconds} + {_GRACE} seconds") from None
+        except OSError:
+            raise NotebookError((printed.strip().splitlines() or ["Otter has no results"])[-1]) from None
+    scores = {test["name"]: test for test in results["tests"] if "max_score" in test}
+    if not scores:
+        raise NotebookError("the notebook ended before its tests")
+    return scores
 
 
 def _isolated(folder: Path) -> list[str]:

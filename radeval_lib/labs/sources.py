@@ -64,11 +64,6 @@ class Task:
     answer: NotebookNode
     tests: tuple[NotebookNode, ...] = ()
 
-    @property
-    def written(self) -> bool:
-        """Whether an instructor marks it."""
-        return bool(self.answer.cell_type == "markdown")
-
 
 def labs() -> list[Lab]:
     """Return every lab, in the order of the book's table of contents, which numbers them; raise a
@@ -126,7 +121,7 @@ def otter_notebook(lab: Lab) -> NotebookNode:
     """Return the lab as ``otter assign`` takes it, with the book's links as titles and files."""
     cells = [new_raw_cell(_ASSIGNMENT)]
     for part in parts(lab):
-        cells += _question(part) if isinstance(part, Task) and part.points else [_given(part)]
+        cells += _question(part) if isinstance(part, Task) else [part]
         if len(cells) == 2:  # behind the title
             cells.append(new_code_cell(_BEGIN.format(lab.name)))
     for number, cell in enumerate(cells):
@@ -142,7 +137,7 @@ def page(lab: Lab) -> NotebookNode:
     for part in parts(lab):
         if not isinstance(part, Task):
             cells.append(part)
-        elif part.written:
+        elif part.answer.cell_type == "markdown":
             cells.append(new_markdown_cell(UNANSWERED))
         else:
             cells.append(new_code_cell(_SOLUTION.sub(_prompt, part.answer.source).rstrip()))
@@ -153,13 +148,10 @@ def page(lab: Lab) -> NotebookNode:
 
 def solution(lab: Lab) -> str:
     """Return the solved lab as a script, without its tests, stretch tasks and student id."""
-    answers = (part.answer if isinstance(part, Task) else part for part in parts(lab) if _is_needed(part))
-    sources = [cell.source for cell in answers if cell.cell_type == "code"]
+    needed = (part for part in parts(lab) if not isinstance(part, Task) or part.points)
+    cells = [part.answer if isinstance(part, Task) else part for part in needed]
+    sources = [cell.source for cell in cells if cell.cell_type == "code"]
     return "\n\n".join(one for one in sources if not one.startswith("student_id =")) + "\n"
-
-
-def _is_needed(part: NotebookNode | Task) -> bool:
-    return not isinstance(part, Task) or bool(part.points)
 
 
 def _is_test(cell: NotebookNode) -> bool:
@@ -170,18 +162,15 @@ def _prompt(solution: re.Match[str]) -> str:
     return "" if solution["bare"] else f"{solution['indent']}...\n"
 
 
-def _given(part: NotebookNode | Task) -> NotebookNode:
-    """Return the cell of what is given, or of a stretch task."""
-    return new_code_cell(part.answer.source) if isinstance(part, Task) else part
-
-
 def _question(task: Task) -> list[NotebookNode]:
-    """Return a task's cells between Otter's marks. Its hidden tests share its points; visible tests have
-    none."""
+    """Return a task's cells between Otter's marks: hidden tests share its points, visible tests have none. A
+    stretch task is a cell of its own."""
+    if not task.points:
+        return [new_code_cell(task.answer.source)]
     hidden = ["hidden-test" in test.metadata["tags"] for test in task.tests]
     shares = [task.points / sum(hidden) if one else 0 for one in hidden]
     scored = f"points: {shares}" if hidden else f"points: {task.points:g}\nmanual: true"
-    cell_of = new_markdown_cell if task.written else new_code_cell
+    cell_of = new_markdown_cell if task.answer.cell_type == "markdown" else new_code_cell
     cells = [
         new_raw_cell(f"# BEGIN QUESTION\nname: {task.name}\n{scored}"),
         new_raw_cell("# BEGIN SOLUTION"),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence, Sized
+from collections.abc import Sequence
 from typing import Any
 
 from radeval_lib.models.ner.entities import decode_standard, span_scores
@@ -42,40 +42,16 @@ def features(words: Sequence[str], place: int) -> dict[str, str]:
 
 
 def train(examples: Sequence[Sentence]) -> Any:
-    """A model fitted to one sentence or more; the same sentences give the same model.
-
-    Returns
-    -------
-    a scikit-learn pipeline over :func:`features`, which predicts one tag per word; where all words of the
-    examples have one tag, as in sentences without entities, always that
-
-    Raises
-    ------
-    ValueError
-        If there is no word, or a sentence has not as many tags as words.
-    """
-    from sklearn.dummy import DummyClassifier
+    """Return a scikit-learn pipeline over :func:`features`, which predicts one tag per word, fitted to
+    sentences with two different tags or more; the same sentences give the same model."""
     from sklearn.feature_extraction import DictVectorizer
     from sklearn.pipeline import make_pipeline
     from sklearn.svm import LinearSVC
 
-    _check_lengths("words", [words for words, _ in examples], "tags", [tags for _, tags in examples])
     seen = [features(words, place) for words, _ in examples for place in range(len(words))]
     right = [tag for _, tags in examples for tag in tags]
-    if not right:
-        raise ValueError("no words to train on: give one sentence or more")
-    several = len(set(right)) > 1
-    model = LinearSVC(C=0.5, random_state=0) if several else DummyClassifier(strategy="most_frequent")
+    model = LinearSVC(C=0.5, random_state=0)
     return make_pipeline(DictVectorizer(sparse=False), model).fit(seen, right)
-
-
-def _check_lengths(one: str, first: Sequence[Sized], other: str, second: Sequence[Sized]) -> None:
-    """A ValueError where there are not as many sentences of both, or one is longer than its counterpart."""
-    if len(first) != len(second):
-        raise ValueError(f"{len(first)} sentences of {one}, but {len(second)} of {other}")
-    for number, (its, own) in enumerate(zip(first, second, strict=True), start=1):
-        if len(its) != len(own):
-            raise ValueError(f"sentence {number} has {len(its)} {one}, but {len(own)} {other}")
 
 
 def predict(tagger: Any, texts: Sequence[Sequence[str]]) -> list[list[str]]:
@@ -91,8 +67,7 @@ def spans(tags: Sequence[str]) -> set[tuple[int, int, str]]:
 
 
 def score(gold: Sequence[Sequence[str]], predicted: Sequence[Sequence[str]]) -> dict[str, float]:
-    """Micro ``precision``, ``recall`` and ``f1`` of entities whose ends and type are all right, 0 where there
-    is nothing to divide by; a ValueError where the sentences, or the tags of one, are not as many."""
-    _check_lengths("gold tags", gold, "predicted tags", predicted)
+    """Return micro ``precision``, ``recall`` and ``f1`` of entities whose ends and type are all right, 0
+    where there is nothing to divide by."""
     counts = span_scores(list(map(spans, gold)), list(map(spans, predicted)), list(map(len, gold))).spans
     return {name: getattr(counts, name) for name in ("precision", "recall", "f1")}

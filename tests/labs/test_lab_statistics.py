@@ -17,14 +17,15 @@ from scipy import stats
 from radeval_lib import metrics
 from radeval_lib.data.fact_raters import count_facts, draw_descriptions
 from radeval_lib.labs import graded_pairs, tagging
-from radeval_lib.labs.studies import EQUAL, equal_metrics
 from radeval_lib.stats import calibration
 from radeval_lib.stats.agreement import interval_alpha
 from radeval_lib.stats.printed import correlation_interval, two_sided_p, williams_test
+from tests.labs.marks import solved
 
 LEVEL, COVERAGE = (0.03, 0.07), (0.92, 0.97)
 RUNS = [pytest.param(2000, marks=pytest.mark.nightly), 100]
 Array = NDArray[np.float64]
+LAB_4 = "how_sure_is_a_correlation"
 
 
 def reaches(hits: NDArray[np.bool_], low: float, high: float) -> None:
@@ -50,7 +51,7 @@ def lead_p(taus: Array, rho: float) -> Array:
 @pytest.mark.parametrize(("between", "errors"), [(0.4, 0.32), (0.6, 0.64), (0.8, 0.89)])
 def test_a_lead_of_tau_is_tested_at_its_level(between: float, errors: float, runs: int) -> None:
     """At the correlation of errors that the lab states for metrics that correlate so with each other."""
-    taus = equal_metrics(rng(f"studies {between}"), between, runs)
+    taus = solved(LAB_4)["equal_metrics"](rng(f"studies {between}"), between, runs)
     found = np.corrcoef(np.arctanh(taus), rowvar=False)[0, 1]
     assert abs(found - errors) < 4 * (1 - errors**2) / np.sqrt(runs) + 0.005  # two digits are stated
     reaches(lead_p(taus, errors) <= 0.05, *LEVEL)
@@ -58,7 +59,7 @@ def test_a_lead_of_tau_is_tested_at_its_level(between: float, errors: float, run
 
 @pytest.mark.parametrize("runs", RUNS)
 def test_at_the_metrics_own_correlation_a_lead_is_tested_conservatively(runs: int) -> None:
-    taus = equal_metrics(rng("conservative"), 0.8, runs)
+    taus = solved(LAB_4)["equal_metrics"](rng("conservative"), 0.8, runs)
     reaches(lead_p(taus, 0.8) <= 0.05, 0, 0.02)
     reaches(lead_p(taus, 0.0) <= 0.05, 0, 0.005)
     williams = np.array([williams_test(*pair, 0.8, 200)[1] for pair in taus])
@@ -67,9 +68,9 @@ def test_at_the_metrics_own_correlation_a_lead_is_tested_conservatively(runs: in
 
 @pytest.mark.parametrize("runs", RUNS)
 def test_the_interval_of_one_tau_covers(runs: int) -> None:
-    taus = equal_metrics(rng("one tau"), 0.6, runs)[:, 0]
+    taus = solved(LAB_4)["equal_metrics"](rng("one tau"), 0.6, runs)[:, 0]
     ends = np.array([correlation_interval(tau, 200, "kendall") for tau in taus])
-    reaches((ends[:, 0] <= EQUAL) & (ends[:, 1] >= EQUAL), *COVERAGE)
+    reaches((ends[:, 0] <= 0.5) & (ends[:, 1] >= 0.5), *COVERAGE)
 
 
 @pytest.mark.nightly
