@@ -10,7 +10,6 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 import pandas as pd
-from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from scipy.stats import rankdata
 
@@ -147,12 +146,14 @@ def auc_drawn(
     scores: pd.DataFrame, wrong: pd.Series, cases: Sequence[object], *, run: Run, name: str
 ) -> pd.DataFrame:
     """Draw cases and return each metric's AUC: how often a candidate that is not ``wrong`` scores higher
-    than one that is, ties counting half. NaN in draws without one of either."""
-    values, is_wrong = scores.to_numpy(np.float64), wrong.to_numpy(bool)
+    than one that is, ties counting half. Candidates of which ``wrong`` is NaN are drawn, and left out; NaN
+    in draws without one of either."""
+    values, told = scores.to_numpy(np.float64), wrong.to_numpy(np.float64)
     rows = [np.arange(len(values)), *drawn_rows(np.asarray(cases), run.profile.resamples, run.rng(name))]
     found = np.full((len(rows), values.shape[1]), np.nan)
-    for place, chosen in enumerate(rows):
-        right = ~is_wrong[chosen]
+    for place, drawn_places in enumerate(rows):
+        chosen = drawn_places[~np.isnan(told[drawn_places])]
+        right = told[chosen] == 0
         n, m = int(right.sum()), int((~right).sum())
         if n and m:
             ranks = rankdata(values[chosen], axis=0)[right].sum(axis=0)
@@ -180,24 +181,22 @@ def ordered(table: pd.DataFrame, whose: pd.Series) -> pd.DataFrame:
 
 
 def forest(tables: Mapping[str, pd.DataFrame], whose: pd.Series) -> Figure:
-    """Draw τ_b of each metric with its interval, a panel per table of :func:`estimates`, coloured by group,
-    with one radiologist's as a grey band."""
-    figure, panels = plots.panels(1, len(tables), 4.6, sharey=True, squeeze=False)
+    """Draw τ_b of each metric, and of one radiologist, with intervals: a marker per table of
+    :func:`estimates`, coloured by group."""
     order = ordered(next(iter(tables.values())), whose)
+    names = [*order.index, PERSON]
     colour = dict(zip([PUBLISHED, SUBSTITUTES, RULES], plots.PALETTE, strict=False))
-    for axes, (title, table) in zip(panels[0], tables.items(), strict=True):
-        _band(axes, table.loc[PERSON])
-        plots.intervals(axes, table.loc[order.index], [colour[group] for group in order["group"]], size=24)
-        axes.set(title=title)
-        axes.grid(visible=False)
-        axes.tick_params(axis="x", bottom=True)
+    colours = [*(colour[group] for group in order["group"]), plots.PALETTE[6]]
+    figure, axes = plots.panels(1, 1, 5.6)
+    for number, (title, table) in enumerate(tables.items()):
+        rows, marker = table.loc[names], plots.MARKERS[number]
+        places = np.arange(len(names)) + 0.26 * (number - (len(tables) - 1) / 2)
+        axes.hlines(places, rows["low"], rows["high"], colors=colours, linewidth=1.2)
+        axes.scatter(rows["value"], places, c=colours, marker=marker, s=22, zorder=3)
+        axes.plot([], [], marker, color="0.4", label=title)
     for group, of in colour.items():
-        panels[0][0].plot([], [], "o-", color=of, label=group)
-    figure.supxlabel("τ_b with the mean grade of the other radiologists", fontsize="medium")
-    figure.legend(loc="outside upper left", ncols=3, fontsize=9)
+        axes.plot([], [], color=of, linewidth=4, label=group)
+    plots.lines(axes, names)
+    axes.set_xlabel("τ_b with the mean grade of the other radiologists")
+    figure.legend(loc="outside upper left", ncols=2, fontsize=9)
     return figure
-
-
-def _band(axes: Axes, person: pd.Series) -> None:
-    axes.axvspan(person["low"], person["high"], color=plots.PALETTE[6], alpha=0.18, linewidth=0)
-    axes.axvline(person["value"], color=plots.PALETTE[6], linewidth=1)
