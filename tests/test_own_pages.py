@@ -1,4 +1,4 @@
-"""The pages *Use your own ...* do what they say: each is followed in a copy of the project."""
+"""The page *Bring your own* does what it says: each recipe is followed in a copy of the project."""
 
 from __future__ import annotations
 
@@ -33,9 +33,17 @@ def copy(tmp_path: Path) -> Path:
     return tmp_path / "project"
 
 
+def _section(label: str) -> str:
+    """Return the section of the page *Bring your own* that has a label."""
+    page = (BOOK / "own.md").read_text(encoding="utf-8")
+    _, _, rest = page.partition(f"\n({label})=\n")
+    assert rest
+    return re.split(r"(?m)^``````$", rest, maxsplit=1)[0]
+
+
 def _follow(page: str, project: Path, without: str = "", **environment: str) -> list[str]:
     """Do what a page says; what each of its commands said. A command that begins with ``without`` is left."""
-    steps = list(_STEP.finditer((BOOK / "own" / f"{page}.md").read_text(encoding="utf-8")))
+    steps = list(_STEP.finditer(_section(page)))
     assert steps
     early = [step for step in steps if step["file"] and "before the command" in step["how"]]
     told = []
@@ -87,7 +95,7 @@ def _write(path: Path, how: str, text: str) -> None:
 
 
 def test_own_ratings_fill_the_role(copy: Path) -> None:
-    told = _follow("ratings", copy, without="radbook build")
+    told = _follow("own-ratings-data", copy, without="radbook build")
     assert "our_ratings: 6 cases, 12 candidates, 2 raters" in told[0]
     code = """
 from radeval_lib.data.manifests import data_root
@@ -112,7 +120,7 @@ print(len(pairs), pairs["set"].nunique(), list(grades), stand_ins.title(filler),
 
 
 def test_an_own_data_set_is_loaded_and_fills_a_role(copy: Path) -> None:
-    said = _follow("data_set", copy)
+    said = _follow("own-data-set", copy)
     assert "our_reports: 2 reports" in said[0]
     code = """
 from radeval_lib.data.manifests import data_root
@@ -136,7 +144,7 @@ def test_own_ratings_reach_a_figure_without_training(copy: Path) -> None:
     cells = copy / "build" / "embedded" / "cells"
     before = {path: path.stat().st_mtime_ns for path in cells.rglob("cell.json")}
     assert before
-    _follow("ratings", copy, without="radbook")
+    _follow("own-ratings-data", copy, without="radbook")
     rng = random.Random(0)
     pairs = data_files._restricted_pairs(80)  # the build searches its pages for them
     rows = [
@@ -153,7 +161,7 @@ def test_own_ratings_reach_a_figure_without_training(copy: Path) -> None:
 
 
 def test_an_own_metric_gets_a_card_and_scores(copy: Path) -> None:
-    _follow("metric", copy)
+    _follow("own-metric-in-pages", copy)
     assert (copy / "card.html").stat().st_size > 1000
     scores = pd.read_csv(copy / "scores.csv")
     # left, effusion. of three words; clear. has no full stop in the candidate
@@ -163,21 +171,21 @@ def test_an_own_metric_gets_a_card_and_scores(copy: Path) -> None:
 def test_an_own_model_is_loaded_at_its_revision(copy: Path, tmp_path: Path) -> None:
     card = catalog.load("bert_base")
     name = f"{card.hub}@{card.revision}"
-    assert name in (BOOK / "own" / "model.md").read_text(encoding="utf-8")
+    assert name in _section("own-model")
     models.write([card.hub], tmp_path / "hub", ["The lungs are clear.", "No pleural effusion is seen."] * 20)
-    _follow("model", copy, HF_HUB_CACHE=str(tmp_path / "hub"), HF_HUB_OFFLINE="1")
+    _follow("own-model", copy, HF_HUB_CACHE=str(tmp_path / "hub"), HF_HUB_OFFLINE="1")
     made = (copy / "build/mine/results/green/summary").glob("green.*.json")
     used = [json.loads(path.read_text())["provenance"]["models"] for path in made]
     assert any(one.get("encoder", {}).get("revision") == card.revision for one in used)
 
 
 def test_a_sixth_paper_is_checked(copy: Path) -> None:
-    page = (BOOK / "own" / "paper.md").read_text(encoding="utf-8")
+    page = _section("own-paper")
     steps = [step for step in _STEP.finditer(page) if step["file"]]
     files = [copy / step["file"] for step in steps if "at its end" not in step["how"]]
     assert (len(steps), len(files)) == (4, 3)
     assert not any(path.exists() for path in files)  # nothing that the project has is changed
-    _follow("paper", copy)
+    _follow("own-paper", copy)
     path = copy / "build/embedded/results/sixth/table1/sixth.table1.printed.json"
     found = json.loads(path.read_text(encoding="utf-8"))
     assert [check["outcome"] for check in found["checks"]] == ["holds", "fails"]
