@@ -18,12 +18,12 @@ from tests.pipeline.edits import Copy
 EDITS = {
     "a comment in `data/radpref.py`": ("radeval_lib/data/radpref.py", "", "# A comment.\n"),
     "code in `data/radpref.py`": ("radeval_lib/data/radpref.py", "", "EDITED = True\n"),
-    "a comment in `rules/generator/denials.py`": (
-        "radeval_lib/rules/generator/denials.py",
+    "a comment in `rules/generator/clauses.py`": (
+        "radeval_lib/rules/generator/clauses.py",
         "",
         "# A comment.\n",
     ),
-    "code in `rules/generator/denials.py`": ("radeval_lib/rules/generator/denials.py", "", "EDITED = True\n"),
+    "code in `rules/generator/clauses.py`": ("radeval_lib/rules/generator/clauses.py", "", "EDITED = True\n"),
     "code in `tables.py`": ("radeval_lib/tables.py", "", "EDITED = True\n"),
     "code in `models/graph/model.py`": ("radeval_lib/models/graph/model.py", "", "EDITED = True\n"),
     "code in `metrics/bleu.py`": ("radeval_lib/metrics/bleu.py", "", "EDITED = True\n"),

@@ -152,7 +152,7 @@ def test_files_that_describe_the_study_are_of_their_formats(
             r"build/embedded/results/(.+)/(.+)\.(.+)\.json", entry["file"]
         ).groups()  # type: ignore[union-attr]
         source = (ROOT / "notebooks" / f"{page}.md").read_text(encoding="utf-8")
-        assert f'run.exhibit("{exhibit}", "{evidence}")' in source.partition("only_with_data")[0]
+        assert f'run.exhibit("{exhibit}", "{evidence}"' in source.partition("only_with_data")[0]
     assert codemeta["@context"] == "https://w3id.org/codemeta/3.0"
     assert codemeta.keys() <= CODEMETA
     assert all(one["@type"] == "Organization" and one["name"] for one in codemeta["author"])

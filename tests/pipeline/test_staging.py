@@ -79,7 +79,7 @@ def test_a_papers_claims_are_written_where_a_page_asks_for_them() -> None:
     told = page_forms.with_claims("Before.\n\n<!-- claims: green -->\n\nAfter.\n", NOTHING)
     assert told.startswith("Before.\n\n<div")
     claims = [one for one in ledger().values() if one.kind == "claim" and one.paper == "green"]
-    assert told.count("not checked") == len(claims)
+    assert told.count(">○ not checked<") == len(claims)
     assert told.endswith("</div>\n\nAfter.\n")
 
 

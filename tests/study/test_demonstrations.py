@@ -74,15 +74,6 @@ def test_title_pieces() -> None:
     assert demo.title_pieces("CT HEAD   CT 3D RECON", "released") == []  # one digit loses the whole header
 
 
-def test_contrast_shows_both_values_and_its_share_of_the_scale() -> None:
-    score = demo.Contrast("GREEN", "blank line", "score", stated=0.4, released=0.8)
-    assert score.share == pytest.approx(0.4)
-    assert score._repr_markdown_() == "**score:** 0.400 by the paper, 0.800 by the code (+0.400)."
-    count = demo.Contrast("RaTEScore", "pairs", "pairs", stated=5, released=4, basis="given", scale=None)
-    assert math.isnan(count.share)
-    assert count._repr_markdown_() == "**pairs:** 5 given, 4 by the code (−1)."
-
-
 def test_what_no_released_code_met_is_refused() -> None:
     with pytest.raises(ValueError, match="unknown rule 'intended'"):
         demo.indication("INDICATION: fall.", "intended")  # type: ignore[arg-type]

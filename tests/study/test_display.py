@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from radeval_lib.study import display
+from radeval_lib.study import display, exhibit_html
 
 _LEFT_OUT = "<p>The rest of this page is left out: "
 
@@ -51,4 +51,4 @@ def test_a_page_of_one_set_ends_where_another_fills_its_role(
     ],
 )
 def test_what_a_quotation_quotes_stands_in_single_marks(words: str, shown: str) -> None:
-    assert display._as_printed(words) == shown
+    assert exhibit_html.as_printed(words) == shown

@@ -60,7 +60,7 @@ def test_data_that_the_notebook_does_not_declare_are_refused(data_root: Path, tm
 
 def test_settings_that_the_notebook_does_not_declare_are_out_of_reach(tmp_path: Path) -> None:
     run = _run("across/which_judge", tmp_path, name="smoke")
-    assert set(run.profile.roles) == {"rated_pairs", "text_pairs", "fact_ratings"}
+    assert set(run.profile.roles) == {"rated_pairs", "fact_ratings"}
     assert run.profile.experiments == {}
 
 

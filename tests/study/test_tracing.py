@@ -88,7 +88,7 @@ def test_an_exhibit_names_what_its_own_statements_read(
 ) -> None:
     monkeypatch.setitem(sys.modules, "__main__", sys.modules["__main__"])  # which a shell replaces
     shell = _Shell(config=Config(HistoryManager={"hist_file": ":memory:"}))
-    monkeypatch.setattr(code, "get_ipython", lambda: shell)
+    monkeypatch.setattr(code, "running_shell", lambda: shell)
     reading = TracedReading()
     for name in ("a", "b", "c"):
         (tmp_path / name).write_text(name, encoding="utf-8")
@@ -115,5 +115,5 @@ def test_an_exhibit_names_what_its_own_statements_read(
     assert found["first"][-1] == {"a", "c", "encoder"}
     assert found["second"][-1] == {"b", "c", "a", "encoder"}  # of the same dictionary
     assert found["both"][-1] == {"a", "b", "c", "encoder", "judge"}
-    monkeypatch.setattr(code, "get_ipython", lambda: None)
+    monkeypatch.setattr(code, "running_shell", lambda: None)
     assert reading.reached() is None
