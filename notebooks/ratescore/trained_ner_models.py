@@ -18,7 +18,7 @@ from radeval_lib.stats.estimates import Estimate
 from radeval_lib.study import profiles
 from radeval_lib.study.cell_outputs import CellOutput
 from radeval_lib.study.cells import Cell
-from radeval_lib.study.checks import Key, above
+from radeval_lib.study.checks import Key
 from radeval_lib.study.display import phrase
 from radeval_lib.study.page_runs import OpenExhibit
 from radeval_lib.study.runs import Basis, Run
@@ -166,17 +166,6 @@ class NerModels:
 def gained(gap: Estimate) -> str:
     """A difference with its interval, as text."""
     return with_interval(gap.value, gap.low, gap.high, "+.3f")
-
-
-def decided(contrasts: Mapping[str, Mapping[str, Estimate]]) -> str:
-    """With which choices F1 clearly rises or falls, as a clause."""
-    parts = []
-    for way, verb in ((True, "rises"), (False, "falls")):
-        gaps = {name: gap["f1"] for name, gap in contrasts.items()}
-        chosen = [f"{name} ({gained(gap)})" for name, gap in gaps.items() if above(gap.low, gap.high) is way]
-        if chosen:
-            parts.append(f"F1 clearly {verb} with {joined(chosen)}")
-    return "; ".join(parts) or "no choice is shown to change F1"
 
 
 def contrast_table(contrasts: Mapping[str, Mapping[str, Estimate]]) -> pd.DataFrame:
