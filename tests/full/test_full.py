@@ -38,7 +38,7 @@ READERS = {
     "radsprl": {"rales/benchmark", "rales/calibration"},
     "rexval": {
         "facts/agreement", "green/correlations", "green/judge_models",
-        "ratescore/error_counts", "ratescore/rated_pairs",
+        "ratescore/correlations", "ratescore/rated_pairs",
     },
 }  # fmt: skip
 """Pages that read some of the sets, as their sources declare."""
