@@ -23,6 +23,7 @@ ABSENT = "absent"
 _RECORDED = "recorded/"
 
 READERS = {
+    "ct_labels": "radeval_lib.data.ct_labels:READER",
     "green_training": "radeval_lib.data.green_training:READER",
     "iu_systems": "radeval_lib.data.iu_systems:READER",
     "mediqa2021": "radeval_lib.data.mediqa:READER",

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from radeval_lib.data import (
+    ct_labels,
     green_training,
     iob,
     iu_systems,
@@ -132,6 +133,11 @@ OPENI_LABELS = [
     ["filename", *openi_labels.LABELS, "Hernia", "normal"],
     ["CXR1", *"0000000000000", "0", "1"],
     ["CXR12", *"1010000000000", "0", "0"],
+]
+CT_LABELS = [
+    ["AccessionNo", "report_text", *ct_labels.LABELS],
+    ["val_1", "The heart is enlarged.\nSmall effusion.", *"001000000000100000"],
+    ["val_2", "Trachea is open.", *"000000000000000000"],
 ]
 IU_SYSTEMS = {
     iu_systems.REFERENCES: json_bytes(
@@ -567,6 +573,15 @@ SAMPLES = [
         OPENI_LABELS,
         "normal",
         (2, "Effusion", "2"),
+        2,
+    ),
+    _csv_sample(
+        "ct_labels",
+        ct_labels.FILE,
+        ct_labels.load,
+        CT_LABELS,
+        "report_text",
+        (2, "Emphysema", "2"),
         2,
     ),
     _list_sample("mediqa2021", "indiana_dev.json", mediqa.load, MEDIQA, "impression", ("findings", 3), 2),

@@ -34,6 +34,7 @@ PROCEDURES = [
 FILES: dict[str, bytes] = {
     "openi/indiana_reports.csv": samples.csv_bytes(samples.OPENI),
     "openi_labels/openi_gld_std14.csv": samples.csv_bytes(samples.OPENI_LABELS),
+    "ct_labels/ct_val_200.csv": samples.csv_bytes(samples.CT_LABELS),
     **{f"iu_xray_systems/{name}": content for name, content in samples.IU_SYSTEMS.items()},
     "mediqa2021/indiana_dev.json": samples.json_bytes(samples.MEDIQA),
     "mediqa2021/train.json": samples.json_bytes(samples.MEDIQA),
@@ -66,6 +67,7 @@ FILES: dict[str, bytes] = {
 
 # By hand from the samples: records, and some counts by the names that the papers' counts have.
 EXPECTED: dict[str, tuple[int, dict[str, int]]] = {
+    "ct_labels": (2, {}),
     "green_training": (2, {"pairs": 2}),
     "iu_systems": (12, {}),
     "mediqa2021": (2, {}),
