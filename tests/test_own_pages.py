@@ -38,7 +38,7 @@ def _section(label: str) -> str:
     page = (BOOK / "own.md").read_text(encoding="utf-8")
     _, _, rest = page.partition(f"\n({label})=\n")
     assert rest
-    return re.split(r"(?m)^``````$", rest, maxsplit=1)[0]
+    return rest.partition("\n</details>\n")[0]
 
 
 def _follow(page: str, project: Path, without: str = "", **environment: str) -> list[str]:
