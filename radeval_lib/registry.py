@@ -113,6 +113,9 @@ PLANS = {
 """The plan ``(profile) -> cells`` of each notebook of cells, in the order in which plans are made."""
 
 
+RULES = "rules"
+"""The judge of reports that needs no weights: what fills the role where no language model does."""
+
 METRICS = {
     "bertscore": "radeval_lib.metrics.bertscore",
     "bleu": "radeval_lib.metrics.bleu",

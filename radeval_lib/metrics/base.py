@@ -27,8 +27,9 @@ from numpy.typing import NDArray
 
 from radeval_lib.errors import RadevalError
 from radeval_lib.metrics.reasons import Reason, moved
-from radeval_lib.metrics.signature import RULES, Signature, model_text, setting_text
+from radeval_lib.metrics.signature import Signature, model_text, setting_text
 from radeval_lib.placeholders import refuse
+from radeval_lib.registry import RULES
 from radeval_lib.stats.tokens import one_line
 
 if TYPE_CHECKING:

@@ -10,6 +10,7 @@ from radeval_lib.errors import ModelError, RadevalError
 from radeval_lib.metrics.base import Metric, MetricError
 from radeval_lib.metrics.by_name import create, get, names, settings_of
 from radeval_lib.paths import display_path
+from radeval_lib.registry import RULES
 
 ALL = "all"
 """In place of a name: every metric whose models, or substitutes for them, are on this machine."""
@@ -81,12 +82,14 @@ def settings_by_name(wanted: Wanted) -> dict[str, Mapping[str, Any]]:
 
 def fitting(name: str, models: Mapping[str, str]) -> dict[str, Any]:
     """Return the settings of a metric that go with models which are not its defaults."""
+    if "encoder" not in models:
+        return {}
     from radeval_lib.models.packaged import PACKAGED
 
     settings: dict[str, Any] = {}
-    if "pooling" in settings_of(name) and PACKAGED in models.get("encoder", ""):
+    if "pooling" in settings_of(name) and PACKAGED in models["encoder"]:
         settings["pooling"] = "mean"  # as the packaged MiniLM was trained
-    if "layer" in settings_of(name) and "encoder" in models:
+    if "layer" in settings_of(name):
         settings["layer"] = None  # the default is the layer of the default model
     return settings
 
@@ -95,7 +98,7 @@ def _models(name: str, settings: Mapping[str, Any], fetch: bool) -> tuple[dict[s
     """Return substitutes, by role, for defaults that are not available; and how to report them."""
     if not get(name).needs:
         return {}, ""
-    from radeval_lib.models.pretrained import RADGRAPH, RULES, hub_answers
+    from radeval_lib.models.pretrained import RADGRAPH, hub_answers
     from radeval_lib.models.standing_in import check_installed, is_available, stand_in
 
     defaults, substitutes = settings_of(name), dict[str, str]()

@@ -17,7 +17,7 @@ from radeval_lib.metrics.cautions import of_rules
 from radeval_lib.metrics.green import Mode, clean, parse
 from radeval_lib.metrics.reasons import Reason
 from radeval_lib.metrics.signature import FRONT_DOOR
-from radeval_lib.models.pretrained import RULES
+from radeval_lib.registry import RULES
 from radeval_lib.rules.judge import Judgement, judge_pair
 from radeval_lib.rules.judge.base import LONGEST, Judge
 from radeval_lib.rules.lexicon.significance import Context

@@ -35,13 +35,12 @@ from typing import Any, cast
 from urllib.parse import quote
 
 from radeval_lib import checksums
+from radeval_lib.registry import RULES
 
 _SAFE = ":/@+,.-_~()[]<>=#*"
 _WORDS = {True: "yes", False: "no", None: "none"}
 _MODEL = "model."
 UNKNOWN = "unknown"
-RULES = "rules"
-"""This library's rules for reading findings, in the place of a model."""
 FRONT_DOOR = ("plain-characters", "sections", "statements")
 """What :mod:`radeval_lib.rules.report_text` does to a text, for the signature of what reads through it."""
 _DIGITS = 12  # of the SHA-256, or commit, of a model

@@ -10,7 +10,8 @@ from radeval_lib.models import catalog, naming
 from radeval_lib.models.derived import untrained
 from radeval_lib.models.identity import checksum
 from radeval_lib.models.packaged import is_packaged
-from radeval_lib.models.pretrained import RULES, is_hub_name
+from radeval_lib.models.pretrained import is_hub_name
+from radeval_lib.registry import RULES
 
 
 def permit(name: str, root: Path | None) -> None:

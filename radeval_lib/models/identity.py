@@ -11,7 +11,8 @@ from pathlib import Path
 
 from radeval_lib import checksums
 from radeval_lib.models.catalog import revision_of
-from radeval_lib.models.pretrained import ADDRESSES, RADGRAPH, RULES, locate
+from radeval_lib.models.pretrained import ADDRESSES, RADGRAPH, locate
+from radeval_lib.registry import RULES
 
 _OF_LOADING = {
     "config.json": {"_name_or_path", "transformers_version"},

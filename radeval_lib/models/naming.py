@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from radeval_lib.models.packaged import is_packaged, layers_of
-from radeval_lib.models.pretrained import ADDRESSES, RADGRAPH, RULES
+from radeval_lib.models.pretrained import ADDRESSES, RADGRAPH
+from radeval_lib.registry import RULES
 
 UNTRAINED = "untrained:"
 """Before a model's name: its architecture and tokenizer with weights drawn at random."""

@@ -25,9 +25,6 @@ S = TypeVar("S", bound="Settings")
 RADGRAPH = "radgraph:"
 """Before the name of a model that the package ``radgraph`` loads, e.g. ``radgraph:modern-radgraph-xl``."""
 
-RULES = "rules"
-"""The judge of reports that needs no weights: what fills the role where no language model does."""
-
 ADDRESSES = ("http://", "https://")
 """How the name of a model begins that a server on one's own machine has, as ``http://127.0.0.1:8000/v1#name``."""
 

@@ -7,8 +7,9 @@ from pathlib import Path
 
 from radeval_lib.errors import ModelError
 from radeval_lib.models.packaged import PACKAGED, is_packaged
-from radeval_lib.models.pretrained import ADDRESSES, RADGRAPH, RULES
+from radeval_lib.models.pretrained import ADDRESSES, RADGRAPH
 from radeval_lib.paths import BUILD, DEFAULT_PROFILE
+from radeval_lib.registry import RULES
 
 _CELLS = {"ner_model": "ratescore/ner_training", "graph_model": "summarization/graph_training"}
 """The cells of a build that train a model for a role."""

@@ -8,7 +8,8 @@ from pathlib import Path
 from radeval_lib.data import statements
 from radeval_lib.data.manifests import data_root, restricted_in
 from radeval_lib.models.cache import BlobCache, text_key
-from radeval_lib.models.pretrained import ADDRESSES, RULES
+from radeval_lib.models.pretrained import ADDRESSES
+from radeval_lib.registry import RULES
 from radeval_lib.rules.judge import RulesJudge
 from radeval_lib.rules.judge.base import Judge, JudgeError, Keep, Pair, handed
 
