@@ -99,7 +99,8 @@ def trusted() -> set[str]:
 
 def example_listings() -> Iterator[str]:
     """The tables and files that the page on one's own data shows; a corpus may say the same."""
-    yield from _LISTING.findall((BOOK / "own.md").read_text(encoding="utf-8"))
+    for page in BOOK.glob("own.md"):
+        yield from _LISTING.findall(page.read_text(encoding="utf-8"))
 
 
 def own_texts(output_dir: Path) -> Iterator[str]:

@@ -33,7 +33,7 @@ READERS = {
     "mtsamples": {"facts/agreement", "facts/fact_counting"},
     "primock57": {"facts/consultation_notes"},
     "radpref": {
-        "across/at_a_glance", "across/which_judge", "facts/agreement",
+        "across/which_judge", "facts/agreement",
     },
     "radsprl": {"rales/benchmark", "rales/calibration"},
     "rexval": {
