@@ -380,7 +380,7 @@ def compare_files(
 
 
 def _joined(frame: pd.DataFrame, theirs: pd.DataFrame, ours: str, where: str) -> pd.DataFrame:
-    """Return the rows of another file in the order of ours."""
+    """Return the rows of another file in the order of our file."""
     if len(theirs) != len(frame):
         what = f"{len(theirs)} rows, but {ours} has {len(frame)}"
         raise MetricError(what, where, "Give a row for each.")
@@ -610,7 +610,7 @@ def ranked(
     ----------
     systems, pairs : as :func:`radeval_lib.stats.system_comparison.compare_systems` returns them.
     about : by metric, as of :class:`Comparison`.
-    cautions : those of the pairs that were scored, which are told beside a difference. A system that they
+    cautions : those of the pairs that were scored, which are reported beside a difference. A system that they
         call silent is in no cluster.
 
     Returns

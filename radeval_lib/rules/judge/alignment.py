@@ -149,7 +149,7 @@ def align(reference: Said, candidate: Said) -> list[Link]:
 
 
 def in_parts(mine: Said, theirs: Said) -> Said:
-    """Return a report with compound findings in their parts where the other report speaks of these alone: a
+    """Return a report with compound findings in their parts where the other report mentions these alone: a
     hydropneumothorax is a pneumothorax and an effusion."""
     compounds, spoken = vocabulary().compounds, {one.observation for one in theirs.stated} | {*theirs.denied}
     stated = []
