@@ -167,7 +167,6 @@ def test_the_front_page_tells_findings_with_links_to_their_places(html: Path, pa
     findings = page.locator("ol.headlines > li")
     assert findings.count() >= 2  # those that rest on printed and released numbers
     assert findings.locator("strong").count() == findings.locator("a").count() == findings.count()
-    assert page.locator("img[alt^='One line per metric']").count() == 1
 
 
 # Exhibits that a reader asked for and found on no page, and others drawn at random from all that are tables.
