@@ -102,4 +102,4 @@ def draw_texts(axes: Axes, table: pd.DataFrame, systems: Sequence[str]) -> None:
             label=f"{system}, {len(counts)}",
         )
     axes.set(xscale="log", yscale="log", xlabel="texts, the most frequent first", ylabel="studies")
-    axes.legend(title="file, distinct texts", fontsize=9)
+    axes.legend(title="file, distinct texts", fontsize=10.5)

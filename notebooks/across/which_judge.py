@@ -198,5 +198,5 @@ def forest(tables: Mapping[str, pd.DataFrame], whose: pd.Series) -> Figure:
         axes.plot([], [], color=of, linewidth=4, label=group)
     plots.lines(axes, names)
     axes.set_xlabel("τ_b with the mean grade of the other radiologists")
-    figure.legend(loc="outside upper left", ncols=2, fontsize=9)
+    figure.legend(loc="outside upper left", ncols=2, fontsize=10.5)
     return figure
