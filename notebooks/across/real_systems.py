@@ -102,4 +102,6 @@ def draw_texts(axes: Axes, table: pd.DataFrame, systems: Sequence[str]) -> None:
             label=f"{system}, {len(counts)}",
         )
     axes.set(xscale="log", yscale="log", xlabel="texts, the most frequent first", ylabel="studies")
+    for axis in (axes.xaxis, axes.yaxis):  # powers of ten have exponents too small for a phone
+        axis.set_major_formatter("{x:g}")
     axes.legend(title="file, distinct texts", fontsize=10.5)

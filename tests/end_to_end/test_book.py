@@ -218,8 +218,8 @@ def test_an_exhibit_is_found_first_with_all_that_quoting_it_takes(
 
 
 def test_what_differs_is_marked_in_its_cell_and_explained_below(html: Path, page: Page) -> None:
-    page.goto((html / "notebooks/rales/calibration.html").as_uri())
-    box = page.locator("#result-rales-table7-printed")
+    page.goto((html / "notebooks/rales/calibration.html").as_uri() + "#result-rales-table7-printed")
+    box = page.locator("#result-rales-table7-printed")  # a link to a folded exhibit opens it
     failing = box.locator(".compared.fails")
     assert failing.count() > 1
     cell = failing.first

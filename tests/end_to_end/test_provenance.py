@@ -59,8 +59,6 @@ def test_a_result_on_print_names_what_papers_print_and_nothing_else(smoke: Path)
 def test_a_result_names_what_it_rests_on_and_not_what_its_page_read_before(smoke: Path) -> None:
     papers = "data_manifests/papers"
     rests_on = {
-        # Its cell of GatorTron on procedures is held against Table 15, and the tables read beside it are not.
-        "rales.table3.printed.json": {"rales/paper.yml", "rales/table3.csv", "rales/table15.csv"},
         "rales.def_labels.printed.json": {"rales/paper.yml", "rrs/paper.yml"},  # two papers' labels
         "rales.eq_ece.definition.json": set(),
     }
