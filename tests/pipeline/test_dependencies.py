@@ -89,10 +89,10 @@ def test_a_loader_reaches_those_whose_roles_it_fills(embedded: Copy, public: Cop
     loader = "radeval_lib/data/radpref.py"
     on_recorded = _notebooks(embedded.stale(loader, "", "EDITED = True\n"))
     assert {RATED, "across/which_judge"} <= on_recorded
-    assert not {TRAINING, FITTING, METHOD, PRINT} & on_recorded
+    assert not {TRAINING, FITTING, PRINT} & on_recorded
     on_public = _notebooks(public.stale(loader, "", "EDITED = True\n"))
     assert {RATED, "across/which_judge"} <= on_public
-    assert not {TRAINING, FITTING, SUMMARIZERS, METHOD, PRINT} & on_public
+    assert not {TRAINING, FITTING, SUMMARIZERS, PRINT} & on_public
 
 
 def test_a_lexicon_reaches_what_reads_or_generates_reports(embedded: Copy) -> None:
