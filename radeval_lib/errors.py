@@ -235,10 +235,6 @@ class ModelError(RadevalError):
     """A model that cannot be found, or is not of the kind or format that the role needs."""
 
 
-class LabError(RadevalError):
-    """Submissions that cannot be graded here, or a table of grades or students that is not of its format."""
-
-
 class NotebookError(RadevalError):
     """A notebook that does not exist, or one of whose cells failed."""
 

@@ -10,13 +10,11 @@ from collections.abc import Mapping
 
 import pandas as pd
 
-from radeval_lib.data.radpref import MARKS, SIGNIFICANT
+from radeval_lib.data.radpref import MARKS, SIGNIFICANT, SYSTEMS
 from radeval_lib.data.recorded import Recording
 from radeval_lib.stats.correlations import beside_one_rater, resample
 from radeval_lib.study.runs import Run
 
-SYSTEMS = {1: "MedGemma", 2: "GPT"}
-"""RadPref's two systems by their number in the stored table."""
 WEIGHTS: Mapping[str, float] = {
     "urgent": 1.0,
     "actionable_not_urgent": 0.5,
@@ -78,7 +76,10 @@ def three_ways(frame: pd.DataFrame, candidates: pd.DataFrame) -> dict[str, tuple
     of_system = dict(list(candidates.groupby("system")))
     first, second = (frame.loc[rows.index].set_axis(rows["set"]) for rows in of_system.values())
     views = {"all reports": (frame, candidates["case"])}
-    views |= {SYSTEMS[system]: (frame.loc[rows.index], rows["case"]) for system, rows in of_system.items()}
+    views |= {
+        SYSTEMS[f"system {system}"]: (frame.loc[rows.index], rows["case"])
+        for system, rows in of_system.items()
+    }
     gaps = (second - first.loc[second.index]).sort_index()
     return views | {"within a case": (gaps, of_system[2].set_index("set")["case"].loc[gaps.index])}
 

@@ -11,11 +11,8 @@ from itertools import combinations
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.stats import rankdata
 
-from radeval_lib.stats.correlations import coefficient
 from radeval_lib.stats.inputs import FloatArray, at_least_one, finite, group_numbers
-from radeval_lib.stats.printed import Kind
 
 
 def pairs_within(cases: Sequence[object]) -> NDArray[np.intp]:
@@ -93,47 +90,6 @@ def choices_of_metric(
     score = finite("scores", scores, None)
     gaps = score[pairs[:, 0]] - score[pairs[:, 1]]
     return np.mean([agrees(gaps, wanted, cases) for wanted in choices_of_others(grades, pairs)], axis=0)
-
-
-def permutation_p(
-    first: ArrayLike,
-    second: ArrayLike,
-    ratings: ArrayLike,
-    cases: Sequence[object],
-    kind: Kind,
-    *,
-    resamples: int,
-    rng: np.random.Generator,
-) -> float:
-    """Two-sided p that two metrics correlate alike with ratings: their scores change places, case by case.
-
-    Scores are replaced by their ranks, since those of two metrics have no common unit. As PERM-BOTH of
-    Deutsch et al. (2021), with cases for rows; (b + 1) / (n + 1), so never 0. An exchange that leaves a side
-    without variation, so that it has no correlation, counts among the b.
-
-    Raises
-    ------
-    ValueError
-        Where the ratings or a metric do not vary, or an input is not finite or has another length.
-    """
-    at_least_one("resamples", resamples)
-    rated = finite("ratings", ratings, None)
-    mine, theirs = (
-        rankdata(finite("first", first, len(rated))),
-        rankdata(finite("second", second, len(rated))),
-    )
-    place = group_numbers("cases", cases, len(rated), sort=True)
-
-    def gap(swapped: NDArray[np.bool_]) -> float:
-        one, other = np.where(swapped, theirs, mine), np.where(swapped, mine, theirs)
-        return coefficient(one, rated, kind) - coefficient(other, rated, kind)
-
-    seen = abs(gap(np.zeros(len(mine), dtype=bool)))
-    if np.isnan(seen):
-        raise ValueError("the ratings or a metric do not vary, so there is no correlation to compare")
-    drawn = (rng.random((resamples, place.max() + 1)) < 0.5)[:, place]
-    as_large = sum(not abs(gap(swapped)) < seen - 1e-12 for swapped in drawn)
-    return (as_large + 1) / (resamples + 1)
 
 
 def superiority_p(first: ArrayLike, second: ArrayLike, *, resamples: int, rng: np.random.Generator) -> float:

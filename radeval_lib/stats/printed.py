@@ -9,11 +9,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from itertools import combinations, product
+from itertools import product
 from typing import Literal, get_args
 
 import numpy as np
-import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 from scipy import optimize, special, stats
 
@@ -161,20 +160,3 @@ def p_of_intervals(
     ps = two_sided_p(z[:, 0] - z[:, 3], errors[:, 0], errors[:, 1], between)
     touch = half_width > 0 and abs(first[0] - second[0]) <= 2 * half_width
     return float(ps[0]), float(ps.min()), 1.0 if touch else float(ps.max())
-
-
-def pairwise_tests(frame: pd.DataFrame, *, name: str, half_width: float) -> pd.DataFrame:
-    """z-test of every two printed correlations on Fisher's z scale, their errors taken as independent.
-
-    Takes the column ``name`` and ``estimate``, ``ci_low``, ``ci_high`` (95%), one row per estimate, each
-    printed to ``half_width``, and raises as :func:`p_of_intervals`. Gives one row per pair: ``first``,
-    ``second``, ``difference``, ``p`` at the printed digits, and ``least`` and ``most``, the smallest and
-    largest p that rounding allows.
-    """
-    printed = frame[["estimate", "ci_low", "ci_high"]].to_numpy(dtype=np.float64)
-    names = frame[name].tolist()
-    rows = [
-        (first, second, one[0] - other[0], *p_of_intervals(one, other, half_width))
-        for (first, one), (second, other) in combinations(zip(names, printed, strict=True), 2)
-    ]
-    return pd.DataFrame(rows, columns=["first", "second", "difference", "p", "least", "most"])

@@ -90,29 +90,6 @@ def test_metrics_and_raters_are_held_against_the_same_people() -> None:
     assert one == pytest.approx([2 / 3, 2 / 3])
 
 
-def test_permutation_p_is_uniform_where_two_metrics_are_alike() -> None:
-    found = []
-    for seed in range(120):
-        rng = np.random.default_rng(seed)
-        truth = np.repeat(rng.normal(size=20), 2)
-        first, second = (truth + rng.normal(size=40) for _ in range(2))
-        cases = np.repeat(np.arange(20), 2).tolist()
-        ratings = truth + rng.normal(size=40)
-        found.append(
-            meta_evaluation.permutation_p(first, second, ratings, cases, "pearson", resamples=99, rng=rng)
-        )
-    assert stats.kstest(found, "uniform").pvalue > 0.01
-    assert min(found) >= 0.01  # (b + 1) / (n + 1)
-
-
-def test_permutation_p_sees_a_real_lead() -> None:
-    rng = np.random.default_rng(0)
-    truth = rng.normal(size=60)
-    noise, cases = rng.normal(size=60), list(range(60))
-    p = meta_evaluation.permutation_p(truth, noise, truth, cases, "kendall", resamples=199, rng=rng)
-    assert p == pytest.approx(1 / 200)
-
-
 def test_superiority_p_is_the_exact_permutation_test() -> None:
     first, second = [3.0, 4.0, 5.0], [1.0, 2.0, 3.5]
     exact = stats.permutation_test(
@@ -136,7 +113,6 @@ def test_missing_scores_are_refused() -> None:
     rng, bad, good = np.random.default_rng(0), [1.0, np.nan, 3.0], [1.0, 2.0, 3.0]
     for refused in (
         lambda: meta_evaluation.agrees(bad, [1, 1, 1], "abc"),
-        lambda: meta_evaluation.permutation_p(bad, good, good, "abc", "kendall", resamples=9, rng=rng),
         lambda: meta_evaluation.superiority_p(bad, good, resamples=9, rng=rng),
         lambda: meta_evaluation.soft_pairwise_accuracy(bad, good),
     ):

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 
-import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -41,24 +40,6 @@ def test_needed_correlation_is_where_p_reaches_the_level(gap, first, second) -> 
 def test_no_correlation_makes_a_tie_significant() -> None:
     assert math.isnan(pi.needed_correlation(0.0, 0.1, 0.1))
     assert math.isnan(pi.needed_correlation(0.0, 0.1, 0.2))
-
-
-def test_pairwise_tests_with_holm() -> None:
-    frame = pd.DataFrame(
-        {
-            "metric": ["a", "b", "c"],
-            "estimate": [0.3, 0.5, 0.55],
-            "ci_low": [0.2, 0.4, 0.45],
-            "ci_high": [0.4, 0.6, 0.64],
-        }
-    )
-    result = pi.pairwise_tests(frame, name="metric", half_width=0.0)
-    assert list(zip(result["first"], result["second"], strict=True)) == [("a", "b"), ("a", "c"), ("b", "c")]
-    assert result["difference"].tolist() == pytest.approx([-0.2, -0.25, -0.05])
-    gap = (math.atanh(0.5) - math.atanh(0.3)) / math.hypot(
-        *(pi.standard_error(x, x + 0.2) for x in (0.2, 0.4))
-    )
-    assert result["p"][0] == pytest.approx(2 * stats.norm.sf(gap))
 
 
 @pytest.mark.parametrize(("low", "high"), [(0.5, 0.4), (-1, 0.5), (0.2, 1.0)])
