@@ -13,7 +13,7 @@ from otter.plugins import AbstractOtterPlugin
 
 SECONDS = "RADBOOK_LAB_SECONDS"
 """The environment variable that sets the limit; 120 where it is not set."""
-_AGAIN = 1.0  # seconds until the next interruption, of a loop that catches the first, and of later cells
+_AGAIN = 5.0  # seconds until the next interruption: a test of what is defined has so long, later cells too
 _CELL = re.compile(r"ipykernel_\d+")  # in the file name of a cell's code
 _OTTERS_LAST = "check_if_not_already_checked"  # in Otter's last cell, which writes the results
 
@@ -34,7 +34,7 @@ class TimeLimit(AbstractOtterPlugin):
 
 
 def begin(seconds: int) -> None:
-    """Raise an OutOfTimeError in the notebook's code so many seconds from now, and each second then."""
+    """Raise an OutOfTimeError in the notebook's code so many seconds from now, and every five then."""
 
     def interrupt(_: int, frame: FrameType | None) -> None:
         while frame is not None:

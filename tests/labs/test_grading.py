@@ -21,7 +21,7 @@ from radeval_lib.labs import building
 
 LAB = "words_are_not_findings"
 BY_HAND = [task.name for task in sources.tasks(sources.find(LAB)) if not task.tests]
-LOOP = "while True:\n    try:\n        pass\n    except ValueError:\n        pass"
+LOOP = "import time\nwhile True:\n    try:\n        time.sleep(1)\n    except ValueError:\n        pass"
 REACHES_OUT = """import os, socket
 seen = [path for path in ("/etc/passwd", "/root", CLASS) if os.path.exists(path)]
 try:
@@ -84,7 +84,7 @@ def test_a_class_is_graded_in_isolation(built: Path, tmp_path: Path) -> None:
     nbformat.write(reaching, folder / "reaches.ipynb")
     shutil.copy(built / "student" / f"{LAB}.ipynb", folder / "empty.ipynb")
     (folder / "broken.ipynb").write_text('{"cells": [{"cell_type"', encoding="utf-8")
-    table = graded(folder, "--seconds", "40")
+    table = graded(folder, "--seconds", "60")
     most = sum(full(LAB).values())
     assert table.loc["a student's folder/lab.ipynb", ["student", "points"]].tolist() == ["grace", most]
     assert table.loc["reaches.ipynb", "points"] == most
