@@ -30,7 +30,7 @@ SIZES = (10, 30, 100, 300)
 
 
 def texts(size: int) -> tuple[list[str], list[str], list[str]]:
-    """References, and the candidates of two systems."""
+    """Return references, and the candidates of two systems."""
     made, rng = [], np.random.default_rng(2)
     for pair in error_pairs(2 * size, seed=1, modality_anatomy=("X-Ray", "CHEST")):
         try:

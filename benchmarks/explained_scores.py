@@ -37,7 +37,7 @@ finally:
 
 
 def write_pairs(texts: list[str], number: int, path: Path) -> None:
-    """A file of so many distinct pairs of the texts."""
+    """Write a file of so many distinct pairs of the texts."""
     with path.open("w", newline="", encoding="utf-8") as stream:
         writer = csv.writer(stream)
         writer.writerow(["reference", "candidate"])

@@ -17,7 +17,7 @@ from radeval_lib.rules.generator import error_pairs, generate
 
 
 def rate(seconds: float) -> tuple[int, float]:
-    """How many reports were made in about ``seconds``, and how many that is per second."""
+    """Return how many reports were made in about ``seconds``, and how many that is per second."""
     count, start = 0, time.perf_counter()
     for report in generate(10**9, seed=1):
         count += bool(report.chexpert)
@@ -27,7 +27,7 @@ def rate(seconds: float) -> tuple[int, float]:
 
 
 def peak_megabytes() -> float:
-    """The most memory that this process has held so far."""
+    """Return the most memory that this process has held so far."""
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
 
 

@@ -48,7 +48,7 @@ TYPES = ("Anatomy", "Abnormality", "Disease")
 
 
 def first_cells(profile: str) -> list[cells.Cell]:
-    """The first planned cell of each notebook, those whose models others use before them."""
+    """Return the first planned cell of each notebook, those whose models others use before them."""
     graph = steps.graph(profile)
     first = {cell.notebook: cell for cell in reversed(graph.cells.values())}
     done: list[str] = []
@@ -66,7 +66,7 @@ def first_cells(profile: str) -> list[cells.Cell]:
 
 
 def run(cell: cells.Cell, profile: str, output_dir: Path, visible: bool) -> float:
-    """Seconds that a cell takes."""
+    """Return seconds that a cell takes."""
     hidden = {} if visible else {"CUDA_VISIBLE_DEVICES": ""}
     given = {"profile": profile, "output_dir": str(output_dir), **dict(cell.parameters)}
     options = [text for name, value in given.items() for text in ("-p", name, str(value))]
@@ -77,8 +77,9 @@ def run(cell: cells.Cell, profile: str, output_dir: Path, visible: bool) -> floa
 
 
 def differences(one: Path, other: Path) -> list[dict[str, Any]]:
-    """What pages make of a cell's tables, on either device: F1 over all cases where a table counts, else the
-    mean of each column of numbers; and the share of rows that are equal in that. Seconds are left out."""
+    """Return what pages make of a cell's tables, on either device: F1 over all cases where a table counts,
+    else the mean of each column of numbers; and the share of rows that are equal in that. Seconds are left
+    out."""
     rows = []
     for path in sorted(one.glob("*.csv")):
         tables = [pd.read_csv(folder / path.name) for folder in (one, other)]
@@ -103,8 +104,8 @@ def differences(one: Path, other: Path) -> list[dict[str, Any]]:
 
 
 def compare_cells(profile: str) -> list[dict[str, Any]]:
-    """One row per kind of cell. Those without a GPU run side by side where there are processors enough, since
-    each has the profile's threads alone; those with it run one after another."""
+    """Return one row per kind of cell. Those without a GPU run side by side where there are processors
+    enough, since each has the profile's threads alone; those with it run one after another."""
     folders = {"cpu": BUILD / "gpu" / "cpu", "gpu": BUILD / "gpu" / "gpu"}
     shutil.rmtree(BUILD / "gpu", ignore_errors=True)
     planned, graph = first_cells(profile), steps.graph(profile)
@@ -132,7 +133,7 @@ def compare_cells(profile: str) -> list[dict[str, Any]]:
 
 
 def timed(work: Callable[[], object], device: str) -> tuple[float, float]:
-    """Seconds of the second of two runs, and the peak of the device's memory in GiB."""
+    """Return seconds of the second of two runs, and the peak of the device's memory in GiB."""
     work()
     if device == "cuda":
         torch.cuda.synchronize()
@@ -146,7 +147,7 @@ def timed(work: Callable[[], object], device: str) -> tuple[float, float]:
 
 
 def peaks(device: str) -> tuple[float, float]:
-    """Operations per second of a large product in bf16, and bytes per second of a copy."""
+    """Return operations per second of a large product in bf16, and bytes per second of a copy."""
     size = 8192 if device == "cuda" else 1024
     one = torch.randn(size, size, device=device, dtype=torch.bfloat16)
     seconds, _ = timed(lambda: one @ one, device)
@@ -155,7 +156,7 @@ def peaks(device: str) -> tuple[float, float]:
 
 
 def save(folder: Path, config: Any, kind: Any, tokenizer: Any) -> None:
-    """A model with random weights, bf16 where it is large."""
+    """Return a model with random weights, bf16 where it is large."""
     torch.manual_seed(0)
     large = isinstance(config, transformers.LlamaConfig)
     with torch.device("cuda" if torch.cuda.is_available() else "cpu"):
@@ -165,7 +166,8 @@ def save(folder: Path, config: Any, kind: Any, tokenizer: Any) -> None:
 
 
 def measure_training(folder: Path, device: str, count: float) -> dict[str, Any]:
-    """The training of an NER model: two epochs of 1,000 sentences, a second time after one that warms up."""
+    """Return the training of an NER model: two epochs of 1,000 sentences, a second time after one that warms
+    up."""
     sentences = list(ner_corpus(1000 if device == "cuda" else 20, 0))
     settings = TrainingSettings(epochs=2, device=device, seed=0)
     kept: list[Any] = []
@@ -187,7 +189,7 @@ def measure_training(folder: Path, device: str, count: float) -> dict[str, Any]:
 
 
 def measure_models(device: str, layers: tuple[int, int]) -> list[dict[str, Any]]:
-    """One row per path of a model."""
+    """Return one row per path of a model."""
     reports = [report.findings.text for report in generate(2 * PAIRS * 8, seed=0)]
     sentences = [sentence for report in reports for sentence in report.split(". ")]
     tokenizer = transformers.AutoTokenizer.from_pretrained(packaged_minilm("packaged-minilm"))

@@ -46,7 +46,7 @@ print(count, total / count, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss /
 
 
 def read_pairs(path: Path, least_words: int = 4) -> tuple[list[str], list[str]]:
-    """References and candidates: findings of at least so many words, and a fixed shuffle of them."""
+    """Return references and candidates: findings of at least so many words, and a fixed shuffle of them."""
     with path.open(newline="", encoding="utf-8") as stream:
         texts = [row["findings"] for row in csv.DictReader(stream)]
     texts = [text for text in texts if len(text.split()) >= least_words]
@@ -56,7 +56,7 @@ def read_pairs(path: Path, least_words: int = 4) -> tuple[list[str], list[str]]:
 
 
 def speed(pairs: tuple[list[str], list[str]], model: str, single: int) -> dict[str, Any]:
-    """Both ways' times, and the largest difference of their scores."""
+    """Return both ways' times, and the largest difference of their scores."""
     from radeval_lib.metrics import create
     from radeval_lib.models.graph.extraction import ModelExtractor
 
@@ -92,7 +92,7 @@ def _spent(pairs: int, wall: float, cpu: float) -> dict[str, float]:
 
 
 def memory(sizes: list[int], model: str) -> list[dict[str, float]]:
-    """Peak memory of scoring so many distinct pairs of 2,000 generated reports."""
+    """Return peak memory of scoring so many distinct pairs of 2,000 generated reports."""
     from radeval_lib.rules.generator.generator import generate
 
     texts = [report.findings.text for report in generate(2_000, 1)]

@@ -45,7 +45,7 @@ def speed(pairs: Pairs, models: dict[str, str], rounds: int) -> tuple[dict[str, 
 
 
 def rated(root: Path) -> dict[str, tuple[Pairs, list[float]]]:
-    """References, candidates, and what they are rated, the better the higher."""
+    """Return references, candidates, and what they are rated, the better the higher."""
     judged = mts_dialog.load(root / mts_dialog.SCORES, root / mts_dialog.SUMMARIES)
     texts = [(reveal(one.reference), reveal(one.candidate)) for one in judged]
     made = list(error_pairs(1_000, 1))
@@ -61,7 +61,7 @@ def _sides(pairs: list[tuple[str, str]]) -> Pairs:
 
 
 def order(pairs: Pairs, ratings: list[float], models: dict[str, str]) -> dict[str, Any]:
-    """tau-b with the ratings in either precision, and the interval of its difference."""
+    """Return tau-b with the ratings in either precision, and the interval of its difference."""
     scores = {
         precision: np.asarray(
             create("ratescore", device="cpu", precision=precision, **models).score(*pairs).values

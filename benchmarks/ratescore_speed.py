@@ -50,7 +50,7 @@ print("\\n" + json.dumps([*spent, torch.get_num_threads(), [float(score) for sco
 
 
 def read_pairs(path: Path, least_words: int = 4) -> tuple[list[str], list[str]]:
-    """References and candidates: findings of at least so many words, and a fixed shuffle of them."""
+    """Return references and candidates: findings of at least so many words, and a fixed shuffle of them."""
     with path.open(newline="", encoding="utf-8") as stream:
         texts = [
             row["findings"] for row in csv.DictReader(stream) if len(row["findings"].split()) >= least_words
@@ -102,8 +102,8 @@ def ours(
 
 
 def least(pairs: tuple[list[str], list[str]], ner: str, encoder: str) -> dict[str, float]:
-    """Operations of the networks' matrix products on these pairs, one core's best speed at such products,
-    and the processor time that follows."""
+    """Return operations of the networks' matrix products on these pairs, one core's best speed at such
+    products, and the processor time that follows."""
     import torch
     from torch.utils.flop_counter import FlopCounterMode
 

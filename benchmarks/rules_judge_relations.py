@@ -18,7 +18,7 @@ from tests.rules.judge.relations import violation_rates
 
 
 def texts(root: str | None) -> list[str]:
-    """The sections that the relations are tried on."""
+    """Return the sections that the relations are tried on."""
     if root is None:
         reports = generate(3000, seed=0, modality_anatomy=("X-Ray", "CHEST"))
         return [section for one in reports for section in (one.findings.text, one.impression.text) if section]

@@ -35,7 +35,7 @@ from radeval_lib.rules.report_text import statements
 
 
 def pairs_of(texts: list[list[str]]) -> Iterator[dict[str, str]]:
-    """Pairs without end."""
+    """Yield pairs without end."""
     numbers = count()
 
     def own(text: list[str]) -> str:
@@ -47,7 +47,7 @@ def pairs_of(texts: list[list[str]]) -> Iterator[dict[str, str]]:
 
 
 def write_pairs(texts: list[list[str]], number: int, path: Path) -> None:
-    """A file of so many pairs."""
+    """Write a file of so many pairs."""
     schema = pyarrow.schema([("reference", pyarrow.string()), ("candidate", pyarrow.string())])
     with parquet.ParquetWriter(path, schema) as writer:
         rows = islice(pairs_of(texts), number)
@@ -56,7 +56,8 @@ def write_pairs(texts: list[list[str]], number: int, path: Path) -> None:
 
 
 def peaks(process: subprocess.Popen[bytes]) -> list[float]:
-    """The most memory that it and each process which it began had resident, in MiB, once it has ended."""
+    """Return the most memory that it and each process which it began had resident, in MiB, once it has
+    ended."""
     found: dict[int, float] = {}
     while process.poll() is None:
         with suppress(psutil.NoSuchProcess):

@@ -28,15 +28,16 @@ _DISPLACED = (
 
 @contextmanager
 def new_file(target: Path) -> Iterator[Path]:
-    """A path to write a file to, which takes the place of ``target`` when the block ends without an error."""
+    """Yield a path to write a file to, which takes the place of ``target`` when the block ends without an
+    error."""
     with new_files(target) as (path,):
         yield path
 
 
 @contextmanager
 def new_files(*targets: Path) -> Iterator[list[Path]]:
-    """Paths to write, which become ``targets``, all in one folder, when the block ends without an error;
-    none is moved before all are on the disk.
+    """Yield paths to write, which become ``targets``, all in one folder, when the block ends without an
+    error; none is moved before all are on the disk.
 
     Raises
     ------
@@ -57,7 +58,7 @@ def new_files(*targets: Path) -> Iterator[list[Path]]:
 
 @contextmanager
 def new_folder(target: Path, *, replace: bool = True) -> Iterator[Path]:
-    """An empty folder to fill, which becomes ``target`` when the block ends without an error; without
+    """Yield an empty folder to fill, which becomes ``target`` when the block ends without an error; without
     ``replace``, a filled folder that another process has put there meanwhile stays instead."""
     target.parent.mkdir(parents=True, exist_ok=True)
     with _part(target.parent) as part:
@@ -78,7 +79,8 @@ def new_folder(target: Path, *, replace: bool = True) -> Iterator[Path]:
 
 @contextmanager
 def scratch(folder: Path) -> Iterator[Path]:
-    """A folder for passing use in ``folder``, made if needed; a rename moves what is done to its place."""
+    """Yield a folder for passing use in ``folder``, made if needed; a rename moves what is done to its
+    place."""
     folder.mkdir(parents=True, exist_ok=True)
     with _part(folder) as part:
         yield part
@@ -92,7 +94,7 @@ def write_text(target: Path, text: str) -> None:
 
 
 def read_mapping(path: Path) -> dict[str, Any]:
-    """What a JSON file of notes holds, which may be lost; empty where it is missing or damaged."""
+    """Return what a JSON file of notes holds, which may be lost; empty where it is missing or damaged."""
     try:
         content = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError, RecursionError):
@@ -130,8 +132,8 @@ def discard(*places: Path) -> None:
 
 
 def lock(path: Path, *, shared: bool = False) -> TextIO | None:
-    """A file, made if needed, that this process holds alone, or with others that share it, until it closes it
-    or ends; None where another process holds it. An OSError where the file system has no locks."""
+    """Return a file, made if needed, that this process holds alone, or with others that share it, until it
+    closes it or ends; None where another process holds it. An OSError where the file system has no locks."""
     path.parent.mkdir(parents=True, exist_ok=True)
     stream = path.open("a+", encoding="utf-8")
     try:
@@ -157,7 +159,8 @@ def alone(folder: Path) -> Iterator[None]:
 
 
 def _locked(folder: Path) -> int | None:
-    """A descriptor that holds the folder's lock; None if another process removed the folder meanwhile."""
+    """Return a descriptor that holds the folder's lock; None if another process removed the folder
+    meanwhile."""
     with suppress(FileNotFoundError), ExitStack() as undo:
         descriptor = os.open(folder, os.O_RDONLY)
         undo.callback(os.close, descriptor)
@@ -174,7 +177,7 @@ def _locked(folder: Path) -> int | None:
 
 @contextmanager
 def _part(folder: Path) -> Iterator[Path]:
-    """A locked folder ``.part-*`` in ``folder``, removed at the end."""
+    """Yield a locked folder ``.part-*`` in ``folder``, removed at the end."""
     clear(folder)
     descriptor = None
     while descriptor is None:

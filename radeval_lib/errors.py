@@ -21,7 +21,8 @@ R = TypeVar("R")
 
 
 def plain(text: str, longest: int) -> str:
-    """``text`` on one line of at most ``longest`` characters, from 9, its middle left out where it is longer.
+    """Return ``text`` on one line of at most ``longest`` characters, from 9, its middle left out where it is
+    longer.
 
     Control characters and what else does not print (line breaks, escape sequences of terminals, signs that
     turn the direction of writing) are written as escapes.
@@ -38,8 +39,8 @@ def plain(text: str, longest: int) -> str:
 
 
 def listed(names: Iterable[str], longest: int = 120, each: int = 40) -> str:
-    """Names for a message, joined by commas: as many as fit into ``longest`` characters, and how many more
-    there are; each is cut at ``each`` characters."""
+    """Return names for a message, joined by commas: as many as fit into ``longest`` characters, and how many
+    more there are; each is cut at ``each`` characters."""
     every = [plain(str(name), each) for name in names]
     shown: list[str] = []
     for name in every:
@@ -51,7 +52,8 @@ def listed(names: Iterable[str], longest: int = 120, each: int = 40) -> str:
 
 
 def meant(name: object, known: Iterable[object]) -> str:
-    """The nearest of the known names, as a question with a space behind it; empty where none is near."""
+    """Return the nearest of the known names, as a question with a space behind it; empty where none is
+    near."""
     near = get_close_matches(str(name), [str(one) for one in known], n=1)
     return f"Did you mean {near[0]!r}? " if near else ""
 
@@ -75,7 +77,7 @@ _UNKNOWN = ("extra_forbidden", "unexpected_keyword_argument")
 
 
 def complaint(error: ValidationError, known: Iterable[str] = ()) -> str:
-    """What pydantic finds wrong first, and where; nothing of the input but the names of its keys.
+    """Return what pydantic finds wrong first, and where; nothing of the input but the names of its keys.
 
     An unknown key comes before a missing one, which it may be, misspelt; it is named with the nearest of the
     ``known`` keys, and of those that are missing beside it.
@@ -142,7 +144,7 @@ _REMEDIES = {
 
 
 def of_system(error: OSError) -> FileError:
-    """What the system refused, as one of our errors; of a path only the last part is named."""
+    """Return what the system refused, as one of our errors; of a path only the last part is named."""
     name = error.filename2 or error.filename
     where = Path(str(name)).name if name else ""
     return FileError(
@@ -189,7 +191,7 @@ def check_once(where: str, error: type[RadevalError], names: Sequence[str]) -> N
 
 
 def is_refusal(error: Exception) -> bool:
-    """Whether the system refuses for lack of space or permission: nothing is wrong with what was to be
+    """Return whether the system refuses for lack of space or permission: nothing is wrong with what was to be
     written."""
     refusals = (errno.ENOSPC, errno.EDQUOT, errno.EACCES, errno.EPERM, errno.EROFS)
     return isinstance(error, OSError) and error.errno in refusals

@@ -30,7 +30,8 @@ _LAYOUT = re.compile(
 
 
 def without_layout(text: str) -> list[str]:
-    """What an analysis, or a prompt that lists the categories, says between its headings and categories."""
+    """Return what an analysis, or a prompt that lists the categories, says between its headings and
+    categories."""
     return [part for part in map(str.strip, _LAYOUT.split(text)) if part]
 
 
@@ -40,7 +41,7 @@ def render(
     matched: Findings,
     explanation: str = "",
 ) -> str:
-    """An analysis in the layout that the prompt asks for.
+    """Return an analysis in the layout that the prompt asks for.
 
     Errors come in six entries, (a) to (f). Findings of which only the number is given are written as
     ``finding 1; finding 2``. Another number of entries raises :class:`ValueError`.
@@ -71,7 +72,7 @@ class Entry(NamedTuple):
 
 
 def category_letter(mark: str) -> str:
-    """The letter of the category that a line is marked with: ``a`` to ``f``, or ``1`` to ``6``.
+    """Return the letter of the category that a line is marked with: ``a`` to ``f``, or ``1`` to ``6``.
 
     Raises :class:`ValueError` for any other mark.
     """
@@ -81,8 +82,8 @@ def category_letter(mark: str) -> str:
 
 
 def entries(analysis: str) -> Iterator[Entry]:
-    """The errors and matched findings that an analysis names. Errors may stand behind their category's count,
-    or each on a numbered line below it; such lines above any category are left out."""
+    """Yield the errors and matched findings that an analysis names. Errors may stand behind their category's
+    count, or each on a numbered line below it; such lines above any category are left out."""
     for section in SECTIONS:
         body = analysis.partition(f"[{section}]:")[2].partition("\n[")[0]
         letter = ""

@@ -11,7 +11,7 @@ from IPython.display import HTML
 
 
 def as_data(content: Any) -> str:
-    """Content that a script of the page reads, as an element of HTML.
+    """Return content that a script of the page reads, as an element of HTML.
 
     Raises
     ------
@@ -26,8 +26,8 @@ def as_data(content: Any) -> str:
 
 
 def search_table(heads: Sequence[str], rows: Sequence[Sequence[str]], example: str) -> HTML:
-    """A table whose rows, HTML cell by cell, are data: the page shows those that hold the words typed, of
-    which ``example`` is one."""
+    """Return a table whose rows, HTML cell by cell, are data: the page shows those that hold the words typed,
+    of which ``example`` is one."""
     head = "".join(f"<th>{escape(name)}</th>" for name in heads)
     return HTML(
         '<div class="search-table"><label>Rows with the words '
@@ -38,7 +38,8 @@ def search_table(heads: Sequence[str], rows: Sequence[Sequence[str]], example: s
 
 
 def pair_of_lists(content: Mapping[str, Any]) -> HTML:
-    """Two lists of entities whose types can be chosen, and the RaTEScore that the page works out from them.
+    """Return two lists of entities whose types can be chosen, and the RaTEScore that the page works out from
+    them.
 
     ``content``: ``reference`` and ``candidate``, lists of (text, type); ``cosines``, one row per entity of
     the reference; ``types`` and their ``names``; ``weights`` and ``penalties``, by type and type.

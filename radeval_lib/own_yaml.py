@@ -29,13 +29,13 @@ class _Loader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):  # type: ignore[mi
 
 
 def read(path: Path) -> Any:
-    """The content of one of the repository's files, of plain types only; a :class:`yaml.YAMLError` where it
-    is not YAML, or has a key twice."""
+    """Return the content of one of the repository's files, of plain types only; a :class:`yaml.YAMLError`
+    where it is not YAML, or has a key twice."""
     return parse(path.read_text(encoding="utf-8"))
 
 
 def parse(text: str) -> Any:
-    """The content of one of the repository's files, given its text: YAML, or JSON made by
+    """Return the content of one of the repository's files, given its text: YAML, or JSON made by
     :func:`compiled`."""
     if text.startswith(_COMPILED):
         return json.loads(text.removeprefix(_COMPILED), object_hook=_with_numbers)
@@ -43,7 +43,7 @@ def parse(text: str) -> Any:
 
 
 def compiled(path: Path) -> str:
-    """A file in the form that :func:`parse` reads without YAML: a marker line, then JSON.
+    """Return a file in the form that :func:`parse` reads without YAML: a marker line, then JSON.
 
     Raises
     ------
@@ -58,5 +58,5 @@ def compiled(path: Path) -> str:
 
 
 def _with_numbers(content: dict[str, Any]) -> dict[Any, Any]:
-    """A mapping with its keys of digits as integers, which JSON turns into texts."""
+    """Return a mapping with its keys of digits as integers, which JSON turns into texts."""
     return {int(key) if key.isdecimal() else key: value for key, value in content.items()}

@@ -36,15 +36,15 @@ STAGE = "RADEVAL_STAGE"
 
 
 def notebooks() -> dict[str, Path]:
-    """The source of every notebook of the study by its name, such as ``rales/datasets``; the labs, which hold
-    exercises, are none of them."""
+    """Return the source of every notebook of the study by its name, such as ``rales/datasets``; the labs,
+    which hold exercises, are none of them."""
     sources = sorted(path for path in NOTEBOOKS.glob("*/*.md") if path.parent != LABS)
     return {path.relative_to(NOTEBOOKS).with_suffix("").as_posix(): path for path in sources}
 
 
 def display_path(path: Path) -> str:
-    """``path`` as messages, results and pages may show it: relative to the repository if it lies inside, else
-    its last part alone, which names no folder of this machine."""
+    """Return ``path`` as messages, results and pages may show it: relative to the repository if it lies
+    inside, else its last part alone, which names no folder of this machine."""
     try:
         return path.resolve().relative_to(ROOT).as_posix()
     except ValueError:

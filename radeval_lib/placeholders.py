@@ -30,7 +30,7 @@ class Placeholder(NamedTuple):
 
 
 def placeholder(name: str, side: str, number: int, words: int) -> str:
-    """The placeholder of a recorded text, which stands for ``words`` words.
+    """Return the placeholder of a recorded text, which stands for ``words`` words.
 
     Raises
     ------
@@ -44,7 +44,7 @@ def placeholder(name: str, side: str, number: int, words: int) -> str:
 
 
 def behind(text: str) -> Placeholder | None:
-    """Which text a placeholder stands for; None of any other text."""
+    """Return which text a placeholder stands for; None of any other text."""
     match = _FIRST.match(text)
     return Placeholder(match[1], match[2], int(match[3])) if match else None
 

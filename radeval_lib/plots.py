@@ -60,7 +60,7 @@ def use_style() -> None:
 
 
 def panels(rows: int, columns: int, height: float = 3.2, **settings: Any) -> tuple[Figure, Any]:
-    """A figure with a grid of axes, each row ``height`` inches high, all together :data:`WIDTH` wide.
+    """Return a figure with a grid of axes, each row ``height`` inches high, all together :data:`WIDTH` wide.
 
     ``settings`` go to :func:`matplotlib.pyplot.subplots`.
     """
@@ -88,8 +88,8 @@ def heat_map(axes: Axes, table: Any, *, slant: float = 0, **settings: Any) -> No
 def label_point(
     axes: Axes, text: str, point: tuple[float, float], offset: tuple[float, float], **settings: Any
 ) -> None:
-    """A text ``offset`` points from a point, on the side to which that leads, with the ground behind it so
-    that no line runs through.
+    """Draw a text ``offset`` points from a point, on the side to which that leads, with the ground behind
+    it so that no line runs through.
 
     ``settings`` go to :meth:`matplotlib.axes.Axes.annotate`.
     """
@@ -163,7 +163,7 @@ def dodged(
 
 
 def lines(axes: Axes, names: Sequence[str]) -> None:
-    """A line for each name, from top to bottom."""
+    """Draw a line for each name, from top to bottom."""
     axes.set_yticks(range(len(names)), names)
     axes.set_ylim(len(names) - 0.5, -0.5)
     axes.grid(axis="y", visible=False)

@@ -61,17 +61,17 @@ class Reading:
             self.models[role]["revision"] = revision
 
     def data(self, sources: Iterable[str] | None = None) -> dict[str, str]:
-        """SHA-256 by name of every file read from these sources; default: from all."""
+        """Return SHA-256 by name of every file read from these sources; default: from all."""
         chosen = self.files if sources is None else set(sources) & self.files.keys()
         return dict(sorted(item for source in chosen for item in self.files[source].items()))
 
     def of_cells(self) -> tuple[str, ...]:
-        """The sources that cells left."""
+        """Return the sources that cells left."""
         return tuple(source for source in self.files if source.startswith("cells/"))
 
     def reached(self) -> set[str] | None:
-        """Files and roles of models that the running statement of a notebook rests on; None where that is not
-        known, as outside of a notebook."""
+        """Return files and roles of models that the running statement of a notebook rests on; None where that
+        is not known, as outside of a notebook."""
         return None
 
     def used_models(self, roles: Iterable[str] | None = None) -> dict[str, dict[str, str]]:
@@ -108,7 +108,7 @@ def permit_paper(paper: str) -> None:
 
 @cache
 def package_versions() -> dict[str, str]:
-    """Version of every package that is installed and can change a number."""
+    """Return version of every package that is installed and can change a number."""
     versions = {}
     for name in _PACKAGES:
         with suppress(PackageNotFoundError):
@@ -118,7 +118,8 @@ def package_versions() -> dict[str, str]:
 
 @cache
 def own_files() -> str:
-    """SHA-256 of this library's code and data, and of what is known of models, such as their revisions."""
+    """Return SHA-256 of this library's code and data, and of what is known of models, such as their
+    revisions."""
     files = [
         path
         for folder in (Path(__file__).parent, MODELS)
@@ -129,8 +130,8 @@ def own_files() -> str:
 
 
 def device(setting: str = "auto") -> str:
-    """The device that models run on under a profile's setting (``auto``, ``cpu``, ``cuda``): the name of the
-    first CUDA device where torch is loaded and has one, else ``cpu``."""
+    """Return the device that models run on under a profile's setting (``auto``, ``cpu``, ``cuda``): the name
+    of the first CUDA device where torch is loaded and has one, else ``cpu``."""
     if setting != "cpu" and "torch" in sys.modules:
         torch = sys.modules["torch"]
         if torch.cuda.is_available():
@@ -139,12 +140,12 @@ def device(setting: str = "auto") -> str:
 
 
 def conditions() -> dict[str, Any]:
-    """What decides a result beside settings, data and models: code, packages and device."""
+    """Return what decides a result beside settings, data and models: code, packages and device."""
     return {"code": own_files(), "device": device(), **environment()}
 
 
 def environment() -> dict[str, Any]:
-    """Interpreter, platform and package versions."""
+    """Return interpreter, platform and package versions."""
     return {
         "python": platform.python_version(),
         "platform": f"{platform.system()} {platform.machine()}",

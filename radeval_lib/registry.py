@@ -150,28 +150,28 @@ FILLING = {
 
 
 def dataset_of(filler: str) -> str:
-    """The data set of a filler, without ``recorded/`` before and the scale that may follow it."""
+    """Return the data set of a filler, without ``recorded/`` before and the scale that may follow it."""
     return filler.removeprefix(_RECORDED).partition("/")[0]
 
 
 def scale_of(filler: str) -> str:
-    """The scale of ratings that a filler names; empty where it names none."""
+    """Return the scale of ratings that a filler names; empty where it names none."""
     return filler.removeprefix(_RECORDED).partition("/")[2]
 
 
 def is_recorded(filler: str) -> bool:
-    """Whether what is recorded of a public data set fills a role, in place of its files."""
+    """Return whether what is recorded of a public data set fills a role, in place of its files."""
     return filler.startswith(_RECORDED)
 
 
 def datasets_of(filler: str) -> list[str]:
-    """The data sets of a filler, which may join several by ``+``."""
+    """Return the data sets of a filler, which may join several by ``+``."""
     return [dataset_of(part) for part in filler.split("+")]
 
 
 def module(home: str, place: str = "") -> Any:
-    """The module of that name; a RegistryError, of the row that names it or ``place`` in it, where there is
-    none."""
+    """Return the module of that name; a RegistryError, of the row that names it or ``place`` in it, where
+    there is none."""
     try:
         return import_module(home)
     except ModuleNotFoundError as error:
@@ -183,7 +183,7 @@ def module(home: str, place: str = "") -> Any:
 
 
 def find(place: str) -> Any:
-    """What ``module:name`` names.
+    """Return what ``module:name`` names.
 
     Raises
     ------
@@ -201,7 +201,7 @@ def find(place: str) -> Any:
 
 
 def _rows() -> dict[str, tuple[str, ...]]:
-    """What every row of the tables names, by its place in words."""
+    """Return what every row of the tables names, by its place in words."""
     tables = {"READERS": READERS, "RECORDINGS": RECORDINGS, "OWN_READERS": OWN_READERS, "ROLES": ROLES}
     every = {**tables, "PLANS": PLANS, "METRICS": METRICS}
     return {
@@ -212,13 +212,13 @@ def _rows() -> dict[str, tuple[str, ...]]:
 
 
 def _row(place: str) -> str:
-    """The first row that names a place, in words; empty where none does."""
+    """Return the first row that names a place, in words; empty where none does."""
     return next((row for row, places in _rows().items() if place in places), "")
 
 
 @cache
 def sources() -> frozenset[str]:
-    """The key of every entry of the bibliography."""
+    """Return the key of every entry of the bibliography."""
     return frozenset(re.findall(r"(?m)^@\w+\{\s*([^,\s]+)", REFERENCES.read_text(encoding="utf-8")))
 
 

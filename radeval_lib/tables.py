@@ -20,7 +20,7 @@ Formatter = str | Callable[[Any], str]
 def table_html(
     frame: pd.DataFrame, caption: str = "", *, index: bool = True, raw: tuple[str, ...] = (), label: str = ""
 ) -> str:
-    """``frame`` as an HTML table that scrolls sideways on a narrow screen.
+    """Return ``frame`` as an HTML table that scrolls sideways on a narrow screen.
 
     Missing values are written as Python has them (:func:`show` writes a dash); a name in ``raw`` is that of a
     column whose cells are HTML already. ``label``: what a screen reader calls a table whose caption stands
@@ -54,7 +54,7 @@ def table_html(
 
 
 def _escaped(labels: pd.Index) -> pd.Index:
-    """Row or column labels as HTML, with as many levels."""
+    """Return row or column labels as HTML, with as many levels."""
     if isinstance(labels, pd.MultiIndex):
         return pd.MultiIndex.from_tuples(
             [tuple(escape(str(part)) for part in label) for label in labels], names=labels.names
@@ -98,7 +98,7 @@ def show(
 
 
 def _written(value: Any, write: Callable[[Any], str], exact: bool) -> str:
-    """A value as ``write`` has it, the sign of infinity, or that a count is too small to be shown."""
+    """Return a value as ``write`` has it, the sign of infinity, or that a count is too small to be shown."""
     if isinstance(value, float) and math.isinf(value):
         return "∞" if value > 0 else "−∞"
     text = write(value)
@@ -110,16 +110,16 @@ def _written(value: Any, write: Callable[[Any], str], exact: bool) -> str:
 
 
 def p_value(p: float) -> str:
-    """A p value for a column of them, all with three decimals; ``< 0.001`` below a thousandth. A ValueError
-    outside of 0 to 1."""
+    """Return a p value for a column of them, all with three decimals; ``< 0.001`` below a thousandth. A
+    ValueError outside of 0 to 1."""
     if not 0 <= p <= 1:
         raise ValueError(f"{p} is not a p value")
     return "< 0.001" if p < 0.001 else f"{p:.3f}"
 
 
 def folded(table: HTML) -> HTML:
-    """A long table of :func:`show` that opens on a click on its caption, which moves out of it; a ValueError
-    where it has none."""
+    """Return a long table of :func:`show` that opens on a click on its caption, which moves out of it; a
+    ValueError where it has none."""
     caption = re.search(r"<caption><span>(.*?)</span></caption>", table.data, re.DOTALL)
     if caption is None:
         raise ValueError("a table without a caption cannot be folded: nothing would be left to click on")

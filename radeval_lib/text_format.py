@@ -11,12 +11,12 @@ _PLACES = ("first", "second", "third", "fourth", "fifth", "sixth", "seventh", "e
 
 
 def in_words(number: int) -> str:
-    """A whole number as running text has it: in letters from 0, ``none``, to ten, else in digits."""
+    """Return a whole number as running text has it: in letters from 0, ``none``, to ten, else in digits."""
     return _COUNTS[number] if 0 <= number < len(_COUNTS) else f"{number:,}"
 
 
 def ordinal(number: int) -> str:
-    """A place in a ranking, from 1, in letters up to the tenth; a ValueError below 1."""
+    """Return a place in a ranking, from 1, in letters up to the tenth; a ValueError below 1."""
     if number < 1:
         raise ValueError(f"{number} is not a place in a ranking")
     last = {1: "st", 2: "nd", 3: "rd"}.get(number % 10 if number // 10 % 10 != 1 else 0, "th")
@@ -24,17 +24,18 @@ def ordinal(number: int) -> str:
 
 
 def with_interval(value: float, low: float, high: float, form: str = ".3f", ends: str = "") -> str:
-    """A number and its interval, ``0.123 [0.100, 0.150]``; ``ends`` formats the interval where it differs."""
+    """Return a number and its interval, ``0.123 [0.100, 0.150]``; ``ends`` formats the interval where it
+    differs."""
     return f"{value:{form}} [{low:{ends or form}}, {high:{ends or form}}]"
 
 
 def joined(parts: Sequence[str], last: str = "and") -> str:
-    """Parts of a list as running text has them: ``a, b and c``."""
+    """Return parts of a list as running text has them: ``a, b and c``."""
     return f"{', '.join(parts[:-1])} {last} {parts[-1]}" if len(parts) > 1 else "".join(parts)
 
 
 def out_of(part: int, whole: int, write: Callable[[int], str] = in_words) -> str:
-    """``two of five``, ``all five`` or ``both``, ``none of five``.
+    """Return ``two of five``, ``all five`` or ``both``, ``none of five``.
 
     ``write``: how a number is written; ``str`` for digits, as checks have them.
     """
@@ -44,26 +45,26 @@ def out_of(part: int, whole: int, write: Callable[[int], str] = in_words) -> str
 
 
 def long_date(day: date) -> str:
-    """A date as a sentence has it: ``4 July 2023``."""
+    """Return a date as a sentence has it: ``4 July 2023``."""
     return f"{day.day} {day:%B %Y}"
 
 
 def p_digits(p: float, below: str = "<") -> str:
-    """A p value in at most two digits, ``0.012`` or ``0.2``; below a thousandth, ``< 0.001``, with another
-    word for ``<`` in a sentence. A ValueError outside of 0 to 1."""
+    """Return a p value in at most two digits, ``0.012`` or ``0.2``; below a thousandth, ``< 0.001``, with
+    another word for ``<`` in a sentence. A ValueError outside of 0 to 1."""
     if not 0 <= p <= 1:
         raise ValueError(f"{p} is not a p value")
     return f"{below} 0.001" if p < 0.001 else f"{p:.2g}"
 
 
 def p_words(p: float) -> str:
-    """A p value as a sentence has it: ``p = 0.012`` or ``p < 0.001``."""
+    """Return a p value as a sentence has it: ``p = 0.012`` or ``p < 0.001``."""
     return f"p {p_digits(p)}" if p < 0.001 else f"p = {p_digits(p)}"
 
 
 def percent(share: float) -> str:
-    """A share as whole percent, where 0% and 100% are said of none and of all alone; a ValueError outside of
-    0 to 1."""
+    """Return a share as whole percent, where 0% and 100% are said of none and of all alone; a ValueError
+    outside of 0 to 1."""
     if not 0 <= share <= 1:
         raise ValueError(f"{share} is not a share")
     if 0 < share < 0.01:

@@ -26,8 +26,8 @@ _BOLD = re.compile(r"\*\*(.+?)\*\*", re.DOTALL)
 
 
 def bold_sentence(executed: Path) -> str:
-    """The first bold sentence of a page, with the texts that its cells handed over; empty where there is
-    none."""
+    """Return the first bold sentence of a page, with the texts that its cells handed over; empty where there
+    is none."""
     page = nbformat.read(executed, as_version=4)
     texts = {}
     for cell in page.cells:
@@ -41,7 +41,7 @@ def bold_sentence(executed: Path) -> str:
 
 
 def differ(one: str, other: str) -> str:
-    """How two sentences differ, in words; empty where they agree."""
+    """Return how two sentences differ, in words; empty where they agree."""
     if _NUMBER.sub("#", one) != _NUMBER.sub("#", other):
         return "other words"
     for first, second in zip(_NUMBER.findall(one), _NUMBER.findall(other), strict=True):
@@ -53,7 +53,7 @@ def differ(one: str, other: str) -> str:
 
 
 def differences(one: Path, other: Path) -> list[str]:
-    """One line for each finding of both builds, and each page's bold sentence, that differ."""
+    """Return one line for each finding of both builds, and each page's bold sentence, that differ."""
     lines = []
     ours, theirs = findings(one), findings(other)
     for key in sorted(ours.keys() & theirs.keys()):

@@ -48,7 +48,8 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 
 def pytest_make_parametrize_id(val: object, argname: str) -> str | None:
-    """Bytes are named by their argument: an archive holds its time, and two processes must agree on names."""
+    """Return bytes are named by their argument: an archive holds its time, and two processes must agree on
+    names."""
     return argname if isinstance(val, bytes) else None
 
 

@@ -16,7 +16,8 @@ _USED = re.compile(r"\{glue:text\}`([^`:]+)")
 
 
 def differences(text: str) -> list[str]:
-    """One line for each name that is used and not glued, or glued and not used, by the source of a notebook.
+    """Return one line for each name that is used and not glued, or glued and not used, by the source of a
+    notebook.
 
     Calls of ``study.glue`` name texts by keywords; a ``**`` in one is read as gluing any name.
     """

@@ -13,8 +13,8 @@ _P_VALUE = re.compile(r"\bp [=<] \d")
 
 
 def rests_on_cases(evidence: str, check: Check) -> bool:
-    """Whether what a check found rests on a sample of cases: an interval of data, a p value, or a lead that
-    something printed allows to test. What the rounding of given numbers allows is no such interval."""
+    """Return whether what a check found rests on a sample of cases: an interval of data, a p value, or a lead
+    that something printed allows to test. What the rounding of given numbers allows is no such interval."""
     if check.aspect == "lead":
         return UNKNOWN.wording not in check.computed and check.key != unknown_lead("").key
     if check.low is not None and check.high is not None:

@@ -44,13 +44,13 @@ def folder(tmp_path: Path) -> Path:
 
 
 def _blocks(language: str) -> list[str]:
-    """The code of a language in the README's section *Your own reports*."""
+    """Return the code of a language in the README's section *Your own reports*."""
     section = README.partition("\n## Your own reports\n")[2].partition("\n## ")[0]
     return re.findall(rf"```{language}\n(.*?)```", section, re.DOTALL)
 
 
 def _command(start: str) -> str:
-    """The command of the README's table that begins so."""
+    """Return the command of the README's table that begins so."""
     (command,) = re.findall(rf"`\.venv/bin/(radbook {start}[^`]*)`", README)
     return command
 

@@ -31,7 +31,7 @@ ABOUT_BUILDING = {"book/reproduce.md", "book/labs_for_instructors.md", "book/own
 
 
 def found(text: str) -> list[str]:
-    """The conditions on an edition that a text names."""
+    """Return the conditions on an edition that a text names."""
     plain = re.sub(r"\s+", " ", text)
     return [name for name, pattern in CONDITIONS.items() if re.search(pattern, plain, re.IGNORECASE)]
 
@@ -77,7 +77,7 @@ _SHOWS = re.compile(r"tables\.show|caption:|run\.exhibit|study\.quote|study\.sai
 
 
 def shown(notebook: Path, roles: dict[str, str]) -> str:
-    """A page's source up to where it ends in an edition for what its roles lack."""
+    """Return a page's source up to where it ends in an edition for what its roles lack."""
     source = notebook.read_text(encoding="utf-8")
     for end in _ENDS.finditer(source):
         wanted = re.findall(r'"(\w+)"', end[1])
@@ -87,7 +87,8 @@ def shown(notebook: Path, roles: dict[str, str]) -> str:
 
 
 def linked() -> set[str]:
-    """Labels that the front page and the labs lead to; a finding leads to the page that handed it over."""
+    """Return labels that the front page and the labs lead to; a finding leads to the page that handed it
+    over."""
     paths = [NOTEBOOKS / "across" / "at_a_glance.md", *NOTEBOOKS.glob("labs/*.md")]
     pairs = [pair for path in paths for pair in _REFERENCE.findall(path.read_text(encoding="utf-8"))]
     return {one or two for one, two in pairs}

@@ -34,7 +34,7 @@ _WORDS = {"type": "string", "minLength": 1}
 
 
 def _object(required: list[str], properties: dict[str, Any]) -> dict[str, Any]:
-    """The schema of an object with these keys and no others."""
+    """Return the schema of an object with these keys and no others."""
     return {
         "type": "object",
         "additionalProperties": False,

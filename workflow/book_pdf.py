@@ -20,8 +20,8 @@ MARGIN = "16mm"
 
 
 def whole_book(output: Path) -> str:
-    """One page with every page's article, each on a new sheet; pictures and styles are those of the book in a
-    profile's folder."""
+    """Return one page with every page's article, each on a new sheet; pictures and styles are those of the
+    book in a profile's folder."""
     html = rendered.folder(output)
     pages = [html / f"{page}.html" for page in pages_of(output / "book" / CONTENTS)]
     first = BeautifulSoup(pages[0].read_text(encoding="utf-8"), "html.parser")

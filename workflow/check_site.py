@@ -59,7 +59,8 @@ def _read(path: Path) -> _References:
 
 
 def dead_links(html: Path, pages: Iterable[str]) -> list[str]:
-    """Links of pages, all of which are there, that lead to no file, or to no place on one of the pages."""
+    """Return links of pages, all of which are there, that lead to no file, or to no place on one of the
+    pages."""
     read = {path: _read(path) for path in (html.resolve() / f"{name}.html" for name in pages)}
     dead = []
     for path, found in read.items():
@@ -75,8 +76,8 @@ def dead_links(html: Path, pages: Iterable[str]) -> list[str]:
 
 
 def article(name: str, page: str) -> Tag:
-    """The content of a page, without navigation, code, and the form that is the same beside each exhibit
-    (files, checksums, command, citation) and below each page (its source)."""
+    """Return the content of a page, without navigation, code, and the form that is the same beside each
+    exhibit (files, checksums, command, citation) and below each page (its source)."""
     found = BeautifulSoup(page, "html.parser").find("article")
     if not isinstance(found, Tag):
         raise ValueError(f"{name} has no article")
@@ -87,7 +88,8 @@ def article(name: str, page: str) -> Tag:
 
 
 def words(content: Tag) -> int:
-    """How many words a reader sees: a lowered letter, and a name that may break or not, part no word."""
+    """Return how many words a reader sees: a lowered letter, and a name that may break or not, part no
+    word."""
     whole = copy.copy(content)
     for inside in whole.select("wbr, sub, sup, .whole"):
         inside.unwrap()
@@ -114,7 +116,8 @@ def _seen(name: str, page: str) -> _Seen:
 
 
 def judge_faults(html: Path, *, wanted: bool = False) -> list[str]:
-    """What the page of the judge lacks, a line each; a book without it is at fault where it is ``wanted``."""
+    """Return what the page of the judge lacks, a line each; a book without it is at fault where it is
+    ``wanted``."""
     folder = html / browser_judge.PLACE
     page = BeautifulSoup((html / "try_the_judge.html").read_text(encoding="utf-8"), "html.parser")
     box = page.find(id="judge")
@@ -129,8 +132,8 @@ def judge_faults(html: Path, *, wanted: bool = False) -> list[str]:
 
 
 def faults(output: Path, *, judge: bool = False) -> list[str]:
-    """What is wrong with the book that stands in a profile's folder, a line each; with ``judge`` it must have
-    the judge for a reader's browser."""
+    """Return what is wrong with the book that stands in a profile's folder, a line each; with ``judge`` it
+    must have the judge for a reader's browser."""
     html = output / "_build" / "html"
     pages = pages_of(output / "book" / CONTENTS)
     if absent := [f"{page}: not there" for page in pages if not (html / f"{page}.html").is_file()]:

@@ -56,7 +56,8 @@ _REFUSED = {
 
 
 def found(text: str) -> list[tuple[int, str, str]]:
-    """The line, the wording and what to write instead, of each refused wording, also across a line break."""
+    """Return the line, the wording and what to write instead, of each refused wording, also across a line
+    break."""
     joined = re.sub(r"\n[ \t]*(?:#|>)?[ \t]*", lambda gap: "\n" + " " * (len(gap[0]) - 1), text)
     spaced = joined.replace("\n", " ")
     hits = (

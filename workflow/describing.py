@@ -33,7 +33,7 @@ NOT_YET = "none yet"
 
 
 def files() -> dict[str, str]:
-    """The text of each file by its name."""
+    """Return the text of each file by its name."""
     citation_text = (ROOT / "CITATION.cff").read_text(encoding="utf-8")
     citation = yaml.safe_load(citation_text)
     url = citing.address()
@@ -76,7 +76,7 @@ def _supplement(url: str) -> dict[str, str]:
 
 
 def _codecheck(title: str, authors: list[str], url: str) -> str:
-    """CODECHECK's configuration 1.0 as far as the study itself can fill it."""
+    """Return CODECHECK's configuration 1.0 as far as the study itself can fill it."""
     results = f"build/{DEFAULT_PROFILE}/results"
     manifest = [
         {"file": f"{results}/{exhibit(key).notebook}/{key}.printed.json", "comment": words}

@@ -53,7 +53,7 @@ def main(fix: bool) -> int:
 
 
 def accidental_lists(text: str, path: Path) -> list[str]:
-    """The lines that Markdown takes for the first item of a list in the middle of a paragraph."""
+    """Return the lines that Markdown takes for the first item of a list in the middle of a paragraph."""
     found, fence, paragraph = [], "", False
     for number, line in enumerate(text.split("\n"), start=1):
         mark = re.match(r"\s*(`{3,}|:{3,}|\$\$(?=$))", line) or (number == 1 and re.match("(---)", line))
@@ -82,7 +82,7 @@ def _notebook(lines: list[str]) -> str:
 
 
 def _spliced(lines: list[str], twin: Path) -> list[str]:
-    """The source with the code of its twin."""
+    """Return the source with the code of its twin."""
     found = nbformat.read(twin, as_version=4).cells
     result = list(lines)
     for cell, new in reversed(list(zip(code_cells(lines), found, strict=True))):
@@ -91,7 +91,7 @@ def _spliced(lines: list[str], twin: Path) -> list[str]:
 
 
 def _named(output: str, sources: dict[Path, list[str]], folder: str) -> str:
-    """Ruff's lines with the sources' names and line numbers in place of the temporary notebooks'."""
+    """Return Ruff's lines with the sources' names and line numbers in place of the temporary notebooks'."""
 
     def place(match: re.Match[str]) -> str:
         path = NOTEBOOKS / Path(match["path"]).resolve().relative_to(Path(folder).resolve()).with_suffix(

@@ -21,8 +21,8 @@ _INTERVAL = re.compile(r" \[[^\]]*\]")
 
 
 def findings(results: Path, *, decided: bool = True) -> str:
-    """The findings that a build's results bear out as a list in Markdown, numbers without intervals; without
-    ``decided`` those, too, for which the build draws too few resamples.
+    """Return the findings that a build's results bear out as a list in Markdown, numbers without intervals;
+    without ``decided`` those, too, for which the build draws too few resamples.
 
     Raises
     ------
@@ -43,7 +43,7 @@ def findings(results: Path, *, decided: bool = True) -> str:
 
 
 def shown() -> str:
-    """The findings as the README has them."""
+    """Return the findings as the README has them."""
     found = _BLOCK.search(README.read_text(encoding="utf-8"))
     if found is None:
         raise ValueError(f"{README.name} has no place for findings")

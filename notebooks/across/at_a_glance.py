@@ -53,7 +53,7 @@ def readers(run: Run) -> str:
 
 
 def stand_ins(readers: str, encoder: str) -> str:
-    """What the metrics read with in place of the papers' models and resources, in a sentence."""
+    """Return what the metrics read with in place of the papers' models and resources, in a sentence."""
     return (
         f"RaTEScore and RadGraph F1 read with {readers}, BERTScore with {encoder}, METEOR without synonyms; "
         "rules replace GREEN's language model."
@@ -61,16 +61,16 @@ def stand_ins(readers: str, encoder: str) -> str:
 
 
 def encoder(run: Run, evidence: str, recording: str) -> str:
-    """The encoder that BERTScore reads with, in words: of stored scores the one that they were made with,
-    whatever the profile has now."""
+    """Return the encoder that BERTScore reads with, in words: of stored scores the one that they were made
+    with, whatever the profile has now."""
     if evidence == "recorded":
         return title(recorded.load(recording).about["models"]["encoder"]["name"])
     return title(run.whole_profile.models["encoder"])
 
 
 def counts(card: pd.DataFrame) -> dict[str, int]:
-    """How many exhibits there are, and how many were checked: by arithmetic, on data, or as implementations.
-    What is an experiment of our own is counted apart and is not checked."""
+    """Return how many exhibits there are, and how many were checked: by arithmetic, on data, or as
+    implementations. What is an experiment of our own is counted apart and is not checked."""
     rests = card["evidence"].where(card["outcome"] != EXPERIMENT, "")
     counted = {
         "arithmetic": int(rests.isin(["printed", "released"]).sum()),
@@ -82,7 +82,7 @@ def counts(card: pd.DataFrame) -> dict[str, int]:
 
 
 def claims(card: pd.DataFrame) -> HTML:
-    """What each paper claims, and what came out, on what evidence."""
+    """Return what each paper claims, and what came out, on what evidence."""
     rows = card.set_index("exhibit").loc[list(CLAIMS)].reset_index()
     frame = pd.DataFrame(
         {
@@ -104,7 +104,7 @@ def claims(card: pd.DataFrame) -> HTML:
 
 
 def words(card: pd.DataFrame) -> HTML:
-    """How many exhibits have each verdict."""
+    """Return how many exhibits have each verdict."""
     counted = by_word(card)
     frame = pd.DataFrame({"verdict": counted.keys(), "exhibits": counted.values()})
     return HTML(table_html(frame, f"The verdicts on {len(card)} exhibits", index=False))

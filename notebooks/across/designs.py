@@ -18,8 +18,8 @@ Correlation = tuple[float, float]  # as printed, and its standard error on Fishe
 
 
 def design(first: Correlation, second: Correlation, n: int, between: float) -> dict[str, float]:
-    """What a comparison of two correlations, the higher one first, on ``n`` independent pairs could tell,
-    two-sided at 5%, if their errors correlate by ``between``.
+    """Return what a comparison of two correlations, the higher one first, on ``n`` independent pairs could
+    tell, two-sided at 5%, if their errors correlate by ``between``.
 
     ``power`` is for a true lead as large as the printed one; ``least`` is the smallest lead over ``second``
     that has a power of 80%; ``needed`` are the pairs with which the printed lead has it, infinite for none.
@@ -45,7 +45,7 @@ def design(first: Correlation, second: Correlation, n: int, between: float) -> d
 
 
 def printed_designs(between: float) -> pd.DataFrame:
-    """The leads that RaTEScore and GREEN claim over the strongest of the other metrics in each table:
+    """Return the leads that RaTEScore and GREEN claim over the strongest of the other metrics in each table:
     ``rival``, ``pairs``, ``lead`` and what :func:`design` returns."""
     sizes = printed("ratescore.table3").query("quantity == 'number'").set_index("part")["value"]
     pairs = pairs_assumed(sizes)

@@ -27,7 +27,7 @@ them again where a data root has them."""
 
 
 def five_lines(reference: str, candidate: str) -> float:
-    """How much of what is said, or denied, is said in both: "no effusion" is one word."""
+    """Return how much of what is said, or denied, is said in both: "no effusion" is one word."""
     said, meant = (
         set(re.findall(r"no \w+|\w+", " ".join(text.lower().split()))) for text in (candidate, reference)
     )
@@ -49,13 +49,13 @@ class Nearest:
         self._rouge = create("rouge_l")
 
     def of_rows(self, rows: pd.DataFrame) -> FloatArray:
-        """Scores of recorded candidates."""
+        """Return scores of recorded candidates."""
         features = _features(rows)
         gaps = ((features[:, None] - self._features) ** 2).sum(axis=2)
         return self._grades[gaps.argmin(axis=1)]
 
     def __call__(self, references: Sequence[str], candidates: Sequence[str]) -> FloatArray:
-        """Scores of texts."""
+        """Return scores of texts."""
         rows = pd.DataFrame(
             {
                 "reference_words": [len(text.split()) for text in references],
@@ -87,7 +87,7 @@ def stored_five_lines() -> dict[str, FloatArray]:
 
 
 def honest(run: Run) -> Card:
-    """The card of the metric of five lines."""
+    """Return the card of the metric of five lines."""
     return metric_card(
         five_lines,
         name="five lines",
@@ -100,7 +100,7 @@ def honest(run: Run) -> Card:
 
 
 def built_to_win(run: Run) -> dict[str, Card]:
-    """Cards of the metric that is built to win, on the half that it knows and on the other."""
+    """Return cards of the metric that is built to win, on the half that it knows and on the other."""
     metric = Nearest()
     known = {name: metric.of_rows(recorded.load(name).table) for name in SETS}
     return {
@@ -133,7 +133,7 @@ def fates(cards: Mapping[str, Card]) -> pd.DataFrame:
 
 
 def forest(card: Card) -> Figure:
-    """Differences in τ_b to each stored metric, and the zone in which they are not detected."""
+    """Return differences in τ_b to each stored metric, and the zone in which they are not detected."""
     frame = pd.DataFrame(card.rivals()).set_index("metric").sort_values("difference", ascending=False)
     figure, axes = plots.panels(1, 1, 4.0)
     apart, zone = frame.filter(regex="^difference"), frame["detectable"]

@@ -47,7 +47,8 @@ def _ratescore(
 def _scores(
     pairs: Mapping[str, tuple[_Typed, _Typed, Any]], option: str, rules: Mapping[str, str]
 ) -> pd.DataFrame:
-    """RaTEScore of pairs of entities with either set of weights (rows), by how an option is set (columns)."""
+    """Return RaTEScore of pairs of entities with either set of weights (rows), by how an option is set
+    (columns)."""
     rows = {
         f"{name}, {weights}": {
             column: _ratescore(*pair, weights, **{option: rule}) for column, rule in rules.items()
@@ -59,7 +60,8 @@ def _scores(
 
 
 def mismatch_penalty() -> _Shown:
-    """RaTEScore of one entity pair where every mismatch of types is punished, and where the code does."""
+    """Return RaTEScore of one entity pair where every mismatch of types is punished, and where the code
+    does."""
     pairs = {
         f"disease v {kind}": ([("pneumonia", "DISEASE")], [("consolidation", kind.upper())], [[0.8]])
         for kind in ("abnormality", "non-disease", "disease")
@@ -69,19 +71,20 @@ def mismatch_penalty() -> _Shown:
 
 
 def empty_report() -> Contrast:
-    """RaTEScore of a candidate without an entity beside a reference with one."""
+    """Return RaTEScore of a candidate without an entity beside a reference with one."""
     scores = [_ratescore([("pneumonia", "DISEASE")], [], [[]], empty=rule) for rule in ("zero", "half")]
     return contrast("empty_report", scores)
 
 
 def _overlap(reference: list[str], candidate: list[str]) -> float:
-    """Share of words in common, so that no model is needed."""
+    """Return share of words in common, so that no model is needed."""
     left, right = (set(" ".join(lines).lower().split()) for lines in (reference, candidate))
     return 2 * len(left & right) / (len(left) + len(right))
 
 
 def shifted_pairs() -> tuple[pd.DataFrame, Contrast, Contrast]:
-    """The pairs that are scored of five reports, one of which keeps no sentence; how many, and their mean."""
+    """Return the pairs that are scored of five reports, one of which keeps no sentence; how many, and their
+    mean."""
     said = ["Heart size is normal.", "Small left effusion.", "No acute process.", "Right basal opacity."]
     references = [[line] for line in [*said, "Lines in place."]]
     candidates = [["OK"] if line == ["Small left effusion."] else line for line in references]
@@ -98,12 +101,13 @@ def shifted_pairs() -> tuple[pd.DataFrame, Contrast, Contrast]:
 
 
 def _entities(labels: Sequence[str], decoding: Decoding) -> list[WordSpan]:
-    """Entities of labels that begin at [CLS] and end at [SEP]."""
+    """Return entities of labels that begin at [CLS] and end at [SEP]."""
     return decode(labels, [place in (0, len(labels) - 1) for place in range(len(labels))], decoding)
 
 
 def _noisy_labels(rng: np.random.Generator, rate: float) -> list[str]:
-    """Labels of twelve tokens with three entities, each replaced at random with probability ``rate``."""
+    """Return labels of twelve tokens with three entities, each replaced at random with probability
+    ``rate``."""
     labels = ["O"] * 14
     for start, length in zip((1, 5, 9), rng.integers(1, 4, 3), strict=True):
         kind = rng.choice(["dis", "ana", "abn"])
@@ -113,7 +117,8 @@ def _noisy_labels(rng: np.random.Generator, rate: float) -> list[str]:
 
 
 def label_noise(rng: np.random.Generator, strings: int, rate: float = 0.05) -> Contrast:
-    """Share of entities that the released reading keeps of labels of which a share is replaced at random."""
+    """Return share of entities that the released reading keeps of labels of which a share is replaced at
+    random."""
     drawn = [_noisy_labels(rng, rate) for _ in range(strings)]
     read = [(set(_entities(one, "standard")), set(_entities(one, "released"))) for one in drawn]
     lost = sum(len(usual - found) for usual, found in read) / sum(len(usual) for usual, _ in read)
@@ -121,7 +126,7 @@ def label_noise(rng: np.random.Generator, strings: int, rate: float = 0.05) -> C
 
 
 def orientation() -> _Shown:
-    """RaTEScore by the reading of W, for matches that are mutual and matches that are not."""
+    """Return RaTEScore by the reading of W, for matches that are mutual and matches that are not."""
     pairs = {"mutual matches (A.1)": _MUTUAL, "matches not mutual": _SHARED}
     readings = {"W[match, query]": "match_first", "W[query, match] (code)": "query_first"}
     frame = _scores(pairs, "orientation", readings)
@@ -129,20 +134,21 @@ def orientation() -> _Shown:
 
 
 def example_a1() -> Contrast:
-    """The score of the worked example A.1 as printed, and as the code gives it by default."""
+    """Return the score of the worked example A.1 as printed, and as the code gives it by default."""
     values = printed("ratescore.example_a1").query("quantity == 'score'").set_index("direction")["value"]
     return contrast("example_a1", (values["both"], _ratescore(*_MUTUAL, "long")))
 
 
 def irregular_answers() -> Contrast:
-    """GREEN of an answer without the periods after its counts, which the released parser looks for."""
+    """Return GREEN of an answer without the periods after its counts, which the released parser looks for."""
     answer = green_analysis.render((2, 1, 0, 0, 0, 0), (0, 1, 0, 0, 0, 0), 2)
     read = green.parse(re.sub(r": (\d)\.", r": \1", answer))
     return contrast("irregular_answers", (green.green_score(2, 3), read.score or 0.0))
 
 
 def cluster_search(rng: np.random.Generator, repeats: int) -> _Shown:
-    """How often the released search finds the best number of clusters: silhouettes with one noisy peak."""
+    """Return how often the released search finds the best number of clusters: silhouettes with one noisy
+    peak."""
     found = {}
     for sentences in (5, 8, 12, 20, 40):
         hits, ks = 0, np.arange(2, sentences)
@@ -157,7 +163,8 @@ def cluster_search(rng: np.random.Generator, repeats: int) -> _Shown:
 
 
 def aklu_bound() -> Contrast:
-    """aKLU of the first model of Table 7, by the paper's formula and as printed; the code's has no bound."""
+    """Return aKLU of the first model of Table 7, by the paper's formula and as printed; the code's has no
+    bound."""
     table7, largest = wide(printed("rales.table7"), "model", "metric"), float(np.log(AKLU_CLASSES))
     first = table7.iloc[0]
     by_paper = largest - first["aPE"]
@@ -165,27 +172,28 @@ def aklu_bound() -> Contrast:
 
 
 def entropy_sign() -> Contrast:
-    """The sign of aPE, of a prediction that is undecided between two classes."""
+    """Return the sign of aPE, of a prediction that is undecided between two classes."""
     entropy = calibration.average_predictive_entropy([[0.49, 0.49, 0.01, 0.01]])
     return contrast("entropy_sign", (-entropy, entropy), 2 * np.log(4))
 
 
 def weighted_gap() -> Contrast:
-    """Maximum calibration error of the example in the code's documentation."""
+    """Return maximum calibration error of the example in the code's documentation."""
     example = [[0.5, 0.3, 0.2], [0.5, 0.3, 0.2], [0.4, 0.1, 0.5], [0.1, 0.3, 0.6]], [0, 1, 1, 2]
     measures = calibration.maximum_calibration_error, calibration.largest_weighted_gap
     return contrast("weighted_gap", (measure(*example) for measure in measures))
 
 
 def lost_zero() -> Contrast:
-    """Static calibration error where a probability of 0 is in the first bin, and where it is in none."""
+    """Return static calibration error where a probability of 0 is in the first bin, and where it is in
+    none."""
     sharp = [[1.0, 0.0], [1.0, 0.0], [0.0, 1.0], [0.0, 1.0]], [0, 1, 1, 1]
     kept = calibration.static_calibration_error(*sharp, zeros="first bin")
     return contrast("lost_zero", (kept, calibration.static_calibration_error(*sharp, zeros="dropped")))
 
 
 def _corpus(rng: np.random.Generator, size: int, words: int, errors: float) -> list[tuple[str, str]]:
-    """Candidates and references of ``words`` words, of which a share is wrong."""
+    """Return candidates and references of ``words`` words, of which a share is wrong."""
     drawn = []
     for _ in range(size):
         text = rng.integers(0, 400, words)
@@ -195,7 +203,7 @@ def _corpus(rng: np.random.Generator, size: int, words: int, errors: float) -> l
 
 
 def corpus_chunks(rng: np.random.Generator) -> Contrast:
-    """BLEU-4 of a corpus whose short reports come first, and as an average over its chunks."""
+    """Return BLEU-4 of a corpus whose short reports come first, and as an average over its chunks."""
     pairs = _corpus(rng, 1500, 8, 0.4) + _corpus(rng, 1500, 60, 0.1)
     candidates, references = ([pair[side] for pair in pairs] for side in (0, 1))
     whole = bleu.corpus_bleu(candidates, references)
@@ -203,13 +211,13 @@ def corpus_chunks(rng: np.random.Generator) -> Contrast:
 
 
 def short_impressions() -> Contrast:
-    """BLEU-4 of a text of three words against itself."""
+    """Return BLEU-4 of a text of three words against itself."""
     text = "No acute process."
     return contrast("short_impressions", (1.0, bleu.sentence_bleu([text], [text])[0]), text=text)
 
 
 def chosen_on_test(rng: np.random.Generator, repeats: int) -> Contrast:
-    """What choosing the best of ten equally good trials on the test set of the procedure task adds."""
+    """Return what choosing the best of ten equally good trials on the test set of the procedure task adds."""
     sizes = printed("rales.table1").query("dataset == 'CT Procedure Selection' and quantity == 'test'")
     size = int(sizes["value"].iloc[0])
     accuracy = printed("rales.table3").query("task == 'Procedure'")["value"].median() / 100
@@ -219,7 +227,7 @@ def chosen_on_test(rng: np.random.Generator, repeats: int) -> Contrast:
 
 
 def labels_by_string() -> Contrast:
-    """How many words of entities are labelled by the annotation, and by the released converter."""
+    """Return how many words of entities are labelled by the annotation, and by the released converter."""
     text = "left pleural effusion , unchanged on left view"
     entities = [(0, 0, "ANAT-DP"), (1, 2, "OBS-DP")]
     labels = [demo.labels_by_string(text, entities, rule) for rule in _RULES]
@@ -228,7 +236,8 @@ def labels_by_string() -> Contrast:
 
 
 def procedure_texts() -> _Shown:
-    """An indication and the procedure titles of two headers, as meant and as the released code cuts them."""
+    """Return an indication and the procedure titles of two headers, as meant and as the released code cuts
+    them."""
     report = (
         "HEAD CT WITHOUT CONTRAST. INDICATION: fall. COMPARISON: none. FINDINGS: acute subdural hematoma."
     )
@@ -242,7 +251,7 @@ def procedure_texts() -> _Shown:
 
 
 def findings_after_impression() -> _Shown:
-    """The findings cut from a report whose impression comes first, and how much of it they reveal."""
+    """Return the findings cut from a report whose impression comes first, and how much of it they reveal."""
     names = ["preamble", "indication", "impression", "findings"]
     texts = ["ct head", "fall", "no acute hemorrhage", "the ventricles are normal in size"]
     cut = {rule: demo.findings_section(names, texts, rule) for rule in _RULES}
@@ -252,7 +261,8 @@ def findings_after_impression() -> _Shown:
 
 
 def radgraph_levels() -> Contrast:
-    """F1-RadGraph of one candidate for the example of A.2, by the level of the paper and by *complete*."""
+    """Return F1-RadGraph of one candidate for the example of A.2, by the level of the paper and by
+    *complete*."""
     words = ["mild", "fluid", "overload", "overt", "pulmonary", "edema"]
     labels = ["obs-dp", "obs-dp", "obs-dp", "obs-da", "anat-dp", "obs-da"]
     entities = list(zip(words, labels, strict=True))
@@ -265,14 +275,14 @@ def radgraph_levels() -> Contrast:
 
 
 def report_counts() -> Contrast:
-    """Reports of MIMIC-III by the paper and by its notebook."""
+    """Return reports of MIMIC-III by the paper and by its notebook."""
     stated = quoted("rrs.claim_size")["mimic_iii"].value
     counted = float(released("mimic_rrs_counts")["suitable"].sum())
     return contrast("report_counts", (stated, counted), scale=None)
 
 
 def relation_free() -> Contrast:
-    """RadGraph F1 of identical reports without relations."""
+    """Return RadGraph F1 of identical reports without relations."""
     bare = radgraph.build_graph([("clear", "OBS-DP"), ("lungs", "ANAT-DP")])
     return contrast(
         "relation_free", [radgraph.radgraph_combined(bare, bare, rule) for rule in ("one", "zero")]
@@ -280,7 +290,7 @@ def relation_free() -> Contrast:
 
 
 def reciprocal() -> Contrast:
-    """How many pairs of systems, whose four metrics all have one value from 0 to 1, the reciprocal of
+    """Return how many pairs of systems, whose four metrics all have one value from 0 to 1, the reciprocal of
     RadCliQ v1 ranks rightly."""
     quality = np.linspace(0, 1, 11)
     errors = radcliq.radcliq(np.repeat(quality[:, None], 4, axis=1))
@@ -290,6 +300,7 @@ def reciprocal() -> Contrast:
 
 
 def idf_of_one_reference() -> Contrast:
-    """Predicted errors of an exact match with BERTScore at 1, and where no idf is left to weight it."""
+    """Return predicted errors of an exact match with BERTScore at 1, and where no idf is left to weight
+    it."""
     exact, collapsed, worst = radcliq.radcliq([[1.0, 1.0, 1.0, 1.0], [1.0, -5.55, 1.0, 1.0], [0.0] * 4])
     return contrast("idf_of_one_reference", (exact, collapsed), worst - exact)

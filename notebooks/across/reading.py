@@ -21,25 +21,25 @@ ACCESS_WORDS = {
 
 
 def _manifests() -> list[Manifest]:
-    """All manifests, the most open ones first."""
+    """Return all manifests, the most open ones first."""
     order = list(ACCESS_WORDS)
     return sorted(map(load_manifest, names()), key=lambda one: (order.index(one.access), one.title.lower()))
 
 
 def catalogue() -> HTML:
-    """Every data set, to search: who may have it, what it can show, and how to get it."""
+    """Return every data set, to search: who may have it, what it can show, and how to get it."""
     heads = ["data set", "who may have it", "what it can show, and how to get it"]
     return search_table(heads, [_row(manifest) for manifest in _manifests()], "open to anyone")
 
 
 def _place(exhibit_id: str) -> str:
-    """A link to an exhibit, by its paper and heading."""
+    """Return a link to an exhibit, by its paper and heading."""
     entry = ledger()[exhibit_id]
     return link(entry.notebook, entry.anchor, f"{PAPERS[entry.paper]}, {entry.heading}")
 
 
 def _row(dataset: Manifest) -> list[str]:
-    """A data set's row of the table to search, as HTML."""
+    """Return a data set's row of the table to search, as HTML."""
     needed = sorted(exhibits_that_need(dataset))
     links = "; ".join(map(_place, needed))
     opened = f"<details><summary>{len(needed)} exhibits that need it</summary>{links}</details>"
@@ -64,12 +64,12 @@ def _row(dataset: Manifest) -> list[str]:
 
 
 def withheld() -> tuple[int, int]:
-    """How many data sets there are, and of how many the book may show no text."""
+    """Return how many data sets there are, and of how many the book may show no text."""
     return len(names()), sum(not manifest.redistributable for manifest in _manifests())
 
 
 def exhibits_that_need(dataset: Manifest) -> set[str]:
-    """Ids of the exhibits that need a data set, by the ledger."""
+    """Return ids of the exhibits that need a data set, by the ledger."""
     return {
         exhibit.id
         for exhibit in ledger().values()

@@ -31,20 +31,20 @@ WARM_UP = 4
 
 
 def weights(config: Any) -> int:
-    """Weights of the matrices of a transformer's layers, by its transformers configuration: four of attention
-    and two of the feed-forward part each."""
+    """Return weights of the matrices of a transformer's layers, by its transformers configuration: four of
+    attention and two of the feed-forward part each."""
     hidden, inner = config.hidden_size, config.intermediate_size
     return int(config.num_hidden_layers * (4 * hidden**2 + 2 * hidden * inner))
 
 
 def encoding_operations(config: Any, lengths: Sequence[int]) -> int:
-    """Operations to encode texts of so many tokens with a bidirectional transformer."""
+    """Return operations to encode texts of so many tokens with a bidirectional transformer."""
     attention = 4 * config.num_hidden_layers * config.hidden_size
     return sum(2 * weights(config) * n + attention * n * n for n in lengths)
 
 
 def _bert_base() -> Any:
-    """BERT base for both of the RaTEScore paper's models: the encoder has its size, and the NER model,
+    """Return BERT base for both of the RaTEScore paper's models: the encoder has its size, and the NER model,
     DeBERTa_v3, costs more, for the positions that each of its layers projects."""
     from transformers import BertConfig
 
@@ -52,7 +52,7 @@ def _bert_base() -> Any:
 
 
 def read_pairs(run: Run, metric: Any) -> tuple[pd.DataFrame, list[tuple[list[int], list[int]]]]:
-    """Sixty pairs, and the tokens of each one's sentences and of the distinct names of its entities,
+    """Return sixty pairs, and the tokens of each one's sentences and of the distinct names of its entities,
     by RaTEScore's encoder."""
     pairs = text_table(run.load("text_pairs")).head(60)
 
@@ -78,7 +78,7 @@ def text_tokens(metric: Any, lengths: Sequence[tuple[Sequence[int], Sequence[int
 
 
 def cost_table(metric: Any, lengths: Sequence[tuple[Sequence[int], Sequence[int]]]) -> pd.DataFrame:
-    """Weights and operations of RaTEScore's two models, and the least of language models as judges.
+    """Return weights and operations of RaTEScore's two models, and the least of language models as judges.
 
     Parameters
     ----------
@@ -111,12 +111,12 @@ def cost_table(metric: Any, lengths: Sequence[tuple[Sequence[int], Sequence[int]
 
 
 def _reading(billions: float) -> str:
-    """The title of a language model of so many weights that only reads."""
+    """Return the title of a language model of so many weights that only reads."""
     return f"{billions:g} billion weights, reading"
 
 
 def timed(metrics: Mapping[str, Metric], pairs: pd.DataFrame, device: str) -> pd.Series:
-    """Milliseconds per pair that each metric takes, of one core or of the GPU.
+    """Return milliseconds per pair that each metric takes, of one core or of the GPU.
 
     Every reference is taken once, since no text is read twice and a corpus has one candidate per report; a
     DataError where there are no more than the first :data:`WARM_UP`.
@@ -149,7 +149,7 @@ def operations_a_second(device: str) -> float:
 
 
 def _seconds(work: Callable[[], object], device: str) -> float:
-    """Processor time that work takes, waiting for others left out; on a GPU the time that passes."""
+    """Return processor time that work takes, waiting for others left out; on a GPU the time that passes."""
     import torch
 
     clock = time.perf_counter if device == "cuda" else time.process_time
@@ -176,7 +176,7 @@ def bill(times: pd.Series, counted: pd.DataFrame, rate: float) -> pd.DataFrame:
 
 
 def duration(in_hours: float) -> str:
-    """Hours in the unit that suits them.
+    """Return hours in the unit that suits them.
 
     >>> [duration(0.02), duration(0.05), duration(0.999), duration(5.26), duration(240)]
     ['1 minute', '3 minutes', '1.0 hours', '5.3 hours', '10 days']

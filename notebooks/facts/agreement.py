@@ -24,8 +24,8 @@ _HALF = 0.005 + 1e-9  # half a unit of the last printed digit of an alpha
 
 
 def among_pairs(table2: pd.DataFrame) -> list[Check]:
-    """Whether the alpha of all three raters lies among those of the pairs, for each row of Table 2; the pairs
-    are taken as printed, so the cell of all three is the one that is compared."""
+    """Return whether the alpha of all three raters lies among those of the pairs, for each row of Table 2;
+    the pairs are taken as printed, so the cell of all three is the one that is compared."""
     checks = []
     for metric, rows in table2.groupby("metric", sort=False):
         pairs, whole = rows[rows["pair"] != ALL], rows[rows["pair"] == ALL].iloc[0]
@@ -37,8 +37,8 @@ def among_pairs(table2: pd.DataFrame) -> list[Check]:
 
 
 def possible_ratings(table1: pd.DataFrame, number: Mapping[str, int], touched: int) -> list[FloatArray]:
-    """Every table of coherence codes, shape (3 raters, descriptions), with Table 1's means and these numbers
-    of minor and major errors on ``touched`` descriptions."""
+    """Return every table of coherence codes, shape (3 raters, descriptions), with Table 1's means and these
+    numbers of minor and major errors on ``touched`` descriptions."""
     single = table1[(table1["metric"] == "Coherence") & (table1["evaluator"] != "Avg")]
     means = single.pivot_table(index="model", columns="evaluator", values="value", sort=False)
     losses = {0.5: number["minor"], 1.0: number["major"]}
@@ -46,7 +46,7 @@ def possible_ratings(table1: pd.DataFrame, number: Mapping[str, int], touched: i
 
 
 def alpha_fits(possible: Sequence[FloatArray], printed: pd.Series) -> pd.DataFrame:
-    """Alpha of each possible table of ratings at each level of measurement, beside the printed ones.
+    """Return alpha of each possible table of ratings at each level of measurement, beside the printed ones.
 
     ``printed``: the printed alphas of coherence, by the raters that :data:`RATERS` names, all of them.
     Returns ``table`` (from 1), ``level``, an alpha for each of :data:`RATERS`, and :data:`FITTING`.
@@ -84,8 +84,8 @@ def reach(table2: pd.DataFrame, least: float) -> str:
 
 
 def _alphas_of_one(losses: FloatArray, descriptions: int, level: Level) -> FloatArray:
-    """Alpha of two raters on accuracy where one description alone lost some of it: of each of the losses of
-    the one rater with each of the other's. All other accuracies are 1."""
+    """Return alpha of two raters on accuracy where one description alone lost some of it: of each of the
+    losses of the one rater with each of the other's. All other accuracies are 1."""
 
     def apart(first: FloatArray, second: FloatArray | float) -> FloatArray:
         return ((first - second) / (first + second if level == "ratio" else 1)) ** 2
@@ -97,8 +97,8 @@ def _alphas_of_one(losses: FloatArray, descriptions: int, level: Level) -> Float
 
 
 def one_description(printed: Mapping[str, str], descriptions: int) -> list[Check]:
-    """Whether the three printed agreements on accuracy are possible where one description alone has wrong
-    facts, whatever each rater took from it, at either level of measurement of continuous values."""
+    """Return whether the three printed agreements on accuracy are possible where one description alone has
+    wrong facts, whatever each rater took from it, at either level of measurement of continuous values."""
     losses = np.arange(1, 200) / 200
     wanted = [float(printed[pair]) for pair in RATERS if pair != ALL]
     checks = {}

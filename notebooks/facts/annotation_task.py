@@ -80,8 +80,8 @@ _LAYOUT = """\
 
 
 def layout(descriptions: int, *, report: bool = True) -> str:
-    """The labelling configuration for tasks of so many generated descriptions, as XML; ``report``: whether
-    tasks show what the descriptions were written from."""
+    """Return the labelling configuration for tasks of so many generated descriptions, as XML; ``report``:
+    whether tasks show what the descriptions were written from."""
     template = Environment(autoescape=True, trim_blocks=True).from_string(_LAYOUT)
     return template.render(
         instructions=f"{'Read the report. ' if report else ''}{_INSTRUCTIONS}",
@@ -95,7 +95,7 @@ def layout(descriptions: int, *, report: bool = True) -> str:
 def project(
     records: Sequence[TextPair], rng: np.random.Generator
 ) -> tuple[str, list[dict[str, Any]], dict[str, list[str]]]:
-    """A project on candidates: one task per case, its descriptions in random order."""
+    """Return a project on candidates: one task per case, its descriptions in random order."""
     cases: dict[str, list[TextPair]] = {}
     for record in records:
         cases.setdefault(record.case, []).append(record)
@@ -121,8 +121,8 @@ def project(
 
 
 def passed_on(records: Sequence[TextPair], cases: int, seed: int) -> tuple[list[TextPair], bool]:
-    """The records, and whether they are generated: where their text is restricted, which a build may not
-    leave in a file, as many cases of the generator stand in."""
+    """Return the records, and whether they are generated: where their text is restricted, which a build may
+    not leave in a file, as many cases of the generator stand in."""
     texts = (text for record in records for text in (record.reference, record.candidate))
     if not any(isinstance(text, RestrictedText) for text in texts):
         return list(records), False
@@ -145,7 +145,7 @@ def write_project(folder: Path, records: Sequence[TextPair], cases: int, rng: np
 
 
 def read_export(export: Path, key: Path) -> pd.DataFrame:
-    """The :func:`answers` of a Label Studio export (its JSON format) and the key of the project.
+    """Return the :func:`answers` of a Label Studio export (its JSON format) and the key of the project.
 
     Raises FormatError: as :func:`answers`; or where a file is no such file.
     """
@@ -154,7 +154,7 @@ def read_export(export: Path, key: Path) -> pd.DataFrame:
 
 
 def answers(tasks: Sequence[Mapping[str, Any]], key: Mapping[str, Sequence[str]], where: str) -> pd.DataFrame:
-    """The answers of completed tasks, one row per description and rater, in the order of tasks and
+    """Return the answers of completed tasks, one row per description and rater, in the order of tasks and
     annotations.
 
     ``case``, ``system``, ``rater``, the four counts, the four scores (NaN where they are not defined),
@@ -191,7 +191,7 @@ def answers(tasks: Sequence[Mapping[str, Any]], key: Mapping[str, Sequence[str]]
 
 
 def _completed(annotation: Mapping[str, Any], descriptions: int, where: str) -> Iterator[dict[str, Any]]:
-    """What one rater answered of each description."""
+    """Yield what one rater answered of each description."""
     values: dict[str, Any] = {}
     for region in reading.Entry(annotation, where).take("result", list):
         given = reading.Entry(region, where)

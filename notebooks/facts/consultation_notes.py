@@ -17,7 +17,7 @@ RATIO, COUNTS = "share of errors that are omissions", ["incorrect statements", "
 
 
 def listed(judgements: Sequence[NoteJudgement]) -> pd.DataFrame:
-    """What each clinician listed in each note.
+    """Return what each clinician listed in each note.
 
     Index ``case``, ``group``, ``clinician``; ``candidate`` (str; restricted texts are laid open, so this must
     not be shown); :data:`COUNTS`, ``critical errors``, ``seconds`` (NaN where not known).
@@ -46,7 +46,7 @@ def by_clinician(lists: pd.DataFrame) -> pd.DataFrame:
 
 
 def note_matrices(lists: pd.DataFrame) -> dict[str, pd.DataFrame]:
-    """What :func:`listed` has and ratios of it, for :func:`~notebooks.facts.rater_agreement.alphas`:
+    """Return what :func:`listed` has and ratios of it, for :func:`~notebooks.facts.rater_agreement.alphas`:
     one row per note, one column per clinician; only notes of which all clinicians have a value."""
     errors = lists[COUNTS].sum(axis=1)
     words = lists["candidate"].str.split().str.len().clip(lower=1)
@@ -59,7 +59,7 @@ def note_matrices(lists: pd.DataFrame) -> dict[str, pd.DataFrame]:
 
 
 def shown(agreed: pd.DataFrame, name: str) -> str:
-    """An alpha of :func:`~notebooks.facts.rater_agreement.alphas` with its interval, as text."""
+    """Return an alpha of :func:`~notebooks.facts.rater_agreement.alphas` with its interval, as text."""
     if name not in agreed.index:
         return "not defined, as no note has an error by all of them"
     alpha, low, high = agreed.loc[name, ["alpha", "low", "high"]]

@@ -11,14 +11,15 @@ EVALUATORS = ["Eval 1", "Eval 2", "Eval 3"]
 
 
 def as_printed(table1: pd.DataFrame) -> pd.DataFrame:
-    """Table 1 with its rounding: two decimals, `1.0` for 1.00, and coherence exact (a mean of ten codes)."""
+    """Return table 1 with its rounding: two decimals, `1.0` for 1.00, and coherence exact (a mean of ten
+    codes)."""
     exact = table1.assign(half_width=table1["half_width"].clip(upper=0.005))
     exact.loc[(exact["metric"] == "Coherence") & (exact["evaluator"] != "Avg"), "half_width"] = 0.0
     return exact
 
 
 def harmonic_bound(exact: pd.DataFrame) -> pd.DataFrame:
-    """Each evaluator's printed F-score beside the harmonic mean of the printed precision and recall.
+    """Return each evaluator's printed F-score beside the harmonic mean of the printed precision and recall.
 
     One row per model and evaluator: ``printed``; ``low``, ``high`` and ``harmonic mean``, what rounding
     allows; whether the F-score is ``reachable`` as a mean of F-scores, and ``strictly below``.
@@ -40,8 +41,8 @@ def harmonic_bound(exact: pd.DataFrame) -> pd.DataFrame:
 
 
 def one_wrong_fact(exact: pd.DataFrame) -> pd.DataFrame:
-    """The mean accuracy of ten descriptions of which one has one wrong fact, by how many facts that one has,
-    and whose printed accuracy of Pegasus-CNN it is."""
+    """Return the mean accuracy of ten descriptions of which one has one wrong fact, by how many facts that
+    one has, and whose printed accuracy of Pegasus-CNN it is."""
     cells = exact[(exact["model"] == "Pegasus-CNN") & (exact["metric"] == "Accuracy")]
     cells = cells[cells["evaluator"] != "Avg"]
     rows = []

@@ -47,7 +47,7 @@ def possible_counts(
     most_reference: int,
     most_generated: int,
 ) -> list[RateCounts]:
-    """Every set of counts up to the given sizes that gives these rates, smallest first.
+    """Return every set of counts up to the given sizes that gives these rates, smallest first.
 
     A precision of 1 beside a recall of 0 means a summary without any fact: nothing over nothing, printed
     as 1. There is no constraint where ``omission`` is None. A rate that is not from 0 to 1 is a ValueError.
@@ -69,7 +69,7 @@ def possible_counts(
 
 
 def _share(rate: float, whole: int) -> int | None:
-    """The number that makes up ``rate`` of ``whole``; None where no whole number does."""
+    """Return the number that makes up ``rate`` of ``whole``; None where no whole number does."""
     if whole == 0:
         return 0 if rate == 0 else None
     part = round(rate * whole)
@@ -77,7 +77,7 @@ def _share(rate: float, whole: int) -> int | None:
 
 
 def _generated(precision: float, common: int, most: int) -> Iterator[int]:
-    """Facts of a summary of which ``common`` are the share ``precision``."""
+    """Yield facts of a summary of which ``common`` are the share ``precision``."""
     if common == 0 and precision <= TOLERANCE:
         yield from range(1, most + 1)
     elif common == 0 and precision >= 1 - TOLERANCE:
@@ -89,8 +89,8 @@ def _generated(precision: float, common: int, most: int) -> Iterator[int]:
 
 
 def counts_of(rating: FactRating) -> list[RateCounts]:
-    """The counts that can have made one judgement's rates, with no more facts than words; where there are
-    none, with up to ten facts a word: a bound on style must not be taken for a contradiction.
+    """Return the counts that can have made one judgement's rates, with no more facts than words; where there
+    are none, with up to ten facts a word: a bound on style must not be taken for a contradiction.
 
     Raises
     ------
@@ -119,7 +119,8 @@ def counts_of(rating: FactRating) -> list[RateCounts]:
 
 
 def shared_reference_counts(ratings: Sequence[FactRating]) -> list[int]:
-    """Numbers of facts of one reference that fit all the judgements of its summaries; empty where none do.
+    """Return numbers of facts of one reference that fit all the judgements of its summaries; empty where none
+    do.
 
     Raises
     ------

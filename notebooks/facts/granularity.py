@@ -27,12 +27,12 @@ MIDDLE = 0.65  # granularity about which raters spread
 
 
 def three_raters(spread: float) -> tuple[float, float, float]:
-    """Granularities of three raters, two finer and one coarser, that lie ``spread`` apart."""
+    """Return granularities of three raters, two finer and one coarser, that lie ``spread`` apart."""
     return MIDDLE + spread, MIDDLE + spread, MIDDLE - 2 * spread
 
 
 def count_alphas(counted: Sequence[Sequence[FactCounts]]) -> dict[str, float]:
-    """Krippendorff's alpha of each row of :data:`RAW` and :data:`DERIVED` over raters.
+    """Return Krippendorff's alpha of each row of :data:`RAW` and :data:`DERIVED` over raters.
 
     ``counted``: the raters' counts, one list a rater, in the same order of units, each with a fact in both
     texts.
@@ -44,7 +44,7 @@ def count_alphas(counted: Sequence[Sequence[FactCounts]]) -> dict[str, float]:
 
 
 def divide(agreement: Mapping[str, float]) -> float:
-    """Lowest alpha of a ratio minus highest alpha of a count; positive where the claim holds."""
+    """Return lowest alpha of a ratio minus highest alpha of a count; positive where the claim holds."""
     return min(agreement[name] for name in DERIVED) - max(agreement[name] for name in RAW)
 
 
@@ -69,7 +69,7 @@ def like_systems(
 def simulated_agreement(
     rng: np.random.Generator, spreads: Sequence[float], repeats: int, kinds: Mapping[str, str]
 ) -> pd.DataFrame:
-    """Alpha of three raters who split facts differently, by how differently, in each repetition.
+    """Return alpha of three raters who split facts differently, by how differently, in each repetition.
 
     Returns ``spread``, ``metric`` (a row of Table 2), ``alpha``, ``kind``.
     """
@@ -109,7 +109,7 @@ DEPARTURES = (
 
 
 def sweep(rng: np.random.Generator, departure: Departure, spread: float, repeats: int) -> pd.DataFrame:
-    """Agreement in each repetition of each step of raters whose granularities lie ``spread`` apart.
+    """Return agreement in each repetition of each step of raters whose granularities lie ``spread`` apart.
 
     Returns ``step``, an alpha for each row of :data:`RAW` and :data:`DERIVED`, and ``divide``.
     """

@@ -61,7 +61,7 @@ class BuildDocuments:
 
 
 def load(run: Run) -> BuildDocuments:
-    """MTSamples, or the part of it that the data root holds, or else what is recorded of that part."""
+    """Return MTSamples, or the part of it that the data root holds, or else what is recorded of that part."""
     whole, part = run.find(NAME), run.find(NAME, "mtsamples_part.csv")
     if whole is not None:
         return BuildDocuments(mtsamples.load(whole), whole=True)
@@ -73,13 +73,13 @@ def load(run: Run) -> BuildDocuments:
 
 
 def shares(stated: Mapping[str, Printed]) -> dict[str, float]:
-    """The share of the kept reports that each printed part is, in percent."""
+    """Return the share of the kept reports that each printed part is, in percent."""
     kept = sum(stated[part].value for part in PARTS)
     return {part: 100 * stated[part].value / kept for part in PARTS}
 
 
 def size_checks(stated: Mapping[str, Printed]) -> list[Check]:
-    """What the printed sizes must fulfil, whatever the reports are.
+    """Return what the printed sizes must fulfil, whatever the reports are.
 
     A printed share may be that of all reports, or, since each specialty is split by itself, be kept in each
     specialty up to a whole report, rounded either way; where the two readings differ the check is
@@ -108,7 +108,7 @@ def size_checks(stated: Mapping[str, Printed]) -> list[Check]:
 
 
 def file_checks(loaded: BuildDocuments, stated: Mapping[str, Printed]) -> list[Check]:
-    """The printed counts and lengths against the whole file; none where it is not there."""
+    """Return the printed counts and lengths against the whole file; none where it is not there."""
     if not loaded.whole:
         return []
     counted, texts = mtsamples.counts(loaded.documents), loaded.documents
@@ -141,8 +141,8 @@ def file_checks(loaded: BuildDocuments, stated: Mapping[str, Printed]) -> list[C
 
 
 def repeated(loaded: BuildDocuments, rng: np.random.Generator) -> tuple[int, int, int]:
-    """How many different texts the reports kept are, how many of them test in a split of this build, and how
-    many of these are in the training part too."""
+    """Return how many different texts the reports kept are, how many of them test in a split of this build,
+    and how many of these are in the training part too."""
     parted = mtsamples.split(loaded.kept, rng)
     train = {reveal(document.text) for document in parted if document.split == "train"}
     test = [reveal(document.text) for document in parted if document.split == "test"]
@@ -151,7 +151,7 @@ def repeated(loaded: BuildDocuments, rng: np.random.Generator) -> tuple[int, int
 
 
 def copying(loaded: BuildDocuments, resamples: int, rng: np.random.Generator) -> pd.DataFrame:
-    """Copying of the descriptions that the paper would keep, with intervals that draw whole texts.
+    """Return copying of the descriptions that the paper would keep, with intervals that draw whole texts.
 
     Index: the measure. ``mean``, ``low``, ``high``, ``median``.
     """
@@ -171,8 +171,8 @@ def copying(loaded: BuildDocuments, resamples: int, rng: np.random.Generator) ->
 
 
 def extractive_checks(copied: pd.DataFrame, stated: Mapping[str, Printed]) -> list[Check]:
-    """The printed precisions against the file's (``copied``: of :func:`copying`), whose words may have been
-    stemmed or not: the paper does not say, so that a precision holds if it does both ways."""
+    """Return the printed precisions against the file's (``copied``: of :func:`copying`), whose words may have
+    been stemmed or not: the paper does not say, so that a precision holds if it does both ways."""
     found = {name: Estimate(*copied.loc[name, ["mean", "low", "high"]]) for name in copied.index}
     runs = found[MEASURES["in_runs"]]
     precisions = list[Check]()

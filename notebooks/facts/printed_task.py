@@ -12,30 +12,30 @@ from radeval_lib.study.checks import Check, Key, check_statement
 
 
 def printed_report() -> tuple[str, str]:
-    """The report that Figure 1 prints, and its description."""
+    """Return the report that Figure 1 prints, and its description."""
     parts = dict(words.split(": ", 1) for where, words in quotations("facts.fig1") if where == "Figure 1")
     description = parts.pop("DESCRIPTION")
     return " ".join(parts.values()), description
 
 
 def plain(text: str) -> str:
-    """A text in lower case without punctuation but hyphens and apostrophes."""
+    """Return a text in lower case without punctuation but hyphens and apostrophes."""
     return " ".join(re.findall(r"[a-z0-9'-]+", text.lower().replace("’", "'")))
 
 
 def stands_in(words: str, text: str) -> bool:
-    """Whether the words of one :func:`plain` text stand in another, one after the other and whole."""
+    """Return whether the words of one :func:`plain` text stand in another, one after the other and whole."""
     return f" {words} " in f" {text} "
 
 
 def marked(count: str) -> list[str]:
-    """The spans that the physician marked for a count, ``R`` or ``G``."""
+    """Return the spans that the physician marked for a count, ``R`` or ``G``."""
     spans = printed("facts.fig3").set_index("count").loc[count, "marked_facts"]
     return [plain(fact) for fact in str(spans).split(" | ")]
 
 
 def facts_of_g() -> pd.DataFrame:
-    """Each span of G; whether the same words are marked in R, and stand in the report of Figure 1."""
+    """Return each span of G; whether the same words are marked in R, and stand in the report of Figure 1."""
     in_r, report = marked("R"), plain(printed_report()[0])
     columns = ["fact of G", "marked in R", "its words stand in the report"]
     rows = [(fact, fact in in_r, stands_in(fact, report)) for fact in marked("G")]
@@ -43,7 +43,7 @@ def facts_of_g() -> pd.DataFrame:
 
 
 def texts_of_task() -> list[Check]:
-    """Whether the task's reference is the description of Figure 1, and its comment quotes G."""
+    """Return whether the task's reference is the description of Figure 1, and its comment quotes G."""
     reference, generated = (" ".join(marked(count)) for count in ("R", "G"))
     same = reference == plain(printed_report()[1])
     comment = quotations("facts.fig3")[-1][1]
@@ -66,7 +66,8 @@ def texts_of_task() -> list[Check]:
 
 
 def quoted_texts() -> list[Check]:
-    """Whether the generated description and the report that Section 6 quotes are those of Figures 3 and 1."""
+    """Return whether the generated description and the report that Section 6 quotes are those of Figures 3
+    and 1."""
     (_, description), (_, report) = quotations("facts.example_pegasus")
     generated = " ".join(marked("G"))
     description = plain(description.split("generated description: ")[1])

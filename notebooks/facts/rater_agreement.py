@@ -31,7 +31,7 @@ RATED = {
 
 
 def rating_matrix(records: Sequence[RatedPair]) -> pd.DataFrame:
-    """The ratings of each pair; pairs that some rater left out are left out."""
+    """Return the ratings of each pair; pairs that some rater left out are left out."""
     if not records:
         raise DataError("no rated pairs")
     rows = [(one.id, one.rater, one.rating, reveal(one.reference)) for one in records]
@@ -44,7 +44,7 @@ def rating_matrix(records: Sequence[RatedPair]) -> pd.DataFrame:
 
 
 def graders_who_counted(run: Run) -> tuple[pd.DataFrame, Estimate]:
-    """Agreement on grades, counts and ratios of raters who gave them all, and what counting gains.
+    """Return agreement on grades, counts and ratios of raters who gave them all, and what counting gains.
 
     Returns
     -------
@@ -69,15 +69,16 @@ def graders_who_counted(run: Run) -> tuple[pd.DataFrame, Estimate]:
 
 
 def _in_words(agreed: pd.DataFrame) -> pd.DataFrame:
-    """Rows of :func:`alphas`, the interval with the value as text."""
+    """Return rows of :func:`alphas`, the interval with the value as text."""
     table = agreed.rename_axis("what").reset_index()
     intervals = [with_interval(row.alpha, row.low, row.high, ".2f") for row in table.itertuples()]
     return table.assign(alpha=intervals).drop(columns=["low", "high"])
 
 
 def graders_who_counted_significant(run: Run) -> tuple[pd.DataFrame, Estimate] | None:
-    """The row of :func:`graders_who_counted` and what counting gains over grades where clinically significant
-    errors alone are counted; None where the rated pairs are not RadPref's, whose marks tell them apart."""
+    """Return the row of :func:`graders_who_counted` and what counting gains over grades where clinically
+    significant errors alone are counted; None where the rated pairs are not RadPref's, whose marks tell them
+    apart."""
     if "radpref" not in run.filler("data", "rated_pairs"):
         return None
     stored = run.recording("radpref")
@@ -94,7 +95,8 @@ def graders_who_counted_significant(run: Run) -> tuple[pd.DataFrame, Estimate] |
 
 
 def alphas(matrices: Mapping[str, pd.DataFrame], *, resamples: int, rng: np.random.Generator) -> pd.DataFrame:
-    """Krippendorff's alpha, interval level, of each matrix, with percentile intervals that draw whole cases.
+    """Return Krippendorff's alpha, interval level, of each matrix, with percentile intervals that draw whole
+    cases.
 
     Index: the names. ``alpha``, ``low``, ``high``, ``units``, ``cases``, ``raters``. Resamples in which all
     ratings are equal are left out.
@@ -109,7 +111,7 @@ def alphas(matrices: Mapping[str, pd.DataFrame], *, resamples: int, rng: np.rand
 
 
 def _resampled(matrix: pd.DataFrame, resamples: int, rng: np.random.Generator) -> tuple[float, FloatArray]:
-    """Alpha, and alpha in each resample of cases, shape (resamples,); NaN where all ratings are equal.
+    """Return alpha, and alpha in each resample of cases, shape (resamples,); NaN where all ratings are equal.
 
     As :func:`~radeval_lib.stats.agreement.interval_alpha` of the units repeated as often as their case
     was drawn, from sums over units.
@@ -134,8 +136,8 @@ def _resampled(matrix: pd.DataFrame, resamples: int, rng: np.random.Generator) -
 def gain(
     first: pd.DataFrame, second: pd.DataFrame, resamples: int, rng: Callable[[], np.random.Generator]
 ) -> Estimate:
-    """Alpha of ``first`` minus alpha of ``second``; ``rng`` makes the same generator at each call, so that
-    ratings of the same cases are resampled together.
+    """Return alpha of ``first`` minus alpha of ``second``; ``rng`` makes the same generator at each call, so
+    that ratings of the same cases are resampled together.
 
     Raises
     ------

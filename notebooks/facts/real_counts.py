@@ -23,7 +23,7 @@ LENGTH = "length alone"
 
 
 def table(ratings: Sequence[FactRating]) -> pd.DataFrame:
-    """One row per judgement, in their order.
+    """Return one row per judgement, in their order.
 
     Index ``id``; ``case``, ``group``; ``reference`` and ``candidate`` (str; restricted texts are laid open,
     so these must not be shown); the columns of :data:`TARGETS` (float); ``reference_words`` and
@@ -50,8 +50,8 @@ def table(ratings: Sequence[FactRating]) -> pd.DataFrame:
 
 
 def lengths(frame: pd.DataFrame) -> pd.DataFrame:
-    """What is known of two texts by their words alone: the logarithms of both numbers, and the share of the
-    candidate's in the reference's, at most 1; shape (judgements, 3), by the index of ``frame``."""
+    """Return what is known of two texts by their words alone: the logarithms of both numbers, and the share
+    of the candidate's in the reference's, at most 1; shape (judgements, 3), by the index of ``frame``."""
     reference, candidate = (frame[f"{text}_words"].astype(float) for text in ("reference", "candidate"))
     shorter = (candidate / reference.clip(lower=1)).clip(upper=1)
     return pd.DataFrame(
@@ -60,7 +60,7 @@ def lengths(frame: pd.DataFrame) -> pd.DataFrame:
 
 
 def length_prediction(frame: pd.DataFrame, target: str) -> pd.Series:
-    """What the two texts' :func:`lengths` predict of a rate, by linear regression from other cases."""
+    """Return what the two texts' :func:`lengths` predict of a rate, by linear regression from other cases."""
     rates, cases = frame[target].to_numpy(dtype=float), frame["case"].to_numpy()
     found = cross_val_predict(
         LinearRegression(), lengths(frame).to_numpy(), rates, groups=cases, cv=GroupKFold(5)
@@ -107,7 +107,7 @@ def correlations(
 
 
 def counts(ratings: Sequence[FactRating]) -> pd.DataFrame:
-    """The smallest counts that can have made each judgement's rates.
+    """Return the smallest counts that can have made each judgement's rates.
 
     Index ``id``; ``possible`` (int: sets of counts, no more facts than words); ``reference`` (int, of the
     smallest set); ``empty`` (bool: a summary without facts, whose precision is nothing over nothing);
@@ -130,7 +130,7 @@ def counts(ratings: Sequence[FactRating]) -> pd.DataFrame:
 
 
 def summary(behind: pd.DataFrame) -> pd.DataFrame:
-    """How many judgements are of each kind; ``behind`` is of :func:`counts`."""
+    """Return how many judgements are of each kind; ``behind`` is of :func:`counts`."""
     kinds = pd.DataFrame(
         {
             "one set of counts gives the rates": behind["possible"] == 1,
@@ -145,7 +145,7 @@ def summary(behind: pd.DataFrame) -> pd.DataFrame:
 
 
 def shared(ratings: Sequence[FactRating], rng: np.random.Generator) -> dict[str, float]:
-    """Whether one number of facts of a reference fits all judgements of its summaries.
+    """Return whether one number of facts of a reference fits all judgements of its summaries.
 
     ``cases``; how many of them some number fits (``fit``), and one number alone (``determined``); the share
     that some number fits where each system's judgements are shuffled, twenty times (``by_chance``).

@@ -49,7 +49,7 @@ def cases_of(counts: FloatArray) -> list[int]:
 
 
 def _of_means(values: FloatArray, ddof: int) -> float:
-    """The standard deviation of the experts' means over the five others, from the 15 pairs."""
+    """Return the standard deviation of the experts' means over the five others, from the 15 pairs."""
     matrix = np.zeros((6, 6))
     matrix[np.triu_indices(6, k=1)] = values
     return float(agreement.means_of_pairs(matrix + matrix.T).std(ddof=ddof))

@@ -15,7 +15,7 @@ FAULT = PlannedFinding("pleural_effusion", side="right", severity=1)
 
 
 def faulty_pairs(n: int, seed: int, share: float) -> tuple[list[tuple[str, str]], int]:
-    """References and what the system writes, and in how many reports it has the fault.
+    """Return references and what the system writes, and in how many reports it has the fault.
 
     Errors come by chance; the fault is put into ``share`` of the reports, if neither the reference nor the
     candidate has an effusion already.
@@ -32,7 +32,7 @@ def faulty_pairs(n: int, seed: int, share: float) -> tuple[list[tuple[str, str]]
 
 
 def _with_fault(report: SyntheticReport, wording: int) -> SyntheticReport:
-    """The report with the fault in it, and without what speaks against it."""
+    """Return the report with the fault in it, and without what speaks against it."""
     lexicon, present = load_lexicon(), frozenset([FAULT.concept])
 
     def stays(content: Meaning) -> bool:

@@ -30,7 +30,7 @@ STAND_INS = (
 
 
 def readable(analyses: Sequence[Text]) -> int:
-    """How many analyses a strict reading makes something of."""
+    """Return how many analyses a strict reading makes something of."""
     return sum(parse(reveal(analysis), "strict").score is not None for analysis in analyses)
 
 
@@ -43,7 +43,7 @@ def fine_tune(
     held: Sequence[JudgedPair],
     asked: Sequence[Pair],
 ) -> dict[str, object]:
-    """One training, with low-rank adapters of ``rank`` or, where it is 0, of all weights.
+    """Return one training, with low-rank adapters of ``rank`` or, where it is 0, of all weights.
 
     ``teach``, ``choosing``, ``held``: judged pairs to learn from, to choose the epoch by, and to say what was
     learned. ``asked``: pairs of reports that the trained model is to analyse. A row of facts: ``trained``,
@@ -84,12 +84,13 @@ def fine_tune(
 
 
 def _likelihood(task: JudgeTuning, held: Sequence[JudgedPair]) -> float:
-    """The mean log-probability of a token, mean over analyses."""
+    """Return the mean log-probability of a token, mean over analyses."""
     return pd.Series([task.measure([pair])["likelihood"] for pair in held]).mean()
 
 
 def _by_frequency(task: JudgeTuning, teach: Sequence[JudgedPair], held: Sequence[JudgedPair]) -> float:
-    """As :func:`_likelihood`, of one who has learned how often each token occurs (plus one) and no more."""
+    """Return as :func:`_likelihood`, of one who has learned how often each token occurs (plus one) and no
+    more."""
     taught, asked = (
         [[token for token in task.example(pair)["labels"] if token != IGNORED] for pair in records]
         for records in (teach, held)

@@ -16,7 +16,8 @@ _HEADING = f"[{green.SIGNIFICANT}]:\n"
 
 
 def variants() -> dict[str, tuple[str, float | None]]:
-    """One analysis in ways in which written text can stray, and two others, with the score that is meant.
+    """Return one analysis in ways in which written text can stray, and two others, with the score that is
+    meant.
 
     Raises
     ------
@@ -53,7 +54,8 @@ def variants() -> dict[str, tuple[str, float | None]]:
 
 
 def read_both_ways() -> pd.DataFrame:
-    """What the released rules and a strict reading make of :func:`variants`, scores as they are shown."""
+    """Return what the released rules and a strict reading make of :func:`variants`, scores as they are
+    shown."""
     rows = {}
     for name, (text, meant) in variants().items():
         released, strict = green.parse(text), green.parse(text, "strict")

@@ -42,7 +42,7 @@ class Clusters:
 
 
 def error_sentences(analysis: str) -> dict[str, list[str]]:
-    """The significant errors that an analysis names, by category letter."""
+    """Return the significant errors that an analysis names, by category letter."""
     body = analysis.partition(f"[{SIGNIFICANT}]:")[2].partition("\n[")[0]
     found: dict[str, list[str]] = {letter: [] for letter in LETTERS}
     for letter, listed in _LINE.findall(body):
@@ -51,7 +51,7 @@ def error_sentences(analysis: str) -> dict[str, list[str]]:
 
 
 def cluster(sentences: Sequence[str], encode: Encode, seed: int) -> Clusters:
-    """Cluster the sentences of one category by k-means, k by the silhouette.
+    """Return cluster the sentences of one category by k-means, k by the silhouette.
 
     ``encode`` gives one vector per sentence; they are scaled to length 1. Of d distinct vectors k goes from 2
     to d - 1, since d clusters of equal vectors would always have the best silhouette; of fewer than three all
@@ -79,7 +79,7 @@ def cluster(sentences: Sequence[str], encode: Encode, seed: int) -> Clusters:
 
 
 def summarize(run: Run, analyses: Sequence[str]) -> dict[str, Clusters]:
-    """A system's significant errors, clustered by the run's encoder, by category letter."""
+    """Return a system's significant errors, clustered by the run's encoder, by category letter."""
     encode, seed = Encoder(run.model("encoder")).encode, seed_of(run, "clusters")
     named = [error_sentences(analysis) for analysis in analyses]
     return {
@@ -89,7 +89,7 @@ def summarize(run: Run, analyses: Sequence[str]) -> dict[str, Clusters]:
 
 
 def summary_table(analyses: Sequence[str], clusters: Mapping[str, Clusters]) -> pd.DataFrame:
-    """The summary: by category how many errors, in what share of reports, and its largest cluster.
+    """Return the summary: by category how many errors, in what share of reports, and its largest cluster.
 
     ``clusters``: of :func:`summarize`, by letter.
 

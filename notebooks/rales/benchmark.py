@@ -49,7 +49,8 @@ class PercentScores:
         return pd.DataFrame(values, index=pd.Index(self.encoders, name="encoder"))
 
     def intervals(self) -> pd.DataFrame:
-        """One row per encoder and column: ``encoder``, ``column``, ``value``, ``low``, ``high`` (95 %)."""
+        """Return one row per encoder and column: ``encoder``, ``column``, ``value``, ``low``, ``high`` (95
+        %)."""
         rows = [
             (encoder, column, own.value[0], *ends(own.total()[:, 0]).clip(0, 100))
             for column, drawn in self.drawn.items()
@@ -58,14 +59,14 @@ class PercentScores:
         return pd.DataFrame(rows, columns=["encoder", "column", "value", "low", "high"])
 
     def lead(self, first: str, second: str) -> Estimate:
-        """How far the NLU score of the first is above that of the second, with a two-sided ``p``."""
+        """Return how far the NLU score of the first is above that of the second, with a two-sided ``p``."""
         one, other = (self.drawn[SCORE][self.encoders.index(name)] for name in (first, second))
         gap = one - other
         return estimate(float(gap.value[0]), gap.total()[:, 0])
 
     def ranks(self) -> pd.DataFrame:
-        """The rank of each encoder's NLU score, 1 for the best, with ``low`` and ``high``, 95 % of resampled
-        ranks; equal ones share their mean rank."""
+        """Return the rank of each encoder's NLU score, 1 for the best, with ``low`` and ``high``, 95 % of
+        resampled ranks; equal ones share their mean rank."""
         observed = self.observed[SCORE]
         drawn = pd.DataFrame([own.total()[:, 0] for own in self.drawn[SCORE]], index=observed.index)
         ranked = drawn.rank(ascending=False).to_numpy()
@@ -81,8 +82,8 @@ def scores(
     resamples: int,
     rng: Callable[[str], np.random.Generator],
 ) -> PercentScores:
-    """Scores of one regime by its ``counts``; the NLU score is the mean of all columns of the ``tasks``
-    (RaLEs, Section 4.2.2)."""
+    """Return scores of one regime by its ``counts``; the NLU score is the mean of all columns of the
+    ``tasks`` (RaLEs, Section 4.2.2)."""
     encoders = tuple(dict.fromkeys(counts["encoder"]))
     drawn: dict[str, list[Draws]] = {}
     for task in tasks:
@@ -125,7 +126,7 @@ def _tables(counts: pd.DataFrame, column: Column, encoders: Sequence[str]) -> li
 
 
 def micro_f1(sums: FloatArray) -> FloatArray:
-    """:func:`~radeval_lib.stats.measures.f1` in percent."""
+    """Return :func:`~radeval_lib.stats.measures.f1` in percent."""
     return 100 * f1(sums)
 
 
@@ -136,7 +137,7 @@ _FOLDS = 10
 def optimism_by_trials(
     trials: pd.DataFrame, sizes: Sequence[int], *, resamples: int, rng: np.random.Generator
 ) -> pd.DataFrame:
-    """Advantage and optimism with each of so many ``trials``, in points of F1: means over resamples of
+    """Return advantage and optimism with each of so many ``trials``, in points of F1: means over resamples of
     searches, trials and folds, each with ``_low`` and ``_high`` (95 % of resamples). The test documents are
     the same in all of them, so these ends say nothing about what other documents could change.
 
@@ -176,7 +177,7 @@ def optimism_by_trials(
 
 
 def _unseen(inside: FloatArray, others: FloatArray) -> float:
-    """F1 of all folds together, each scored with the trial that is best on the others."""
+    """Return F1 of all folds together, each scored with the trial that is best on the others."""
     best = others.argmax(axis=0)
     return float(micro_f1(inside[best, np.arange(len(best))].sum(axis=0)))
 

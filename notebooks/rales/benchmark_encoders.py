@@ -18,7 +18,7 @@ IN_DOMAIN = "in_domain"
 
 
 def title(name: str, layers: int) -> str:
-    """An encoder as a page shows it: Table 2's name where it is one of Table 2's models."""
+    """Return an encoder as a page shows it: Table 2's name where it is one of Table 2's models."""
     if name == IN_DOMAIN:
         return "in-domain"
     if name.startswith(SHALLOW):
@@ -30,7 +30,7 @@ def title(name: str, layers: int) -> str:
 
 
 def resolve(name: str, *, layers: int, seed: int, folder: Path) -> str:
-    """Folder or hub name of an encoder, other than the in-domain one.
+    """Return folder or hub name of an encoder, other than the in-domain one.
 
     Raises
     ------

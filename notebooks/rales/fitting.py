@@ -85,9 +85,9 @@ class Plan:
         return _own(self.settings.space, self.task.name, self.regime)
 
     def sample(self, draw: int) -> Parts:
-        """The records of a draw: of the training records a stratified sample as large as the settings say, of
-        that the regime's share, and of validation half as many. The test records are the same in every draw
-        and regime and for every model."""
+        """Return the records of a draw: of the training records a stratified sample as large as the settings
+        say, of that the regime's share, and of validation half as many. The test records are the same in
+        every draw and regime and for every model."""
         size = self.settings.documents.get(self.task.name, 0)
         tested = self.settings.test_documents.get(self.task.name, 0)
         drawn = []
@@ -104,7 +104,7 @@ class Plan:
 
 
 def _own(by_name: Mapping[str, dict[str, Any]], task: str, regime: str) -> dict[str, Any]:
-    """What is given for the task in this regime, or else for the task; nothing where neither is."""
+    """Return what is given for the task in this regime, or else for the task; nothing where neither is."""
     return by_name.get(f"{task}/{regime}", by_name.get(task, {}))
 
 
@@ -230,7 +230,7 @@ def encoder_of_draw(
 
 
 def fingerprint(run: Run, task: BenchmarkTask, encoder: str, start: str) -> dict[str, Any]:
-    """What a search depends on beside its space: records, encoder and settings.
+    """Return what a search depends on beside its space: records, encoder and settings.
 
     Parameters
     ----------

@@ -21,7 +21,7 @@ REGIMES = {
 
 
 def table_of_cells(kept: Sequence[CellOutput], name: str, settings: RalesSettings) -> pd.DataFrame:
-    """One table of every cell, with the encoder's title in front; cells without it are passed over."""
+    """Return one table of every cell, with the encoder's title in front; cells without it are passed over."""
     frames = [
         one.tables[name].assign(encoder=title(str(one.cell.parameters["encoder"]), settings.shallow_layers))
         for one in kept
@@ -31,7 +31,7 @@ def table_of_cells(kept: Sequence[CellOutput], name: str, settings: RalesSetting
 
 
 def logits_of(outputs: pd.DataFrame) -> tuple[NDArray[np.float64], NDArray[np.int64], list[str]]:
-    """Scores, shape (documents, classes), labels and cases of rows of ``outputs``."""
+    """Return scores, shape (documents, classes), labels and cases of rows of ``outputs``."""
     columns = [column for column in outputs if str(column)[0] == "c" and str(column)[1:].isdigit()]
     scores = outputs[columns].dropna(axis=1, how="all").to_numpy(np.float64)
     return scores, outputs["label"].to_numpy(np.int64), outputs["case"].astype(str).tolist()

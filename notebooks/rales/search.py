@@ -45,7 +45,7 @@ class Trial:
 
 
 def best(trials: list[Trial]) -> Trial:
-    """The trial with the largest value, the first of equal ones."""
+    """Return the trial with the largest value, the first of equal ones."""
     return max(trials, key=lambda trial: (trial.value, -trial.number))
 
 
@@ -98,13 +98,14 @@ def search(
 
 
 def trials_before_tpe() -> int:
-    """Trials that Optuna's TPE draws at random, unless told otherwise, before it uses what it has seen."""
+    """Return trials that Optuna's TPE draws at random, unless told otherwise, before it uses what it has
+    seen."""
     sampler = _optuna().samplers.TPESampler
     return int(inspect.signature(sampler.__init__).parameters["n_startup_trials"].default)
 
 
 def _optuna() -> Any:
-    """The library, without its complaint that there are no widgets, which would stand on a page."""
+    """Return the library, without its complaint that there are no widgets, which would stand on a page."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         optuna = importlib.import_module("optuna")

@@ -24,7 +24,7 @@ from radeval_lib.text_format import out_of
 
 
 def pairs_assumed(sizes: pd.Series) -> dict[str, int]:
-    """Pairs behind the coefficients: all of ReXVal and of the rewrites, the test fifth of the rest.
+    """Return pairs behind the coefficients: all of ReXVal and of the rewrites, the test fifth of the rest.
 
     ``sizes``: pairs by part, as Table 3 prints them.
     """
@@ -39,7 +39,7 @@ def pairs_assumed(sizes: pd.Series) -> dict[str, int]:
 
 
 def by_measure(table5: pd.DataFrame) -> dict[str, pd.DataFrame]:
-    """Table 5 by its measures: the correlations on paragraphs, and the accuracy on rewrites."""
+    """Return table 5 by its measures: the correlations on paragraphs, and the accuracy on rewrites."""
     return {
         "Rewrites, accuracy" if measure == "accuracy" else f"Paragraphs, {measure}": rows
         for measure, rows in table5.groupby("measure", sort=False)
@@ -71,12 +71,13 @@ class PrintedAgreement:
 
     @classmethod
     def of(cls, columns: Mapping[str, pd.DataFrame], pairs: Mapping[str, int]) -> PrintedAgreement:
-        """That of printed tables by what they are a ``column`` of."""
+        """Return that of printed tables by what they are a ``column`` of."""
         printed = pd.concat(columns, names=["column"]).reset_index("column").reset_index(drop=True)
         return cls(printed[["column", "metric", "printed", "value", "half_width"]], pairs)
 
     def with_intervals(self) -> pd.DataFrame:
-        """The cells with 95% intervals ``low`` and ``high``: Wilson's for shares, Fisher's z for the rest."""
+        """Return the cells with 95% intervals ``low`` and ``high``: Wilson's for shares, Fisher's z for the
+        rest."""
         ends = []
         for row in self.printed.itertuples():
             n, kind = self._taken(row.column)
@@ -97,24 +98,24 @@ class PrintedAgreement:
         return self.pairs[part], cast('Kind | Literal["accuracy"]', measure.lower())
 
     def _cells(self, column: str) -> dict[str, Printed]:
-        """The cells of one benchmark and measure by metric."""
+        """Return the cells of one benchmark and measure by metric."""
         if column not in (known := list(self.printed["column"].unique())):
             raise ValueError(f"no column {column!r} among {'; '.join(known)}")
         return by_name(self.printed[self.printed["column"] == column], "metric")
 
     def _cell(self, column: str, metric: str) -> Printed:
-        """The cell of one metric in a column."""
+        """Return the cell of one metric in a column."""
         cells = self._cells(column)
         if metric not in cells:
             raise ValueError(f"no metric {metric!r} in {column!r}; it has {', '.join(cells)}")
         return cells[metric]
 
     def _right(self, column: str, metric: str) -> list[int]:
-        """The numbers of pairs that a metric may be right about."""
+        """Return the numbers of pairs that a metric may be right about."""
         return right_of(self._cell(column, metric), self._taken(column)[0])
 
     def _lead(self, column: str, first: str, second: str) -> Lead:
-        """The lead of one metric over another in a column, as far as the print decides it."""
+        """Return the lead of one metric over another in a column, as far as the print decides it."""
         n, kind = self._taken(column)
         if kind == "accuracy":
             ours, theirs = (self._right(column, metric) for metric in (first, second))
@@ -129,7 +130,7 @@ class PrintedAgreement:
         higher: Sequence[str] = (RATESCORE,),
         lower: Sequence[str] | None = None,
     ) -> list[Check]:
-        """Whether each of some metrics is above each of others in a column, and its lead established.
+        """Return whether each of some metrics is above each of others in a column, and its lead established.
 
         ``lower``: the others; default: all other metrics of the column.
         """
@@ -153,8 +154,8 @@ class PrintedAgreement:
         return margins, min(mcnemar_range(ours, theirs, n)[0] for ours, theirs in either)
 
     def needed(self, column: str, rival: str, n: int) -> float:
-        """The correlation between RaTEScore and a rival from which on RaTEScore's lead is significant at
-        ``n`` pairs, at all numbers that round to what is printed; NaN where no correlation would do."""
+        """Return the correlation between RaTEScore and a rival from which on RaTEScore's lead is significant
+        at ``n`` pairs, at all numbers that round to what is printed; NaN where no correlation would do."""
         ours, theirs = (self._cell(column, metric) for metric in (RATESCORE, rival))
         pairs = corners([ours.value, theirs.value], [ours.half_width, theirs.half_width])
         return float(
@@ -163,20 +164,20 @@ class PrintedAgreement:
 
 
 def not_among(metrics: Sequence[str], compared: pd.DataFrame) -> list[str]:
-    """Those of named metrics that a printed table does not compare, where a row may say more: ``ROUGE-L`` of
-    ``ROUGE``."""
+    """Return those of named metrics that a printed table does not compare, where a row may say more:
+    ``ROUGE-L`` of ``ROUGE``."""
     return [name for name in metrics if not compared["metric"].str.startswith(name).any()]
 
 
 def right_of(share: Printed, n: int) -> list[int]:
-    """The numbers of ``n`` cases that print a share; where none does, the two nearest to it."""
+    """Return the numbers of ``n`` cases that print a share; where none does, the two nearest to it."""
     near = share.value * n
     return counts_that_print(share.value, share.half_width, n) or [math.floor(near), math.ceil(near)]
 
 
 def needed_in_words(needed: float) -> str:
-    """What :meth:`PrintedAgreement.needed` gives, as ``0.50 or more``, ``none``, or ``any`` where the lead is
-    significant even if the metrics do not correlate."""
+    """Return what :meth:`PrintedAgreement.needed` gives, as ``0.50 or more``, ``none``, or ``any`` where the
+    lead is significant even if the metrics do not correlate."""
     if np.isnan(needed):
         return "none"
     return "any" if needed < 0 else f"{needed:.2f} or more"

@@ -50,8 +50,8 @@ _FUNCTION = frozenset(
 
 
 def nearest(wanted: Sequence[str], library: Sequence[str], encoder: Encoder) -> dict[str, float]:
-    """The cosine of each name with the nearest name of the library, by the name in lower case; capitals are
-    not compared. An empty library is a ValueError."""
+    """Return the cosine of each name with the nearest name of the library, by the name in lower case;
+    capitals are not compared. An empty library is a ValueError."""
     if not library:
         raise ValueError("the library holds no name to be near to")
     asked, known = (sorted({name.lower() for name in side}) for side in (wanted, library))
@@ -60,8 +60,8 @@ def nearest(wanted: Sequence[str], library: Sequence[str], encoder: Encoder) -> 
 
 
 def annotated_share(words: Sequence[str], entities: Sequence[Entity]) -> float:
-    """Share of the content words (letters, and not a function word) that are in an entity; 0 where there
-    are none."""
+    """Return share of the content words (letters, and not a function word) that are in an entity; 0 where
+    there are none."""
     content = {
         i for i, word in enumerate(words) if re.search(r"[^\W\d_]", word) and word.lower() not in _FUNCTION
     }
@@ -70,8 +70,8 @@ def annotated_share(words: Sequence[str], entities: Sequence[Entity]) -> float:
 
 
 def with_polarity(words: Sequence[str], entities: Sequence[Entity]) -> list[Entity]:
-    """The entities with Abnormality and Disease turned to their negations, or back, by the cue words of the
-    sentence.
+    """Return the entities with Abnormality and Disease turned to their negations, or back, by the cue words
+    of the sentence.
 
     A cue reaches from where it stands to the next ``but``, ``however``, semicolon or the like;
     ``unremarkable``, ``intact`` and ``normal`` say the same of what stands before them. Anatomy stays.
@@ -95,7 +95,7 @@ def _name(words: Sequence[str], entity: Entity) -> str:
 
 
 def names(sentences: Iterable[AnnotatedSentence]) -> list[str]:
-    """The distinct names of the sentences' entities, in lower case, sorted."""
+    """Return the distinct names of the sentences' entities, in lower case, sorted."""
     return sorted(
         {_name(plain_words(sentence), entity) for sentence in sentences for entity in sentence.entities}
     )
@@ -111,7 +111,8 @@ def proposed(
     invent: float = 0.3,
     confuse: float = 0.1,
 ) -> list[Entity]:
-    """The entities of a sentence as an annotator sees them that knows the true ones and errs at stated rates.
+    """Return the entities of a sentence as an annotator sees them that knows the true ones and errs at stated
+    rates.
 
     Parameters
     ----------
@@ -142,7 +143,7 @@ def proposed(
 
 
 def kind_of(entity: Entity, truth: Iterable[Entity]) -> str:
-    """What an entity is beside the true ones.
+    """Return what an entity is beside the true ones.
 
     ``right``; ``polarity``: right words, opposite polarity; ``border``: touches a true entity, but has other
     borders or an unrelated type; ``invented``: touches none.
@@ -163,7 +164,7 @@ def judged(
     encoder: Encoder,
     cuts: Mapping[str, float],
 ) -> pd.DataFrame:
-    """What each filter, alone, does to every entity that an annotator as :func:`proposed` proposes.
+    """Return what each filter, alone, does to every entity that an annotator as :func:`proposed` proposes.
 
     ``cuts``: ``cosine`` below which an entity is dropped, ``density`` below which a sentence is. One row per
     entity: ``report``; ``kind`` before any filter and ``after`` the cue words (:func:`kind_of`); ``finding``:
@@ -183,7 +184,7 @@ def judged(
 
 
 def taken(table: pd.DataFrame, run: Run) -> pd.DataFrame:
-    """Share of each kind of entity that each filter drops, with intervals from drawing reports; of
+    """Return share of each kind of entity that each filter drops, with intervals from drawing reports; of
     :data:`CUE_WORDS`, the share of findings whose polarity they turn.
 
     ``table``: of :func:`judged`. Index ``filter`` and ``kind``; ``value``, ``low``, ``high``, ``n``. A kind

@@ -95,7 +95,8 @@ def html(
     *,
     scored: bool = True,
 ) -> str:
-    """An HTML fragment: the two texts with marked entities, the notes, and a table of the terms of both sums.
+    """Return an HTML fragment: the two texts with marked entities, the notes, and a table of the terms of
+    both sums.
 
     Each entity carries its number and the short name of its type, and each type has a border of its own, so
     that nothing is said by colour alone. Below a text stand the entities whose words lie, all or in part, in
@@ -116,8 +117,8 @@ _Marked = tuple[str, NamedEntity, str]  # name, entity, words
 def _parts(
     letter: str, text: str, entities: Sequence[NamedEntity]
 ) -> tuple[list[tuple[str, _Marked | None]], list[_Marked], list[_Marked]]:
-    """The text in parts, each with the entity that follows it; the entities that overlap with those; and the
-    entities that the text does not have.
+    """Return the text in parts, each with the entity that follows it; the entities that overlap with those;
+    and the entities that the text does not have.
 
     An entity is marked where its words stand next, or else where they first stand free. The words of an
     entity are the tokenizer's, so case and spaces may differ from the text's; it begins and ends where words
@@ -149,8 +150,8 @@ def _parts(
 
 
 def _pattern(words: str) -> re.Pattern[str]:
-    """The words with any blanks between them, where neither end lies among letters or within a number; a
-    number may touch its unit."""
+    """Return the words with any blanks between them, where neither end lies among letters or within a number;
+    a number may touch its unit."""
     pieces = re.findall(r"\w+|[^\w\s]", words)
     before = r"(?<!\d)(?<!\d[.,])" if pieces[0][0].isdigit() else r"(?<![^\W\d_])"
     behind = r"(?!\d|[.,]\d)" if pieces[-1][-1].isdigit() else r"(?![^\W\d_])"
@@ -158,7 +159,8 @@ def _pattern(words: str) -> re.Pattern[str]:
 
 
 def editable(explanation: Explanation, cosines: NDArray[np.float64], weights: Weights) -> HTML:
-    """The pair's entities with types to choose, or to leave out, and the score that follows in the page.
+    """Return the pair's entities with types to choose, or to leave out, and the score that follows in the
+    page.
 
     Parameters
     ----------

@@ -24,16 +24,16 @@ TITLES = {"errors": "errors, counted", "share": "share of possible errors"}
 
 
 def printed_pairs() -> pd.DataFrame:
-    """The texts of Appendix A.7: ``exhibit``, ``pair`` (its number), ``role``, ``text``, ``words``, and of
-    these the ``blanks``, which stand for what was removed."""
+    """Return the texts of Appendix A.7: ``exhibit``, ``pair`` (its number), ``role``, ``text``, ``words``,
+    and of these the ``blanks``, which stand for what was removed."""
     rows = texts("ratescore.reports").query("exhibit.str.startswith('ratescore.example_a7')")
     words = rows["text"].str.split().str.len()
     return rows.assign(pair=rows["exhibit"].str[-1], words=words, blanks=rows["text"].str.count("_+"))
 
 
 def measured(run: Run) -> dict[str, pd.DataFrame]:
-    """The pairs with counted ``errors`` and with their ``share`` of possible ones, each a table with the
-    column of its name and, by :data:`LENGTHS`, the numbers of words of both texts."""
+    """Return the pairs with counted ``errors`` and with their ``share`` of possible ones, each a table with
+    the column of its name and, by :data:`LENGTHS`, the numbers of words of both texts."""
     errors, share = (rating_table(run.load(role)) for role in ("rated_errors", "rated_sentences"))
     errors["errors"], share["share"] = -errors["rating"], 1 - share["rating"]
     for table in (errors, share):
@@ -43,8 +43,8 @@ def measured(run: Run) -> dict[str, pd.DataFrame]:
 
 
 def length_correlations(run: Run, rated: Mapping[str, pd.DataFrame]) -> dict[tuple[str, str], Estimate]:
-    """Kendall's correlation of each rating with the words of either text, whole cases drawn, by the rating
-    (of :data:`TITLES`) and the length (of :data:`LENGTHS`).
+    """Return Kendall's correlation of each rating with the words of either text, whole cases drawn, by the
+    rating (of :data:`TITLES`) and the length (of :data:`LENGTHS`).
 
     ``rated``: of :func:`measured`.
     """
@@ -64,7 +64,7 @@ def length_correlations(run: Run, rated: Mapping[str, pd.DataFrame]) -> dict[tup
 
 
 def _in_words(estimate: Estimate, form: str) -> str:
-    """A number with its interval, as text; without it where there is none."""
+    """Return a number with its interval, as text; without it where there is none."""
     if np.isnan(estimate.low):
         return "–" if np.isnan(estimate.value) else f"{estimate.value:{form}}"
     return with_interval(estimate.value, estimate.low, estimate.high, form)
@@ -116,7 +116,8 @@ def _with(run: Run, reports: pd.DataFrame, value: str, other: str) -> FloatArray
 
 
 def length_group(length: float, rule: Mapping[str, Printed]) -> str:
-    """``short``, ``long`` or ``between``, by the rule of A.7; a length that is missing is a ValueError."""
+    """Return ``short``, ``long`` or ``between``, by the rule of A.7; a length that is missing is a
+    ValueError."""
     if np.isnan(length):
         raise ValueError("a report without a length is in no group")
     if length < rule["short_words"].value:
@@ -125,7 +126,8 @@ def length_group(length: float, rule: Mapping[str, Printed]) -> str:
 
 
 def against_rule(pairs: pd.DataFrame, rule: Mapping[str, Printed]) -> str:
-    """Where both texts of A.7's pairs fall by the rule of A.7, in words, whether blanks count or not."""
+    """Return where both texts of A.7's pairs fall by the rule of A.7, in words, whether blanks count or
+    not."""
     ruled = {
         "short": "about no error",
         "between": "any number of errors",
@@ -143,7 +145,7 @@ def against_rule(pairs: pd.DataFrame, rule: Mapping[str, Printed]) -> str:
 
 
 def by_length_group(run: Run, counted: pd.DataFrame, rule: Mapping[str, Printed]) -> pd.DataFrame:
-    """Errors of short reports, long ones and those between, by the words of either text.
+    """Return errors of short reports, long ones and those between, by the words of either text.
 
     ``words`` (``reference`` or ``candidate``), ``group``, ``pairs``, ``cases``; ``mean errors`` and ``no
     error`` (a mean below one half) as an Estimate, without ends where the cases are too few.
@@ -169,7 +171,7 @@ def _mean(run: Run, values: pd.Series, cases: pd.Series, stream: str) -> Estimat
 
 
 def groups_in_words(groups: pd.DataFrame) -> pd.DataFrame:
-    """What :func:`by_length_group` gives, as text."""
+    """Return what :func:`by_length_group` gives, as text."""
     shown = groups.copy()
     for column, form in (("mean errors", ".2f"), ("no error", ".0%")):
         shown[column] = [_in_words(estimate, form) for estimate in groups[column]]
@@ -177,7 +179,8 @@ def groups_in_words(groups: pd.DataFrame) -> pd.DataFrame:
 
 
 def left_out(groups: pd.DataFrame, rule: Mapping[str, Printed], said: str, source: str) -> str:
-    """What the ledger says is left unchecked, and which part of the rule the data have no report for."""
+    """Return what the ledger says is left unchecked, and which part of the rule the data have no report
+    for."""
     ends = {"short": f"under {rule['short_words'].text}", "long": f"over {rule['long_words'].text}"}
     cases = groups.groupby("group")["cases"].sum()
     whose = f"{source[:1].upper()}{source[1:]}"

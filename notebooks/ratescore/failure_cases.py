@@ -25,13 +25,13 @@ ENTITIES = {
 
 
 def triple() -> pd.Series:
-    """The texts of Appendix A.5, by role."""
+    """Return the texts of Appendix A.5, by role."""
     rows = texts("ratescore.reports").query("exhibit == 'ratescore.example_a5'")
     return rows.set_index("role")["text"].rename(None)
 
 
 def by_words(three: pd.Series, meteor: Metric) -> pd.DataFrame:
-    """Scores of both rewrites by metrics of words, one metric per row."""
+    """Return scores of both rewrites by metrics of words, one metric per row."""
     references, rewrites = [three["reference"]] * 2, [three[SYNONYM], three[OPPOSITE]]
     scores = {
         "ROUGE-L": [rouge_l(words(references[0]), words(rewrite)) for rewrite in rewrites],
@@ -43,8 +43,8 @@ def by_words(three: pd.Series, meteor: Metric) -> pd.DataFrame:
 
 
 def by_entities(weights: str, cosine: float) -> pd.Series:
-    """RaTEScore of both rewrites with :data:`ENTITIES`, where matched names that differ have that cosine,
-    from 0 to 1, and all other names 0. Any other cosine is a ValueError.
+    """Return RaTEScore of both rewrites with :data:`ENTITIES`, where matched names that differ have that
+    cosine, from 0 to 1, and all other names 0. Any other cosine is a ValueError.
 
     ``weights``: ``long`` or ``short``.
     """
@@ -62,7 +62,8 @@ def by_entities(weights: str, cosine: float) -> pd.Series:
 
 
 def ranges() -> dict[str, pd.DataFrame]:
-    """RaTEScore of both rewrites (columns) for matched names alike, and unlike (rows), by set of weights."""
+    """Return RaTEScore of both rewrites (columns) for matched names alike, and unlike (rows), by set of
+    weights."""
     return {
         f"RaTEScore, {name} texts": pd.DataFrame(
             {alike: by_entities(name, cosine) for alike, cosine in (("unlike", 0), ("alike", 1))}

@@ -43,7 +43,8 @@ CHOICES: dict[str, tuple[str, dict[str, Any]]] = {
 def pair_with_penalty(
     encoder: encoders.Encoder, pairs: Iterable[generator.ErrorPair]
 ) -> tuple[generator.ErrorPair, Explanation]:
-    """The first short pair in whose candidate an entity meets the penalty, and its score by true entities.
+    """Return the first short pair in whose candidate an entity meets the penalty, and its score by true
+    entities.
 
     A pair is short if both sides have at most three sentences with three to five entities in all, and the
     reference makes no remark beside its findings.
@@ -74,8 +75,8 @@ def _short(pair: generator.ErrorPair) -> bool:
 def scores_by_choice(
     run: Run, metric: RaTEScore, pairs: Sequence[tuple[str, str]], cache: str
 ) -> dict[str, NDArray[np.float64]]:
-    """Scores of the pairs by the released rules, by each of :data:`CHOICES`, and with all types alike; each
-    of shape (pairs,).
+    """Return scores of the pairs by the released rules, by each of :data:`CHOICES`, and with all types alike;
+    each of shape (pairs,).
 
     ``metric``: with the released rules. ``cache``: the folder of what its models found, so that no text is
     read twice. No pair is a ValueError.
@@ -95,8 +96,8 @@ def scores_by_choice(
 def strongest(
     scores: Mapping[str, NDArray[np.float64]], choices: Sequence[str], groups: Sequence[str], run: Run
 ) -> tuple[list[str], list[str]]:
-    """The choice whose tau with the baseline is lowest and those that no interval separates from it (Holm),
-    and their taus with intervals.
+    """Return the choice whose tau with the baseline is lowest and those that no interval separates from it
+    (Holm), and their taus with intervals.
 
     ``scores``: as :func:`choice_table` takes them. ``groups``: the reference of each pair.
     """
@@ -117,7 +118,7 @@ def strongest(
 
 
 def choice_table(scores: Mapping[str, NDArray[np.float64]], changes: Mapping[str, str]) -> pd.DataFrame:
-    """What each choice does to the level and the order of scores.
+    """Return what each choice does to the level and the order of scores.
 
     ``scores``: of the same pairs by choice; the baseline first. ``changes``: what each other choice changes.
     Returns one row per choice: ``what is changed``, ``mean score``, ``pairs that change``, ``largest change``
@@ -143,13 +144,13 @@ _KINDS = dict(zip(RATE_TYPES, ratescore.TYPES, strict=True))
 
 
 def released_weights() -> dict[str, Weights]:
-    """Both released sets of weights, by the length of the texts that they are for."""
+    """Return both released sets of weights, by the length of the texts that they are for."""
     provenance.note_printed(provenance.RELEASED, ROOT / "radeval_lib/metrics/ratescore/weights.yml")
     return {name: ratescore.load(name) for name in ("short", "long")}
 
 
 def score(pairs: pd.DataFrame, weights: Weights, cosine: float, options: Options) -> Explanation:
-    """The score where the second pair of entities has this cosine, the first 1, and all others 0.
+    """Return the score where the second pair of entities has this cosine, the first 1, and all others 0.
 
     ``pairs``: two rows, a reference's entity and the candidate's, each with its type.
     """
@@ -161,7 +162,7 @@ def score(pairs: pd.DataFrame, weights: Weights, cosine: float, options: Options
 
 
 def by_hand(pairs: pd.DataFrame, values: NDArray[np.float64]) -> Explanation:
-    """The score from W(Ana, Ana), W(Non-Abn, Abn), W(Abn, Non-Abn), the cosine and the penalty."""
+    """Return the score from W(Ana, Ana), W(Non-Abn, Abn), W(Abn, Non-Abn), the cosine and the penalty."""
     matrix = np.zeros((5, 5))
     anatomy, abnormality, normal = (ratescore.TYPES.index(kind) for kind in (ANATOMY, ABNORMALITY, NORMAL))
     matrix[anatomy, anatomy], matrix[normal, abnormality], matrix[abnormality, normal] = values[:3]
@@ -170,7 +171,7 @@ def by_hand(pairs: pd.DataFrame, values: NDArray[np.float64]) -> Explanation:
 
 
 def printed_inputs(formula: pd.DataFrame) -> pd.DataFrame:
-    """The five numbers of the formulas, in the order that :func:`by_hand` takes."""
+    """Return the five numbers of the formulas, in the order that :func:`by_hand` takes."""
     there, back, mismatch = "S(x, x_hat)", "S(x_hat, x)", "not in place"
     wanted = [
         (there, "Foley catheter", "weight"),
@@ -183,7 +184,8 @@ def printed_inputs(formula: pd.DataFrame) -> pd.DataFrame:
 
 
 def _penalised_and_unlike(formula: pd.DataFrame) -> tuple[list[str], list[str]]:
-    """The candidate's entities for which the formulas insert a penalty, and those whose types differ."""
+    """Return the candidate's entities for which the formulas insert a penalty, and those whose types
+    differ."""
     unlike = (formula["candidate_type"] != "-") & (formula["candidate_type"] != formula["reference_type"])
     first, second = (
         sorted(set(formula.loc[chosen, "candidate_entity"]))
@@ -193,8 +195,8 @@ def _penalised_and_unlike(formula: pd.DataFrame) -> tuple[list[str], list[str]]:
 
 
 def check_penalties(formula: pd.DataFrame) -> list[Check]:
-    """Whether the formulas of A.1 insert a penalty where types differ, one direction at a time, and nowhere
-    else."""
+    """Return whether the formulas of A.1 insert a penalty where types differ, one direction at a time, and
+    nowhere else."""
     checks = []
     for direction, rows in formula[formula["candidate_type"] != "-"].groupby("direction", sort=False):
         with_penalty, unlike = _penalised_and_unlike(rows)
@@ -211,7 +213,8 @@ def check_penalties(formula: pd.DataFrame) -> list[Check]:
 
 
 def check_only_difference(formula: pd.DataFrame) -> Check:
-    """Whether the formulas of A.1 insert the same in both directions, but for the weight of the mismatch."""
+    """Return whether the formulas of A.1 insert the same in both directions, but for the weight of the
+    mismatch."""
     inserted = formula[formula["quantity"].isin(["weight", "cosine", "penalty"])]
     values = inserted.groupby(["quantity", "candidate_entity"])["value"].nunique()
     unlike = list(values[values > 1].index)
@@ -225,8 +228,8 @@ def check_only_difference(formula: pd.DataFrame) -> Check:
 
 
 def check_repeated(numbers: pd.DataFrame) -> list[Check]:
-    """Whether the formulas of A.1 insert the cosines and weights of its walk-through, and whether the weights
-    of each numerator stand in its denominator."""
+    """Return whether the formulas of A.1 insert the cosines and weights of its walk-through, and whether the
+    weights of each numerator stand in its denominator."""
     place = ["direction", "candidate_entity", "quantity"]
     formula = numbers[numbers["place"] == "formula"].set_index(place, drop=False)
     in_text = numbers[(numbers["place"] == "text") & numbers["quantity"].isin(["cosine", "weight"])]
@@ -244,7 +247,8 @@ def check_repeated(numbers: pd.DataFrame) -> list[Check]:
 def reach_of_penalty(
     pairs: pd.DataFrame, inputs: pd.DataFrame, penalty: Printed, final: Printed
 ) -> dict[str, float]:
-    """What the other printed penalty can give at most (``high``), and the one ``needed`` for the result."""
+    """Return what the other printed penalty can give at most (``high``), and the one ``needed`` for the
+    result."""
     other = inputs.copy()
     other.iloc[-1, other.columns.get_indexer(["value", "half_width"])] = penalty.value, penalty.half_width
     fixed = inputs["value"].to_numpy()[:4]
@@ -254,7 +258,8 @@ def reach_of_penalty(
 
 
 def in_release(weights: pd.DataFrame, released: Mapping[str, Weights]) -> int:
-    """How many of the three printed weights one released set has in one order of its index, at most."""
+    """Return how many of the three printed weights one released set has in one order of its index, at
+    most."""
     cells = [(ANATOMY, ANATOMY), (NORMAL, ABNORMALITY), (ABNORMALITY, NORMAL)]
     return max(
         sum(

@@ -21,8 +21,8 @@ MEASURES = ["precision", "recall", "F1", "accuracy"]
 
 
 def with_wilson(models: pd.DataFrame, entities: int) -> pd.DataFrame:
-    """NER models with the distances from their precision and recall to the ends of 95% Wilson intervals, as
-    ``precision_low``, ``precision_high``, ``recall_low`` and ``recall_high``.
+    """Return NER models with the distances from their precision and recall to the ends of 95% Wilson
+    intervals, as ``precision_low``, ``precision_high``, ``recall_low`` and ``recall_high``.
 
     ``entities``: of the test set, which recall counts; the right ones of them decide how many were reported.
     A precision or recall that is 0 or not legible is a ValueError.
@@ -40,26 +40,28 @@ def with_wilson(models: pd.DataFrame, entities: int) -> pd.DataFrame:
 
 
 def difference(printed: pd.DataFrame, measure: str, column: str, first: str, second: str) -> Estimate:
-    """``first`` minus ``second``, values of ``column``, of a printed measure, with what rounding allows."""
+    """Return ``first`` minus ``second``, values of ``column``, of a printed measure, with what rounding
+    allows."""
     cells = [cell(printed, measure=measure, **{column: name}) for name in (first, second)]
     return rounding_range(lambda pair: pair[0] - pair[1], cells)
 
 
 def check_gain(sources: pd.DataFrame, measure: str, promised: Printed) -> list[Check]:
-    """What both sources gain on ``measure``, over either source alone: the paper does not say over which."""
+    """Return what both sources gain on ``measure``, over either source alone: the paper does not say over
+    which."""
     gains = {f"over {other}": difference(sources, measure, "training_data", BOTH, other) for other in SINGLE}
     name = Key("gain over one source", measure)
     return by_reading({reading: check_value(name, promised, gain) for reading, gain in gains.items()})
 
 
 def iob_ahead(schemes: pd.DataFrame) -> list[str]:
-    """The measures on which every IOB model of Table 6 is above every span model."""
+    """Return the measures on which every IOB model of Table 6 is above every span model."""
     ends = schemes.groupby(["measure", "scheme"])["value"].agg(["min", "max"])
     return [name for name in MEASURES if ends.loc[(name, "IOB"), "min"] > ends.loc[(name, "Span"), "max"]]
 
 
 def check_iob_ahead(schemes: pd.DataFrame) -> list[Check]:
-    """Whether the IOB models extract more, by whatever measure is meant."""
+    """Return whether the IOB models extract more, by whatever measure is meant."""
     ahead = iob_ahead(schemes)
     return by_reading(
         {
@@ -75,12 +77,12 @@ def check_iob_ahead(schemes: pd.DataFrame) -> list[Check]:
 
 
 def named_models() -> list[str]:
-    """The models that Section 4.4.1 lists."""
+    """Return the models that Section 4.4.1 lists."""
     return re.findall(r"(\S+) \(", quotations("ratescore.def_models")[0][1])
 
 
 def undescribed(models: Iterable[str]) -> list[str]:
-    """Those of some models that Appendix A.8 does not describe."""
+    """Return those of some models that Appendix A.8 does not describe."""
     described = [words for where, words in quotations("ratescore.def_models") if where.startswith("Appendix")]
     known = {words.partition(" (")[0].lower() for words in described}
     return [name for name in models if name.lower() not in known]

@@ -51,7 +51,7 @@ _OTHER_THAN_PRINTED = {"METEOR", "BERTScore"}  # without synonyms, and with RaTE
 
 
 def standing(result: Agreement, kind: Kind) -> dict[str, str]:
-    """RaTEScore's ``place`` among the metrics, its ``own`` coefficient, and its ``leads`` over rivals.
+    """Return RaTEScore's ``place`` among the metrics, its ``own`` coefficient, and its ``leads`` over rivals.
 
     A lead is beyond chance where p is below :data:`LEVEL`, corrected for the number of rivals.
     """
@@ -72,7 +72,7 @@ def _place(result: Agreement, kind: Kind) -> str:
 
 
 def leads_in_words(values: pd.DataFrame, leads: pd.DataFrame, kind: Kind, lead: str) -> pd.DataFrame:
-    """Each metric's coefficient, and the ``lead`` of one of them over it, as text.
+    """Return each metric's coefficient, and the ``lead`` of one of them over it, as text.
 
     ``values``, ``leads``: by metric, as :class:`~radeval_lib.stats.correlations.Resampled` gives them.
     """
@@ -85,7 +85,7 @@ def leads_in_words(values: pd.DataFrame, leads: pd.DataFrame, kind: Kind, lead: 
 
 
 def contrast_table(result: Agreement, kind: Kind) -> pd.DataFrame:
-    """Each metric's coefficient, and RaTEScore's lead over it, as text, the highest first."""
+    """Return each metric's coefficient, and RaTEScore's lead over it, as text, the highest first."""
     ranked = result.ranked(kind).set_index("metric")
     table = leads_in_words(ranked, result.against(kind), kind, "RaTEScore's lead")
     flat = pd.DataFrame({kind.capitalize(): "hardly varies"}, index=result.left_out)
@@ -104,7 +104,7 @@ def check_coefficients(exhibit: OpenExhibit, result: Agreement) -> None:
 
 
 def answer(results: Mapping[str, Agreement], source: str) -> dict[str, str]:
-    """What the page answers, in its bold sentence, what follows on it, and on counted errors.
+    """Return what the page answers, in its bold sentence, what follows on it, and on counted errors.
 
     ``results``: by role, those with ratings of this ``source``.
     """

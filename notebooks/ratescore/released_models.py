@@ -13,7 +13,7 @@ PAPER_MODELS = {"ner_model": "Angelakeke/RaTE-NER-Deberta", "encoder": "FremyCom
 
 
 def other_models(run: Run) -> str:
-    """A sentence that warns of models other than the paper's; empty where a run has the paper's."""
+    """Return a sentence that warns of models other than the paper's; empty where a run has the paper's."""
     if all(run.profile.models[role] == paper for role, paper in PAPER_MODELS.items()):
         return ""
     pooled = ", and with the mean of that encoder's vectors instead of the first"

@@ -37,7 +37,7 @@ _ROWS = {
 
 
 def basis(run: Run) -> Basis:
-    """What a build's own Tables 6 and 7 rest on: evidence, and what stands in for the paper's."""
+    """Return what a build's own Tables 6 and 7 rest on: evidence, and what stands in for the paper's."""
     data = run.basis({"ner_corpus": "rate_ner"})
     paper, own = (plan.settings(one).initial_models for one in (profiles.profile("full"), run.profile))
     if own == paper:
@@ -98,18 +98,18 @@ class NerModels:
         return {str(name): Estimate(**row) for name, row in differences.iterrows()}
 
     def table(self) -> pd.DataFrame:
-        """The trainings of Table 6, one per row, with their measures as text."""
+        """Return the trainings of Table 6, one per row, with their measures as text."""
         return pd.DataFrame(
             {"scheme": SCHEMES[each.scheme], "started from": title(each.init_model)} | self.phrases(each)
             for each in self.compared
         )
 
     def phrases(self, training: Training) -> dict[str, str]:
-        """Each measure of a training with its interval, as text."""
+        """Return each measure of a training with its interval, as text."""
         return self._in_words(self.measures[training])
 
     def own_phrases(self) -> dict[str, str]:
-        """:meth:`phrases` of the NER model that the other pages use."""
+        """Return :meth:`phrases` of the NER model that the other pages use."""
         return self._in_words(self._measured(self.own))
 
     @staticmethod
@@ -120,7 +120,7 @@ class NerModels:
         }
 
     def contrasts(self) -> dict[str, dict[str, Estimate]]:
-        """What each choice changes in each measure, where two trainings differ in that choice alone.
+        """Return what each choice changes in each measure, where two trainings differ in that choice alone.
 
         A choice that several pairs of trainings differ in is named with the model, and the scheme, of each.
         """
@@ -164,12 +164,12 @@ class NerModels:
 
 
 def gained(gap: Estimate) -> str:
-    """A difference with its interval, as text."""
+    """Return a difference with its interval, as text."""
     return with_interval(gap.value, gap.low, gap.high, "+.3f")
 
 
 def contrast_table(contrasts: Mapping[str, Mapping[str, Estimate]]) -> pd.DataFrame:
-    """What each choice changes, as text, and what an interval of F1 decides."""
+    """Return what each choice changes, as text, and what an interval of F1 decides."""
     rows = {
         choice: {
             **{f"gain in {name}": gained(gap[name.lower()]) for name in ("F1", "precision", "recall")},

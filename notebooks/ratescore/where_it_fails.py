@@ -50,7 +50,7 @@ _ROUNDING = 1e-6  # noise from batch composition is smaller
 
 
 def least_score(scorer: Scorer, reference: _Entities, candidate: _Entities) -> float:
-    """The least score where names that differ have the cosine 0.
+    """Return the least score where names that differ have the cosine 0.
 
     The match of a name without an identical one is then a tie between all names of the other side, and
     decides by its type which weight counts: the least over all ways to break such ties. With n pairs of
@@ -68,7 +68,7 @@ def least_score(scorer: Scorer, reference: _Entities, candidate: _Entities) -> f
 
 
 def least_scores() -> pd.DataFrame:
-    """The least score of each of :data:`ERRORS`, by the two released sets of weights."""
+    """Return the least score of each of :data:`ERRORS`, by the two released sets of weights."""
     scorers = {f"{name} texts": Scorer(name) for name in ("long", "short")}
     return pd.DataFrame(
         {
@@ -79,7 +79,7 @@ def least_scores() -> pd.DataFrame:
 
 
 def types_found(metric: RaTEScore) -> pd.DataFrame:
-    """What the NER model makes of :data:`PRINTED_TYPES`; ``right`` where it finds just that entity."""
+    """Return what the NER model makes of :data:`PRINTED_TYPES`; ``right`` where it finds just that entity."""
 
     def listed(entities: _Entities) -> str:
         return ", ".join(f"{words} ({kind.capitalize()})" for words, kind in entities) or "no entity"
@@ -92,7 +92,7 @@ def types_found(metric: RaTEScore) -> pd.DataFrame:
 
 
 def changed_by_form(metric: Metric, pairs: Sequence[tuple[str, str]]) -> pd.DataFrame:
-    """How many scores change where the candidate comes in another form.
+    """Return how many scores change where the candidate comes in another form.
 
     Returns
     -------

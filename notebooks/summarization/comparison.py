@@ -23,7 +23,7 @@ _KEYS = ["seed", "system", "train_set", "case"]
 
 
 def gathered(outputs: Iterable[CellOutput]) -> pd.DataFrame:
-    """The scores of all cells, the rows below one another.
+    """Return the scores of all cells, the rows below one another.
 
     What needs no training stands in several cells, with the same rows, and is taken once.
     """
@@ -33,7 +33,7 @@ def gathered(outputs: Iterable[CellOutput]) -> pd.DataFrame:
 
 
 def _matrix(scores: pd.DataFrame, metric: str) -> tuple[list[object], FloatArray]:
-    """Cases, sorted, and values of shape (seeds, cases), of one system and training set."""
+    """Return cases, sorted, and values of shape (seeds, cases), of one system and training set."""
     table = scores.pivot(index="seed", columns="case", values=metric).sort_index(axis=1)
     if table.isna().any(axis=None):
         raise ValueError("a seed lacks a case, or a score is missing")
@@ -96,7 +96,7 @@ def compared(
 
 
 def leads(differences: Mapping[str, Estimate]) -> dict[str, Lead]:
-    """Whether each difference is an established lead."""
+    """Return whether each difference is an established lead."""
     return {name: Lead.by_interval(difference) for name, difference in differences.items()}
 
 
@@ -123,7 +123,7 @@ class LeadRetention:
 
 
 def lead_left(run: Run, first: pd.DataFrame, second: pd.DataFrame, metric: str) -> LeadRetention:
-    """The lead of ``first`` over ``second`` on groups ``seen`` in training and on others, by the same
+    """Return the lead of ``first`` over ``second`` on groups ``seen`` in training and on others, by the same
     resamples.
 
     Cases are drawn together for both, seeds for each apart. Resamples without a lead on the groups seen have
@@ -158,8 +158,8 @@ def lead_left(run: Run, first: pd.DataFrame, second: pd.DataFrame, metric: str) 
 
 
 def unseen_check(best: str, left: LeadRetention) -> Check:
-    """Whether most of a lead over Lead-3 is lost on groups that were not in training; it is inconclusive
-    where there is no established lead, or where the interval of what is left holds one half."""
+    """Return whether most of a lead over Lead-3 is lost on groups that were not in training; it is
+    inconclusive where there is no established lead, or where the interval of what is left holds one half."""
     remaining, lost = "no lead to lose is established", None
     if left.share is not None:
         remaining, lost = f"{left.share:.0%} is left", below(left.share.low, left.share.high, 0.5)

@@ -24,8 +24,8 @@ from radeval_lib.text_format import out_of
 
 
 def check_openi(reports: list[Report], printed: Printed) -> list[Check]:
-    """Whether the printed number is that of Open-i's reports with both sections, or of the longer ones: the
-    paper does not say which it counts."""
+    """Return whether the printed number is that of Open-i's reports with both sections, or of the longer
+    ones: the paper does not say which it counts."""
     both = openi.pairs(reports)
     long = [
         pair
@@ -42,7 +42,7 @@ def check_openi(reports: list[Report], printed: Printed) -> list[Check]:
 
 
 def draw_sizes(counts: pd.DataFrame) -> Axes:
-    """Reports by pair, in two colours by whether the pair has training files."""
+    """Return reports by pair, in two colours by whether the pair has training files."""
     ordered = counts.sort_values("suitable", ascending=False).reset_index()
     ordered["role"] = ordered["train"].gt(0).map({True: "train, validate and test", False: "test only"})
     _, axes = plots.panels(1, 1, height=3.6)
@@ -57,13 +57,13 @@ def draw_sizes(counts: pd.DataFrame) -> Axes:
 
 
 def headings_named() -> list[str]:
-    """The headings of findings that ``rrs.example_headers`` quotes."""
+    """Return the headings of findings that ``rrs.example_headers`` quotes."""
     words = quotations("rrs.example_headers")[0][1].replace("- ", "")  # a word is broken at a line end
     return [name.strip() for name in re.findall(r"“([^\"]+)\"", words)]
 
 
 def check_headings(headers: pd.DataFrame, counts: pd.DataFrame) -> list[Check]:
-    """Whether the released lists of headings and their yield are what the paper says.
+    """Return whether the released lists of headings and their yield are what the paper says.
 
     A heading that several pairs list may count once or with each.
 

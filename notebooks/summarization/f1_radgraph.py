@@ -38,8 +38,8 @@ _COLOURS = dict(zip(("obs-dp", "obs-da", "anat-dp"), plots.PALETTE, strict=False
 
 
 def check_schema() -> list[Check]:
-    """Whether the paper names two concepts, three levels of one, four labels and three types of relation, and
-    its example uses these labels and relates two entities at a time."""
+    """Return whether the paper names two concepts, three levels of one, four labels and three types of
+    relation, and its example uses these labels and relates two entities at a time."""
     entities, relations = (words.replace("- ", "-") for _, words in quotations("rrs.def_schema"))
     labels = re.findall(r"\(((?:ANAT|OBS)-\w+)", entities)
     types = [name.strip() for name in re.findall(r"([A-Z]\w+(?: \w+)?) \(\., \.\)", relations)]
@@ -80,7 +80,7 @@ class Example:
 
     @classmethod
     def read(cls) -> Example:
-        """The example as ``rrs.example_a2_graph`` quotes it."""
+        """Return the example as ``rrs.example_a2_graph`` quotes it."""
         nodes, edges, _ = (words.replace("- ", "") for _, words in quotations("rrs.example_a2_graph"))
         inside = nodes[nodes.index("{") + 1 : nodes.rindex("}")]
         pairs = (pair.split(",") for pair in re.findall(r"\(([^()]*)\)", edges))
@@ -102,7 +102,8 @@ class Example:
         return [name for name in self.nodes if self.labels[name] == "obs-da"]
 
     def graph(self) -> Graph:
-        """The example's graph; the types of relations are not printed, so every edge gets the same one."""
+        """Return the example's graph; the types of relations are not printed, so every edge gets the same
+        one."""
         places = {name: place for place, name in enumerate(self.nodes)}
         return radgraph.build_graph(
             [(name, self.labels[name]) for name in self.nodes],
@@ -142,7 +143,7 @@ class Example:
         return [(kind, example.graph()) for kind, example in edits]
 
     def check_triplets(self) -> list[Check]:
-        """Whether the printed triplets follow from the printed sets, and these fit one another."""
+        """Return whether the printed triplets follow from the printed sets, and these fit one another."""
         ends = list(chain(*self.edges))
         inside, both = sum(end in self.nodes for end in ends), set(self.nodes) & set(self.labels)
         entities, edges = f"{len(both)} of {len(self.nodes)}", f"{inside} of {len(ends)} ends"
@@ -157,8 +158,8 @@ class Example:
         ]
 
     def _check_flags(self, wanted: Mapping[str, Printed]) -> list[Check]:
-        """Whether each rule on the ends of an edge gives the third elements of all triplets together; the
-        rule itself is lost in our text."""
+        """Return whether each rule on the ends of an edge gives the third elements of all triplets together;
+        the rule itself is lost in our text."""
         name, claim = "has a relation", "whether or not this entity has a relation"
         return by_reading(
             {
@@ -170,7 +171,7 @@ class Example:
         )
 
     def _fits(self, wanted: Mapping[str, Printed]) -> dict[str, int]:
-        """How many of the printed third elements each rule on the ends of an edge gives."""
+        """Return how many of the printed third elements each rule on the ends of an edge gives."""
         rules = {
             "the start": has_relation(self.graph()),
             "the end": has_relation(replace(self, edges=self.turned).graph()),
@@ -182,7 +183,7 @@ class Example:
         }
 
     def check_node_labels(self) -> Check:
-        """Whether every node of V has a label, by the printed triplets."""
+        """Return whether every node of V has a label, by the printed triplets."""
         labelled = sum(bool(self.labels.get(name)) for name in self.nodes)
         return check_statement(
             "nodes with a label",
@@ -192,8 +193,8 @@ class Example:
         )
 
     def check_direction(self) -> Check:
-        """Whether all printed triplets follow by a rule that tells the ends of an edge apart, and not by one
-        that does not."""
+        """Return whether all printed triplets follow by a rule that tells the ends of an edge apart, and not
+        by one that does not."""
         wanted = by_name(printed("rrs.example_a2_graph"), "entity")
         fits = self._fits(wanted)
         told_apart = max(fits["the start"], fits["the end"])
@@ -205,7 +206,7 @@ class Example:
         )
 
     def draw(self) -> Axes:
-        """Entities as boxes in the colour of their label, edges as arrows."""
+        """Return entities as boxes in the colour of their label, edges as arrows."""
         _, axes = plots.panels(1, 1, height=2.2)
         line = {"arrowstyle": "-|>", "lw": 1.6, "color": plots.PALETTE[-1], "shrinkA": 34, "shrinkB": 39}
         for first, second in self.edges:
@@ -221,7 +222,7 @@ class Example:
 
 
 def has_relation(graph: Graph, direction: Direction = "outgoing") -> dict[str, int]:
-    """The third element of each triplet, by entity."""
+    """Return the third element of each triplet, by entity."""
     return {name: flag for name, _, flag in radgraph.triplets(graph, direction)}
 
 

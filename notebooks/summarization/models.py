@@ -27,14 +27,14 @@ _OTHER_WORDS = 0.2
 
 
 def judged(systems: Iterable[str]) -> list[str]:
-    """A profile's systems that are the paper's, which its claims are about; all where none is."""
+    """Return a profile's systems that are the paper's, which its claims are about; all where none is."""
     names = list(systems)
     return [name for name in names if name.startswith(_PAPERS)] or names
 
 
 def basis(run: Run, shown: Sequence[str] = (), *, graphs: bool = False) -> Basis:
-    """What results of the systems ``shown`` (default: :func:`judged`) rest on: an experiment of our own
-    unless they, and the graph model where it is used, are the paper's."""
+    """Return what results of the systems ``shown`` (default: :func:`judged`) rest on: an experiment of our
+    own unless they, and the graph model where it is used, are the paper's."""
     systems = plan.settings(run.profile).systems
     shown = shown or judged(systems)
     ours = {name: systems[name] for name in shown if not name.startswith(_PAPERS)}
@@ -48,7 +48,8 @@ def basis(run: Run, shown: Sequence[str] = (), *, graphs: bool = False) -> Basis
 
 
 def of_system(scores: pd.DataFrame, system: str, *, train_set: str = "") -> pd.DataFrame:
-    """The rows of one system: trained on ``train_set``, or, where that is empty, on the pair of each test."""
+    """Return the rows of one system: trained on ``train_set``, or, where that is empty, on the pair of each
+    test."""
     rows = scores[scores["system"] == system]
     if train_set:
         return rows[rows["train_set"].isin([train_set, ""])]
@@ -56,13 +57,14 @@ def of_system(scores: pd.DataFrame, system: str, *, train_set: str = "") -> pd.D
 
 
 def grid(scores: pd.DataFrame, metric: str) -> pd.DataFrame:
-    """Means of a metric by training set (rows, ALL last) and test pair (columns, never trained ones last)."""
+    """Return means of a metric by training set (rows, ALL last) and test pair (columns, never trained ones
+    last)."""
     means = scores.pivot_table(index="train_set", columns="group", values=metric, aggfunc="mean")
     return means.reindex(index=[*TRAINED, ALL], columns=[*TRAINED, *UNSEEN])
 
 
 def draw_grid(axes: Axes, table: pd.DataFrame) -> None:
-    """A heat map of :func:`grid` in percent; lines part ALL, and the pairs that were never trained."""
+    """Draw a heat map of :func:`grid` in percent; lines part ALL, and the pairs that were never trained."""
     looks = {"cmap": "Blues", "linewidths": 0.5, "annot_kws": {"size": 11}}
     plots.heat_map(axes, 100 * table.astype(float), slant=60, fmt=".0f", **looks)
     axes.axvline(len(TRAINED), color=plots.PALETTE[1], linewidth=2)
@@ -71,8 +73,8 @@ def draw_grid(axes: Axes, table: pd.DataFrame) -> None:
 
 
 def means_of_systems(run: Run, scores: pd.DataFrame, metric: str) -> pd.DataFrame:
-    """Systems (rows) by trained pair (columns), each trained on it, means over seeds, and the mean over all
-    with its interval."""
+    """Return systems (rows) by trained pair (columns), each trained on it, means over seeds, and the mean
+    over all with its interval."""
     tested = scores[scores["group"].isin(TRAINED)]
     rows = {}
     for system in tested["system"].drop_duplicates():
@@ -83,14 +85,15 @@ def means_of_systems(run: Run, scores: pd.DataFrame, metric: str) -> pd.DataFram
 
 
 def tests_of_each(rows: pd.DataFrame) -> str:
-    """How many reports each pair is tested on, as ``31 of each pair``, or from the fewest to the most; there
-    must be a row."""
+    """Return how many reports each pair is tested on, as ``31 of each pair``, or from the fewest to the most;
+    there must be a row."""
     counts = sorted(set(rows.groupby("group")["case"].nunique()))
     return f"{' to '.join(str(count) for count in dict.fromkeys((counts[0], counts[-1])))} of each pair"
 
 
 def reports_by(metric: str, rows: Mapping[str, pd.DataFrame]) -> str:
-    """What the sample of systems' ``rows`` is of: reports, the metric, and which systems learn nothing."""
+    """Return what the sample of systems' ``rows`` is of: reports, the metric, and which systems learn
+    nothing."""
     untrained = [name for name, own in rows.items() if own["train_set"].eq("").all()]
     learns = "learns" if len(untrained) == 1 else "learn"
     return f"test reports ({metric}{f'; {joined(untrained)} {learns} nothing' if untrained else ''})"
@@ -99,7 +102,7 @@ def reports_by(metric: str, rows: Mapping[str, pd.DataFrame]) -> str:
 def best_everywhere(
     run: Run, rows: Mapping[str, pd.DataFrame], first: str, metric: str, name: str, claim: str
 ) -> Check:
-    """Whether one of several is best on each group of tests.
+    """Return whether one of several is best on each group of tests.
 
     It holds where its lead over every rival is established in every group. That needs no correction, as all
     the leads must be. It fails where a rival's lead over it is established in a group; one would do, so these
@@ -141,7 +144,8 @@ def blind_spots(scores: pd.DataFrame) -> pd.DataFrame:
 
 
 def against_chest(spots: pd.DataFrame) -> tuple[float, float, float]:
-    """Share of perfect scores outside the chest, in the chest, and Fisher's exact p of their difference."""
+    """Return share of perfect scores outside the chest, in the chest, and Fisher's exact p of their
+    difference."""
     from scipy.stats import fisher_exact
 
     chest = spots.index.str.contains("Chest")

@@ -18,12 +18,12 @@ _NAMED = re.compile(r"modalities \(([^)]*)\) and seven anatomies \(([^)]*)\)")
 
 
 def body_parts(pair: str) -> set[str]:
-    """The parts that a pair's name names: ``pelvis`` and ``abdomen`` of ``CT Abdomen-pelvis``."""
+    """Return the parts that a pair's name names: ``pelvis`` and ``abdomen`` of ``CT Abdomen-pelvis``."""
     return set(pair.split(" ", 1)[1].lower().split("-"))
 
 
 def listed(words: str) -> list[str]:
-    """Pairs between curly quotes, in one spelling: "CT ab- domen/pelvis" is CT Abdomen-pelvis."""
+    """Return pairs between curly quotes, in one spelling: "CT ab- domen/pelvis" is CT Abdomen-pelvis."""
     found = re.findall(r"“([^”]+)”", words.replace("- ", ""))
     split = [pair.replace("/", "-").split(" ", 1) for pair in found]
     return [f"{modality} {body.capitalize()}" for modality, body in split]
@@ -44,7 +44,7 @@ class PairLists:
 
     @classmethod
     def read(cls) -> PairLists:
-        """The lists as ``rrs.def_splits`` quotes them."""
+        """Return the lists as ``rrs.def_splits`` quotes them."""
         words = [text for _, text in quotations("rrs.def_splits")]
         return cls(*(listed(words[place]) for place in (0, 1, 3, 4)))
 
@@ -64,7 +64,7 @@ class PairLists:
         return sorted(set(self.rare) & set(self.trained))
 
     def roles(self, counts: pd.DataFrame) -> pd.DataFrame:
-        """Each pair with its place in the lists, its reports, and what of it training shows elsewhere.
+        """Return each pair with its place in the lists, its reports, and what of it training shows elsewhere.
 
         ``counts``: released counts by pair, with ``suitable``.
         """
@@ -86,13 +86,13 @@ class PairLists:
 
 
 def kinds(pairs: Sequence[str]) -> tuple[set[str], set[str]]:
-    """The modalities and the body parts that the names of pairs name."""
+    """Return the modalities and the body parts that the names of pairs name."""
     return {pair.split()[0] for pair in pairs}, set[str]().union(*map(body_parts, pairs))
 
 
 def check_rows(lists: PairLists) -> list[Check]:
-    """Whether Table 1 says Multiple of MIMIC-RRS where the lists have several kinds, and of MIMIC-CXR what
-    Section 2.1 says that its studies are."""
+    """Return whether Table 1 says Multiple of MIMIC-RRS where the lists have several kinds, and of MIMIC-CXR
+    what Section 2.1 says that its studies are."""
     rows = printed("rrs.table1").set_index("dataset")
     said = quotations("rrs.table1")[-1][1].replace("X- ray", "X-ray")
     (studies,) = re.findall(r"are (.*)\.", said)
@@ -108,7 +108,7 @@ def check_rows(lists: PairLists) -> list[Check]:
 
 
 def named_kinds() -> tuple[set[str], set[str]]:
-    """The modalities and the anatomies that Section 1 names, as the names of pairs write them."""
+    """Return the modalities and the anatomies that Section 1 names, as the names of pairs write them."""
     modalities, bodies = ({word for word in re.split(r",? and |, ", part) if word} for part in _named())
     return {"MR" if name == "MRI" else name for name in modalities}, bodies
 
@@ -121,7 +121,7 @@ def _named() -> tuple[str, ...]:
 
 
 def check_numbers_of_kinds(lists: PairLists) -> list[Check]:
-    """Whether as many modalities, anatomies and pairs are listed as the paper says, and the same.
+    """Return whether as many modalities, anatomies and pairs are listed as the paper says, and the same.
 
     *New* may be all that the data set lists, or what is listed beside X-ray, chest and X-ray Chest, which
     MIMIC-CXR had already.
@@ -173,7 +173,7 @@ def check_numbers_of_kinds(lists: PairLists) -> list[Check]:
 
 
 def check_lists(lists: PairLists) -> list[Check]:
-    """Whether the paper's lists of pairs agree with one another."""
+    """Return whether the paper's lists of pairs agree with one another."""
     sinus = [pair for pair in lists.all if "sinus" in body_parts(pair)]
     sources = {name for _, words in quotations("rrs.def_splits") for name in re.findall(r"MIMIC-I+\b", words)}
     covered = sorted(lists.trained + lists.unseen) == sorted(lists.all)
@@ -214,7 +214,7 @@ def check_lists(lists: PairLists) -> list[Check]:
 
 
 def check_released_sizes(lists: PairLists, counts: pd.DataFrame) -> list[Check]:
-    """Whether the lists fit the released counts by pair, with ``mapped`` and ``suitable``."""
+    """Return whether the lists fit the released counts by pair, with ``mapped`` and ``suitable``."""
     top = counts["mapped"].nlargest(len(lists.frequent)).index
     smallest = counts.loc[[pair for pair in lists.trained if pair in counts.index], "suitable"]
     largest = counts.loc[lists.unseen, "suitable"]

@@ -59,7 +59,7 @@ def run_trainings(run: Run, systems: Mapping[str, System], sets: Sequence[str]) 
 
 
 def _refuse(run: Run, role: str, lack: str) -> NoReturn:
-    """What a role lacks as an error, with the data set that is missing where one is."""
+    """Return what a role lacks as an error, with the data set that is missing where one is."""
     here = run.filler("data", role)
     for dataset in datasets_of(run.whole_profile.roles[role]):
         if dataset not in datasets_of(here):
@@ -94,8 +94,8 @@ def run_one_corpus(run: Run, systems: Mapping[str, System]) -> pd.DataFrame:
 
 
 def seen_groups(records: Sequence[ReportPair], rng: np.random.Generator) -> set[str]:
-    """The groups that training may see: where there are many, a quarter of them is kept out, to be tested on
-    as a new hospital would be."""
+    """Return the groups that training may see: where there are many, a quarter of them is kept out, to be
+    tested on as a new hospital would be."""
     groups = sorted({record.group for record in records})
     if len(groups) < _MANY:
         return set(groups)
@@ -113,8 +113,8 @@ class _Tests:
         self._metrics, self._first_seed = list(run.all_metrics().values()), run.seed
 
     def scores(self, written: Sequence[str], seed: int, system: str, train_set: str) -> pd.DataFrame:
-        """One row per report. Graphs take most of the time, so their metrics score the first seed alone, and
-        no reports of other pairs than that of training; NaN where they do not."""
+        """Return one row per report. Graphs take most of the time, so their metrics score the first seed
+        alone, and no reports of other pairs than that of training; NaN where they do not."""
         table = self._cases.assign(seed=seed, system=system, train_set=train_set)
         own = [row for row, group in enumerate(self._groups) if train_set in ("", plan.ALL, group)]
         for metric in self._metrics:
@@ -135,8 +135,8 @@ def _run(
     *,
     whole: bool = False,
 ) -> pd.DataFrame:
-    """The scores of every system on the test ``pairs``, trained on each of the ``pools`` with every seed;
-    ``sizes``: how many reports of each group of a pool are drawn, or of the ``whole``; 0: all."""
+    """Return the scores of every system on the test ``pairs``, trained on each of the ``pools`` with every
+    seed; ``sizes``: how many reports of each group of a pool are drawn, or of the ``whole``; 0: all."""
     encoder, device, tests = None, run.profile.device, _Tests(run, pairs)
     if any(system.needs_vectors for system in systems.values()):
         # No vectors from other cells: their last digits depend on which texts were encoded together.

@@ -33,7 +33,7 @@ _EXTRAS = {"data": "hub", "labs": "labs,models", "models": "models"}
 
 
 def metric_settings(given: tuple[str, ...], metrics: tuple[str, ...]) -> dict[str, dict[str, str]]:
-    """``--set metric.name=value`` options as a mapping from name to value for each metric.
+    """Return ``--set metric.name=value`` options as a mapping from name to value for each metric.
 
     Raises
     ------

@@ -15,7 +15,7 @@ from radeval_lib.registry import METRICS
 
 
 def _named(given: tuple[str, ...], option: str, what: str) -> dict[str, str]:
-    """``NAME=VALUE`` options as a mapping."""
+    """Return ``NAME=VALUE`` options as a mapping."""
     named: dict[str, str] = {}
     for text in given:
         name, sign, value = text.partition("=")

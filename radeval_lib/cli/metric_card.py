@@ -26,7 +26,7 @@ _REMEDY = "Write FILE.py:FUNCTION."
 
 
 def _imported(home: str) -> ModuleType:
-    """The module that ``FILE.py`` or ``MODULE`` names; its neighbours can be imported from then on."""
+    """Return the module that ``FILE.py`` or ``MODULE`` names; its neighbours can be imported from then on."""
     if not home.endswith(".py"):
         sys.path.insert(0, "")
         return importlib.import_module(home)
@@ -54,7 +54,7 @@ def _restored_path() -> Iterator[None]:
 
 
 def _function(place: str) -> Callable[..., Any]:
-    """The function that ``FILE.py:NAME`` or ``MODULE:NAME`` names."""
+    """Return the function that ``FILE.py:NAME`` or ``MODULE:NAME`` names."""
     home, _, name = place.rpartition(":")
     if not home or not name:
         raise ParameterError("a file or a function is not named", place, _REMEDY)

@@ -44,8 +44,8 @@ class Description:
 
 
 def draw_descriptions(rng: np.random.Generator, reports: int, overlaps: Sequence[float]) -> list[Description]:
-    """One description a report and model; ``overlaps`` has for each model the probability that
-    it says a statement of the reference."""
+    """Return one description a report and model; ``overlaps`` has for each model the probability that it says
+    a statement of the reference."""
     _check_shares("overlaps", overlaps)
     drawn = []
     for report in range(reports):
@@ -67,7 +67,7 @@ def count_facts(
     alike: float = 1.0,
     slips: float = 0.0,
 ) -> list[list[FactCounts]]:
-    """Each rater's counts for each description.
+    """Return each rater's counts for each description.
 
     Parameters
     ----------
@@ -108,7 +108,7 @@ def _check_shares(name: str, values: Sequence[float]) -> None:
 
 
 def _cut(rng: np.random.Generator, length: int, level: float) -> NDArray[np.int64]:
-    """Number of the fact, from 0, that each of ``length`` statements belongs to."""
+    """Return number of the fact, from 0, that each of ``length`` statements belongs to."""
     cuts = np.concatenate([[False], rng.random(max(0, length - 1)) < level])[:length]
     return np.cumsum(cuts).astype(np.int64)
 
@@ -121,7 +121,7 @@ def _counts(
     alike: float,
     slips: float,
 ) -> FactCounts:
-    """A rater's counts for one description, given the fact of each of the reference's statements."""
+    """Return a rater's counts for one description, given the fact of each of the reference's statements."""
     size = int(reference[-1]) + 1 if text.reference else 0
     copied = reference[list(text.copied)] if text.copied else np.zeros(0, dtype=np.int64)
     if rng.random() >= alike:

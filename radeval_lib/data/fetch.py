@@ -73,8 +73,8 @@ def _record(root: Path, path: str, digest: str) -> None:
 
 
 def _expected(manifest: Manifest, entry: DataFile, root: Path) -> DataFile:
-    """The manifest's entry, with the checksum that was recorded where the manifest states none; a table of
-    one's own, which its owner edits, is compared with none."""
+    """Return the manifest's entry, with the checksum that was recorded where the manifest states none; a
+    table of one's own, which its owner edits, is compared with none."""
     if entry.sha256 or manifest.reader:
         return entry
     return replace(entry, sha256=_recorded(root).get(entry.path))
@@ -186,7 +186,7 @@ def fetch_open(root: Path, *, progress: bool = True, say: Say = print) -> dict[s
 
 
 def _reason(error: Exception) -> str:
-    """Why a download failed, in words: libraries nest the names of their exceptions."""
+    """Return why a download failed, in words: libraries nest the names of their exceptions."""
     if isinstance(error, requests.Timeout):
         return "no answer in time"
     if (response := getattr(error, "response", None)) is not None:
@@ -263,7 +263,7 @@ def _entry_for(path: Path, manifest: Manifest) -> DataFile:
     ending = path.resolve().parts[1:]
 
     def shared(entry: DataFile) -> int:
-        """How many names at the end of both paths are the same."""
+        """Return how many names at the end of both paths are the same."""
         pairs = zip(reversed(ending), reversed(PurePosixPath(entry.path).parts), strict=False)
         return len(list(takewhile(lambda pair: pair[0] == pair[1], pairs)))
 

@@ -135,8 +135,8 @@ class Index:
             self.public[kind].append(hashes)
 
     def hits(self, texts: Iterable[Text]) -> Sequences:
-        """The sequences of a corpus that are in a file, in no public text, and as rare as their kind must be;
-        sorted."""
+        """Return the sequences of a corpus that are in a file, in no public text, and as rare as their kind
+        must be; sorted."""
         every = {kind: self._watched(kind) for kind in KINDS}
         holders: dict[int, dict[int, set[int]]] = {kind: defaultdict(set) for kind in KINDS}
         for text in texts:
@@ -153,7 +153,7 @@ class Index:
         return hits
 
     def leaks(self, corpus: str, hits: Sequences) -> list[Leak]:
-        """Files that hold one of the hits of a corpus, in the order in which they were added."""
+        """Return files that hold one of the hits of a corpus, in the order in which they were added."""
         counts = [0] * len(self.places)
         for kind, wanted in hits.items():
             for place, own in enumerate(self.of_place[kind]):
@@ -177,7 +177,8 @@ def scan(
     trusted: Collection[str] = (),
     own: Iterable[str] = (),
 ) -> list[Leak]:
-    """Files below ``folder`` that hold a sequence of a corpus, or that cannot be read and may show one.
+    """Return files below ``folder`` that hold a sequence of a corpus, or that cannot be read and may show
+    one.
 
     A file whose SHA-256 is ``trusted`` is not searched: it came with the project or a package. Phrases of
     ``public`` texts are no leak, nor are short ones of the study's ``own``: sources of its pages, and reports
@@ -216,7 +217,7 @@ def scan(
 
 
 def _not_said(hits: Iterable[Sequences], own: Iterable[str]) -> Sequences:
-    """The phrases and the named numbers among the hits that the study's own texts do not say; a whole
+    """Return the phrases and the named numbers among the hits that the study's own texts do not say; a whole
     sentence is a leak there too. The texts, of which many are generated, are read until all are found."""
     every = list(hits)
     left = {kind: distinct(found[kind] for found in every) for kind in (PHRASE, NAMED)}
@@ -228,7 +229,7 @@ def _not_said(hits: Iterable[Sequences], own: Iterable[str]) -> Sequences:
 
 
 def _vocabulary(corpus: str, texts: Iterable[Text]) -> set[str]:
-    """The words of a corpus, which must hold something to search for."""
+    """Return the words of a corpus, which must hold something to search for."""
     found: set[str] = set()
     empty = True
     for text in texts:
@@ -244,7 +245,7 @@ def _vocabulary(corpus: str, texts: Iterable[Text]) -> set[str]:
 
 
 def _texts(content: bytes, file: str, unreadable: list[Unreadable]) -> Iterator[str]:
-    """The readings of a file that are texts; why it must be refused is added to ``unreadable``."""
+    """Yield the readings of a file that are texts; why it must be refused is added to ``unreadable``."""
     for reading in leak_decoders.of_file(content, file):
         if isinstance(reading, str):
             yield reading
@@ -290,7 +291,7 @@ def scan_build(
 
 
 def _holding(folder: Path, file: Path) -> Iterator[Path]:
-    """A file or folder, and the folder of results or of the cell that it belongs to."""
+    """Yield a file or folder, and the folder of results or of the cell that it belongs to."""
     yield folder / file
     depth = _UNITS.get(file.parts[0])
     if depth is not None and len(file.parts) > depth:

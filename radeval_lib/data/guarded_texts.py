@@ -29,7 +29,7 @@ class RestrictedTexts:
             yield from self.of_file(file.path)
 
     def of_file(self, file: str) -> Iterator[str]:
-        """The texts and identifiers in one file of the set; none where it is absent."""
+        """Yield the texts and identifiers in one file of the set; none where it is absent."""
         manifest = load_manifest(self.name)
         path = find(self.name, self.root, file)
         if path is not None and manifest.file(file).holds_reports:
@@ -40,13 +40,13 @@ class RestrictedTexts:
 
 
 def restricted_texts(root: Path) -> dict[str, RestrictedTexts]:
-    """Texts of the restricted data sets that a data root holds, for the guard."""
+    """Return texts of the restricted data sets that a data root holds, for the guard."""
     return {name: RestrictedTexts(name, root) for name in restricted_in(root)}
 
 
 def public_texts(root: Path | None) -> Iterator[str]:
-    """Texts that are no leak anywhere: what the papers print, and of the open data sets of a data root the
-    texts that stand in a field of their own; lists, of words or findings, are not gone through."""
+    """Yield texts that are no leak anywhere: what the papers print, and of the open data sets of a data root
+    the texts that stand in a field of their own; lists, of words or findings, are not gone through."""
     for path in sorted(PAPERS.rglob("*.csv")):
         yield path.read_text(encoding="utf-8")
     for path in sorted(PAPERS.rglob("*.yml")):

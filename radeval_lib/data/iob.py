@@ -15,7 +15,7 @@ from radeval_lib.data.restricted import mark
 
 
 def load(path: Path) -> list[AnnotatedSentence]:
-    """Sentences of a JSON list, or of JSON lines, of objects with ``tokens`` and ``ner_tags``."""
+    """Return sentences of a JSON list, or of JSON lines, of objects with ``tokens`` and ``ner_tags``."""
     return reading.records(reading.read_objects(path), partial(_sentence, stem=path.stem))
 
 

@@ -12,8 +12,8 @@ _PREFIXES = frozenset("BIES")
 
 
 def encode(spans: Iterable[WordSpan], length: int) -> list[str]:
-    """IOB2 tags of ``length`` words; where spans overlap, the one that begins first, then the longer, keeps
-    its words.
+    """Return IOB2 tags of ``length`` words; where spans overlap, the one that begins first, then the longer,
+    keeps its words.
 
     Raises
     ------
@@ -30,7 +30,7 @@ def encode(spans: Iterable[WordSpan], length: int) -> list[str]:
 
 
 def decode(tags: Sequence[str]) -> tuple[Entity, ...]:
-    """Entities of a sentence tagged in IOB, IOB2 or IOBES, in order.
+    """Return entities of a sentence tagged in IOB, IOB2 or IOBES, in order.
 
     ``B-`` and ``S-`` begin an entity. ``I-`` and ``E-`` continue one of the same label; without one, they
     begin it (as in IOB1, and as gold files with a stray ``I-`` are usually read). ``O`` ends it.

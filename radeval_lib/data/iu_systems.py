@@ -38,7 +38,7 @@ _BEGINNING = 5  # words
 
 
 def uid(study: str, where: str) -> str:
-    """Open-i's number of a study, from a study id or the name of an image."""
+    """Return Open-i's number of a study, from a study id or the name of an image."""
     found = _UID.search(study)
     if not found:
         raise FormatError("no study id such as CXR12_IM-0345", where)
@@ -46,7 +46,7 @@ def uid(study: str, where: str) -> str:
 
 
 def references(path: Path) -> dict[str, str]:
-    """The findings section of each study by uid, in the order of the split."""
+    """Return the findings section of each study by uid, in the order of the split."""
     studies = reading.Entry(reading.read_json(path, dict), path.name)
     return _by_uid(
         (uid(study, f"{path.name}, study {at}"), studies.inner(study).text("section_findings"), "")
@@ -55,13 +55,13 @@ def references(path: Path) -> dict[str, str]:
 
 
 def outputs(path: Path, column: str) -> dict[str, str]:
-    """The text of each study by uid, of a table with one row per study."""
+    """Return the text of each study by uid, of a table with one row per study."""
     rows = reading.read_csv(path, (column, "report"))
     return _by_uid((uid(row.text(column), row.where), row.text("report"), row.where) for row in rows)
 
 
 def by_image(path: Path, *, last: bool = False) -> dict[str, str]:
-    """The text of each study's first image, or of its last."""
+    """Return the text of each study's first image, or of its last."""
     found: dict[str, str] = {}
     for row in reading.read_csv(path, ("dicom_id", "report")):
         of = uid(row.text("dicom_id"), row.where)
@@ -71,7 +71,7 @@ def by_image(path: Path, *, last: bool = False) -> dict[str, str]:
 
 
 def by_order(path: Path, ordered: Path, known: Mapping[str, str]) -> dict[str, str]:
-    """The text of each study of a file without ids, whose rows follow ``known``.
+    """Return the text of each study of a file without ids, whose rows follow ``known``.
 
     Raises
     ------
@@ -87,19 +87,19 @@ def by_order(path: Path, ordered: Path, known: Mapping[str, str]) -> dict[str, s
 
 
 def alike(texts: Sequence[str], others: Sequence[str]) -> int:
-    """How many texts begin with the same five words as the one at their place in the others."""
+    """Return how many texts begin with the same five words as the one at their place in the others."""
     heads, theirs = ([_WORDS.findall(text.lower())[:_BEGINNING] for text in side] for side in (texts, others))
     return sum(head == other for head, other in zip(heads, theirs, strict=True))
 
 
 def load(folder: Path) -> list[SystemReport]:
-    """Reference and outputs of every study, from a folder that has all files; see :func:`read`."""
+    """Return reference and outputs of every study, from a folder that has all files; see :func:`read`."""
     return read(lambda name: folder / name)
 
 
 def read(find: Find) -> list[SystemReport]:
-    """References, then the outputs of each system, each in the order of the split; nothing where a file is
-    missing."""
+    """Return references, then the outputs of each system, each in the order of the split; nothing where a
+    file is missing."""
     paths = {name: find(name) for name in (REFERENCES, ORDERED_REFERENCES, *FILES.values())}
     there = {name: path for name, path in paths.items() if path is not None}
     if len(there) < len(paths):
@@ -124,7 +124,8 @@ def read(find: Find) -> list[SystemReport]:
 
 
 def released(path: Path, studies: Sequence[str]) -> dict[str, dict[str, float]]:
-    """The scores that the MoERad repository commits, by name and uid; its rows follow its file of outputs."""
+    """Return the scores that the MoERad repository commits, by name and uid; its rows follow its file of
+    outputs."""
     rows = list(reading.read_csv(path, RELEASED))
     if len(rows) != len(studies):
         raise FormatError(f"{len(rows)} rows for {len(studies)} studies", path.name, reading.CUT_SHORT)

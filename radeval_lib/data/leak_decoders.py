@@ -61,12 +61,12 @@ _FOLDING = _Folding()
 
 
 def folded(text: str) -> str:
-    """``text`` without accents and signs that do not show."""
+    """Return ``text`` without accents and signs that do not show."""
     return text if text.isascii() else _NOT_ASCII.sub(lambda run: run.group().translate(_FOLDING), text)
 
 
 def of_file(content: bytes, name: str = "") -> Iterator[str | Unreadable]:
-    """Every reading of a file's bytes, and why it must be refused, if it must."""
+    """Yield every reading of a file's bytes, and why it must be refused, if it must."""
     for text in leak_streams.texts(content, name):
         if isinstance(text, str):
             yield from of_text(text)
@@ -75,7 +75,7 @@ def of_file(content: bytes, name: str = "") -> Iterator[str | Unreadable]:
 
 
 def of_text(text: str) -> Iterator[str | Unreadable]:
-    """Every reading of a text: as it is, decoded, without markup, and by columns."""
+    """Yield every reading of a text: as it is, decoded, without markup, and by columns."""
     plain = decoded(text)
     yield plain
     if _DATA_URL.search(plain):
@@ -95,8 +95,8 @@ def of_text(text: str) -> Iterator[str | Unreadable]:
 
 
 def _of_marked_up(text: str) -> Iterator[str]:
-    """Readings of a decoded text with and without its markup: inline and block markup, elements of a page,
-    and columns."""
+    """Yield readings of a decoded text with and without its markup: inline and block markup, elements of a
+    page, and columns."""
     yield text
     if "<" in text and ">" in text:
         bare = _TAG.sub("", text)
@@ -109,19 +109,20 @@ def _of_marked_up(text: str) -> Iterator[str]:
 
 
 def decoded(text: str) -> str:
-    r"""``text`` without the encodings that stand for single signs: ``&amp;``, ``\u00e9``, ``%20``; folded."""
+    r"""Return ``text`` without the encodings that stand for single signs: ``&amp;``, ``\u00e9``, ``%20``;
+    folded."""
     text = unquote(html.unescape(_ESCAPE.sub(_sign, text)), errors="replace")
     return folded(_COLOUR.sub("", text))
 
 
 def _sign(escape: re.Match[str]) -> str:
-    """The character of a match of ``_ESCAPE``; a blank for one without a number, such as ``\\n``."""
+    """Return the character of a match of ``_ESCAPE``; a blank for one without a number, such as ``\\n``."""
     code = int(next(filter(None, escape.groups()), "20"), 16)
     return chr(code) if code < 0x110000 else " "
 
 
 def _json(text: str) -> object | None:
-    """The value of a JSON text, or the values of JSON lines as a list; None for another text."""
+    """Return the value of a JSON text, or the values of JSON lines as a list; None for another text."""
     if not text.lstrip().startswith(("{", "[")):
         return None
     with suppress(ValueError, RecursionError):
@@ -135,8 +136,8 @@ def _json(text: str) -> object | None:
 
 
 def json_texts(value: object) -> tuple[list[str], list[str], str]:
-    """The texts of a JSON value: its keys; the strings under each key, or in each column of rows, joined
-    by a blank; and all strings, joined by a blank."""
+    """Return the texts of a JSON value: its keys; the strings under each key, or in each column of rows,
+    joined by a blank; and all strings, joined by a blank."""
     keys: list[str] = []
     under: dict[object, list[str]] = defaultdict(list)
     every: list[str] = []
@@ -159,9 +160,8 @@ def json_texts(value: object) -> tuple[list[str], list[str], str]:
 
 
 def column_texts(text: str) -> Iterator[str]:
-    """Readings of a text by columns: of a table (CSV, Markdown, aligned with spaces, or a word with its
-    label per line), of the values of each name in ``name: value``,
-    and of words without their labels."""
+    """Yield readings of a text by columns: of a table (CSV, Markdown, aligned with spaces, or a word with its
+    label per line), of the values of each name in ``name: value``, and of words without their labels."""
     yield from _unlabelled(text)
     lines = text.splitlines()
     if len(lines) < 3:
@@ -182,7 +182,7 @@ def column_texts(text: str) -> Iterator[str]:
 
 
 def _unlabelled(text: str) -> Iterator[str]:
-    """Words that alternate with labels, as in ``[('left', 'B'), ('lung', 'I')]`` or ``left/B lung/I``.
+    """Yield words that alternate with labels, as in ``[('left', 'B'), ('lung', 'I')]`` or ``left/B lung/I``.
 
     For each period, a position in it is taken to hold labels if few of its tokens are distinct; what remains
     are words.
@@ -236,7 +236,7 @@ class _Nodes(HTMLParser):
 
 
 def html_texts(text: str) -> Iterator[str]:
-    """Texts of a page's elements of each kind and column, and all but those that are labels.
+    """Yield texts of a page's elements of each kind and column, and all but those that are labels.
 
     A kind of element whose texts repeat (``ANA``, ``no ABN``, a grade) is taken for labels, which stand
     between the words that they label.

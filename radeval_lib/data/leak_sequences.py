@@ -86,19 +86,20 @@ _NONE = np.empty(0, np.uint64)
 
 
 def words(text: str) -> list[str]:
-    """Words of two letters or more in lower case, without numbers and the labels of annotations."""
+    """Return words of two letters or more in lower case, without numbers and the labels of annotations."""
     if _PICTURE.fullmatch(text):  # its letters are not words
         return []
     return [word for word in _WORD.findall(plain_lower(text)) if word not in LABELS]
 
 
 def plain_lower(text: str) -> str:
-    """``text`` in lower case without accents and signs that do not show."""
+    """Return ``text`` in lower case without accents and signs that do not show."""
     return folded(text).lower()
 
 
 def _phrases(plain: str) -> Hashes:
-    """A hash of each :data:`PHRASE` that names something, of words and numbers that adjoin in a sentence."""
+    """Return a hash of each :data:`PHRASE` that names something, of words and numbers that adjoin in a
+    sentence."""
     parts = _PART.findall(plain)
     if len(parts) < -PHRASE:
         return _NONE
@@ -114,7 +115,7 @@ def _known_words(plain: str, known: frozenset[str]) -> Hashes:
 
 
 def _numbers(plain: str) -> Hashes:
-    """Numbers of eight digits and more, days as such, and identifiers of letters and digits."""
+    """Return numbers of eight digits and more, days as such, and identifiers of letters and digits."""
     days = [(year, month, day) for year, month, day in _DAY.findall(plain)]
     for first, second, year in _DAY_LAST.findall(plain):  # either may be the month
         days += [(year, first, second), (year, second, first)]
@@ -141,7 +142,8 @@ def _numbers(plain: str) -> Hashes:
 
 
 def _named(plain: str) -> Hashes:
-    """Numbers of five to seven digits behind the name of an identifier, with nothing but others between."""
+    """Return numbers of five to seven digits behind the name of an identifier, with nothing but others
+    between."""
     return _hashes([number for run in _NAMED.findall(plain) for number in re.findall("[0-9]{5,7}", run)])
 
 
@@ -151,7 +153,7 @@ def _hashes(found: list[str]) -> Hashes:
 
 
 def _sequences(hashes: Hashes, length: int) -> Hashes:
-    """A hash of every sequence of ``length`` words, in order; shape (words - length + 1,)."""
+    """Return a hash of every sequence of ``length`` words, in order; shape (words - length + 1,)."""
     if len(hashes) < length:
         return _NONE
     count = len(hashes) - length + 1
@@ -162,7 +164,7 @@ def _sequences(hashes: Hashes, length: int) -> Hashes:
 
 
 def _letters(plain: str) -> Hashes:
-    """A hash of every sequence of LETTERS letters, of which a sample is kept."""
+    """Return a hash of every sequence of LETTERS letters, of which a sample is kept."""
     letters = plain.encode("ascii", "ignore").translate(None, _NO_LETTERS)
     kept = []
     for start in range(0, len(letters) - LETTERS + 1, _PIECE):
@@ -174,7 +176,7 @@ def _letters(plain: str) -> Hashes:
 
 
 def phrases_and_identifiers(plain: str) -> Sequences:
-    """Phrases and identifiers, which few characters give away."""
+    """Return phrases and identifiers, which few characters give away."""
     if not _DIGIT.search(plain):
         return {PHRASE: _phrases(plain), NUMBERS: _NONE, NAMED: _NONE}
     return {PHRASE: _phrases(plain), NUMBERS: _numbers(plain), NAMED: _named(plain)}
@@ -185,14 +187,14 @@ def _of_words(hashes: Hashes) -> Sequences:
 
 
 def of_text(text: str, known: frozenset[str]) -> Sequences:
-    """The sequences of a file's or a public text, of its words by those that are ``known``."""
+    """Return the sequences of a file's or a public text, of its words by those that are ``known``."""
     plain = plain_lower(text)
     found = _of_words(_known_words(plain, known))
     return {**found, LETTERS: _letters(plain), **phrases_and_identifiers(plain)}
 
 
 def of_corpus(text: str, found: list[str]) -> Sequences:
-    """The sequences by which a corpus text of these words is known; a short text by all of it."""
+    """Return the sequences by which a corpus text of these words is known; a short text by all of it."""
     plain = plain_lower(text)
     sequences = {LETTERS: _letters(plain), **phrases_and_identifiers(plain)}
     hashes = _hashes(found)
@@ -206,13 +208,13 @@ def of_corpus(text: str, found: list[str]) -> Sequences:
 
 
 def distinct(some: Iterable[Hashes]) -> Hashes:
-    """The hashes that are in any of ``some``, sorted; several times faster than ``numpy.unique``."""
+    """Return the hashes that are in any of ``some``, sorted; several times faster than ``numpy.unique``."""
     every = np.sort(np.concatenate([_NONE, *some]))
     return every[np.append(every[1:] != every[:-1], True)] if len(every) else every
 
 
 def within(values: Hashes, among: Hashes) -> NDArray[np.bool_]:
-    """Which ``values`` are in the sorted array ``among``."""
+    """Return which ``values`` are in the sorted array ``among``."""
     if not len(among):
         return np.zeros(len(values), bool)
     return among[np.minimum(np.searchsorted(among, values), len(among) - 1)] == values

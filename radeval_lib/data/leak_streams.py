@@ -77,7 +77,8 @@ class _Budget:
 
 
 def texts(content: bytes, name: str = "") -> Iterator[str | Unreadable]:
-    """The texts of a file's streams and the names of its members; at its end why it is refused, if it is."""
+    """Yield the texts of a file's streams and the names of its members; at its end why it is refused, if it
+    is."""
     try:
         for inner, stream in _streams(content, name, _Budget(MOST), 0):
             yield _text(stream, inner)
@@ -86,7 +87,8 @@ def texts(content: bytes, name: str = "") -> Iterator[str | Unreadable]:
 
 
 def _streams(content: bytes, name: str, budget: _Budget, depth: int) -> Iterator[tuple[str, bytes]]:
-    """A stream that is not an archive with its name, or those of an archive's members and of their names."""
+    """Yield a stream that is not an archive with its name, or those of an archive's members and of their
+    names."""
     members: list[tuple[str, bytes]] = []
     opener = next((opener for mark, opener in _COMPRESSED.items() if content.startswith(mark)), None)
     try:
@@ -126,7 +128,7 @@ def _text(content: bytes, name: str) -> str:
 
 
 def _lettered(content: bytes) -> bytes:
-    """The blocks of bytes that hold more letters than chance would have it, and those beside them."""
+    """Return the blocks of bytes that hold more letters than chance would have it, and those beside them."""
     signs = np.frombuffer(content.ljust(-(-len(content) // _BLOCK) * _BLOCK, b"\0"), np.uint8)
     blocks = signs.reshape(-1, _BLOCK)
     letters = ((blocks | 32) - ord("a") < 26).sum(axis=1)

@@ -120,11 +120,12 @@ class Manifest:
         return self.complete_with or (tuple(file.path for file in self.files),)
 
     def missing(self, there: Collection[str]) -> list[str]:
-        """The fewest files that would make the data set whole beside those that are ``there``; paths."""
+        """Return the fewest files that would make the data set whole beside those that are ``there``;
+        paths."""
         return min(([path for path in group if path not in there] for group in self.groups), key=len)
 
     def file(self, path: str = "") -> DataFile:
-        """The file of that path, or the one of that name; the first file where ``path`` is empty."""
+        """Return the file of that path, or the one of that name; the first file where ``path`` is empty."""
         if not path:
             return self.files[0]
         named = [entry for entry in self.files if path in (entry.path, PurePosixPath(entry.path).name)]
@@ -150,12 +151,12 @@ _OWN = {
 
 
 def names() -> list[str]:
-    """Every data set that has a manifest."""
+    """Return every data set that has a manifest."""
     return sorted(path.stem for path in DATASETS.glob("*.yml"))
 
 
 def parse_manifest(name: str, content: Any, where: str) -> Manifest:
-    """A manifest from the content of its YAML file."""
+    """Return a manifest from the content of its YAML file."""
     if not isinstance(content, dict):
         raise ManifestError("a manifest must be a mapping", where)
     if content.get("reader"):
@@ -181,7 +182,7 @@ def parse_manifest(name: str, content: Any, where: str) -> Manifest:
 
 @cache
 def load_manifest(name: str) -> Manifest:
-    """The manifest of a data set."""
+    """Return the manifest of a data set."""
     path = DATASETS / f"{name}.yml"
     if name not in names():
         raise ManifestError(
@@ -199,9 +200,9 @@ def load_manifest(name: str) -> Manifest:
 
 
 def data_root(option: str | os.PathLike[str] | None = None) -> Path | None:
-    """The folder of data files: ``option``, else the environment variable ``RADEVAL_DATA_ROOT``, else the
-    repository's own folder ``data``, which git ignores, else None. It is absolute: who reads it may work in
-    another folder.
+    """Return the folder of data files: ``option``, else the environment variable ``RADEVAL_DATA_ROOT``, else
+    the repository's own folder ``data``, which git ignores, else None. It is absolute: who reads it may work
+    in another folder.
     """
     given = os.fspath(option) if option else os.environ.get(ENVIRONMENT_VARIABLE, "")
     if not given:
@@ -225,7 +226,7 @@ def data_root(option: str | os.PathLike[str] | None = None) -> Path | None:
 
 
 def find(name: str, root: Path | None, file: str = "") -> Path | None:
-    """A data set's file under a data root, checked against its manifest; None where it is not there.
+    """Return a data set's file under a data root, checked against its manifest; None where it is not there.
 
     ``file`` is the path or name of one of its files; empty: the first.
     """
@@ -240,7 +241,7 @@ def find(name: str, root: Path | None, file: str = "") -> Path | None:
 
 
 def restricted_in(root: Path | None) -> list[str]:
-    """Names of the data sets of which a data root holds a file and whose text may not be passed on."""
+    """Return names of the data sets of which a data root holds a file and whose text may not be passed on."""
     if root is None:
         return []
     manifests = (load_manifest(name) for name in names())
@@ -264,7 +265,7 @@ def check_file(path: Path, entry: DataFile) -> None:
 
 
 def sha256(path: Path) -> str:
-    """SHA-256 of a data file, computed once as long as it does not change."""
+    """Return SHA-256 of a data file, computed once as long as it does not change."""
     return _sha256(path, checksums.state(path))
 
 

@@ -15,7 +15,7 @@ NAME = "mimic_cxr_rrs"
 
 
 def load_sections(path: Path) -> list[Report]:
-    """Reports of ``mimic_cxr_sectioned.csv``, white space collapsed, in the file's order."""
+    """Return reports of ``mimic_cxr_sectioned.csv``, white space collapsed, in the file's order."""
     rows = reading.read_csv(path, ("study", "impression", "findings"))
     return reading.records(rows, _report, name="study")
 
@@ -31,7 +31,8 @@ def _report(row: reading.Entry) -> Iterator[Report]:
 
 
 def load_splits(path: Path) -> dict[str, tuple[str, str]]:
-    """Patient and official split of each study of ``mimic-cxr-2.0.0-split.csv`` (one row per image)."""
+    """Return patient and official split of each study of ``mimic-cxr-2.0.0-split.csv`` (one row per
+    image)."""
     result: dict[str, tuple[str, str]] = {}
     for row in reading.read_csv(path, ("study_id", "subject_id", "split")):
         split = row.one_of("split", ("train", "validate", "test"), "Splits")
@@ -42,7 +43,7 @@ def load_splits(path: Path) -> dict[str, tuple[str, str]]:
 
 
 def pairs(reports: Sequence[Report], splits: dict[str, tuple[str, str]]) -> list[ReportPair]:
-    """Pairs of the studies that have both sections and an official split (MIMIC-RRS, Section 2.1)."""
+    """Return pairs of the studies that have both sections and an official split (MIMIC-RRS, Section 2.1)."""
     return [
         ReportPair(
             id=one.id,

@@ -37,8 +37,8 @@ class Preference:
 
 
 def load_ratings(path: Path) -> list[RatedPair]:
-    """Ratings of ``annotations/A<n>.tsv``: 0 to 6, the sum over three facets of 2 (the same), 1 (in part) and
-    0 (not the same, or not there).
+    """Return ratings of ``annotations/A<n>.tsv``: 0 to 6, the sum over three facets of 2 (the same), 1 (in
+    part) and 0 (not the same, or not there).
 
     Rows in which a facet has no answer, or "other / uncertain", are left out; any other answer that is not
     one of the choices raises :class:`FormatError`.
@@ -64,7 +64,7 @@ def _rating(row: reading.Entry, rater: str) -> Iterator[RatedPair]:
 
 
 def _points(answer: str, facet: str, where: str) -> int | None:
-    """The points of an answer such as "2: Yes"; None where it says neither how much nor how little."""
+    """Return the points of an answer such as "2: Yes"; None where it says neither how much nor how little."""
     key = answer.partition(":")[0].strip()
     if key in _POINTS:
         return _POINTS[key]
@@ -74,7 +74,7 @@ def _points(answer: str, facet: str, where: str) -> int | None:
 
 
 def load_preferences(path: Path) -> list[Preference]:
-    """Preferences of ``pairwise/A<n>.tsv``; rows without an answer are left out."""
+    """Return preferences of ``pairwise/A<n>.tsv``; rows without an answer are left out."""
     found = []
     columns = ("review_id", "target", "sys_a", "A", "sys_b", "B", _CHOICE)
     for row in reading.read_csv(path, columns, delimiter="\t"):
@@ -89,7 +89,7 @@ def load_preferences(path: Path) -> list[Preference]:
 
 
 def _read(find: Find) -> Records:
-    """Ratings by facet, then preferences."""
+    """Return ratings by facet, then preferences."""
     rated = each(load_ratings, *(f"{rater}.tsv" for rater in RATERS))(find)
     return rated + each(load_preferences, *(f"{judge}.tsv" for judge in JUDGES))(find)
 

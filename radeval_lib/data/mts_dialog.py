@@ -31,7 +31,8 @@ _NO_RATE = -1.0  # what the file prints for two omission rates; no counts give i
 
 
 def load(scores: Path, summaries: Path) -> list[FactRating]:
-    """Ratings in the files' order; systems, which the files do not name, are numbered from 1 by their order.
+    """Return ratings in the files' order; systems, which the files do not name, are numbered from 1 by their
+    order.
 
     An omission rate of -1 is kept as None, with a word in ``fault``.
 
@@ -82,7 +83,7 @@ def _read(find: Find) -> list[FactRating]:
 
 
 def recorded_ratings(recording: Recording) -> Iterator[FactRating]:
-    """The ratings, from what is recorded of them."""
+    """Yield the ratings, from what is recorded of them."""
     for row in recording.table.itertuples():
         reference, candidate = pair(recording.name, row)
         no_rate = bool(np.isnan(row.omission))

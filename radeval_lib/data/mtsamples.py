@@ -20,7 +20,8 @@ SHORTEST_DESCRIPTION = 12  # words; shorter ones are left out (Moramarco et al. 
 
 
 def load(path: Path, *, partial: bool = False) -> list[Document]:
-    """Transcriptions with their description as summary and the specialty as group, in the file's order.
+    """Return transcriptions with their description as summary and the specialty as group, in the file's
+    order.
 
     Rows without a transcription are kept, with empty text. A row's number, its first column, is its id. Of a
     ``partial`` file the last row is left out where it is incomplete.
@@ -40,12 +41,12 @@ def _document(row: reading.Entry) -> Iterator[Document]:
 
 
 def with_long_descriptions(documents: list[Document], shortest: int = SHORTEST_DESCRIPTION) -> list[Document]:
-    """The documents whose description has at least ``shortest`` words, as the paper keeps them."""
+    """Return the documents whose description has at least ``shortest`` words, as the paper keeps them."""
     return [document for document in documents if len(str(document.summary).split()) >= shortest]
 
 
 def split(documents: list[Document], rng: np.random.Generator) -> list[Document]:
-    """The documents, in their order, each with a split: 80, 10 and 10 % of every specialty by itself.
+    """Return the documents, in their order, each with a split: 80, 10 and 10 % of every specialty by itself.
 
     Of n documents of a specialty, floor(0.8 n) train; of the r others floor(r / 2) are for development. The
     paper prints shares and sizes, not how it rounds: this is the rule of two successive splits by
@@ -70,7 +71,8 @@ def split_sizes(n: int) -> tuple[int, int, int]:
 
 
 def counts(documents: list[Document]) -> dict[str, int]:
-    """What the paper counts, named as in the manifest's printed counts; splits are of the reports kept."""
+    """Return what the paper counts, named as in the manifest's printed counts; splits are of the reports
+    kept."""
     kept = with_long_descriptions(documents)
     sizes = Counter(document.group for document in documents)
     splits = [split_sizes(size) for size in Counter(document.group for document in kept).values()]
@@ -88,7 +90,7 @@ def counts(documents: list[Document]) -> dict[str, int]:
 
 
 def _read(find: Find) -> list[Document]:
-    """The whole collection, or else the part of it that is present."""
+    """Return the whole collection, or else the part of it that is present."""
     if whole := find("mtsamples.csv"):
         return load(whole)
     part = find("mtsamples_part.csv")

@@ -16,7 +16,7 @@ COLUMNS = ("uid", "MeSH", "Problems", "image", "indication", "comparison", "find
 
 
 def load(path: Path) -> list[Report]:
-    """Reports of ``indiana_reports.csv``, in the file's order; any section may be empty."""
+    """Return reports of ``indiana_reports.csv``, in the file's order; any section may be empty."""
     return reading.records(reading.read_csv(path, COLUMNS), _report, name="uid")
 
 
@@ -32,13 +32,13 @@ def _report(row: reading.Entry) -> Iterator[Report]:
 
 
 def text_key(report: Report) -> str:
-    """The words and numbers of findings and impression: reports of one key have the same text."""
+    """Return the words and numbers of findings and impression: reports of one key have the same text."""
     return " ".join(words(f"{reveal(report.findings)} {reveal(report.impression)}"))
 
 
 def halves(reports: Sequence[Report]) -> dict[str, str]:
-    """The half of each report by uid, ``odd`` or ``even``: halves of distinct texts (:func:`text_key`), whose
-    reports all go with the smallest uid."""
+    """Return the half of each report by uid, ``odd`` or ``even``: halves of distinct texts
+    (:func:`text_key`), whose reports all go with the smallest uid."""
     smallest: dict[str, int] = {}
     for report in reports:
         key = text_key(report)
@@ -47,13 +47,13 @@ def halves(reports: Sequence[Report]) -> dict[str, str]:
 
 
 def to_develop_on(reports: Sequence[Report], tested: Collection[str]) -> list[Report]:
-    """The odd half without the studies of a test split, by uid, and texts that equal one of theirs."""
+    """Return the odd half without the studies of a test split, by uid, and texts that equal one of theirs."""
     half, withheld = halves(reports), {text_key(report) for report in reports if report.id in tested}
     return [one for one in reports if half[one.id] == "odd" and text_key(one) not in withheld]
 
 
 def pairs(reports: list[Report]) -> list[ReportPair]:
-    """Findings and impression of the reports that have both."""
+    """Return findings and impression of the reports that have both."""
     return [
         ReportPair(id=report.id, findings=report.findings, impression=report.impression, group="Indiana")
         for report in reports
@@ -62,7 +62,7 @@ def pairs(reports: list[Report]) -> list[ReportPair]:
 
 
 def recorded_reports(recording: Recording) -> Iterator[Report]:
-    """Reports with the recorded numbers of words."""
+    """Yield reports with the recorded numbers of words."""
     for row in recording.table.itertuples():
         findings, impression = sections(recording.name, row)
         yield Report(id=str(row.number + 1), findings=findings, impression=impression)

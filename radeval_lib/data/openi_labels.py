@@ -35,7 +35,7 @@ _ID = re.compile(r"CXR([1-9]\d{0,5})")  # CXR12: report 12
 
 
 def load(path: Path) -> list[CodedStudy]:
-    """The codes of each report, in the file's order; ``CXR12`` is Open-i's report 12."""
+    """Return the codes of each report, in the file's order; ``CXR12`` is Open-i's report 12."""
     return reading.records(reading.read_csv(path, ("filename", *LABELS, "normal")), _study, name="filename")
 
 

@@ -23,7 +23,7 @@ COLUMNS = ("case", "id", "candidate", "reference", "rater", "grade")
 
 
 def load(paths: Iterable[Path], name: str, restricted: bool) -> list[RatedPair]:
-    """The ratings of one or several tables, in their order; together they are one set of ratings.
+    """Return the ratings of one or several tables, in their order; together they are one set of ratings.
 
     Parameters
     ----------
@@ -88,7 +88,7 @@ def _counts(records: Records) -> dict[str, int]:
 
 
 def reader(name: str) -> Reader:
-    """How a data set with ``reader: ratings`` is read."""
+    """Return how a data set with ``reader: ratings`` is read."""
     manifest = load_manifest(name)
 
     def read(find: Find) -> Records:

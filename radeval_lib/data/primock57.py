@@ -30,7 +30,7 @@ _MARKS = {"!": True, "-": False}  # critical, not critical
 
 
 def load(path: Path) -> list[NoteJudgement]:
-    """Judgements in the file's order."""
+    """Return judgements in the file's order."""
     return reading.records(
         reading.read_csv(path, COLUMNS),
         _judgement,
@@ -56,7 +56,7 @@ def _judgement(row: reading.Entry) -> Iterator[NoteJudgement]:
 
 
 def _listed(row: reading.Entry, column: str) -> tuple[NoteError, ...]:
-    """One error per line that begins with a mark; lines without one continue the error before them."""
+    """Return one error per line that begins with a mark; lines without one continue the error before them."""
     found: list[tuple[bool, str]] = []
     for line in filter(None, map(str.strip, row[column].splitlines())):
         if line[0] in _MARKS:

@@ -23,7 +23,7 @@ of [type, id of the tail]."""
 
 
 def load(path: Path) -> list[AnnotatedSentence]:
-    """Reports of ``train.json``, ``dev.json`` or ``test.json``, each as one sequence of words.
+    """Return reports of ``train.json``, ``dev.json`` or ``test.json``, each as one sequence of words.
 
     The test file has two labelers: each report yields two records, ``<id>/labeler_1`` and ``<id>/labeler_2``.
     ``group`` is the institution (MIMIC-CXR or CheXpert).
@@ -53,7 +53,8 @@ def _records(key: str, item: reading.Entry) -> Iterator[AnnotatedSentence]:
 
 
 def read_annotations(path: Path) -> dict[str, Annotation]:
-    """Annotations in the form that RadGraph's inference writes: record -> ``text``, ``entities``; checked.
+    """Return annotations in the form that RadGraph's inference writes: record -> ``text``, ``entities``;
+    checked.
 
     Labels may be any (RadGraph-XL's differ). A text without words is allowed, and has no entities.
     """
@@ -72,7 +73,7 @@ def check_annotation(item: Any, where: str) -> None:
 def annotation(
     words: Sequence[str], entities: Sequence[tuple[int, int, str]], relations: Sequence[tuple[int, int, str]]
 ) -> Annotation:
-    """One text in RadGraph's form: ids from 1 as text, ends inclusive, relations with their head.
+    """Return one text in RadGraph's form: ids from 1 as text, ends inclusive, relations with their head.
 
     ``entities`` are (first word, word behind the last, label), ``relations`` (head, tail, type) by position
     among the entities. A span that leaves the words, or a relation to what there is not, raises
@@ -108,7 +109,8 @@ def annotation(
 def _graph(
     holder: reading.Entry, words: list[str], labels: tuple[str, ...] | None
 ) -> tuple[tuple[Entity, ...], tuple[Relation, ...]]:
-    """Entities and relations; RadGraph's ends are inclusive and its relations stand with their head."""
+    """Return entities and relations; RadGraph's ends are inclusive and its relations stand with their
+    head."""
     content = holder.inner("entities")
     index = {key: position for position, key in enumerate(content)}
     entities, relations = [], []

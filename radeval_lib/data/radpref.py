@@ -90,8 +90,8 @@ class RadPrefRating:
 
 
 def load(find: Find) -> tuple[list[Case], list[RadPrefRating]]:
-    """The cases, and the ratings of one radiologist after the other, all in the order of the cases: each
-    radiologist's file has an order of its own. Both are empty where the cases are absent."""
+    """Return the cases, and the ratings of one radiologist after the other, all in the order of the cases:
+    each radiologist's file has an order of its own. Both are empty where the cases are absent."""
     path = find(CASES_FILE)
     cases = load_cases(path) if path else []
     places = {case.id: place for place, case in enumerate(cases)}
@@ -104,7 +104,7 @@ def load(find: Find) -> tuple[list[Case], list[RadPrefRating]]:
 
 
 def load_cases(path: Path) -> list[Case]:
-    """Cases of ``preference_data.json``, in the file's order."""
+    """Return cases of ``preference_data.json``, in the file's order."""
     return reading.records(reading.read_objects(path), _case)
 
 
@@ -120,7 +120,7 @@ def _case(item: reading.Entry) -> Iterator[Case]:
 
 
 def load_ratings(path: Path) -> list[RadPrefRating]:
-    """Ratings of one ``user_<n>.json``: two for each case, in the file's order."""
+    """Return ratings of one ``user_<n>.json``: two for each case, in the file's order."""
     content = reading.Entry(reading.read_json(path, dict), path.name)
     rater = content.take("user_id", str)
     ratings = []
@@ -152,14 +152,14 @@ def _errors(judged: reading.Entry) -> Iterator[MarkedError]:
 
 
 def _marked(judged: reading.Entry, key: str) -> Iterator[tuple[int, reading.Entry]]:
-    """Number of a finding, and what is marked of it."""
+    """Yield number of a finding, and what is marked of it."""
     for number, (index, entry) in enumerate(judged.inner(key).items(), start=1):
         where = f"{judged.where}, {key} {number}"
         yield reading.whole(str(index), "finding", where), reading.Entry(entry, where)
 
 
 def candidates(cases: Sequence[Case]) -> pd.DataFrame:
-    """One row per candidate, in the file's order, numbered from 0.
+    """Return one row per candidate, in the file's order, numbered from 0.
 
     Returns
     -------
@@ -184,7 +184,8 @@ def candidates(cases: Sequence[Case]) -> pd.DataFrame:
 
 
 def marks(cases: Sequence[Case], ratings: Sequence[RadPrefRating]) -> pd.DataFrame:
-    """What a radiologist marked on a candidate, counted: one row for each two, by radiologist and candidate.
+    """Return what a radiologist marked on a candidate, counted: one row for each two, by radiologist and
+    candidate.
 
     Returns
     -------
@@ -227,7 +228,7 @@ def marks(cases: Sequence[Case], ratings: Sequence[RadPrefRating]) -> pd.DataFra
 def _with_cases(
     cases: Sequence[Case], ratings: Sequence[RadPrefRating]
 ) -> Iterator[tuple[RadPrefRating, Case]]:
-    """Each rating with the case that it is about; no radiologist may rate a candidate twice."""
+    """Yield each rating with the case that it is about; no radiologist may rate a candidate twice."""
     by_id = {case.id: case for case in cases}
     seen: set[tuple[str, str, str]] = set()
     for number, rating in enumerate(ratings, start=1):
@@ -246,7 +247,8 @@ def _with_cases(
 def rated_pairs(
     cases: Sequence[Case], ratings: Sequence[RadPrefRating], scale: Scale = "grade"
 ) -> list[RatedPair]:
-    """Every rating with the two texts that it is about; ``group`` is the system that wrote the candidate.
+    """Return every rating with the two texts that it is about; ``group`` is the system that wrote the
+    candidate.
 
     ``grade`` is the rating from 1 to 5; ``errors`` how many errors the rater marked, of any significance;
     ``error_share`` that number by the findings that both texts list (:func:`error_share`). An unknown scale,
@@ -278,19 +280,19 @@ def _on_scale(rating: RadPrefRating, case: Case, scale: Scale) -> float:
 
 
 def error_share(marked: Any, possible: Any) -> FloatArray:
-    """Errors by the findings that could be wrong or missing, at most 1; of texts that list no finding, 1
-    where an error was marked all the same. Both are numbers or arrays of one shape."""
+    """Return errors by the findings that could be wrong or missing, at most 1; of texts that list no finding,
+    1 where an error was marked all the same. Both are numbers or arrays of one shape."""
     return np.where(possible > 0, np.minimum(1, marked / np.maximum(possible, 1)), marked > 0)
 
 
 def _read(find: Find) -> list[RatedPair]:
-    """The rated pairs on every scale."""
+    """Return the rated pairs on every scale."""
     cases, ratings = load(find)
     return [pair for scale in get_args(Scale) for pair in rated_pairs(cases, ratings, scale)]
 
 
 def recorded_pairs(recording: Recording) -> Iterator[RatedPair]:
-    """The rated pairs on every scale, from what is recorded of them."""
+    """Yield the rated pairs on every scale, from what is recorded of them."""
     pairs = texts(recording.name)
     rows = recording.parts["ratings"].merge(recording.table, on="number")
     marked = rows[["_".join(mark) for mark in MARKS]].sum(axis=1)

@@ -73,13 +73,13 @@ def _attribute(element: ElementTree.Element, name: str, where: str) -> str:
 
 
 def _wholes(element: ElementTree.Element, name: str, where: str) -> list[int]:
-    """The numbers of an attribute: several, with commas, where a span has gaps."""
+    """Return the numbers of an attribute: several, with commas, where a span has gaps."""
     parts = _attribute(element, name, where).split(",")
     return [reading.whole(part, f"{element.tag}@{name}", where) for part in parts]
 
 
 def _entity(element: ElementTree.Element, label: str, where: str) -> Entity:
-    """An entity from its token starts ``ts`` and lengths ``tl``, whatever gaps are between."""
+    """Return an entity from its token starts ``ts`` and lengths ``tl``, whatever gaps are between."""
     starts, lengths = _wholes(element, "ts", where), _wholes(element, "tl", where)
     if len(starts) != len(lengths):
         raise FormatError(f"{element.tag} has {len(starts)} starts but {len(lengths)} lengths", where)

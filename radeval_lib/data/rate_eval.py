@@ -24,7 +24,7 @@ HIGHEST = 5.0  # ratings of task 2 run from 0 (nothing correct) to 5 (perfect); 
 
 
 def load_pairs(path: Path) -> list[RatedPair]:
-    """Rated pairs of ``rate_<split>.csv`` (task 1 or 2), in the file's order; ids are row numbers."""
+    """Return rated pairs of ``rate_<split>.csv`` (task 1 or 2), in the file's order; ids are row numbers."""
     rows = reading.read_csv(path, PAIR_COLUMNS)
     return reading.records(rows, _pair, lambda one: (one.reference, one.candidate, one.rating), "row")
 
@@ -35,7 +35,7 @@ def _pair(row: reading.Entry) -> Iterator[RatedPair]:
 
 
 def load_triads(path: Path) -> list[Triad]:
-    """Triads of task 3, from JSON: report, synonymous rewrite and opposite."""
+    """Return triads of task 3, from JSON: report, synonymous rewrite and opposite."""
     return reading.records(
         reading.read_objects(path), _triad, lambda one: (one.reference, one.synonymous, one.opposite), "triad"
     )

@@ -23,7 +23,8 @@ SOURCES = {"MIMIC_IV": "MIMIC-IV", "Radiopaedia": "Radiopaedia"}  # folder -> th
 
 
 def load_span(path: Path, group: str = "") -> list[AnnotatedSentence]:
-    """Sentences of ``<split>_span.json``: with ``sentences`` and ``ner`` (spans with inclusive ends)."""
+    """Return sentences of ``<split>_span.json``: with ``sentences`` and ``ner`` (spans with inclusive
+    ends)."""
     sentences = partial(_sentences, stem=path.stem, group=group)
     return reading.records(reading.read_objects(path), sentences, name="doc_key")
 
@@ -49,8 +50,8 @@ def _sentences(item: reading.Entry, stem: str, group: str) -> Iterator[Annotated
 
 
 def _entity(span: object, offset: int, where: str) -> Entity:
-    """An entity from [start, end, type] with document-level indices and an inclusive end; the type in any
-    case and with any separator."""
+    """Return an entity from [start, end, type] with document-level indices and an inclusive end; the type in
+    any case and with any separator."""
     if not (
         isinstance(span, list) and len(span) >= 3 and [type(part) for part in span[:3]] == [int, int, str]
     ):
@@ -63,7 +64,7 @@ def _entity(span: object, offset: int, where: str) -> Entity:
 
 
 def counts(sentences: Sequence[AnnotatedSentence]) -> dict[str, int]:
-    """Sentences and entities by source, type and split, named as in the manifest's printed counts.
+    """Return sentences and entities by source, type and split, named as in the manifest's printed counts.
 
     Distinct entities are distinct pairs of words and type within a source and split.
     """
@@ -80,7 +81,7 @@ def counts(sentences: Sequence[AnnotatedSentence]) -> dict[str, int]:
 
 
 def _read(find: Find) -> Records:
-    """Span files, which need no list of labels; the IOB files hold the same sentences."""
+    """Return span files, which need no list of labels; the IOB files hold the same sentences."""
     records: Records = []
     for folder, group in SOURCES.items():
         spans = [f"rate_ner/{folder}/{split}_span.json" for split in SPLITS]

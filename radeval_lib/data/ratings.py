@@ -14,7 +14,7 @@ _LOWER_IS_BETTER = {"errors": lambda count: -count, "error_share": lambda share:
 
 
 def rating_table(records: Sequence[RatedPair]) -> pd.DataFrame:
-    """One row per pair, in the order in which the pairs first occur.
+    """Return one row per pair, in the order in which the pairs first occur.
 
     Ratings on several scales, texts that differ under one id, or no rating at all raise :class:`DataError`.
     Counts of errors turn negative and shares of errors are taken from 1 (the rating of RaTEScore's Figure 3),
@@ -50,8 +50,8 @@ def rating_table(records: Sequence[RatedPair]) -> pd.DataFrame:
 
 
 def text_table(records: Sequence[TextPair]) -> pd.DataFrame:
-    """``case``, ``reference`` and ``candidate`` by id; restricted texts are laid open, so the table must not
-    be shown. An id that stands there twice raises :class:`DataError`."""
+    """Return ``case``, ``reference`` and ``candidate`` by id; restricted texts are laid open, so the table
+    must not be shown. An id that stands there twice raises :class:`DataError`."""
     rows = {one.id: (one.case, reveal(one.reference), reveal(one.candidate)) for one in records}
     if len(rows) < len(records):
         raise DataError(f"{len(records) - len(rows)} pair(s) have the id of another")

@@ -15,7 +15,7 @@ _REPEATED = 20  # letters; a shorter text that a longer one holds may be there b
 
 
 def of_file(path: Path, identifiers: Sequence[str] = ()) -> Iterator[str]:
-    """The cells of a table, the strings of JSON or JSON lines, or the lines of any other file.
+    """Yield the cells of a table, the strings of JSON or JSON lines, or the lines of any other file.
 
     What stands in a column or under a key of ``identifiers`` comes as ``id`` and its value too. Of the notes
     of MIMIC-III only those of radiology come, which are all that the study reads.
@@ -37,7 +37,7 @@ def of_file(path: Path, identifiers: Sequence[str] = ()) -> Iterator[str]:
 
 
 def _json(path: Path) -> object:
-    """The content of a JSON file, or a list of that of its lines."""
+    """Return the content of a JSON file, or a list of that of its lines."""
     try:
         return reading.decode_json(reading.read_text(path), object, path.name, line=0)
     except FormatError:
@@ -45,8 +45,8 @@ def _json(path: Path) -> object:
 
 
 def _parts(cells: Iterable[str]) -> Iterator[str]:
-    """The cells of a row; of one that holds another only the rest, because a text that a row repeats would
-    not seem rare."""
+    """Yield the cells of a row; of one that holds another only the rest, because a text that a row repeats
+    would not seem rare."""
     before: list[str] = []
     for cell in sorted(filter(None, map(str.strip, cells)), key=len):
         rest = cell
@@ -59,8 +59,8 @@ def _parts(cells: Iterable[str]) -> Iterator[str]:
 
 
 def _strings(value: Any, identifiers: Sequence[str]) -> Iterator[str]:
-    """The strings of a JSON value, and its keys but for plain names; a list of words is one text, a list of
-    IOB tags none: models that learned from them list the same labels."""
+    """Yield the strings of a JSON value, and its keys but for plain names; a list of words is one text, a
+    list of IOB tags none: models that learned from them list the same labels."""
     if isinstance(value, str):
         if value:
             yield value

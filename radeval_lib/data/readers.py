@@ -45,12 +45,12 @@ def each(load_file: Callable[[Path], Iterable[Any]], *files: str) -> Callable[[F
 
 
 def by_split(records: Iterable[Any]) -> Counts:
-    """Records per split."""
+    """Return records per split."""
     return dict(sorted(Counter(record.split for record in records).items()))
 
 
 def reader(name: str) -> Reader:
-    """How a data set is read.
+    """Return how a data set is read.
 
     Raises
     ------
@@ -69,7 +69,7 @@ def reader(name: str) -> Reader:
 
 
 def load(name: str, root: Path, note: Callable[[Path], None] = lambda path: None) -> Records:
-    """Records of a data set; empty where the data root does not hold it.
+    """Return records of a data set; empty where the data root does not hold it.
 
     Parameters
     ----------

@@ -44,7 +44,7 @@ class Entry(dict[str, Any]):
         self.where, self.at = where, at
 
     def take(self, key: str, kind: type[T]) -> T:
-        """The value of ``key``, which must be there and of type ``kind``."""
+        """Return the value of ``key``, which must be there and of type ``kind``."""
         if key not in self:
             raise FormatError(f"missing key {key!r}; {len(self)} others are there", self.where)
         value = self[key]
@@ -53,30 +53,30 @@ class Entry(dict[str, Any]):
         return value
 
     def inner(self, key: str) -> Entry:
-        """The object under ``key``."""
+        """Return the object under ``key``."""
         return Entry(self.take(key, dict), self.where)
 
     def text(self, key: str) -> str:
-        """The text under ``key`` without the blanks around it."""
+        """Return the text under ``key`` without the blanks around it."""
         return self.take(key, str).strip()
 
     def texts(self, key: str) -> tuple[str, ...]:
-        """The value of ``key``, which must be a list of strings."""
+        """Return the value of ``key``, which must be a list of strings."""
         values = self.take(key, list)
         if not all(isinstance(value, str) for value in values):
             raise FormatError(f"{key} must hold text only", self.where)
         return tuple(values)
 
     def number(self, key: str, **limits: float) -> float:
-        """The text under ``key`` as a number, see :func:`number`."""
+        """Return the text under ``key`` as a number, see :func:`number`."""
         return number(self[key], key, self.where, **limits)
 
     def whole(self, key: str, **limits: int) -> int:
-        """The text under ``key`` as a whole number, see :func:`whole`."""
+        """Return the text under ``key`` as a whole number, see :func:`whole`."""
         return whole(self[key], key, self.where, **limits)
 
     def one_of(self, key: str, allowed: Sequence[str], name: str = "Known") -> str:
-        """The text under ``key``, which must be one of those allowed."""
+        """Return the text under ``key``, which must be one of those allowed."""
         value = self.take(key, str)
         if value not in allowed:
             raise FormatError(f"unknown {key}", self.where, f"{name}: {', '.join(allowed)}.")
@@ -84,7 +84,7 @@ class Entry(dict[str, Any]):
 
 
 def read_text(path: Path) -> str:
-    """The whole file as UTF-8 text (a leading byte-order mark is dropped)."""
+    """Return the whole file as UTF-8 text (a leading byte-order mark is dropped)."""
     if not path.is_file():
         raise FormatError("file does not exist", path.name)
     try:
@@ -101,7 +101,7 @@ def read_text(path: Path) -> str:
 def read_csv(
     path: Path, columns: Sequence[str], *, partial: bool = False, delimiter: str = ","
 ) -> Iterator[Entry]:
-    """Rows of a CSV file with a header, placed by the line on which they begin; memory stays constant.
+    """Yield rows of a CSV file with a header, placed by the line on which they begin; memory stays constant.
 
     In a file of tab-separated values a quotation mark is a character like others. Of a ``partial`` file the
     last row is left out where it is incomplete. Columns that are not asked for may share a name: the second
@@ -132,7 +132,7 @@ def read_csv(
 
 
 def _distinct(names: Sequence[str]) -> list[str]:
-    """The names, with ``.1``, ``.2`` and so on behind those that stood there before."""
+    """Return the names, with ``.1``, ``.2`` and so on behind those that stood there before."""
     found: dict[str, None] = {}
     for name in names:
         forms = chain([name], (f"{name}.{number}" for number in count(1)))
@@ -147,7 +147,8 @@ def _ends_with_newline(path: Path) -> bool:
 
 
 def _cells(path: Path, partial: bool, delimiter: str) -> Iterator[tuple[int, list[str]]]:
-    """(line, cells) of each row that is not blank; what the reader cannot read becomes a FormatError."""
+    """Yield (line, cells) of each row that is not blank; what the reader cannot read becomes a
+    FormatError."""
     if not path.is_file():
         raise FormatError("file does not exist", path.name)
     opened = gzip.open if path.suffix == ".gz" else open
@@ -181,7 +182,7 @@ def _cells(path: Path, partial: bool, delimiter: str) -> Iterator[tuple[int, lis
 
 
 def line_of_bad_byte(path: Path) -> int:
-    """The line from 1 that holds the first byte which is not UTF-8; 0 where all are."""
+    """Return the line from 1 that holds the first byte which is not UTF-8; 0 where all are."""
     with (gzip.open if path.suffix == ".gz" else open)(path, "rb") as stream:
         for number, line in enumerate(stream, start=1):
             try:
@@ -192,12 +193,13 @@ def line_of_bad_byte(path: Path) -> int:
 
 
 def read_json(path: Path, kind: type[T]) -> T:
-    """The content of a JSON file, which must be of type ``kind`` (list or dict)."""
+    """Return the content of a JSON file, which must be of type ``kind`` (list or dict)."""
     return decode_json(read_text(path), kind, path.name, line=0)
 
 
 def decode_json(text: str, kind: type[T], where: str, *, line: int) -> T:
-    """``text`` as JSON of type ``kind``; ``line`` is its line in the file, 0 where it is the whole file."""
+    """Return ``text`` as JSON of type ``kind``; ``line`` is its line in the file, 0 where it is the whole
+    file."""
     place = f"{where}, line {line}" if line else where
     try:
         content = json.loads(text, object_pairs_hook=_without_duplicates)
@@ -233,7 +235,7 @@ def _without_duplicates(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 def read_objects(path: Path) -> Iterator[Entry]:
-    """Objects of a JSON list, placed by their number from 1, or of JSON lines, by their line."""
+    """Yield objects of a JSON list, placed by their number from 1, or of JSON lines, by their line."""
     text = read_text(path)
     items: Iterable[tuple[int, Any]]
     if text.lstrip().startswith("["):
@@ -246,8 +248,8 @@ def read_objects(path: Path) -> Iterator[Entry]:
 
 
 def kind_of(value: object) -> str:
-    """A description of a wrong value for a message, which does not show it unless it is a number of a few
-    digits."""
+    """Return a description of a wrong value for a message, which does not show it unless it is a number of a
+    few digits."""
     if isinstance(value, str):
         if re.fullmatch(r"[-+]?\d{1,4}(\.\d{1,4})?", value):
             return value
@@ -258,7 +260,7 @@ def kind_of(value: object) -> str:
 
 
 def number(text: str, name: str, where: str, *, low: float = -math.inf, high: float = math.inf) -> float:
-    """``text`` as a finite number of [low, high], in the digits 0 to 9 with nothing between them."""
+    """Return ``text`` as a finite number of [low, high], in the digits 0 to 9 with nothing between them."""
     try:
         if "_" in text or not text.isascii():  # float reads 1_000, and digits of other scripts
             raise ValueError
@@ -271,7 +273,8 @@ def number(text: str, name: str, where: str, *, low: float = -math.inf, high: fl
 
 
 def whole(text: str, name: str, where: str, *, low: int = 0, high: int | None = None) -> int:
-    """``text`` as a whole number of [low, high]; ``2.0`` is 2, for tables that passed through floats."""
+    """Return ``text`` as a whole number of [low, high]; ``2.0`` is 2, for tables that passed through
+    floats."""
     value = number(text, name, where, low=low, high=math.inf if high is None else high)
     if abs(value) >= 2**53:
         raise FormatError(f"{name} has too many digits to be exact", where)
@@ -286,7 +289,8 @@ def records(
     key: Callable[[T], Any] = attrgetter("id"),
     name: str = "id",
 ) -> list[T]:
-    """The records that ``parse`` makes of each entry; no two may share ``key``, which is called ``name``.
+    """Return the records that ``parse`` makes of each entry; no two may share ``key``, which is called
+    ``name``.
 
     What a record's own check refuses becomes a :class:`FormatError` at the entry's place.
     """
@@ -307,7 +311,8 @@ def records(
 
 
 def make(kind: Callable[..., T], where: str, **values: Any) -> T:
-    """``kind(**values)``; what the record's own check refuses becomes a :class:`FormatError` at ``where``."""
+    """Return ``kind(**values)``; what the record's own check refuses becomes a :class:`FormatError` at
+    ``where``."""
     try:
         return kind(**values)
     except ValueError as error:

@@ -34,12 +34,12 @@ class Recording:
     parts: dict[str, pd.DataFrame] = field(default_factory=dict)
 
     def digest(self, metric: str) -> str:
-        """The behaviour digest of what made a metric's column; KeyError where none is recorded."""
+        """Return the behaviour digest of what made a metric's column; KeyError where none is recorded."""
         return str(self.about["columns"][metric]["behaviour"])
 
     def probe_scores(self, metric: str) -> list[float]:
-        """What a metric that needs models gave to the pairs of ``probe.csv`` over models that never change,
-        when its column was made."""
+        """Return what a metric that needs models gave to the pairs of ``probe.csv`` over models that never
+        change, when its column was made."""
         return list(map(float, str(self.about["columns"][metric]["probe"]).split()))
 
     @property
@@ -50,13 +50,13 @@ class Recording:
 
 
 def names() -> list[str]:
-    """Every set that is recorded."""
+    """Return every set that is recorded."""
     return sorted(path.stem for path in RECORDED.glob("*.yml"))
 
 
 @lru_cache(maxsize=8)
 def load(name: str) -> Recording:
-    """A stored set.
+    """Return a stored set.
 
     Raises
     ------
@@ -85,12 +85,12 @@ def load(name: str) -> Recording:
 
 
 def files(name: str) -> list[Path]:
-    """The tables of a stored set."""
+    """Return the tables of a stored set."""
     return [RECORDED / file for file in load(name).about["tables"]]
 
 
 def column(placeholders: Iterable[str], name: str) -> np.ndarray:
-    """A stored column's values of candidates by their placeholders, float64 of shape (texts,).
+    """Return a stored column's values of candidates by their placeholders, float64 of shape (texts,).
 
     Raises
     ------
@@ -112,7 +112,7 @@ def column(placeholders: Iterable[str], name: str) -> np.ndarray:
 
 
 def records(name: str) -> list[Any]:
-    """The records of a stored set, in the order in which its own loader gives them.
+    """Return the records of a stored set, in the order in which its own loader gives them.
 
     Raises
     ------
@@ -126,7 +126,7 @@ def records(name: str) -> list[Any]:
 
 
 def pair(name: str, row: Any) -> tuple[str, str]:
-    """Placeholders of reference and candidate of a row of a set's table."""
+    """Return placeholders of reference and candidate of a row of a set's table."""
     return (
         placeholder(name, "reference", row.case, row.reference_words),
         placeholder(name, "candidate", row.number, row.candidate_words),
@@ -134,7 +134,8 @@ def pair(name: str, row: Any) -> tuple[str, str]:
 
 
 def sections(name: str, row: Any) -> tuple[str, str]:
-    """Placeholders of findings and impression of a row of a set's table; empty where a report has none."""
+    """Return placeholders of findings and impression of a row of a set's table; empty where a report has
+    none."""
     sides = (("findings", row.findings_words), ("impression", row.impression_words))
     findings, impression = (
         placeholder(name, side, row.number, words) if words else "" for side, words in sides
@@ -143,7 +144,7 @@ def sections(name: str, row: Any) -> tuple[str, str]:
 
 
 def texts(name: str) -> pd.DataFrame:
-    """Placeholders of every candidate of a set: ``reference`` and ``candidate``, by ``number``."""
+    """Return placeholders of every candidate of a set: ``reference`` and ``candidate``, by ``number``."""
     table = load(name).table
     rows = [pair(name, row) for row in table.itertuples()]
     return pd.DataFrame(rows, columns=["reference", "candidate"], index=table["number"])

@@ -135,7 +135,7 @@ class AnnotatedSentence:
 
 
 def plain_words(sentence: AnnotatedSentence) -> list[str]:
-    """The sentence's words, to compute on."""
+    """Return the sentence's words, to compute on."""
     return [reveal(token) for token in sentence.tokens]
 
 

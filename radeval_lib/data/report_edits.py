@@ -84,7 +84,7 @@ def _exchanged(count: int) -> Edit:
 
 
 def _joined(parts: Sequence[str]) -> str:
-    """Sentences as one text, each with one full stop."""
+    """Return sentences as one text, each with one full stop."""
     return " ".join(f"{part.strip().rstrip('.')}." for part in parts)
 
 
@@ -100,7 +100,7 @@ def _denial(parts: Sequence[str]) -> int | None:
 
 
 def _affirmed(parts: list[str], _: str) -> str | None:
-    """A denial taken back by deleting its "no": "No pleural effusion." becomes "Pleural effusion."."""
+    """Return a denial taken back by deleting its "no": "No pleural effusion." becomes "Pleural effusion."."""
     place = _denial(parts)
     if place is None:
         return None
@@ -109,7 +109,7 @@ def _affirmed(parts: list[str], _: str) -> str | None:
 
 
 def _to_some(parts: list[str], _: str) -> str | None:
-    """The "no" of the same denial exchanged for "some", or "without" for "with"."""
+    """Return the "no" of the same denial exchanged for "some", or "without" for "with"."""
     place = _denial(parts)
     if place is None:
         return None
@@ -118,7 +118,7 @@ def _to_some(parts: list[str], _: str) -> str | None:
 
 
 def _exchanged_beside(parts: list[str], _: str) -> str | None:
-    """One word of :data:`SAME` exchanged in the sentence that :func:`_affirmed` takes back."""
+    """Return one word of :data:`SAME` exchanged in the sentence that :func:`_affirmed` takes back."""
     place = _denial(parts)
     if place is None or not _pattern(SAME).search(parts[place]):
         return None
@@ -160,7 +160,7 @@ LAYOUTS: dict[str, Edit] = {
 
 
 def texts(reports: Sequence[Report]) -> list[list[str]]:
-    """The sentences of the first reports whose findings have at least six, no text twice."""
+    """Return the sentences of the first reports whose findings have at least six, no text twice."""
     found: dict[str, list[str]] = {}
     for report in reports:
         parts = [one.text for one in statements(reveal(report.findings))]
@@ -170,8 +170,8 @@ def texts(reports: Sequence[Report]) -> list[list[str]]:
 
 
 def edited(reports: Sequence[list[str]], edits: Mapping[str, Edit] = EDITS) -> pd.DataFrame:
-    """Every text beside itself, each of its edits, copies with some of another report's sentences in place of
-    its own, and another report whole: ``report``, ``edit`` (``same``, ``another report``, a name of
+    """Return every text beside itself, each of its edits, copies with some of another report's sentences in
+    place of its own, and another report whole: ``report``, ``edit`` (``same``, ``another report``, a name of
     ``edits``, or how many sentences are another report's), ``reference``, ``candidate``.
 
     Raises
@@ -195,7 +195,8 @@ def edited(reports: Sequence[list[str]], edits: Mapping[str, Edit] = EDITS) -> p
 
 
 def text_pairs(reports: Sequence[Report]) -> list[TextPair]:
-    """:func:`edited` of :func:`texts` as records: ``case`` is the text's number, ``group`` the edit."""
+    """Return :func:`edited` of :func:`texts` as records: ``case`` is the text's number, ``group`` the
+    edit."""
     rows = edited(texts(reports), EDITS | WORDINGS).itertuples()
     return [
         TextPair(f"{row.report}/{row.edit}", str(row.report), row.reference, row.candidate, group=row.edit)
@@ -204,7 +205,7 @@ def text_pairs(reports: Sequence[Report]) -> list[TextPair]:
 
 
 def recorded_pairs(recording: Recording) -> Iterator[TextPair]:
-    """:func:`text_pairs`, from what is recorded of them."""
+    """Yield :func:`text_pairs`, from what is recorded of them."""
     for row in recording.table.itertuples():
         reference, candidate = pair(recording.name, row)
         yield TextPair(f"{row.case}/{row.edit}", str(row.case), reference, candidate, group=row.edit)
@@ -218,7 +219,7 @@ _SENTENCE_END = re.compile(r"(?<=[.!?])\s+")  # the blank of "Clear lungs. No ef
 
 
 def sentences(text: str) -> list[str]:
-    """The sentences of a report, each with its full stop.
+    """Return the sentences of a report, each with its full stop.
 
     They are cut at every full stop before white space, "Dr. Smith" too, and not by
     :mod:`radeval_lib.rules.report_text`: layouts test what reads through it.
@@ -227,12 +228,12 @@ def sentences(text: str) -> list[str]:
 
 
 def closed(text: str) -> str:
-    """A report whose last sentence has a full stop too."""
+    """Return a report whose last sentence has a full stop too."""
     return text if text.endswith((".", "!", "?")) else f"{text}."
 
 
 def _lines(text: str, between: str, *, stops: bool = True, before: str = "") -> str:
-    """The sentences of a report, with full stops or without."""
+    """Return the sentences of a report, with full stops or without."""
     parts = sentences(closed(text))
     return before + between.join(parts if stops else [part.rstrip(".") for part in parts])
 

@@ -21,7 +21,7 @@ class RestrictedText:
         self.source = source
 
     def reveal(self) -> str:
-        """The text itself, for computation whose result must not carry it on to a page or a file."""
+        """Return the text itself, for computation whose result must not carry it on to a page or a file."""
         return self._text
 
     def _refuse(self, *_: object, **__: object) -> NoReturn:
@@ -50,10 +50,10 @@ Text = str | RestrictedText
 
 
 def reveal(text: Text) -> str:
-    """The plain text of ``text``, whether it is restricted or not, for computation."""
+    """Return the plain text of ``text``, whether it is restricted or not, for computation."""
     return text.reveal() if isinstance(text, RestrictedText) else text
 
 
 def mark(text: str, source: str, restricted: bool) -> Text:
-    """``text`` marked as restricted where ``restricted`` holds."""
+    """Return ``text`` marked as restricted where ``restricted`` holds."""
     return RestrictedText(text, source) if restricted else text

@@ -35,7 +35,7 @@ Kind = Literal["significant", "insignificant", "total"]
 
 
 def load(path: Path) -> list[ErrorCount]:
-    """Every count of GREEN's table (data set ``rexval_counts``), in the file's order.
+    """Return every count of GREEN's table (data set ``rexval_counts``), in the file's order.
 
     A row of the file has 12 counts of one category: of significant errors by each of the six raters, then of
     insignificant ones. Raters are called ``Expert 0`` to ``Expert 5``, as in the appendix of GREEN's paper.
@@ -58,7 +58,8 @@ def load(path: Path) -> list[ErrorCount]:
 
 
 def counts_array(records: Iterable[ErrorCount], kind: Kind = "significant") -> np.ndarray:
-    """Counts of errors, shape (pairs, 6 categories, 6 raters), float64; pairs in order of study, then origin.
+    """Return counts of errors, shape (pairs, 6 categories, 6 raters), float64; pairs in order of study, then
+    origin.
 
     Parameters
     ----------
@@ -107,7 +108,7 @@ class Candidate:
 
 
 def load_reports(path: Path) -> list[Candidate]:
-    """Candidates of ``50_samples_gt_and_candidates.csv``, four for each row.
+    """Return candidates of ``50_samples_gt_and_candidates.csv``, four for each row.
 
     Raises
     ------
@@ -128,7 +129,7 @@ def _candidates(row: reading.Entry) -> Iterator[Candidate]:
 
 
 def load_counts(path: Path) -> list[ErrorCount]:
-    """Error counts of ``6_valid_raters_per_rater_error_categories.csv``, in the file's order.
+    """Return error counts of ``6_valid_raters_per_rater_error_categories.csv``, in the file's order.
 
     Raises
     ------
@@ -169,8 +170,8 @@ def _count(row: reading.Entry) -> Iterator[ErrorCount]:
 
 
 def rated_pairs(reports: Sequence[Candidate], counts: Sequence[ErrorCount]) -> list[RatedPair]:
-    """One record for each candidate and rater who counted errors in it, in the order of ``reports``; its
-    rating is the number of errors, significant or not. Candidates without counts are left out."""
+    """Return one record for each candidate and rater who counted errors in it, in the order of ``reports``;
+    its rating is the number of errors, significant or not. Candidates without counts are left out."""
     totals: dict[tuple[int, str], dict[str, float]] = defaultdict(lambda: defaultdict(float))
     for one in counts:
         totals[one.study, one.origin][one.rater] += one.count
@@ -190,7 +191,7 @@ def rated_pairs(reports: Sequence[Candidate], counts: Sequence[ErrorCount]) -> l
 
 
 def _read(find: Find) -> Records:
-    """Candidates, counts, and where both files are present the pairs with each rater's errors.
+    """Return candidates, counts, and where both files are present the pairs with each rater's errors.
 
     The manifest names the file of reports first.
     """

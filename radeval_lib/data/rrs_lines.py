@@ -40,7 +40,7 @@ def _lines(path: Path) -> list[str]:
 
 
 def counts(pairs: Sequence[ReportPair]) -> dict[str, int]:
-    """Reports by group and split, by group, and in all, named as in the manifests' printed counts."""
+    """Return reports by group and split, by group, and in all, named as in the manifests' printed counts."""
     result = {"reports": len(pairs)}
     for pair in pairs:
         modality, _, anatomy = pair.group.partition("_")

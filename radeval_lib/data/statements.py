@@ -52,7 +52,7 @@ class SendingStatement:
 
 
 def statements(root: Path) -> list[SendingStatement]:
-    """Every statement of a data root, in the order of their files."""
+    """Return every statement of a data root, in the order of their files."""
     found = []
     for path in sorted((root / FOLDER).glob("*.yml")):
         try:

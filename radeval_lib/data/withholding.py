@@ -17,13 +17,13 @@ WITHHELD = "Withheld: restricted data were within reach of this run."
 
 
 def is_ours(name: str) -> bool:
-    """Whether ``name`` is a class of `errors` or `data.errors`."""
+    """Return whether ``name`` is a class of `errors` or `data.errors`."""
     kinds = [getattr(module, name, None) for module in (errors, data_errors)]
     return any(isinstance(kind, type) and issubclass(kind, errors.RadevalError) for kind in kinds)
 
 
 def message(name: str, said: str) -> str:
-    """What an exception of class ``name`` said where restricted data were in reach, or that it is
+    """Return what an exception of class ``name`` said where restricted data were in reach, or that it is
     withheld."""
     return said if is_ours(name) else WITHHELD
 

@@ -44,7 +44,7 @@ class FactSummary:
 
 
 def facts(plan: Plan) -> frozenset[Fact]:
-    """What a plan says, fact by fact; remarks, which say nothing about the patient, are left out."""
+    """Return what a plan says, fact by fact; remarks, which say nothing about the patient, are left out."""
     stated: set[Fact] = set()
     for statement in plan:
         content = statement.content
@@ -65,7 +65,7 @@ def facts(plan: Plan) -> frozenset[Fact]:
 
 
 def wordings(plans: Iterable[Plan]) -> list[list[str]]:
-    """The names of each finding of plans that has several: to see that two words are one finding takes
+    """Return the names of each finding of plans that has several: to see that two words are one finding takes
     radiology."""
     mentioned = set[str]()
     for content in (one.content for plan in plans for one in plan):
@@ -80,7 +80,7 @@ def wordings(plans: Iterable[Plan]) -> list[list[str]]:
 
 
 def fact_cases(n: int, seed: int) -> Iterator[tuple[FactSummary, ...]]:
-    """``n`` sources, each with one reference and a summary by each of :data:`SYSTEMS`.
+    """Yield ``n`` sources, each with one reference and a summary by each of :data:`SYSTEMS`.
 
     Case i depends on ``seed`` and i alone.
     """
@@ -106,20 +106,20 @@ def fact_cases(n: int, seed: int) -> Iterator[tuple[FactSummary, ...]]:
 
 
 def _part(rng: Random, plan: Plan, keep: float) -> Plan:
-    """The statements that stay, each with chance ``keep``, at least one that says something."""
+    """Return the statements that stay, each with chance ``keep``, at least one that says something."""
     telling = [planned.uid for planned in plan if not isinstance(planned.content, Remark)]
     kept = {uid for uid in telling if rng.random() < keep}
     return _only(plan, kept or {telling[int(rng.random() * len(telling))]})
 
 
 def _only(plan: Plan, kept: set[int]) -> Plan:
-    """A plan without the statements whose ``uid`` is not among ``kept``."""
+    """Return a plan without the statements whose ``uid`` is not among ``kept``."""
     for uid in [planned.uid for planned in plan if planned.uid not in kept]:
         plan = without(plan, uid)
     return plan
 
 
 def _worded(rng: Random, report: SyntheticReport, plan: Plan) -> SyntheticReport:
-    """A report that says a plan in other words."""
+    """Return a report that says a plan in other words."""
     reworded = tuple(replace(planned, wording=rng.getrandbits(96), joined=False) for planned in plan)
     return rerender(report, reworded)

@@ -37,7 +37,7 @@ class Rater:
 
 
 def cases(n: int, seed: int) -> Iterator[tuple[ErrorPair, list[list[Noted]]]]:
-    """``n`` pairs, four of each reference, with what each of six raters noted."""
+    """Yield ``n`` pairs, four of each reference, with what each of six raters noted."""
     people = panel(_RATERS, seed)
     for number, pair in enumerate(error_cases(n, seed)):
         case, origin = divmod(number, CANDIDATES)
@@ -45,7 +45,7 @@ def cases(n: int, seed: int) -> Iterator[tuple[ErrorPair, list[list[Noted]]]]:
 
 
 def noted(comparison: ReportDifference, rater: Rater, seed: int, case: str) -> list[Noted]:
-    """What a rater notes of a candidate; ``case`` names it, so that cases differ."""
+    """Return what a rater notes of a candidate; ``case`` names it, so that cases differ."""
     rng, notes = seeded(seed, rater.name, case, "rating"), list[Noted]()
     for error in comparison.errors:
         if rng.random() < (rater.sensitivity if error.significant else rater.minor_sensitivity):
@@ -57,8 +57,8 @@ def noted(comparison: ReportDifference, rater: Rater, seed: int, case: str) -> l
 
 
 def panel(n: int, seed: int) -> list[Rater]:
-    """``n`` raters who see more or less than is usual, and note more or fewer errors that are not there;
-    rater i depends on ``seed`` and i alone."""
+    """Return ``n`` raters who see more or less than is usual, and note more or fewer errors that are not
+    there; rater i depends on ``seed`` and i alone."""
     usual, raters = Rater(), []
     for index in range(n):
         rng = seeded(seed, index, "panel")
@@ -77,12 +77,12 @@ def _any(rng: Random) -> str:
 
 
 def _normal(rng: Random) -> float:
-    """A standard normal number (Box-Muller), from ``rng.random`` alone."""
+    """Return a standard normal number (Box-Muller), from ``rng.random`` alone."""
     return math.sqrt(-2 * math.log(1 - rng.random())) * math.cos(2 * math.pi * rng.random())
 
 
 def _poisson(rng: Random, mean: float) -> int:
-    """A number of a Poisson distribution (Knuth's product of uniform numbers)."""
+    """Return a number of a Poisson distribution (Knuth's product of uniform numbers)."""
     limit, product, count = math.exp(-mean), rng.random(), 0
     while product > limit:
         product *= rng.random()

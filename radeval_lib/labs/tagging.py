@@ -14,8 +14,8 @@ Sentence = tuple[list[str], list[str]]
 
 
 def sentences(style: Style, reports: int, seed: int) -> list[Sentence]:
-    """Words and IOB tags of the sentences of generated chest reports, ``hospital`` or ``encyclopaedic``. No
-    entity begins with an article, as a few names of places do in the generator."""
+    """Return words and IOB tags of the sentences of generated chest reports, ``hospital`` or
+    ``encyclopaedic``. No entity begins with an article, as a few names of places do in the generator."""
     drawn = generator.generate(reports, seed=seed, style=style, modality_anatomy=("X-Ray", "CHEST"))
     return [
         (words, _without_articles(words, tags)) for report in drawn for words, tags in iob(report.findings)
@@ -23,7 +23,7 @@ def sentences(style: Style, reports: int, seed: int) -> list[Sentence]:
 
 
 def _without_articles(words: Sequence[str], tags: Sequence[str]) -> list[str]:
-    """The tags where an entity begins behind its article."""
+    """Return the tags where an entity begins behind its article."""
     shortened = list(tags)
     for place, (word, tag) in enumerate(zip(words, tags, strict=True)):
         if tag.startswith("B-") and word.lower() in ("a", "an", "the"):
@@ -34,7 +34,7 @@ def _without_articles(words: Sequence[str], tags: Sequence[str]) -> list[str]:
 
 
 def features(words: Sequence[str], place: int) -> dict[str, str]:
-    """What the model sees of a word: itself, its end, and two words on either side."""
+    """Return what the model sees of a word: itself, its end, and two words on either side."""
     padded = ["<", "<", *(word.lower() for word in words), ">", ">"]
     here = place + 2
     near = {f"word{gap:+d}": padded[here + gap] for gap in (-2, -1, 0, 1, 2)}
@@ -55,14 +55,15 @@ def train(examples: Sequence[Sentence]) -> Any:
 
 
 def predict(tagger: Any, texts: Sequence[Sequence[str]]) -> list[list[str]]:
-    """The tags of each sentence, given as its words; none of a sentence without words."""
+    """Return the tags of each sentence, given as its words; none of a sentence without words."""
     seen = [features(words, place) for words in texts for place in range(len(words))]
     tags = iter(tagger.predict(seen) if seen else ())
     return [[str(next(tags)) for _ in words] for words in texts]
 
 
 def spans(tags: Sequence[str]) -> set[tuple[int, int, str]]:
-    """Entities as first word, word after the last, and type; an ``I-`` that continues nothing begins one."""
+    """Return entities as first word, word after the last, and type; an ``I-`` that continues nothing begins
+    one."""
     return set(decode_standard(tags))
 
 

@@ -68,7 +68,7 @@ class BertScore(Metric):
                 yield f1(precision, recall), {"precision": precision, "recall": recall}
 
     def matrix(self, references: Sequence[str], candidates: Sequence[str]) -> NDArray[np.float64]:
-        """As of every metric, but each text is encoded once."""
+        """Return as of every metric, but each text is encoded once."""
         check_texts("references", references)
         check_texts("candidates", candidates)
         known = {text: one_line(text) for text in (*references, *candidates)}
@@ -86,7 +86,7 @@ class BertScore(Metric):
             yield f"a text is longer than the {_MOST_TOKENS} tokens that the model reads, and was cut"
 
     def _cut(self, text: str) -> bool:
-        """Whether the model reads only the beginning of a text."""
+        """Return whether the model reads only the beginning of a text."""
         if len(text) <= _MOST_TOKENS - 2:  # a token has a character at least
             return False
         from radeval_lib.models.word_pieces import well_formed
@@ -144,7 +144,7 @@ def greedy(
     reference: NDArray[Any],
     in_reference: NDArray[np.bool_],
 ) -> tuple[float, float]:
-    """Precision and recall (Zhang et al. 2020, Section 3) from the tokens of both texts.
+    """Return precision and recall (Zhang et al. 2020, Section 3) from the tokens of both texts.
 
     Parameters
     ----------

@@ -25,7 +25,8 @@ TINY, SMALL = 1e-15, 1e-9
 
 
 def _counts(candidate: str, reference: str, order: int) -> NDArray[np.float64]:
-    """Matching n-grams, n-grams of the candidate (both for n = 1..order), and the two lengths in words."""
+    """Return matching n-grams, n-grams of the candidate (both for n = 1..order), and the two lengths in
+    words."""
     words, wanted = candidate.split(), reference.split()
     matched, total = [], []
     for n in range(1, order + 1):
@@ -38,7 +39,7 @@ def _counts(candidate: str, reference: str, order: int) -> NDArray[np.float64]:
 
 
 def _bleu(counts: NDArray[np.float64], order: int) -> NDArray[np.float64]:
-    """BLEU from counts as :func:`_counts` has them, or sums of these; shape (..., counts) to (...)."""
+    """Return BLEU from counts as :func:`_counts` has them, or sums of these; shape (..., counts) to (...)."""
     matched, total = counts[..., :order], counts[..., order : 2 * order]
     precision = np.prod((matched + TINY) / (total + SMALL), axis=-1) ** (1 / order)
     ratio = (counts[..., -2] + TINY) / (counts[..., -1] + SMALL)
@@ -47,7 +48,7 @@ def _bleu(counts: NDArray[np.float64], order: int) -> NDArray[np.float64]:
 
 
 def _all_counts(candidates: Sequence[str], references: Sequence[str], order: int) -> NDArray[np.float64]:
-    """The counts of each pair, shape (n, counts)."""
+    """Return the counts of each pair, shape (n, counts)."""
     _check_positive("order", order)
     counts = [
         _counts(candidate, reference, order) for reference, candidate in checked_pairs(references, candidates)
@@ -68,19 +69,20 @@ def _check_positive(name: str, value: int) -> None:
 
 
 def corpus_bleu(candidates: Sequence[str], references: Sequence[str], order: int = 4) -> float:
-    """BLEU of the whole corpus, from 0 to 1: n-gram counts are summed before precisions are formed."""
+    """Return BLEU of the whole corpus, from 0 to 1: n-gram counts are summed before precisions are formed."""
     return float(_bleu(_corpus_counts(candidates, references, order).sum(axis=0), order))
 
 
 def sentence_bleu(
     candidates: Sequence[str], references: Sequence[str], order: int = 4
 ) -> NDArray[np.float64]:
-    """BLEU of each pair on its own, from 0 to 1; float64 of shape (n,)."""
+    """Return BLEU of each pair on its own, from 0 to 1; float64 of shape (n,)."""
     return _bleu(_all_counts(candidates, references, order), order)
 
 
 def chunked_bleu(candidates: Sequence[str], references: Sequence[str], chunk: int, order: int = 4) -> float:
-    """Corpus BLEU of each ``chunk`` pairs, averaged by size, as the RaLEs evaluator reports above 1,000."""
+    """Return corpus BLEU of each ``chunk`` pairs, averaged by size, as the RaLEs evaluator reports above
+    1,000."""
     _check_positive("chunk", chunk)
     counts = _corpus_counts(candidates, references, order)
     chunks = [counts[start : start + chunk] for start in range(0, len(counts), chunk)]

@@ -21,12 +21,12 @@ from radeval_lib.rules.reader import coverage
 
 
 def green(judgement: Judgement) -> float:
-    """Matched findings over matched findings plus significant errors, from 0 to 1."""
+    """Return matched findings over matched findings plus significant errors, from 0 to 1."""
     return green_score(judgement.matched_findings, sum(judgement.count(True)))
 
 
 def reasons_of(judgement: Judgement) -> Iterator[Reason]:
-    """Every error, what differs slightly, and what both reports say."""
+    """Yield every error, what differs slightly, and what both reports say."""
     for one in judgement.errors:
         yield Reason(
             "error",
@@ -53,7 +53,7 @@ def reasons_of(judgement: Judgement) -> Iterator[Reason]:
 
 
 def shown(reference: str, candidate: str) -> dict[str, Any]:
-    """What a page shows of one pair, ready for JSON.
+    """Return what a page shows of one pair, ready for JSON.
 
     Returns
     -------
@@ -111,7 +111,7 @@ def _side(text: str, spans: list[tuple[int, int] | None], errors: list[Reason]) 
 
 
 def shown_as_json(reference: str, candidate: str) -> str:
-    """:func:`shown` as JSON, ASCII only: the payload sent to the page."""
+    """Return :func:`shown` as JSON, ASCII only: the payload sent to the page."""
     return json.dumps(shown(reference, candidate))
 
 

@@ -40,7 +40,7 @@ _OF_CATEGORY = {"a": "made-up finding", _MISSING: "missed finding", "e": "change
 def error_counts(
     reference: str, candidate: str, judgement: Judgement, context: Context | None = None
 ) -> tuple[int, ...]:
-    """Errors of each of :data:`KINDS` in a pair, then the reference's urgent findings: those that the
+    """Return errors of each of :data:`KINDS` in a pair, then the reference's urgent findings: those that the
     candidate has, and all."""
     ours, theirs = said(reference), said(candidate)
     ours, theirs = by_side(ours, theirs), by_side(theirs, ours)
@@ -56,7 +56,7 @@ def error_counts(
 
 
 def kind_of(error: JudgedError) -> str:
-    """The kind of an error that the judge by rules names."""
+    """Return the kind of an error that the judge by rules names."""
     if error.observation in vocabulary().devices:
         return "device"
     if error.category == "c":
@@ -67,7 +67,7 @@ def kind_of(error: JudgedError) -> str:
 
 
 def _read_as(error: JudgedError, items: list[Item]) -> set[str]:
-    """The observation of an error, and the diagnoses that the reference reads it as."""
+    """Return the observation of an error, and the diagnoses that the reference reads it as."""
     spans = (item for item in items if (item.start, item.end) == error.reference_span)
     return {error.observation}.union(*(item.means for item in spans))
 
@@ -92,7 +92,7 @@ class ErrorCounts:
         table.extend((*counts, 1))
 
     def profile(self, *, resamples: int, seed: int) -> pd.DataFrame:
-        """The :func:`profile` of what was taken in."""
+        """Return the :func:`profile` of what was taken in."""
         tables = {}
         for system, (cases, table) in self._systems.items():
             _, first, place = np.unique(np.array(cases), return_index=True, return_inverse=True)
@@ -104,7 +104,7 @@ class ErrorCounts:
 
 
 def profile(counts: Mapping[str, FloatArray], *, resamples: int, seed: int) -> pd.DataFrame:
-    """Errors per 100 pairs by kind, and the share of urgent findings that were found, with intervals.
+    """Return errors per 100 pairs by kind, and the share of urgent findings that were found, with intervals.
 
     Parameters
     ----------
@@ -142,7 +142,7 @@ def profile(counts: Mapping[str, FloatArray], *, resamples: int, seed: int) -> p
 
 
 def _values(sums: FloatArray) -> FloatArray:
-    """Errors per 100 pairs, and the share of urgent findings found; shape (..., statistics) to (...,
+    """Return errors per 100 pairs, and the share of urgent findings found; shape (..., statistics) to (...,
     kinds)."""
     urgent, pairs = sums[..., -2:-1], sums[..., -1:]
     share = np.divide(sums[..., -3:-2], urgent, where=urgent > 0, out=np.full_like(urgent, np.nan))
@@ -150,12 +150,12 @@ def _values(sums: FloatArray) -> FloatArray:
 
 
 def records(frame: pd.DataFrame) -> list[dict[str, Any]]:
-    """A table's rows as JSON has them; what has no number is null."""
+    """Return a table's rows as JSON has them; what has no number is null."""
     return frame.astype(object).where(frame.notna(), None).to_dict("records")
 
 
 def as_text(table: pd.DataFrame) -> pd.DataFrame:
-    """The profile as texts, a row for each kind and a column for each system."""
+    """Return the profile as texts, a row for each kind and a column for each system."""
 
     def cell(row: pd.Series) -> str:
         scale, form = (100, "{:.0f}") if row["kind"] == FOUND else (1, "{:.1f}")

@@ -62,7 +62,7 @@ class Analysis(NamedTuple):
 
 
 def green_score(matched: int, significant_errors: int) -> float:
-    """Matched findings over matched findings plus clinically significant errors, from 0 to 1.
+    """Return matched findings over matched findings plus clinically significant errors, from 0 to 1.
 
     Source: Ostmeier et al. 2024, Equation 1; 0 without a match. A count below 0 is a ValueError.
     """
@@ -95,7 +95,8 @@ def parse(response: str, mode: Mode = "reference") -> Analysis:
 
 
 def clean(response: str) -> str:
-    """A model's raw output without prompt, explanation header and special tokens (as the released code)."""
+    """Return a model's raw output without prompt, explanation header and special tokens (as the released
+    code)."""
     assistant, explanation = "<|assistant|>", "[Explanation]:"
     text = response.rpartition(assistant)[2]
     if explanation in text:

@@ -100,7 +100,7 @@ class Green(Metric):
 
 
 def _judged(pairs: Sequence[tuple[str, str]], contexts: Sequence[Context | None]) -> Iterator[Judgement]:
-    """The rules' judgement of each pair, for the patient whose context is known."""
+    """Yield the rules' judgement of each pair, for the patient whose context is known."""
     for pair, context in zip(pairs, contexts, strict=True):
         if not isinstance(context, Context | None):
             what = f"{type(context).__name__} is no context of a patient"
@@ -133,7 +133,7 @@ class _ByRules(Metric):
 
     @abstractmethod
     def _value(self, judgement: Judgement) -> float:
-        """The score of a judgement."""
+        """Return the score of a judgement."""
 
     def _reasons(self, reference: str, candidate: str, detail: Any) -> Iterable[Reason]:
         return reasons_of(detail)

@@ -24,7 +24,8 @@ class _NoSynonyms:
 
 
 def _wordnet(folder: str) -> Any:
-    """NLTK's reader of a WordNet 3.0 dictionary, also of one without ``lexnames``, as Debian packages it."""
+    """Return NLTK's reader of a WordNet 3.0 dictionary, also of one without ``lexnames``, as Debian packages
+    it."""
     import nltk.data
     from nltk.corpus.reader.wordnet import WordNetCorpusReader
 

@@ -53,7 +53,7 @@ Version = Literal["v0", "v1"]
 
 
 def radcliq(components: ArrayLike, version: str = "v1") -> NDArray[np.float64]:
-    """Predicted error count of each pair, float64 of shape (n,); lower is better, no bounds.
+    """Return predicted error count of each pair, float64 of shape (n,); lower is better, no bounds.
 
     Parameters
     ----------
@@ -151,7 +151,7 @@ class RadCliQ(Metric):
         return TextEncoder(str(self.label_encoder), pooling="cls", max_tokens=512, device=self.device)
 
     def _semb_scores(self, references: list[str], candidates: list[str]) -> NDArray[np.float64]:
-        """Cosines of the texts' vectors, shape (n,)."""
+        """Return cosines of the texts' vectors, shape (n,)."""
         left, right = (self._semb.encode(texts).astype(np.float64) for texts in (references, candidates))
         norms = np.linalg.norm(left, axis=1) * np.linalg.norm(right, axis=1)
         cosines: NDArray[np.float64] = (left * right).sum(axis=1) / np.maximum(norms, 1e-12)
@@ -159,7 +159,7 @@ class RadCliQ(Metric):
 
 
 def bleu2(reference: str, candidate: str) -> float:
-    """BLEU-2 as CXR-Report-Metric has it from fast-bleu 0.0.90: lower case, full stops apart, words at
+    """Return BLEU-2 as CXR-Report-Metric has it from fast-bleu 0.0.90: lower case, full stops apart, words at
     blanks, a precision of 0 smoothed to 0.1 of one match; 0 without a common word."""
     words = [text.lower().replace(".", " .").split(" ") for text in (reference, candidate)]
     left, right = ([word for word in side if word] for side in words)

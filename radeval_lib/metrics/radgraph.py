@@ -71,8 +71,8 @@ def parse_graph(entities: Mapping[str, Mapping[str, Any]]) -> dict[str, GraphEnt
 def build_graph(
     entities: Sequence[tuple[str, str]], relations: Iterable[tuple[int, str, int]] = ()
 ) -> dict[str, GraphEntity]:
-    """A graph from (tokens, label) pairs and (source, type, target) triples of positions from 0; a position
-    that is not there is a ValueError."""
+    """Return a graph from (tokens, label) pairs and (source, type, target) triples of positions from 0; a
+    position that is not there is a ValueError."""
     outgoing: dict[int, list[tuple[str, str]]] = {}
     for source, kind, target in relations:
         if not (0 <= source < len(entities) and 0 <= target < len(entities)):
@@ -85,7 +85,8 @@ def build_graph(
 
 
 def triplets(graph: Graph, direction: Direction = "outgoing") -> list[tuple[str, str, int]]:
-    """The triplets (entity, label, has a relation) of MIMIC-RRS, Appendix A.2, in the annotation's order.
+    """Return the triplets (entity, label, has a relation) of MIMIC-RRS, Appendix A.2, in the annotation's
+    order.
 
     Parameters
     ----------
@@ -100,7 +101,7 @@ def triplets(graph: Graph, direction: Direction = "outgoing") -> list[tuple[str,
 
 
 def items(graph: Graph, level: Level, case: Case = "relations") -> set[Item]:
-    """The set of items of a graph that a reward level compares; duplicates collapse.
+    """Return the set of items of a graph that a reward level compares; duplicates collapse.
 
     Parameters
     ----------
@@ -117,7 +118,7 @@ def items(graph: Graph, level: Level, case: Case = "relations") -> set[Item]:
 
 
 def keyed_items(graph: Graph, level: Level, case: Case) -> Iterator[tuple[str, Item]]:
-    """Each item with the key of the entity that it is of."""
+    """Yield each item with the key of the entity that it is of."""
 
     def words(text: str, in_relation: bool = False) -> str:
         return text.lower() if case == "fold" or (case == "relations" and in_relation) else text
@@ -134,7 +135,7 @@ def keyed_items(graph: Graph, level: Level, case: Case) -> Iterator[tuple[str, I
 
 
 def overlap(candidate: set[Any], reference: set[Any], both_empty: BothEmpty = "zero") -> Overlap:
-    """Agreement of two sets of items; see :func:`compare`."""
+    """Return agreement of two sets of items; see :func:`compare`."""
     check_choice(both_empty, BothEmpty, "both_empty", MetricError)
     if not candidate and not reference and both_empty == "one":
         return Overlap(0, 0, 0, 1.0, 1.0, 1.0)
@@ -151,7 +152,7 @@ def compare(
     case: Case = "relations",
     both_empty: BothEmpty = "zero",
 ) -> Overlap:
-    """F1-RadGraph of one pair, as an :class:`Overlap`; the paper multiplies by 100.
+    """Return F1-RadGraph of one pair, as an :class:`Overlap`; the paper multiplies by 100.
 
     Parameters
     ----------
@@ -163,7 +164,8 @@ def compare(
 
 
 def entities_and_relations(graph: Graph) -> Iterator[tuple[str, Item]]:
-    """Entities as (tokens, label), relations as (source, target, type) with both labels, each with a key."""
+    """Yield entities as (tokens, label), relations as (source, target, type) with both labels, each with a
+    key."""
     yield from keyed_items(graph, "simple", "keep")
     for key, entity in graph.items():
         for kind, other in entity.relations:
@@ -188,7 +190,8 @@ def radgraph_combined(reference: Graph, candidate: Graph, both_empty: BothEmpty 
 def mean_of_two_f1(
     reference: set[Item], candidate: set[Item], both_empty: BothEmpty
 ) -> tuple[float, dict[str, Overlap]]:
-    """The mean of two F1, and the overlaps that it is the mean of; relations are the items of three parts."""
+    """Return the mean of two F1, and the overlaps that it is the mean of; relations are the items of three
+    parts."""
     found = {}
     for name, size in (("entities", 2), ("relations", 3)):
         ours, theirs = ({item for item in side if len(item) == size} for side in (reference, candidate))

@@ -31,7 +31,8 @@ if TYPE_CHECKING:
 
 
 def character_spans(text: str, annotated: Annotation) -> dict[str, Span]:
-    """Where the entities of an annotation stand in its text, by key; empty where it is of another text."""
+    """Return where the entities of an annotation stand in its text, by key; empty where it is of another
+    text."""
     words = annotated["text"].split()
     where = places(text)
     if "".join(words) != "".join(text.split()):
@@ -81,7 +82,7 @@ class _GraphMetric(Metric):
             yield "the graph model finds no entity in a text"
 
     def _reasons(self, reference: str, candidate: str, detail: Any) -> Iterator[Reason]:
-        """An item that a text has several times is reported once, at its first place."""
+        """Yield an item that a text has several times is reported once, at its first place."""
         texts = (reference, candidate)
         both = zip(texts, self.extractor.annotate(texts), strict=True)
         ours, theirs = (self._first_places(*one) for one in both)
@@ -102,7 +103,7 @@ class _GraphMetric(Metric):
         return found
 
     def compare(self, reference: Annotation, candidate: Annotation) -> float:
-        """The score of two annotations in RadGraph's form, such as the package ``radgraph`` gives."""
+        """Return the score of two annotations in RadGraph's form, such as the package ``radgraph`` gives."""
         return self._compare(self._read(reference), self._read(candidate))[0]
 
     def _read(self, annotated: Annotation) -> set[Item]:
@@ -110,15 +111,16 @@ class _GraphMetric(Metric):
 
     @abstractmethod
     def _items(self, graph: Graph) -> Iterator[tuple[str, Item]]:
-        """The items that are compared, each with the key of the entity that it is of."""
+        """Return the items that are compared, each with the key of the entity that it is of."""
 
     @abstractmethod
     def _fields_of(self, item: Item) -> dict[str, Any]:
-        """What is reported about an item, as fields of :class:`~radeval_lib.metrics.reasons.Reason`."""
+        """Return what is reported about an item, as fields of
+        :class:`~radeval_lib.metrics.reasons.Reason`."""
 
     @abstractmethod
     def _compare(self, reference: set[Item], candidate: set[Item]) -> tuple[float, Any]:
-        """The score of two texts' items, and its detail."""
+        """Return the score of two texts' items, and its detail."""
 
 
 @register

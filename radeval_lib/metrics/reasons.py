@@ -62,14 +62,14 @@ def _mover(seen: str, given: str) -> Callable[[Span | None], Span | None]:
 
 
 def moved(reasons: Iterable[Reason], seen: tuple[str, str], given: tuple[str, str]) -> list[Reason]:
-    """Reasons whose places are in the texts as given, of reasons in the texts that a metric saw, which differ
-    from those in white space alone."""
+    """Return reasons whose places are in the texts as given, of reasons in the texts that a metric saw, which
+    differ from those in white space alone."""
     ours, theirs = (_mover(one, other) for one, other in zip(seen, given, strict=True))
     return [one._replace(reference=ours(one.reference), candidate=theirs(one.candidate)) for one in reasons]
 
 
 def places(text: str) -> list[int]:
-    """Where the characters of a text are that are not white space."""
+    """Return where the characters of a text are that are not white space."""
     return [place for place, sign in enumerate(text) if not sign.isspace()]
 
 
@@ -83,7 +83,7 @@ class Finder:
         self._end = 0
 
     def __call__(self, words: str) -> Span | None:
-        """Where the words are next after those asked for before, else anywhere; None where nowhere."""
+        """Return where the words are next after those asked for before, else anywhere; None where nowhere."""
         wanted = "".join(words.split()).lower()
         for begin in (self._end, 0) if wanted else ():
             while (begin := self._signs.find(wanted, begin)) >= 0:

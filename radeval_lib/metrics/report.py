@@ -101,7 +101,7 @@ class ScorePage:
         return pair
 
     def _view(self, pair: dict[str, Any], name: str, reasons: list[dict[str, Any]]) -> dict[str, Any]:
-        """A pair as one metric sees it, or several whose reasons are the same."""
+        """Return a pair as one metric sees it, or several whose reasons are the same."""
         errors = [one for one in reasons if one["kind"] == "error"]
         found = {kind: [one for one in reasons if one["kind"] == kind] for kind in ("matched", "unmatched")}
         placed = any(one[side] for one in reasons for side in _SIDES)
@@ -117,7 +117,7 @@ class ScorePage:
     def _sides(
         self, pair: dict[str, Any], reasons: list[dict[str, Any]], errors: list[dict[str, Any]]
     ) -> list[tuple[str, list[Segment]]]:
-        """Both texts, cut where a mark begins or ends."""
+        """Return both texts, cut where a mark begins or ends."""
         found = []
         for side, text in zip(_SIDES, pair["texts"], strict=True):
             marks = [
@@ -144,12 +144,13 @@ def _beside(name: str) -> str:
 
 
 def content_hash(content: str) -> str:
-    """The hash of a style or script in the form in which a content security policy allows it."""
+    """Return the hash of a style or script in the form in which a content security policy allows it."""
     return f"'sha256-{base64.b64encode(hashlib.sha256(content.encode()).digest()).decode()}'"
 
 
 def environment(folder: Path) -> Any:
-    """Jinja's environment of the templates in ``folder``: texts are escaped, a missing name is an error."""
+    """Return Jinja's environment of the templates in ``folder``: texts are escaped, a missing name is an
+    error."""
     from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
     return Environment(

@@ -19,12 +19,12 @@ R = TypeVar("R")
 
 
 def tokens_for(device: torch.device) -> int:
-    """Tokens per batch: as many as a CPU's caches hold, or enough to fill a GPU."""
+    """Return tokens per batch: as many as a CPU's caches hold, or enough to fill a GPU."""
     return 32_768 if device.type == "cuda" else 1_024
 
 
 def buckets(lengths: Sequence[int], tokens: int, texts: int = 256) -> Iterator[list[int]]:
-    """Positions of the sequences, shortest first, cut into batches of at most ``texts`` sequences and
+    """Yield positions of the sequences, shortest first, cut into batches of at most ``texts`` sequences and
     ``tokens`` tokens, padding counted; a longer sequence is a batch of its own."""
     batch: list[int] = []
     for position in sorted(range(len(lengths)), key=lambda index: (lengths[index], index)):
@@ -81,7 +81,7 @@ def of_distinct(items: Sequence[K], compute: Callable[[list[K]], Iterable[R]]) -
 
 
 def stacked(rows: Iterable[Sequence[int]], padding_value: int = 0) -> torch.Tensor:
-    """Rows of whole numbers as one array, int64, padded on the right."""
+    """Return rows of whole numbers as one array, int64, padded on the right."""
     import torch
 
     tensors = [torch.tensor(row, dtype=torch.long) for row in rows]
@@ -89,5 +89,6 @@ def stacked(rows: Iterable[Sequence[int]], padding_value: int = 0) -> torch.Tens
 
 
 def padded(tokenizer: Any, rows: Iterable[Sequence[int]]) -> Any:
-    """Pieces of texts as one batch: ``input_ids`` and ``attention_mask``, int64, padded on the right."""
+    """Return pieces of texts as one batch: ``input_ids`` and ``attention_mask``, int64, padded on the
+    right."""
     return tokenizer.pad({"input_ids": list(rows)}, padding_side="right", return_tensors="pt")

@@ -48,7 +48,7 @@ class BlobCache:
             )
 
     def get(self, keys: Iterable[bytes]) -> dict[bytes, bytes]:
-        """The values of those keys that there are."""
+        """Return the values of those keys that there are."""
         found: dict[bytes, bytes] = {}
         wanted = list(keys)
         with _open(self._path) as connection:
@@ -67,7 +67,8 @@ class BlobCache:
 
 @contextmanager
 def _open(path: Path) -> Iterator[sqlite3.Connection]:
-    """A connection, whose changes stay if the block ends without an error; failures are raised as ours."""
+    """Yield a connection, whose changes stay if the block ends without an error; failures are raised as
+    ours."""
     try:
         with closing(sqlite3.connect(path, timeout=60)) as connection, connection:
             yield connection
@@ -82,10 +83,10 @@ def _open(path: Path) -> Iterator[sqlite3.Connection]:
 
 
 def to_bytes(vector: NDArray[np.float32]) -> bytes:
-    """A vector, shape (h,), as little-endian float32."""
+    """Return a vector, shape (h,), as little-endian float32."""
     return vector.astype("<f4").tobytes()
 
 
 def from_bytes(value: bytes) -> NDArray[np.float32]:
-    """The vector, float32, shape (h,), of :func:`to_bytes`."""
+    """Return the vector, float32, shape (h,), of :func:`to_bytes`."""
     return np.frombuffer(value, dtype="<f4")

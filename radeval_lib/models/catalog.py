@@ -67,7 +67,8 @@ class ModelCard(BaseModel, extra="forbid", frozen=True):
 
 @cache
 def load(name: str) -> ModelCard:
-    """One manifest; a :class:`ModelError` where there is none of that name, or it is not of the format."""
+    """Return one manifest; a :class:`ModelError` where there is none of that name, or it is not of the
+    format."""
     path = MODELS / f"{name}.yml"
     if not path.is_file():
         known = f"Models: {', '.join(names())}."
@@ -83,26 +84,26 @@ def load(name: str) -> ModelCard:
 
 
 def names() -> list[str]:
-    """Every described model, in alphabetical order."""
+    """Return every described model, in alphabetical order."""
     return sorted(path.stem for path in MODELS.glob("*.yml"))
 
 
 def cards() -> list[ModelCard]:
-    """Every manifest, by domain in the order of RaLEs, Table 2, then by title."""
+    """Return every manifest, by domain in the order of RaLEs, Table 2, then by title."""
     return sorted(map(load, names()), key=lambda card: (get_args(Domain).index(card.domain), card.title))
 
 
 @cache
 def revision_of(hub: str) -> str | None:
-    """The revision that a hub model's name gives behind ``@``, else the one at which it is described; None
-    where there is neither."""
+    """Return the revision that a hub model's name gives behind ``@``, else the one at which it is described;
+    None where there is neither."""
     name, _, given = hub.partition("@")
     return given or next((card.pinned for card in cards() if card.hub == name), None)
 
 
 def in_hub_cache(hub: str) -> bool:
-    """Whether the weights that would be loaded of a hub model, safetensors at :func:`revision_of` it, are on
-    this machine; asks no network."""
+    """Return whether the weights that would be loaded of a hub model, safetensors at :func:`revision_of` it,
+    are on this machine; asks no network."""
     from huggingface_hub import try_to_load_from_cache
 
     repository, revision = hub.partition("@")[0], revision_of(hub)

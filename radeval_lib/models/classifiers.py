@@ -61,25 +61,26 @@ class TextClassifier:
         return self._index[document.label]
 
     def example(self, record: Document) -> dict[str, Any]:
-        """``input_ids`` of the text, and ``labels``, the place of its class."""
+        """Return ``input_ids`` of the text, and ``labels``, the place of its class."""
         ids = self.tokenizer(well_formed(reveal(record.text)), truncation=True, max_length=MAX_PIECES)
         return {"input_ids": ids["input_ids"], "labels": self.index_of(record)}
 
     def collate(self, examples: Sequence[dict[str, Any]]) -> dict[str, torch.Tensor]:
-        """``input_ids`` and ``attention_mask``, shape (n, pieces), and ``labels``, shape (n,), all int64."""
+        """Return ``input_ids`` and ``attention_mask``, shape (n, pieces), and ``labels``, shape (n,), all
+        int64."""
         import torch
 
         labels = torch.tensor([example["labels"] for example in examples])
         return {**padded(self.tokenizer, (example["input_ids"] for example in examples)), "labels": labels}
 
     def measure(self, records: Sequence[Document]) -> dict[str, float]:
-        """``accuracy``: share of documents whose likeliest class is theirs; 0 where there are none."""
+        """Return ``accuracy``: share of documents whose likeliest class is theirs; 0 where there are none."""
         truth = np.array([self.index_of(record) for record in records], dtype=np.int64)
         right = self.logits(records).argmax(axis=1) == truth
         return {"accuracy": float(right.mean()) if len(right) else 0.0}
 
     def logits(self, records: Sequence[Document]) -> NDArray[np.float64]:
-        """Scores of each class, shape (documents, classes), in the documents' order."""
+        """Return scores of each class, shape (documents, classes), in the documents' order."""
         if not records:
             return np.empty((0, len(self.labels)))
         texts = [well_formed(reveal(record.text)) for record in records]

@@ -21,7 +21,8 @@ from radeval_lib.models.vocabularies import keep_rows, trimmed_tokenizer
 
 
 def shallow(name: str, layers: int, folder: Path) -> str:
-    """Folder of an encoder's first ``layers`` layers, made below ``folder`` unless it is there already.
+    """Return folder of an encoder's first ``layers`` layers, made below ``folder`` unless it is there
+    already.
 
     Raises
     ------
@@ -47,7 +48,7 @@ def shallow(name: str, layers: int, folder: Path) -> str:
 
 
 def trimmed(name: str, texts: Iterable[str], folder: Path) -> str:
-    """Folder of an encoder with the pieces of ``texts`` alone (:func:`trimmed_tokenizer`), made below
+    """Return folder of an encoder with the pieces of ``texts`` alone (:func:`trimmed_tokenizer`), made below
     ``folder`` unless it is there already.
 
     The same vectors with far fewer parameters: of the 30,522 pieces of BERT's vocabulary a small corpus
@@ -67,8 +68,9 @@ def trimmed(name: str, texts: Iterable[str], folder: Path) -> str:
 
 
 def untrained(name: str, folder: Path, seed: int) -> str:
-    """Folder of the architecture and tokenizer of the model named after :data:`UNTRAINED`, with weights drawn
-    from ``seed``; made below ``folder`` unless it is there already. Other random numbers stay as they are."""
+    """Return folder of the architecture and tokenizer of the model named after :data:`UNTRAINED`, with
+    weights drawn from ``seed``; made below ``folder`` unless it is there already. Other random numbers stay
+    as they are."""
     from transformers import AutoConfig, AutoModel, AutoTokenizer
 
     source = name.removeprefix(UNTRAINED)
@@ -82,5 +84,5 @@ def untrained(name: str, folder: Path, seed: int) -> str:
 
 
 def _identified(name: str) -> str:
-    """A model's name as a part of a folder's, with the first digits of its checksum."""
+    """Return a model's name as a part of a folder's, with the first digits of its checksum."""
     return f"{Path(name).name}-{checksum(name)[:12]}"

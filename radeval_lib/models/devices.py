@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 
 def device_of(device: str) -> torch.device:
-    """``auto`` takes the GPU where there is one."""
+    """Let ``auto`` take the GPU where there is one."""
     import torch
 
     if device not in ("auto", "cpu", "cuda"):
@@ -27,7 +27,7 @@ Precision = Literal["auto", "float32", "bfloat16"]
 
 
 def precision_of(device: torch.device, precision: Precision) -> Precision:
-    """What a model computes in: ``auto`` takes bfloat16 on a GPU and float32 on a CPU."""
+    """Return what a model computes in: ``auto`` takes bfloat16 on a GPU and float32 on a CPU."""
     check_choice(precision, Precision, "precision", ModelError)
     if precision == "auto":
         return "bfloat16" if device.type == "cuda" else "float32"

@@ -21,7 +21,8 @@ _GRAPH = GraphSettings(
 
 
 def drawn(role: str, folder: Path) -> str:
-    """A model of a role: the packaged encoder, or on it a head that is drawn at random, made in ``folder``.
+    """Return a model of a role: the packaged encoder, or on it a head that is drawn at random, made in
+    ``folder``.
 
     Parameters
     ----------

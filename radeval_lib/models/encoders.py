@@ -69,7 +69,7 @@ class Encoder:
             self._cache = caching.BlobCache(cache, key)
 
     def encode(self, texts: Sequence[str]) -> NDArray[np.float32]:
-        """Vectors, float32, shape (number of texts, dimension), in the order of the texts.
+        """Return vectors, float32, shape (number of texts, dimension), in the order of the texts.
 
         Lone surrogates, which no tokenizer takes, are read as U+FFFD. A :class:`ModelError` where ``texts``
         is a text.
@@ -81,7 +81,7 @@ class Encoder:
         return np.stack(of_distinct(texts, self._vectors)) if texts else np.empty((0, self.dimension), "f4")
 
     def _vectors(self, texts: list[str]) -> list[NDArray[np.float32]]:
-        """The vectors of distinct texts, from the cache where they are there."""
+        """Return the vectors of distinct texts, from the cache where they are there."""
         if self._cache is None:
             return self._computed(texts)
         keys = [caching.text_key(text) for text in texts]
@@ -94,7 +94,7 @@ class Encoder:
         return [known[key] for key in keys]
 
     def _computed(self, texts: list[str]) -> list[NDArray[np.float32]]:
-        """The vectors of texts by the model."""
+        """Return the vectors of texts by the model."""
         readable = [well_formed(text) for text in texts]
         encoded = self.tokenizer(readable, truncation=True, max_length=self.max_tokens)
         lengths = [len(ids) for ids in encoded["input_ids"]]

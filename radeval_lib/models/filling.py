@@ -20,12 +20,14 @@ def permit(name: str, root: Path | None) -> None:
 
 
 def ready(name: str, folder: Path, seed: int) -> str:
-    """Folder or name under which a model is loaded; one that has to be made is made below ``folder``."""
+    """Return folder or name under which a model is loaded; one that has to be made is made below
+    ``folder``."""
     return untrained(name, folder, seed) if name.startswith(naming.UNTRAINED) else name
 
 
 def revision(name: str) -> str:
-    """The revision at which a hub model is loaded, or ``unpinned``; empty for what is not a hub model."""
+    """Return the revision at which a hub model is loaded, or ``unpinned``; empty for what is not a hub
+    model."""
     bare = name.removeprefix(naming.UNTRAINED)
     if bare == RULES or is_packaged(bare) or Path(bare).is_dir() or not is_hub_name(bare):
         return ""
@@ -33,5 +35,5 @@ def revision(name: str) -> str:
 
 
 def digest(where: str) -> str:
-    """:func:`~radeval_lib.models.identity.checksum` of what :func:`ready` gave."""
+    """Return :func:`~radeval_lib.models.identity.checksum` of what :func:`ready` gave."""
     return checksum(where)

@@ -22,7 +22,8 @@ Features = NDArray[np.float32]
 
 
 def frozen(encoder: Any) -> torch.nn.Module:
-    """The encoder as a layer without gradients below others that are trained, always in evaluation mode.
+    """Return the encoder as a layer without gradients below others that are trained, always in evaluation
+    mode.
 
     ``forward`` takes ``input_ids`` and ``attention_mask``, shape (n, pieces), padded on the right; of what it
     returns ``last_hidden_state`` has the shape (n, pieces, h), with zeros where there is padding.
@@ -36,7 +37,7 @@ def frozen(encoder: Any) -> torch.nn.Module:
             self._known: dict[tuple[int, ...], torch.Tensor] = {}
 
         def train(self, mode: bool = True) -> Any:
-            """Evaluation mode, whatever the layers above are in."""
+            """Keep evaluation mode, whatever the layers above are in."""
             return super().train(False)
 
         def forward(self, input_ids: torch.Tensor, attention_mask: torch.Tensor) -> SimpleNamespace:
@@ -74,12 +75,12 @@ class FrozenEncoder(Encoder):
         return [self._known[tuple(words)][1] for words in self._read(sentences)]
 
     def of_texts(self, sentences: Sequence[Sequence[str]]) -> Features:
-        """The last hidden state of the first token of each sentence; shape (n, h)."""
+        """Return the last hidden state of the first token of each sentence; shape (n, h)."""
         rows = [self._known[tuple(words)][0] for words in self._read(sentences)]
         return np.stack(rows) if rows else np.empty((0, self.dimension), np.float32)
 
     def _read(self, sentences: Sequence[Sequence[str]]) -> Sequence[Sequence[str]]:
-        """The sentences, after their features were computed where they are not known yet."""
+        """Return the sentences, after their features were computed where they are not known yet."""
         missing = list(dict.fromkeys(key for words in sentences if (key := tuple(words)) not in self._known))
         encoded = encode_words(self.tokenizer, missing)
 

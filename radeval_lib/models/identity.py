@@ -23,7 +23,7 @@ _OF_LOADING = {
 
 
 def checksum(name: str | Path) -> str:
-    """SHA-256 of what decides a model's output: its weights, vocabulary and settings.
+    """Return SHA-256 of what decides a model's output: its weights, vocabulary and settings.
 
     It is over the files of a folder, without what they say of how they were loaded or last called; over a hub
     model's name with the revision at which it is loaded; and over the text of a name that the package
@@ -43,7 +43,7 @@ def checksum(name: str | Path) -> str:
 
 @lru_cache(maxsize=64)
 def _digest(files: tuple[tuple[Path, tuple[int, ...]], ...]) -> str:
-    """sha256 over files, each with its state, so that a file that changed is read again."""
+    """Return sha256 over files, each with its state, so that a file that changed is read again."""
     digest = hashlib.sha256()
     for path, _ in files:
         digest.update(path.name.encode())
@@ -53,7 +53,7 @@ def _digest(files: tuple[tuple[Path, tuple[int, ...]], ...]) -> str:
 
 
 def _deciding(path: Path) -> Iterator[bytes]:
-    """A file's bytes; of settings, without what says nothing about the model (:data:`_OF_LOADING`)."""
+    """Yield a file's bytes; of settings, without what says nothing about the model (:data:`_OF_LOADING`)."""
     if path.name in _OF_LOADING:
         with suppress(ValueError):
             content = json.loads(path.read_text(encoding="utf-8"))

@@ -68,7 +68,8 @@ class MaskedLanguageModel:
         self._dev_seed = seed + 1
 
     def example(self, record: str) -> dict[str, Any]:
-        """``input_ids`` of the text, cut at 128 pieces; ``special`` is 1 for those that are not to guess."""
+        """Return ``input_ids`` of the text, cut at 128 pieces; ``special`` is 1 for those that are not to
+        guess."""
         encoded = self.tokenizer(
             well_formed(record), truncation=True, max_length=_LONGEST, return_special_tokens_mask=True
         )
@@ -77,7 +78,8 @@ class MaskedLanguageModel:
     def collate(
         self, examples: Sequence[dict[str, Any]], generator: torch.Generator | None = None
     ) -> dict[str, Tensor]:
-        """A padded batch with fresh masks, drawn from the task's own numbers unless others are given."""
+        """Return a padded batch with fresh masks, drawn from the task's own numbers unless others are
+        given."""
         import torch
 
         generator = generator or self.generator
@@ -120,8 +122,8 @@ class MaskedLanguageModel:
 
 
 def _module(encoder: Any) -> torch.nn.Module:
-    """The encoder with its head; ``forward`` returns ``loss``, the mean over guessed pieces of their negative
-    log-likelihood, and ``right``, how many were guessed right."""
+    """Return the encoder with its head; ``forward`` returns ``loss``, the mean over guessed pieces of their
+    negative log-likelihood, and ``right``, how many were guessed right."""
     import torch
     from torch import nn
 

@@ -15,7 +15,7 @@ Medical-NER of Zhao et al. 2024, Table 6, is DeBERTa_v3 after training on anothe
 
 
 def title(name: str) -> str:
-    """A model's name as a page shows it."""
+    """Return a model's name as a page shows it."""
     for prefix, words in ((UNTRAINED, "{}, untrained"), (AFTER_GRAPHS, "{} after RadGraph-like entities")):
         if name.startswith(prefix):
             return words.format(title(name.removeprefix(prefix)))

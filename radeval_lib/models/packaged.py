@@ -23,18 +23,18 @@ _LAYER = re.compile(r"encoder\.layer\.(\d+)\.")
 
 
 def is_packaged(name: str) -> bool:
-    """Whether a name is :data:`PACKAGED`, alone or cut."""
+    """Return whether a name is :data:`PACKAGED`, alone or cut."""
     return _NAME.fullmatch(name) is not None
 
 
 def layers_of(name: str) -> int | None:
-    """Layers of a cut; None where it is whole."""
+    """Return layers of a cut; None where it is whole."""
     match = _NAME.fullmatch(name)
     return int(match[1]) if match and match[1] else None
 
 
 def packaged_minilm(name: str = PACKAGED) -> Path:
-    """Folder of the packaged MiniLM (384 numbers per text); a cut is made below ``build/`` if missing.
+    """Return folder of the packaged MiniLM (384 numbers per text); a cut is made below ``build/`` if missing.
 
     Raises
     ------
@@ -53,7 +53,7 @@ def packaged_minilm(name: str = PACKAGED) -> Path:
 
 
 def _cut(whole: Path, layers: int, target: Path) -> Path:
-    """``target``, where a copy of the model with so many layers is made if there is none."""
+    """Return ``target``, where a copy of the model with so many layers is made if there is none."""
     if target.is_dir():
         return target
     from safetensors.numpy import load_file, save_file

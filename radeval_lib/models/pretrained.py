@@ -34,8 +34,8 @@ _PATIENCE = (3, 5)  # seconds to reach the hub, and for its answer
 
 
 def locate(name: str | Path) -> str:
-    """What is loaded: a local folder that holds safetensors, or the hub name as it is, with the revision that
-    it may have behind ``@``."""
+    """Return what is loaded: a local folder that holds safetensors, or the hub name as it is, with the
+    revision that it may have behind ``@``."""
     if is_packaged(str(name)):
         return str(packaged_minilm(str(name)))
     path = Path(name)
@@ -49,13 +49,13 @@ def locate(name: str | Path) -> str:
 
 
 def is_hub_name(name: str) -> bool:
-    """Whether a name is of the form of a hub model's, with or without a revision."""
+    """Return whether a name is of the form of a hub model's, with or without a revision."""
     return _HUB_NAME.fullmatch(name) is not None
 
 
 @lru_cache(maxsize=1)
 def hub_answers() -> bool:
-    """Whether the hub can be reached; asked once, because libraries retry for minutes."""
+    """Return whether the hub can be reached; asked once, because libraries retry for minutes."""
     import requests
     from huggingface_hub import constants
 
@@ -69,7 +69,7 @@ def hub_answers() -> bool:
 
 
 def _local_only(name: str, revision: str | None) -> bool:
-    """Whether a hub model must come from this machine's cache."""
+    """Return whether a hub model must come from this machine's cache."""
     from huggingface_hub import try_to_load_from_cache
 
     if Path(name).is_dir() or hub_answers():
@@ -97,7 +97,7 @@ def quiet() -> Iterator[None]:
 
 
 def pretrained(factory: Any, name: str | Path, **settings: Any) -> Any:
-    """``factory.from_pretrained`` of a located model, its errors put plainly.
+    """Return ``factory.from_pretrained`` of a located model, its errors put plainly.
 
     A hub model is loaded at the revision behind ``@`` in its name, else at the one that
     ``data_manifests/models/`` gives.
@@ -133,7 +133,7 @@ def pretrained(factory: Any, name: str | Path, **settings: Any) -> Any:
 
 
 def weights(factory: Any, name: str | Path, use: uses.Use, **settings: Any) -> Any:
-    """A model in evaluation mode, from safetensors; ``use`` says what they may lack or have beside.
+    """Return a model in evaluation mode, from safetensors; ``use`` says what they may lack or have beside.
 
     A :class:`ModelError` if it cannot be loaded, lacks weights, has others, or has weights without content.
     """

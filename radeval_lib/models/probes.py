@@ -25,15 +25,15 @@ class Probe:
     pipeline: Any
 
     def logits(self, features: Features) -> NDArray[np.float64]:
-        """Logarithms of the probabilities, shape (n, classes); -infinity for a class that training never
-        saw, and for no other."""
+        """Return logarithms of the probabilities, shape (n, classes); -infinity for a class that training
+        never saw, and for no other."""
         known = np.log(np.maximum(self.pipeline.predict_proba(features), _SMALLEST))
         result = np.full((len(features), len(self.labels)), -np.inf)
         result[:, [self.labels.index(name) for name in self.pipeline.classes_]] = known
         return result
 
     def predict(self, features: Features) -> list[str]:
-        """The likeliest class of each row."""
+        """Return the likeliest class of each row."""
         return [self.labels[index] for index in self.logits(features).argmax(axis=1)]
 
 

@@ -25,7 +25,7 @@ def seeded(seed: int) -> Iterator[None]:
 
 
 def rng_state() -> dict[str, Any]:
-    """The states of the random number generators of Python, numpy and torch."""
+    """Return the states of the random number generators of Python, numpy and torch."""
     import torch
 
     numpy: Any = np.random.get_state()

@@ -41,7 +41,7 @@ def save_checkpoint(
 
 
 def read_settings(path: Path, kind: type[S], what: str) -> S:
-    """Settings that :func:`save_checkpoint` wrote."""
+    """Return settings that :func:`save_checkpoint` wrote."""
     try:
         held = json.loads(path.read_text(encoding="utf-8"))
         return kind(

@@ -39,13 +39,13 @@ def check_folder(folder: Path) -> None:
 
 
 def unmerged(name: str) -> ModelError:
-    """What is said of an adapter beside a model, which libraries would put on it unchecked."""
+    """Return what is said of an adapter beside a model, which libraries would put on it unchecked."""
     remedy = "Merge it into them (peft: merge_and_unload)."
     return ModelError("an adapter lies beside the weights", f"model {name}", remedy)
 
 
 def _json(path: Path, where: str) -> dict[str, Any]:
-    """The mapping that a file of the model holds."""
+    """Return the mapping that a file of the model holds."""
     if not path.is_file():
         raise ModelError(f"no {path.name} in the folder", where, _SAVE)
     try:

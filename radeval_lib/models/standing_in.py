@@ -16,7 +16,7 @@ _CELLS = {"ner_model": "ratescore/ner_training", "graph_model": "summarization/g
 
 
 def needs_torch(name: str) -> bool:
-    """Whether this library runs the model, so that the optional packages have to be installed."""
+    """Return whether this library runs the model, so that the optional packages have to be installed."""
     return name != RULES and not name.startswith(ADDRESSES)
 
 
@@ -29,7 +29,7 @@ def check_installed(name: str) -> None:
 
 
 def is_available(name: str) -> bool:
-    """Whether a model can be opened without a network; an empty name is none."""
+    """Return whether a model can be opened without a network; an empty name is none."""
     if not name:
         return False
     if not needs_torch(name) or Path(name).exists():
@@ -44,8 +44,8 @@ def is_available(name: str) -> bool:
 
 
 def stand_in(role: str) -> str | None:
-    """A model for a role that needs no network: the packaged encoder, or what a build on this machine has
-    trained; None where there is none."""
+    """Return a model for a role that needs no network: the packaged encoder, or what a build on this machine
+    has trained; None where there is none."""
     if role == "encoder":
         return PACKAGED if is_available(PACKAGED) else None
     trained = BUILD.glob(f"*/cells/{_CELLS[role]}/*/model") if role in _CELLS else ()

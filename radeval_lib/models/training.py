@@ -51,11 +51,11 @@ class Task(Protocol[Record]):
     def new_layers(self) -> tuple[str, ...]: ...
 
     def example(self, record: Record) -> dict[str, Any]:
-        """A record as the numbers that the module takes, labels included."""
+        """Return a record as the numbers that the module takes, labels included."""
         ...
 
     def collate(self, examples: Sequence[dict[str, Any]]) -> dict[str, torch.Tensor]:
-        """A padded batch."""
+        """Return a padded batch."""
         ...
 
     def measure(self, records: Sequence[Record]) -> dict[str, float]:
@@ -364,7 +364,8 @@ class _Training:
 
 
 def _order(examples: list[dict[str, Any]], s: TrainingSettings, epoch: int) -> list[int]:
-    """The order of the examples in an epoch (from 0), as positions; grouped by length with ``by_length``."""
+    """Return the order of the examples in an epoch (from 0), as positions; grouped by length with
+    ``by_length``."""
     import torch
     from transformers.trainer_pt_utils import get_length_grouped_indices
 
@@ -379,8 +380,8 @@ def _order(examples: list[dict[str, Any]], s: TrainingSettings, epoch: int) -> l
 def _losses(
     task: Task[Any], examples: list[dict[str, Any]], size: int, device: torch.device
 ) -> Iterator[torch.Tensor]:
-    """The losses of the forward passes of a step, which add up to its own. As in transformers' Trainer, a
-    model that takes further arguments is given how many labels the step has, and divides by that."""
+    """Yield the losses of the forward passes of a step, which add up to its own. As in transformers' Trainer,
+    a model that takes further arguments is given how many labels the step has, and divides by that."""
     import torch
 
     starts = range(0, len(examples), size)
@@ -403,13 +404,14 @@ def _losses(
 
 
 def _since_best(history: list[dict[str, float]], measure: str) -> int:
-    """Epochs since the best one, -1 where there is none; one whose measure is not a number is the worst."""
+    """Return epochs since the best one, -1 where there is none; one whose measure is not a number is the
+    worst."""
     values = [-math.inf if math.isnan(row[measure]) else row[measure] for row in history]
     return len(values) - 1 - values.index(max(values)) if values else -1
 
 
 def _optimizer(task: Task[Any], s: TrainingSettings) -> torch.optim.Optimizer:
-    """AdamW with one learning rate for pretrained layers and one for the task's new layers."""
+    """Return AdamW with one learning rate for pretrained layers and one for the task's new layers."""
     from torch.optim import AdamW
 
     rate = s.learning_rate if s.head_learning_rate is None else s.head_learning_rate

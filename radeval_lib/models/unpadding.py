@@ -72,8 +72,8 @@ def _forward(encoder: Any, plain: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def pack_sequences(attention_mask: torch.Tensor) -> torch.Tensor | None:
-    """(rows, width) int64 index into the flattened batch, -1 for padding; None if packing saves under 10 %
-    or the batch is not padded on the right."""
+    """Return (rows, width) int64 index into the flattened batch, -1 for padding; None if packing saves under
+    10 % or the batch is not padded on the right."""
     import torch
 
     lengths = attention_mask.sum(1)
@@ -95,7 +95,7 @@ def pack_sequences(attention_mask: torch.Tensor) -> torch.Tensor | None:
 
 
 def _filled(lengths: Sequence[int], width: int) -> list[list[int]]:
-    """Texts of each row: the longest first, each into the first row that has room for it."""
+    """Return texts of each row: the longest first, each into the first row that has room for it."""
     rows: list[list[int]] = []
     room: list[int] = []
     for text in sorted(range(len(lengths)), key=lambda one: -lengths[one]):

@@ -52,19 +52,19 @@ class Use:
     pretraining: bool = False
 
     def may_lack(self, family: str) -> tuple[str, ...]:
-        """What a checkpoint of a model type may lack."""
+        """Return what a checkpoint of a model type may lack."""
         return self.new + tuple(f"{module}.*" for module in self.idle) + COMPUTED.get(family, ())
 
     def may_reshape(self) -> tuple[str, ...]:
-        """What it may have in another shape."""
+        """Return what it may have in another shape."""
         return tuple(pattern for pattern in self.new if pattern in _FINE_TUNED)
 
     def may_have(self, family: str) -> tuple[str, ...]:
-        """What it may have beside."""
+        """Return what it may have beside."""
         return self.unused + (PRETRAINING.get(family, ()) if self.pretraining else ())
 
     def without_layers(self, first: int, count: int) -> Use:
-        """The use of an encoder's first ``first`` layers alone, of ``count``."""
+        """Return the use of an encoder's first ``first`` layers alone, of ``count``."""
         cut = tuple(f"encoder.layer.{number}.*" for number in range(first, count))
         return replace(self, unused=self.unused + cut)
 
@@ -103,5 +103,5 @@ is none, the layer that writes."""
 
 
 def matches(name: str, patterns: Sequence[str]) -> bool:
-    """Whether a name is of any of these patterns."""
+    """Return whether a name is of any of these patterns."""
     return any(fnmatchcase(name, pattern) for pattern in patterns)

@@ -13,7 +13,8 @@ from radeval_lib.models.word_pieces import well_formed
 
 
 def trimmed_tokenizer(tokenizer: Any, texts: Iterable[str]) -> tuple[Any, list[int]]:
-    """A tokenizer with the pieces of ``texts`` and single characters alone, and the old ids of its pieces.
+    """Return a tokenizer with the pieces of ``texts`` and single characters alone, and the old ids of its
+    pieces.
 
     Special tokens, and all that were added to the vocabulary, are kept. WordPiece takes the longest piece
     that fits, so ``texts`` are cut as before; other words are spelled.

@@ -14,7 +14,7 @@ MAX_PIECES = 512
 
 
 def fast_tokenizer(factory: Any, model: str | Path) -> Any:
-    """The model's tokenizer, which must be one that can say which word a piece is from."""
+    """Return the model's tokenizer, which must be one that can say which word a piece is from."""
     tokenizer = pretrained(factory, model)
     if not tokenizer.is_fast:
         name = Path(str(model)).name
@@ -25,7 +25,7 @@ def fast_tokenizer(factory: Any, model: str | Path) -> Any:
 
 
 def well_formed(text: str) -> str:
-    """``text`` with lone surrogates, which cannot be written as UTF-8, replaced by U+FFFD."""
+    """Return ``text`` with lone surrogates, which cannot be written as UTF-8, replaced by U+FFFD."""
     try:
         text.encode("utf-8")
     except UnicodeEncodeError:
@@ -34,7 +34,7 @@ def well_formed(text: str) -> str:
 
 
 def longer_than(most: int, tokenizer: Any, sentences: Sequence[str]) -> list[bool]:
-    """Whether each sentence has more than ``most`` pieces, special tokens counted."""
+    """Return whether each sentence has more than ``most`` pieces, special tokens counted."""
     texts = [well_formed(sentence) for sentence in sentences]
     return [len(ids) > most for ids in tokenizer(texts, verbose=False)["input_ids"]] if texts else []
 
@@ -66,7 +66,7 @@ def encode_words(
 def places_of_spans(
     places: Sequence[tuple[int, int]], spans: Sequence[tuple[int, int]]
 ) -> dict[str, list[int]]:
-    """First and last piece of each span, by the places of its words, and its words less one."""
+    """Return first and last piece of each span, by the places of its words, and its words less one."""
     return {
         "starts": [places[start][0] for start, _ in spans],
         "ends": [places[end - 1][1] for _, end in spans],
@@ -75,6 +75,6 @@ def places_of_spans(
 
 
 def candidate_spans(words: int, width: int) -> list[tuple[int, int]]:
-    """Every span ``[start, end)`` of at most ``width`` words in a unit of ``words`` words, by start, then
-    by end."""
+    """Return every span ``[start, end)`` of at most ``width`` words in a unit of ``words`` words, by start,
+    then by end."""
     return [(start, end) for start in range(words) for end in range(start + 1, min(start + width, words) + 1)]

@@ -35,7 +35,8 @@ class CountCheck:
 
 
 def printed_counts(manifest: Manifest) -> list[CountCheck]:
-    """Every count that papers print about a data set, with nothing loaded yet, in the manifest's order.
+    """Return every count that papers print about a data set, with nothing loaded yet, in the manifest's
+    order.
 
     Raises
     ------
@@ -61,7 +62,7 @@ def printed_counts(manifest: Manifest) -> list[CountCheck]:
 
 
 def _printed_rows(count: PrintedCount) -> list[dict[str, Any]]:
-    """What a count of a manifest names in print: a number of a quotation, or rows of a table.
+    """Return what a count of a manifest names in print: a number of a quotation, or rows of a table.
 
     Raises
     ------
@@ -98,7 +99,7 @@ def check_counts(manifest: Manifest, loaded: Mapping[str, int]) -> list[CountChe
 
 
 def check_dataset(name: str, root: Path) -> list[CountCheck]:
-    """The printed counts of a data set against what the data root holds; empty where it holds nothing.
+    """Return the printed counts of a data set against what the data root holds; empty where it holds nothing.
 
     Where it holds only a file that stands for a part of the set, nothing is compared.
     """

@@ -15,7 +15,7 @@ Rule = Literal["released", "meant"]
 
 
 def _is_released(rule: Rule) -> bool:
-    """Whether a rule is the released code's, and not what is meant; any other is a ValueError."""
+    """Return whether a rule is the released code's, and not what is meant; any other is a ValueError."""
     if rule not in get_args(Rule):
         raise ValueError(f"unknown rule {rule!r}; choose from {', '.join(get_args(Rule))}")
     return rule == "released"
@@ -24,7 +24,8 @@ def _is_released(rule: Rule) -> bool:
 def pair_as_released(
     references: Sequence[Sequence[str]], candidates: Sequence[Sequence[str]]
 ) -> list[tuple[list[str], list[str]]]:
-    """How RaTEScore pairs texts, each given as its sentences: a text that keeps no sentence opens no list.
+    """Return how RaTEScore pairs texts, each given as its sentences: a text that keeps no sentence opens no
+    list.
 
     Sentences of fewer than three characters are dropped, the lists of both sides are zipped, and the longer
     side is cut.
@@ -38,7 +39,7 @@ def pair_as_released(
 
 
 def indication(report: str, rule: Rule) -> str:
-    """The indication of a report whose heading INDICATION stands before COMPARISON.
+    """Return the indication of a report whose heading INDICATION stands before COMPARISON.
 
     ``released`` cuts at an end that was measured in the whole report, after the part before INDICATION is
     gone (RaLEs, datasets/mimiciii_procedure_selection/create_dataset.py); ``meant`` cuts at COMPARISON. A
@@ -54,7 +55,7 @@ def indication(report: str, rule: Rule) -> str:
 
 
 def findings_section(names: Sequence[str], texts: Sequence[str], rule: Rule) -> str:
-    """The text that goes with the heading ``findings``.
+    """Return the text that goes with the heading ``findings``.
 
     ``released`` removes "impression" from the headings but not from the texts, so that headings after it
     point at the text before theirs (vilmedic, data/make_datasets/mimiciii/preprocess_mimic_iii.ipynb).
@@ -69,7 +70,8 @@ def findings_section(names: Sequence[str], texts: Sequence[str], rule: Rule) -> 
 
 
 def search_clusters_released(silhouette: Mapping[int, float], sentences: int) -> int:
-    """Number of clusters that GREEN's ``binary_search_optimal_kmeans`` settles on, from each k's silhouette.
+    """Return number of clusters that GREEN's ``binary_search_optimal_kmeans`` settles on, from each k's
+    silhouette.
 
     The search goes right whenever the score improved and left otherwise, which need not lead to the
     maximum. A number of clusters that it tries and ``silhouette`` lacks is a ValueError.
@@ -89,8 +91,8 @@ def search_clusters_released(silhouette: Mapping[int, float], sentences: int) ->
 
 
 def labels_by_string(text: str, entities: Sequence[tuple[int, int, str]], rule: Rule) -> list[str]:
-    """One label per word (``O`` outside entities) for entities given as (first word, last word, label), words
-    numbered from 0; an entity that does not lie within the text is a ValueError.
+    """Return one label per word (``O`` outside entities) for entities given as (first word, last word,
+    label), words numbered from 0; an entity that does not lie within the text is a ValueError.
 
     ``released`` labels every word that equals the string of some entity (RaLEs,
     datasets/convert_radgraph_to_json.py); ``meant`` labels the words of the entities.
@@ -108,7 +110,7 @@ def labels_by_string(text: str, entities: Sequence[tuple[int, int, str]], rule: 
 
 
 def title_pieces(header: str, rule: Rule) -> list[str]:
-    """Procedure titles in a report's header: pieces that begin with CT and hold no digit.
+    """Return procedure titles in a report's header: pieces that begin with CT and hold no digit.
 
     ``released`` splits at ``\\s{2, 100}``, whose blank makes it match those characters literally, so it never
     splits (RaLEs, create_dataset.py); ``meant`` splits at two or more blanks.

@@ -40,13 +40,13 @@ class Implementation:
 
 
 def file_of(paper: str) -> Path:
-    """Where a paper is described: its exhibits, printed numbers, prose and known discrepancies."""
+    """Return where a paper is described: its exhibits, printed numbers, prose and known discrepancies."""
     return _FOLDER / paper / "paper.yml"
 
 
 @cache
 def description(paper: str) -> dict[str, Any]:
-    """The content of :func:`file_of`.
+    """Return the content of :func:`file_of`.
 
     Raises
     ------
@@ -82,8 +82,8 @@ def check_keys(
 
 
 def _names() -> dict[str, str]:
-    """What pages call each paper, in their order; a LedgerError where a description lacks a key, has an
-    unknown one, or cites what the bibliography does not have."""
+    """Return what pages call each paper, in their order; a LedgerError where a description lacks a key, has
+    an unknown one, or cites what the bibliography does not have."""
     found = []
     for path in _FOLDER.glob("*/paper.yml"):
         content, where = description(path.parent.name), display_path(path)
@@ -98,8 +98,8 @@ PAPERS: dict[str, str] = _names()
 
 
 def level_of(evidence: str) -> str:
-    """What the ledger and the papers' discrepancies distinguish: ``printed``, ``released`` or, of any other
-    evidence, ``data``."""
+    """Return what the ledger and the papers' discrepancies distinguish: ``printed``, ``released`` or, of any
+    other evidence, ``data``."""
     return evidence if evidence in ("printed", "released") else "data"
 
 
@@ -139,11 +139,11 @@ class Exhibit:
     implemented: Implementation | None = None
 
     def remaining_on(self, evidence: str) -> str:
-        """What the page leaves unchecked on this evidence; empty if nothing."""
+        """Return what the page leaves unchecked on this evidence; empty if nothing."""
         return self.remaining.get(level_of(evidence), "")
 
     def unchecked_on(self, evidence: str) -> int:
-        """How many statements or settings of the exhibit no check of this evidence meets."""
+        """Return how many statements or settings of the exhibit no check of this evidence meets."""
         return len(self.unchecked.get(level_of(evidence), ()))
 
     @property
@@ -215,13 +215,13 @@ def _read(paper: str, rows: Sequence[Mapping[str, Any]]) -> dict[str, Exhibit]:
 
 @cache
 def ledger() -> dict[str, Exhibit]:
-    """Every exhibit by id, in the ledger's order."""
+    """Return every exhibit by id, in the ledger's order."""
     every = [_read(paper, description(paper).get("exhibits") or []) for paper in PAPERS]
     return {key: entry for of_paper in every for key, entry in of_paper.items()}
 
 
 def exhibit(exhibit_id: str) -> Exhibit:
-    """The exhibit of that id.
+    """Return the exhibit of that id.
 
     Raises
     ------
@@ -238,5 +238,5 @@ def exhibit(exhibit_id: str) -> Exhibit:
 
 
 def of_notebook(notebook: str) -> list[Exhibit]:
-    """The exhibits that ``notebook`` (``<folder>/<name>``) rebuilds, in the ledger's order."""
+    """Return the exhibits that ``notebook`` (``<folder>/<name>``) rebuilds, in the ledger's order."""
     return [entry for entry in ledger().values() if entry.notebook == notebook]

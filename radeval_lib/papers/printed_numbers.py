@@ -63,7 +63,7 @@ class Printed:
 
 
 def parse(text: str) -> Printed:
-    """The number that ``text`` prints.
+    """Return the number that ``text`` prints.
 
     Raises
     ------
@@ -83,7 +83,8 @@ def parse(text: str) -> Printed:
 
 
 def paper(key: str) -> dict[str, Any]:
-    """The description of a paper's printed numbers (``paper.yml``): tables, prose and known discrepancies."""
+    """Return the description of a paper's printed numbers (``paper.yml``): tables, prose and known
+    discrepancies."""
     provenance.permit_paper(key)
     return description(key)
 
@@ -93,7 +94,7 @@ _OPTIONAL_TABLE_KEYS = ("columns", "digits_between", "garbled", "source", "readi
 
 
 def _table(exhibit_id: str) -> dict[str, Any]:
-    """What ``paper.yml`` says of the transcription of a printed table.
+    """Return what ``paper.yml`` says of the transcription of a printed table.
 
     Raises
     ------
@@ -115,8 +116,8 @@ def _table(exhibit_id: str) -> dict[str, Any]:
 
 
 def table_path(exhibit_id: str) -> Path:
-    """The CSV that holds a printed table; a PrintedError where the exhibit was not transcribed, or there is
-    no such file."""
+    """Return the CSV that holds a printed table; a PrintedError where the exhibit was not transcribed, or
+    there is no such file."""
     key = exhibit_id.partition(".")[0]
     path = _FOLDER / key / str(_table(exhibit_id)["file"])
     if not path.is_file():
@@ -127,7 +128,7 @@ def table_path(exhibit_id: str) -> Path:
 
 
 def printed(exhibit_id: str) -> pd.DataFrame:
-    """A printed table, one printed value per row.
+    """Return a printed table, one printed value per row.
 
     Returns
     -------
@@ -173,7 +174,7 @@ def require_columns(frame: pd.DataFrame, names: Iterable[str]) -> None:
 
 
 def cell(frame: pd.DataFrame, **keys: str) -> Printed:
-    """The one cell of a printed table that ``keys`` (column = value) single out.
+    """Return the one cell of a printed table that ``keys`` (column = value) single out.
 
     Raises
     ------
@@ -192,43 +193,43 @@ def cell(frame: pd.DataFrame, **keys: str) -> Printed:
 
 
 def printed_in(row: pd.Series) -> Printed:
-    """The number of a row of a printed table."""
+    """Return the number of a row of a printed table."""
     keys = row.drop([name for name in ("printed", "value", "half_width") if name in row])
     return Printed(row["printed"], float(row["value"]), float(row["half_width"]), tuple(map(str, keys)))
 
 
 def all_in(frame: pd.DataFrame) -> list[Printed]:
-    """The numbers of every row of a printed table."""
+    """Return the numbers of every row of a printed table."""
     return [printed_in(row) for _, row in frame.iterrows()]
 
 
 def transcribed(exhibit_id: str) -> bool:
-    """Whether ``paper.yml`` names a transcription of the exhibit, which :func:`printed` reads."""
+    """Return whether ``paper.yml`` names a transcription of the exhibit, which :func:`printed` reads."""
     return exhibit_id in (paper(exhibit(exhibit_id).paper).get("tables") or {})
 
 
 def layout_of(exhibit_id: str) -> list[str]:
-    """The key columns of a printed table whose values head its columns where the paper prints it: ``columns``
-    in ``paper.yml``, by default the last key. Empty where each row has one number."""
+    """Return the key columns of a printed table whose values head its columns where the paper prints it:
+    ``columns`` in ``paper.yml``, by default the last key. Empty where each row has one number."""
     described = _table(exhibit_id)
     return [str(key) for key in described.get("columns", list(described["keys"])[-1:])]
 
 
 def unit_of(exhibit_id: str) -> str:
-    """The unit of a printed table's numbers, in words."""
+    """Return the unit of a printed table's numbers, in words."""
     return str(_table(exhibit_id)["unit"])
 
 
 def origin_of(exhibit_id: str) -> str:
-    """Where an exhibit's numbers stand, for a caption: in print, or, of a figure without printed numbers, in
-    the paper's repository."""
+    """Return where an exhibit's numbers stand, for a caption: in print, or, of a figure without printed
+    numbers, in the paper's repository."""
     table = (paper(exhibit_id.partition(".")[0]).get("tables") or {}).get(exhibit_id, {})
     return "by the paper's repository" if "source" in table else AS_PRINTED
 
 
 def cells_of(exhibit_id: str) -> list[tuple[str, ...]]:
-    """The legible numbers of a printed table, each by its values in the key columns; empty where the exhibit
-    is not a table that was transcribed."""
+    """Return the legible numbers of a printed table, each by its values in the key columns; empty where the
+    exhibit is not a table that was transcribed."""
     if not transcribed(exhibit_id):
         return []
     frame = printed(exhibit_id)
@@ -237,7 +238,7 @@ def cells_of(exhibit_id: str) -> list[tuple[str, ...]]:
 
 
 def by_name(frame: pd.DataFrame, name: str) -> dict[str, Printed]:
-    """Printed cells by the values of a key column, one per value, in the table's order.
+    """Return printed cells by the values of a key column, one per value, in the table's order.
 
     Raises
     ------
@@ -254,7 +255,7 @@ def by_name(frame: pd.DataFrame, name: str) -> dict[str, Printed]:
 def wide(
     frame: pd.DataFrame, rows: str | list[str], columns: str | list[str], values: str = "value"
 ) -> pd.DataFrame:
-    """A tidy printed table laid out as the paper prints it, rows and columns in the paper's order.
+    """Return a tidy printed table laid out as the paper prints it, rows and columns in the paper's order.
 
     Columns with the names of the rows, such as raters among each other, follow the rows.
 
@@ -299,7 +300,8 @@ def _prose(exhibit_id: str) -> list[dict[str, Any]]:
 
 
 def _quoted_digits(exhibit_id: str) -> dict[str, tuple[str, str]]:
-    """Where the prose about an exhibit prints each number, and its digits, by its name in ``paper.yml``.
+    """Return where the prose about an exhibit prints each number, and its digits, by its name in
+    ``paper.yml``.
 
     Raises
     ------
@@ -319,7 +321,7 @@ def _quoted_digits(exhibit_id: str) -> dict[str, tuple[str, str]]:
 
 
 def quoted(exhibit_id: str) -> dict[str, Printed]:
-    """The numbers that a paper prints in its prose about an exhibit, by their name in ``paper.yml``.
+    """Return the numbers that a paper prints in its prose about an exhibit, by their name in ``paper.yml``.
 
     Raises
     ------
@@ -330,14 +332,15 @@ def quoted(exhibit_id: str) -> dict[str, Printed]:
 
 
 def has_numbers(exhibit_id: str) -> bool:
-    """Whether :func:`numbers_of` has any for the exhibit."""
+    """Return whether :func:`numbers_of` has any for the exhibit."""
     prose = (paper(exhibit(exhibit_id).paper).get("prose") or {}).get(exhibit_id, [])
     return transcribed(exhibit_id) or any(quote.get("values") for quote in prose)
 
 
 def numbers_of(exhibit_id: str) -> pd.DataFrame:
-    """Every number that a paper prints of an exhibit, as digits: the cells of its table (the key columns and
-    ``printed``, str), or else those quoted from the prose (``name``, ``where`` and ``printed``, str)."""
+    """Return every number that a paper prints of an exhibit, as digits: the cells of its table (the key
+    columns and ``printed``, str), or else those quoted from the prose (``name``, ``where`` and ``printed``,
+    str)."""
     if transcribed(exhibit_id):
         return printed(exhibit_id).drop(columns=["value", "half_width"])
     rows = [(name, *found) for name, found in _quoted_digits(exhibit_id).items()]
@@ -345,12 +348,12 @@ def numbers_of(exhibit_id: str) -> pd.DataFrame:
 
 
 def quotations(exhibit_id: str) -> list[tuple[str, str]]:
-    """The paper's own words about an exhibit, as (where, quote)."""
+    """Return the paper's own words about an exhibit, as (where, quote)."""
     return [(quote["where"], " ".join(quote["quote"].split())) for quote in _prose(exhibit_id)]
 
 
 def texts(name: str) -> pd.DataFrame:
-    """Wording that a paper prints and the study uses as data, as a frame, one piece of text per row.
+    """Return wording that a paper prints and the study uses as data, as a frame, one piece of text per row.
 
     Parameters
     ----------
@@ -382,8 +385,9 @@ def texts(name: str) -> pd.DataFrame:
 
 
 def released(name: str) -> pd.DataFrame:
-    """A table of what the papers' released code prints, e.g. ``mimic_rrs_counts``, as far as it settles what
-    their own numbers mean; the README of ``data_manifests/released/`` names repository, commit and file.
+    """Return a table of what the papers' released code prints, e.g. ``mimic_rrs_counts``, as far as it
+    settles what their own numbers mean; the README of ``data_manifests/released/`` names repository, commit
+    and file.
 
     Raises
     ------

@@ -18,7 +18,8 @@ if TYPE_CHECKING:
 def rounding_range(
     function: Callable[[FloatArray], float], inputs: pd.DataFrame | Sequence[Printed]
 ) -> Estimate:
-    """The value of ``function`` at the printed inputs, and its range over all inputs that round to them.
+    """Return the value of ``function`` at the printed inputs, and its range over all inputs that round to
+    them.
 
     Parameters
     ----------
@@ -51,7 +52,7 @@ def rounding_range(
 
 
 def _cells(inputs: pd.DataFrame | Sequence[Printed]) -> tuple[FloatArray, FloatArray]:
-    """Printed values and their half-units of rounding, see :func:`rounding_range`."""
+    """Return printed values and their half-units of rounding, see :func:`rounding_range`."""
     cells = pd.DataFrame(inputs)
     if cells.empty:
         raise ValueError("there is no printed input to compute with")
@@ -62,7 +63,7 @@ def _cells(inputs: pd.DataFrame | Sequence[Printed]) -> tuple[FloatArray, FloatA
 
 
 def correlation_range(first: pd.DataFrame, second: pd.DataFrame) -> Estimate:
-    """Pearson's correlation of two printed columns, and its range over all columns that round to them.
+    """Return Pearson's correlation of two printed columns, and its range over all columns that round to them.
 
     Parameters
     ----------

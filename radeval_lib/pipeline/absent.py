@@ -28,8 +28,8 @@ _ORPHAN = "---\norphan: true\nnosearch: true\n---\n\n"
 
 
 def labels(source: str) -> dict[str, str]:
-    """The labels of a page's source, those of figures included, each with its title: that of the heading
-    right below it, else of the page."""
+    """Return the labels of a page's source, those of figures included, each with its title: that of the
+    heading right below it, else of the page."""
     titles = {}
     for place in _PLACE.finditer(source):
         heading = _HEADING.match(source[place.end() :].lstrip()) or _HEADING.search(source)
@@ -38,8 +38,8 @@ def labels(source: str) -> dict[str, str]:
 
 
 def cut_labels(source: str, shown: str) -> dict[str, str]:
-    """The labels of a page's source that are not in the notebook as the book shows it, because the page ends
-    before them; each with its title."""
+    """Return the labels of a page's source that are not in the notebook as the book shows it, because the
+    page ends before them; each with its title."""
     titles = labels(source)
     for cell in nbformat.reads(shown, as_version=4).cells:
         own = labels(cell.source) if cell.cell_type == "markdown" else {}
@@ -49,14 +49,14 @@ def cut_labels(source: str, shown: str) -> dict[str, str]:
 
 
 def references(source: str) -> list[str]:
-    """The labels to which Markdown refers, each once, in its order."""
+    """Return the labels to which Markdown refers, each once, in its order."""
     every = (reference["named"] or reference["plain"] for reference in _REFERENCE.finditer(source))
     return list(dict.fromkeys(every))
 
 
 def unlink_missing(source: str, missing: Mapping[str, str], word: str) -> str:
-    """Markdown whose references to ``missing`` labels are the text that a reader would have clicked, or else
-    the title, followed by ``word`` in parentheses."""
+    """Return Markdown whose references to ``missing`` labels are the text that a reader would have clicked,
+    or else the title, followed by ``word`` in parentheses."""
 
     def replaced(reference: re.Match[str]) -> str:
         label = reference["named"] or reference["plain"]
@@ -70,7 +70,7 @@ def unlink_missing(source: str, missing: Mapping[str, str], word: str) -> str:
 def unlink_in_file(
     content: bytes, missing: Mapping[str, str], word: str = "follows", *, notebook: bool
 ) -> bytes:
-    """A staged file after :func:`unlink_missing`, applied to a notebook's Markdown and captions."""
+    """Return a staged file after :func:`unlink_missing`, applied to a notebook's Markdown and captions."""
     if not notebook:
         return unlink_missing(content.decode(), missing, word).encode()
     page = nbformat.reads(content.decode(), as_version=4)
@@ -85,8 +85,8 @@ def unlink_in_file(
 
 
 def omission_reason(executed: Path) -> str:
-    """Why the book leaves a page out: it was omitted from the build, or ends before its first result; empty
-    for any other page."""
+    """Return why the book leaves a page out: it was omitted from the build, or ends before its first result;
+    empty for any other page."""
     notebook = nbformat.read(executed, as_version=4)
     if reason := notebook.metadata.get(OMISSION_KEY, ""):
         return str(reason)
@@ -95,8 +95,8 @@ def omission_reason(executed: Path) -> str:
 
 
 def listed_apart(source: str, left_out: Mapping[str, str]) -> str:
-    """Markdown whose numbered lists of pages lack those left out, by their labels with what a line below the
-    list says of them."""
+    """Return Markdown whose numbered lists of pages lack those left out, by their labels with what a line
+    below the list says of them."""
 
     def parted(pages: re.Match[str]) -> str:
         gone = [item["label"] for item in _LISTED.finditer(pages[0]) if item["label"] in left_out]
@@ -109,7 +109,8 @@ def listed_apart(source: str, left_out: Mapping[str, str]) -> str:
 
 
 def contents_without(contents: dict[str, Any], pages: Collection[str]) -> dict[str, Any]:
-    """A table of contents as its file has it, without these pages, and without parts that held no other."""
+    """Return a table of contents as its file has it, without these pages, and without parts that held no
+    other."""
     kept = dict(contents)
     for key in {"parts", "chapters", "sections", "subtrees", "entries"} & contents.keys():
         entries = [contents_without(item, pages) for item in contents[key] if item.get("file") not in pages]
@@ -120,8 +121,8 @@ def contents_without(contents: dict[str, Any], pages: Collection[str]) -> dict[s
 
 
 def placeholder(source: str, reason: str) -> str:
-    """The page that takes the place of one that is not made yet (no ``reason``), or was left out for one, so
-    that links in tables lead somewhere; the table of contents lacks the latter."""
+    """Return the page that takes the place of one that is not made yet (no ``reason``), or was left out for
+    one, so that links in tables lead somewhere; the table of contents lacks the latter."""
     heading = _HEADING.search(source)
     title = heading[1] if heading else "A page"
     if reason:

@@ -14,7 +14,7 @@ class AuthorYear(BaseLabelStyle):
     """Labels of a bibliography as the text cites its entries: ``Doe et al., 2020``."""
 
     def format_labels(self, sorted_entries: Sequence[Any]) -> Iterator[str]:
-        """One label per entry, in their order; ``2023a`` and ``2023b`` where two would be the same."""
+        """Yield one label per entry, in their order; ``2023a`` and ``2023b`` where two would be the same."""
         labels = [self._label(entry) for entry in sorted_entries]
         for place, label in enumerate(labels):
             alike = labels.count(label) > 1
@@ -22,7 +22,7 @@ class AuthorYear(BaseLabelStyle):
 
     @staticmethod
     def _label(entry: Any) -> str:
-        """Authors and year."""
+        """Return authors and year."""
         people = entry.persons.get("author") or entry.persons.get("editor") or []
         names = [" ".join(map(str, [*one.rich_prelast_names, *one.rich_last_names])) for one in people]
         names = names or [entry.key]

@@ -88,8 +88,8 @@ def search(output_dir: Path, data_root: Path | None) -> None:
 
 
 def trusted() -> set[str]:
-    """The SHA-256 of files that a book has from elsewhere, and no page of it: the book's own pictures, the
-    Python of the judge in the browser, and what Sphinx and its themes and extensions bring."""
+    """Return the SHA-256 of files that a book has from elsewhere, and no page of it: the book's own pictures,
+    the Python of the judge in the browser, and what Sphinx and its themes and extensions bring."""
     site = Path(sphinx.__file__).parents[1]
     brought = [path for package in site.glob("*sphinx*") for path in package.rglob("*.*")]
     pictures = [path for path in BOOK.rglob("*.*") if path.suffix in _PICTURES]
@@ -98,14 +98,14 @@ def trusted() -> set[str]:
 
 
 def example_listings() -> Iterator[str]:
-    """The tables and files that the page on one's own data shows; a corpus may say the same."""
+    """Yield the tables and files that the page on one's own data shows; a corpus may say the same."""
     for page in BOOK.glob("own.md"):
         yield from _LISTING.findall(page.read_text(encoding="utf-8"))
 
 
 def own_texts(output_dir: Path) -> Iterator[str]:
-    """What the study says itself: sources of pages, reports of the generator, and the tables of cells that
-    say that they rest on these or on open data."""
+    """Yield what the study says itself: sources of pages, reports of the generator, and the tables of cells
+    that say that they rest on these or on open data."""
     folders = (BOOK, NOTEBOOKS, MANIFESTS, Path(__file__).parents[1])
     for path in sorted(path for folder in folders for path in folder.rglob("*.*")):
         if path.suffix in (".md", ".yml", ".csv", ".bib", ".py", ".js", ".css"):

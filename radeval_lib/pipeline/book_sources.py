@@ -8,7 +8,8 @@ from radeval_lib.study import dependencies
 
 
 def prose_digest() -> str:
-    """Names prose pages, labs, settings and styles, by their content, and whether one gets its judge."""
+    """Return names prose pages, labs, settings and styles, by their content, and whether one gets its
+    judge."""
     prose = [paths.REFERENCES, *(path for path in paths.BOOK.rglob("*") if path.is_file())]
     files = sorted([paths.ROOT / "_config.yml", *prose, *paths.LABS.glob("*.md")])
     named = [f"{paths.display_path(file)} {checksums.of_file(file)}" for file in files]
@@ -16,6 +17,7 @@ def prose_digest() -> str:
 
 
 def renderer_digest() -> str:
-    """Names the code that turns executed notebooks into the book; Sphinx finds its extension by name."""
+    """Return names the code that turns executed notebooks into the book; Sphinx finds its extension by
+    name."""
     entries = ["radeval_lib.pipeline.book", "radeval_lib.pipeline.sphinx_extension"]
     return dependencies.modules_digest(dependencies.closure(entries))

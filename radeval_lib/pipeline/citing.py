@@ -32,19 +32,20 @@ _EXAMPLE = "green.table6"
 
 @cache
 def about() -> dict[str, Any]:
-    """The content of ``CITATION.cff``."""
+    """Return the content of ``CITATION.cff``."""
     return own_yaml.read(ROOT / "CITATION.cff")
 
 
 def authors() -> str:
-    """The study's authors as one line."""
+    """Return the study's authors as one line."""
     people = about()["authors"]
     named = [person.get("name") or f"{person['given-names']} {person['family-names']}" for person in people]
     return " and ".join(named)
 
 
 def head() -> tuple[str, str]:
-    """The commit that is checked out, in full, and its date; both empty outside a clone, or without git."""
+    """Return the commit that is checked out, in full, and its date; both empty outside a clone, or without
+    git."""
     words = (code.git("log", "-1", "--format=%H %cs") or "").split()
     return (words[0], words[1]) if words else ("", "")
 
@@ -55,15 +56,15 @@ def _day_of(commit: str) -> str:
 
 
 def address(path: str = "", commit: str = "") -> str:
-    """The public repository on the web, or a file of it at a commit; empty where none is named."""
+    """Return the public repository on the web, or a file of it at a commit; empty where none is named."""
     if not (home := launching.home()):
         return ""
     return f"https://github.com/{home}" + (f"/blob/{commit}/{path}" if path and commit else "")
 
 
 def source_line(path: str) -> str:
-    """The last line of a page, as Markdown: the file that it is made from, linked where there is a public
-    repository, the commit that is checked out, and where it says how to cite the book."""
+    """Return the last line of a page, as Markdown: the file that it is made from, linked where there is a
+    public repository, the commit that is checked out, and where it says how to cite the book."""
     commit, day = head()
     where = f"[`{path}`]({link})" if (link := address(path, commit)) else f"`{path}`"
     repository = f", in the [repository]({link})" if (link := address()) else ""
@@ -72,8 +73,8 @@ def source_line(path: str) -> str:
 
 
 def bibtex(key: str, title: str, commit: str, day: str, path: str = "") -> str:
-    """An entry of BibTeX; ``day`` as 2026-11-27, ``path`` a file of the repository that it is about. What is
-    empty has no field."""
+    """Return an entry of BibTeX; ``day`` as 2026-11-27, ``path`` a file of the repository that it is about.
+    What is empty has no field."""
     fields = {
         "author": f"{{{authors()}}}",
         "title": "{" + _SPECIAL.sub(r"\\\g<0>", title) + "}",
@@ -88,12 +89,12 @@ def bibtex(key: str, title: str, commit: str, day: str, path: str = "") -> str:
 
 
 def of_book() -> str:
-    """BibTeX for the book as a whole, at the commit that is checked out."""
+    """Return BibTeX for the book as a whole, at the commit that is checked out."""
     return bibtex("radeval", about()["title"], *head())
 
 
 def of_result(result: Result) -> str:
-    """BibTeX for one result: its exhibit, the commit that made it, and the date of that commit."""
+    """Return BibTeX for one result: its exhibit, the commit that made it, and the date of that commit."""
     entry = exhibit(result.exhibit)
     made = result.provenance["code"]
     commit = made["commit"] or ""
@@ -110,14 +111,14 @@ def of_result(result: Result) -> str:
 
 
 def of_lab() -> str:
-    """BibTeX for the first lab, as an example for all."""
+    """Return BibTeX for the first lab, as an example for all."""
     lab = sources.labs()[0]
     title = f"Lab {lab.number}: {lab.title}. In: {about()['title']}"
     return bibtex(f"radeval-lab-{lab.number}", title, *head(), f"notebooks/labs/{lab.name}.md")
 
 
 def with_citation(html: str, results: Iterable[Result]) -> str:
-    """What a page displays of results, with how to cite each of them in place of its mark."""
+    """Return what a page displays of results, with how to cite each of them in place of its mark."""
     for result in results:
         mark = citation_mark(result.name)
         if mark in html:
@@ -126,7 +127,7 @@ def with_citation(html: str, results: Iterable[Result]) -> str:
 
 
 def with_examples(source: str, results: Iterable[Result]) -> str:
-    """A prose page with each ``<!-- cite: … -->`` replaced by an entry of BibTeX."""
+    """Return a prose page with each ``<!-- cite: … -->`` replaced by an entry of BibTeX."""
     example = next((result for result in results if result.exhibit == _EXAMPLE), None)
 
     def filled(asked: re.Match[str]) -> str:

@@ -23,8 +23,8 @@ _SETTLED_NS = 2_000_000_000
 
 
 def digest(data_sets: Iterable[str], root: Path | None) -> str:
-    """A SHA-256 of the files of these data sets that a data root holds, by path and content; empty where it
-    holds none."""
+    """Return a SHA-256 of the files of these data sets that a data root holds, by path and content; empty
+    where it holds none."""
     sums = [
         f"{file.path} {_checksum(path)}"
         for name in sorted(data_sets)
@@ -35,7 +35,7 @@ def digest(data_sets: Iterable[str], root: Path | None) -> str:
 
 
 def _checksum(path: Path) -> str:
-    """The SHA-256 of a file, from the cache where the file did not change."""
+    """Return the SHA-256 of a file, from the cache where the file did not change."""
     known, state = _known(_CACHE), checksums.state(path)
     noted = known.get(str(path))
     if noted is not None and noted[:-1] == list(state):

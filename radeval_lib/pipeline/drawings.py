@@ -35,21 +35,21 @@ _LEAST_CONTRAST = 6  # of a colour with it: Okabe and Ito's blue has 3.6
 
 
 def for_pages(svg: str) -> str:
-    """An SVG drawing with its text set, for both grounds."""
+    """Return an SVG drawing with its text set, for both grounds."""
     return for_both_grounds(with_text_set(svg))
 
 
 def with_text_set(svg: str) -> str:
-    """An SVG drawing with its text set; what follows a subscript is raised to the line again, and the lines
-    of a text keep to their common edge or middle."""
+    """Return an SVG drawing with its text set; what follows a subscript is raised to the line again, and the
+    lines of a text keep to their common edge or middle."""
     svg = _LINES.sub(lambda lines: _anchored(lines[0]), svg)
     lowered = r'τ<tspan font-size="75%" dy="0.24em">b</tspan><tspan dy="-0.18em">\1</tspan>'
     return outside_tags(svg, lambda text: re.sub(rf"{TAU}([^<]*)", lowered, characters(text)))
 
 
 def _anchored(lines: str) -> str:
-    """The lines of a text, placed by matplotlib by the widths that they have in its font, anchored where they
-    meet: a browser may draw them in another font."""
+    """Return the lines of a text, placed by matplotlib by the widths that they have in its font, anchored
+    where they meet: a browser may draw them in another font."""
     placed = [(float(one["x"]), _width(one)) for one in _LINE.finditer(lines)]
     meets = {share: [x + share * width for x, width in placed] for share in _ANCHORS}
     share = min(meets, key=lambda one: max(meets[one]) - min(meets[one]))
@@ -64,7 +64,7 @@ def _anchored(lines: str) -> str:
 
 
 def _width(line: re.Match[str]) -> float:
-    """The width of a line of text in the font that matplotlib took, in the units of the drawing."""
+    """Return the width of a line of text in the font that matplotlib took, in the units of the drawing."""
     css: dict[str, Any] = dict(part.split(": ", 1) for part in line["style"].split("; "))
     named = [name for name in _FAMILY.findall(css["font-family"]) if name in fontManager.get_font_names()]
     font = FontProperties(
@@ -78,8 +78,8 @@ def _width(line: re.Match[str]) -> float:
 
 
 def for_both_grounds(svg: str) -> str:
-    """An SVG drawing that also suits a dark page, where greys turn round, colours that would sink into it get
-    lighter, what is half transparent shows more, and cells of heat maps run from dark to light.
+    """Return an SVG drawing that also suits a dark page, where greys turn round, colours that would sink into
+    it get lighter, what is half transparent shows more, and cells of heat maps run from dark to light.
 
     A picture in a page asks for the colour scheme of its place there (CSS Color Adjustment 1, section 2.2),
     so that one file serves both.
@@ -106,7 +106,8 @@ def for_both_grounds(svg: str) -> str:
 
 
 def _on_dark(colour: str) -> str:
-    """A colour on the dark ground: a grey turned round, another mixed with white until it contrasts."""
+    """Return a colour on the dark ground: a grey turned round, another mixed with white until it
+    contrasts."""
     if colour == "ffffff":
         return _DARK_GROUND
     if colour[:2] == colour[2:4] == colour[4:]:
@@ -119,8 +120,8 @@ def _on_dark(colour: str) -> str:
 
 
 def _turned(colour: str) -> str:
-    """A cell's colour with the contrast to black that it had to white, so that black and white writing on it
-    change places."""
+    """Return a cell's colour with the contrast to black that it had to white, so that black and white writing
+    on it change places."""
     wanted = 1.05 * 0.05 / (relative_luminance(f"#{colour}") + 0.05) - 0.05
     hue, _, saturation = colorsys.rgb_to_hls(*to_rgb(f"#{colour}"))
     levels = (colorsys.hls_to_rgb(hue, level, saturation) for level in np.linspace(0, 1, 256))

@@ -24,14 +24,15 @@ def _file(output_dir: Path, name: str) -> Path:
 
 
 def measured(output_dir: Path, name: str) -> float | None:
-    """How many seconds a step took last here; None where that was not measured, or the note is damaged."""
+    """Return how many seconds a step took last here; None where that was not measured, or the note is
+    damaged."""
     with suppress(OSError, ValueError):
         return float(_file(output_dir, name).read_text(encoding="utf-8"))
     return None
 
 
 def measured_cells(output_dir: Path, notebook: str) -> list[float]:
-    """How many seconds each cell of a notebook that was measured here took last."""
+    """Return how many seconds each cell of a notebook that was measured here took last."""
     names = (f"{notebook}/{path.stem}" for path in sorted((output_dir / "seconds" / notebook).glob("*.txt")))
     return [seconds for name in names if (seconds := measured(output_dir, name)) is not None]
 
@@ -46,8 +47,8 @@ def expected(graph: Graph, name: str) -> float:
 
 
 def listed(name: str) -> float:
-    """How many seconds a step takes by the repository's list, which is of the profile `embedded`: its own, or
-    of a cell its notebook's, or 8 where neither is listed."""
+    """Return how many seconds a step takes by the repository's list, which is of the profile `embedded`: its
+    own, or of a cell its notebook's, or 8 where neither is listed."""
     known = _every_listed()
     return float(known.get(name, known.get(name.rpartition("/")[0], 8.0)))
 

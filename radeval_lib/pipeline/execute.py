@@ -48,7 +48,7 @@ def _without_traces(notebook: nbformat.NotebookNode) -> nbformat.NotebookNode:
 
 
 def _failure(notebook: str, error: PapermillExecutionError, kept: Path, secret: bool) -> NotebookError:
-    """What is reported about a cell that failed; ``secret``: restricted data were within its reach."""
+    """Return what is reported about a cell that failed; ``secret``: restricted data were within its reach."""
     code = [cell for cell in nbformat.read(kept, as_version=4).cells if cell.cell_type == "code"]
     # Counted as in the source: without the cell that papermill puts in.
     own = [c for c in code if INJECTED not in c.metadata.get("tags", [])]
@@ -76,7 +76,7 @@ class ForkedKernelManager(AsyncKernelManager):
     models = Bool(False, config=True)
 
     def format_kernel_cmd(self, extra_arguments: list[str] | None = None) -> list[str]:
-        """The command of the kernel, which says on standard error only what ends it."""
+        """Return the command of the kernel, which says on standard error only what ends it."""
         command = [*super().format_kernel_cmd(extra_arguments), "--log-level=CRITICAL"]
         return forkserver.through_server(command, self.models)
 
@@ -106,8 +106,8 @@ class RunFolders:
 
 
 def place_of(notebook: str, parameters: Mapping[str, Any]) -> RunFolders:
-    """Where a run with these parameters, every one of its notebook, belongs: among a build's outputs if a
-    build runs it just so, else below ``build/runs``.
+    """Return where a run with these parameters, every one of its notebook, belongs: among a build's outputs
+    if a build runs it just so, else below ``build/runs``.
 
     Raises
     ------
@@ -244,12 +244,12 @@ def _leave_out(name: str, parameters: Mapping[str, Any], stage: Path, executed: 
 
 
 def _lasting(parameters: Mapping[str, Any]) -> dict[str, Any]:
-    """The parameters that decide what a run gives: all but its folder."""
+    """Return the parameters that decide what a run gives: all but its folder."""
     return {key: value for key, value in parameters.items() if key != "output_dir"}
 
 
 def _differing(parameters: Mapping[str, Any], place: RunFolders) -> dict[str, Any]:
-    """The parameters that papermill passes on; no folder of this machine where it can be avoided, so that
-    equal results are equal bytes."""
+    """Return the parameters that papermill passes on; no folder of this machine where it can be avoided, so
+    that equal results are equal bytes."""
     own_place = place.output_dir == BUILD / str(parameters["profile"])
     return {**_lasting(parameters), "output_dir": "" if own_place else display_path(place.output_dir)}

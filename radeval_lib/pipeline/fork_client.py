@@ -20,7 +20,7 @@ MODELS = "--models"
 
 
 def _connected() -> socket.socket | None:
-    """A connection to the server; None where there is none."""
+    """Return a connection to the server; None where there is none."""
     if path := os.environ.get(SERVER):
         server = socket.socket(socket.AF_UNIX)
         with suppress(OSError):

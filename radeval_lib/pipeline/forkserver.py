@@ -58,8 +58,8 @@ _ONE_THREAD = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
 
 
 def is_possible() -> bool:
-    """Whether processes may be forked from one that has loaded PyTorch: a driver of an accelerator does not
-    survive it, and neither do the system libraries of macOS."""
+    """Return whether processes may be forked from one that has loaded PyTorch: a driver of an accelerator
+    does not survive it, and neither do the system libraries of macOS."""
     return (
         sys.platform == "linux"
         and hasattr(os, "pidfd_open")
@@ -105,7 +105,7 @@ def _has_processes(server: int) -> bool:
 
 
 def through_server(command: Sequence[str], models: bool) -> list[str]:
-    """A command that does what ``command`` does, by a fork where there is a server; ``models``: with
+    """Return a command that does what ``command`` does, by a fork where there is a server; ``models``: with
     :data:`MODEL_LIBRARIES` loaded. A ValueError for a command that runs no module of Python."""
     if "-m" not in command:
         raise ValueError(f"a command of Python that runs a module is wanted, not {' '.join(command)}")
@@ -130,7 +130,7 @@ def _serve(listening: socket.socket) -> dict[str, Any]:
 
 
 def _received(client: socket.socket) -> dict[str, Any] | None:
-    """What a client asks for, with its standard streams; None where it went before it had said it."""
+    """Return what a client asks for, with its standard streams; None where it went before it had said it."""
     content, streams, _, _ = socket.recv_fds(client, 1 << 16, 3)
     while not content.endswith(b"\n"):
         if not (more := client.recv(1 << 16)):

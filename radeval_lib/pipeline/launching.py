@@ -36,7 +36,7 @@ _COMMIT = re.compile(r"<td>commit</td>\s*<td>([0-9a-f]{40})\b")  # in a table of
 
 @cache
 def home() -> str:
-    """``owner/name`` of the public repository; empty where none is named."""
+    """Return ``owner/name`` of the public repository; empty where none is named."""
     named = own_yaml.read(ROOT / "_config.yml").get("repository", {})
     match = re.search(r"github\.com/([\w.-]+/[\w.-]+?)/?$", named.get("url", ""))
     return match[1] if match else ""
@@ -54,7 +54,7 @@ def colab(repository: str, name: str) -> str:
 
 
 def lab_links(repository: str, lab: str) -> dict[str, str]:
-    """Links that open a lab with nothing installed but the library's wheel, by where they lead."""
+    """Return links that open a lab with nothing installed but the library's wheel, by where they lead."""
     path = f"{LABS}/{lab}.ipynb"
     return {
         "Binder": binder(repository, path, BRANCH),
@@ -63,20 +63,20 @@ def lab_links(repository: str, lab: str) -> dict[str, str]:
 
 
 def cells_of(name: str) -> list[Cell]:
-    """The cells that a page reads, and those that these read, each after what it reads itself."""
+    """Return the cells that a page reads, and those that these read, each after what it reads itself."""
     graph = steps.graph(DEFAULT_PROFILE, (name,))
     return [graph.cells[step] for step in reversed(graph.names) if step in graph.cells]
 
 
 def seconds_of(name: str) -> float:
-    """About how long it takes to make them, one after another on two cores."""
+    """Return about how long it takes to make them, one after another on two cores."""
     graph = steps.graph(DEFAULT_PROFILE, (name,))
     return sum(durations.listed(step) for step in graph.names if step in graph.cells)
 
 
 def runs_alone(name: str) -> bool:
-    """Whether a page shows something soon where nothing was built: it does not read what every other page
-    recorded, and its training does not keep a reader waiting (:data:`PATIENCE`)."""
+    """Return whether a page shows something soon where nothing was built: it does not read what every other
+    page recorded, and its training does not keep a reader waiting (:data:`PATIENCE`)."""
     return ALL not in declared(name).results and seconds_of(name) <= PATIENCE
 
 
@@ -92,7 +92,7 @@ def make_cells(name: str) -> None:
 
 
 def built_from(notebook: nbformat.NotebookNode) -> str:
-    """The commit that an executed page's provenance names; else the repository's newest."""
+    """Return the commit that an executed page's provenance names; else the repository's newest."""
     shown = (
         "".join(output.get("data", {}).get("text/html", ""))
         for cell in notebook.cells
@@ -102,8 +102,8 @@ def built_from(notebook: nbformat.NotebookNode) -> str:
 
 
 def buttons(name: str, commit: str) -> str:
-    """Links that open a page's notebook elsewhere, at the commit that it was built from; empty without a
-    public repository, and where :func:`runs_alone` says that a reader would see nothing."""
+    """Return links that open a page's notebook elsewhere, at the commit that it was built from; empty without
+    a public repository, and where :func:`runs_alone` says that a reader would see nothing."""
     if not (repository := home()) or not runs_alone(name):
         return ""
     links = {

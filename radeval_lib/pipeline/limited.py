@@ -38,7 +38,7 @@ class _Client(PapermillNotebookClient):
 
 
 def _size(content: dict[str, Any]) -> int:
-    """Characters of a message from the kernel, of a stream or of data to show."""
+    """Return characters of a message from the kernel, of a stream or of data to show."""
     data = content.get("data", {})
     return len(content.get("text", "")) + sum(len(str(value)) for value in data.values())
 

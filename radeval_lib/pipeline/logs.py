@@ -10,16 +10,16 @@ _RAISED = re.compile(r"[\w.]*(Error|Exception|Exit|Interrupt): \S")  # builtins.
 
 
 def without_colours(text: str) -> str:
-    """A text for a terminal without its changes of colour."""
+    """Return a text for a terminal without its changes of colour."""
     return _COLOUR.sub("", text)
 
 
 def exceptions(lines: Iterable[str]) -> list[str]:
-    """The lines of a log that name an exception, the cause first."""
+    """Return the lines of a log that name an exception, the cause first."""
     return [line.strip() for line in lines if _RAISED.match(line.strip())]
 
 
 def last_words(lines: Sequence[str]) -> list[str]:
-    """The :func:`exceptions` of a log; without any its last line with text."""
+    """Return the :func:`exceptions` of a log; without any its last line with text."""
     printed = [line.strip() for line in lines if line.strip()]
     return exceptions(printed) or printed[-1:] or ["it printed nothing"]

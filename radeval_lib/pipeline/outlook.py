@@ -32,8 +32,8 @@ def outlook(graph: Graph) -> list[str]:
 
 
 def missing_files(graph: Graph) -> dict[str, list[fetch.FileStatus]]:
-    """The data sets that a profile's roles name, each with those of its files that are not in the data root
-    as its manifest has them: files that differ, and as few as would make it whole."""
+    """Return the data sets that a profile's roles name, each with those of its files that are not in the data
+    root as its manifest has them: files that differ, and as few as would make it whole."""
     fillers = [filler for filler in graph.settings.roles.values() if not registry.is_recorded(filler)]
     wanted = {name for filler in fillers for name in registry.datasets_of(filler)}
     return {name: _not_there(fetch.status(graph.data_root, name)) for name in sorted(wanted & set(names()))}
@@ -46,14 +46,15 @@ def _not_there(files: list[fetch.FileStatus]) -> list[fetch.FileStatus]:
 
 
 def hub_models(graph: Graph) -> dict[str, bool]:
-    """The models of a hub that a profile names, with whether the weights that would be loaded are here."""
+    """Return the models of a hub that a profile names, with whether the weights that would be loaded are
+    here."""
     named = json.dumps([graph.settings.models, graph.settings.experiments], ensure_ascii=False)
     hub_names = sorted(set(_HUB.findall(named)))
     return {name: catalog.in_hub_cache(name) for name in hub_names}
 
 
 def _data_line(graph: Graph) -> str:
-    """The line on data sets."""
+    """Return the line on data sets."""
     sets = missing_files(graph)
     if not sets:
         return "Data: every role is filled by the generator or by stored scores; no data set is needed."
@@ -69,8 +70,8 @@ def _data_line(graph: Graph) -> str:
 
 
 def pages_without_data(graph: Graph) -> dict[str, list[str]]:
-    """The pages that read each role of which the data root holds nothing, themselves or by a cell: they end
-    where they need it, or are left out."""
+    """Return the pages that read each role of which the data root holds nothing, themselves or by a cell:
+    they end where they need it, or are left out."""
     roles = graph.settings.roles
     absent = [
         role
@@ -83,7 +84,7 @@ def pages_without_data(graph: Graph) -> dict[str, list[str]]:
 
 
 def _roles_of(graph: Graph, page: str) -> set[str]:
-    """The roles of data that a page, the cells that it reads and the cells before these read."""
+    """Return the roles of data that a page, the cells that it reads and the cells before these read."""
     roles, notebooks, waiting = set(declared(page).data), {page}, graph.cells_before(page)
     while waiting:
         cell = graph.cells[waiting.pop()]
@@ -95,7 +96,7 @@ def _roles_of(graph: Graph, page: str) -> set[str]:
 
 
 def _lacking_lines(graph: Graph) -> Iterator[str]:
-    """The lines on roles whose data are not here, or in part."""
+    """Yield the lines on roles whose data are not here, or in part."""
     for role, pages in pages_without_data(graph).items():
         named = joined(list(registry.datasets_of(graph.settings.roles[role])))
         yield f"Without {named} ({role}), left out as a whole or from where they need it: {joined(pages)}."
@@ -106,7 +107,7 @@ def _lacking_lines(graph: Graph) -> Iterator[str]:
 
 
 def _models_line(is_here: dict[str, bool]) -> str:
-    """The line on models of a hub."""
+    """Return the line on models of a hub."""
     if not is_here:
         return "Models: the profile names none of a hub."
     missing = [name for name, here in is_here.items() if not here]
@@ -118,7 +119,7 @@ def _models_line(is_here: dict[str, bool]) -> str:
 
 
 def _package_lines(graph: Graph) -> Iterator[str]:
-    """What must be installed beside the locked packages, and is not."""
+    """Yield what must be installed beside the locked packages, and is not."""
     roles = [role for role, filler in graph.settings.models.items() if filler.startswith(RADGRAPH)]
     if roles and find_spec("radgraph") is None:
         yield f"Packages: radgraph is not installed, which fills {joined(roles)}. Run: pip install radgraph"

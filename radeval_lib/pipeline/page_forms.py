@@ -34,10 +34,10 @@ def for_readers(
     *,
     at_toy_scale: bool = False,
 ) -> str:
-    """An executed notebook as the book shows it: parameters hidden (its provenance lists them), code folded
-    unless it is tagged ``show-input``, its papers below the title, how to cite each result of ``recorded``
-    beside it, exhibits that were not checked at the end; ``at_toy_scale``, under the banner of the
-    appendix."""
+    """Return an executed notebook as the book shows it: parameters hidden (its provenance lists them), code
+    folded unless it is tagged ``show-input``, its papers below the title, how to cite each result of
+    ``recorded`` beside it, exhibits that were not checked at the end; ``at_toy_scale``, under the banner of
+    the appendix."""
     notebook = nbformat.read(executed, as_version=4)
     commit = launching.built_from(notebook)
     first = next((cell for cell in notebook.cells if cell.cell_type == "markdown"), None)
@@ -64,7 +64,7 @@ def for_readers(
 
 
 def _length_shown(notebook: nbformat.NotebookNode) -> int:
-    """How many cells a page shows: up to the one with which ``study.only_with_data`` ends it."""
+    """Return how many cells a page shows: up to the one with which ``study.only_with_data`` ends it."""
     for place, cell in enumerate(notebook.cells):
         if any(output.get("metadata", {}).get(ENDS_HERE) for output in cell.get("outputs", [])):
             return place + 1
@@ -91,22 +91,23 @@ def _adapt_outputs(cell: nbformat.NotebookNode, recorded: Sequence[Result]) -> N
 
 
 def with_papers(source: str, notebook: str) -> str:
-    """Markdown with the papers whose exhibits the notebook rebuilds named in a line below its title."""
+    """Return Markdown with the papers whose exhibits the notebook rebuilds named in a line below its
+    title."""
     papers = sorted({entry.paper for entry in of_notebook(notebook)}, key=list(PAPERS).index)
     named = " · ".join(f"{{cite}}`{described(paper)['citation']}`" for paper in papers)
     return _below_title(source, f"Paper: {named}" if named else "")
 
 
 def _below_title(source: str, text: str) -> str:
-    """Markdown with a paragraph below its first title; as it is where there is nothing to say."""
+    """Return Markdown with a paragraph below its first title; as it is where there is nothing to say."""
     if not text:
         return source
     return re.sub(r"(?m)^# .*$", lambda title: f"{title.group()}\n\n{text}", source, count=1)
 
 
 def with_claims(source: str, card: pd.DataFrame) -> str:
-    """A prose page with each ``<!-- claims: PAPER -->`` replaced by the table of that paper's claims; a
-    NotebookError for no paper of the ledger."""
+    """Return a prose page with each ``<!-- claims: PAPER -->`` replaced by the table of that paper's claims;
+    a NotebookError for no paper of the ledger."""
 
     def filled(wanted: re.Match[str]) -> str:
         if (key := wanted[1]) not in PAPERS:

@@ -26,7 +26,7 @@ _MARKUP = re.compile(
 
 
 def _prose(page: bytes, *, notebook: bool) -> str:
-    """The Markdown of a staged page, with the texts that its code put into it."""
+    """Return the Markdown of a staged page, with the texts that its code put into it."""
     if not notebook:
         return _FRONT_MATTER.sub("", page.decode())
     read = nbformat.reads(page.decode(), as_version=4)
@@ -42,20 +42,20 @@ def _prose(page: bytes, *, notebook: bool) -> str:
 
 
 def searched_text(page: bytes, *, notebook: bool) -> str:
-    """The running text of a staged page, without markup and with its numbers: what search shows of where a
-    word was found."""
+    """Return the running text of a staged page, without markup and with its numbers: what search shows of
+    where a word was found."""
     return " ".join(_MARKUP.sub(" ", _prose(page, notebook=notebook)).split())
 
 
 def headings_of(page: bytes, *, notebook: bool) -> list[tuple[str, str]]:
-    """The headings of a staged page, its title first, each with the label before it (empty where there is
-    none): what search looks at before it looks at texts."""
+    """Return the headings of a staged page, its title first, each with the label before it (empty where there
+    is none): what search looks at before it looks at texts."""
     headings = _HEADING.findall(_FENCED.sub("", _prose(page, notebook=notebook)))
     return [(" ".join(_MARKUP.sub(" ", words).split()), label) for label, words in headings]
 
 
 def search_script(pages: Sequence[str], staged: Mapping[str, bytes], card: pd.DataFrame) -> bytes:
-    """What search looks through, of those pages that are staged, in their order.
+    """Return what search looks through, of those pages that are staged, in their order.
 
     A script, not data: browsers refuse to fetch anything for a page that was opened from a folder.
     """

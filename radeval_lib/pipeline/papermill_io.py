@@ -20,7 +20,8 @@ class JupytextHandler(LocalHandler):
     """papermill's handler of local files, which turns a ``.md`` source into a notebook on reading."""
 
     def read(self, path: str) -> str:
-        """The notebook as JSON; a ClickException, which papermill prints, for a source that is not there."""
+        """Return the notebook as JSON; a ClickException, which papermill prints, for a source that is not
+        there."""
         if not path.endswith(".md"):
             return str(super().read(path))
         if not Path(path).is_file():

@@ -17,7 +17,7 @@ COMMON = ("profile", "seed", "output_dir", "data_root")
 
 
 def notebook_name(given: str) -> str:
-    """The notebook that ``given`` names: ``rales/datasets``, or a path to its source.
+    """Return the notebook that ``given`` names: ``rales/datasets``, or a path to its source.
 
     Raises
     ------
@@ -35,8 +35,8 @@ def notebook_name(given: str) -> str:
 
 
 def parse_parameters(notebook: str, given: Mapping[str, str]) -> dict[str, Any]:
-    """Every parameter of a notebook: its own defaults, and the values of ``given``, texts as Python writes
-    values, in the same types.
+    """Return every parameter of a notebook: its own defaults, and the values of ``given``, texts as Python
+    writes values, in the same types.
 
     Raises
     ------
@@ -65,7 +65,8 @@ def parse_parameters(notebook: str, given: Mapping[str, str]) -> dict[str, Any]:
 
 
 def _of_type(text: str, wanted: type) -> Any:
-    """The value that a text states, of the wanted type, of which a whole number may be a float; else None."""
+    """Return the value that a text states, of the wanted type, of which a whole number may be a float; else
+    None."""
     if wanted is str:
         return text
     with suppress(SyntaxError, ValueError):

@@ -33,7 +33,7 @@ class Held(NamedTuple):
 
 
 def held() -> list[Held]:
-    """Every part of a build or run that had restricted data in reach, and then the engine's logs.
+    """Return every part of a build or run that had restricted data in reach, and then the engine's logs.
 
     An OSError where a mark cannot be read.
     """
@@ -73,7 +73,7 @@ def purge() -> None:
 
 
 def _marked() -> list[Path]:
-    """Folders below ``build/`` that hold the mark, and are in no other that does."""
+    """Return folders below ``build/`` that hold the mark, and are in no other that does."""
     every = sorted(mark.parent for mark in BUILD.rglob(IN_REACH))
     return [folder for folder in every if not set(folder.parents) & set(every)]
 

@@ -28,7 +28,7 @@ class ReleaseError(RadevalError):
 
 
 def recall() -> pd.DataFrame:
-    """Planted leaks by kind: ``kind``, ``planted``, ``found``, and ``at_least``, the lower end of the
+    """Return planted leaks by kind: ``kind``, ``planted``, ``found``, and ``at_least``, the lower end of the
     one-sided 95% interval of the share that is found (Clopper & Pearson 1934)."""
     table = pd.read_csv(RECALL)
     table["at_least"] = [
@@ -66,8 +66,8 @@ def refuse_out_of_date(profile: Profile) -> None:
 
 
 def report(profile: Profile, data_root: Path | None, sums: str) -> tuple[str, str]:
-    """The report in Markdown, after the guard has searched the book once more, and the list of checksums that
-    it calls ``sums``.
+    """Return the report in Markdown, after the guard has searched the book once more, and the list of
+    checksums that it calls ``sums``.
 
     Raises
     ------
@@ -111,7 +111,7 @@ def report(profile: Profile, data_root: Path | None, sums: str) -> tuple[str, st
 
 
 def _in_reach(profile: Profile, output_dir: Path, data_root: Path | None) -> list[searched.Searched]:
-    """The restricted files in reach; a book that is not as it was rendered is refused, and one whose
+    """Return the restricted files in reach; a book that is not as it was rendered is refused, and one whose
     restricted files are not those of its build."""
     build = "Run `radbook build` first."
     if changed := rendered.changed(output_dir):
@@ -133,5 +133,6 @@ def _in_reach(profile: Profile, output_dir: Path, data_root: Path | None) -> lis
 
 
 def _commit() -> str:
-    """The commit of the checkout, with ``-dirty`` where files differ from it; empty where there is none."""
+    """Return the commit of the checkout, with ``-dirty`` where files differ from it; empty where there is
+    none."""
     return (code.git("describe", "--always", "--dirty") or "").strip()

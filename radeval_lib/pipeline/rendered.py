@@ -12,22 +12,22 @@ _RENDERED = "rendered_from.json"
 
 
 def folder(output_dir: Path) -> Path:
-    """The rendered book of a profile's outputs."""
+    """Return the rendered book of a profile's outputs."""
     return output_dir / "_build" / "html"
 
 
 def index(output_dir: Path) -> Path:
-    """The rendered book's first page."""
+    """Return the rendered book's first page."""
     return folder(output_dir) / "index.html"
 
 
 def release_report(output_dir: Path) -> Path:
-    """Where the report on the book of a profile's outputs is written unless another place is named."""
+    """Return where the report on the book of a profile's outputs is written unless another place is named."""
     return output_dir.with_name(f"release-{output_dir.name}.md")
 
 
 def sums_of(report: Path) -> Path:
-    """The checksums of the book's files that stand beside a report on it."""
+    """Return the checksums of the book's files that stand beside a report on it."""
     return report.with_suffix(".sha256")
 
 
@@ -44,18 +44,19 @@ def note(output_dir: Path) -> None:
 
 
 def _executed(output_dir: Path) -> dict[str, str]:
-    """SHA-256 of every executed notebook, but for those that failed."""
+    """Return SHA-256 of every executed notebook, but for those that failed."""
     executed = checksums.of_folder(output_dir / "executed")
     return {name: sha256 for name, sha256 in executed.items() if not name.endswith(".failed.ipynb")}
 
 
 def is_behind(output_dir: Path) -> bool:
-    """Whether executed notebooks are not those from which the book was rendered."""
+    """Return whether executed notebooks are not those from which the book was rendered."""
     return atomic.read_mapping(output_dir / _RENDERED) != _executed(output_dir)
 
 
 def changed(output_dir: Path, *, but_index: bool = False) -> list[str]:
-    """Files of the rendered book that changed, are missing, or do not belong to it; empty if it is whole.
+    """Return files of the rendered book that changed, are missing, or do not belong to it; empty if it is
+    whole.
 
     A book whose checksums are missing or damaged counts as changed.
     """

@@ -22,7 +22,7 @@ class Searched(NamedTuple):
 
 
 def files(data_root: Path | None) -> list[Searched]:
-    """Every file of a restricted data set under a data root."""
+    """Return every file of a restricted data set under a data root."""
     return [
         Searched(name, file.path, checksums.of_file(path))
         for name in restricted_in(data_root)
@@ -38,7 +38,7 @@ def note(output_dir: Path, data_root: Path | None) -> None:
 
 
 def noted(output_dir: Path) -> tuple[int, list[Searched]]:
-    """The smallest count and the files of :func:`note`; of a book without a note none."""
+    """Return the smallest count and the files of :func:`note`; of a book without a note none."""
     try:
         content = json.loads((output_dir / _NOTE).read_text(encoding="utf-8"))
         return content["smallest_count"], [Searched(*fields) for fields in content["files"]]

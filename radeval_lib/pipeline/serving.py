@@ -43,7 +43,7 @@ class _Handler(SimpleHTTPRequestHandler):
 
 
 def server(output_dir: Path, port: int) -> ThreadingHTTPServer:
-    """A server of the rendered book of a profile's outputs; port 0 is any free one.
+    """Return a server of the rendered book of a profile's outputs; port 0 is any free one.
 
     Raises
     ------

@@ -30,7 +30,7 @@ def set_page(app: Sphinx, doctree: nodes.document, page: str) -> None:
 
 
 def _is_code(node: nodes.Node | None) -> bool:
-    """Whether a node is in what stays as it is written: code, formulas, and HTML."""
+    """Return whether a node is in what stays as it is written: code, formulas, and HTML."""
     kinds = (nodes.literal, nodes.FixedTextElement, nodes.math, nodes.math_block, nodes.raw)
     return node is not None and (isinstance(node, kinds) or _is_code(node.parent))
 

@@ -34,8 +34,8 @@ _MATHJAX = ("tex-chtml.js", "output/chtml/fonts/woff-v2/*.woff")
 
 
 def settings(edition: str = "") -> str:
-    """Jupyter Book's settings with a footer that names licences, the edition (a profile) and the last commit,
-    with the commit's date; and the stored scores of the edition that the code would not give.
+    """Return Jupyter Book's settings with a footer that names licences, the edition (a profile) and the last
+    commit, with the commit's date; and the stored scores of the edition that the code would not give.
 
     The date is the commit's, so that the same state of the repository gives the same bytes.
     """
@@ -56,15 +56,15 @@ def settings(edition: str = "") -> str:
 
 
 def last_commit() -> str:
-    """Short name and date of the repository's last commit; empty outside a clone, or without git."""
+    """Return short name and date of the repository's last commit; empty outside a clone, or without git."""
     commit, day = citing.head()
     return f"{commit[:7]} of {day}" if commit else ""
 
 
 def _downloads(output_dir: Path) -> Iterator[tuple[str, bytes]]:
-    """What pages link to or load: each result as JSON and what is shown of it as CSV, what the papers print
-    of each exhibit as both, the notebooks, and MathJax's own files, from the package that carries them: a
-    hospital's network blocks other hosts.
+    """Yield what pages link to or load: each result as JSON and what is shown of it as CSV, what the papers
+    print of each exhibit as both, the notebooks, and MathJax's own files, from the package that carries them:
+    a hospital's network blocks other hosts.
 
     With them the style sheet of MyST-NB, which comes with that package only after the first pages were
     written: a page's link to it names its checksum, so the first render would differ from the next.
@@ -143,8 +143,8 @@ _REPEATED = re.compile(rb'^ *"?(?:#+ |\([\w-]+\)=).*$', re.MULTILINE)
 
 
 def repeated(name: str, content: bytes | None) -> object:
-    """What other pages repeat of a staged file, None of a missing one: a page's headings and labels (in
-    contents, links and previews), nothing of a download, any other file whole."""
+    """Return what other pages repeat of a staged file, None of a missing one: a page's headings and labels
+    (in contents, links and previews), nothing of a download, any other file whole."""
     if content is None or name.startswith("_extra/"):
         return None
     if not name.endswith((".md", ".ipynb")):
@@ -153,7 +153,7 @@ def repeated(name: str, content: bytes | None) -> object:
 
 
 def _placeholder(name: str, source: str, lack: str = "") -> bytes:
-    """What stands for a page that this build does not have, by its notebook's name and source."""
+    """Return what stands for a page that this build does not have, by its notebook's name and source."""
     return f"{absent.placeholder(source, lack)}\n\n{citing.source_line(f'notebooks/{name}.md')}\n".encode()
 
 
@@ -200,15 +200,15 @@ def stage(executed_dir: Path, target: Path, *, judge: bool = False) -> bool:
 
 
 def _source(page: str) -> str:
-    """The source of a page by its name in the table of contents."""
+    """Return the source of a page by its name in the table of contents."""
     return ((ROOT if page.startswith("notebooks/") else BOOK) / f"{page}.md").read_text(encoding="utf-8")
 
 
 def _prose_pages(
     card: pd.DataFrame, recorded: Sequence[Result], form: str
 ) -> tuple[dict[str, bytes], list[str]]:
-    """Every file of the folder ``book``, its pages with claims, citations and the judge's ``form``; and the
-    pages that are left out because they want that form and it is empty."""
+    """Return every file of the folder ``book``, its pages with claims, citations and the judge's ``form``;
+    and the pages that are left out because they want that form and it is empty."""
     wanted, unjudged = dict[str, bytes](), list[str]()
     for path in sorted(BOOK.rglob("*")):
         name = path.relative_to(BOOK).as_posix()
@@ -232,8 +232,8 @@ def _executed_pages(
     card: pd.DataFrame,
     recorded: Sequence[Result],
 ) -> tuple[dict[str, bytes], dict[str, str], dict[str, str]]:
-    """Notebooks that were run, or what stands for those that lack data; the labels that are left out; and the
-    pages that are left out whole, with the reason."""
+    """Return notebooks that were run, or what stands for those that lack data; the labels that are left out;
+    and the pages that are left out whole, with the reason."""
     wanted, left_out, reasons = dict[str, bytes](), dict[str, str](), dict[str, str]()
     exercises = lab_pages.exercises()
     for path in sorted(executed_dir.glob("*/[!.]*.ipynb")):
@@ -268,7 +268,7 @@ def _leave_out(wanted: dict[str, bytes], reasons: Mapping[str, str]) -> None:
 
 
 def _pages_to_come(pages: Sequence[str], staged: Collection[str]) -> tuple[dict[str, bytes], dict[str, str]]:
-    """What stands for notebooks that were not run yet, and the labels that are missing with them."""
+    """Return what stands for notebooks that were not run yet, and the labels that are missing with them."""
     wanted, missing = dict[str, bytes](), dict[str, str]()
     for page in pages:
         if any(f"{page}{ending}" in staged for ending in (".md", ".ipynb")):

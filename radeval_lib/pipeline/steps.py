@@ -79,7 +79,7 @@ class Graph:
         return [name for name in self.pages if ALL in declared(name).results]
 
     def cells_before(self, notebook: str) -> list[str]:
-        """Names of the cells that a notebook reads, or whose model it uses.
+        """Return names of the cells that a notebook reads, or whose model it uses.
 
         Raises
         ------
@@ -108,7 +108,7 @@ class Graph:
         return list(dict.fromkeys(names))
 
     def pages_before(self, notebook: str) -> list[str]:
-        """The pages whose results a notebook reads; a NotebookError for one that is not a page."""
+        """Return the pages whose results a notebook reads; a NotebookError for one that is not a page."""
         wanted = declared(notebook).results
         if ALL in wanted:
             return [name for name in self.pages if name not in self.readers]
@@ -122,9 +122,9 @@ class Graph:
         return [name for name in wanted if name in self.pages]
 
     def cache_key(self, name: str) -> dict[str, str]:
-        """What a step is redone for, beside the cells and pages that it reads: digests of its source, of the
-        code that it can reach, and of the manifests, settings and data that it declares. No time, no path of
-        this machine and no comment is among them."""
+        """Return what a step is redone for, beside the cells and pages that it reads: digests of its source,
+        of the code that it can reach, and of the manifests, settings and data that it declares. No time, no
+        path of this machine and no comment is among them."""
         cell = self.cells.get(name)
         notebook, page = (cell.notebook if cell else name), cell is None
         wanted = cells.reads(cell, self.settings) if cell else declared(name)
@@ -140,11 +140,11 @@ class Graph:
         }
 
     def keys(self) -> dict[str, dict[str, str]]:
-        """The key of every step of this build, rendering apart."""
+        """Return the key of every step of this build, rendering apart."""
         return {name: self.cache_key(name) for name in self.names}
 
     def results(self, page: str) -> Path:
-        """The folder of what a page records."""
+        """Return the folder of what a page records."""
         return self.output_dir / "results" / page
 
     def discard_removed(self) -> None:
@@ -154,7 +154,7 @@ class Graph:
             shutil.rmtree(folder)
 
     def executed(self, name: str) -> Path:
-        """The executed notebook of a page or cell."""
+        """Return the executed notebook of a page or cell."""
         return cells.executed_path(self.output_dir, name, is_cell=name in self.cells)
 
     @cached_property
@@ -170,19 +170,19 @@ class Graph:
         return list(steps)
 
     def output(self, name: str) -> Path:
-        """The file by which the engine knows a step."""
+        """Return the file by which the engine knows a step."""
         return rendered.index(self.output_dir) if name == BOOK else self.executed(name)
 
 
 def graph(name: str, only: Sequence[str] = (), data_root: Path | None = None, at_once: bool = False) -> Graph:
-    """The steps of the profile of that name."""
+    """Return the steps of the profile of that name."""
     chosen_pages(only)
     return Graph(profile(name), tuple(only), data_root, at_once)
 
 
 def chosen_pages(only: Sequence[str]) -> set[str]:
-    """The notebooks that ``only`` names: by folder, with the pages across the papers, which sum it up; by
-    notebook; or by exhibit, the page that rebuilds it.
+    """Return the notebooks that ``only`` names: by folder, with the pages across the papers, which sum it up;
+    by notebook; or by exhibit, the page that rebuilds it.
 
     Raises
     ------
@@ -206,7 +206,8 @@ def chosen_pages(only: Sequence[str]) -> set[str]:
 
 
 def named(message: str) -> str | None:
-    """The step that a message of a rule, or a line that repeats it, is about; None for another line."""
+    """Return the step that a message of a rule, or a line that repeats it, is about; None for another
+    line."""
     match = _MESSAGE.fullmatch(message)
     return match[2] if match else None
 

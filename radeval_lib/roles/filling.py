@@ -42,7 +42,7 @@ def load(
     root: Path | None,
     note: Callable[[Path], None] = lambda path: None,
 ) -> list[Any]:
-    """The records that fill a role, all of the role's type.
+    """Return the records that fill a role, all of the role's type.
 
     Parameters
     ----------
@@ -103,7 +103,7 @@ def load(
 
 
 def _of_role(found: list[Any], wanted: type[Any], role: str, filler: str, root: Path | None) -> list[Any]:
-    """The records of the type ``wanted``, and of the filler's scale if it names one.
+    """Return the records of the type ``wanted``, and of the filler's scale if it names one.
 
     Where the role wants plain pairs of texts, ratings are accepted too, without their numbers and each id
     once; in place of a scale, the filler may then name a half of :data:`HALVES`.
@@ -136,7 +136,7 @@ def _of_role(found: list[Any], wanted: type[Any], role: str, filler: str, root: 
 
 
 def present(filler: str, root: Path | None) -> str:
-    """The parts of a filler that can be loaded, joined by ``+`` as before; empty if none can.
+    """Return the parts of a filler that can be loaded, joined by ``+`` as before; empty if none can.
 
     A data set counts as present if the data root holds any of its files. The generator and stored sets are
     always present; so is an unknown name, which :func:`load` refuses.
@@ -153,8 +153,8 @@ def _is_present(part: str, root: Path | None) -> bool:
 
 
 def lack(role: str, filler: str, root: Path | None) -> AbsentDataError:
-    """The error that names the data sets that are missing for a role, and how to get them; ``filler`` names
-    data sets alone."""
+    """Return the error that names the data sets that are missing for a role, and how to get them; ``filler``
+    names data sets alone."""
     sets = [load_manifest(name) for name in datasets_of(filler)]
     named = joined([one.title.partition(":")[0] for one in sets])
     here = present(filler, root)
@@ -164,7 +164,7 @@ def lack(role: str, filler: str, root: Path | None) -> AbsentDataError:
 
 
 def _edited(found: list[Any], half: str) -> list[TextPair]:
-    """Reports of one half of a collection (:data:`HALVES`), each paired with its controlled edits."""
+    """Return reports of one half of a collection (:data:`HALVES`), each paired with its controlled edits."""
     reports = [record for record in found if isinstance(record, Report)]
     halves = registry.find("radeval_lib.data.openi:halves")(reports)
     chosen = [report for report in reports if halves[report.id] == half]
@@ -173,7 +173,7 @@ def _edited(found: list[Any], half: str) -> list[TextPair]:
 
 
 def _without_rating(record: RatedPair | FactRating | TextPair) -> TextPair:
-    """A rated candidate as a pair of texts; the case of a RatedPair is its id up to the last ``/``."""
+    """Return a rated candidate as a pair of texts; the case of a RatedPair is its id up to the last ``/``."""
     if isinstance(record, TextPair):
         return record
     case = record.case if isinstance(record, FactRating) else record.id.rpartition("/")[0] or record.id

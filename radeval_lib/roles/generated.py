@@ -33,7 +33,8 @@ SOURCES = {"hospital": "MIMIC-IV", "encyclopaedic": "Radiopaedia"}
 
 
 def _parted(n: int, seed: int) -> Iterator[tuple[SyntheticReport, str]]:
-    """Reports, each with its split (80, 10, 10 %) by place: they are independent, whatever their order."""
+    """Yield reports, each with its split (80, 10, 10 %) by place: they are independent, whatever their
+    order."""
     for index, made in enumerate(generate(n, seed)):
         yield made, "train" if index < 0.8 * n else "dev" if index < 0.9 * n else "test"
 
@@ -63,13 +64,13 @@ def reports(n: int, seed: int) -> Iterator[Report]:
 
 
 def summaries(n: int, seed: int) -> Iterator[ReportPair]:
-    """Findings with impressions; ``group`` is the modality and anatomy."""
+    """Yield findings with impressions; ``group`` is the modality and anatomy."""
     for made, split in _parted(n, seed):
         yield _summary(made, split)
 
 
 def anatomy_summaries(n: int, seed: int) -> Iterator[ReportPair]:
-    """Findings with impressions of MIMIC-RRS's twelve pairs of modality and anatomy, ``group``.
+    """Yield findings with impressions of MIMIC-RRS's twelve pairs of modality and anatomy, ``group``.
 
     The seven pairs that the paper trains get equally many reports, 60 % for training, 15 % for dev, 25 % for
     test; the other five get the same number for test alone.
@@ -92,14 +93,16 @@ def descriptions(n: int, seed: int) -> Iterator[Document]:
 
 
 def procedures(n: int, seed: int) -> Iterator[Document]:
-    """Reasons for an examination with the code of the procedure that fits; ``group`` is the modality."""
+    """Yield reasons for an examination with the code of the procedure that fits; ``group`` is the
+    modality."""
     for made, split in _parted(n, seed):
         asked, group = made.procedure, made.modality
         yield Document(made.report_id, made.indication, label=asked, group=group, split=split)
 
 
 def ner_corpus(n: int, seed: int) -> Iterator[AnnotatedSentence]:
-    """Sentences of ``n`` reports with RaTE entities; ``group`` is the source that the style stands in for."""
+    """Yield sentences of ``n`` reports with RaTE entities; ``group`` is the source that the style stands in
+    for."""
     for made, split in _parted(n, seed):
         for number, (tokens, spans) in enumerate(sentence_tokens(made.findings)):
             entities = tuple(Entity(first, last + 1, label) for first, last, label in spans)
@@ -113,7 +116,7 @@ def ner_corpus(n: int, seed: int) -> Iterator[AnnotatedSentence]:
 
 
 def graph_corpus(n: int, seed: int) -> Iterator[AnnotatedSentence]:
-    """Findings sections with RadGraph entities and relations, each as one sequence of tokens."""
+    """Yield findings sections with RadGraph entities and relations, each as one sequence of tokens."""
     for made, split in _parted(n, seed):
         entities, relations = graph(made.findings)
         yield AnnotatedSentence(
@@ -127,7 +130,8 @@ def graph_corpus(n: int, seed: int) -> Iterator[AnnotatedSentence]:
 
 
 def spatial_corpus(n: int, seed: int) -> Iterator[AnnotatedSentence]:
-    """Findings sections with spatial roles: relations from each indicator to its roles, as in Rad-SpRL."""
+    """Yield findings sections with spatial roles: relations from each indicator to its roles, as in
+    Rad-SpRL."""
     for made, split in _parted(n, seed):
         tokens, places = token_places(made.findings.text)
         entities: list[Entity] = []
@@ -145,7 +149,8 @@ def spatial_corpus(n: int, seed: int) -> Iterator[AnnotatedSentence]:
 
 
 def turned(turn: Callable[[SyntheticReport], SyntheticReport], report: SyntheticReport) -> SyntheticReport:
-    """The report turned, or as it is where it cannot be: it may have no other wording, or no opposite."""
+    """Return the report turned, or as it is where it cannot be: it may have no other wording, or no
+    opposite."""
     try:
         return turn(report)
     except SyntheticError:
@@ -153,7 +158,8 @@ def turned(turn: Callable[[SyntheticReport], SyntheticReport], report: Synthetic
 
 
 def judged_pairs(n: int, seed: int) -> Iterator[JudgedPair]:
-    """Pairs made by GREEN's five heuristics, with an analysis in its form written from the gold errors."""
+    """Yield pairs made by GREEN's five heuristics, with an analysis in its form written from the gold
+    errors."""
     for number, pair in enumerate(green_pairs(n, seed)):
         reference, candidate = pair.reference.findings.text, pair.candidate.findings.text
         yield JudgedPair(

@@ -21,7 +21,7 @@ _TRIES = 8  # mixes of as many errors
 
 
 def text_pairs(n: int, seed: int) -> Iterator[TextPair]:
-    """``n`` candidates; the source is the whole report."""
+    """Yield ``n`` candidates; the source is the whole report."""
     for number, pair in enumerate(error_cases(n, seed)):
         case, place = divmod(number, CANDIDATES)
         yield TextPair(
@@ -35,8 +35,8 @@ def text_pairs(n: int, seed: int) -> Iterator[TextPair]:
 
 
 def error_cases(n: int, seed: int) -> Iterator[ErrorPair]:
-    """``n`` pairs, four of each reference; the comparison is the exact one of what reference and candidate
-    state, whatever words the candidate says it in."""
+    """Yield ``n`` pairs, four of each reference; the comparison is the exact one of what reference and
+    candidate state, whatever words the candidate says it in."""
     for case in range(-(-n // CANDIDATES)):
         expected = seeded(seed, case, "expected").gammavariate(_CASES**-2, _ERRORS * _CASES**2)
         findings = max(1, min(6, round(expected)))  # a report without findings allows few errors
@@ -49,7 +49,8 @@ def error_cases(n: int, seed: int) -> Iterator[ErrorPair]:
 
 
 def _with_errors(reference: SyntheticReport, expected: float, seed: int, name: str) -> ErrorPair:
-    """The reference with a random mix of about so many errors, or fewer where it does not allow them."""
+    """Return the reference with a random mix of about so many errors, or fewer where it does not allow
+    them."""
     rng = seeded(seed, name, "errors")
     for number in range(min(_MOST, int(expected + rng.random())), 0, -1):
         for _ in range(_TRIES):

@@ -38,7 +38,7 @@ def mean_absolute_differences(counts: ArrayLike) -> FloatArray:
 
 
 def kendall_matrix(counts: ArrayLike) -> FloatArray:
-    """Kendall's tau-b of every two raters; symmetric, shape (raters, raters), 1 on the diagonal.
+    """Return Kendall's tau-b of every two raters; symmetric, shape (raters, raters), 1 on the diagonal.
 
     NaN where a rater gives every item the same count.
     """
@@ -46,13 +46,14 @@ def kendall_matrix(counts: ArrayLike) -> FloatArray:
 
 
 def upper_triangle(matrix: ArrayLike) -> FloatArray:
-    """The entries above the diagonal of a symmetric matrix: one per pair of raters, row by row."""
+    """Return the entries above the diagonal of a symmetric matrix: one per pair of raters, row by row."""
     array = _square(matrix)
     return array[np.triu_indices(array.shape[0], k=1)]
 
 
 def means_of_pairs(matrix: ArrayLike) -> FloatArray:
-    """Each rater's mean over the pairs with every other rater of a symmetric matrix; shape (raters,)."""
+    """Return each rater's mean over the pairs with every other rater of a symmetric matrix; shape
+    (raters,)."""
     array = _square(matrix)
     others = ~np.eye(array.shape[0], dtype=bool)
     return array.mean(axis=1, where=others)
@@ -65,8 +66,8 @@ def mean_of_others(counts: ArrayLike) -> FloatArray:
 
 
 def kendall_with(counts: ArrayLike, reference: ArrayLike) -> FloatArray:
-    """Kendall's tau-b of each rater with a reference of shape (items,) or (items, 1), or with one per rater,
-    shape (items, raters); the result has shape (raters,), NaN where a side does not vary."""
+    """Return Kendall's tau-b of each rater with a reference of shape (items,) or (items, 1), or with one per
+    rater, shape (items, raters); the result has shape (raters,), NaN where a side does not vary."""
     array, against = _counts(counts), np.asarray(reference, dtype=np.float64)
     column = finite("reference", against[:, None] if against.ndim == 1 else against, len(array), None)
     columns = np.broadcast_to(column, array.shape)
@@ -74,7 +75,8 @@ def kendall_with(counts: ArrayLike, reference: ArrayLike) -> FloatArray:
 
 
 def wilcoxon_by_order(parts: Sequence[ArrayLike], orders: int = 720) -> NDArray[np.float64]:
-    """Wilcoxon's W of each rater against the mean of all, by the order of adding that mean up in floats.
+    """Return Wilcoxon's W of each rater against the mean of all, by the order of adding that mean up in
+    floats.
 
     SciPy's test and not pingouin's, which computes effect sizes each time. A mean of whole counts that is
     added up as a sum of sixths misses the exact value by its last binary digits. That turns zero differences
@@ -96,7 +98,7 @@ def wilcoxon_by_order(parts: Sequence[ArrayLike], orders: int = 720) -> NDArray[
 
 
 def interval_alpha(ratings: ArrayLike) -> NDArray[np.float64]:
-    """Krippendorff's alpha at the interval level of complete tables of shape (..., raters, units): 1 -
+    """Return Krippendorff's alpha at the interval level of complete tables of shape (..., raters, units): 1 -
     observed over expected disagreement, NaN where all ratings are equal. pingouin has none, and the package
     krippendorff takes one table at a time, where a bootstrap has thousands. Source: Hayes and Krippendorff
     2007."""

@@ -45,7 +45,7 @@ def _distributions(probabilities: ArrayLike) -> FloatArray:
 
 
 def checked(probabilities: ArrayLike, labels: ArrayLike) -> tuple[FloatArray, NDArray[np.int64]]:
-    """Probabilities and labels as arrays; a ValueError where they are not what this module takes."""
+    """Return probabilities and labels as arrays; a ValueError where they are not what this module takes."""
     array = _distributions(probabilities)
     return array, classes_of(labels, *array.shape)
 
@@ -66,13 +66,13 @@ def _binned_sums(values: FloatArray, hits: FloatArray, bins: int) -> tuple[Float
 
 
 def _confidence(probabilities: ArrayLike, labels: ArrayLike) -> tuple[FloatArray, FloatArray]:
-    """Confidence and correctness (1 or 0) of each prediction."""
+    """Return confidence and correctness (1 or 0) of each prediction."""
     array, truth = checked(probabilities, labels)
     return array.max(axis=1), (array.argmax(axis=1) == truth).astype(np.float64)
 
 
 def reliability(probabilities: ArrayLike, labels: ArrayLike, *, bins: int = BINS) -> pd.DataFrame:
-    """Accuracy and mean confidence by bin of confidence: what a reliability diagram shows.
+    """Return accuracy and mean confidence by bin of confidence: what a reliability diagram shows.
 
     Returns
     -------
@@ -89,7 +89,8 @@ def reliability(probabilities: ArrayLike, labels: ArrayLike, *, bins: int = BINS
 
 
 def expected_calibration_error(probabilities: ArrayLike, labels: ArrayLike, *, bins: int = BINS) -> float:
-    """ECE: calibration gap averaged over bins of confidence, each weighted by its share of samples; 0 to 1.
+    """Return ECE: calibration gap averaged over bins of confidence, each weighted by its share of samples; 0
+    to 1.
 
     Source: RaLEs, Appendix D, first formula; Guo et al. 2017.
     """
@@ -98,12 +99,13 @@ def expected_calibration_error(probabilities: ArrayLike, labels: ArrayLike, *, b
 
 
 def maximum_calibration_error(probabilities: ArrayLike, labels: ArrayLike) -> float:
-    """MCE: the largest calibration gap of any bin that is not empty; 0 to 1. Source: Guo et al. 2017."""
+    """Return MCE: the largest calibration gap of any bin that is not empty; 0 to 1. Source: Guo et al.
+    2017."""
     return float(reliability(probabilities, labels)["gap"].max())
 
 
 def largest_weighted_gap(probabilities: ArrayLike, labels: ArrayLike) -> float:
-    """The largest term of ECE's sum: a gap times its bin's share of samples; 0 to ECE.
+    """Return the largest term of ECE's sum: a gap times its bin's share of samples; 0 to ECE.
 
     The code released with RaLEs calls this MCE; :func:`maximum_calibration_error` is what its documentation
     describes.
@@ -119,7 +121,7 @@ def static_calibration_error(
     bins: int = BINS,
     zeros: Literal["first bin", "dropped"] = "first bin",
 ) -> float:
-    """SCE: the calibration gap of every class's probability, averaged over classes; 0 to 1.
+    """Return SCE: the calibration gap of every class's probability, averaged over classes; 0 to 1.
 
     ``zeros`` says where probabilities of exactly 0 go; ``"dropped"`` ignores true classes to which the model
     gave 0. Source: RaLEs, Appendix D, second formula; Nixon et al. 2019.
@@ -137,7 +139,8 @@ def static_calibration_error(
 
 
 def weighted_model_confidence(probabilities: ArrayLike, labels: ArrayLike) -> float:
-    """WMC: mean confidence, counted positive where the prediction is right and negative where wrong; -1 to 1.
+    """Return WMC: mean confidence, counted positive where the prediction is right and negative where wrong;
+    -1 to 1.
 
     Source: RaLEs, Appendix D, third formula.
     """
@@ -146,7 +149,7 @@ def weighted_model_confidence(probabilities: ArrayLike, labels: ArrayLike) -> fl
 
 
 def average_predictive_entropy(probabilities: ArrayLike) -> float:
-    """aPE: mean entropy of the predicted distribution in nats; 0 to log k.
+    """Return aPE: mean entropy of the predicted distribution in nats; 0 to log k.
 
     Source: RaLEs, Appendix D, last formula, with the minus sign that our copy of it lacks.
     """
@@ -154,7 +157,7 @@ def average_predictive_entropy(probabilities: ArrayLike) -> float:
 
 
 def average_kl_to_uniform(probabilities: ArrayLike) -> float:
-    """aKLU as the paper defines it: mean KL(p || U) in nats; 0 to log k, and equal to log k - aPE.
+    """Return aKLU as the paper defines it: mean KL(p || U) in nats; 0 to log k, and equal to log k - aPE.
 
     Source: RaLEs, Appendix D, fourth formula.
     """
@@ -163,7 +166,7 @@ def average_kl_to_uniform(probabilities: ArrayLike) -> float:
 
 
 def average_kl_from_uniform(probabilities: ArrayLike) -> float:
-    """aKLU as the code released with RaLEs computes it: mean KL(U || p) in nats; 0 to infinity.
+    """Return aKLU as the code released with RaLEs computes it: mean KL(U || p) in nats; 0 to infinity.
 
     Infinite as soon as one probability is 0. It grows where a model gives *any* class a tiny probability, so
     one very small class weighs more than all that the model says about likely ones.
@@ -173,21 +176,22 @@ def average_kl_from_uniform(probabilities: ArrayLike) -> float:
 
 
 def negative_log_likelihood(probabilities: ArrayLike, labels: ArrayLike) -> float:
-    """NLL: mean of -log of the probability given to the true class, in nats; infinite where that is 0."""
+    """Return NLL: mean of -log of the probability given to the true class, in nats; infinite where that is
+    0."""
     array, truth = checked(probabilities, labels)
     with np.errstate(divide="ignore"):
         return float(-np.log(array[np.arange(len(truth)), truth]).mean())
 
 
 def brier_score(probabilities: ArrayLike, labels: ArrayLike) -> float:
-    """Brier score: squared distance of the probabilities from the truth's 0s and 1s, summed over classes and
-    averaged over samples; 0 to 2. scikit-learn's is half of it where there are two classes."""
+    """Return Brier score: squared distance of the probabilities from the truth's 0s and 1s, summed over
+    classes and averaged over samples; 0 to 2. scikit-learn's is half of it where there are two classes."""
     array, truth = checked(probabilities, labels)
     return float(np.square(array - np.eye(array.shape[1])[truth]).sum(axis=1).mean())
 
 
 def accuracy(probabilities: ArrayLike, labels: ArrayLike) -> float:
-    """Share of samples whose predicted class is the true one."""
+    """Return share of samples whose predicted class is the true one."""
     return float(_confidence(probabilities, labels)[1].mean())
 
 
@@ -208,5 +212,5 @@ MEASURES: dict[str, Callable[[ArrayLike, ArrayLike], float]] = {
 
 
 def measures(probabilities: ArrayLike, labels: ArrayLike) -> pd.Series:
-    """All of :data:`MEASURES`, by name."""
+    """Return all of :data:`MEASURES`, by name."""
     return pd.Series({name: function(probabilities, labels) for name, function in MEASURES.items()})

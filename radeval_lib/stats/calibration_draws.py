@@ -65,7 +65,8 @@ def resample(
 
 
 def _terms(array: FloatArray, labels: NDArray[np.int64]) -> FloatArray:
-    """What each sample adds: 1, its loss, whether that is infinite, its squared distance, its gap by bin."""
+    """Return what each sample adds: 1, its loss, whether that is infinite, its squared distance, its gap by
+    bin."""
     confidence, correct = array.max(axis=1), (array.argmax(axis=1) == labels).astype(np.float64)
     with np.errstate(divide="ignore"):
         loss = -np.log(array[np.arange(len(array)), labels])
@@ -78,7 +79,7 @@ def _terms(array: FloatArray, labels: NDArray[np.int64]) -> FloatArray:
 
 
 def _measured(sums: FloatArray) -> FloatArray:
-    """The measures :data:`DRAWN` from sums over samples; shape (..., terms) to (..., measures)."""
+    """Return the measures :data:`DRAWN` from sums over samples; shape (..., terms) to (..., measures)."""
     size, loss, infinite, distance = np.moveaxis(sums[..., :4], -1, 0)
     ece, nll = np.abs(sums[..., 4:]).sum(axis=-1) / size, np.where(infinite > 0, np.inf, loss) / size
     return np.stack([ece, nll, distance / size], axis=-1)
@@ -87,7 +88,8 @@ def _measured(sums: FloatArray) -> FloatArray:
 def known_classifier(
     rng: np.random.Generator, documents: int = 20_000, classes: int = 46
 ) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
-    """Logits, shape (documents, classes), and labels drawn from the very probabilities that they give."""
+    """Return logits, shape (documents, classes), and labels drawn from the very probabilities that they
+    give."""
     logits = 4 * rng.standard_normal((documents, classes))
     drawn = rng.random((documents, 1))
     below = (softmax(logits, axis=1).cumsum(axis=1) < drawn).sum(axis=1)

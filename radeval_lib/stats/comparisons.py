@@ -12,7 +12,8 @@ _SAME = 1e-9  # scores nearer than this are a tie
 
 
 def preferences(better: pd.DataFrame, worse: pd.DataFrame) -> pd.DataFrame:
-    """How often each metric scores the better of two candidates above the worse one; a tie counts as half.
+    """Return how often each metric scores the better of two candidates above the worse one; a tie counts as
+    half.
 
     Parameters
     ----------

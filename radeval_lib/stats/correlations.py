@@ -28,8 +28,8 @@ _TESTS = {"pearson": stats.pearsonr, "spearman": stats.spearmanr, "kendall": sta
 
 
 def coefficient(scores: ArrayLike, ratings: ArrayLike, kind: Kind) -> float:
-    """Correlation of scores with ratings, both finite and of shape (pairs,); NaN where a side does not vary.
-    Kendall's is tau-b."""
+    """Return correlation of scores with ratings, both finite and of shape (pairs,); NaN where a side does not
+    vary. Kendall's is tau-b."""
     if kind not in _TESTS:
         raise ValueError(f"kind must be {', '.join(_TESTS)}, not {kind!r}")
     y = finite("ratings", ratings, None)
@@ -40,7 +40,7 @@ def coefficient(scores: ArrayLike, ratings: ArrayLike, kind: Kind) -> float:
 
 
 def varies(values: FloatArray, groups: NDArray[Any]) -> bool:
-    """Whether enough groups have a score other than the commonest for :func:`resample`."""
+    """Return whether enough groups have a score other than the commonest for :func:`resample`."""
     distinct, counts = np.unique(values, return_counts=True)
     return len(np.unique(groups[values != distinct[counts.argmax()]])) >= LEAST_GROUPS
 
@@ -57,14 +57,14 @@ class Resampled:
     groups: int
 
     def intervals(self) -> pd.DataFrame:
-        """Correlation of each metric with the ratings: ``metric``, ``value``, ``low``, ``high`` (percentile),
-        ``n`` (pairs), ``groups`` (cases)."""
+        """Return correlation of each metric with the ratings: ``metric``, ``value``, ``low``, ``high``
+        (percentile), ``n`` (pairs), ``groups`` (cases)."""
         low, high = np.transpose([ends(draws) for draws in self.draws])
         found = pd.DataFrame({"metric": self.names, "value": self.values, "low": low, "high": high})
         return found.assign(n=self.pairs, groups=self.groups)
 
     def compare(self, first: str) -> pd.DataFrame:
-        """Correlation of the metric ``first`` with the ratings minus that of every other metric.
+        """Return correlation of the metric ``first`` with the ratings minus that of every other metric.
 
         Returns
         -------
@@ -87,7 +87,8 @@ class Resampled:
 
 
 def beside_one_rater(left_out: Sequence[Resampled]) -> pd.DataFrame:
-    """Correlations of metrics, and of one rater, with the mean of the other raters, averaged over the raters.
+    """Return correlations of metrics, and of one rater, with the mean of the other raters, averaged over the
+    raters.
 
     Parameters
     ----------
@@ -170,11 +171,12 @@ class _Variable:
         self.distinct = np.unique(values, return_inverse=True)[1]
 
     def tied(self, counts: FloatArray) -> FloatArray:
-        """How often each distinct value, in rising order, was drawn; shape (resamples, distinct values)."""
+        """Return how often each distinct value, in rising order, was drawn; shape (resamples, distinct
+        values)."""
         return np.add.reduceat(counts[:, self._order], self._starts, axis=1)
 
     def ranks(self, tied: FloatArray) -> FloatArray:
-        """Mid-rank of each pair within each resample, less the mean rank; shape (resamples, pairs)."""
+        """Return mid-rank of each pair within each resample, less the mean rank; shape (resamples, pairs)."""
         centred = np.cumsum(tied, axis=1) - tied / 2 - tied.sum(axis=1, keepdims=True) / 2
         return centred[:, self.distinct]
 
@@ -187,7 +189,7 @@ def _draws(
     resamples: int,
     rng: np.random.Generator,
 ) -> FloatArray:
-    """Coefficient of each metric in each resample, shape (metrics, resamples); NaN where undefined."""
+    """Return coefficient of each metric in each resample, shape (metrics, resamples); NaN where undefined."""
     metrics, rated = [_Variable(row) for row in scores], _Variable(ratings)
     of_kind = {"pearson": _pearson, "spearman": _spearman, "kendall": _kendall}[kind]
     chunks = []
@@ -198,7 +200,7 @@ def _draws(
 
 
 def _ratio(product: FloatArray, first: FloatArray, second: FloatArray) -> FloatArray:
-    """``product / sqrt(first second)``, at most 1 in size; NaN where a side has no spread."""
+    """Return ``product / sqrt(first second)``, at most 1 in size; NaN where a side has no spread."""
     spread = first * second
     result = np.full_like(product, np.nan)
     varies = spread > 0

@@ -29,5 +29,5 @@ class Estimate:
     detectable: float | None = None
 
     def __format__(self, form: str) -> str:
-        """The number with its interval, e.g. ``0.12 [0.10, 0.15]`` in the format ``.2f``."""
+        """Return the number with its interval, e.g. ``0.12 [0.10, 0.15]`` in the format ``.2f``."""
         return with_interval(self.value, self.low, self.high, form) if form else str(self)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 
 def f1(precision: float, recall: float) -> float:
-    """Harmonic mean of precision and recall, both in the same unit; 0 where the two sum to 0.
+    """Return harmonic mean of precision and recall, both in the same unit; 0 where the two sum to 0.
 
     Of opposite sign, as means of cosines can be, they can put it outside of what lies between them.
     """

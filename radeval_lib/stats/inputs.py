@@ -14,7 +14,8 @@ OfSums = Callable[[FloatArray], FloatArray]
 
 
 def finite(name: str, values: ArrayLike, *shape: int | None) -> FloatArray:
-    """``values`` as float64 of this shape, where None is any length from 1; none is missing or infinite."""
+    """Return ``values`` as float64 of this shape, where None is any length from 1; none is missing or
+    infinite."""
     array = np.asarray(values, dtype=np.float64)
     sizes = zip(array.shape, shape, strict=False)
     if array.ndim != len(shape) or any(size == 0 or wanted not in (None, size) for size, wanted in sizes):
@@ -26,14 +27,15 @@ def finite(name: str, values: ArrayLike, *shape: int | None) -> FloatArray:
 
 
 def at_least_one(name: str, number: int) -> int:
-    """A number of repetitions, which must be 1 or more."""
+    """Return a number of repetitions, which must be 1 or more."""
     if not number >= 1:
         raise ValueError(f"{name} must be at least 1, not {number}")
     return number
 
 
 def group_numbers(name: str, groups: Any, items: int, *, sort: bool = False) -> NDArray[np.intp]:
-    """The number of each item's group, from 0 in order of appearance or sorted; every item has a group."""
+    """Return the number of each item's group, from 0 in order of appearance or sorted; every item has a
+    group."""
     import pandas as pd  # not above: radcliq checks its input here, and scoring by rules loads nothing heavy
 
     found = pd.factorize(pd.Series(list(groups)), sort=sort)[0]
@@ -45,7 +47,7 @@ def group_numbers(name: str, groups: Any, items: int, *, sort: bool = False) -> 
 
 
 def classes_of(labels: ArrayLike, samples: int, classes: int) -> NDArray[np.int64]:
-    """``labels`` as one whole number per sample, from 0 and below the number of classes."""
+    """Return ``labels`` as one whole number per sample, from 0 and below the number of classes."""
     truth = np.asarray(labels)
     whole = truth.shape == (samples,) and np.issubdtype(truth.dtype, np.integer)
     if not whole or truth.min() < 0 or truth.max() >= classes:

@@ -26,12 +26,12 @@ class Measure(NamedTuple):
 
 
 def ratio(above: FloatArray, below: FloatArray) -> FloatArray:
-    """``above / below``, and 0 where there is nothing below."""
+    """Return ``above / below``, and 0 where there is nothing below."""
     return np.divide(above, below, where=below > 0, out=np.zeros_like(above))
 
 
 def f1(sums: FloatArray) -> FloatArray:
-    """Micro F1 of (matched, predicted, gold) on the last axis; 0 where there is nothing."""
+    """Return micro F1 of (matched, predicted, gold) on the last axis; 0 where there is nothing."""
     return ratio(2 * sums[..., 0], sums[..., 1] + sums[..., 2])
 
 
@@ -92,7 +92,7 @@ def paired_difference(
 
 
 def _table(counts: pd.DataFrame, measure: Measure) -> tuple[list[object], list[object], FloatArray]:
-    """Seeds and cases, sorted, and the statistics; shape (seeds, cases, statistics)."""
+    """Return seeds and cases, sorted, and the statistics; shape (seeds, cases, statistics)."""
     if lacking := {"seed", "case", *measure.statistics} - {*counts.columns}:
         raise ValueError(f"counts has no column {', '.join(sorted(lacking))}")
     if counts[["seed", "case"]].isna().any(axis=None):

@@ -16,7 +16,7 @@ from radeval_lib.stats.inputs import FloatArray, at_least_one, finite, group_num
 
 
 def pairs_within(cases: Sequence[object]) -> NDArray[np.intp]:
-    """Every two items of one case, as places; shape (pairs, 2)."""
+    """Return every two items of one case, as places; shape (pairs, 2)."""
     members: dict[object, list[int]] = {}
     for place, case in enumerate(cases):
         members.setdefault(case, []).append(place)
@@ -25,7 +25,8 @@ def pairs_within(cases: Sequence[object]) -> NDArray[np.intp]:
 
 
 def agrees(gaps: ArrayLike, wanted: ArrayLike, cases: Sequence[object]) -> NDArray[np.bool_]:
-    """Whether a metric says of each pair what people say: first, second, or a tie (acc*_eq); shape (pairs,).
+    """Return whether a metric says of each pair what people say: first, second, or a tie (acc*_eq); shape
+    (pairs,).
 
     A gap of scores up to a threshold is called a tie (Deutsch et al. 2023, section 5): a gap's size, or 0,
     which agrees most often on all other cases, so that no pair's own rating helps it, and nothing depends on
@@ -60,13 +61,13 @@ def _grades(grades: ArrayLike) -> FloatArray:
 
 
 def _sign(gaps: FloatArray, grades: FloatArray) -> FloatArray:
-    """The signs of differences; 0 of what rounding alone makes of equal means of decimal grades."""
+    """Return the signs of differences; 0 of what rounding alone makes of equal means of decimal grades."""
     return np.where(np.abs(gaps) <= 1e-12 * np.abs(grades).max(initial=0.0), 0.0, np.sign(gaps))
 
 
 def choices_of_others(grades: ArrayLike, pairs: NDArray[np.intp]) -> FloatArray:
-    """What the mean of the other raters says of each pair where each rater is left out in turn: 1 the first,
-    -1 the second, 0 neither; shape (raters, pairs).
+    """Return what the mean of the other raters says of each pair where each rater is left out in turn: 1 the
+    first, -1 the second, 0 neither; shape (raters, pairs).
 
     ``grades`` has shape (items, raters), finite, two raters or more; ``pairs`` is of :func:`pairs_within`.
     """
@@ -76,7 +77,8 @@ def choices_of_others(grades: ArrayLike, pairs: NDArray[np.intp]) -> FloatArray:
 
 
 def choices_of_raters(grades: ArrayLike, pairs: NDArray[np.intp]) -> FloatArray:
-    """How often one rater says of each pair what the mean of the others says, 0 to 1; shape (pairs,)."""
+    """Return how often one rater says of each pair what the mean of the others says, 0 to 1; shape
+    (pairs,)."""
     given = _grades(grades)
     own = _sign(given[pairs[:, 0]] - given[pairs[:, 1]], given).T
     return np.mean(own == choices_of_others(given, pairs), axis=0)
@@ -85,16 +87,17 @@ def choices_of_raters(grades: ArrayLike, pairs: NDArray[np.intp]) -> FloatArray:
 def choices_of_metric(
     scores: ArrayLike, grades: ArrayLike, pairs: NDArray[np.intp], cases: Sequence[object]
 ) -> FloatArray:
-    """How often a metric says of each pair what :func:`choices_of_others` says, by :func:`agrees`; held
-    against the same as a rater in :func:`choices_of_raters`. ``cases`` are of the pairs; shape (pairs,)."""
+    """Return how often a metric says of each pair what :func:`choices_of_others` says, by :func:`agrees`;
+    held against the same as a rater in :func:`choices_of_raters`. ``cases`` are of the pairs; shape
+    (pairs,)."""
     score = finite("scores", scores, None)
     gaps = score[pairs[:, 0]] - score[pairs[:, 1]]
     return np.mean([agrees(gaps, wanted, cases) for wanted in choices_of_others(grades, pairs)], axis=0)
 
 
 def superiority_p(first: ArrayLike, second: ArrayLike, *, resamples: int, rng: np.random.Generator) -> float:
-    """One-sided p that the mean of one group of items is not above that of another, by permuting labels;
-    (b + 1) / (resamples + 1), so never 0."""
+    """Return one-sided p that the mean of one group of items is not above that of another, by permuting
+    labels; (b + 1) / (resamples + 1), so never 0."""
     at_least_one("resamples", resamples)
     one, other = finite("first", first, None), finite("second", second, None)
     pooled, n = np.concatenate([one, other]), len(one)
@@ -104,8 +107,9 @@ def superiority_p(first: ArrayLike, second: ArrayLike, *, resamples: int, rng: n
 
 
 def soft_pairwise_accuracy(ours: ArrayLike, theirs: ArrayLike) -> float:
-    """How alike a metric and people are sure of which of two systems is better (Thompson et al. 2024, eq. 2):
-    1 minus the mean absolute difference of their p values, by :func:`superiority_p`, for pairs of systems."""
+    """Return how alike a metric and people are sure of which of two systems is better (Thompson et al. 2024,
+    eq. 2): 1 minus the mean absolute difference of their p values, by :func:`superiority_p`, for pairs of
+    systems."""
     mine = finite("ours", ours, None)
     both = np.stack([mine, finite("theirs", theirs, len(mine))])
     if not ((both >= 0) & (both <= 1)).all():

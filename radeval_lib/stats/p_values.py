@@ -14,7 +14,7 @@ _CELLS = 2_000_000  # exchanges held at a time: 16 MB where they are multiplied
 
 
 def inversion_p(drawn: ArrayLike) -> float:
-    """Two-sided p that a bootstrapped quantity is 0, from the percentile interval that just reaches 0.
+    """Return two-sided p that a bootstrapped quantity is 0, from the percentile interval that just reaches 0.
 
     Twice the share of draws on the rarer side of 0, where a draw of 0 is on both sides; the observed data
     count as one more draw (Davison and Hinkley 1997, section 4.2), so p is never 0. ``drawn`` has shape
@@ -26,7 +26,7 @@ def inversion_p(drawn: ArrayLike) -> float:
 
 
 def swaps(cases: int, resamples: int, rng: np.random.Generator) -> Iterator[NDArray[np.bool_]]:
-    """Which cases two systems exchange, shape (ways, cases), a part of the ways at a time: every way if
+    """Yield which cases two systems exchange, shape (ways, cases), a part of the ways at a time: every way if
     there are at most ``resamples``, else ``resamples`` random ones."""
     at_least_one("cases", cases)
     if is_enumerated(cases, resamples):
@@ -38,15 +38,15 @@ def swaps(cases: int, resamples: int, rng: np.random.Generator) -> Iterator[NDAr
 
 
 def is_enumerated(cases: int, resamples: int) -> bool:
-    """Whether :func:`swaps` takes every way."""
+    """Return whether :func:`swaps` takes every way."""
     return cases <= math.log2(at_least_one("resamples", resamples))
 
 
 def randomization_p(
     first: FloatArray, second: FloatArray, values: OfSums, *, resamples: int, rng: np.random.Generator
 ) -> FloatArray:
-    """Two-sided p, shape (measures,), of the hypothesis that each case of two systems could as well be the
-    other's, by their statistics on the same cases, shape (cases, statistics).
+    """Return two-sided p, shape (measures,), of the hypothesis that each case of two systems could as well be
+    the other's, by their statistics on the same cases, shape (cases, statistics).
 
     With b random exchanges of cases whose difference is at least as large as the observed one, p is
     (b + 1)/(resamples + 1); where every way of exchanging is taken (:func:`swaps`), it is exact, the share of
@@ -73,9 +73,9 @@ def randomization_p(
 
 
 def holm(ps: ArrayLike) -> FloatArray:
-    """p values of one family, corrected (Holm 1979), in their order; a p that is NaN stays NaN and counts as
-    one of the family. For ``radbook compare``, which a light install without pingouin has to run; pages call
-    pingouin's."""
+    """Return p values of one family, corrected (Holm 1979), in their order; a p that is NaN stays NaN and
+    counts as one of the family. For ``radbook compare``, which a light install without pingouin has to run;
+    pages call pingouin's."""
     array = np.asarray(ps, dtype=np.float64)
     if array.ndim != 1 or ((array < 0) | (array > 1)).any():
         raise ValueError("ps must be a list of p values from 0 to 1")

@@ -21,7 +21,7 @@ _REACH = float(stats.norm.ppf(0.975))  # of a 95 % interval, in standard errors
 
 
 def correlation_interval(value: float, n: int, kind: Kind) -> tuple[float, float]:
-    """95 % confidence interval of a correlation of ``n`` independent pairs, by Fisher's z.
+    """Return 95 % confidence interval of a correlation of ``n`` independent pairs, by Fisher's z.
 
     Pearson's is pingouin's ``compute_esci``, which gives rank correlations Pearson's standard error.
     The standard error is 1/sqrt(n - 3) for Pearson, sqrt((1 + value²/2)/(n - 3)) for Spearman (Bonett and
@@ -45,9 +45,9 @@ def correlation_interval(value: float, n: int, kind: Kind) -> tuple[float, float
 
 
 def williams_test(first: float, second: float, between: float, n: int) -> tuple[float, float]:
-    """Williams's test of two Pearson correlations with the same third variable on the same ``n`` pairs, where
-    the two metrics correlate by ``between``: t (positive where ``first`` is larger) and two-sided p, n - 3
-    degrees of freedom. Source: Steiger 1980, equation 7 (Williams's T2).
+    """Return Williams's test of two Pearson correlations with the same third variable on the same ``n``
+    pairs, where the two metrics correlate by ``between``: t (positive where ``first`` is larger) and
+    two-sided p, n - 3 degrees of freedom. Source: Steiger 1980, equation 7 (Williams's T2).
 
     Raises
     ------
@@ -69,7 +69,7 @@ def williams_test(first: float, second: float, between: float, n: int) -> tuple[
 
 
 def needed_between(first: float, second: float, n: int) -> float:
-    """How strongly two metrics must correlate for their printed correlations to differ at 5 % by
+    """Return how strongly two metrics must correlate for their printed correlations to differ at 5 % by
     :func:`williams_test`; the smallest possible correlation where any will do, NaN where none will. A
     ValueError where one is not between -1 and 1, or n is below 4."""
     if not max(abs(first), abs(second)) < 1 or n < 4:
@@ -91,7 +91,7 @@ def needed_between(first: float, second: float, n: int) -> float:
 
 
 def standard_error(low: float, high: float) -> float:
-    """Standard error on Fisher's z scale, on which it is symmetric, that a correlation's 95 % interval
+    """Return standard error on Fisher's z scale, on which it is symmetric, that a correlation's 95 % interval
     implies.
 
     Raises
@@ -107,8 +107,8 @@ def standard_error(low: float, high: float) -> float:
 def two_sided_p(
     difference: ArrayLike, first_se: ArrayLike, second_se: ArrayLike, between: ArrayLike = 0.0
 ) -> NDArray[np.float64]:
-    """Two-sided p of a z-test of two estimates whose errors correlate by ``between``, by broadcasting; NaN
-    where the difference and its standard error are both 0.
+    """Return two-sided p of a z-test of two estimates whose errors correlate by ``between``, by broadcasting;
+    NaN where the difference and its standard error are both 0.
 
     Raises
     ------
@@ -139,7 +139,8 @@ def needed_correlation(difference: float, first_se: float, second_se: float) -> 
 
 
 def corners(values: Sequence[float], half_widths: Sequence[float]) -> NDArray[np.float64]:
-    """Printed numbers and, below them, all combinations of the ends of what rounds to them: one row each."""
+    """Return printed numbers and, below them, all combinations of the ends of what rounds to them: one row
+    each."""
     pairs = zip(values, half_widths, strict=True)
     ends = [(value - half, value + half) if half else (value,) for value, half in pairs]
     return np.array([list(values), *product(*ends)], dtype=np.float64)
@@ -148,9 +149,10 @@ def corners(values: Sequence[float], half_widths: Sequence[float]) -> NDArray[np
 def p_of_intervals(
     first: Sequence[float], second: Sequence[float], half_width: float = 0.0, between: float = 0.0
 ) -> tuple[float, float, float]:
-    """p of :func:`two_sided_p` for two printed correlations on Fisher's scale, each as (value, low, high) of
-    its 95% interval: at the printed digits, and the smallest and largest that their rounding allows. A
-    ValueError where low, value and high are not in order, or what rounds to them is not between -1 and 1."""
+    """Return p of :func:`two_sided_p` for two printed correlations on Fisher's scale, each as (value, low,
+    high) of its 95% interval: at the printed digits, and the smallest and largest that their rounding allows.
+    A ValueError where low, value and high are not in order, or what rounds to them is not between -1 and
+    1."""
     one = corners([*first, *second], [half_width] * 6)
     value, low, high = one[0].reshape(2, 3).T
     if half_width < 0 or not ((low <= value) & (value <= high)).all() or not (np.abs(one) < 1).all():

@@ -40,7 +40,7 @@ def counts_that_print(share: float, half_width: float, n: int) -> list[int]:
 
 @cache
 def interval(k: int, n: int, method: str) -> tuple[float, float]:
-    """95 % confidence interval of the share k / n by one of :data:`METHODS`.
+    """Return 95 % confidence interval of the share k / n by one of :data:`METHODS`.
 
     ``bootstrap percentile`` are the quantiles of a binomial distribution, the limit of many resamples;
     ``bootstrap BCa`` takes them at levels corrected for bias and acceleration (Efron 1987), as
@@ -69,7 +69,7 @@ def interval(k: int, n: int, method: str) -> tuple[float, float]:
 
 
 def _bca_levels(k: int, n: int) -> NDArray[np.float64]:
-    """Levels of the two quantiles that the BCa interval of a share takes."""
+    """Return levels of the two quantiles that the BCa interval of a share takes."""
     if k in (0, n):  # resamples are all alike
         return np.array(_TAILS)
     bias = special.ndtri((special.bdtr(k - 1, n, k / n) + special.bdtr(k, n, k / n)) / 2)
@@ -84,7 +84,7 @@ def _bca_levels(k: int, n: int) -> NDArray[np.float64]:
 def possible_samples(
     shares: Sequence[tuple[float, float, float]], half_width: float, largest: int
 ) -> pd.DataFrame:
-    """Which numbers of cases fit printed (share, low, high), all over the same cases.
+    """Return which numbers of cases fit printed (share, low, high), all over the same cases.
 
     One row per number of cases ``n`` and method: ``shares`` (how many printed shares some k / n rounds to)
     and ``ends`` (how many printed ends the method gives, at the best fitting k)."""
@@ -103,7 +103,8 @@ def possible_samples(
 
 
 def mcnemar_range(first: int, second: int, n: int) -> tuple[float, float]:
-    """Smallest and largest exact McNemar p that two methods' numbers correct of the same ``n`` cases allow.
+    """Return smallest and largest exact McNemar p that two methods' numbers correct of the same ``n`` cases
+    allow.
 
     The exact test is a sign test of the discordant cases: with gap d and u cases that only the worse method
     gets right, it compares u with d + u; u runs from 0 to min(worse, n - better).
@@ -126,8 +127,8 @@ def mcnemar_range(first: int, second: int, n: int) -> tuple[float, float]:
 def predictions_that_print(
     precision: float, recall: float, n: int, half_width: float
 ) -> tuple[int, int] | None:
-    """Fewest and most predictions of a class with ``n`` members that fit its printed precision and recall
-    (fractions); None where no whole numbers fit, or where recall is 0: without a hit, precision says
+    """Return fewest and most predictions of a class with ``n`` members that fit its printed precision and
+    recall (fractions); None where no whole numbers fit, or where recall is 0: without a hit, precision says
     nothing."""
     fitting = [
         predictions

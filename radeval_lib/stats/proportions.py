@@ -8,7 +8,7 @@ from scipy import stats
 
 
 def wilson(count: float, cases: int) -> tuple[float, float]:
-    """Wilson's 95 % interval of a share, ``count`` of ``cases`` (Wilson 1927).
+    """Return Wilson's 95 % interval of a share, ``count`` of ``cases`` (Wilson 1927).
 
     A tie may count as half, which SciPy's ``binomtest`` refuses; of whole numbers the two are the same. A
     :class:`ValueError` where there are no cases, or the count is not from 0 to ``cases``.
@@ -23,8 +23,8 @@ def wilson(count: float, cases: int) -> tuple[float, float]:
 
 
 def rule_of_three(cases: int) -> float:
-    """An upper 95 % bound of the share of something that none of ``cases`` cases, one or more, has (Hanley
-    and Lippman-Hand 1983). A :class:`ValueError` where there are no cases."""
+    """Return an upper 95 % bound of the share of something that none of ``cases`` cases, one or more, has
+    (Hanley and Lippman-Hand 1983). A :class:`ValueError` where there are no cases."""
     if cases < 1:
         raise ValueError(f"a share needs at least 1 case, not {cases}")
     return min(1.0, 3 / cases)

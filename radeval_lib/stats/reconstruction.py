@@ -13,7 +13,7 @@ Placement = tuple[Losses, ...]  # the units of a group on which some rater takes
 
 
 def losses_of(mean: float, units: int, steps: Sequence[float]) -> list[Losses]:
-    """The sets of points lost, sorted, that leave ``units`` ratings of at most 1 with this exact mean;
+    """Return the sets of points lost, sorted, that leave ``units`` ratings of at most 1 with this exact mean;
     ``steps``: what a rating can lose, positive and in rising order. Empty where no set does."""
     if not steps or steps[0] <= 0 or any(low >= high for low, high in pairwise(steps)):
         raise ValueError(f"steps are {list(steps)}; give positive numbers in rising order")
@@ -31,7 +31,8 @@ def losses_of(mean: float, units: int, steps: Sequence[float]) -> list[Losses]:
 
 
 def placements(losses: Sequence[Losses], units: int) -> set[Placement]:
-    """All ways to assign each rater's losses to ``units`` units, where the order of units does not matter."""
+    """Return all ways to assign each rater's losses to ``units`` units, where the order of units does not
+    matter."""
     slots = min(units, sum(map(len, losses)))
     placed = {tuple((0.0,) * len(losses) for _ in range(slots))}
     for rater, lost in enumerate(losses):
@@ -49,8 +50,8 @@ def placements(losses: Sequence[Losses], units: int) -> set[Placement]:
 def tables_with(
     means: Sequence[Sequence[float]], units: int, shares: Mapping[float, int], touched: int
 ) -> list[NDArray[np.float64]]:
-    """Every table of ratings (1 minus a loss) with the given means (groups x raters, exact), number of each
-    loss, and units on which a rater takes points off; shape (raters, groups x units), distinct up to the
+    """Return every table of ratings (1 minus a loss) with the given means (groups x raters, exact), number of
+    each loss, and units on which a rater takes points off; shape (raters, groups x units), distinct up to the
     units' order. A ValueError where the means are no table, or a loss is not positive."""
     if not means or len({len(row) for row in means}) != 1:
         raise ValueError("means must be a table, one row per group, with one mean per rater")

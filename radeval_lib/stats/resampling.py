@@ -28,8 +28,8 @@ _CELLS = 2_000_000  # counts held at a time: 16 MB an array
 
 
 def drawn_counts(groups: int, resamples: int, rng: np.random.Generator, width: int) -> Iterator[FloatArray]:
-    """How often each group is drawn when ``groups`` are drawn with replacement; arrays of shape (resamples,
-    groups), a part of the resamples at a time.
+    """Yield how often each group is drawn when ``groups`` are drawn with replacement; arrays of shape
+    (resamples, groups), a part of the resamples at a time.
 
     ``width`` is how many numbers the caller holds for each resample: the larger it is, the fewer resamples
     are yielded at a time. The draws do not depend on it.
@@ -43,7 +43,8 @@ def drawn_counts(groups: int, resamples: int, rng: np.random.Generator, width: i
 
 
 def drawn_rows(groups: ArrayLike, resamples: int, rng: np.random.Generator) -> Iterator[NDArray[np.intp]]:
-    """The numbers of the rows in each resample, each as often as its group (shape (rows,)) was drawn."""
+    """Yield the numbers of the rows in each resample, each as often as its group (shape (rows,)) was
+    drawn."""
     place = group_numbers("groups", groups, len(np.asarray(groups)))
     for counts in drawn_counts(int(place.max()) + 1, resamples, rng, len(place)):
         for times in counts[:, place].astype(np.intp):
@@ -89,7 +90,8 @@ class Draws:
     size: int
 
     def __sub__(self, other: Draws) -> Draws:
-        """The difference on the same resamples; seeds of the two have nothing to do with each other."""
+        """Return the difference on the same resamples; seeds of the two have nothing to do with each
+        other."""
         return replace(
             self,
             value=self.value - other.value,
@@ -119,7 +121,7 @@ class Draws:
         return np.divide(self.standard_error**4, below, out=most, where=below > 0)
 
     def total(self) -> FloatArray:
-        """Draws whose percentiles allow for cases and seeds; shape (resamples, measures).
+        """Return draws whose percentiles allow for cases and seeds; shape (resamples, measures).
 
         Deviations from the value are stretched so that normal ones follow Student's t with :attr:`degrees`.
         """
@@ -130,15 +132,15 @@ class Draws:
         return self.value + (self.cases + noise - self.value) * stretch
 
     def detectable(self) -> FloatArray:
-        """How large each measure must be for a chance of 80 % that its 95 % interval excludes 0."""
+        """Return how large each measure must be for a chance of 80 % that its 95 % interval excludes 0."""
         return (student.ppf(0.975, self.degrees) + student.ppf(0.8, self.degrees)) * self.standard_error
 
 
 def draws(
     tables: Sequence[FloatArray], values: OfSums, *, resamples: int, rng: np.random.Generator
 ) -> list[Draws]:
-    """The measures in each resample for each table of shape (seeds, cases, statistics), averaged over its
-    seeds.
+    """Return the measures in each resample for each table of shape (seeds, cases, statistics), averaged over
+    its seeds.
 
     Cases are drawn for all tables at once, seeds for each table separately, because equal seed numbers of two
     tables have nothing in common. A ValueError where there is no table, or they have other numbers of cases.
@@ -165,8 +167,8 @@ def draws(
 
 
 def mean_draws(by_task: Sequence[Draws]) -> Draws:
-    """The mean of one model's measures on several tasks, one or more, of equally many seeds and resamples;
-    seeds of a number go together, cases do not."""
+    """Return the mean of one model's measures on several tasks, one or more, of equally many seeds and
+    resamples; seeds of a number go together, cases do not."""
     if not by_task:
         raise ValueError("by_task holds no task")
     return replace(
@@ -182,7 +184,8 @@ def mean_draws(by_task: Sequence[Draws]) -> Draws:
 
 
 def ends(drawn: ArrayLike, level: float = 0.95) -> FloatArray:
-    """Both ends of the percentile interval of draws, shape (2, ...) for draws of shape (resamples, ...).
+    """Return both ends of the percentile interval of draws, shape (2, ...) for draws of shape (resamples,
+    ...).
 
     It stays within what is possible, and needs no acceleration, which BCa would have to estimate by leaving
     out one case at a time, and which is unstable where cases are few. Undefined draws are left out.
@@ -194,7 +197,7 @@ def ends(drawn: ArrayLike, level: float = 0.95) -> FloatArray:
 
 
 def widened(cases: int) -> float:
-    """The level at which the percentile interval of a mean of so few cases covers 95 %.
+    """Return the level at which the percentile interval of a mean of so few cases covers 95 %.
 
     The bootstrap's variance is (n - 1)/n of the unbiased one, and its quantiles are not those of t: the
     expanded percentile interval corrects both (Hesterberg 2015, section 4.2). It needs two cases or more.
@@ -206,7 +209,7 @@ def widened(cases: int) -> float:
 
 
 def estimate(value: float, drawn: ArrayLike, level: float = 0.95) -> Estimate:
-    """A number and what it was in each resample, shape (resamples,), as an estimate, with
+    """Return a number and what it was in each resample, shape (resamples,), as an estimate, with
     :func:`~radeval_lib.stats.p_values.inversion_p`. Undefined draws are left out; where all are, the ends are
     NaN and p is 1."""
     array = np.asarray(drawn, dtype=np.float64)
@@ -218,14 +221,16 @@ def estimate(value: float, drawn: ArrayLike, level: float = 0.95) -> Estimate:
 
 
 def mean_of_sums(sums: FloatArray) -> FloatArray:
-    """Means where the statistics of a case are its values and 1; shape (..., values + 1) to (..., values)."""
+    """Return means where the statistics of a case are its values and 1; shape (..., values + 1) to (...,
+    values)."""
     return sums[..., :-1] / sums[..., -1:]
 
 
 def sum_estimates(
     table: FloatArray, values: OfSums, *, resamples: int, rng: np.random.Generator
 ) -> list[Estimate]:
-    """Each measure of summed statistics, groups resampled; ``table`` has shape (groups, statistics)."""
+    """Return each measure of summed statistics, groups resampled; ``table`` has shape (groups,
+    statistics)."""
     drawn = sum_draws(table, values, resamples=resamples, rng=rng)
     return [estimate(*pair) for pair in zip(values(table.sum(axis=0)), drawn.T, strict=True)]
 
@@ -254,8 +259,8 @@ def mean_difference(
 def share_interval(
     hits: ArrayLike, groups: Sequence[object], *, resamples: int, rng: np.random.Generator
 ) -> tuple[float, float, float]:
-    """A share, or another mean, with the ends of its 95 % percentile interval, from drawing whole groups with
-    replacement."""
+    """Return a share, or another mean, with the ends of its 95 % percentile interval, from drawing whole
+    groups with replacement."""
     hit = finite("hits", hits, None)
     place = group_numbers("groups", groups, len(hit), sort=True)
     table = pd.Series(hit).groupby(place).agg(["sum", "count"])

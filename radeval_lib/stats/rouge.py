@@ -9,8 +9,8 @@ from typing import Any
 
 @lru_cache(maxsize=1)
 def porter_stemmer() -> Any:
-    """NLTK's Porter stemmer, each word's stem found once: stemming is most of what ROUGE costs, and reports
-    repeat their words."""
+    """Return NLTK's Porter stemmer, each word's stem found once: stemming is most of what ROUGE costs, and
+    reports repeat their words."""
     from nltk.stem.api import StemmerI
     from nltk.stem.porter import PorterStemmer
 
@@ -34,7 +34,7 @@ class RougeTokenizer:
 
 
 def longest_common_subsequence(first: Sequence[Hashable], second: Sequence[Hashable]) -> int:
-    """Length of the longest sequence of tokens that both have in this order, gaps allowed.
+    """Return length of the longest sequence of tokens that both have in this order, gaps allowed.
 
     A row of the table at a time is the bits of one integer. Source: Hyyroe, "Bit-parallel LCS-length
     computation revisited", AWOCA 2004, Figure 2.
@@ -51,7 +51,8 @@ def longest_common_subsequence(first: Sequence[Hashable], second: Sequence[Hasha
 
 
 def rouge_l(reference: Sequence[str], candidate: Sequence[str]) -> float:
-    """ROUGE-L F1 of two token sequences: longest common subsequence over mean length; 0 if either is empty.
+    """Return ROUGE-L F1 of two token sequences: longest common subsequence over mean length; 0 if either is
+    empty.
 
     Source: Lin 2004, with equal weight of precision and recall.
     """

@@ -29,7 +29,7 @@ def compare_systems(
     resamples: int,
     seed: int,
 ) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """Values of systems with intervals, and every pair of systems compared by every metric.
+    """Return values of systems with intervals, and every pair of systems compared by every metric.
 
     Parameters
     ----------
@@ -118,13 +118,14 @@ class _Joint:
         return len(self.pseudo)
 
     def gap(self, first: tuple[str, str], second: tuple[str, str], level: float) -> Estimate:
-        """The first value minus the second, with its percentile interval."""
+        """Return the first value minus the second, with its percentile interval."""
         one, other = self.column[first], self.column[second]
         drawn = self.drawn[:, one] - self.drawn[:, other]
         return estimate(self.observed[one] - self.observed[other], drawn, level)
 
     def effect(self, first: tuple[str, str], second: tuple[str, str]) -> float:
-        """The difference over the standard deviation of its pseudo-values; NaN where these do not vary."""
+        """Return the difference over the standard deviation of its pseudo-values; NaN where these do not
+        vary."""
         both = [self.column[first], self.column[second]]
         gaps = self.pseudo[:, both[0]] - self.pseudo[:, both[1]]
         spread = float(gaps.std(ddof=1))
@@ -142,7 +143,7 @@ def _joint(
     borders = np.cumsum([table[0].size for table in stacked.values()])[:-1]
 
     def all_values(sums: FloatArray) -> FloatArray:
-        """The values of every metric and system, one after another, from sums of ``flat``."""
+        """Return the values of every metric and system, one after another, from sums of ``flat``."""
         parts = np.split(np.atleast_2d(sums), borders, axis=1)
         return np.concatenate(
             [
@@ -164,7 +165,7 @@ def _joint(
 
 
 def significance_clusters(systems: Sequence[str], differ: Callable[[str, str], bool]) -> list[int]:
-    """The cluster of each system, from 1, of systems from the best to the worst.
+    """Return the cluster of each system, from 1, of systems from the best to the worst.
 
     A new cluster begins where every system above differs from every system from there on, as in the shared
     tasks of the Conference on Machine Translation; within a cluster the order means nothing.
@@ -177,8 +178,8 @@ def significance_clusters(systems: Sequence[str], differ: Callable[[str, str], b
 
 
 def cases_needed(effect: float, alpha: float) -> float:
-    """How many pairs a two-sided paired t test at the level ``alpha`` needs to find a standardised difference
-    with 80 % power.
+    """Return how many pairs a two-sided paired t test at the level ``alpha`` needs to find a standardised
+    difference with 80 % power.
 
     At least so many that the exact randomization test can reach ``alpha``, whose smallest p is 2 / 2^cases;
     NaN where the effect is 0 or unknown, or no number below a thousand million does. ``alpha`` is above 0 and

@@ -18,7 +18,7 @@ right, so that ever sharper probabilities are ever likelier."""
 
 
 def scale(logits: ArrayLike, temperature: float) -> NDArray[np.float64]:
-    """Probabilities softmax(logits / temperature), float64, of the logits' shape (n, k).
+    """Return probabilities softmax(logits / temperature), float64, of the logits' shape (n, k).
 
     Log-probabilities may be passed as logits. The predicted class never changes.
 
@@ -34,14 +34,16 @@ def scale(logits: ArrayLike, temperature: float) -> NDArray[np.float64]:
 
 
 def explained(logits: ArrayLike, labels: ArrayLike) -> NDArray[np.bool_]:
-    """Whether some temperature gives each row's true class a probability above 0: its logit is finite."""
+    """Return whether some temperature gives each row's true class a probability above 0: its logit is
+    finite."""
     array = _checked(logits)
     truth = classes_of(labels, *array.shape)
     return np.isfinite(array[np.arange(len(truth)), truth])
 
 
 def fit(logits: ArrayLike, labels: ArrayLike) -> float:
-    """The temperature from :data:`LOWEST` to :data:`HIGHEST` with the smallest negative log-likelihood.
+    """Return the temperature from :data:`LOWEST` to :data:`HIGHEST` with the smallest negative
+    log-likelihood.
 
     The likelihood is concave in 1 / temperature, so the best one is the only one.
 

@@ -14,7 +14,8 @@ _LINE_BREAK = re.compile(r"\s*[\r\n]\s*")
 
 
 def one_line(text: str) -> str:
-    """A text whose lines may be wrapped, on one line: a break and the white space around it are one blank.
+    """Return a text whose lines may be wrapped, on one line: a break and the white space around it are one
+    blank.
 
     A word that was parted behind its hyphen is joined again ("mid-/lung", but not "left-/and right-sided"). A
     hyphen that the wrapping itself put into a word is not known from the word's own and stays.
@@ -23,17 +24,18 @@ def one_line(text: str) -> str:
 
 
 def whitespace(text: str) -> list[str]:
-    """Pieces between white space; punctuation stays on its word."""
+    """Return pieces between white space; punctuation stays on its word."""
     return text.split()
 
 
 def words(text: str) -> list[str]:
-    """Lower-cased runs of letters and digits, without punctuation: the rule of the rouge-score package."""
+    """Return lower-cased runs of letters and digits, without punctuation: the rule of the rouge-score
+    package."""
     return re.findall(r"[a-z0-9]+", text.lower())
 
 
 def words_and_signs(text: str) -> list[str]:
-    """Lower-cased runs of word characters, and every other sign on its own."""
+    """Return lower-cased runs of word characters, and every other sign on its own."""
     return re.findall(r"\w+|[^\w\s]", text.lower())
 
 
@@ -45,14 +47,14 @@ TOKENIZERS: dict[str, Tokenizer] = {
 
 
 def share_of_letters(text: str, beyond: str) -> float:
-    """Share of a text's letters that come after a character in Unicode; 0 where there is no letter."""
+    """Return share of a text's letters that come after a character in Unicode; 0 where there is no letter."""
     letters = [sign for sign in text if sign.isalpha()]
     return sum(sign > beyond for sign in letters) / len(letters) if letters and not text.isascii() else 0.0
 
 
 def length_statistics(texts: Iterable[str], tokenizer: Tokenizer) -> dict[str, float]:
-    """Number of texts, two or more, and min, max, average and sample standard deviation (n - 1) of their
-    token counts."""
+    """Return number of texts, two or more, and min, max, average and sample standard deviation (n - 1) of
+    their token counts."""
     lengths = [len(tokenizer(text)) for text in texts]
     if len(lengths) < 2:
         raise ValueError(f"a standard deviation of lengths needs at least 2 texts, not {len(lengths)}")

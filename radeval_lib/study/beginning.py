@@ -136,8 +136,8 @@ def _hold_place(run: Run) -> None:
 
 
 def outputs_of(notebook: str, settings: Profile, seed: int, parameters: Mapping[str, cells.Value]) -> Path:
-    """Where a run leaves its results unless it is given a folder: among a build's if the build runs the
-    notebook just so, else in a folder of its own below ``build/runs``."""
+    """Return where a run leaves its results unless it is given a folder: among a build's if the build runs
+    the notebook just so, else in a folder of its own below ``build/runs``."""
     cell = Cell(notebook, tuple(parameters.items()))
     is_planned = notebook in registry.PLANS and cell in cells.planned_of(settings, notebook)
     if not seed and (not parameters or is_planned):

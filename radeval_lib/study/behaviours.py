@@ -29,13 +29,14 @@ _behaviours = lru_cache(maxsize=1)(atomic.read_mapping)
 
 @lru_cache(maxsize=1)
 def probe() -> tuple[list[str], list[str]]:
-    """Generated references and candidates, kept as texts, by which the behaviour of a metric is known."""
+    """Return generated references and candidates, kept as texts, by which the behaviour of a metric is
+    known."""
     frame = pd.read_csv(RECORDED / PROBE, keep_default_na=False)
     return frame["reference"].tolist(), frame["candidate"].tolist()
 
 
 def behaviour(metric: Metric) -> str:
-    """SHA-256 of a metric's scores of :func:`probe`, to six decimals.
+    """Return SHA-256 of a metric's scores of :func:`probe`, to six decimals.
 
     What needs no model is scored once for the same code: the digest is kept in ``build/cache``.
     """
@@ -45,8 +46,8 @@ def behaviour(metric: Metric) -> str:
 
 
 def recorded_behaviour(metric: Metric) -> dict[str, str]:
-    """What a recording keeps of how a metric behaves: ``behaviour``, and where it needs models ``probe``,
-    its :func:`probe_scores`."""
+    """Return what a recording keeps of how a metric behaves: ``behaviour``, and where it needs models
+    ``probe``, its :func:`probe_scores`."""
     found = {"behaviour": behaviour(metric)}
     if metric.needs:
         found["probe"] = " ".join(f"{score:.4f}" for score in probe_scores(metric.name))
@@ -54,8 +55,8 @@ def recorded_behaviour(metric: Metric) -> dict[str, str]:
 
 
 def probe_scores(key: str) -> list[float]:
-    """Scores of the first pairs of :func:`probe`, to four decimals, by a metric that needs models, over
-    models that never change: they depend on the code and the libraries, not on what a build has trained.
+    """Return scores of the first pairs of :func:`probe`, to four decimals, by a metric that needs models,
+    over models that never change: they depend on the code and the libraries, not on what a build has trained.
 
     The models are the packaged encoder, and on it an NER and a graph model whose heads are drawn at random
     and not trained: the scores mean nothing, but a change of the code that would move others moves them. They
@@ -77,7 +78,7 @@ def _over_probe_models(key: str) -> np.ndarray:
 
 
 def _kept(what: str, value: Callable[[], str]) -> str:
-    """A value that the code decides, computed once for the same code and kept in ``build/cache``."""
+    """Return a value that the code decides, computed once for the same code and kept in ``build/cache``."""
     key = checksums.of_text(f"{what} {checksums.of_file(RECORDED / PROBE)}")
     known = _behaviours(_CACHE)
     if key not in known:
@@ -94,7 +95,7 @@ def _behaviour(metric: Metric) -> str:
 
 @lru_cache(maxsize=2)
 def _code_of(folders: tuple[str, ...]) -> str:
-    """SHA-256 of all files from which metrics without models, or with them, take their scores."""
+    """Return SHA-256 of all files from which metrics without models, or with them, take their scores."""
     library = Path(__file__).parents[1]
     files = [
         path for name in folders for path in (library / name).rglob("*") if path.suffix in (".py", ".yml")
@@ -104,9 +105,9 @@ def _code_of(folders: tuple[str, ...]) -> str:
 
 
 def has_moved(before: Sequence[float], now: Sequence[float]) -> bool:
-    """Whether more scores of the probe moved than sums in another order move: a label that stands on the
-    edge may turn with the last digit, so that a few may differ, by whatever. NaN is near nothing, and scores
-    of another number of pairs have moved."""
+    """Return whether more scores of the probe moved than sums in another order move: a label that stands on
+    the edge may turn with the last digit, so that a few may differ, by whatever. NaN is near nothing, and
+    scores of another number of pairs have moved."""
     if len(before) != len(now):
         return True
     near = np.abs(np.asarray(before) - np.asarray(now)) <= _NEAR

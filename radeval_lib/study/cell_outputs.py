@@ -103,7 +103,8 @@ def write_omission(target: Path, cell: Cell, missing: str) -> None:
 
 
 def _not_kept(value: Any, name: str = "") -> Iterator[str]:
-    """The names of facts, or of what stands in them, that JSON would not give back; never their values."""
+    """Yield the names of facts, or of what stands in them, that JSON would not give back; never their
+    values."""
     if isinstance(value, Mapping):
         for key, part in value.items():
             if isinstance(key, str):
@@ -120,8 +121,8 @@ def _not_kept(value: Any, name: str = "") -> Iterator[str]:
 
 
 def _types(name: str, table: pd.DataFrame, cell: Cell) -> dict[str, str]:
-    """What each column of a table is read back as. A CSV file tells no missing text from an empty one, and
-    whole numbers with a missing one are read as others."""
+    """Return what each column of a table is read back as. A CSV file tells no missing text from an empty one,
+    and whole numbers with a missing one are read as others."""
     found: dict[str, str] = {}
     if not re.fullmatch(r"\w[\w-]*", name) or table.columns.empty or not table.columns.is_unique:
         raise ParameterError(
@@ -146,7 +147,7 @@ def _file_of(cell: Cell) -> str:
 
 
 def read(where: Path, cell: Cell, profile: str) -> CellOutput:
-    """What :func:`write` wrote, for a profile, which the remedy of an error names.
+    """Return what :func:`write` wrote, for a profile, which the remedy of an error names.
 
     Raises
     ------
@@ -164,7 +165,7 @@ def read(where: Path, cell: Cell, profile: str) -> CellOutput:
 
 
 def check(where: Path, cell: Cell, profile: str) -> dict[str, Any]:
-    """The facts of a cell; a ResultError unless its files are all there and as they were written."""
+    """Return the facts of a cell; a ResultError unless its files are all there and as they were written."""
     remedy = f"Run `radbook build`, or this cell alone: {command(cell.notebook, profile, cell.items)}"
     try:
         facts: dict[str, Any] = json.loads((where / FACTS).read_text(encoding="utf-8"))

@@ -35,11 +35,11 @@ class Cell:
 
     @classmethod
     def of(cls, notebook: str, **parameters: Value) -> Cell:
-        """A cell from its parameters by name."""
+        """Return a cell from its parameters by name."""
         return cls(notebook, tuple(parameters.items()))
 
     def with_data(self, *roles: str) -> Cell:
-        """This cell, which reads these roles of data alone; none: all that its notebook declares."""
+        """Return this cell, which reads these roles of data alone; none: all that its notebook declares."""
         return replace(self, data=roles)
 
     @property
@@ -54,7 +54,7 @@ class Cell:
 
 
 def folder_name(values: Sequence[Value], whole: object) -> str:
-    """The values joined by hyphens, and where these cannot all be spelt out, a digest of ``whole``."""
+    """Return the values joined by hyphens, and where these cannot all be spelt out, a digest of ``whole``."""
     text = "-".join(map(str, values)) or "only"
     plain = re.sub(r"[^\w.-]", "_", text)[:_LONGEST]
     if plain == text and plain not in (".", ".."):
@@ -63,24 +63,24 @@ def folder_name(values: Sequence[Value], whole: object) -> str:
 
 
 def executed_path(output_dir: Path, name: str, *, is_cell: bool) -> Path:
-    """The executed notebook of a page, or of a cell by its ``notebook/slug``."""
+    """Return the executed notebook of a page, or of a cell by its ``notebook/slug``."""
     return output_dir / ("executed_cells" if is_cell else "executed") / f"{name}.ipynb"
 
 
 def lock_path(executed: Path) -> Path:
-    """The lock of whoever writes this executed notebook and its results."""
+    """Return the lock of whoever writes this executed notebook and its results."""
     return executed.parent / f".{executed.stem}.lock"
 
 
 def planned(profile: Profile) -> list[Cell]:
-    """Every cell that a profile asks for, in the order of the plans; a ParameterError where two have one
-    folder."""
+    """Return every cell that a profile asks for, in the order of the plans; a ParameterError where two have
+    one folder."""
     plans = dict.fromkeys(registry.PLANS.values())
     return _all_distinct([cell for plan in plans for cell in registry.find(plan)(profile)])
 
 
 def planned_of(profile: Profile, notebook: str) -> list[Cell]:
-    """The cells of one notebook, at least one.
+    """Return the cells of one notebook, at least one.
 
     Raises
     ------
@@ -107,7 +107,7 @@ def _all_distinct(cells: list[Cell]) -> list[Cell]:
 
 
 def reads(cell: Cell, profile: Profile) -> Declared:
-    """What a cell may read: what its notebook declares, and of data what its plan gives it alone."""
+    """Return what a cell may read: what its notebook declares, and of data what its plan gives it alone."""
     wanted = declared(cell.notebook)
     if not cell.items or cell.notebook not in registry.PLANS:
         return wanted
@@ -116,10 +116,10 @@ def reads(cell: Cell, profile: Profile) -> Declared:
 
 
 def folder(output_dir: Path, cell: Cell) -> Path:
-    """Where a cell's results stand."""
+    """Return where a cell's results stand."""
     return output_dir / "cells" / cell.notebook / cell.slug
 
 
 def unfinished(output_dir: Path, cell: Cell) -> Path:
-    """Where a run keeps work that it has begun; a page's is that of a cell without parameters."""
+    """Return where a run keeps work that it has begun; a page's is that of a cell without parameters."""
     return output_dir / UNFINISHED / cell.notebook / cell.slug

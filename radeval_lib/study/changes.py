@@ -20,13 +20,14 @@ Checks = list[dict[str, Any]]
 
 
 def _files(edition: Path, pattern: str) -> dict[str, Path]:
-    """Files of results by their names: of a build's folder, or of a rendered book, which has them in one."""
+    """Return files of results by their names: of a build's folder, or of a rendered book, which has them in
+    one."""
     folder = edition / "results"
     return {path.name: path for path in sorted([*folder.glob(pattern), *folder.glob(f"*/*/{pattern}")])}
 
 
 def recorded(edition: Path) -> Results:
-    """Every recorded result of an edition by its file name, without provenance and digest.
+    """Return every recorded result of an edition by its file name, without provenance and digest.
 
     Parameters
     ----------
@@ -43,7 +44,7 @@ def recorded(edition: Path) -> Results:
 
 
 def findings(edition: Path) -> dict[str, str]:
-    """The front page's findings that an edition bears out, by id."""
+    """Return the front page's findings that an edition bears out, by id."""
     files, found = _files(edition, "headline_*.json"), {}
     for key, entry in headlines().items():
         path = files.get(f"headline_{key}.json")
@@ -57,12 +58,13 @@ def findings(edition: Path) -> dict[str, str]:
 
 
 def named(check: dict[str, Any]) -> str:
-    """A check's key in words; results before format 5 hold the words alone."""
+    """Return a check's key in words; results before format 5 hold the words alone."""
     return ", ".join(filter(None, check["key"].values())) if "key" in check else str(check["name"])
 
 
 def _loose(result: dict[str, Any]) -> dict[str, Any]:
-    """A result without the ends of its intervals, its p values and its rebuilt table, which has both."""
+    """Return a result without the ends of its intervals, its p values and its rebuilt table, which has
+    both."""
     checks = [
         {**check, "computed": _INTERVAL.sub("[]", check["computed"]), "low": None, "high": None}
         for check in result["checks"]
@@ -71,7 +73,7 @@ def _loose(result: dict[str, Any]) -> dict[str, Any]:
 
 
 def differences(old: Path, new: Path, *, intervals: bool = False) -> list[str]:
-    """One line for each result that is missing, new or different.
+    """Return one line for each result that is missing, new or different.
 
     ``intervals``: let ends of intervals and p values move, and rebuilt tables, which hold them.
     """
@@ -84,7 +86,7 @@ def differences(old: Path, new: Path, *, intervals: bool = False) -> list[str]:
 
 
 def _result_differences(old: dict[str, Any], new: dict[str, Any], intervals: bool) -> Iterator[str]:
-    """A line for each difference of a result: its verdict, checks, and other fields."""
+    """Yield a line for each difference of a result: its verdict, checks, and other fields."""
     if old["verdict"] != new["verdict"]:
         yield f"verdict {old['verdict']} -> {new['verdict']}"
     if intervals:
@@ -97,7 +99,7 @@ def _result_differences(old: dict[str, Any], new: dict[str, Any], intervals: boo
 
 
 def _check_differences(old: Checks, new: Checks) -> Iterator[str]:
-    """A line for each check that differs, is new, or is gone."""
+    """Yield a line for each check that differs, is new, or is gone."""
     before, after = ({named(check): check for check in checks} for checks in (old, new))
     for name, check in after.items():
         if before.get(name) != check:
@@ -107,8 +109,8 @@ def _check_differences(old: Checks, new: Checks) -> Iterator[str]:
 
 
 def page(old: Path, new: Path) -> str:
-    """What changed from an old edition to a new one, in Markdown: verdicts, outcomes of checks, findings, and
-    results that are new or gone.
+    """Return what changed from an old edition to a new one, in Markdown: verdicts, outcomes of checks,
+    findings, and results that are new or gone.
 
     Raises
     ------
@@ -149,7 +151,8 @@ def page(old: Path, new: Path) -> str:
 
 
 def _changed_outcomes(old: dict[str, Any], new: dict[str, Any]) -> Iterator[tuple[str, ...]]:
-    """Exhibit, check, and its outcome before and now, of each check of a result that has another outcome."""
+    """Yield exhibit, check, and its outcome before and now, of each check of a result that has another
+    outcome."""
     before = {named(check): check for check in old["checks"]}
     for check in new["checks"]:
         earlier = before.get(named(check))
@@ -159,7 +162,7 @@ def _changed_outcomes(old: dict[str, Any], new: dict[str, Any]) -> Iterator[tupl
 
 
 def _changed_findings(old: Path, new: Path) -> list[tuple[str, ...]]:
-    """The sentence before and now of each finding of the front page that reads otherwise."""
+    """Return the sentence before and now of each finding of the front page that reads otherwise."""
     before, after = findings(old), findings(new)
     return [
         (before.get(key) or _silent(old, key), after.get(key) or _silent(new, key))
@@ -169,25 +172,25 @@ def _changed_findings(old: Path, new: Path) -> list[tuple[str, ...]]:
 
 
 def _only_in(results: Results, others: Results) -> list[tuple[str, ...]]:
-    """Exhibit, evidence and verdict of the results that others lack, sorted."""
+    """Return exhibit, evidence and verdict of the results that others lack, sorted."""
     missing = (results[name] for name in results.keys() - others)
     return sorted((_exhibit(result), str(result["evidence"]), str(result["verdict"])) for result in missing)
 
 
 def _silent(edition: Path, headline: str) -> str:
-    """Why a finding is not among those of an edition."""
+    """Return why a finding is not among those of an edition."""
     known = _files(edition, f"headline_{headline}.json")
     return "not borne out" if known else "not computed"
 
 
 def _exhibit(result: dict[str, Any]) -> str:
-    """An exhibit in words; by its id where the ledger has it no more."""
+    """Return an exhibit in words; by its id where the ledger has it no more."""
     entry = ledger().get(result["exhibit"])
     return f"{PAPERS[entry.paper]}: {entry.label}" if entry else str(result["exhibit"])
 
 
 def _table(title: str, head: tuple[str, ...], rows: Iterable[tuple[str, ...]]) -> list[str]:
-    """A section with a table; nothing where there are no rows."""
+    """Return a section with a table; nothing where there are no rows."""
     cells = [[" ".join(plain(str(cell), 2_000).replace("|", "\\|").split()) for cell in row] for row in rows]
     if not cells:
         return []

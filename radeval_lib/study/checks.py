@@ -36,7 +36,7 @@ class Key:
 
     @classmethod
     def of(cls, name: Key | str) -> Key:
-        """A key, or that of what is compared alone."""
+        """Return a key, or that of what is compared alone."""
         return name if isinstance(name, Key) else cls(name)
 
     def __str__(self) -> str:
@@ -86,7 +86,7 @@ class Check:
         return f"{self.key} ({self.reading})" if self.reading else str(self.key)
 
     def compares(self, cell: tuple[str, ...]) -> bool:
-        """Whether it compares a printed cell, named by its values in the table's key columns: a page's
+        """Return whether it compares a printed cell, named by its values in the table's key columns: a page's
         name for it has these in their order, and may have others between."""
         return any(_follow_one_another(cell, compared) for compared in self.cells)
 
@@ -174,7 +174,7 @@ def check_value(
 
 
 def _accepts_too_much(low: float, high: float, cell: Printed, possible: tuple[float, float] | None) -> bool:
-    """Whether an interval covers so much of what is possible that meeting it says nothing."""
+    """Return whether an interval covers so much of what is possible that meeting it says nothing."""
     bottom, top = possible or sorted((0.0, 2 * cell.value))
     low, high = max(low, bottom), min(high, top)
     return high > low and high - low >= WIDEST * (top - bottom)
@@ -219,8 +219,8 @@ def check_one_sided(name: Key | str, claim: str, finding: str, fails: bool, **se
 
 
 def check_setting(paper: str, setting: str) -> Check:
-    """A setting that a paper states against what its released code has, by ``data_manifests/released/``'s
-    ``settings.csv``.
+    """Return a setting that a paper states against what its released code has, by
+    ``data_manifests/released/``'s ``settings.csv``.
 
     Raises
     ------
@@ -241,7 +241,7 @@ def check_setting(paper: str, setting: str) -> Check:
 
 
 def above(low: float, high: float, edge: float = 0.0) -> bool | None:
-    """Whether an interval lies above an edge: False where it lies below, None where it holds the edge.
+    """Return whether an interval lies above an edge: False where it lies below, None where it holds the edge.
 
     An interval that holds the edge, or has an end that is NaN, decides nothing, for a claim or against it.
     """
@@ -251,7 +251,7 @@ def above(low: float, high: float, edge: float = 0.0) -> bool | None:
 
 
 def below(low: float, high: float, edge: float) -> bool | None:
-    """Whether an interval lies below an edge, as :func:`above`."""
+    """Return whether an interval lies below an edge, as :func:`above`."""
     return above(-high, -low, -edge)
 
 

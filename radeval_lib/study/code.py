@@ -21,8 +21,8 @@ _TRACKED = ("radeval_lib", "notebooks", "data_manifests")
 
 @cache
 def commit() -> dict[str, Any]:
-    """The commit that is checked out, and whether code, notebooks or manifests differ from it; both None
-    outside of a git repository."""
+    """Return the commit that is checked out, and whether code, notebooks or manifests differ from it; both
+    None outside of a git repository."""
     head = git("rev-parse", "HEAD")
     if head is None:
         return {"commit": None, "dirty": None}
@@ -30,7 +30,8 @@ def commit() -> dict[str, Any]:
 
 
 def git(*command: str) -> str | None:
-    """What a command of git prints about the study's repository; None outside of one, or without git."""
+    """Return what a command of git prints about the study's repository; None outside of one, or without
+    git."""
     try:
         done = subprocess.run(["git", *command], cwd=ROOT, capture_output=True, text=True, check=True)
     except (OSError, subprocess.CalledProcessError):
@@ -39,7 +40,7 @@ def git(*command: str) -> str | None:
 
 
 def identity(notebook: str, settings: Profile) -> dict[str, Any]:
-    """The commit, and the digest of every module that the notebook's numbers can depend on."""
+    """Return the commit, and the digest of every module that the notebook's numbers can depend on."""
     return {**commit(), "modules": _modules(notebook, settings.name, settings.digest)}
 
 
@@ -49,13 +50,14 @@ def _modules(notebook: str, profile: str, _digest: str) -> str:
 
 
 def source_cells(notebook: str) -> list[str]:
-    """The code cells of a notebook's source, in order."""
+    """Return the code cells of a notebook's source, in order."""
     lines = (NOTEBOOKS / f"{notebook}.md").read_text(encoding="utf-8").split("\n")
     return ["\n".join(lines[cell]).strip() for cell in code_cells(lines)]
 
 
 def running_shell() -> Any:
-    """The IPython shell of the kernel that runs this code, with its history; None where no kernel does."""
+    """Return the IPython shell of the kernel that runs this code, with its history; None where no kernel
+    does."""
     if "IPython" not in sys.modules:  # which every kernel has imported; metric cards do without it
         return None
     from IPython.core.getipython import get_ipython
@@ -66,21 +68,21 @@ def running_shell() -> Any:
 
 
 def executed_cells() -> list[str] | None:
-    """The cells that ran in this kernel so far, in order; None where no kernel runs this code."""
+    """Return the cells that ran in this kernel so far, in order; None where no kernel runs this code."""
     shell = running_shell()
     return None if shell is None else [cell.strip() for cell in shell.history_manager.input_hist_raw[1:]]
 
 
 def assigned(cell: str) -> list[str]:
-    """The names that a cell of parameters assigns, one by one, in order."""
+    """Return the names that a cell of parameters assigns, one by one, in order."""
     nodes = [node for node in ast.parse(cell).body if isinstance(node, ast.Assign | ast.AnnAssign)]
     targets = [node.targets if isinstance(node, ast.Assign) else [node.target] for node in nodes]
     return [name.id for names in targets for name in names if isinstance(name, ast.Name)]
 
 
 def notebook(name: str) -> dict[str, Any]:
-    """The notebook of a run: its source's path, the SHA-256 of the cells that ran, and whether they are the
-    source's (None where no kernel ran them).
+    """Return the notebook of a run: its source's path, the SHA-256 of the cells that ran, and whether they
+    are the source's (None where no kernel ran them).
 
     Cells count as the source's if, papermill's cell of parameters apart, they are its first cells in order.
     """

@@ -54,7 +54,7 @@ _LISTS = [name for name in Declared.model_fields if name != "trains"]
 
 
 def front_matter(text: str) -> dict[str, object]:
-    """The YAML between the two ``---`` at the top of a source; empty where there is none.
+    """Return the YAML between the two ``---`` at the top of a source; empty where there is none.
 
     Raises
     ------
@@ -71,8 +71,8 @@ def front_matter(text: str) -> dict[str, object]:
 
 
 def declared(notebook: str) -> Declared:
-    """What the notebook (a path below ``notebooks/`` without the ending) declares; a NotebookError where its
-    front matter is wrong."""
+    """Return what the notebook (a path below ``notebooks/`` without the ending) declares; a NotebookError
+    where its front matter is wrong."""
     path = NOTEBOOKS / f"{notebook}.md"
     return _read(path, path.read_text(encoding="utf-8"))
 

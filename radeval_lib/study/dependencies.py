@@ -26,7 +26,7 @@ _DATA = (".yml", ".json", ".csv", ".tsv", ".txt")
 
 @cache
 def _file(name: str) -> Path | None:
-    """The file of a module of the library, or None where the name is of no module."""
+    """Return the file of a module of the library, or None where the name is of no module."""
     base = paths.ROOT.joinpath(*name.split("."))
     for path in (base / "__init__.py", base.with_suffix(".py")):
         if path.is_file():
@@ -35,7 +35,7 @@ def _file(name: str) -> Path | None:
 
 
 def _modules(name: str) -> Iterator[str]:
-    """Modules of the library that are loaded when a name is imported, packages above it included."""
+    """Yield modules of the library that are loaded when a name is imported, packages above it included."""
     parts = name.split(".")
     if parts[0] in PACKAGES:
         for depth in range(1, len(parts) + 1):
@@ -52,7 +52,7 @@ def _parsed(module: str) -> parsed.Parsed:
 
 @cache
 def _homes(package: str) -> dict[str, str]:
-    """Where a package looks names up when they are first used (its ``_HOMES``): the module of each."""
+    """Return where a package looks names up when they are first used (its ``_HOMES``): the module of each."""
     path = _file(package)
     if path is None or path.name != "__init__.py":
         return {}
@@ -61,7 +61,7 @@ def _homes(package: str) -> dict[str, str]:
 
 
 def _reached(names: Iterable[str]) -> set[str]:
-    """Modules that are loaded for names that a program imports or uses."""
+    """Return modules that are loaded for names that a program imports or uses."""
     found = set[str]()
     for name in names:
         found.update(_modules(name.removesuffix(".*")))
@@ -79,7 +79,7 @@ def _direct(module: str) -> frozenset[str]:
 
 
 def closure(modules: Iterable[str]) -> set[str]:
-    """These modules and every one that they import, however indirectly."""
+    """Return these modules and every one that they import, however indirectly."""
     found, waiting = set[str](), list(modules)
     while waiting:
         module = waiting.pop()
@@ -98,7 +98,7 @@ def _code(notebook: str) -> parsed.Parsed:
 
 
 def modules_of(notebook: str, settings: Profile, wanted: Declared | None = None) -> set[str]:
-    """Every module of the library that a notebook's numbers can depend on under a profile.
+    """Return every module of the library that a notebook's numbers can depend on under a profile.
 
     Parameters
     ----------
@@ -127,7 +127,7 @@ def modules_of(notebook: str, settings: Profile, wanted: Declared | None = None)
 
 
 def _readers(filler: str, role: str) -> list[str]:
-    """What reads a role's filler, by its place in the library."""
+    """Return what reads a role's filler, by its place in the library."""
     if filler == registry.SYNTHETIC:
         return [registry.ROLES[role].generator]
     if registry.is_recorded(filler):
@@ -142,19 +142,19 @@ def _readers(filler: str, role: str) -> list[str]:
 
 
 def cells_read(wanted: Declared, settings: Profile) -> list[str]:
-    """The notebooks whose cells, or whose model, a notebook reads."""
+    """Return the notebooks whose cells, or whose model, a notebook reads."""
     fillers = [settings.models.get(role, "") for role in wanted.models]
     made = [filler.removeprefix(CELL_MODEL) for filler in fillers if filler.startswith(CELL_MODEL)]
     return list(dict.fromkeys([*wanted.cells, *made]))
 
 
 def data_sets_read(wanted: Declared, settings: Profile) -> list[str]:
-    """The data sets whose files a notebook can read under a profile."""
+    """Return the data sets whose files a notebook can read under a profile."""
     return sorted(_sets(wanted, settings, recorded=False))
 
 
 def _sets(wanted: Declared, settings: Profile, *, recorded: bool) -> set[str]:
-    """The data sets that fill what is declared, by their files, or as they are recorded."""
+    """Return the data sets that fill what is declared, by their files, or as they are recorded."""
     known = list(registry.RECORDINGS) if recorded else data_sets()
     fillers = [settings.roles.get(role, role) for role in wanted.data]
     return {
@@ -167,7 +167,8 @@ def _sets(wanted: Declared, settings: Profile, *, recorded: bool) -> set[str]:
 
 
 def papers_read(notebook: str, wanted: Declared) -> list[str]:
-    """The papers whose printed numbers a page can read: those of its exhibits, and those that it declares."""
+    """Return the papers whose printed numbers a page can read: those of its exhibits, and those that it
+    declares."""
     if ALL in wanted.papers:
         return [*PAPERS, "released"]
     own = {entry.paper for entry in ledger().values() if entry.notebook == notebook}
@@ -175,7 +176,7 @@ def papers_read(notebook: str, wanted: Declared) -> list[str]:
 
 
 def files_of(modules: Iterable[str]) -> list[Path]:
-    """The sources of modules, and the data files that stand with them."""
+    """Return the sources of modules, and the data files that stand with them."""
     sources = {path for module in modules if (path := _file(module)) is not None}
     folders = {path.parent for path in sources} - _ROOTS
     return sorted(sources | {path for folder in folders for path in _beside(folder)})
@@ -183,7 +184,7 @@ def files_of(modules: Iterable[str]) -> list[Path]:
 
 @cache
 def _beside(folder: Path) -> tuple[Path, ...]:
-    """Data files of a package, and of folders in it that are not packages."""
+    """Return data files of a package, and of folders in it that are not packages."""
     found: list[Path] = []
     for path in folder.iterdir():
         if path.suffix in _DATA:
@@ -195,35 +196,36 @@ def _beside(folder: Path) -> tuple[Path, ...]:
 
 @lru_cache(maxsize=4096)
 def _digest(path: Path, _state: tuple[int, ...]) -> str:
-    """The digest of a file, computed again only if its state changed."""
+    """Return the digest of a file, computed again only if its state changed."""
     if path.suffix == ".py":
         return parsed.program(path.read_text(encoding="utf-8")).sha256
     return parsed.data_digest(path)
 
 
 def modules_digest(modules: Iterable[str]) -> str:
-    """Names what modules do, and the data beside them: no comment, docstring or time of change counts."""
+    """Return names what modules do, and the data beside them: no comment, docstring or time of change
+    counts."""
     found = {paths.display_path(path): _digest(path, checksums.state(path)) for path in files_of(modules)}
     parsed.keep()
     return parsed.digest_of(found)
 
 
 def source_digest(notebook: str, *, page: bool) -> str:
-    """Names a notebook: its code alone, or of a page, which shows its prose, the whole source."""
+    """Return names a notebook: its code alone, or of a page, which shows its prose, the whole source."""
     path = paths.NOTEBOOKS / f"{notebook}.md"
     return parsed.digest_of(path.read_text(encoding="utf-8")) if page else _code(notebook).sha256
 
 
 def papers_settings_digest(wanted: Declared) -> str:
-    """Names the papers' own settings (profile ``full``) in the sections that a page declares, since pages
-    compare them with those of their build."""
+    """Return names the papers' own settings (profile ``full``) in the sections that a page declares, since
+    pages compare them with those of their build."""
     sections = profile("full").experiments
     return parsed.digest_of({name: sections.get(name) for name in wanted.settings})
 
 
 def manifests_digest(notebook: str, settings: Profile, wanted: Declared, *, page: bool) -> str:
-    """Names the manifests that a notebook can read: of its data sets, of models where it uses any, and of a
-    page those of its papers."""
+    """Return names the manifests that a notebook can read: of its data sets, of models where it uses any, and
+    of a page those of its papers."""
     sets = sorted({*data_sets_read(wanted, settings), *_sets(wanted, settings, recorded=True)})
     files = [path for name in sets if (path := paths.DATASETS / f"{name}.yml").is_file()]
     files += [path for name in sets for path in paths.RECORDED.glob(f"{name}[._]*")]

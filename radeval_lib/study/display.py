@@ -119,7 +119,8 @@ def tried(rows: Mapping[str, str]) -> HTML:
 
 
 def _lack(run: Run, roles: Sequence[str], one_set: bool, dataset: str) -> str:
-    """Why a page has no answer from what fills its roles (:func:`only_with_data`); empty where it has one."""
+    """Return why a page has no answer from what fills its roles (:func:`only_with_data`); empty where it has
+    one."""
     if lacks := "; ".join(filter(None, map(run.lacks, roles))):
         return lacks
     sets = [registry.datasets_of(run.filler("data", role)) for role in roles]
@@ -134,7 +135,7 @@ def _lack(run: Run, roles: Sequence[str], one_set: bool, dataset: str) -> str:
 
 
 def _identity(model: dict[str, str]) -> list[str]:
-    """A model's name, revision and checksum in words."""
+    """Return a model's name, revision and checksum in words."""
     known = {"revision": "revision ", "sha256": "sha256 "}
     return [model["name"], *(f"{word}{model[key]}" for key, word in known.items() if key in model)]
 
@@ -184,6 +185,6 @@ def glue(**values: str) -> None:
 
 
 def phrase(estimate: Estimate, *, more: str, less: str, open: str) -> str:
-    """The words that an interval decides: ``more`` above 0, ``less`` below, ``open`` where it holds 0 or an
-    end is NaN."""
+    """Return the words that an interval decides: ``more`` above 0, ``less`` below, ``open`` where it holds 0
+    or an end is NaN."""
     return {True: more, False: less, None: open}[above(estimate.low, estimate.high)]

@@ -44,7 +44,7 @@ DISCREPANCY_WORDS = {
 
 
 def _counted(total: int, part: int, singular: str, plural: str) -> str:
-    """``2 of 5 checks fail``, ``the check fails``, ``both checks fail``, ``all 5 checks fail``."""
+    """Return ``2 of 5 checks fail``, ``the check fails``, ``both checks fail``, ``all 5 checks fail``."""
     if part < total:
         return f"{part} of {total} checks {singular if part == 1 else plural}"
     each = {1: "the check", 2: "both checks"}.get(total, f"all {total} checks")
@@ -52,7 +52,7 @@ def _counted(total: int, part: int, singular: str, plural: str) -> str:
 
 
 def rests_on(result: Result) -> str:
-    """What a result rests on, in words; of stored scores, with the day on which they were made."""
+    """Return what a result rests on, in words; of stored scores, with the day on which they were made."""
     words = verdicts.RESTS_ON[result.evidence]
     if result.evidence != "recorded":
         return words
@@ -67,7 +67,7 @@ def rests_on(result: Result) -> str:
 
 
 def verdict_sentence(result: Result) -> str:
-    """One plain sentence: what the checks come to, and what they rest on."""
+    """Return one plain sentence: what the checks come to, and what they rest on."""
     entry = exhibit(result.exhibit)
     if result.kind == verdicts.IMPLEMENTED:
         return "The library has it, and a test checks it."
@@ -87,7 +87,8 @@ def verdict_sentence(result: Result) -> str:
 
 
 def _found(result: Result) -> str:
-    """How many checks fail, or else hold, and how many are inconclusive, as they count for the verdict."""
+    """Return how many checks fail, or else hold, and how many are inconclusive, as they count for the
+    verdict."""
     counts = Counter(map(statement_outcome, by_key(result.checks)))
     total = counts.total()
     undetermined = counts[verdicts.INCONCLUSIVE]
@@ -105,12 +106,12 @@ def _found(result: Result) -> str:
 
 
 def css_class(words: str) -> str:
-    """The CSS class of an outcome, e.g. ``not-checked``."""
+    """Return the CSS class of an outcome, e.g. ``not-checked``."""
     return words.replace(" ", "-")
 
 
 def as_printed(words: str) -> str:
-    """A quotation as HTML, with single marks around what it quotes; our copies mark emphasis by ``*``,
+    """Return a quotation as HTML, with single marks around what it quotes; our copies mark emphasis by ``*``,
     formulas by ``$`` and indices by ``_{}``."""
     single = re.sub(r'["“]\s*([^"“”]+?)\s*["”]', r"‘\1’", words)
     shown = escape(single).replace(r"\rightarrow", "→")
@@ -121,12 +122,13 @@ def as_printed(words: str) -> str:
 
 
 def outcome_class(outcome: str, weight: str) -> str:
-    """The CSS classes of an outcome: what fails by a slip alone is not coloured as an error of numbers."""
+    """Return the CSS classes of an outcome: what fails by a slip alone is not coloured as an error of
+    numbers."""
     return css_class(outcome) + (" slip" if weight == "slip" else "")
 
 
 def verdict_badge(verdict: str, outcome: str, coverage: str = "", weight: str = "") -> str:
-    """A verdict as a small label, a mark, words and a colour, and beside it how much was checked."""
+    """Return a verdict as a small label, a mark, words and a colour, and beside it how much was checked."""
     label = (
         f'<span class="verdict {outcome_class(outcome, weight)}">{verdicts.MARKS[outcome]} {verdict}</span>'
     )
@@ -134,8 +136,8 @@ def verdict_badge(verdict: str, outcome: str, coverage: str = "", weight: str = 
 
 
 def in_quotes(text: str, exhibit_id: str) -> str:
-    """A statement of several words in quotation marks where the exhibit's paper is quoted with them; our own
-    words, a number, a name or a quotation as it is. What we ask for stays outside."""
+    """Return a statement of several words in quotation marks where the exhibit's paper is quoted with them;
+    our own words, a number, a name or a quotation as it is. What we ask for stays outside."""
     said, *ours = re.split(r"(?= \(we ask for )", text, maxsplit=1)
     words = [word for word in said.split() if word[:1].isalpha()]
     if len(words) < 2 or "“" in text or not _is_quoted(said, exhibit_id.partition(".")[0]):
@@ -149,7 +151,7 @@ def _is_quoted(words: str, key: str) -> bool:
 
 @cache
 def _quoted(key: str) -> str:
-    """All that a paper's ledger quotes from it."""
+    """Return all that a paper's ledger quotes from it."""
     return "\n".join(_plain(words) for one in paper(key)["prose"] for _, words in quotations(one))
 
 
@@ -158,7 +160,7 @@ def _plain(text: str) -> str:
 
 
 def _listed(result: Result, checks: Sequence[Check], reason: str) -> str:
-    """The first checks with the same reason as an item of a list, and how many more there are."""
+    """Return the first checks with the same reason as an item of a list, and how many more there are."""
     lines = [
         f"{escape(check.name)}: printed {escape(in_quotes(printed_words(check), result.exhibit))}; "
         f"found {escape(check.computed)}"
@@ -170,7 +172,7 @@ def _listed(result: Result, checks: Sequence[Check], reason: str) -> str:
 
 
 def _failing(result: Result) -> dict[str, list[Check]]:
-    """The checks that fail, by the name of their discrepancy."""
+    """Return the checks that fail, by the name of their discrepancy."""
     groups: dict[str, list[Check]] = {}
     for check in result.with_outcome(verdicts.FAILS):
         groups.setdefault(check.discrepancy, []).append(check)
@@ -178,7 +180,7 @@ def _failing(result: Result) -> dict[str, list[Check]]:
 
 
 def _differences(result: Result, letters: Mapping[str, str]) -> str:
-    """The checks that fail, by discrepancy: first those with ``letters``, notes to cells."""
+    """Return the checks that fail, by discrepancy: first those with ``letters``, notes to cells."""
     reasons = {
         name: f"<em>{DISCREPANCY_WORDS[known.kind].capitalize()}:</em> {escape(known.explanation)}"
         for name, known in result.discrepancies.items()
@@ -197,9 +199,9 @@ def _differences(result: Result, letters: Mapping[str, str]) -> str:
 
 
 def exhibit_html(result: Result, *, folded: bool = False) -> str:
-    """A result as a page shows it: the verdict in a line and failing checks with their discrepancies; the
-    table as printed and recomputed, where there is one; all else folded. ``folded``: all but verdict and name
-    is folded."""
+    """Return a result as a page shows it: the verdict in a line and failing checks with their discrepancies;
+    the table as printed and recomputed, where there is one; all else folded. ``folded``: all but verdict and
+    name is folded."""
     entry = exhibit(result.exhibit)
     covered = result.coverage.words if result.coverage else ""
     head = verdict_badge(result.verdict, result.outcome, covered, result.weight)
@@ -218,13 +220,13 @@ def exhibit_html(result: Result, *, folded: bool = False) -> str:
 
 
 def _emphasised(text: str) -> str:
-    """A note as HTML, with the words between single asterisks in italics."""
+    """Return a note as HTML, with the words between single asterisks in italics."""
     return re.sub(r"(?<!\w)\*(\w[^*]*)(?<=\w)\*(?!\w)", r"<em>\1</em>", escape(text))
 
 
 def _record(result: Result) -> str:
-    """What stands folded beside every exhibit: checks, numbers to download, the command that makes them, the
-    data with checksums, the sample, the seed, and, which the book adds, how to cite it."""
+    """Return what stands folded beside every exhibit: checks, numbers to download, the command that makes
+    them, the data with checksums, the sample, the seed, and, which the book adds, how to cite it."""
     made, experiment = result.provenance, result.kind == verdicts.EXPERIMENT
     entry = exhibit(result.exhibit)
     rows: dict[str, str] = {}
@@ -255,12 +257,13 @@ def _record(result: Result) -> str:
 
 
 def citation_mark(name: str) -> str:
-    """Where the book puts how to cite a result: its version, address and date are not the run's to know."""
+    """Return where the book puts how to cite a result: its version, address and date are not the run's to
+    know."""
     return f"<!-- citation: {name} -->"
 
 
 def _data_files(files: Mapping[str, str]) -> str:
-    """Names and SHA-256 of the files that a result rests on."""
+    """Return names and SHA-256 of the files that a result rests on."""
     if not files:
         return "none"
     named = [f"{escape(name)} <code>{digest}</code>" for name, digest in [*files.items()][:MOST_FILES]]
@@ -270,7 +273,7 @@ def _data_files(files: Mapping[str, str]) -> str:
 
 
 def _side_by_side(result: Result) -> str:
-    """A result's checks as a table, or where it would be long, a link to them in the audit."""
+    """Return a result's checks as a table, or where it would be long, a link to them in the audit."""
     # What fails stands open above, with what is printed and what follows.
     shown = [check for check in result.checks if check.outcome != verdicts.FAILS]
     if len(shown) <= MOST_CHECKS and len(result.checks) - len(shown) <= MOST_LISTED:
@@ -280,7 +283,8 @@ def _side_by_side(result: Result) -> str:
 
 
 def _files(result: Result) -> str:
-    """Links to a result's numbers, and to those that the paper, or its repository, has of the exhibit."""
+    """Return links to a result's numbers, and to those that the paper, or its repository, has of the
+    exhibit."""
     folder = "../../results"  # pages stand in notebooks/<folder>/
     shown = f"{_links(f'{folder}/{result.name}')} of what is shown"
     printed = f"; {_links(f'{folder}/{result.exhibit}.transcribed')} of what "
@@ -293,28 +297,30 @@ def _links(address: str) -> str:
 
 
 def paper_prefix(entry: Exhibit) -> str:
-    """An exhibit's paper and a comma; nothing on a page of one paper, which names it below its title."""
+    """Return an exhibit's paper and a comma; nothing on a page of one paper, which names it below its
+    title."""
     alone = all(other.paper == entry.paper for other in of_notebook(entry.notebook))
     return "" if alone else f"{PAPERS[entry.paper]}, "
 
 
 def unbroken(words: str) -> str:
-    """A number with its range on one line; words are left as they are."""
+    """Return a number with its range on one line; words are left as they are."""
     return words.replace(" ", "\u00a0") if words[:1] in "-.0123456789" and len(words) < 40 else words
 
 
 def marked(outcome: str) -> str:
-    """An outcome with its mark, on one line."""
+    """Return an outcome with its mark, on one line."""
     return f"{verdicts.MARKS[outcome]} {outcome}".replace(" ", "\u00a0")
 
 
 def printed_words(check: Check) -> str:
-    """The paper's words or digits of a check, and in brackets what we ask for where they set no number."""
+    """Return the paper's words or digits of a check, and in brackets what we ask for where they set no
+    number."""
     return f"{check.printed} (we ask for {check.asked})" if check.asked else check.printed
 
 
 def checks_frame(checks: Sequence[Check]) -> pd.DataFrame:
-    """Checks as a frame of text: name, printed, follows, outcome with its mark."""
+    """Return checks as a frame of text: name, printed, follows, outcome with its mark."""
     return pd.DataFrame(
         {
             "check": [check.name for check in checks],

@@ -49,7 +49,7 @@ class Headline:
 
 @lru_cache(maxsize=1)
 def headlines() -> dict[str, Headline]:
-    """All of them by their id, in the order of the front page."""
+    """Return all of them by their id, in the order of the front page."""
     return {
         key: Headline(
             key,
@@ -139,8 +139,8 @@ def _keep_models(provenance: dict[str, Any], roles: Sequence[str]) -> None:
 
 
 def borne_out(run: Run) -> tuple[list[tuple[Headline, str]], list[Headline]]:
-    """The headlines that this build supports, each with its sentence, and those that it cannot judge, because
-    their page or the evidence that they need is missing."""
+    """Return the headlines that this build supports, each with its sentence, and those that it cannot judge,
+    because their page or the evidence that they need is missing."""
     run.require_declared("results", ALL)
     shown, waiting = [], []
     for entry in headlines().values():

@@ -130,8 +130,9 @@ def _is_by_reading(rows: Sequence[Check], discrepancies: Mapping[str, Discrepanc
 
 
 def explains(entry: Mapping[str, Any], exhibit_id: str, evidence: str, check: Check) -> bool:
-    """Whether a discrepancy of ``paper.yml`` explains a check: each of its places names an exhibit, the level
-    of evidence, ``printed`` unless it names another, and the keys that are meant, field by field."""
+    """Return whether a discrepancy of ``paper.yml`` explains a check: each of its places names an exhibit,
+    the level of evidence, ``printed`` unless it names another, and the keys that are meant, field by
+    field."""
     return any(
         place["exhibit"] == exhibit_id
         and place.get("evidence", "printed") == level_of(evidence)
@@ -145,7 +146,7 @@ def explains(entry: Mapping[str, Any], exhibit_id: str, evidence: str, check: Ch
 def with_discrepancies(
     exhibit_id: str, evidence: str, checks: Sequence[Check]
 ) -> tuple[tuple[Check, ...], dict[str, Discrepancy]]:
-    """The checks, those that fail with their discrepancy where it is known, and these by their name:
+    """Return the checks, those that fail with their discrepancy where it is known, and these by their name:
     ``discrepancies`` in the paper's ``paper.yml``; a ResultError where two of them explain one check.
 
     What fails by a convention that the paper leaves open, or by noise in our copy of it, contradicts nothing:

@@ -16,7 +16,7 @@ from radeval_lib.study.runs import Run
 
 
 def scores(metrics: dict[str, Metric], pairs: pd.DataFrame) -> pd.DataFrame:
-    """Scores of every pair (rows with ``reference`` and ``candidate``), one column per metric."""
+    """Return scores of every pair (rows with ``reference`` and ``candidate``), one column per metric."""
     references, candidates = pairs["reference"].tolist(), pairs["candidate"].tolist()
     return pd.DataFrame(
         {name: metric.score(references, candidates).values for name, metric in metrics.items()},
@@ -42,12 +42,12 @@ class Agreement:
     contrasts: pd.DataFrame
 
     def ranked(self, kind: Kind) -> pd.DataFrame:
-        """The correlations of one kind, highest first; a KeyError where it was not asked for."""
+        """Return the correlations of one kind, highest first; a KeyError where it was not asked for."""
         rows = self.correlations.set_index("kind", drop=False).loc[[kind]]
         return rows.sort_values("value", ascending=False, ignore_index=True)
 
     def against(self, kind: Kind) -> pd.DataFrame:
-        """The contrasts of one kind, by rival; none where there is no rival."""
+        """Return the contrasts of one kind, by rival; none where there is no rival."""
         return self.contrasts[self.contrasts["kind"] == kind].set_index("rival").drop(columns="kind")
 
     @property

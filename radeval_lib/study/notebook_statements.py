@@ -32,12 +32,12 @@ class Statement:
     later: frozenset[str]
 
     def holds(self, place: Place | None) -> bool:
-        """Whether a place lies in it."""
+        """Return whether a place lies in it."""
         return place is not None and place[0] == self.cell and self.first <= place[1] <= self.last
 
 
 def rests_on(cells: Mapping[int, str], here: Place) -> list[Statement]:
-    """The statement of a notebook at a place, and those before it that it rests on, the last first.
+    """Return the statement of a notebook at a place, and those before it that it rests on, the last first.
 
     Parameters
     ----------
@@ -67,13 +67,13 @@ def rests_on(cells: Mapping[int, str], here: Place) -> list[Statement]:
 
 
 def _captured(pattern: ast.pattern) -> list[ast.Name]:
-    """The names that a pattern gives a value, as an assignment has them."""
+    """Return the names that a pattern gives a value, as an assignment has them."""
     names = (getattr(part, key, None) for part in ast.walk(pattern) for key in ("name", "rest"))
     return [ast.Name(name, ast.Store()) for name in names if name]
 
 
 def statements(number: int, source: str) -> list[Statement]:
-    """The statements of a cell in order."""
+    """Return the statements of a cell in order."""
     found = []
     for node in ast.parse(source).body:
         names = _Names()

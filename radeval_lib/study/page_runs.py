@@ -46,7 +46,7 @@ class PageRun(runs.Run):
         remaining: str | None = None,
         folded: bool = False,
     ) -> Iterator[OpenExhibit]:
-        """An exhibit of this page, for a ``with`` block that makes its checks.
+        """Yield an exhibit of this page, for a ``with`` block that makes its checks.
 
         At the end of the block the exhibit shows its verdict and its checks, and is recorded; where the block
         fails, nothing is.

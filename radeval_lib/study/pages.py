@@ -25,8 +25,8 @@ _NUMBERED = re.compile(r"(Table|Figure|Equation) \S+")
 
 
 def _address(row: Any) -> str:
-    """Where an exhibit stands: its place on its page, of a printed table the table itself; or the page where
-    this build did not rebuild it."""
+    """Return where an exhibit stands: its place on its page, of a printed table the table itself; or the page
+    where this build did not rebuild it."""
     return f"{row.notebook}.html{f'#{row.place}' if row.place else ''}"
 
 
@@ -36,7 +36,7 @@ def _place(row: Any, up: str) -> str:
 
 
 def not_checked(card: pd.DataFrame, notebook: str) -> str:
-    """The exhibits of a page that this build did not rebuild, and what that would need; as HTML."""
+    """Return the exhibits of a page that this build did not rebuild, and what that would need; as HTML."""
     rows = card[(card["notebook"] == notebook) & (card["verdict"] == verdicts.NOT_CHECKED)]
     by_needs: dict[str, list[str]] = {}
     for row in rows.itertuples():
@@ -46,12 +46,13 @@ def not_checked(card: pd.DataFrame, notebook: str) -> str:
 
 
 def _short(label: str, title: str) -> str:
-    """What an exhibit is called in a list: its number, or the beginning of its title where it has none."""
+    """Return what an exhibit is called in a list: its number, or the beginning of its title where it has
+    none."""
     return escape(label if _NUMBERED.fullmatch(label) else re.split(r"[:;] | \(", title)[0])
 
 
 def claims_table(card: pd.DataFrame, paper: str, up: str) -> str:
-    """A paper's claims with their verdicts, each linked to its place, as an HTML table."""
+    """Return a paper's claims with their verdicts, each linked to its place, as an HTML table."""
     rows = list(card[(card["paper"] == paper) & (card["kind"] == "claim")].itertuples())
     frame = pd.DataFrame(
         {
@@ -68,7 +69,7 @@ def claims_table(card: pd.DataFrame, paper: str, up: str) -> str:
 
 
 def link(notebook: str, anchor: str, words: str) -> str:
-    """An HTML link from one notebook's page to an exhibit's place on another's."""
+    """Return an HTML link from one notebook's page to an exhibit's place on another's."""
     return f'<a href="{_UP}{notebook}.html#{anchor}">{escape(words)}</a>'
 
 
@@ -83,7 +84,8 @@ def _tile(row: Any) -> str:
 
 
 def tiles(card: pd.DataFrame) -> HTML:
-    """The whole study as one figure: a tile an exhibit, by paper and verdict, each a link to its place.
+    """Return the whole study as one figure: a tile an exhibit, by paper and verdict, each a link to its
+    place.
 
     The verdict stands in words before its tiles, so that no legend is needed.
     """
@@ -103,7 +105,7 @@ def tiles(card: pd.DataFrame) -> HTML:
 
 
 def exhibit_entries(card: pd.DataFrame) -> list[dict[str, str]]:
-    """Every exhibit as search lists it: ``name`` by paper and number, ``title``, ``verdict`` with its
+    """Return every exhibit as search lists it: ``name`` by paper and number, ``title``, ``verdict`` with its
     coverage, and ``address`` below the book's first folder."""
     return [
         {
@@ -117,7 +119,7 @@ def exhibit_entries(card: pd.DataFrame) -> list[dict[str, str]]:
 
 
 def muted(words: str) -> str:
-    """Words in HTML, in grey on a line of their own; nothing of none."""
+    """Return words in HTML, in grey on a line of their own; nothing of none."""
     return f'<div class="muted">{words}</div>' if words else ""
 
 
@@ -143,7 +145,8 @@ def _what_cell(row: Any) -> str:
 
 
 def index_table(card: pd.DataFrame) -> HTML:
-    """Every exhibit, to search: what it shows, and its verdict on each evidence, linked to its place."""
+    """Return every exhibit, to search: what it shows, and its verdict on each evidence, linked to its
+    place."""
     rows = [
         [escape(r.paper), _place(r, _UP) + muted(r.kind), _what_cell(r), _verdict_cell(r)]
         for r in card.itertuples()
@@ -152,7 +155,7 @@ def index_table(card: pd.DataFrame) -> HTML:
 
 
 def audit_table(checks: pd.DataFrame) -> HTML:
-    """Every check, to search: what is printed, what follows, and the outcome."""
+    """Return every check, to search: what is printed, what follows, and the outcome."""
     rows = [
         [
             escape(r.paper),

@@ -44,7 +44,7 @@ class PaperFinding:
 
 
 def ranked_findings(checks: pd.DataFrame) -> list[PaperFinding]:
-    """The findings of an audit, each once, the gravest first."""
+    """Return the findings of an audit, each once, the gravest first."""
     found = [
         PaperFinding(str(paper), Discrepancy(*rows.iloc[0][["kind", "explanation", "weight", "reply"]]), rows)
         for (paper, _), rows in failing(checks).groupby(["paper", "reason"], sort=False)
@@ -65,7 +65,7 @@ def _where(finding: PaperFinding) -> str:
 
 
 def _instance(finding: PaperFinding) -> str:
-    """The first check that a finding explains, and how many more there are."""
+    """Return the first check that a finding explains, and how many more there are."""
     first = next(finding.checks.itertuples())
     more = f" ({len(finding.checks) - 1} more like it)" if len(finding.checks) > 1 else ""
     printed = escape(in_quotes(first.printed, first.exhibit))
@@ -73,7 +73,8 @@ def _instance(finding: PaperFinding) -> str:
 
 
 def findings(checks: pd.DataFrame, weight: str) -> HTML:
-    """The findings of one of :data:`~radeval_lib.study.judging.WEIGHTS`: the explanation, then the numbers.
+    """Return the findings of one of :data:`~radeval_lib.study.judging.WEIGHTS`: the explanation, then the
+    numbers.
 
     ``checks``: see :func:`radeval_lib.study.audit`. A KeyError of another weight.
     """
@@ -89,7 +90,8 @@ def findings(checks: pd.DataFrame, weight: str) -> HTML:
 
 
 def findings_table(checks: pd.DataFrame) -> HTML:
-    """Every finding, to search: where it is, its kind and weight, the first of its numbers, the reply."""
+    """Return every finding, to search: where it is, its kind and weight, the first of its numbers, the
+    reply."""
     rows = [
         [
             f"{escape(finding.paper)}, {_where(finding)}",
@@ -105,7 +107,7 @@ def findings_table(checks: pd.DataFrame) -> HTML:
 
 
 def letters(checks: pd.DataFrame) -> HTML:
-    """A letter to the authors of each paper, folded: what does not follow, the gravest first."""
+    """Return a letter to the authors of each paper, folded: what does not follow, the gravest first."""
     by_paper: dict[str, list[str]] = {}
     for finding in ranked_findings(checks):
         if finding.known.kind == "paper":

@@ -38,7 +38,7 @@ class Parsed(NamedTuple):
 
 
 def program(text: str) -> Parsed:
-    """A Python program; comments, docstrings and layout do not count.
+    """Return a Python program; comments, docstrings and layout do not count.
 
     Raises
     ------
@@ -55,7 +55,7 @@ def program(text: str) -> Parsed:
 
 
 def data_digest(path: Path) -> str:
-    """SHA-256 of a data file: of what a YAML file holds, of the bytes of any other.
+    """Return SHA-256 of a data file: of what a YAML file holds, of the bytes of any other.
 
     Raises
     ------
@@ -76,7 +76,8 @@ def data_digest(path: Path) -> str:
 
 
 def digest_of(content: object) -> str:
-    """SHA-256 of plain data as ``repr`` writes it: types of keys and values, and the order of keys, count."""
+    """Return SHA-256 of plain data as ``repr`` writes it: types of keys and values, and the order of keys,
+    count."""
     return checksums.of_text(repr(content))
 
 
@@ -101,8 +102,8 @@ def _known() -> dict[str, Parsed]:
 
 
 def _uses(tree: ast.AST) -> Iterator[str]:
-    """``package.name`` where a name of an imported package is used, ``package.*`` where the package is passed
-    on as a whole."""
+    """Yield ``package.name`` where a name of an imported package is used, ``package.*`` where the package is
+    passed on as a whole."""
     called = dict[str, str]()
     branches = [node.body for node in ast.walk(tree) if is_for_type_checkers(node)]
     unloaded = {id(part) for body in branches for node in body for part in ast.walk(node)}
@@ -129,7 +130,7 @@ def _without_docstrings(tree: ast.Module) -> ast.Module:
 
 
 def code_cells(lines: list[str]) -> Iterator[slice]:
-    """The lines of a MyST notebook that are the code of each cell, without its options.
+    """Yield the lines of a MyST notebook that are the code of each cell, without its options.
 
     Raises
     ------
@@ -160,21 +161,22 @@ def _after_options(lines: list[str], first: int, last: int) -> int:
 
 
 def code_of(text: str) -> str:
-    """The code cells of a MyST notebook as one program, without their options; see :func:`code_cells`."""
+    """Return the code cells of a MyST notebook as one program, without their options; see
+    :func:`code_cells`."""
     lines = text.split("\n")  # no form feed within a string ends a line
     return "".join(f"{line}\n" for cell in code_cells(lines) for line in lines[cell])
 
 
 def is_for_type_checkers(node: ast.AST) -> TypeGuard[ast.If]:
-    """Whether a statement is ``if TYPE_CHECKING``, alone or of ``typing``."""
+    """Return whether a statement is ``if TYPE_CHECKING``, alone or of ``typing``."""
     if not isinstance(node, ast.If) or not isinstance(node.test, ast.Name | ast.Attribute):
         return False
     return ast.unparse(node.test).rpartition(".")[2] == "TYPE_CHECKING"
 
 
 def imports_of(tree: ast.AST) -> Iterator[str]:
-    """Dotted names of everything that a program may import, modules and what is in them alike; a SyntaxError
-    where it imports relative to a package, which is not known here."""
+    """Yield dotted names of everything that a program may import, modules and what is in them alike; a
+    SyntaxError where it imports relative to a package, which is not known here."""
     for node in ast.iter_child_nodes(tree):
         if is_for_type_checkers(node):
             yield from imports_of(ast.Module(node.orelse, []))

@@ -33,7 +33,8 @@ _EDGE = 1e-9  # of binary floating point: ends of rounding that touch are equal
 
 
 def _rounded(numbers: Sequence[Number]) -> list[list[float]]:
-    """The numbers, and all combinations of the ends of what rounds to them; a ValueError where one is NaN."""
+    """Return the numbers, and all combinations of the ends of what rounds to them; a ValueError where one is
+    NaN."""
     exact = [number if isinstance(number, Printed) else Printed("", number, 0.0) for number in numbers]
     if any(math.isnan(number.value) for number in exact):
         raise ValueError("a number that is not printed or not legible leads nothing")
@@ -41,7 +42,8 @@ def _rounded(numbers: Sequence[Number]) -> list[list[float]]:
 
 
 def _lead(needs_of_gaps: Iterable[tuple[float, float]], between: str) -> Lead:
-    """The lead from a difference and the correlation that it needs: as printed, then as rounding allows.
+    """Return the lead from a difference and the correlation that it needs: as printed, then as rounding
+    allows.
 
     ``between``: whose correlation that is, in words.
     """
@@ -67,12 +69,12 @@ def _lead(needs_of_gaps: Iterable[tuple[float, float]], between: str) -> Lead:
 
 
 def _digits(needed: float) -> str:
-    """Two digits, unless they would be those of a perfect correlation."""
+    """Return two digits, unless they would be those of a perfect correlation."""
     return f"{needed:.{2 if needed < 0.995 else 4}f}"
 
 
 def lead_of_correlations(first: Number, second: Number, n: int, kind: Kind) -> Lead:
-    """The lead of one printed correlation over another, from the number of pairs.
+    """Return the lead of one printed correlation over another, from the number of pairs.
 
     Parameters
     ----------
@@ -103,18 +105,21 @@ def _needed(first: Sequence[float], second: Sequence[float]) -> tuple[float, flo
 
 
 def needs_of_intervals(first: Sequence[Number], second: Sequence[Number]) -> list[tuple[float, float]]:
-    """The difference of two printed correlations on Fisher's scale, each as (value, low, high) of its 95%
-    interval, and the correlation of errors that makes it significant: as printed, then as rounding allows."""
+    """Return the difference of two printed correlations on Fisher's scale, each as (value, low, high) of its
+    95% interval, and the correlation of errors that makes it significant: as printed, then as rounding
+    allows."""
     return [_needed(row[:3], row[3:]) for row in _rounded([*first, *second])]
 
 
 def lead_of_intervals(first: Sequence[Number], second: Sequence[Number]) -> Lead:
-    """The lead of one printed correlation over another, each as (value, low, high) of its 95% interval."""
+    """Return the lead of one printed correlation over another, each as (value, low, high) of its 95%
+    interval."""
     return _lead(needs_of_intervals(first, second), "their errors")
 
 
 def lead_of_means(first: Sequence[Number], second: Sequence[Number], n: int, lower: bool = False) -> Lead:
-    """The lead of one printed mean over another on the same ``n`` cases, each as (mean, standard deviation).
+    """Return the lead of one printed mean over another on the same ``n`` cases, each as (mean, standard
+    deviation).
 
     Means are taken as normal, with Student's quantile for n - 1 degrees of freedom. ``lower``: whether the
     lower mean leads.
@@ -128,8 +133,8 @@ def lead_of_means(first: Sequence[Number], second: Sequence[Number], n: int, low
 
 
 def lead_of_shares(first: int | Sequence[int], second: int | Sequence[int], n: int) -> Lead:
-    """The lead of one number of right cases over another on the same ``n`` cases, by McNemar's test; of
-    several numbers that each may be, whichever they are."""
+    """Return the lead of one number of right cases over another on the same ``n`` cases, by McNemar's test;
+    of several numbers that each may be, whichever they are."""
     ours, theirs = ([right] if isinstance(right, int) else right for right in (first, second))
     possible = list(product(ours, theirs))
     ranges = [mcnemar_range(right, other_right, n) for right, other_right in possible]

@@ -36,18 +36,18 @@ _ENDS = {"ci_low": "low end", "ci_high": "high end"}
 
 
 def place_of(result: Result) -> str:
-    """The anchor of a result's display on its page."""
+    """Return the anchor of a result's display on its page."""
     return f"result-{result.name}".replace(".", "-").replace("_", "-")
 
 
 def is_shown_by_cells(result: Result) -> bool:
-    """Whether a page shows a result cell by cell: checks of a table or figure that was transcribed."""
+    """Return whether a page shows a result cell by cell: checks of a table or figure that was transcribed."""
     is_table = exhibit(result.exhibit).kind in ("table", "figure")
     return bool(result.checks) and is_table and transcribed(result.exhibit)
 
 
 def compared_cells(result: Result) -> pd.DataFrame:
-    """Each cell of the exhibit's printed table with what follows for it.
+    """Return each cell of the exhibit's printed table with what follows for it.
 
     Returns
     -------
@@ -73,7 +73,7 @@ def compared_cells(result: Result) -> pd.DataFrame:
 
 
 def shown_numbers(result: Result) -> pd.DataFrame:
-    """What a page shows of a result, to download: the cells of its printed table with what follows
+    """Return what a page shows of a result, to download: the cells of its printed table with what follows
     (:func:`compared_cells`), else the rebuilt table, else the checks (``check``, ``printed``, ``follows``,
     ``outcome``; all str)."""
     if is_shown_by_cells(result):
@@ -85,7 +85,8 @@ def shown_numbers(result: Result) -> pd.DataFrame:
 
 
 def discrepancies_in_cells(result: Result) -> set[str]:
-    """The names of the discrepancies in single cells; what fails of several cells together marks none."""
+    """Return the names of the discrepancies in single cells; what fails of several cells together marks
+    none."""
     cells = compared_cells(result)
     return set(cells.loc[cells["outcome"] == verdicts.FAILS, "discrepancy"])
 
@@ -99,7 +100,7 @@ def _row(check: Check) -> tuple[str, float | None, float | None, str, str]:
 
 
 def cell_by_cell(result: Result, letters: Mapping[str, str], *, opened: bool = False) -> str:
-    """The exhibit's table as the paper lays it out, printed and recomputed in one display, as HTML.
+    """Return the exhibit's table as the paper lays it out, printed and recomputed in one display, as HTML.
 
     Rows of which no cell is legible are named below the table instead.
 
@@ -139,7 +140,7 @@ def cell_by_cell(result: Result, letters: Mapping[str, str], *, opened: bool = F
 
 
 def _rows_without(wanted: pd.Series, laid_out: pd.DataFrame, cells: pd.DataFrame) -> list[Hashable]:
-    """The rows of a table without a single wanted cell; none where that would leave no row."""
+    """Return the rows of a table without a single wanted cell; none where that would leave no row."""
     names = list(laid_out.index.names)
     if not set(names) <= set(cells.columns):
         return []
@@ -149,7 +150,7 @@ def _rows_without(wanted: pd.Series, laid_out: pd.DataFrame, cells: pd.DataFrame
 
 
 def _not_legible(lost: Sequence[Hashable]) -> str:
-    """Which rows a table lacks, as a sentence after its legend."""
+    """Return which rows a table lacks, as a sentence after its legend."""
     names = [", ".join(map(str, row)) if isinstance(row, tuple) else str(row) for row in lost]
     return f" Not legible: {escape(joined(names))}." if names else ""
 
@@ -159,7 +160,8 @@ def _one_or_all(names: list[str]) -> str | list[str]:
 
 
 def _cell(row: object, letters: Mapping[str, str], explanation: str) -> str:
-    """One cell: what is printed, and below it what follows, with its outcome as a mark and in words."""
+    """Return one cell: what is printed, and below it what follows, with its outcome as a mark and in
+    words."""
     text, follows, outcome, discrepancy = (
         getattr(row, key) for key in ("printed", "follows", "outcome", "discrepancy")
     )
@@ -179,7 +181,7 @@ def _cell(row: object, letters: Mapping[str, str], explanation: str) -> str:
 
 
 def _legend(cells: pd.DataFrame) -> str:
-    """What the marks of a table mean, of those that it has."""
+    """Return what the marks of a table mean, of those that it has."""
     outcomes = set(cells["outcome"])
     ranged = (cells["low"] < cells["high"]).any()
     said = []

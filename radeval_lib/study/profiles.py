@@ -65,8 +65,8 @@ class Profile(BaseModel, extra="forbid", frozen=True):
     limits: Limits = Limits()
 
     def section(self, system: str, kind: type[Section]) -> Section:
-        """The settings of one system, checked against what it knows; a ProfileError where there is no such
-        section, or one of its keys is wrong."""
+        """Return the settings of one system, checked against what it knows; a ProfileError where there is no
+        such section, or one of its keys is wrong."""
         where = f"{display_path(PROFILES / f'{self.name}.yml')}, experiments, {system}"
         try:
             return kind.model_validate(self.experiments[system])
@@ -78,7 +78,7 @@ class Profile(BaseModel, extra="forbid", frozen=True):
             raise ProfileError(complaint(error, kind.model_fields), where, remedy) from None
 
     def narrowed(self, wanted: Declared, *, cell: bool = False) -> Profile:
-        """The settings that a notebook declares; a cell, which shows nothing, resamples nothing."""
+        """Return the settings that a notebook declares; a cell, which shows nothing, resamples nothing."""
         kept = {"roles": wanted.data, "sizes": wanted.data, "models": wanted.models}
         kept["experiments"] = wanted.settings
         own = {
@@ -94,8 +94,8 @@ class Profile(BaseModel, extra="forbid", frozen=True):
 
 
 def command(notebook: str, profile: str, items: Iterable[tuple[str, object]] = ()) -> str:
-    """What a user types to run one notebook on a profile; ``items`` are parameters of its own with their
-    values."""
+    """Return what a user types to run one notebook on a profile; ``items`` are parameters of its own with
+    their values."""
     given = [*items, *([("profile", profile)] if profile != DEFAULT_PROFILE else [])]
     return " ".join(
         ["radbook run", notebook, *(f"-p {name} {shlex.quote(str(value))}" for name, value in given)]
@@ -103,12 +103,13 @@ def command(notebook: str, profile: str, items: Iterable[tuple[str, object]] = (
 
 
 def names() -> list[str]:
-    """Every profile there is."""
+    """Return every profile there is."""
     return sorted(path.stem for path in PROFILES.glob("*.yml"))
 
 
 def _values(name: str, extended: tuple[str, ...] = ()) -> dict[str, Any]:
-    """What a profile and those that it extends say; ``extended``: the profiles that led to this one."""
+    """Return what a profile and those that it extends say; ``extended``: the profiles that led to this
+    one."""
     if name in extended:
         circle = " -> ".join((*extended, name))
         raise ProfileError(f"profiles extend each other in a circle: {circle}", display_path(PROFILES))
@@ -132,7 +133,7 @@ def _values(name: str, extended: tuple[str, ...] = ()) -> dict[str, Any]:
 
 
 def _merged(inherited: dict[str, Any], own: dict[str, Any]) -> dict[str, Any]:
-    """Both, with ``own`` where they differ; mappings within them are merged likewise."""
+    """Return both, with ``own`` where they differ; mappings within them are merged likewise."""
     both = {
         key: _merged(inherited[key], value)
         for key, value in own.items()
@@ -143,7 +144,7 @@ def _merged(inherited: dict[str, Any], own: dict[str, Any]) -> dict[str, Any]:
 
 @cache
 def profile(name: str) -> Profile:
-    """The profile of that name.
+    """Return the profile of that name.
 
     Raises
     ------

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 
 def of_placeholders(metric: Metric, given: Iterable[str] = ()) -> Metric:
-    """The metric, which gives stored scores to placeholders of recorded texts, and its own to texts.
+    """Return the metric, which gives stored scores to placeholders of recorded texts, and its own to texts.
 
     ``given``: the settings that a page asks for; those that follow from the models are the recording's.
     """
@@ -39,8 +39,8 @@ def of_placeholders(metric: Metric, given: Iterable[str] = ()) -> Metric:
 
 
 def frozen(metric: Metric, fillers: Iterable[str], root: Path, reading: Reading) -> Metric:
-    """The metric, which gives stored scores to pairs of those sets among ``fillers`` for which it is out of
-    date, as far as the data root holds the files that were scored; their tables are noted as read."""
+    """Return the metric, which gives stored scores to pairs of those sets among ``fillers`` for which it is
+    out of date, as far as the data root holds the files that were scored; their tables are noted as read."""
     known: dict[tuple[str, str], float] = {}
     for name in sets_of(fillers):
         scored = recorded.load(name).about["files"].items()
@@ -54,7 +54,7 @@ def frozen(metric: Metric, fillers: Iterable[str], root: Path, reading: Reading)
 
 
 def columns(name: str, root: Path | None, pairs: Sequence[tuple[str, str]]) -> pd.DataFrame:
-    """The recorded rows of pairs of a set, texts or their placeholders, in their order.
+    """Return the recorded rows of pairs of a set, texts or their placeholders, in their order.
 
     Raises
     ------
@@ -74,13 +74,13 @@ def columns(name: str, root: Path | None, pairs: Sequence[tuple[str, str]]) -> p
 
 
 def _on_one_line(pair: tuple[str, str]) -> tuple[str, str]:
-    """A pair whatever its white space, since metrics may be given texts on one line."""
+    """Return a pair whatever its white space, since metrics may be given texts on one line."""
     reference, candidate = (" ".join(text.split()) for text in pair)
     return reference, candidate
 
 
 def _candidate(reference: str, candidate: str) -> Placeholder:
-    """The candidate of two placeholders.
+    """Return the candidate of two placeholders.
 
     Raises
     ------
@@ -112,11 +112,11 @@ class _BesideRecorded:
         return getattr(self._metric, name)
 
     def _known(self, pairs: list[tuple[str, str]]) -> dict[int, float]:
-        """The stored scores of pairs, by their place."""
+        """Return the stored scores of pairs, by their place."""
         raise NotImplementedError
 
     def values(self, references: Sequence[str], candidates: Sequence[str]) -> FloatArray:
-        """As :meth:`Metric.values`."""
+        """Return as :meth:`Metric.values`."""
         return self.score(references, candidates).values
 
     def score(
@@ -125,7 +125,7 @@ class _BesideRecorded:
         candidates: Sequence[str],
         contexts: Sequence[Context | None] | None = None,
     ) -> Scores:
-        """As :meth:`Metric.score`; a stored score has no detail.
+        """Return as :meth:`Metric.score`; a stored score has no detail.
 
         Raises
         ------
@@ -197,12 +197,12 @@ class _OfPlaceholders(_BesideRecorded):
 
 
 def settings_of(metric: Metric) -> dict[str, str]:
-    """A metric's settings beside its models, as a recording states them."""
+    """Return a metric's settings beside its models, as a recording states them."""
     return {key: str(value) for key, value in metric.settings().items() if key not in metric.models()}
 
 
 def _flat(argument: Any) -> list[Any]:
-    """What a sequence holds, one level deep in pairs; nothing of what is not a sequence."""
+    """Return what a sequence holds, one level deep in pairs; nothing of what is not a sequence."""
     if not isinstance(argument, (list, tuple)):
         return []
     return [part for item in argument for part in (item if isinstance(item, (list, tuple)) else [item])]

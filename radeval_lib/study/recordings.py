@@ -32,8 +32,8 @@ FROZEN_SETS = ("radpref", "mts_dialog")
 
 
 def texts(name: str, root: Path) -> list[tuple[str, str]]:
-    """Reference and candidate of every candidate of a set, in the order of its files; empty where the data
-    root does not hold it."""
+    """Return reference and candidate of every candidate of a set, in the order of its files; empty where the
+    data root does not hold it."""
     if name == "radpref":
         path = find(name, root, radpref.CASES_FILE)
         cases = radpref.load_cases(path) if path else []
@@ -43,14 +43,14 @@ def texts(name: str, root: Path) -> list[tuple[str, str]]:
 
 
 def edited_reports(root: Path) -> list[TextPair]:
-    """The plain edits of Open-i's odd half; none where the data root does not hold it."""
+    """Return the plain edits of Open-i's odd half; none where the data root does not hold it."""
     if find("openi", root) is None:
         return []
     return filling.load("edited_reports", "openi/odd", size=0, seed=0, root=root)
 
 
 def is_out_of_date(name: str, metric: Metric) -> bool:
-    """Whether a metric, apart from the weights of its models, no longer behaves as when the set was
+    """Return whether a metric, apart from the weights of its models, no longer behaves as when the set was
     recorded."""
     known = recorded.load(name)
     if not metric.needs:
@@ -59,19 +59,19 @@ def is_out_of_date(name: str, metric: Metric) -> bool:
 
 
 def out_of_date(name: str, metrics: Sequence[str] | None = None) -> list[str]:
-    """The metrics, of these or of all, whose stored columns of a set the code would not give."""
+    """Return the metrics, of these or of all, whose stored columns of a set the code would not give."""
     known = recorded.load(name).about["columns"]
     wanted = [key for key in known if metrics is None or key in metrics]
     return [key for key in wanted if is_out_of_date(name, _unfilled(key))]
 
 
 def _unfilled(key: str) -> Metric:
-    """A metric whose models are not loaded: its name and needs are asked for alone, or it has none."""
+    """Return a metric whose models are not loaded: its name and needs are asked for alone, or it has none."""
     return cast(Metric, get(key)) if get(key).needs else create(key)
 
 
 def of_edition(fillers: Iterable[str], needs_data_root: bool) -> dict[str, list[str] | None]:
-    """The stored sets whose columns an edition shows, with the metrics, None: all.
+    """Return the stored sets whose columns an edition shows, with the metrics, None: all.
 
     Fillers of its roles; systems' outputs; where the edition needs no data root, all others, which pages read
     in place of files; and of sets whose texts it has, the metrics that met them frozen.
@@ -86,7 +86,7 @@ def of_edition(fillers: Iterable[str], needs_data_root: bool) -> dict[str, list[
 
 
 def of_run(files: Iterable[str], fillers: Iterable[str]) -> dict[str, list[str] | None]:
-    """The stored sets of which a run read a table, with the metrics whose columns it shows, None: all.
+    """Return the stored sets of which a run read a table, with the metrics whose columns it shows, None: all.
 
     Parameters
     ----------
@@ -103,7 +103,7 @@ def of_run(files: Iterable[str], fillers: Iterable[str]) -> dict[str, list[str] 
 
 
 def sentences(sets: Mapping[str, Sequence[str] | None]) -> list[str]:
-    """A sentence for each stored set (:func:`sentence`), of these metrics (None: all)."""
+    """Return a sentence for each stored set (:func:`sentence`), of these metrics (None: all)."""
     now = (code.commit()["commit"] or "")[:7]
     return [sentence(recorded.load(name), out_of_date(name, metrics), now) for name, metrics in sets.items()]
 
@@ -122,7 +122,7 @@ def sentence(recording: Recording, stale: Sequence[str], now: str) -> str:
 
 
 def sets_of(fillers: Iterable[str]) -> list[str]:
-    """The stored sets among what fills roles, or among data sets."""
+    """Return the stored sets among what fills roles, or among data sets."""
     named = (name for filler in fillers for name in registry.datasets_of(filler))
     known = [name for name in recorded.names() if name in registry.RECORDINGS]
     return [name for name in dict.fromkeys(named) if name in known]

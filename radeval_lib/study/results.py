@@ -115,7 +115,7 @@ class Result:
         return min(found, key=WEIGHTS.index, default="")
 
     def with_outcome(self, outcome: str) -> list[Check]:
-        """The checks with one of :data:`~radeval_lib.study.verdicts.CHECK_OUTCOMES`."""
+        """Return the checks with one of :data:`~radeval_lib.study.verdicts.CHECK_OUTCOMES`."""
         return [check for check in self.checks if check.outcome == outcome]
 
 
@@ -196,8 +196,8 @@ def record(
 
 
 def _records(table: pd.DataFrame) -> list[dict[str, Any]]:
-    """The rows of a table as JSON holds them, numbers with ten significant digits: pandas would write ten
-    decimals, which are none of a p-value of 5e-15."""
+    """Return the rows of a table as JSON holds them, numbers with ten significant digits: pandas would write
+    ten decimals, which are none of a p-value of 5e-15."""
     rows: list[dict[str, Any]] = json.loads(table.to_json(orient="records"))
     for row, values in zip(rows, table.itertuples(index=False, name=None), strict=True):
         for name, value in zip(row, values, strict=True):
@@ -217,7 +217,7 @@ def _write(path: Path, result: Result) -> None:
 
 
 def read(path: Path) -> Result:
-    """A recorded result; a ResultError of any file that this version did not write, or would write
+    """Return a recorded result; a ResultError of any file that this version did not write, or would write
     elsewhere."""
     remedy = "Run `radbook build`: it makes the page and its results again."
     try:
@@ -268,7 +268,7 @@ def _require_known_words(result: Result) -> None:
 
 
 def of_page(folder: Path) -> list[Result]:
-    """The results in a page's folder ``<group>/<page>``, by the names of their files."""
+    """Return the results in a page's folder ``<group>/<page>``, by the names of their files."""
     found = [(path, read(path)) for path in sorted(folder.glob("*.*.*.json"))]
     for path, result in found:
         if Path(result.notebook).parts != folder.parts[-2:]:
@@ -279,7 +279,7 @@ def of_page(folder: Path) -> list[Result]:
 
 
 def read_all(output_dir: Path) -> list[Result]:
-    """Every recorded result of a profile, in the ledger's order."""
+    """Return every recorded result of a profile, in the ledger's order."""
     folders = sorted((output_dir / "results").glob("*/*"))
     results = [result for folder in folders for result in of_page(folder)]
     order = {exhibit_id: place for place, exhibit_id in enumerate(ledger())}
@@ -289,6 +289,6 @@ def read_all(output_dir: Path) -> list[Result]:
 
 
 def recorded(run: Run) -> list[Result]:
-    """What every page recorded, for a page that declares ``results: [all]``."""
+    """Return what every page recorded, for a page that declares ``results: [all]``."""
     run.require_declared("results", ALL)
     return read_all(run.output_dir)

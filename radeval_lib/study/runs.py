@@ -47,7 +47,8 @@ class Basis(NamedTuple):
         return verdicts.kind(*self[:2], self.instrument) != verdicts.EXPERIMENT
 
     def with_own(self, *used: str) -> Basis:
-        """The basis of an experiment with our own instrument, which also uses what ``used`` describes."""
+        """Return the basis of an experiment with our own instrument, which also uses what ``used``
+        describes."""
         words = "; ".join(filter(None, (self.stand_in, *used)))
         return Basis(self.evidence, words, self.roles, verdicts.OURS)
 
@@ -81,12 +82,13 @@ class Run:
         return self.whole_profile.narrowed(self.declared, cell=self.notebook in registry.PLANS)
 
     def rng(self, stream: str = "") -> np.random.Generator:
-        """A generator that depends on the seed and ``stream`` alone, not on what was drawn before."""
+        """Return a generator that depends on the seed and ``stream`` alone, not on what was drawn before."""
         key = int.from_bytes(hashlib.sha256(stream.encode()).digest()[:4], "big")
         return np.random.default_rng([self.seed, key])
 
     def find(self, dataset: str, file: str = "") -> Path | None:
-        """A verified file of a data set under the data root, recorded as read; None where it is absent."""
+        """Return a verified file of a data set under the data root, recorded as read; None where it is
+        absent."""
         self.require_declared("data", dataset)
         path: Path | None = registry.find("radeval_lib.data.manifests:find")(dataset, self.data_root, file)
         if path is not None:
@@ -94,9 +96,9 @@ class Run:
         return path
 
     def public(self, dataset: str) -> tuple[list[Any], str]:
-        """The records of a public data set that the notebook declares, and what they count as: of its files
-        (``open``), or where the data root does not hold it, of what is recorded of them (``recorded``), of
-        which only the table of the records is noted as read, not those of other pages."""
+        """Return the records of a public data set that the notebook declares, and what they count as: of its
+        files (``open``), or where the data root does not hold it, of what is recorded of them (``recorded``),
+        of which only the table of the records is noted as read, not those of other pages."""
         if self.find(dataset) is not None:
             found = registry.find("radeval_lib.data.readers:load")(
                 dataset, self.data_root, self._note(dataset)
@@ -107,7 +109,7 @@ class Run:
         return list(registry.module("radeval_lib.data.recorded").records(dataset)), "recorded"
 
     def recording(self, dataset: str) -> Any:
-        """What is recorded of a public data set that the notebook declares, noted as read: a
+        """Return what is recorded of a public data set that the notebook declares, noted as read: a
         :class:`radeval_lib.data.recorded.Recording`."""
         self.require_declared("data", dataset)
         recorded = registry.module("radeval_lib.data.recorded")
@@ -116,7 +118,8 @@ class Run:
         return recorded.load(dataset)
 
     def load(self, role: str) -> list[Any]:
-        """The records that fill a role in this run's profile; the files that they come from are recorded.
+        """Return the records that fill a role in this run's profile; the files that they come from are
+        recorded.
 
         Raises
         ------
@@ -171,7 +174,7 @@ class Run:
         return str(kept)
 
     def metric(self, name: str, /, **settings: Any) -> Metric:
-        """A metric over the models of this run's profile.
+        """Return a metric over the models of this run's profile.
 
         Parameters
         ----------
@@ -190,8 +193,8 @@ class Run:
         return self._frozen(made, tuple(settings))
 
     def _frozen(self, metric: Metric, given: tuple[str, ...]) -> Metric:
-        """The metric; with stored scores of the test sets that are recorded for this run, and of those that
-        it reads, where it met them frozen."""
+        """Return the metric; with stored scores of the test sets that are recorded for this run, and of those
+        that it reads, where it met them frozen."""
         if self.recorded_fillers():
             return registry.module(registry.RECORDED).of_placeholders(metric, given)
         if self.data_root is None or metric.name not in registry.FROZEN_METRICS:
@@ -200,21 +203,22 @@ class Run:
         return registry.module(registry.RECORDED).frozen(metric, fillers, self.data_root, self.reading)
 
     def recorded_fillers(self) -> list[str]:
-        """What fills the declared roles of this run from recorded test sets."""
+        """Return what fills the declared roles of this run from recorded test sets."""
         fillers = [self.whole_profile.roles.get(role, "") for role in self.declared.data]
         return [filler for filler in dict.fromkeys(fillers) if registry.is_recorded(filler)]
 
     def all_metrics(self) -> dict[str, Metric]:
-        """Every metric that the notebook declares, with its defaults, by the title that tables give it."""
+        """Return every metric that the notebook declares, with its defaults, by the title that tables give
+        it."""
         found = [self.metric(name) for name in self.declared.metrics]
         return {metric.title or metric.name: metric for metric in found}
 
     def labels(self, metrics: Mapping[str, Metric]) -> dict[str, str]:
-        """What a figure calls each metric: with a word on the models that stand in for its own."""
+        """Return what a figure calls each metric: with a word on the models that stand in for its own."""
         return self._filling("stand_ins").labels(metrics, self.whole_profile.models)
 
     def cells(self, notebook: str) -> list[CellOutput]:
-        """What the planned cells of a notebook left, in the order of the plan.
+        """Return what the planned cells of a notebook left, in the order of the plan.
 
         Raises
         ------
@@ -227,7 +231,7 @@ class Run:
         return [self._kept(cell) for cell in cells.planned_of(self.whole_profile, notebook)]
 
     def cell(self, cell: Cell) -> CellOutput:
-        """What one cell of a notebook left; errors as of :meth:`cells`."""
+        """Return what one cell of a notebook left; errors as of :meth:`cells`."""
         self.require_declared("cells", cell.notebook)
         return self._kept(cell)
 
@@ -259,7 +263,7 @@ class Run:
     def provenance(
         self, sources: tuple[str, ...] | None = None, models: tuple[str, ...] | None = None
     ) -> dict[str, Any]:
-        """Where what this run finds out comes from, as results and cells record it.
+        """Return where what this run finds out comes from, as results and cells record it.
 
         Parameters
         ----------
@@ -279,8 +283,8 @@ class Run:
         }
 
     def unfinished(self, *names: str | int) -> Path:
-        """Where a piece of work of this run keeps its checkpoints, which outlive a kill and are removed when
-        the run has ended.
+        """Return where a piece of work of this run keeps its checkpoints, which outlive a kill and are
+        removed when the run has ended.
 
         Parameters
         ----------
@@ -290,11 +294,11 @@ class Run:
         return folder / cells.folder_name(names, names)
 
     def is_first_cell(self) -> bool:
-        """Whether this is the first planned cell of its notebook, whose model a profile may name."""
+        """Return whether this is the first planned cell of its notebook, whose model a profile may name."""
         return Cell(self.notebook, self.parameters) == cells.planned_of(self.whole_profile, self.notebook)[0]
 
     def _kept(self, cell: Cell) -> CellOutput:
-        """A cell of this run's own outputs, or else of the profile's build."""
+        """Return a cell of this run's own outputs, or else of the profile's build."""
         places = [cells.folder(root, cell) for root in (self.output_dir, BUILD / self.whole_profile.name)]
         found = next((place for place in places if place.is_dir()), places[0])
         output = cell_outputs.read(found, cell, self.whole_profile.name)
@@ -317,16 +321,16 @@ class Run:
         return self._filling("data").evidence(self.filler("data", role))
 
     def rests_on(self, role: str) -> str:
-        """What is computed on a role rests on, in words: ``public data, scored on 4 July 2023``."""
+        """Return what is computed on a role rests on, in words: ``public data, scored on 4 July 2023``."""
         filler = self.filler("data", role)
         return self._filling("stand_ins").rests_on(filler)
 
     def source(self, role: str) -> str:
-        """What fills a role of data, as a page names it: ``the generator``, or a data set's title."""
+        """Return what fills a role of data, as a page names it: ``the generator``, or a data set's title."""
         return self._filling("stand_ins").title(self.filler("data", role))
 
     def basis(self, data: Mapping[str, str], models: Mapping[str, str] | None = None) -> Basis:
-        """What an exhibit rests on that is rebuilt from data, perhaps with models:
+        """Return what an exhibit rests on that is rebuilt from data, perhaps with models:
         :func:`radeval_lib.study.stand_ins.basis`.
 
         Parameters
@@ -338,15 +342,15 @@ class Run:
         return self._filling("stand_ins").basis(filled, data, models or {})
 
     def stand_in(self, wanted: Mapping[str, str]) -> str:
-        """What stands in for the paper's own data and models (``wanted``, by role) in this run; empty where
-        nothing does."""
+        """Return what stands in for the paper's own data and models (``wanted``, by role) in this run; empty
+        where nothing does."""
         filled = {
             role: self.filler("models" if role in self.declared.models else "data", role) for role in wanted
         }
         return self._filling("stand_ins").stand_in(filled, wanted)
 
     def filler(self, kind: str, role: str) -> str:
-        """What fills a role of ``data`` or ``models`` that the notebook declares."""
+        """Return what fills a role of ``data`` or ``models`` that the notebook declares."""
         self.require_declared(kind, role)
         filled = self.whole_profile.roles if kind == "data" else self.whole_profile.models
         if role not in filled:
@@ -361,7 +365,8 @@ class Run:
         return filled[role]
 
     def lacks(self, role: str) -> str:
-        """What the data root lacks of what fills a role of data, in one line; empty where it is there."""
+        """Return what the data root lacks of what fills a role of data, in one line; empty where it is
+        there."""
         filling, filler = self._filling("data"), self.filler("data", role)
         return (
             "" if filling.present(filler, self.data_root) else str(filling.lack(role, filler, self.data_root))
@@ -371,7 +376,7 @@ class Run:
         return registry.module(registry.FILLING[kind])
 
     def _note(self, source: str) -> Callable[[Path], None]:
-        """Records a file of the data root as read from a source."""
+        """Return records a file of the data root as read from a source."""
         root = self.data_root
         assert root is not None or source in self.whole_profile.roles
 

@@ -17,8 +17,9 @@ from radeval_lib.study.superiority import superiority_words
 
 
 def _rank(result: Result) -> tuple[int, int, bool, int]:
-    """What a reader should look at first: what decides something; data before numbers before other data; and
-    of printed and released numbers, neither of which outweighs the other, the one that is inconsistent."""
+    """Return what a reader should look at first: what decides something; data before numbers before other
+    data; and of printed and released numbers, neither of which outweighs the other, the one that is
+    inconsistent."""
     silent = {verdicts.INCONCLUSIVE: 1, verdicts.IMPLEMENTED: 2, verdicts.EXPERIMENT: 3, verdicts.EDITED: 4}
     settled = result.kind != "numbers" or result.outcome != verdicts.FAILS
     return (
@@ -30,8 +31,8 @@ def _rank(result: Result) -> tuple[int, int, bool, int]:
 
 
 def _by_weight(results: Sequence[Result]) -> list[Result]:
-    """Results of one exhibit, the one that its verdict rests on first. What printed numbers leave open,
-    released ones do not settle, nor the reverse: each must hold."""
+    """Return results of one exhibit, the one that its verdict rests on first. What printed numbers leave
+    open, released ones do not settle, nor the reverse: each must hold."""
     made = sorted(results, key=_rank)
     if made and made[0].kind == "numbers" and made[0].outcome == verdicts.HOLDS:
         made.sort(key=lambda result: (result.kind, result.outcome) != ("numbers", verdicts.INCONCLUSIVE))
@@ -39,7 +40,7 @@ def _by_weight(results: Sequence[Result]) -> list[Result]:
 
 
 def scorecard(results: Sequence[Result]) -> pd.DataFrame:
-    """Every exhibit of the ledger with its verdicts.
+    """Return every exhibit of the ledger with its verdicts.
 
     Returns
     -------
@@ -99,8 +100,8 @@ def _with_coverage(result: Result) -> str:
 
 
 def _finding(result: Result) -> str:
-    """What came out, in a sentence: why checks fail, or else how orders and leads stand, or what follows from
-    the first checks that the exhibit needs."""
+    """Return what came out, in a sentence: why checks fail, or else how orders and leads stand, or what
+    follows from the first checks that the exhibit needs."""
     if result.outcome == verdicts.EXPERIMENT:
         return (
             f"Shown {verdicts.RESTS_ON[result.evidence]} with other instruments than the paper's; no verdict."
@@ -124,15 +125,15 @@ def _finding(result: Result) -> str:
 
 
 def failing(checks: pd.DataFrame) -> pd.DataFrame:
-    """The checks of an audit that fail, or would but for an open convention or our copy, with ``reason``: the
-    name of their discrepancy, or where none is known, their exhibit and what they compare."""
+    """Return the checks of an audit that fail, or would but for an open convention or our copy, with
+    ``reason``: the name of their discrepancy, or where none is known, their exhibit and what they compare."""
     found = checks[(checks["outcome"] == verdicts.FAILS) | (checks["discrepancy"] != "")]
     unexplained = found["exhibit"] + ": " + found["what"]
     return found.assign(reason=found["discrepancy"].where(found["discrepancy"] != "", unexplained))
 
 
 def distinct_failures(checks: pd.DataFrame) -> pd.DataFrame:
-    """What makes checks of an audit fail, each once, as ``paper``, ``discrepancy`` (the ``reason`` of
+    """Return what makes checks of an audit fail, each once, as ``paper``, ``discrepancy`` (the ``reason`` of
     :func:`failing`), ``kind`` and ``weight``, however many checks one discrepancy strikes."""
     found = failing(checks)
     return found.assign(discrepancy=found["reason"])[
@@ -141,14 +142,14 @@ def distinct_failures(checks: pd.DataFrame) -> pd.DataFrame:
 
 
 def by_word(card: pd.DataFrame) -> dict[str, int]:
-    """How many exhibits have each verdict that at least one has, in the order of
+    """Return how many exhibits have each verdict that at least one has, in the order of
     :data:`~radeval_lib.study.verdicts.VERDICTS`."""
     counts = card["verdict"].value_counts()
     return {word: int(counts[word]) for word in verdicts.VERDICTS if word in counts}
 
 
 def audit(results: Sequence[Result]) -> pd.DataFrame:
-    """Every check of every result, in the ledger's order.
+    """Return every check of every result, in the ledger's order.
 
     Returns
     -------

@@ -11,7 +11,8 @@ import nbformat
 
 
 def read_source(path: Path) -> nbformat.NotebookNode:
-    """A jupytext source as a notebook whose cell ids depend on their place alone, so that builds repeat."""
+    """Return a jupytext source as a notebook whose cell ids depend on their place alone, so that builds
+    repeat."""
     notebook = jupytext.read(path)
     for place, cell in enumerate(notebook.cells):
         cell["id"] = f"cell-{place:03d}"
@@ -19,7 +20,7 @@ def read_source(path: Path) -> nbformat.NotebookNode:
 
 
 def with_parameters(notebook: nbformat.NotebookNode, **parameters: Any) -> nbformat.NotebookNode:
-    """A copy with papermill's cell of injected parameters."""
+    """Return a copy with papermill's cell of injected parameters."""
     # Papermill loads its readers, of which ours imports this module.
     from papermill.parameterize import parameterize_notebook
 

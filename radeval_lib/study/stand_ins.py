@@ -27,7 +27,7 @@ _NOUNS = {
 
 
 def basis(filled: Mapping[str, str], data: Mapping[str, str], models: Mapping[str, str]) -> Basis:
-    """What an exhibit rests on that is rebuilt from data, perhaps with models.
+    """Return what an exhibit rests on that is rebuilt from data, perhaps with models.
 
     Parameters
     ----------
@@ -47,7 +47,8 @@ def basis(filled: Mapping[str, str], data: Mapping[str, str], models: Mapping[st
 
 
 def stand_in(filled: Mapping[str, str], wanted: Mapping[str, str]) -> str:
-    """What stands in for the paper's own data and models (``wanted``, by role); empty where nothing does."""
+    """Return what stands in for the paper's own data and models (``wanted``, by role); empty where nothing
+    does."""
     return "; ".join(
         f"{_description(role, filled[role])}, not {title(paper)}"
         for role, paper in wanted.items()
@@ -56,8 +57,8 @@ def stand_in(filled: Mapping[str, str], wanted: Mapping[str, str]) -> str:
 
 
 def labels(metrics: Mapping[str, Metric], filled: Mapping[str, str]) -> dict[str, str]:
-    """What a figure calls each metric, by its title: ``RaTEScore (our models)`` where models that a build
-    trains read for it, ``BERTScore (MiniLM)`` where the packaged encoder does.
+    """Return what a figure calls each metric, by its title: ``RaTEScore (our models)`` where models that a
+    build trains read for it, ``BERTScore (MiniLM)`` where the packaged encoder does.
 
     ``filled``: what fills each role of a model.
     """
@@ -72,7 +73,7 @@ def labels(metrics: Mapping[str, Metric], filled: Mapping[str, str]) -> dict[str
 
 
 def rests_on(filler: str) -> str:
-    """What is computed on a filler rests on, in words."""
+    """Return what is computed on a filler rests on, in words."""
     if any(load_manifest(name).reader for name in datasets(filler)):
         return "private data"
     found = filling.evidence(filler)
@@ -83,12 +84,12 @@ def rests_on(filler: str) -> str:
 
 
 def title(filler: str) -> str:
-    """The name of what fills a role: a data set, or a model."""
+    """Return the name of what fills a role: a data set, or a model."""
     return _data_title(filler) or naming.title(filler)
 
 
 def _data_title(filler: str) -> str:
-    """The names of data sets as their manifests have them; empty where a filler is not a data set."""
+    """Return the names of data sets as their manifests have them; empty where a filler is not a data set."""
     if filler in (SYNTHETIC, ABSENT):
         return {SYNTHETIC: "the generator", ABSENT: "nothing"}[filler]
     if registry.is_recorded(filler):
@@ -99,7 +100,7 @@ def _data_title(filler: str) -> str:
 
 
 def datasets(filler: str) -> list[str]:
-    """The data sets of a filler that have a manifest."""
+    """Return the data sets of a filler that have a manifest."""
     known = names()
     return [name for name in registry.datasets_of(filler) if name in known]
 

@@ -38,15 +38,15 @@ class Lead:
 
     @classmethod
     def by_interval(cls, difference: Estimate, decimals: int = 3) -> Lead:
-        """A lead with its 95% confidence interval; positive is the claimed direction."""
+        """Return a lead with its 95% confidence interval; positive is the claimed direction."""
         sign = {True: 1, False: -1, None: 0}[above(difference.low, difference.high)]
         ends = f"[{difference.low:+.{decimals}f}, {difference.high:+.{decimals}f}]"
         return cls(sign, f"{difference.value:+.{decimals}f} {ends}")
 
     @classmethod
     def by_p(cls, difference: float, p: float, note: str = "") -> Lead:
-        """A difference (positive: the claimed direction) with its two-sided p value; a ValueError where
-        either is NaN."""
+        """Return a difference (positive: the claimed direction) with its two-sided p value; a ValueError
+        where either is NaN."""
         if math.isnan(difference):
             raise ValueError("a difference that is not a number has no sign")
         sign = int(math.copysign(1, difference)) if p < LEVEL and difference else 0
@@ -68,7 +68,7 @@ def check_superiority(
     lower_is_better: bool = False,
     decimals: int = 3,
 ) -> list[Check]:
-    """Whether something is better than its rivals: a check of the order, and one of the lead.
+    """Return whether something is better than its rivals: a check of the order, and one of the lead.
 
     Parameters
     ----------
@@ -142,19 +142,19 @@ def _shown(value: Printed | float, decimals: int) -> str:
 
 
 def unknown_lead(claim: str, why: str = UNKNOWN.wording, *, order_alone: bool = False) -> Check:
-    """The check that reports, once for all comparisons of a claim, why no lead can be established."""
+    """Return the check that reports, once for all comparisons of a claim, why no lead can be established."""
     return _lead(Key("every comparison: lead"), claim, {"": Lead(0, why)}, not order_alone)
 
 
 def _order(gap: float, printed: bool, lead: Lead) -> str:
-    """Printed numbers stand in an order; computed ones do where their interval says so."""
+    """Return printed numbers stand in an order; computed ones do where their interval says so."""
     if not printed:
         return {1: HOLDS, -1: FAILS, 0: INCONCLUSIVE}[lead.sign]
     return HOLDS if gap > 0 else FAILS if gap < 0 else INCONCLUSIVE
 
 
 def _lead(key: Key, claim: str, leads: Mapping[str, Lead], needed: bool, whose: str = "") -> Check:
-    """The check that a lead is established over every rival; ``whose`` it is, where several lead."""
+    """Return the check that a lead is established over every rival; ``whose`` it is, where several lead."""
     signs = [lead.sign for lead in leads.values()]
     outcome = FAILS if -1 in signs else HOLDS if all(sign == 1 for sign in signs) else INCONCLUSIVE
     word = {1: "established", 0: "not established", -1: "established the other way"}
@@ -171,7 +171,7 @@ def _lead(key: Key, claim: str, leads: Mapping[str, Lead], needed: bool, whose: 
 
 
 def check_no_deficit(name: Key | str, claim: str, finding: str, difference: float, lead: Lead) -> Check:
-    """Whether something reaches the level of another.
+    """Return whether something reaches the level of another.
 
     Parameters
     ----------
@@ -192,7 +192,7 @@ def check_no_deficit(name: Key | str, claim: str, finding: str, difference: floa
 
 
 def superiority_words(checks: Sequence[Check]) -> str:
-    """What the two aspects of claims come to; empty if there are none."""
+    """Return what the two aspects of claims come to; empty if there are none."""
     words = {
         "order": {
             HOLDS: "the order holds",

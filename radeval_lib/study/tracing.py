@@ -62,7 +62,7 @@ class TracedReading(Reading):
 def provenance_of(
     run: Run, exhibit_id: str, evidence: str, instrument: str, roles: Sequence[str] | None
 ) -> dict[str, Any]:
-    """The provenance of an exhibit: of what its page has read, what it rests on.
+    """Return the provenance of an exhibit: of what its page has read, what it rests on.
 
     In a notebook that is, of papers, released numbers and models, what its own statements have read; of other
     data too, unless the page chose them by ``roles`` or the exhibit's statements have read none of those that
@@ -92,9 +92,9 @@ def provenance_of(
 def _allowed(
     run: Run, exhibit_id: str, evidence: str, instrument: str, roles: Sequence[str] | None
 ) -> tuple[tuple[str, ...] | None, tuple[str, ...] | None]:
-    """The sources of data and the roles of models on which an exhibit can rest, whatever its page has read;
-    None: all. What the paper's instrument computes on printed or released numbers, no data and no model; an
-    implementation, neither; what is generated, no data set and no released numbers."""
+    """Return the sources of data and the roles of models on which an exhibit can rest, whatever its page has
+    read; None: all. What the paper's instrument computes on printed or released numbers, no data and no
+    model; an implementation, neither; what is generated, no data set and no released numbers."""
     own, made = f"{_PAPERS}{exhibit_id.partition('.')[0]}", run.reading.of_cells()
     if instrument != OURS:  # which may have read anything
         if evidence == "definition":
@@ -109,7 +109,7 @@ def _allowed(
 
 
 def current_place() -> Place | None:
-    """The cell of the notebook that runs in this kernel, and the line in it; None outside of one."""
+    """Return the cell of the notebook that runs in this kernel, and the line in it; None outside of one."""
     if (shell := code.running_shell()) is None:
         return None
     frame: FrameType | None = sys._getframe()
@@ -121,5 +121,5 @@ def current_place() -> Place | None:
 
 
 def _ran() -> dict[int, str]:
-    """The cells that ran in this kernel, by their number."""
+    """Return the cells that ran in this kernel, by their number."""
     return dict(enumerate(code.running_shell().history_manager.input_hist_parsed))

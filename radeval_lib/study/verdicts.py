@@ -99,8 +99,8 @@ class Coverage:
 
 
 def kind(evidence: str, stand_in: str = "", instrument: str = PAPERS_OWN) -> str:
-    """One of :data:`KINDS`: which words a result may use, by its data and whose instrument computed it; a
-    ResultError where evidence or instrument is of no known kind."""
+    """Return one of :data:`KINDS`: which words a result may use, by its data and whose instrument computed
+    it; a ResultError where evidence or instrument is of no known kind."""
     if evidence not in EVIDENCE:
         raise ResultError(f"unknown evidence {evidence!r}", remedy=f"Evidence: {', '.join(EVIDENCE)}.")
     if instrument not in INSTRUMENTS:
@@ -117,19 +117,19 @@ def kind(evidence: str, stand_in: str = "", instrument: str = PAPERS_OWN) -> str
 
 
 def outcome(outcomes: Collection[str]) -> str:
-    """What the outcomes of an exhibit's checks come to: one of :data:`CHECK_OUTCOMES`."""
+    """Return what the outcomes of an exhibit's checks come to: one of :data:`CHECK_OUTCOMES`."""
     if FAILS in outcomes:
         return FAILS
     return INCONCLUSIVE if INCONCLUSIVE in outcomes or HOLDS not in outcomes else HOLDS
 
 
 def verdict(kind: str, found: str) -> str:
-    """The word for an outcome of a result of this kind: one of :data:`VERDICTS`."""
+    """Return the word for an outcome of a result of this kind: one of :data:`VERDICTS`."""
     return kind if kind in (EXPERIMENT, IMPLEMENTED) else _WORDS[kind].get(found, found)
 
 
 def outcome_of(verdict: str) -> str:
-    """The outcome that a verdict's word states: one of :data:`OUTCOMES`."""
+    """Return the outcome that a verdict's word states: one of :data:`OUTCOMES`."""
     stated = {word: found for words in _WORDS.values() for found, word in words.items()}
     stated[BY_READING] = INCONCLUSIVE
     return stated.get(verdict, verdict)

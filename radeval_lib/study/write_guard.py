@@ -28,7 +28,7 @@ _CACHE = re.compile(r"CACHE|_HOME$|DIR$")  # how variables are called that name 
 
 
 def _below(folders: Iterable[str | Path]) -> tuple[str, ...]:
-    """How the paths of these folders and of all below them begin."""
+    """Return how the paths of these folders and of all below them begin."""
     return tuple(f"{Path(folder).resolve()}{os.sep}" for folder in folders)
 
 

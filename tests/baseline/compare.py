@@ -51,7 +51,7 @@ def packed(folder: Path, words: dict[str, str]) -> dict[str, Any]:
 
 
 def same(old: Any, new: Any) -> bool:
-    """Whether two numbers agree to nine digits, or two other values are equal."""
+    """Return whether two numbers agree to nine digits, or two other values are equal."""
     if isinstance(old, int | float) and isinstance(new, int | float):
         return math.isclose(old, new, rel_tol=1e-9, abs_tol=1e-12) or (math.isnan(old) and math.isnan(new))
     return bool(old == new)

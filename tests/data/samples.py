@@ -81,7 +81,7 @@ def _csv_sample(
     good = csv_bytes(rows)
 
     def line(number: int) -> int:
-        """The line on which a row begins; cells may hold line ends."""
+        """Return the line on which a row begins; cells may hold line ends."""
         return csv_bytes(rows[:number]).count(b"\n") + 1
 
     spoiled = {
@@ -310,7 +310,8 @@ RADGRAPH_TEST = {
 
 
 def _changed(content: Any, path: list[Any], value: Any) -> bytes:
-    """``content`` as JSON with another value at ``path``; the key is removed where the value is None."""
+    """Return ``content`` as JSON with another value at ``path``; the key is removed where the value is
+    None."""
     copy = json.loads(json.dumps(content))
     inner = copy
     for key in path[:-1]:
@@ -323,7 +324,7 @@ def _changed(content: Any, path: list[Any], value: Any) -> bytes:
 
 
 def _twice(content: dict[str, Any]) -> bytes:
-    """A JSON object that has its first key twice, which ``json.dumps`` cannot write."""
+    """Return a JSON object that has its first key twice, which ``json.dumps`` cannot write."""
     key, value = next(iter(content.items()))
     return f"{{{json.dumps(key)}: {json.dumps(value)}, {json.dumps(key)}: {json.dumps(value)}}}".encode()
 
@@ -494,7 +495,7 @@ RULES_SAMPLE = Sample(
 
 
 def _lines(path: Path) -> list[Any]:
-    """The findings are the file under test."""
+    """Return the findings are the file under test."""
     other = path.with_name("train.impression.tok")
     other.write_bytes(b"clear .\nfracture .\n")
     return rrs_lines.load(path, other, group="CT_head", split="train")

@@ -20,7 +20,7 @@ HEADER = (
 
 
 def row(study: int, origin: str, category: int, significant: list[int], insignificant: list[int]) -> str:
-    """A row as the file has it: counts and means as Python writes floats."""
+    """Return a row as the file has it: counts and means as Python writes floats."""
     first, second = sum(significant) / 6, sum(insignificant) / 6
     cells = [study, origin, category, *map(float, significant), first, *map(float, insignificant), second]
     return ",".join(map(str, [*cells, first + second]))

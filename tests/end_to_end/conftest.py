@@ -101,7 +101,7 @@ def browser() -> Iterator[Browser]:
 
 
 def new_context(browser: Browser, **settings: Any) -> BrowserContext:
-    """A context whose pages wait :data:`PATIENCE` for what a test needs of them."""
+    """Return a context whose pages wait :data:`PATIENCE` for what a test needs of them."""
     context = browser.new_context(**settings)
     context.set_default_timeout(PATIENCE)
     return context

@@ -109,7 +109,8 @@ def address(output: Path) -> Iterator[str]:
 
 
 def _is_trouble(message: ConsoleMessage) -> bool:
-    """Whether the console reports an error; browsers ask every server for an icon, which the book has not."""
+    """Return whether the console reports an error; browsers ask every server for an icon, which the book has
+    not."""
     return message.type == "error" and not message.location["url"].endswith("/favicon.ico")
 
 
@@ -136,7 +137,7 @@ def judge(browser: Browser, address: str) -> Iterator[Page]:
 
 
 def _judged(page: Page, reference: str, candidate: str) -> Any:
-    """What the page's judge answers of texts that are in its fields."""
+    """Return what the page's judge answers of texts that are in its fields."""
     count = page.evaluate("answers.length")
     page.evaluate(
         "texts => Object.entries(texts).forEach(([name, text]) => {"

@@ -53,7 +53,7 @@ HIDE_WHAT_LOOKS_LIKE_ANOTHER = """() => {
 
 
 def _faint(page: Page, mode: str, *, without: str | None = None) -> list[str]:
-    """What axe finds too faint in the article of an open page, in one mode, all folds open."""
+    """Return what axe finds too faint in the article of an open page, in one mode, all folds open."""
     # Folds fade in; what is measured half way is fainter than what a reader sees.
     page.add_style_tag(content="* { animation: none !important; transition: none !important; }")
     page.evaluate("mode => { document.documentElement.dataset.theme = mode; }", mode)

@@ -12,7 +12,7 @@ from workflow.check_site import dead_links
 
 
 def _rendered(output: Path) -> Path:
-    """Folder of the first pages, rendered from those of the whole book; it fails at any warning."""
+    """Return folder of the first pages, rendered from those of the whole book; it fails at any warning."""
     first = steps.graph("smoke", at_once=True)
     for page in first.pages:
         shutil.copytree(first.results(page), output / "results" / page)

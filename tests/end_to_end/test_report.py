@@ -50,7 +50,7 @@ PAIRS = (
 
 
 def _write(folder: Path, rows: list[dict[str, str]]) -> str:
-    """Scores the rows; the address of the page."""
+    """Return scores the rows; the address of the page."""
     source = folder / "pairs.jsonl"
     source.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
     score_file(METRICS, source, folder / "out.jsonl", report=folder / "page.html")

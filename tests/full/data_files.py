@@ -57,20 +57,20 @@ def _generated(role: str, size: int = SIZE, seed: int = 1) -> list[Any]:
 
 
 def _pairs(size: int, seed: int = 1) -> list[tuple[str, str]]:
-    """References and candidates, no two alike."""
+    """Return references and candidates, no two alike."""
     found = [(reveal(one.reference), reveal(one.candidate)) for one in _generated("text_pairs", size, seed)]
     return list(dict.fromkeys(found))
 
 
 def _parted(words: Sequence[str]) -> Iterator[tuple[str, str]]:
-    """Each word with the made-up one before it, if any: the same ones for the same words."""
+    """Yield each word with the made-up one before it, if any: the same ones for the same words."""
     rng = random.Random(" ".join(words))
     for place, word in enumerate(words):
         yield (rng.choice(MADE_UP) if place % _ADJOINING == 1 else ""), word
 
 
 def restricted(text: str) -> str:
-    """The text with made-up words between its own, its line breaks and punctuation as they were."""
+    """Return the text with made-up words between its own, its line breaks and punctuation as they were."""
     return " ".join(one for both in _parted(text.split(" ")) for one in both if one)
 
 
@@ -87,7 +87,7 @@ def _restricted_sentence(sentence: AnnotatedSentence) -> AnnotatedSentence:
 
 
 def _sentences(role: str, size: int, seed: int = 1) -> dict[str, list[AnnotatedSentence]]:
-    """Sentences of a restricted data set by split."""
+    """Return sentences of a restricted data set by split."""
     return _in_splits([_restricted_sentence(one) for one in _generated(role, size, seed)])
 
 
@@ -96,7 +96,7 @@ def _restricted_pairs(size: int, seed: int = 1) -> list[tuple[str, str]]:
 
 
 def _restricted_analysis(analysis: str) -> str:
-    """An analysis in GREEN's layout whose findings are of a restricted report."""
+    """Return an analysis in GREEN's layout whose findings are of a restricted report."""
 
     def told(entry: re.Match[str]) -> str:
         return entry[1] + "; ".join(map(restricted, entry[2].split("; ")))
@@ -105,7 +105,7 @@ def _restricted_analysis(analysis: str) -> str:
 
 
 def _in_splits(records: Sequence[Any]) -> dict[str, list[Any]]:
-    """Two thirds for training, the rest halved."""
+    """Return two thirds for training, the rest halved."""
     third = len(records) // 6
     return dict(
         zip(SPLITS, (records[: -2 * third], records[-2 * third : -third], records[-third:]), strict=True)
@@ -192,7 +192,7 @@ def _mimic3_procedure() -> Iterable[tuple[str, bytes]]:
 
 
 def _bilou(entities: Iterable[Entity], length: int) -> list[str]:
-    """Stanza's tags; where entities overlap, the first."""
+    """Return Stanza's tags; where entities overlap, the first."""
     tags = ["O"] * length
     for one in entities:
         if set(tags[one.start : one.end]) != {"O"}:
@@ -356,7 +356,8 @@ def _rexval() -> Iterable[tuple[str, bytes]]:
 
 
 def _radpref() -> Iterable[tuple[str, bytes]]:
-    """Two candidates of each of 40 references, with what three radiologists marked and how they graded."""
+    """Return two candidates of each of 40 references, with what three radiologists marked and how they
+    graded."""
     rng = random.Random(0)
     candidates: dict[str, list[str]] = {}
     for reference, candidate in _pairs(400, 6):
@@ -413,7 +414,7 @@ def _green_training() -> Iterable[tuple[str, bytes]]:
 
 
 def _primock57() -> Iterable[tuple[str, bytes]]:
-    """Two clinicians on notes of three systems; one is the clinician who held the consultation."""
+    """Return two clinicians on notes of three systems; one is the clinician who held the consultation."""
     rng = random.Random(0)
     rows = []
     for case, (reference, candidate) in enumerate(_pairs(8, 4), start=1):
@@ -428,7 +429,7 @@ def _primock57() -> Iterable[tuple[str, bytes]]:
 
 
 def _mts_dialog() -> Iterable[tuple[str, bytes]]:
-    """Three systems, one after the other, on the same dialogues."""
+    """Return three systems, one after the other, on the same dialogues."""
     rng = random.Random(0)
     scores, rows = [], []
     for _ in range(3):

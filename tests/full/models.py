@@ -59,7 +59,7 @@ def write(names: Iterable[str], hub: Path, texts: Iterable[str]) -> None:
 
 
 def _tokenizer(kind: str, texts: list[str]) -> PreTrainedTokenizerFast:
-    """WordPiece for BERT's kin, byte-level BPE for RoBERTa's and Phi, Unigram for SentencePiece's."""
+    """Return WordPiece for BERT's kin, byte-level BPE for RoBERTa's and Phi, Unigram for SentencePiece's."""
     trainer: Any
     if kind in ("bert", "electra", "megatron-bert", "mpnet"):
         brackets = ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]")

@@ -65,7 +65,7 @@ def _page(full: TinyFull, name: str) -> str:
 
 
 def _said(full: TinyFull, name: str) -> str:
-    """What a page says; nothing of a notebook that is no page."""
+    """Return what a page says; nothing of a notebook that is no page."""
     path = full.path / "build" / "full" / "_build" / "html" / "notebooks" / f"{name}.html"
     return _without_markup(path.read_text(encoding="utf-8")) if path.is_file() else ""
 

@@ -137,7 +137,7 @@ def copy_project(target: Path) -> None:
 
 
 def make(target: Path, *, with_models: bool = True) -> TinyFull:
-    """The copy, in an empty folder; without models, for pages that need none."""
+    """Return the copy, in an empty folder; without models, for pages that need none."""
     path, root, hub = target / "project", target / "data", target / "hub"
     copy_project(path)
     data_files.write(root)
@@ -179,12 +179,12 @@ def _write_profile(target: Path) -> None:
 
 
 def _family(name: str) -> str:
-    """A hub model's architecture; of another model, such as the one that a cell makes, its name."""
+    """Return a hub model's architecture; of another model, such as the one that a cell makes, its name."""
     return next((card.family for card in catalog.cards() if card.hub == name), name)
 
 
 def _one_of_each_family(encoders: list[str]) -> list[str]:
-    """The first encoder of each architecture, and the in-domain one, which a cell makes."""
+    """Return the first encoder of each architecture, and the in-domain one, which a cell makes."""
     first: dict[str, str] = {}
     for name in encoders:
         first.setdefault(_family(name), name)
@@ -192,7 +192,8 @@ def _one_of_each_family(encoders: list[str]) -> list[str]:
 
 
 def _different(section: dict[str, Any]) -> dict[str, Any]:
-    """The first system of each architecture, and the one that is shown, in place of its smaller relatives."""
+    """Return the first system of each architecture, and the one that is shown, in place of its smaller
+    relatives."""
     first: dict[str, str] = {_family(section["systems"][section["shown"]]["start"]): section["shown"]}
     for name, one in section["systems"].items():
         first.setdefault(_family(one["start"]) if one.get("start") else one["kind"], name)

@@ -25,13 +25,13 @@ ADA, GRACE = "ada", "grace"
 
 @cache
 def known(lab: str) -> dict[str, Any]:
-    """What a lab's file of mistakes, styles and made-up answers holds."""
+    """Return what a lab's file of mistakes, styles and made-up answers holds."""
     return dict(yaml.safe_load((OWN / f"{lab}.yml").read_text(encoding="utf-8")))
 
 
 @cache
 def tasks(lab: str) -> dict[str, Task]:
-    """A lab's tasks that tests mark."""
+    """Return a lab's tasks that tests mark."""
     return {task.name: task for task in sources.tasks(sources.find(lab)) if task.tests}
 
 
@@ -45,7 +45,7 @@ class Cell:
 
 @cache
 def cells(lab: str) -> list[Cell]:
-    """The cells of a lab in their order, without the student's id and stretch tasks."""
+    """Return the cells of a lab in their order, without the student's id and stretch tasks."""
     found = []
     for part in sources.parts(sources.find(lab)):
         if isinstance(part, Task):
@@ -58,7 +58,7 @@ def cells(lab: str) -> list[Cell]:
 
 @cache
 def solved(lab: str, student: str = ADA) -> dict[str, Any]:
-    """What a solved lab defines."""
+    """Return what a solved lab defines."""
     names: dict[str, Any] = {"student_id": student, "display": lambda *_: None}
     with contextlib.redirect_stdout(io.StringIO()):
         for cell in cells(lab):
@@ -68,13 +68,13 @@ def solved(lab: str, student: str = ADA) -> dict[str, Any]:
 
 
 def defined(source: str) -> set[str]:
-    """The names that a cell gives a value to."""
+    """Return the names that a cell gives a value to."""
     top = symtable.symtable(source, "cell", "exec").get_symbols()
     return {one.get_name() for one in top if one.is_assigned() or one.is_imported() or one.is_namespace()}
 
 
 def used(source: str) -> set[str]:
-    """The names of the notebook that a cell reads, in its functions too."""
+    """Return the names of the notebook that a cell reads, in its functions too."""
     found, waiting = set[str](), [symtable.symtable(source, "cell", "exec")]
     while waiting:
         table = waiting.pop()
@@ -88,8 +88,8 @@ def used(source: str) -> set[str]:
 
 
 def run(lab: str, answers: dict[str, str]) -> dict[str, Any]:
-    """What a solved lab defines with some tasks answered otherwise: these cells run, and those that read a
-    name which one of these gives a value to."""
+    """Return what a solved lab defines with some tasks answered otherwise: these cells run, and those that
+    read a name which one of these gives a value to."""
     changed, again, kept = set[str](), list[str](), set[str]()
     for cell in cells(lab):
         source = answers.get(cell.task, cell.source)
@@ -109,7 +109,7 @@ def run(lab: str, answers: dict[str, str]) -> dict[str, Any]:
 
 @cache
 def functions(lab: str) -> dict[str, list[tuple[bool, Callable[..., None]]]]:
-    """A lab's tests by task, as Otter calls them, and whether each is hidden."""
+    """Return a lab's tests by task, as Otter calls them, and whether each is hidden."""
     made: dict[str, list[tuple[bool, Callable[..., None]]]] = {}
     for task in tasks(lab).values():
         for test in task.tests:
@@ -121,7 +121,7 @@ def functions(lab: str) -> dict[str, list[tuple[bool, Callable[..., None]]]]:
 
 
 def outcomes(lab: str, env: dict[str, Any], hidden: bool, task: str) -> list[str]:
-    """What each visible or hidden test of a task says of a notebook's names; empty where it passes."""
+    """Return what each visible or hidden test of a task says of a notebook's names; empty where it passes."""
     right = SimpleNamespace(**solved(lab, env["student_id"]))
     said = []
     with contextlib.redirect_stdout(io.StringIO()), _solution(right):
@@ -145,7 +145,7 @@ def _solution(right: SimpleNamespace):  # type: ignore[no-untyped-def]
 
 
 def earned(lab: str, env: dict[str, Any]) -> dict[str, float]:
-    """The points of each task: its hidden tests share them."""
+    """Return the points of each task: its hidden tests share them."""
     points = {}
     for name, task in tasks(lab).items():
         said = outcomes(lab, env, True, name)

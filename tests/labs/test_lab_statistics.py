@@ -105,9 +105,9 @@ def rated() -> Rated:
 
 
 def taus_of(weights: Array, signs: Array, others: Array) -> Array:
-    """Kendall's tau-b of each resample, from signs of differences and, a row per resample, how often each
-    case was drawn. The signs are those between pairs of a case, or of single pairs, summed over what is drawn
-    together: tau-b is a quotient of quadratic forms in the weights."""
+    """Return Kendall's tau-b of each resample, from signs of differences and, a row per resample, how often
+    each case was drawn. The signs are those between pairs of a case, or of single pairs, summed over what is
+    drawn together: tau-b is a quotient of quadratic forms in the weights."""
     size = weights.shape[1]
     sums = [
         (one * two).reshape(size, len(signs) // size, size, -1).sum(axis=(1, 3))
@@ -161,7 +161,7 @@ GRANULARITY = [0.95, 0.8, 0.6, 0.4]
 
 
 def counted(name: str, reports: int, overlaps: list[float]) -> dict[str, Array]:
-    """Tables of shape (raters, summaries)."""
+    """Return tables of shape (raters, summaries)."""
     draw = rng(name)
     raters = count_facts(draw, draw_descriptions(draw, reports, overlaps), GRANULARITY)
     return {

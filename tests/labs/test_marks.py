@@ -42,7 +42,7 @@ def _own_folder(tmp_path: Any, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def failing(lab: str, env: dict[str, Any]) -> dict[str, list[str]]:
-    """What tests say, by task, where one fails."""
+    """Return what tests say, by task, where one fails."""
     said = {name: outcomes(lab, env, False, name) + outcomes(lab, env, True, name) for name in tasks(lab)}
     return {name: list(filter(None, each)) for name, each in said.items() if any(each)}
 
@@ -60,7 +60,7 @@ def test_right_answers_in_other_styles_pass_every_test(lab: str) -> None:
 
 
 def of_numpy(value: Any) -> Any:
-    """An answer as NumPy would hold it."""
+    """Return an answer as NumPy would hold it."""
     if isinstance(value, dict):
         return {of_numpy(key): of_numpy(part) for key, part in value.items()}
     if isinstance(value, list | tuple):
@@ -72,7 +72,7 @@ def of_numpy(value: Any) -> Any:
 
 
 def of_pandas(value: Any) -> Any:
-    """An answer in Series and tables, or of exact numbers."""
+    """Return an answer in Series and tables, or of exact numbers."""
     if isinstance(value, dict):
         parts = list(value.values())
         if parts and all(isinstance(key, str) for key in value):
@@ -88,7 +88,7 @@ def of_pandas(value: Any) -> Any:
 
 
 def answers(lab: str) -> dict[str, Any]:
-    """The names that a lab's tasks define, with their right values."""
+    """Return the names that a lab's tasks define, with their right values."""
     names = {name for task in tasks(lab).values() for name in defined(task.answer.source)}
     return {name: solved(lab)[name] for name in names if name in solved(lab)}
 
@@ -148,7 +148,8 @@ def test_answers_differ_between_students(lab: str) -> None:
 
 
 def filled(value: Any, leaf: Made) -> Any:
-    """An answer of the same form, made up of what ``leaf`` gives for each number, text and truth value."""
+    """Return an answer of the same form, made up of what ``leaf`` gives for each number, text and truth
+    value."""
     if leaf is emptied:
         return leaf(value)
     if isinstance(value, dict):
@@ -180,7 +181,8 @@ def at_random(value: Any) -> Any:
 
 
 def emptied(value: Any) -> Any:
-    """What holds nothing, so that a test which goes through an answer's parts would find no mistake."""
+    """Return what holds nothing, so that a test which goes through an answer's parts would find no
+    mistake."""
     return {} if isinstance(value, dict) else [] if np.iterable(value) else None
 
 

@@ -33,7 +33,7 @@ def _run(*arguments: object) -> Result:
 
 
 def _given(metric: str, **scores: object) -> pd.DataFrame:
-    """A table of scores that are there already."""
+    """Return a table of scores that are there already."""
     return pd.DataFrame({f"{metric}:{name}": values for name, values in scores.items()})
 
 
@@ -151,7 +151,7 @@ def test_clusters_part_what_tests_tell_apart() -> None:
 
 
 def _pairs(**p_values: float) -> pd.DataFrame:
-    """Tests of the pairs of A 0.9, B 0.8 and C 0.6, by their names together."""
+    """Return tests of the pairs of A 0.9, B 0.8 and C 0.6, by their names together."""
     values = {"A": 0.9, "B": 0.8, "C": 0.6}
     rows = [
         {

@@ -21,7 +21,7 @@ SOUND = st.text("abc_xyz", min_size=1, max_size=8)
 
 
 def _models(folder: Path) -> dict[str, str]:
-    """A tiny stand-in for each role."""
+    """Return a tiny stand-in for each role."""
     (folder / "graphs.json").write_text("{}", encoding="utf-8")
     shutil.copytree(REFERENCE / "ratescore" / "tiny_ner", folder / "tiny_ner")
     return {

@@ -40,7 +40,7 @@ Weights = dict[str, torch.Tensor]
 
 
 def random_model(name: str, **changed: Any) -> Any:
-    """A model of transformers with weights drawn at random, norms and biases included."""
+    """Return a model of transformers with weights drawn at random, norms and biases included."""
     kind = getattr(transformers, name)
     torch.manual_seed(0)
     model = kind(kind.config_class(**{**SIZES, **changed}))
@@ -60,7 +60,8 @@ def saved(model: Any, folder: Path, change: Callable[[Weights], Weights] = dict)
 
 
 def bert(folder: Path) -> Any:
-    """google-bert: heads of both tasks, the prefix, the old names of norms, the numbers of positions."""
+    """Return google-bert: heads of both tasks, the prefix, the old names of norms, the numbers of
+    positions."""
 
     def old(held: Weights) -> Weights:
         norms = (("LayerNorm.weight", "LayerNorm.gamma"), ("LayerNorm.bias", "LayerNorm.beta"))
@@ -72,24 +73,25 @@ def bert(folder: Path) -> Any:
 
 
 def megatron_bert(folder: Path) -> Any:
-    """GatorTron."""
+    """Return GatorTron."""
     return saved(random_model("MegatronBertForPreTraining"), folder)
 
 
 def roberta(folder: Path) -> Any:
-    """RoBERTa, RadBERT-RoBERTa: a head of masked words, no pooler, one type of segments, which is zero."""
+    """Return RoBERTa, RadBERT-RoBERTa: a head of masked words, no pooler, one type of segments, which is
+    zero."""
     model = random_model("RobertaForMaskedLM", type_vocab_size=1, max_position_embeddings=514)
     torch.nn.init.zeros_(model.roberta.embeddings.token_type_embeddings.weight)
     return saved(model, folder)
 
 
 def electra(folder: Path) -> Any:
-    """A discriminator, its embeddings narrower than its layers."""
+    """Return a discriminator, its embeddings narrower than its layers."""
     return saved(random_model("ElectraForPreTraining", embedding_size=16), folder)
 
 
 def deberta_v2(folder: Path) -> Any:
-    """Microsoft's DeBERTa-v3: two heads that transformers does not know, in half precision."""
+    """Return Microsoft's DeBERTa-v3: two heads that transformers does not know, in half precision."""
 
     def microsoft(held: Weights) -> Weights:
         made = {f"deberta.{name}": value for name, value in held.items()}
@@ -108,7 +110,7 @@ DEBERTA: dict[str, Any] = {
 
 
 def mpnet(folder: Path) -> Any:
-    """BioLORD: a folder of sentence-transformers, the model at its root."""
+    """Return BioLORD: a folder of sentence-transformers, the model at its root."""
     (folder / "1_Pooling").mkdir()
     (folder / "1_Pooling" / "config.json").write_text('{"pooling_mode_mean_tokens": true}')
     (folder / "modules.json").write_text("[]")
@@ -120,7 +122,7 @@ def mpnet(folder: Path) -> Any:
 
 
 def distilbert(folder: Path) -> Any:
-    """BERTScore's default in RadEval."""
+    """Return BERTScore's default in RadEval."""
     return saved(random_model("DistilBertForMaskedLM", dim=32, hidden_dim=48, n_layers=2, n_heads=2), folder)
 
 
@@ -129,7 +131,7 @@ def modernbert(folder: Path) -> Any:
 
 
 def bare_bert(folder: Path) -> Any:
-    """MedCPT, SapBERT, BiomedBERT: a bare encoder with its pooler."""
+    """Return MedCPT, SapBERT, BiomedBERT: a bare encoder with its pooler."""
     return saved(random_model("BertModel"), folder)
 
 

@@ -8,7 +8,7 @@ from radeval_lib.models.ner.entities import Decoding, decode
 
 
 def read(labels: str, decoding: Decoding) -> list[tuple[int, int, str]]:
-    """First and last token and type; the labels begin and end with those of special tokens."""
+    """Return first and last token and type; the labels begin and end with those of special tokens."""
     row = labels.split()
     special = [place in (0, len(row) - 1) for place in range(len(row))]
     return [(start, end - 1, kind) for start, end, kind in decode(row, special, decoding)]

@@ -33,7 +33,7 @@ def batch(lengths: list[int]) -> dict[str, torch.Tensor]:
 
 
 def widths_read(made: Any) -> list[tuple[int, ...]]:
-    """Filled with the shape of every batch that the encoder's embeddings read."""
+    """Return filled with the shape of every batch that the encoder's embeddings read."""
     shapes: list[tuple[int, ...]] = []
 
     def note(_: Any, __: Any, given: dict[str, Any]) -> None:

@@ -14,7 +14,7 @@ RUN = SimpleNamespace(profile=SimpleNamespace(resamples=30), rng=lambda name: np
 
 
 def recording(*marks: dict[str, int]) -> recorded.Recording:
-    """Candidates of one radiologist, two of each set, with these marks and none else."""
+    """Return candidates of one radiologist, two of each set, with these marks and none else."""
     none = {"_".join(mark): 0 for mark in MARKS} | {"rater": 1, "grade": 3, "clean": 0}
     ratings = pd.DataFrame([none | {"number": number} | mark for number, mark in enumerate(marks)])
     table = pd.DataFrame({"number": range(len(marks)), "reference_findings": 0, "candidate_findings": 1})

@@ -18,7 +18,7 @@ def stream(name: str) -> np.random.Generator:
 
 
 def made(right: dict[str, float], cases: int = 60, draws: int = 2, seed: int = 5) -> pd.DataFrame:
-    """Encoders that find a known share of one entity a case, and of one document."""
+    """Return encoders that find a known share of one entity a case, and of one document."""
     rng = np.random.default_rng(seed)
     rows = []
     for encoder, share in right.items():

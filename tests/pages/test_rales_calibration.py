@@ -104,7 +104,7 @@ def test_the_known_classifier_is_calibrated() -> None:
 
 
 def _outputs(validation: int, sharpness: float, seed: int) -> pd.DataFrame:
-    """Logits of three classes, ``sharpness`` times those from which the labels were drawn."""
+    """Return logits of three classes, ``sharpness`` times those from which the labels were drawn."""
     rng, cases = np.random.default_rng(seed), validation + 300
     logits = rng.normal(size=(cases, 3))
     labels = (softmax(logits, axis=1).cumsum(axis=1) < rng.random((cases, 1))).sum(axis=1)

@@ -23,7 +23,7 @@ from radeval_lib.study.profiles import Profile, profile
 
 
 def changed(**settings: Any) -> Profile:
-    """The profile ``smoke`` with other settings for RaLEs."""
+    """Return the profile ``smoke`` with other settings for RaLEs."""
     smoke = profile("smoke")
     rales = {**smoke.experiments["rales"], **settings}
     return smoke.model_copy(update={"experiments": {**smoke.experiments, "rales": rales}})

@@ -22,7 +22,7 @@ from radeval_lib.metrics import create
 
 
 def ratings(cases: int = 30, seed: int = 0, scale: str = "grade") -> list[RatedPair]:
-    """Two candidates a case, three raters, each near the candidate's number."""
+    """Return two candidates a case, three raters, each near the candidate's number."""
     rng = np.random.default_rng(seed)
     return [
         RatedPair(

@@ -110,7 +110,7 @@ def tiny(tmp_path: Path) -> TinyRepository:
 
 
 def tiny_repository(target: Path) -> TinyRepository:
-    """A fresh tiny repository in an empty folder."""
+    """Return a fresh tiny repository in an empty folder."""
     skip = shutil.ignore_patterns("__pycache__")
     for folder in ("radeval_lib", "data_manifests", "workflow"):
         shutil.copytree(ROOT / folder, target / folder, ignore=skip)

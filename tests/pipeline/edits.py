@@ -44,7 +44,7 @@ class Copy:
         return cls(path, profile, data_root)
 
     def graph(self) -> dict[str, dict[str, object]]:
-        """Keys of every step, and what each waits for."""
+        """Return keys of every step, and what each waits for."""
         done = subprocess.run(
             [sys.executable, "-c", _PRINT, self.profile, str(self.data_root or "")],
             cwd=self.path,
@@ -63,8 +63,8 @@ class Copy:
         return self.graph()
 
     def stale(self, changed: str, old: str, new: str) -> set[str]:
-        """Steps whose own key differs once ``old`` is replaced in a file by ``new``, or ``new`` added at its
-        end where ``old`` is empty. The file is put back."""
+        """Return steps whose own key differs once ``old`` is replaced in a file by ``new``, or ``new`` added
+        at its end where ``old`` is empty. The file is put back."""
         path, before = self.path / changed, self.untouched["keys"]
         content = path.read_text(encoding="utf-8")
         assert old in content, f"{changed} has no {old!r}"
@@ -77,7 +77,7 @@ class Copy:
         return {name for name in before | after if before.get(name) != after.get(name)}
 
     def redone(self, stale: set[str]) -> set[str]:
-        """These steps and all that read what they leave; with the book, if there is any."""
+        """Return these steps and all that read what they leave; with the book, if there is any."""
         found, before = set(stale), self.untouched["before"]
         while more := {name for name, read in before.items() if found.intersection(read)} - found:  # type: ignore[call-overload]
             found |= more

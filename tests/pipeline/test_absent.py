@@ -80,7 +80,8 @@ def test_a_placeholder_says_that_its_page_follows_and_has_no_label() -> None:
 
 
 def _shown(source: str, settings: Profile) -> str:
-    """A page's source up to where it ends for want of data, or may end: where its roles are not spelt out."""
+    """Return a page's source up to where it ends for want of data, or may end: where its roles are not spelt
+    out."""
     for end in _ENDS.finditer(source):
         wanted = re.findall(r'"(\w+)"', end[1])
         if not wanted or any(

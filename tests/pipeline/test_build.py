@@ -92,7 +92,7 @@ def _wait(for_what: Callable[[], bool], process: subprocess.Popen[bytes]) -> Non
 
 
 def _running(marker: str) -> list[str]:
-    """Command lines of processes that a folder's builds started."""
+    """Return command lines of processes that a folder's builds started."""
     found = []
     for process in psutil.process_iter(["cmdline", "cwd", "status"]):
         facts = process.info
@@ -341,7 +341,7 @@ def test_bad_input_gets_one_clear_line(tiny: TinyRepository, arguments: list[str
 
 
 def _planned(tiny: TinyRepository, *config: str, root: str = "") -> subprocess.CompletedProcess[str]:
-    """What Snakemake says by itself, asked for its plan; ``root``: the environment's data root."""
+    """Return what Snakemake says by itself, asked for its plan; ``root``: the environment's data root."""
     return subprocess.run(
         [sys.executable, "-m", "snakemake", "--dry-run", "--cores", "1", "--config", *config],
         cwd=tiny.path,

@@ -38,7 +38,7 @@ def public(tmp_path_factory: pytest.TempPathFactory, data_root: Path) -> Copy:
 
 
 def _notebooks(steps: set[str]) -> set[str]:
-    """The notebooks of steps, cells by theirs."""
+    """Return the notebooks of steps, cells by theirs."""
     return {"/".join(name.split("/")[:2]) for name in steps}
 
 

@@ -89,7 +89,7 @@ def test_cells_that_are_not_the_sources_get_no_verdict(
 
 
 def _papermill(tiny: TinyRepository, *options: str) -> subprocess.CompletedProcess[str]:
-    """Plain papermill on a page of a repository, as the README has it."""
+    """Return plain papermill on a page of a repository, as the README has it."""
     command = [sys.executable, "-m", "papermill", "notebooks/facts/one.md", "out.ipynb", *options]
     return subprocess.run(
         command, cwd=tiny.path, env=tiny.environment(), capture_output=True, text=True, check=False

@@ -91,7 +91,8 @@ def ended(process: int) -> bool:
 
 
 def begun(process: subprocess.Popen[str]) -> int:
-    """The number of the process that stands behind a client, once it has told what it was started with."""
+    """Return the number of the process that stands behind a client, once it has told what it was started
+    with."""
     assert process.stdin is not None
     assert process.stdout is not None
     process.stdin.close()

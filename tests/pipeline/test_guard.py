@@ -18,7 +18,7 @@ SECRET = (
 
 
 def restricted_data(tiny: TinyRepository) -> Path:
-    """A data root of the tiny repository that holds one restricted report."""
+    """Return a data root of the tiny repository that holds one restricted report."""
     root = tiny.path / "data"
     (root / "mediqa2021").mkdir(parents=True)
     report = {"study_id": "1", "subject_id": "1", "findings": SECRET, "impression": "Effusion."}

@@ -28,7 +28,7 @@ def builds(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[Path]:
 
 
 def _unlinking(monkeypatch: pytest.MonkeyPatch, refused: str = "") -> list[str]:
-    """The names of files as they are removed, of which one cannot be."""
+    """Return the names of files as they are removed, of which one cannot be."""
     removed, unlink = list[str](), os.unlink
 
     def watched(path: Any, **where: Any) -> None:

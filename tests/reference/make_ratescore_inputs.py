@@ -60,8 +60,8 @@ def tiny_encoder(folder: Path, texts: list[str]) -> None:
 
 
 def odd_texts(count: int = 400) -> list[str]:
-    """Texts of words, numbers, signs and white space in random order, where a sentence may begin or end
-    anywhere; then reports in every form that the page on failures tries."""
+    """Return texts of words, numbers, signs and white space in random order, where a sentence may begin or
+    end anywhere; then reports in every form that the page on failures tries."""
     rng = random.Random(5)
     words = [
         "the",

@@ -26,7 +26,7 @@ _SECTIONS = ("Clinically Significant Errors", "Clinically Insignificant Errors",
 
 
 def released(checkout: Path) -> tuple[Any, Callable[[str], str]]:
-    """The released class, with its parsing methods alone, and ``clean_responses``."""
+    """Return the released class, with its parsing methods alone, and ``clean_responses``."""
     wanted = {"parse_error_counts", "compute_green", "compute_error_count"}
     tree = ast.parse((checkout / "green_score" / "green.py").read_text(encoding="utf-8"))
     parser = next(node for node in tree.body if isinstance(node, ast.ClassDef) and node.name == "GREEN")
@@ -53,7 +53,7 @@ def released(checkout: Path) -> tuple[Any, Callable[[str], str]]:
 
 
 def damaged(answer: str, rng: Random) -> str:
-    """The answer after none to three of the changes that models make to the layout."""
+    """Return the answer after none to three of the changes that models make to the layout."""
     changes: list[Callable[[str], str]] = [
         lambda text: text.replace(": 0.", ":0.", rng.randint(1, 6)),
         lambda text: text.replace(": 1.", ": one.", 2),

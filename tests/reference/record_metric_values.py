@@ -39,7 +39,7 @@ GRAPHS: list[tuple[str, dict[str, Any]]] = [
 
 
 def pairs_of_texts() -> tuple[list[str], list[str]]:
-    """Forty generated pairs, and some that a metric may stumble over."""
+    """Return forty generated pairs, and some that a metric may stumble over."""
     pairs = json.loads((HERE / "ratescore" / "pairs.json").read_text(encoding="utf-8"))[:40]
     odd = [
         ("", ""),
@@ -52,7 +52,7 @@ def pairs_of_texts() -> tuple[list[str], list[str]]:
 
 
 def pairs_of_graphs(folder: Path) -> tuple[Path, tuple[list[str], list[str]]]:
-    """A file of annotations, and the pairs of their texts."""
+    """Return a file of annotations, and the pairs of their texts."""
     pairs = json.loads((HERE / "radgraph" / "pairs.json").read_text(encoding="utf-8"))
     graphs = {}
     for pair in pairs:
@@ -65,7 +65,7 @@ def pairs_of_graphs(folder: Path) -> tuple[Path, tuple[list[str], list[str]]]:
 
 
 def values(folder: Path) -> dict[str, list[float]]:
-    """Scores by metric and settings; ``folder`` takes a file."""
+    """Return scores by metric and settings; ``folder`` takes a file."""
     found = {}
     graphs, of_graphs = pairs_of_graphs(folder)
     for (name, settings), texts, more in (

@@ -51,7 +51,7 @@ def _page(body: str) -> bytes:
 
 
 def _labels(text: AnnotatedText) -> list[tuple[str, str]]:
-    """Each word of a report with the label of the entity that it is in."""
+    """Return each word of a report with the label of the entity that it is in."""
     words, place = [], 0
     for word in text.text.split():
         place = text.text.index(word, place)
@@ -62,7 +62,7 @@ def _labels(text: AnnotatedText) -> list[tuple[str, str]]:
 
 
 def _one_of(text: AnnotatedText, *ways: str) -> str:
-    """One of several ways for each report, the same one always."""
+    """Return one of several ways for each report, the same one always."""
     return ways[crc32(text.text.encode()) % len(ways)]
 
 
@@ -165,7 +165,7 @@ def tagged_lines(text: AnnotatedText) -> Files:
 
 
 def _name(text: AnnotatedText) -> str:
-    """The text as a system takes it for a name."""
+    """Return the text as a system takes it for a name."""
     joint = _one_of(text, " ", "_", "-")
     return joint.join(word.strip(".,/") for word in text.text.split())[:200]
 
@@ -214,7 +214,7 @@ def five_words_an_output(text: AnnotatedText) -> Files:
 
 
 def _pieces(text: AnnotatedText) -> list[tuple[str, str]]:
-    """Pieces of words as tokenizers cut them, each with the label of its word."""
+    """Return pieces of words as tokenizers cut them, each with the label of its word."""
     kind, pieces = _one_of(text, "##", "▁", "Ġ", "@@"), []
     for word, label in _labels(text):
         cut = max(1, len(word) // 2)
@@ -383,12 +383,12 @@ def colours_of_a_terminal(text: AnnotatedText) -> Files:
 
 
 def _number(text: AnnotatedText) -> int:
-    """The study's number, as the restricted corpus names it."""
+    """Return the study's number, as the restricted corpus names it."""
     return 50_000_000 + crc32(text.text.encode()) % 9_999_999
 
 
 def _day(text: AnnotatedText) -> str:
-    """The day of the study, moved as de-identification moves it."""
+    """Return the day of the study, moved as de-identification moves it."""
     return f"{2110 + _number(text) % 80}-{_number(text) % 12 + 1:02}-{_number(text) % 28 + 1:02}"
 
 
@@ -413,7 +413,7 @@ def number_in_a_name(text: AnnotatedText) -> Files:
 
 
 def _short_number(text: AnnotatedText) -> int:
-    """The patient's number, as short as those of MIMIC-III."""
+    """Return the patient's number, as short as those of MIMIC-III."""
     return 10_000 + crc32(text.text.encode()) % 990_000
 
 
@@ -451,7 +451,7 @@ def day_in_words_or_figures(text: AnnotatedText) -> Files:
 
 
 def _parts_of(text: str, length: int) -> list[tuple[str, ...]]:
-    """The sequences of so many words within sentences."""
+    """Return the sequences of so many words within sentences."""
     sentences = (re.findall("[a-z]+|[0-9]+", one) for one in re.split(r"[.:;?!](?:\s|$)", text.lower()))
     return [
         tuple(words[start : start + length])
@@ -462,7 +462,7 @@ def _parts_of(text: str, length: int) -> list[tuple[str, ...]]:
 
 @cache
 def _holders() -> Counter[tuple[str, ...]]:
-    """How many reports of the corpus hold each sequence of four words."""
+    """Return how many reports of the corpus hold each sequence of four words."""
     return Counter(part for one in corpus(LARGE) for part in set(_parts_of(one.text, 4)))
 
 
@@ -472,7 +472,7 @@ def _says_much(part: tuple[str, ...]) -> bool:
 
 
 def _phrase(text: AnnotatedText, length: int) -> Files:
-    """A phrase of which four words are rare and say something, in one of several places."""
+    """Return a phrase of which four words are rare and say something, in one of several places."""
     every = _parts_of(text.text, length)
     telling = [one for one in every if any(_says_much(one[at : at + 4]) for at in range(length - 3))]
     if not telling:
@@ -524,7 +524,7 @@ KINDS: tuple[Callable[[AnnotatedText], Files], ...] = (
 
 
 def corpus(size: int = CORPUS) -> list[AnnotatedText]:
-    """Generated findings that stand for a restricted corpus."""
+    """Return generated findings that stand for a restricted corpus."""
     return [report.findings for report in generate(size, seed=0, min_findings=3)]
 
 
@@ -581,19 +581,19 @@ CLEAN = (clean_build, _numbers_of_a_build, _words_of_a_build)
 
 
 def _tells(name: str, content: bytes) -> bool:
-    """Whether a planted file has a word of the text, which its name holds where it is empty."""
+    """Return whether a planted file has a word of the text, which its name holds where it is empty."""
     return bool(guard.words(PurePath(name).stem if content == b"{}" else content.decode("latin-1")))
 
 
 def _shown(message: str, text: str, names: list[str]) -> bool:
-    """Whether a message repeats three words of a text together, or a name that holds some of it."""
+    """Return whether a message repeats three words of a text together, or a name that holds some of it."""
     held, said = guard.words(text), " ".join(guard.words(message))
     together = any(" ".join(held[start : start + 3]) in said for start in range(len(held) - 2))
     return together or any(name in message for name in names)
 
 
 def _texts(reports: list[AnnotatedText]) -> dict[str, list[RestrictedText]]:
-    """The restricted corpus of these reports, with what identifies each of them."""
+    """Return the restricted corpus of these reports, with what identifies each of them."""
     named = (
         f"Accession {_number(one)}, id {_accession(one)}, patient {_short_number(one)}, examination of "
         f"{_day(one)}."
@@ -614,8 +614,8 @@ def _plant(build: Path, files: Files) -> None:
 
 
 def tries(folder: Path, each: int = 10, pages: int | None = None) -> Iterator[tuple[str, bool]]:
-    """(kind, whether it was found and nothing of it stayed) of each planted leak, beside all pages of the
-    book's prose or so many, and of clean builds."""
+    """Yield (kind, whether it was found and nothing of it stayed) of each planted leak, beside all pages of
+    the book's prose or so many, and of clean builds."""
     reports, public = corpus(), _public()
     texts = _texts(reports)
     long = [report for report in reports if len(report.text.split()) >= SHORTEST]
@@ -650,7 +650,7 @@ def tries(folder: Path, each: int = 10, pages: int | None = None) -> Iterator[tu
 
 
 def recall(folder: Path, each: int = 600) -> Iterator[tuple[str, bool]]:
-    """(kind, whether it was found) of leaks planted side by side, :data:`BATCH` in a build."""
+    """Yield (kind, whether it was found) of leaks planted side by side, :data:`BATCH` in a build."""
     reports, public = corpus(LARGE), _public()
     texts = _texts(reports)
     long = [report for report in reports if len(report.text.split()) >= SHORTEST]

@@ -36,7 +36,7 @@ _SMALL = "limits: {cell_minutes: 1, output_megabytes: 5, start_seconds: 1800}"
 
 
 def runaway_repository(folder: Path) -> TinyRepository:
-    """A tiny repository whose profile stops a cell after a minute."""
+    """Return a tiny repository whose profile stops a cell after a minute."""
     tiny = tiny_repository(folder)
     path = tiny.path / "data_manifests" / "profiles" / "embedded.yml"
     lines = path.read_text(encoding="utf-8").splitlines()
@@ -78,7 +78,7 @@ def fault(tiny: TinyRepository, kind: str, longest: float = LONGEST) -> str:
 def tries(
     folder: Path, kinds: Iterable[str] = RUNAWAYS, longest: float = LONGEST
 ) -> Iterator[tuple[str, str]]:
-    """(what the notebook does, what was wrong) of every kind of runaway, see :func:`fault`."""
+    """Yield (what the notebook does, what was wrong) of every kind of runaway, see :func:`fault`."""
     tiny = runaway_repository(folder)
     for kind in kinds:
         yield f"a notebook {kind}", fault(tiny, kind, longest)

@@ -84,7 +84,8 @@ def damage(tiny: TinyRepository, how: str, rng: Random) -> str:
 
 
 def tries(folder: Path, each: int = 5, seed: int = 0) -> Iterator[tuple[str, str]]:
-    """(what was done, what was wrong): ``each`` edits and damages of every kind, a damage after two edits."""
+    """Yield (what was done, what was wrong): ``each`` edits and damages of every kind, a damage after two
+    edits."""
     rng, tiny = Random(seed), tiny_repository(folder)
     first = tiny.radbook("build")
     assert first.returncode == 0, first.stderr

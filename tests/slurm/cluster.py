@@ -63,7 +63,7 @@ PartitionName=work Nodes=ALL Default=YES MaxTime=INFINITE State=UP
 
 
 def missing() -> str:
-    """Why SLURM cannot be started here, in words; empty where it can."""
+    """Return why SLURM cannot be started here, in words; empty where it can."""
     absent = [name for name in PROGRAMS if shutil.which(name) is None]
     if absent:
         return f"SLURM's {', '.join(absent)} not installed"
@@ -109,7 +109,7 @@ class Cluster:
         return socket.gethostname().partition(".")[0]
 
     def call(self, *command: str, check: bool = True) -> str:
-        """What a client says, as ``scontrol``."""
+        """Return what a client says, as ``scontrol``."""
         return subprocess.run(
             command, env=self.environment, capture_output=True, text=True, check=check, timeout=60
         ).stdout
@@ -162,7 +162,8 @@ class Cluster:
 
 @contextmanager
 def running(folder: Path, workers: int = 2, cpus: int = 16) -> Iterator[Cluster]:
-    """A cluster while this lasts: ``cpus`` processors, and a GPU for each of ``workers`` cells at once."""
+    """Yield a cluster while this lasts: ``cpus`` processors, and a GPU for each of ``workers`` cells at
+    once."""
     for name in ("munge", "controller", "node", "bin"):
         (folder / name).mkdir(parents=True)
     folder.chmod(0o755)  # munged trusts no socket below a folder that others may not enter

@@ -102,7 +102,7 @@ def _spatial() -> Iterator[str]:
 
 
 def _spans(report: SyntheticReport) -> dict[str, Any]:
-    """A document as RaTE-NER's span files have it."""
+    """Return a document as RaTE-NER's span files have it."""
     sentences, ner, offset = [], [], 0
     for tokens, entities in sentence_tokens(report.findings):
         sentences.append(tokens)
@@ -112,7 +112,7 @@ def _spans(report: SyntheticReport) -> dict[str, Any]:
 
 
 def files() -> dict[str, bytes]:
-    """Every file that the cells of `full` read, by its path below a data root."""
+    """Return every file that the cells of `full` read, by its path below a data root."""
     made: dict[str, bytes] = {}
     for seed, (folder, style) in enumerate({"MIMIC_IV": "hospital", "Radiopaedia": "encyclopaedic"}.items()):
         for part, rows in _reports(seed, style=style).items():
@@ -159,7 +159,7 @@ def files() -> dict[str, bytes]:
 
 
 def _notes() -> Iterator[list[str]]:
-    """Rows of NOTEEVENTS.csv."""
+    """Yield rows of NOTEEVENTS.csv."""
     number = count(1)
     for pair in rrs.PAIRS:
         modality, _, anatomy = pair.partition("_")
@@ -172,7 +172,7 @@ def _notes() -> Iterator[list[str]]:
 
 
 def hub_names(profile: profiles.Profile) -> list[str]:
-    """Every model of the hub that a cell of the profile may start from."""
+    """Return every model of the hub that a cell of the profile may start from."""
     experiments = profile.experiments
     starts = [name for names in experiments["ratescore"]["initial_models"].values() for name in names]
     starts += [*experiments["radgraph"]["initial_models"], *rales.settings(profile).encoders]
@@ -201,7 +201,7 @@ def write_models(cache: Path, names: list[str]) -> None:
 
 
 def family(name: str) -> str:
-    """The architecture of a hub model, by its manifest."""
+    """Return the architecture of a hub model, by its manifest."""
     return next(card.family for card in catalog.cards() if card.hub == name)
 
 
@@ -221,7 +221,7 @@ def write_repository(target: Path) -> None:
 
 
 def less(profile: profiles.Profile) -> dict[str, Any]:
-    """:data:`LESS`, with one trial and one epoch for each search and system that the profile has."""
+    """Return :data:`LESS`, with one trial and one epoch for each search and system that the profile has."""
     own = {**LESS, "experiments": {key: dict(value) for key, value in LESS["experiments"].items()}}
     found = profile.experiments
     own["experiments"]["rales"] |= {
@@ -243,7 +243,8 @@ def less(profile: profiles.Profile) -> dict[str, Any]:
 
 
 def kind(cell: Cell, profile: profiles.Profile) -> tuple[str, ...]:
-    """What decides which code a cell runs: the notebook, and the task and regime or the sort of system."""
+    """Return what decides which code a cell runs: the notebook, and the task and regime or the sort of
+    system."""
     given = {name: str(value) for name, value in cell.items}
     if "system" in given:
         one = summarization.chosen_systems(profile, given["system"], rales="train_set" not in given)[
@@ -254,7 +255,8 @@ def kind(cell: Cell, profile: profiles.Profile) -> tuple[str, ...]:
 
 
 def one_of_each_kind(profile: profiles.Profile) -> list[Cell]:
-    """A cell of each kind, the next of its kind each time, so that each encoder of RaLEs gets its turn."""
+    """Return a cell of each kind, the next of its kind each time, so that each encoder of RaLEs gets its
+    turn."""
     groups: dict[tuple[str, ...], list[Cell]] = {}
     for cell in cells.planned(profile):
         groups.setdefault(kind(cell, profile), []).append(cell)

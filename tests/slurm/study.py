@@ -21,7 +21,7 @@ SETTINGS = (
 
 
 def missing() -> str:
-    """Why no job can be run here, in words; empty where it can."""
+    """Return why no job can be run here, in words; empty where it can."""
     return cluster.missing() or ("" if importlib.util.find_spec(PLUGIN) else f"{PLUGIN} is not installed")
 
 
@@ -38,7 +38,7 @@ class Study:
         return self.repository.path / "build" / self.profile
 
     def start(self, *cells: str, options: tuple[str, ...] = (), config: str = "") -> subprocess.Popen[str]:
-        """Snakemake at work on cells; what it says goes to ``said.txt`` beside the repository."""
+        """Return Snakemake at work on cells; what it says goes to ``said.txt`` beside the repository."""
         paths = [str(self.repository.path), *filter(None, [os.environ.get("PYTHONPATH")])]
         targets = [f"build/{self.profile}/executed_cells/{cell}.ipynb" for cell in cells]
         environment = self.cluster.environment | {"PYTHONPATH": os.pathsep.join(paths)}

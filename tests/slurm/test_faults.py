@@ -96,7 +96,7 @@ class Cells:
             (self.gate / f"{number}.go").touch()
 
     def whole(self) -> set[int]:
-        """Cells that are there, with both of their outputs; another state of a cell is a failure."""
+        """Return cells that are there, with both of their outputs; another state of a cell is a failure."""
         found = set()
         for number in range(10):
             cell = Cell.of("facts/cell", number=number)

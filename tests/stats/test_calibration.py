@@ -32,7 +32,7 @@ METRICS = [
 
 @st.composite
 def classified(draw: st.DrawFn) -> tuple[np.ndarray, np.ndarray]:
-    """Probabilities with some exact zeros, and labels."""
+    """Return probabilities with some exact zeros, and labels."""
     samples, classes = draw(st.integers(1, 12)), draw(st.integers(2, 6))
     weights = draw(arrays(np.int64, (samples, classes), elements=st.integers(0, 9)))
     weights[:, draw(st.integers(0, classes - 1))] += 1  # no row is all zero

@@ -38,7 +38,7 @@ def _by_scipy(x: np.ndarray, y: np.ndarray, kind: str) -> float:
 
 
 def _data(pairs: int = 60, seed: int = 2) -> tuple[dict[str, np.ndarray], np.ndarray, np.ndarray]:
-    """Three metrics, ratings with ties, and cases of one to several pairs."""
+    """Return three metrics, ratings with ties, and cases of one to several pairs."""
     rng = np.random.default_rng(seed)
     ratings = rng.integers(0, 6, pairs).astype(float)
     scores = {

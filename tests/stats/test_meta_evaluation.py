@@ -13,7 +13,7 @@ THEIRS = [(0, 1.01, 0.541667), (1, 0.93, 0.638889), (2, 0.12, 0.472222), (3, 0.1
 
 
 def drawn(seed: int) -> tuple[np.ndarray, np.ndarray, list[int]]:
-    """Gaps of scores, what people prefer, and cases, of twelve cases with four items each."""
+    """Return gaps of scores, what people prefer, and cases, of twelve cases with four items each."""
     rng = np.random.default_rng(seed)
     people = rng.integers(0, 4, (12, 4)).astype(float)
     scores = np.round(people + rng.normal(0, 1.5, (12, 4)), 2)
@@ -25,8 +25,8 @@ def drawn(seed: int) -> tuple[np.ndarray, np.ndarray, list[int]]:
 
 
 def tie_threshold(gaps: np.ndarray, wanted: np.ndarray) -> float:
-    """The threshold by its definition (Deutsch et al. 2023, section 5), which ``agrees`` finds for all cases
-    at once."""
+    """Return the threshold by its definition (Deutsch et al. 2023, section 5), which ``agrees`` finds for all
+    cases at once."""
     tried = np.unique([0.0, *np.abs(gaps)])
     agree = [(np.where(np.abs(gaps) > one, np.sign(gaps), 0) == wanted).mean() for one in tried]
     return float(tried[int(np.argmax(agree))])

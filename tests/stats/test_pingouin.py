@@ -21,7 +21,7 @@ SHROUT = np.array([[9, 2, 5, 8], [6, 1, 3, 2], [8, 4, 6, 8], [7, 1, 2, 6], [10, 
 
 
 def long(table: np.ndarray) -> pd.DataFrame:
-    """One row per cell: ``row``, ``column``, ``value``."""
+    """Return one row per cell: ``row``, ``column``, ``value``."""
     rows, columns = np.indices(table.shape)
     return pd.DataFrame({"row": rows.ravel(), "column": columns.ravel(), "value": table.ravel()})
 

@@ -26,7 +26,7 @@ BY_HAND = pd.DataFrame(
 
 
 def _made(seeds: int = 3, cases: int = 40, skill: float = 0.8, of: int = 5) -> pd.DataFrame:
-    """The same cases for every ``skill``; what is found differs by seed and case."""
+    """Return the same cases for every ``skill``; what is found differs by seed and case."""
     truth = np.random.default_rng(0).integers(1, 9, (cases, 2))
     rng = np.random.default_rng(of)
     rows = []

@@ -17,7 +17,7 @@ NETCAL = Path(__file__).resolve().parents[1] / "reference" / "netcal" / "package
 
 
 def drawn(factor: float, samples: int = 20_000, classes: int = 5) -> tuple[np.ndarray, np.ndarray]:
-    """Logits that are ``factor`` times those that the labels were drawn from."""
+    """Return logits that are ``factor`` times those that the labels were drawn from."""
     rng = np.random.default_rng(7)
     logits = rng.normal(0, 1.5, size=(samples, classes))
     p = np.exp(logits) / np.exp(logits).sum(axis=1, keepdims=True)

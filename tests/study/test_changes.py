@@ -20,7 +20,7 @@ HEADLINE = "rexval"
 
 
 def _edition(folder: Path, results: dict[str, tuple[str, str]], best: str, flat: bool = False) -> Path:
-    """Results by exhibit, with a verdict and what its one check computed, and a finding."""
+    """Return results by exhibit, with a verdict and what its one check computed, and a finding."""
     place = folder / "results" / ("" if flat else "facts/real_counts")
     place.mkdir(parents=True)
     for exhibit, (verdict, computed) in results.items():

@@ -26,7 +26,7 @@ BY_DEFAULT = {"Encoder", "FrozenEncoder"}
 
 
 def named(call: ast.Call) -> Iterator[str]:
-    """The models that a call names itself."""
+    """Yield the models that a call names itself."""
     name = call.func.attr if isinstance(call.func, ast.Attribute) else getattr(call.func, "id", "")
     asked = [*call.args, *(keyword.value for keyword in call.keywords)]
     values = [node.value for node in asked if isinstance(node, ast.Constant) and isinstance(node.value, str)]

@@ -22,7 +22,8 @@ def stored(*nodes: ast.AST) -> set[str]:
 
 
 def read(node: ast.AST) -> set[str]:
-    """Names that a statement reads from outside: not those that its comprehensions or functions bind."""
+    """Return names that a statement reads from outside: not those that its comprehensions or functions
+    bind."""
     inner: set[str] = set()
     for part in ast.walk(node):
         if isinstance(part, ast.comprehension):
@@ -36,7 +37,7 @@ def read(node: ast.AST) -> set[str]:
 
 
 def steps(statements: Iterable[ast.stmt]) -> Iterator[tuple[str, ast.AST]]:
-    """Every ``read``, ``bind`` and ``loop`` over names of the notebook, in the order of the code."""
+    """Yield every ``read``, ``bind`` and ``loop`` over names of the notebook, in the order of the code."""
     for statement in statements:
         if isinstance(statement, ast.For):
             yield "read", statement.iter
@@ -58,7 +59,7 @@ def steps(statements: Iterable[ast.stmt]) -> Iterator[tuple[str, ast.AST]]:
 
 
 def taken_over(cells: Iterable[str]) -> list[str]:
-    """What a loop of a later cell makes of a name of an earlier one that code after the loop reads.
+    """Return what a loop of a later cell makes of a name of an earlier one that code after the loop reads.
 
     A loop's own body may read its target: what is read there is that of the loop in every reader's eyes.
     """
@@ -85,7 +86,7 @@ def taken_over(cells: Iterable[str]) -> list[str]:
 
 
 def blocks_of(code: ast.Module) -> dict[str, list[tuple[int, int]]]:
-    """First and last lines of the ``with`` blocks that bind each name."""
+    """Return first and last lines of the ``with`` blocks that bind each name."""
     found: dict[str, list[tuple[int, int]]] = {}
     for node in ast.walk(code):
         if isinstance(node, ast.With):
@@ -95,7 +96,7 @@ def blocks_of(code: ast.Module) -> dict[str, list[tuple[int, int]]]:
 
 
 def shared(source: str) -> list[str]:
-    """Names that several ``with`` blocks bind and later code reads, as if it were all of them."""
+    """Return names that several ``with`` blocks bind and later code reads, as if it were all of them."""
     code = ast.parse(source)
     found, names = [], [node for node in ast.walk(code) if isinstance(node, ast.Name)]
     for name, places in blocks_of(code).items():

@@ -25,7 +25,7 @@ COLUMNS = [
 
 
 def _audit(*rows: tuple[str, str, str]) -> pd.DataFrame:
-    """Checks of RaTEScore: exhibit, discrepancy, outcome."""
+    """Return checks of RaTEScore: exhibit, discrepancy, outcome."""
     return pd.DataFrame(
         [
             (

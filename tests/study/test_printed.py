@@ -164,12 +164,13 @@ def test_what_a_paper_does_not_say_is_no_quote_of_it() -> None:
 
 
 def _letters(text: str) -> str:
-    """Letters and digits alone, with points and signs of numbers: extraction loses and breaks the rest."""
+    """Return letters and digits alone, with points and signs of numbers: extraction loses and breaks the
+    rest."""
     return "".join(re.findall(r"[+-]?\d+\.\d+|(?<![A-Za-z])[+-]?\.\d+|[A-Za-z0-9]", text.replace("−", "-")))
 
 
 def _stands_in_columns(quote: str, lines: list[str], apart: int = 5) -> bool:
-    """Whether a quote runs through lines of a text whose columns may stand beside one another.
+    """Return whether a quote runs through lines of a text whose columns may stand beside one another.
 
     From the line where it begins each next piece, as long as it can be, stands further down, at most
     ``apart`` lines away: where the other column's lines, or a heading, stand between. Words left out just
@@ -199,7 +200,8 @@ def spaced_texts(paper_texts: Path) -> dict[str, str]:
 
 
 def _pair_in(first: str, second: str, text: str, between: str) -> bool:
-    """Whether two cells stand one after the other, with no more than ``between`` (a pattern) in between."""
+    """Return whether two cells stand one after the other, with no more than ``between`` (a pattern) in
+    between."""
     pattern = rf"(?<![\d.]){re.escape(first)}(?!\d|\.\d){between}(?<!\d){re.escape(second)}(?!\d)"
     return re.search(pattern, text) is not None
 

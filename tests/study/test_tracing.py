@@ -15,7 +15,7 @@ from radeval_lib.study.tracing import TracedReading
 
 
 def _lines(*cells: str) -> list[tuple[int, int]]:
-    """Where the statements stand that the last line of the last cell rests on."""
+    """Return where the statements stand that the last line of the last cell rests on."""
     numbered = dict(enumerate(cells, start=1))
     here = (len(cells), len(cells[-1].splitlines()))
     return sorted((one.cell, one.first) for one in rests_on(numbered, here))

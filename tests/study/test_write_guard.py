@@ -20,7 +20,7 @@ refuse_writes_outside("a/b", [own])
 
 
 def _tried(tmp_path: Path, statement: str) -> str:
-    """The last line of what a guarded process says on standard error; empty where it may."""
+    """Return the last line of what a guarded process says on standard error; empty where it may."""
     own = tmp_path / "own"
     own.mkdir()
     code = _GUARDED.format(root=str(ROOT), own=str(own)) + statement

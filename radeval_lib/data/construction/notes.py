@@ -24,7 +24,7 @@ class Note:
 
 
 def radiology_notes(path: Path) -> Iterator[Note]:
-    """Notes of category Radiology of ``NOTEEVENTS.csv`` or ``.csv.gz``, in the file's order.
+    """Yield notes of category Radiology of ``NOTEEVENTS.csv`` or ``.csv.gz``, in the file's order.
 
     Memory is constant but for the ids.
     """

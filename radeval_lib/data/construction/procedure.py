@@ -41,12 +41,12 @@ _HEADER_ENDS = ("_____", "Reason:", "Admitting Diagnosis:", "Field of view:")
 
 
 def is_ct(note: Note) -> bool:
-    """Whether a note is a CT report by its examination's name."""
+    """Return whether a note is a CT report by its examination's name."""
     return note.description.startswith("CT")
 
 
 def indication(text: str) -> str:
-    """The reason for the examination; empty where none is given."""
+    """Return the reason for the examination; empty where none is given."""
     _, found, after = text.partition(_REASON)
     if found:
         marker = next((marker for marker in _AFTER_REASON if marker in after), None)
@@ -59,7 +59,7 @@ def indication(text: str) -> str:
 
 
 def titles(text: str) -> frozenset[str]:
-    """Procedure titles in the report's header: pieces that begin with CT and hold no digit."""
+    """Return procedure titles in the report's header: pieces that begin with CT and hold no digit."""
     begin = text.find("CT")
     if begin < 0:
         return frozenset()
@@ -83,7 +83,8 @@ def _document(row: reading.Entry) -> Iterator[Document]:
 
 
 def load_mapping(path: Path) -> dict[frozenset[str], str]:
-    """Codes by set of titles, from a CSV with ``procedure_titles`` (a Python list) and ``LOINC_NUM``."""
+    """Return codes by set of titles, from a CSV with ``procedure_titles`` (a Python list) and
+    ``LOINC_NUM``."""
     rows = reading.read_csv(path, ("procedure_titles", "LOINC_NUM"))
     return dict(reading.records(rows, _mapped, itemgetter(0), "procedure_titles"))
 
@@ -101,13 +102,14 @@ def _mapped(row: reading.Entry) -> Iterator[tuple[frozenset[str], str]]:
 
 
 def title_counts(notes: Iterable[Note]) -> Counter[frozenset[str]]:
-    """How often each set of titles occurs in the CT reports that have a reason: what a mapping must cover."""
+    """Return how often each set of titles occurs in the CT reports that have a reason: what a mapping must
+    cover."""
     texts = (note.text.reveal() for note in filter(is_ct, notes))
     return Counter(found for text in texts if (found := titles(text)) and indication(text))
 
 
 def build(notes: Iterable[Note], mapping: Mapping[frozenset[str], str], rare: int = RARE) -> list[Document]:
-    """Reasons with procedure codes of the CT reports that have both; rare codes are merged."""
+    """Return reasons with procedure codes of the CT reports that have both; rare codes are merged."""
     documents = []
     for note in filter(is_ct, notes):
         text = note.text.reveal()
@@ -122,7 +124,8 @@ def build(notes: Iterable[Note], mapping: Mapping[frozenset[str], str], rare: in
 
 
 def report_split(documents: Sequence[Document]) -> list[Document]:
-    """The paper's split: 60/20/20 by report, stratified by code; patients may stand in several splits."""
+    """Return the paper's split: 60/20/20 by report, stratified by code; patients may stand in several
+    splits."""
     from sklearn.model_selection import train_test_split
 
     if not documents:
@@ -143,7 +146,7 @@ def report_split(documents: Sequence[Document]) -> list[Document]:
 
 
 def _read(find: Find) -> list[Document]:
-    """The documents as somebody built them, else built from the notes, with the paper's split."""
+    """Return the documents as somebody built them, else built from the notes, with the paper's split."""
     events, mapping, built = (find(file.path) for file in load_manifest(NAME).files)
     if built:
         return report_split(load(built))

@@ -56,7 +56,7 @@ class Section:
 
 
 def split(text: str) -> list[Section]:
-    """Sections of a report in order, the part before the first header first.
+    """Return sections of a report in order, the part before the first header first.
 
     The line on which a section begins is not searched for another header, as in the reference code: it avoids
     taking a phrase such as ``CHEST, PA AND LATERAL:`` within it for one.
@@ -75,7 +75,7 @@ def split(text: str) -> list[Section]:
 
 
 def is_like(name: str, wanted: str) -> bool:
-    """Whether a header is ``wanted`` or a misspelling of it, such as ``findigns`` or ``impresion``.
+    """Return whether a header is ``wanted`` or a misspelling of it, such as ``findigns`` or ``impresion``.
 
     At least 85 % of the letters agree in order (Ratcliff-Obershelp), which keeps ``complications`` apart from
     ``comparison``.
@@ -87,7 +87,7 @@ class PatternRules:
     """Rules after the paper's description: an examination names one modality and one anatomy of the pairs."""
 
     def pair(self, description: str) -> str | None:
-        """The modality-anatomy pair of an examination's name, or None."""
+        """Return the modality-anatomy pair of an examination's name, or None."""
         name = description.upper()
         modalities = [key for key, pattern in _MODALITIES.items() if pattern.search(name)]
         anatomies = [key for key, pattern in _ANATOMIES.items() if pattern.search(name)]
@@ -99,7 +99,7 @@ class PatternRules:
         return found if found in PAIRS else None
 
     def findings(self, pair: str, names: Sequence[str]) -> list[int]:
-        """Indices of the section names that may hold findings, best first."""
+        """Return indices of the section names that may hold findings, best first."""
         modality, _, anatomy = pair.partition("_")
         patterns = [_ANATOMIES[part] for part in anatomy.split("-")]
 
@@ -122,11 +122,11 @@ class ListRules:
     headers: dict[str, tuple[str, ...]]
 
     def pair(self, description: str) -> str | None:
-        """The modality-anatomy pair under which an examination's name is listed, or None."""
+        """Return the modality-anatomy pair under which an examination's name is listed, or None."""
         return self.descriptions.get(description)
 
     def findings(self, pair: str, names: Sequence[str]) -> list[int]:
-        """Indices of the section names that are listed for the pair, in the order of the list."""
+        """Return indices of the section names that are listed for the pair, in the order of the list."""
         return [index for header in self.headers[pair] for index, name in enumerate(names) if name == header]
 
 
@@ -134,7 +134,7 @@ Rules = PatternRules | ListRules
 
 
 def load_rules(path: Path) -> ListRules:
-    """Exact lists from JSON: {pair: {descriptions: [...], headers: [...]}}."""
+    """Return exact lists from JSON: {pair: {descriptions: [...], headers: [...]}}."""
     descriptions: dict[str, str] = {}
     headers: dict[str, tuple[str, ...]] = {}
     for number, (pair, item) in enumerate(reading.read_json(path, dict).items(), start=1):
@@ -149,18 +149,18 @@ def load_rules(path: Path) -> ListRules:
 
 
 def final_report(text: str) -> str:
-    """The text from FINAL REPORT on, without the breaks between pages; empty where there is none."""
+    """Return the text from FINAL REPORT on, without the breaks between pages; empty where there is none."""
     begin = text.find("FINAL REPORT")
     return re.sub(r"\(Over\).*?\(Cont\)", "", text[begin:], flags=re.DOTALL) if begin >= 0 else ""
 
 
 def _clean(text: str) -> str:
-    """``text`` in lower case on one line, each ``[**...**]`` mark of de-identification as ``___``."""
+    """Return ``text`` in lower case on one line, each ``[**...**]`` mark of de-identification as ``___``."""
     return " ".join(re.sub(r"\[\*\*.*?\*\*\]", "___", text.lower(), flags=re.DOTALL).split())
 
 
 def extract(text: str, pair: str, rules: Rules) -> tuple[str, str] | str:
-    """Findings and impression of a note, or in words why it gives none."""
+    """Return findings and impression of a note, or in words why it gives none."""
     report = final_report(text)
     if not report:
         return "no final report"
@@ -195,7 +195,7 @@ def build(notes: Iterable[Note], rules: Rules) -> list[ReportPair]:
 
 
 def report_split(pairs: Sequence[ReportPair]) -> list[ReportPair]:
-    """The paper's split: 80/10/10 by report for the trained pairs, the others for testing only.
+    """Return the paper's split: 80/10/10 by report for the trained pairs, the others for testing only.
 
     One generator shuffles the trained pairs in a fixed order, as the reference does. Reports of one patient
     may stand in several splits. A group that is none of :data:`PAIRS` raises :class:`FormatError`.

@@ -20,7 +20,8 @@ MEASURES = {
 
 
 def fragments(source: Sequence[str], summary: Sequence[str]) -> list[int]:
-    """Lengths, in words, of the longest runs of ``source`` that make up ``summary`` from left to right.
+    """Return lengths, in words, of the longest runs of ``source`` that make up ``summary`` from left to
+    right.
 
     The greedy rule of Grusky, Naaman and Artzi 2018, section 3.1; words that the source lacks are in no run.
     """
@@ -46,19 +47,20 @@ def fragments(source: Sequence[str], summary: Sequence[str]) -> list[int]:
 
 
 def in_one_run(source: str, summary: str) -> bool:
-    """Whether all words of a summary stand in its source in one run."""
+    """Return whether all words of a summary stand in its source in one run."""
     tokens = words(summary)
     return fragments(words(source), tokens) == [len(tokens)]
 
 
 def in_runs(source: str, summary: str) -> float:
-    """Share of a summary's words in runs of at least three words of its source; 0 if it has no words."""
+    """Return share of a summary's words in runs of at least three words of its source; 0 if it has no
+    words."""
     tokens = words(summary)
     return sum(run for run in fragments(words(source), tokens) if run >= 3) / max(1, len(tokens))
 
 
 def rouge_precision(sources: Sequence[str], summaries: Sequence[str], *, stem: bool) -> pd.DataFrame:
-    """ROUGE-1 and ROUGE-L precision of each summary against its source.
+    """Return ROUGE-1 and ROUGE-L precision of each summary against its source.
 
     Columns ``rouge_1`` and ``rouge_l``, 0 to 1; one row per summary.
     """
@@ -69,7 +71,7 @@ def rouge_precision(sources: Sequence[str], summaries: Sequence[str], *, stem: b
 
 
 def measured(texts: Sequence[str], summaries: Sequence[str]) -> pd.DataFrame:
-    """How much of each summary is copied from its text: the columns of :data:`MEASURES`, 0 to 1."""
+    """Return how much of each summary is copied from its text: the columns of :data:`MEASURES`, 0 to 1."""
     plain, stemmed = (rouge_precision(texts, summaries, stem=stem) for stem in (False, True))
     return plain.add_suffix("_precision").assign(
         rouge_1_precision_stemmed=stemmed["rouge_1"],

@@ -56,7 +56,7 @@ def count_use() -> int:
 
 
 def behaviour() -> str:
-    """SHA-256 over what the judge says of 300 generated pairs, half of them of the chest."""
+    """Return SHA-256 over what the judge says of 300 generated pairs, half of them of the chest."""
     digest = sha256()
     for anatomy in (CHEST, None):
         for pair in error_pairs(150, seed=20240917, modality_anatomy=anatomy):

@@ -40,15 +40,15 @@ class GreenSettings(BaseModel, extra="forbid", frozen=True):
     summarized: Size
 
     def tuning(self, seed: int, device: str) -> TrainingSettings:
-        """The training's settings; the epoch is chosen by the likelihood of held-out analyses."""
+        """Return the training's settings; the epoch is chosen by the likelihood of held-out analyses."""
         return TrainingSettings(**self.training, measure="likelihood", seed=seed, device=device)
 
 
 def settings(profile: Profile) -> GreenSettings:
-    """The profile's settings of GREEN."""
+    """Return the profile's settings of GREEN."""
     return profile.section("green", GreenSettings)
 
 
 def seed_of(run: Run, name: str) -> int:
-    """A seed for a generator that takes one, drawn from the run's stream of this name."""
+    """Return a seed for a generator that takes one, drawn from the run's stream of this name."""
     return int(run.rng(name).integers(2**31))

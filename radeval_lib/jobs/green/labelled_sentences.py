@@ -19,7 +19,7 @@ _LABELS = Path(findings.__file__).parent / "labels" / "openi_sentences.csv"
 
 
 def labels() -> pd.DataFrame:
-    """The labels, with columns report, section, start, end, draw, presence, key and locations.
+    """Return the labels, with columns report, section, start, end, draw, presence, key and locations.
 
     One row per finding or normal statement; a sentence without any has one row with an empty key.
     """
@@ -27,7 +27,7 @@ def labels() -> pd.DataFrame:
 
 
 def _open_i(path: Path) -> Callable[[str, str, int, int], str]:
-    """What gives the words of Open-i's file by report, section, start and end."""
+    """Return what gives the words of Open-i's file by report, section, start and end."""
     by_id = {report.id: report for report in openi.load(path)}
 
     def words(report: str, section: str, start: int, end: int) -> str:
@@ -46,7 +46,7 @@ def _open_i(path: Path) -> Callable[[str, str, int, int], str]:
 
 
 def counts(path: Path) -> pd.DataFrame:
-    """What the reader finds in each labelled sentence of Open-i.
+    """Return what the reader finds in each labelled sentence of Open-i.
 
     One row per sentence and measure (``presence``, ``location``): ``sentence``, ``draw``, ``measure``,
     ``hit``, ``gold``, ``found``.
@@ -60,7 +60,7 @@ def counts(path: Path) -> pd.DataFrame:
 
 
 def pair_answers(path: Path) -> pd.DataFrame:
-    """Whether the judge says of pairs of Open-i's sentences what was said of them by hand.
+    """Return whether the judge says of pairs of Open-i's sentences what was said of them by hand.
 
     A pair is a sentence of a report's findings, the reference, and one of its impression. One row per pair:
     ``draw``, and 1 or 0 for whether both agree that there is a ``false`` and a ``missing`` finding.
@@ -77,7 +77,7 @@ def pair_answers(path: Path) -> pd.DataFrame:
 
 
 def answers(run: Run) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """:func:`counts` and :func:`pair_answers`: of Open-i's file, or as they are recorded."""
+    """Return :func:`counts` and :func:`pair_answers`: of Open-i's file, or as they are recorded."""
     if (path := run.find("openi")) is not None:
         return counts(path), pair_answers(path)
     parts = run.recording("openi").parts
@@ -112,5 +112,5 @@ def _sets(text: str, part: pd.DataFrame) -> Mapping[str, tuple[_Found, _Found]]:
 
 
 def _place(key: str | None) -> str:
-    """A place as the labels have it, which number no ribs and name no lung."""
+    """Return a place as the labels have it, which number no ribs and name no lung."""
     return "ribs" if key is not None and key.startswith("rib_") else "" if key in (None, "lung") else str(key)

@@ -40,7 +40,7 @@ _COLUMNS = ["report", "phenomenon", "reference", "candidate"]
 
 
 def _turned(report: SyntheticReport, seed: int) -> dict[str, str]:
-    """The impression of each version that means the same and reads differently, by phenomenon."""
+    """Return the impression of each version that means the same and reads differently, by phenomenon."""
     reference = report.impression.text
     if not any(entity.label in ("OBS-DP", "OBS-U") for entity in report.impression.radgraph):
         rng = seeded(seed, report.report_id, "conclusion")  # its low bits decide on more than words
@@ -59,8 +59,8 @@ def _turned(report: SyntheticReport, seed: int) -> dict[str, str]:
 
 
 def _wrong(report: SyntheticReport, seed: int, categories: str) -> str | None:
-    """An impression with one significant error of one of GREEN's categories, all else as it is; None where no
-    error shows there."""
+    """Return an impression with one significant error of one of GREEN's categories, all else as it is; None
+    where no error shows there."""
     rng = seeded(seed, report.report_id, "error")
     for category in sorted(categories, key=lambda _: rng.random()):
         try:
@@ -75,8 +75,8 @@ def _wrong(report: SyntheticReport, seed: int, categories: str) -> str | None:
 def candidates(
     n: int, seed: int, modality_anatomy: Pair | None = None, categories: str = _CATEGORIES
 ) -> pd.DataFrame:
-    """Impressions of ``n`` generated reports, of one kind or of all, with candidates for each, the wrong ones
-    with an error of one of ``categories``.
+    """Return impressions of ``n`` generated reports, of one kind or of all, with candidates for each, the
+    wrong ones with an error of one of ``categories``.
 
     Returns
     -------
@@ -101,8 +101,8 @@ def candidates(
 
 
 def normal_pairs(records: Sequence[ReportPair], n: int = 300, seed: int = 0) -> pd.DataFrame:
-    """Real impressions against each other, in the rows of :func:`candidates`: two reports without a finding
-    (:data:`NORMAL`), and one without against one with (:data:`ERROR`); none where there are too few.
+    """Return real impressions against each other, in the rows of :func:`candidates`: two reports without a
+    finding (:data:`NORMAL`), and one without against one with (:data:`ERROR`); none where there are too few.
 
     A report without a finding is one in which the fourteen observations, read by rules, find nothing;
     identical texts are left out, since they say nothing about wording.

@@ -15,13 +15,13 @@ EVERY = "every"
 
 
 def settings(profile: Profile) -> RalesSettings:
-    """The profile's settings of this system."""
+    """Return the profile's settings of this system."""
     return profile.section("rales", RalesSettings)
 
 
 def cells(profile: Profile) -> list[Cell]:
-    """One cell makes the in-domain encoder, one searches on the test set, and each encoder is fitted to every
-    task in every regime: in one cell on a laptop, where a kernel's start counts, or in one each."""
+    """Return one cell makes the in-domain encoder, one searches on the test set, and each encoder is fitted
+    to every task in every regime: in one cell on a laptop, where a kernel's start counts, or in one each."""
     chosen = settings(profile)
     pretraining = Cell.of(PRETRAINING, init_model=chosen.pretraining.init_model)
     planned = [pretraining.with_data(chosen.pretraining.role)]
@@ -34,12 +34,12 @@ def cells(profile: Profile) -> list[Cell]:
 
 
 def _roles(task: str) -> tuple[str, ...]:
-    """The role of data of a task; none for every task, which reads all that the notebook declares."""
+    """Return the role of data of a task; none for every task, which reads all that the notebook declares."""
     return () if task == EVERY else (task_of(task).role,)
 
 
 def work(chosen: RalesSettings, task: str, regime: str) -> list[tuple[str, str]]:
-    """Tasks and regimes of one cell of :data:`FITTING`, in order; ``task`` and ``regime`` may be
+    """Return tasks and regimes of one cell of :data:`FITTING`, in order; ``task`` and ``regime`` may be
     :data:`EVERY`. A :class:`ParameterError` for a regime that the profile does not have."""
     if regime != EVERY and regime not in chosen.regimes:
         raise ParameterError(f"no regime {regime!r}", "regime", f"Regimes: {', '.join(chosen.regimes)}.")

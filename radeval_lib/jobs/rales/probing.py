@@ -37,7 +37,7 @@ class ProbedDocuments:
         return float((self.logits(dev).argmax(axis=1) == truth).mean())
 
     def logits(self, records: Sequence[Document]) -> NDArray[np.float64]:
-        """Logarithms of probabilities, shape (documents, classes)."""
+        """Return logarithms of probabilities, shape (documents, classes)."""
         return self._probe.logits(self._features(records))
 
     def _features(self, records: Sequence[Document]) -> NDArray[np.float32]:
@@ -64,7 +64,7 @@ class ProbedWords:
         return span_scores(list(map(gold_spans, dev)), self.predict(words), list(map(len, words))).spans.f1
 
     def predict(self, sentences: Sequence[Sequence[str]]) -> list[list[WordSpan]]:
-        """The entities of sentences that are given as words."""
+        """Return the entities of sentences that are given as words."""
         return [
             decode_standard(self._probe.predict(vectors)) for vectors in self._encoder.of_words(sentences)
         ]
@@ -72,5 +72,5 @@ class ProbedWords:
 
 @lru_cache(maxsize=1)
 def _encoder(name: str, device: str) -> FrozenEncoder:
-    """The last one is kept: the trials of a search share it."""
+    """Return the last one is kept: the trials of a search share it."""
     return FrozenEncoder(name, device=device)

@@ -54,7 +54,7 @@ class Parts(NamedTuple):
     test: list[Any]
 
     def every(self) -> list[Any]:
-        """The records of all splits."""
+        """Return the records of all splits."""
         return [*self.train, *self.dev, *self.test]
 
 
@@ -76,27 +76,28 @@ class BenchmarkTask(ABC):
 
     @abstractmethod
     def parts(self, records: Sequence[Any]) -> Parts:
-        """The records as the task uses them; a :class:`TaskError` where a split has nothing to find."""
+        """Return the records as the task uses them; a :class:`TaskError` where a split has nothing to
+        find."""
 
     def stratum(self, record: Any) -> str:
-        """What subsets are stratified by."""
+        """Return what subsets are stratified by."""
         return _rarest(entity.label for entity in record.entities)
 
     @abstractmethod
     def start(self, init_model: str | Path, parts: Parts, seed: int) -> Any:
-        """A :class:`~radeval_lib.models.training.Task` to fit, its new layers drawn from ``seed``."""
+        """Return a :class:`~radeval_lib.models.training.Task` to fit, its new layers drawn from ``seed``."""
 
     def probe(self, encoder: str | Path, parts: Parts, device: str) -> Any:
-        """A linear probe to fit, or None where the encoder is frozen below the task's own layers."""
+        """Return a linear probe to fit, or None where the encoder is frozen below the task's own layers."""
         return None
 
     def training_records(self, records: Sequence[Any]) -> list[Any]:
-        """The records as the model reads them in training."""
+        """Return the records as the model reads them in training."""
         return list(records)
 
     @abstractmethod
     def found(self, fitted: Any, parts: Parts) -> dict[str, pd.DataFrame]:
-        """What a fitted model or probe finds: ``counts`` has one row per case of test and part, with
+        """Return what a fitted model or probe finds: ``counts`` has one row per case of test and part, with
         ``case``, ``domain``, ``part``, ``matched``, ``predicted`` and ``gold``."""
 
 
@@ -173,7 +174,7 @@ class TaggingBenchmark(BenchmarkTask):
         return _checked(_split(records, again="" not in groups and len(groups) > 1), self.name)
 
     def labels(self, parts: Parts) -> list[str]:
-        """Types of entities, in upper case."""
+        """Return types of entities, in upper case."""
         return sorted({kind for row in parts.every() for *_, kind in gold_spans(row)})
 
     def start(self, init_model: str | Path, parts: Parts, seed: int) -> FirstPieceScheme:
@@ -213,7 +214,8 @@ class ProcedureBenchmark(BenchmarkTask):
         return record.label
 
     def labels(self, parts: Parts) -> list[str]:
-        """The classes, sorted; the reference code takes them from a set, whose order changes by run."""
+        """Return the classes, sorted; the reference code takes them from a set, whose order changes by
+        run."""
         return sorted({row.label for row in parts.every()})
 
     def start(self, init_model: str | Path, parts: Parts, seed: int) -> TextClassifier:
@@ -244,7 +246,7 @@ class ProcedureBenchmark(BenchmarkTask):
 
 
 def tagging_counts(records: Sequence[AnnotatedSentence], predicted: Sequence[Any]) -> pd.DataFrame:
-    """Counts of strict spans, sentences of a report added up."""
+    """Return counts of strict spans, sentences of a report added up."""
     rows = []
     for row, spans in zip(records, predicted, strict=True):
         counts = span_scores([gold_spans(row)], [spans], [len(row.tokens)]).spans
@@ -264,9 +266,9 @@ def _domain(record: AnnotatedSentence) -> str:
 
 
 def _split(records: Sequence[Any], *, again: bool) -> Parts:
-    """Records by their split, or divided again, by report and in their order: 55, 15 and 30 % of generated
-    ones, whose test part would be small otherwise; 80, 10 and 10 % of those that come without a split, as
-    RaLEs divides RadSpRL."""
+    """Return records by their split, or divided again, by report and in their order: 55, 15 and 30 % of
+    generated ones, whose test part would be small otherwise; 80, 10 and 10 % of those that come without a
+    split, as RaLEs divides RadSpRL."""
     if not again:
         return Parts(*([row for row in records if row.split == name] for name in Parts._fields))
     reports = list(dict.fromkeys(map(_report, records)))
@@ -281,13 +283,13 @@ def _report(record: Any) -> str:
 
 
 def _rarest(labels: Iterable[str]) -> str:
-    """The label that a record has least of; ``none`` where it has none."""
+    """Return the label that a record has least of; ``none`` where it has none."""
     counts = Counter(labels)
     return min(counts, key=lambda label: (counts[label], label), default="none")
 
 
 def _checked(parts: Parts, name: str) -> Parts:
-    """The parts, or a TaskError where one has nothing to find."""
+    """Return the parts, or a TaskError where one has nothing to find."""
     for part, rows in zip(Parts._fields, parts, strict=True):
         if not rows:
             raise TaskError(f"no record in the {part} part", name, "Give data with all three splits.")
@@ -297,7 +299,7 @@ def _checked(parts: Parts, name: str) -> Parts:
 
 
 def tasks(rare: int = 0) -> dict[str, BenchmarkTask]:
-    """Every task by its name."""
+    """Return every task by its name."""
     every: list[BenchmarkTask] = [
         GraphBenchmark(),
         SpatialBenchmark(),
@@ -308,7 +310,7 @@ def tasks(rare: int = 0) -> dict[str, BenchmarkTask]:
 
 
 def task_of(name: str, rare: int = 0) -> BenchmarkTask:
-    """The task of that name, or a :class:`TaskError`."""
+    """Return the task of that name, or a :class:`TaskError`."""
     known = tasks(rare)
     if name not in known:
         raise TaskError(f"unknown task {name!r}", "rales", f"Tasks: {', '.join(known)}.")
@@ -316,6 +318,6 @@ def task_of(name: str, rare: int = 0) -> BenchmarkTask:
 
 
 def texts_of(parts: Parts) -> list[str]:
-    """Everything that a model of the task reads, word by word where records are words."""
+    """Return everything that a model of the task reads, word by word where records are words."""
     read = ([reveal(row.text)] if isinstance(row, Document) else plain_words(row) for row in parts.every())
     return sorted({words for texts in read for words in texts})

@@ -38,14 +38,14 @@ RECORDED = (
 
 
 def entities(metric: RaTEScore, references: Iterable[str], candidates: Iterable[str]) -> list[EntityPair]:
-    """The entities of each pair's reference and candidate."""
+    """Return the entities of each pair's reference and candidate."""
     ours, theirs = (metric.entities(list(side)) for side in (references, candidates))
     return list(zip(ours, theirs, strict=True))
 
 
 def scores_by_setting(run: Run, pairs: Sequence[EntityPair]) -> dict[str, NDArray[np.float64]]:
-    """Scores by the released weights, by equal ones without a penalty, and by other encoders; each of shape
-    (pairs,), by the setting's title.
+    """Return scores by the released weights, by equal ones without a penalty, and by other encoders; each of
+    shape (pairs,), by the setting's title.
 
     The encoders differ from the first setting in nothing else.
     """
@@ -63,8 +63,8 @@ def scores_by_setting(run: Run, pairs: Sequence[EntityPair]) -> dict[str, NDArra
 
 
 def compared(run: Run, metric: RaTEScore) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """Kendall's correlation of each setting with the grades, and the first one's lead over each other, as
-    :class:`~radeval_lib.stats.correlations.Resampled` gives them, by setting.
+    """Return Kendall's correlation of each setting with the grades, and the first one's lead over each other,
+    as :class:`~radeval_lib.stats.correlations.Resampled` gives them, by setting.
 
     The scores are those that are recorded where the texts are placeholders.
     """
@@ -90,7 +90,7 @@ def compared(run: Run, metric: RaTEScore) -> tuple[pd.DataFrame, pd.DataFrame]:
 
 
 def answer(leads: pd.DataFrame, n: int, source: str) -> dict[str, str]:
-    """What the page answers, in its bold sentence and what follows on it; p values are corrected."""
+    """Return what the page answers, in its bold sentence and what follows on it; p values are corrected."""
 
     def beside(name: str, rival: str) -> str:
         gap, low, high, p = leads.loc[name, ["difference", "low", "high", "p_holm"]]

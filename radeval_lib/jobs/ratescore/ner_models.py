@@ -46,7 +46,7 @@ class Training:
 def starting_graphs(
     records: Sequence[AnnotatedSentence], reports: int, rng: np.random.Generator
 ) -> list[AnnotatedSentence]:
-    """What a tagger of graphs learns from where a training starts from one.
+    """Return what a tagger of graphs learns from where a training starts from one.
 
     ``records``: the corpus of graphs, one record per report. ``reports``: how many are drawn from its
     training part, or all where there are fewer, beside all of its dev part; 0: all.
@@ -58,7 +58,7 @@ def starting_graphs(
 def choose(
     sentences: Sequence[AnnotatedSentence], training: Training, rng: np.random.Generator
 ) -> list[AnnotatedSentence]:
-    """The training sentences: of each source as many as the training takes, drawn without return."""
+    """Return the training sentences: of each source as many as the training takes, drawn without return."""
     chosen: list[AnnotatedSentence] = []
     for source in SOURCES if training.corpus == "both" else (training.corpus,):
         own = [row for row in sentences if row.split == "train" and row.group == source]
@@ -72,9 +72,9 @@ def _drawn(rows: Sequence[AnnotatedSentence], size: int, rng: np.random.Generato
 
 
 def tally(scheme: Scheme, sentences: Sequence[AnnotatedSentence], seed: int) -> pd.DataFrame:
-    """Counts of strict spans, one row per test case, which is the report that sentences are from: ``seed``,
-    ``case``, ``source``, ``matched``, ``predicted``, ``gold``, ``correct_words``, ``words``. No sentence is
-    a ValueError."""
+    """Return counts of strict spans, one row per test case, which is the report that sentences are from:
+    ``seed``, ``case``, ``source``, ``matched``, ``predicted``, ``gold``, ``correct_words``, ``words``. No
+    sentence is a ValueError."""
     if not sentences:
         raise ValueError("the test part has no sentence to count on")
     rows = []

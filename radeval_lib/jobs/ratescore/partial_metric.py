@@ -20,7 +20,8 @@ EntityPair = tuple[Sequence[NamedEntity], Sequence[NamedEntity]]
 
 
 def with_model(run: Run, role: str) -> RaTEScore:
-    """RaTEScore as a run has it, with one of its two models, which alone is read: for what needs no other.
+    """Return RaTEScore as a run has it, with one of its two models, which alone is read: for what needs no
+    other.
 
     ``role``: ``ner_model`` or ``encoder``. Errors are those of :meth:`~radeval_lib.study.runs.Run.model`.
     """
@@ -29,7 +30,7 @@ def with_model(run: Run, role: str) -> RaTEScore:
 
 
 def scored(pairs: Sequence[EntityPair], encoder: Encoder, scorer: Scorer) -> NDArray[np.float64]:
-    """RaTEScore of pairs whose entities are known; shape (pairs,). Where a side has none, it is what
+    """Return RaTEScore of pairs whose entities are known; shape (pairs,). Where a side has none, it is what
     ``scorer`` gives such a pair."""
     vectors = Vectors(encoder.encode)
     vectors.learn(entity.text for pair in pairs for side in pair for entity in side)

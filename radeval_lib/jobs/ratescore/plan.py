@@ -46,12 +46,12 @@ class RatescoreSettings(BaseModel, extra="forbid", frozen=True):
 
 
 def settings(profile: Profile) -> RatescoreSettings:
-    """The profile's settings of this system."""
+    """Return the profile's settings of this system."""
     return profile.section("ratescore", RatescoreSettings)
 
 
 def trainings(profile: Profile) -> list[Training]:
-    """The trainings of a profile: the study's NER model, then Table 6's rows, then Table 7's.
+    """Return the trainings of a profile: the study's NER model, then Table 6's rows, then Table 7's.
 
     Sources: Zhao et al. 2024, Tables 6 (schemes and initial models, both sources) and 7 (each source alone).
     Table 7 is not trained on generated sentences: of these half the test part is of each style, which decides
@@ -71,5 +71,5 @@ def trainings(profile: Profile) -> list[Training]:
 
 
 def cells(profile: Profile) -> list[Cell]:
-    """The trainings as cells; the first keeps its model."""
+    """Return the trainings as cells; the first keeps its model."""
     return [Cell.of(NOTEBOOK, **asdict(training)) for training in trainings(profile)]

@@ -61,7 +61,8 @@ def cut(references: Texts) -> list[str]:
 
 
 def _corpus(order: int, prepare: Prepare, of_references: Prepare | None = None) -> Score:
-    """BLEU of the set in percent; references are prepared as candidates are, or by ``of_references``."""
+    """Return BLEU of the set in percent; references are prepared as candidates are, or by
+    ``of_references``."""
     return lambda references, candidates: (
         100 * corpus_bleu(prepare(candidates), (of_references or prepare)(references), order)
     )
@@ -86,7 +87,7 @@ def _bleu2(references: Texts, candidates: Texts) -> float:
 
 
 def _sacrebleu(**settings: Any) -> Score:
-    """The BLEU that sacrebleu computes with these settings."""
+    """Return the BLEU that sacrebleu computes with these settings."""
 
     def score(references: Texts, candidates: Texts) -> float:
         from sacrebleu.metrics import BLEU

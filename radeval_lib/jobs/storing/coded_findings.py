@@ -50,7 +50,7 @@ class Reading:
     texts: NDArray[np.intp]
 
     def sums(self) -> NDArray[np.float64]:
-        """Codes in both, found wrongly and missed, of each text: shape (texts, 3)."""
+        """Return codes in both, found wrongly and missed, of each text: shape (texts, 3)."""
         counts = np.stack([self.gold & self.found, ~self.gold & self.found, self.gold & ~self.found], axis=-1)
         of_texts = np.zeros((int(self.texts.max()) + 1, 3))
         np.add.at(of_texts, self.texts, counts.sum(axis=1))
@@ -79,16 +79,16 @@ def read(reports: Sequence[Report], codes: Sequence[CodedStudy], keys: Sequence[
 
 
 def f1_of_sums(sums: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Micro F1 of codes in both, found wrongly and missed, which stand in the last axis; 1 where there are
-    none."""
+    """Return micro F1 of codes in both, found wrongly and missed, which stand in the last axis; 1 where there
+    are none."""
     both, wrong, missed = np.moveaxis(sums, -1, 0)
     total = 2 * both + wrong + missed
     return np.divide(2 * both, total, out=np.ones_like(total), where=total > 0)
 
 
 def agreement(root: Path, resamples: int, rng: np.random.Generator) -> pd.DataFrame:
-    """Codes that people and the observations have in common, by half (:data:`HALVES`) and code, and over all
-    codes with micro F1 and its interval; empty where the root lacks a file."""
+    """Return codes that people and the observations have in common, by half (:data:`HALVES`) and code, and
+    over all codes with micro F1 and its interval; empty where the root lacks a file."""
     paths = [
         find("openi", root, "indiana_reports.csv"),
         find("openi_labels", root, openi_labels.FILE),

@@ -23,7 +23,7 @@ FOUND = "found_in_source"
 
 
 def hallucinations(metrics: Mapping[str, Metric], records: Sequence[FactRating], *, run: Run) -> pd.DataFrame:
-    """Correlation of every metric, and of overlap with the source, with the rate of invented facts.
+    """Return correlation of every metric, and of overlap with the source, with the rate of invented facts.
 
     The overlap is the share of a summary's words, of more than three letters, that occur in the dialogue.
 
@@ -44,7 +44,7 @@ def hallucinations(metrics: Mapping[str, Metric], records: Sequence[FactRating],
 
 
 def _texts(records: Sequence[FactRating]) -> tuple[list[str], list[str], list[str]]:
-    """References, candidates and sources."""
+    """Return references, candidates and sources."""
     if not records:
         raise DataError("no summary whose facts people counted", "fact ratings")
     sides = ("reference", "candidate", "source")
@@ -60,21 +60,22 @@ def _intervals(
     name: str,
     run: Run,
 ) -> pd.DataFrame:
-    """Correlations of every column with rates: ``value``, ``low``, ``high``, cases drawn."""
+    """Return correlations of every column with rates: ``value``, ``low``, ``high``, cases drawn."""
     cases = [record.case for record in records]
     intervals = drawn(frame, rates, cases, kind, run=run, name=name).intervals()
     return intervals.set_index("metric")[["value", "low", "high"]]
 
 
 def found_in_source(source: str, summary: str) -> float:
-    """The share of a summary's words, of more than three letters, that occur in its source; 1 of none."""
+    """Return the share of a summary's words, of more than three letters, that occur in its source; 1 of
+    none."""
     known = set(re.findall(r"\w+", source.lower()))
     words = [word for word in re.findall(r"\w+", summary.lower()) if len(word) > 3]
     return sum(word in known for word in words) / len(words) if words else 1.0
 
 
 def reachable(values: Sequence[float]) -> float:
-    """The rank correlation with ``values`` of a measure without ties that orders all of them right; with many
-    equal values it is well below 1."""
+    """Return the rank correlation with ``values`` of a measure without ties that orders all of them right;
+    with many equal values it is well below 1."""
     ranks = pd.Series(values).rank()
     return float(ranks.std() / pd.Series(range(len(ranks))).std())

@@ -22,7 +22,7 @@ from radeval_lib.study.runs import Run
 def scored(
     metrics: Mapping[str, Metric], references: Sequence[str], candidates: Sequence[str]
 ) -> pd.DataFrame:
-    """Scores of candidates by every metric, one column each; high is good in every column. As what is
+    """Return scores of candidates by every metric, one column each; high is good in every column. As what is
     recorded of RadPref, they have nine decimals: what differs by less is equal, and a tie in rank."""
     sides = list(references), list(candidates)
     return pd.DataFrame(
@@ -31,7 +31,7 @@ def scored(
 
 
 def of_columns(columns: pd.DataFrame) -> pd.DataFrame:
-    """What :func:`scored` gives, from scores that are there, a column per metric by its name."""
+    """Return what :func:`scored` gives, from scores that are there, a column per metric by its name."""
     metrics = {get(name).title or name: get(name) for name in columns}
     return pd.DataFrame({title: one.sign() * columns[one.name] for title, one in metrics.items()})
 
@@ -39,8 +39,9 @@ def of_columns(columns: pd.DataFrame) -> pd.DataFrame:
 def drawn(
     frame: pd.DataFrame, ratings: ArrayLike, cases: Sequence[object], kind: Kind, *, run: Run, name: str
 ) -> Resampled:
-    """Correlation of every column with ratings of the same candidates, cases drawn by ``run.rng(name)``; a
-    DataError where there are too few cases for that, or a column or the ratings have one value only."""
+    """Return correlation of every column with ratings of the same candidates, cases drawn by
+    ``run.rng(name)``; a DataError where there are too few cases for that, or a column or the ratings have one
+    value only."""
     columns = {str(key): frame[key].to_numpy() for key in frame}
     for key, values in [*columns.items(), ("the ratings", np.asarray(ratings))]:
         if len(values) > 1 and np.ptp(values) == 0:

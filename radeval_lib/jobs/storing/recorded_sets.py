@@ -52,12 +52,12 @@ Metrics = Mapping[str, Metric]
 
 
 def names() -> list[str]:
-    """Every set that can be recorded."""
+    """Return every set that can be recorded."""
     return [*SETS, *TABLES, recordings.SYSTEMS]
 
 
 def _lengths(name: str, root: Path) -> pd.DataFrame:
-    """The words of each report's sections, and whether it has a word that a paper asks for."""
+    """Return the words of each report's sections, and whether it has a word that a paper asks for."""
     records = readers.load(name, root)
     frame = pd.DataFrame(
         {
@@ -73,8 +73,8 @@ def _lengths(name: str, root: Path) -> pd.DataFrame:
 
 
 def _mediqa(run: Run, root: Path, metrics: Metrics) -> tuple[pd.DataFrame, Parts]:
-    """Lengths of reports; normal and other impressions beside normal ones, with ``case`` (the reference) and
-    ``normal``."""
+    """Return lengths of reports; normal and other impressions beside normal ones, with ``case`` (the
+    reference) and ``normal``."""
     scored = impression_versions.real_impressions(run, metrics)
     kept = pd.DataFrame(
         {
@@ -89,14 +89,15 @@ def _mediqa(run: Run, root: Path, metrics: Metrics) -> tuple[pd.DataFrame, Parts
 
 
 def _openi(run: Run, root: Path, metrics: Metrics) -> tuple[pd.DataFrame, Parts]:
-    """Lengths and words of reports; what the rules answer of labelled sentences, and of pairs of them."""
+    """Return lengths and words of reports; what the rules answer of labelled sentences, and of pairs of
+    them."""
     sentences, pairs = labelled_sentences.answers(run)
     return _lengths("openi", root), {"sentences": sentences, "pairs": pairs}
 
 
 def _mtsamples(run: Run, root: Path, metrics: Metrics) -> tuple[pd.DataFrame, Parts]:
-    """A row per transcription: ``case`` (its text), ``specialty``, words of both texts, and how much of the
-    description is copied."""
+    """Return a row per transcription: ``case`` (its text), ``specialty``, words of both texts, and how much
+    of the description is copied."""
     documents = readers.load("mtsamples", root)
     texts, summaries = ([reveal(getattr(note, side)) for note in documents] for side in ("text", "summary"))
     frame = pd.DataFrame(
@@ -112,14 +113,14 @@ def _mtsamples(run: Run, root: Path, metrics: Metrics) -> tuple[pd.DataFrame, Pa
 
 
 def _mslr(run: Run, root: Path, metrics: Metrics) -> tuple[pd.DataFrame, Parts]:
-    """Summaries of trials with facet ratings, and decided preferences, both with scores."""
+    """Return summaries of trials with facet ratings, and decided preferences, both with scores."""
     judged = trial_reviews.load(run, metrics)
     return judged.summaries, {"preferences": judged.preferences}
 
 
 def _radpref(root: Path) -> tuple[pd.DataFrame, Parts]:
-    """RadPref's candidates (:func:`radpref.candidates`) with the grade that each radiologist gave, from 1 to
-    5, and what each marked (:func:`radpref.marks`) as ``ratings``."""
+    """Return RadPref's candidates (:func:`radpref.candidates`) with the grade that each radiologist gave,
+    from 1 to 5, and what each marked (:func:`radpref.marks`) as ``ratings``."""
     cases, ratings = radpref.load(partial(_found, "radpref", root))
     marks = radpref.marks(cases, ratings)
     frame = radpref.candidates(cases).drop(columns=["reference", "text"])
@@ -130,8 +131,8 @@ def _radpref(root: Path) -> tuple[pd.DataFrame, Parts]:
 
 
 def _mts_dialog(root: Path) -> tuple[pd.DataFrame, Parts]:
-    """A row per candidate: ``number``, ``case`` (a dialogue), ``system``, the experts' rates, the words of
-    the dialogue, and the share of the candidate's words that it holds."""
+    """Return a row per candidate: ``number``, ``case`` (a dialogue), ``system``, the experts' rates, the
+    words of the dialogue, and the share of the candidate's words that it holds."""
     records = readers.load("mts_dialog", root)
     rates = pd.read_csv(_found("mts_dialog", root, mts_dialog.SCORES))
     frame = pd.DataFrame(
@@ -152,7 +153,7 @@ def _mts_dialog(root: Path) -> tuple[pd.DataFrame, Parts]:
 
 
 def _fingerprints(root: Path) -> tuple[pd.DataFrame, Parts]:
-    """A row per edit of a report: ``number``, ``case`` (the report) and ``edit``."""
+    """Return a row per edit of a report: ``number``, ``case`` (the report) and ``edit``."""
     pairs = recordings.edited_reports(root)
     return pd.DataFrame(
         {

@@ -96,7 +96,8 @@ def record(
 
 
 def _of_tables(name: str, run: Run, root: Path) -> _Content:
-    """A set that has no candidates with one score each: lengths, words, parts with scores of their own."""
+    """Return a set that has no candidates with one score each: lengths, words, parts with scores of their
+    own."""
     if not readers.load(name, root):
         raise absent(name)
     metrics = {key: systems_recording.metric(run, key) for key in SCORING[name]}
@@ -108,7 +109,7 @@ def _of_tables(name: str, run: Run, root: Path) -> _Content:
 
 
 def _of_systems(run: Run, root: Path) -> _Content:
-    """The committed outputs of systems, by the metrics as they are now."""
+    """Return the committed outputs of systems, by the metrics as they are now."""
     name, known = recordings.SYSTEMS, systems_recording.description(run)
     table, parts = systems_recording.tables(run, root)
     old = recorded.load(name).about["columns"] if name in recorded.names() else {}
@@ -186,7 +187,7 @@ def _write(name: str, written: _Content) -> Path:
 
 
 def _kept(name: str, metrics: Mapping[str, Metric]) -> dict[str, pd.Series]:
-    """The stored columns of metrics that read by rules, where these behave otherwise now."""
+    """Return the stored columns of metrics that read by rules, where these behave otherwise now."""
     if name not in recorded.names() or name not in recordings.FROZEN_SETS:
         return {}
     stale = [key for key in registry.FROZEN_METRICS if recordings.is_out_of_date(name, metrics[key])]
@@ -204,7 +205,7 @@ def _made() -> dict[str, str]:
 
 
 def _about(name: str, root: Path, run: Run) -> dict[str, Any]:
-    """What a set is, and with which files, models and packages it is recorded."""
+    """Return what a set is, and with which files, models and packages it is recorded."""
     source = SOURCES.get(name, name)
     manifest = load_manifest(source)
     files = [(file.path, find(source, root, file.path)) for file in manifest.files]

@@ -30,12 +30,12 @@ def require_known(name: str, among: Container[str]) -> None:
 
 
 def absent(name: str) -> ParameterError:
-    """The error that no data root holds a set."""
+    """Return the error that no data root holds a set."""
     return ParameterError(f"no data root holds {name!r}", "record", f"See `radbook data status {name}`.")
 
 
 def begin(name: str, profile: str, data_root: str) -> tuple[Run, Path]:
-    """A run of the page whose metrics a set is recorded with, and its data root.
+    """Return a run of the page whose metrics a set is recorded with, and its data root.
 
     Raises
     ------
@@ -56,5 +56,5 @@ def require_texts(name: str, run: Run) -> None:
 
 
 def run_of(notebook: str, profile: str, data_root: str) -> Run:
-    """A run of a page over the models of a profile's build."""
+    """Return a run of a page over the models of a profile's build."""
     return begin_cell(notebook, profile=profile, seed=0, data_root=data_root, output_dir=_OUTPUTS)

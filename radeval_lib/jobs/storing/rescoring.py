@@ -57,8 +57,8 @@ class Comparison(NamedTuple):
 def compare(
     metric: str, before: ArrayLike, after: ArrayLike, case: str, ratings: ArrayLike | None = None
 ) -> Comparison:
-    """A stored column, ``before``, beside the scores ``after``, of today; both of one shape, (texts,) or
-    (texts, columns). ``ratings`` have the shape (texts,).
+    """Return a stored column, ``before``, beside the scores ``after``, of today; both of one shape, (texts,)
+    or (texts, columns). ``ratings`` have the shape (texts,).
 
     Raises
     ------
@@ -104,7 +104,7 @@ def check(name: str, profile: str, data_root: str = "", metrics: Sequence[str] =
 
 
 def _case(known: recorded.Recording, metric: Metric, run: Run) -> str:
-    """Which tolerance a metric's column is compared with."""
+    """Return which tolerance a metric's column is compared with."""
     chooser = CHOOSERS.get(known.name, metric.name)
     if recordings.out_of_date(known.name, [metric.name, chooser]):
         return OUT_OF_DATE
@@ -119,7 +119,7 @@ _Columns = tuple[ArrayLike, ArrayLike, ArrayLike | None]
 
 
 def _again(known: recorded.Recording, metric: Metric, run: Run, root: Path) -> Iterator[_Columns]:
-    """A metric's stored scores and its scores now, with the ratings of the same texts."""
+    """Yield a metric's stored scores and its scores now, with the ratings of the same texts."""
     name, key = known.name, metric.name
     if name in TABLES:
         table, parts = TABLES[name](run, root, {key: metric})
@@ -142,7 +142,7 @@ def _again(known: recorded.Recording, metric: Metric, run: Run, root: Path) -> I
 
 
 def _pairs(name: str, root: Path) -> list[tuple[str, str]]:
-    """Reference and candidate of every row of a set."""
+    """Return reference and candidate of every row of a set."""
     if name == recordings.SYSTEMS:
         texts = systems_recording.read(root)
         return list(zip(texts["reference"], texts["candidate"], strict=True))
@@ -150,6 +150,6 @@ def _pairs(name: str, root: Path) -> list[tuple[str, str]]:
 
 
 def _ratings(name: str, table: pd.DataFrame) -> pd.Series | None:
-    """The mean rating of each row; None of a set without ratings."""
+    """Return the mean rating of each row; None of a set without ratings."""
     columns = [column for column in RATINGS.get(name, ()) if column in table]
     return table[columns].mean(axis=1) if columns else None

@@ -69,9 +69,9 @@ _CHOOSERS = ("bleu", "rouge_l", "meteor")
 
 
 def outputs(root: Path) -> pd.DataFrame:
-    """The 590 studies of Open-i's test split with the outputs of each file and the landmarks: ``study``,
-    ``system``, ``reference``, ``candidate``, ``stratum``, ``gold`` (codes); empty where the root has no such
-    set."""
+    """Return the 590 studies of Open-i's test split with the outputs of each file and the landmarks:
+    ``study``, ``system``, ``reference``, ``candidate``, ``stratum``, ``gold`` (codes); empty where the root
+    has no such set."""
     records: list[SystemReport] = iu_systems.READER.load(lambda file: find("iu_systems", root, file))
     reports = find("openi", root, "indiana_reports.csv")
     labels = find("openi_labels", root, openi_labels.FILE)
@@ -112,14 +112,15 @@ def _stratum(study: CodedStudy, uncoded: bool) -> str:
 
 
 def elsewhere(reports: Sequence[Report], tested: set[str]) -> list[str]:
-    """The findings sections of the studies that are not in a test split, nor have the text of one."""
+    """Return the findings sections of the studies that are not in a test split, nor have the text of one."""
     withheld = {openi.text_key(report) for report in reports if report.id in tested}
     kept = (one for one in reports if one.id not in tested and openi.text_key(one) not in withheld)
     return [text for one in kept if (text := reveal(one.findings).strip())]
 
 
 def landmarks(references: Sequence[str], others: Sequence[str]) -> dict[str, list[str | None]]:
-    """What any system can be compared with, by name; the constant alone is chosen without the references.
+    """Return what any system can be compared with, by name; the constant alone is chosen without the
+    references.
 
     The constant is fixed by this rule: of the most frequent texts of other studies, the one with the highest
     mean of BLEU, ROUGE-L and METEOR against texts of other studies again. Another reference is that of the
@@ -157,7 +158,7 @@ def landmarks(references: Sequence[str], others: Sequence[str]) -> dict[str, lis
 
 
 def _overlap(texts: Sequence[str]) -> FloatArray:
-    """F1 of the distinct words of every text and every other."""
+    """Return F1 of the distinct words of every text and every other."""
     distinct = [set(words(text)) for text in texts]
     place = {word: at for at, word in enumerate(sorted(set().union(*distinct)))}
     has = np.zeros((len(texts), len(place)))
@@ -168,17 +169,17 @@ def _overlap(texts: Sequence[str]) -> FloatArray:
 
 
 def mask(found: frozenset[str], names: Sequence[str] = LABELS) -> int:
-    """Which of ``names`` were found, as a number, a power of two each."""
+    """Return which of ``names`` were found, as a number, a power of two each."""
     return sum(1 << place for place, name in enumerate(names) if name in found)
 
 
 def unmasked(masks: Sequence[int] | NDArray[np.int64]) -> NDArray[np.bool_]:
-    """Numbers of :func:`mask` as shape (numbers, codes)."""
+    """Return numbers of :func:`mask` as shape (numbers, codes)."""
     return np.array([[bool(code >> place & 1) for place in range(len(LABELS))] for code in map(int, masks)])
 
 
 def table(texts: pd.DataFrame) -> pd.DataFrame:
-    """What is known of each row of a set beside its scores; see the module's description."""
+    """Return what is known of each row of a set beside its scores; see the module's description."""
     if missing := sorted({"study", "system", "reference", "candidate", "stratum", "gold"} - set(texts)):
         raise DataError(f"no column {missing[0]!r}", "texts of a set of systems")
     if texts.empty:
@@ -206,7 +207,7 @@ def table(texts: pd.DataFrame) -> pd.DataFrame:
 
 
 def released(root: Path) -> pd.DataFrame:
-    """The scores that the MoERad repository commits, by ``study``."""
+    """Return the scores that the MoERad repository commits, by ``study``."""
     path, known = (find("iu_systems", root, name) for name in (iu_systems.SCORES, iu_systems.REFERENCES))
     if path is None or known is None:
         return pd.DataFrame()

@@ -21,7 +21,7 @@ DECIMALS = 5  # of stored scores
 
 
 def tables(run: Run, root: Path) -> tuple[pd.DataFrame, dict[str, pd.DataFrame]]:
-    """The set's table and its parts, scored by ``run``'s metrics and models as they are now."""
+    """Return the set's table and its parts, scored by ``run``'s metrics and models as they are now."""
     texts = read(root)
     frame = system_sets.table(texts)
     sides = texts["reference"].tolist(), texts["candidate"].tolist()
@@ -38,7 +38,7 @@ def tables(run: Run, root: Path) -> tuple[pd.DataFrame, dict[str, pd.DataFrame]]
 
 
 def read(root: Path) -> pd.DataFrame:
-    """The texts of the set.
+    """Return the texts of the set.
 
     Raises
     ------
@@ -52,7 +52,7 @@ def read(root: Path) -> pd.DataFrame:
 
 
 def metric(run: Run, name: str) -> Metric:
-    """A metric as it is now, whatever was recorded of it."""
+    """Return a metric as it is now, whatever was recorded of it."""
     made = run.metric(name)
     return getattr(made, "_metric", made)
 

@@ -34,8 +34,8 @@ class Reviews(NamedTuple):
 
 
 def load(run: Run, metrics: Mapping[str, Metric]) -> Reviews:
-    """MSLR's judgements of summaries of trials with the scores of metrics of words: of the texts, where the
-    data root holds them all, else as they are recorded."""
+    """Return MSLR's judgements of summaries of trials with the scores of metrics of words: of the texts,
+    where the data root holds them all, else as they are recorded."""
     files = {name: run.find("mslr", f"{name}.tsv") for name in (*mslr.RATERS, *mslr.JUDGES)}
     paths = {name: path for name, path in files.items() if path is not None}
     if len(paths) < len(files):
@@ -51,7 +51,7 @@ def load(run: Run, metrics: Mapping[str, Metric]) -> Reviews:
 def scored(
     ratings: Sequence[RatedPair], preferences: Sequence[mslr.Preference], metrics: Mapping[str, Metric]
 ) -> Reviews:
-    """Judgements of summaries with the scores of those metrics that compare words (:data:`WORDS`).
+    """Return judgements of summaries with the scores of those metrics that compare words (:data:`WORDS`).
 
     Preferences for neither summary are left out. Reviews and systems are numbered, ratings first.
     """
@@ -100,13 +100,13 @@ def scored(
 
 
 def _nine_digits(values: FloatArray) -> list[float]:
-    """Values to nine significant digits: a sum in another order breaks no tie, and the smallest BLEU is not
-    tied with 0."""
+    """Return values to nine significant digits: a sum in another order breaks no tie, and the smallest BLEU
+    is not tied with 0."""
     return [float(f"{value:.9g}") for value in values]
 
 
 def agreement(metrics: Mapping[str, Metric], judged: Reviews, *, run: Run) -> pd.DataFrame:
-    """Agreement of metrics with people on reviews of trials: by summary, by preference, and by system.
+    """Return agreement of metrics with people on reviews of trials: by summary, by preference, and by system.
 
     Returns
     -------
@@ -140,7 +140,7 @@ def agreement(metrics: Mapping[str, Metric], judged: Reviews, *, run: Run) -> pd
 
 
 def _system_p(values: pd.Series, systems: pd.Series, run: Run) -> list[float]:
-    """One-sided p of every two systems that the first is no better."""
+    """Return one-sided p of every two systems that the first is no better."""
     return [
         meta_evaluation.superiority_p(
             values[systems == one],

@@ -23,18 +23,18 @@ _SHARES = (0.8, 0.9)
 
 
 def pair_name(group: str) -> str:
-    """A group of records as the paper names the pair: ``MRI HEAD``, ``MR_head`` are ``MR Head``."""
+    """Return a group of records as the paper names the pair: ``MRI HEAD``, ``MR_head`` are ``MR Head``."""
     modality, _, anatomy = group.replace("_", " ").partition(" ")
     return f"{_MODALITIES.get(modality.lower(), modality)} {anatomy.capitalize()}".strip()
 
 
 def named(records: Sequence[ReportPair]) -> list[ReportPair]:
-    """The records with their group named as the paper names the pair."""
+    """Return the records with their group named as the paper names the pair."""
     return [replace(record, group=pair_name(record.group)) for record in records]
 
 
 def by_group(records: Sequence[ReportPair]) -> dict[str, list[ReportPair]]:
-    """The records of each group, groups and records in their order."""
+    """Return the records of each group, groups and records in their order."""
     groups: dict[str, list[ReportPair]] = {}
     for record in records:
         groups.setdefault(record.group, []).append(record)
@@ -42,7 +42,7 @@ def by_group(records: Sequence[ReportPair]) -> dict[str, list[ReportPair]]:
 
 
 def divided(records: Sequence[ReportPair], rng: np.random.Generator) -> dict[str, list[ReportPair]]:
-    """The records by part, ``train``, ``dev`` and ``test``.
+    """Return the records by part, ``train``, ``dev`` and ``test``.
 
     A record keeps the split that its source gives. Where no record has one, a tenth of the patients (of the
     records where their source hides patients) is drawn for dev and another for test. Where only some have
@@ -69,8 +69,8 @@ def divided(records: Sequence[ReportPair], rng: np.random.Generator) -> dict[str
 def drawn(
     records: Sequence[ReportPair], each: int, rng: np.random.Generator, *, whole: bool = False
 ) -> list[ReportPair]:
-    """``each`` records of every group, or of the ``whole``, drawn without replacement; all where there are no
-    more, or where ``each`` is 0."""
+    """Return ``each`` records of every group, or of the ``whole``, drawn without replacement; all where there
+    are no more, or where ``each`` is 0."""
     chosen: list[ReportPair] = []
     for members in [list(records)] if whole else by_group(records).values():
         if each and len(members) > each:

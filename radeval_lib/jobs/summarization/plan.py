@@ -58,12 +58,12 @@ class SummarizationSettings(BaseModel, extra="forbid", frozen=True):
 
 
 def settings(profile: Profile) -> SummarizationSettings:
-    """The profile's settings of this system."""
+    """Return the profile's settings of this system."""
     return profile.section("summarization", SummarizationSettings)
 
 
 def training_sets(train_set: str) -> list[str]:
-    """The training sets that a cell's parameter ``train_set`` stands for."""
+    """Return the training sets that a cell's parameter ``train_set`` stands for."""
     if train_set == EACH:
         return list(TRAINED)
     if train_set != ALL and train_set not in TRAINED:
@@ -74,7 +74,7 @@ def training_sets(train_set: str) -> list[str]:
 
 
 def chosen_systems(profile: Profile, system: str, *, rales: bool = False) -> dict[str, System]:
-    """The systems that a cell's parameter ``system`` stands for: one, or :data:`EVERY`."""
+    """Return the systems that a cell's parameter ``system`` stands for: one, or :data:`EVERY`."""
     own = settings(profile)
     known = own.rales_systems if rales else own.systems
     if system == EVERY:
@@ -85,7 +85,7 @@ def chosen_systems(profile: Profile, system: str, *, rales: bool = False) -> dic
 
 
 def cells(profile: Profile) -> list[Cell]:
-    """Every training."""
+    """Return every training."""
     own = settings(profile)
     if own.grouped:
         sets = [(ALL, EVERY), (EACH, EVERY)]

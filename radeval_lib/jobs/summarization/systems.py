@@ -58,8 +58,8 @@ class System(BaseModel, extra="forbid", frozen=True):
 
 
 def described(systems: Mapping[str, System], encoder: str) -> str:
-    """Systems by name, each with what it starts from or, if it reads by vectors, whose; ``encoder``: as a
-    profile names it."""
+    """Return systems by name, each with what it starts from or, if it reads by vectors, whose; ``encoder``:
+    as a profile names it."""
 
     def one(name: str, system: System) -> str:
         if system.needs_vectors:
@@ -81,9 +81,9 @@ def make(
     device: str = "auto",
     folder: Path | None = None,
 ) -> Summarizer:
-    """A system trained on ``train_set``, its epoch or threshold chosen on ``dev`` by ROUGE-L; a training that
-    takes long keeps its last checkpoint in ``folder``. A :class:`ParameterError` for a setting that does not
-    exist, and where a system that reads by vectors has no encoder."""
+    """Return a system trained on ``train_set``, its epoch or threshold chosen on ``dev`` by ROUGE-L; a
+    training that takes long keeps its last checkpoint in ``folder``. A :class:`ParameterError` for a setting
+    that does not exist, and where a system that reads by vectors has no encoder."""
     own = system.settings
     if system.kind == "lead":
         return _with_settings(system, LeadSentences, own)
@@ -101,7 +101,8 @@ def make(
 
 
 def _with_settings(system: System, made: Callable[..., Made], settings: Mapping[str, Any]) -> Made:
-    """What takes settings, made with these; a :class:`ParameterError` for one that it does not take."""
+    """Return what takes settings, made with these; a :class:`ParameterError` for one that it does not
+    take."""
     try:
         signature(made).bind(**settings)
     except TypeError as error:

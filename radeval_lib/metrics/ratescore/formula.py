@@ -87,7 +87,7 @@ class Explanation:
     notes: tuple[str, ...] = ()
 
     def rows(self) -> list[dict[str, Any]]:
-        """One row per term of the two sums, for a table."""
+        """Return one row per term of the two sums, for a table."""
         sides = [("precision", self.precision, self.candidate, self.reference)]
         sides.append(("recall", self.recall, self.reference, self.candidate))
         return [
@@ -109,20 +109,21 @@ class Explanation:
 
 
 def cosines(queries: NDArray[Any], others: NDArray[Any]) -> NDArray[np.float64]:
-    """Cosine of every pair of rows, shapes (n, d) and (m, d) to (n, m); with a vector of zeros it is 0."""
+    """Return cosine of every pair of rows, shapes (n, d) and (m, d) to (n, m); with a vector of zeros it is
+    0."""
     return unit(queries) @ unit(others).T
 
 
 def unit(vectors: NDArray[Any]) -> NDArray[np.float64]:
-    """The rows scaled to length 1; float64, the same shape. Norms below 1e-12 count as 1e-12, as torch has
-    it."""
+    """Return the rows scaled to length 1; float64, the same shape. Norms below 1e-12 count as 1e-12, as torch
+    has it."""
     rows = np.asarray(vectors, dtype=np.float64)
     return rows / np.maximum(np.linalg.norm(rows, axis=-1, keepdims=True), 1e-12)
 
 
 def penalty_matrix(p: float, options: Options) -> NDArray[np.float64]:
-    """The factor for each (query type, match type): p where the rule punishes the mismatch, else 1; shape
-    (5, 5)."""
+    """Return the factor for each (query type, match type): p where the rule punishes the mismatch, else 1;
+    shape (5, 5)."""
 
     def punished(a: str, b: str) -> bool:
         crossed = (a in POSITIVE and b in NEGATED) or (a in NEGATED and b in POSITIVE)
@@ -142,7 +143,7 @@ class Scorer:
         self._penalties = penalty_matrix(self.weights.penalty, self.options)
 
     def empty_score(self, reference: int, candidate: int) -> float:
-        """The score where a side has no entity, from the number of entities of each side."""
+        """Return the score where a side has no entity, from the number of entities of each side."""
         if self.options.empty == "half":
             return 0.5
         return float(self.options.empty == "one_if_both_empty" and reference == candidate == 0)
@@ -150,8 +151,8 @@ class Scorer:
     def direction(
         self, types: Sequence[str], other_types: Sequence[str], similarity: NDArray[Any]
     ) -> Direction:
-        """One weighted mean; ``similarity`` has a row per query entity and a column per entity of the other
-        side.
+        """Return one weighted mean; ``similarity`` has a row per query entity and a column per entity of the
+        other side.
 
         Of several equally similar entities the first is taken.
         """

@@ -101,7 +101,7 @@ class RaTEScore(Metric):
         self.scorer = Scorer(self.weights, self.options)
 
     def bounds(self) -> tuple[float, float]:
-        """``range``; none where negative cosines are kept."""
+        """Return ``range``; none where negative cosines are kept."""
         return (-math.inf, math.inf) if self.options.cosine == "keep" else self.range
 
     def settings(self) -> dict[str, Any]:
@@ -135,7 +135,7 @@ class RaTEScore(Metric):
         )
 
     def entities(self, texts: Sequence[str]) -> list[tuple[NamedEntity, ...]]:
-        """The entities of each text, in order."""
+        """Return the entities of each text, in order."""
         found = self._read(list(dict.fromkeys(texts)))
         return [found[text].entities for text in texts]
 
@@ -156,8 +156,8 @@ class RaTEScore(Metric):
         yield from detail.notes
 
     def _reasons(self, reference: str, candidate: str, detail: Explanation) -> Iterator[Reason]:
-        """An entity with the one of the other text that it is compared with; matched if it keeps at least
-        half of its weight."""
+        """Yield an entity with the one of the other text that it is compared with; matched if it keeps at
+        least half of its weight."""
         ours, theirs = (
             [(entity.type, find(entity.text)) for entity in side]
             for find, side in (
@@ -241,7 +241,7 @@ class RaTEScore(Metric):
         }
 
     def _cut(self, sentences: Sequence[str]) -> set[str]:
-        """The sentences that the tagger reads only the beginning of."""
+        """Return the sentences that the tagger reads only the beginning of."""
         # A piece is at least a character long, so only these can be longer than the model reads.
         long = [sentence for sentence in sentences if len(sentence) > 500]
         if not long or not hasattr(self.tagger, "cut"):
@@ -272,7 +272,7 @@ class Vectors:
         self._place.update({text: len(self._place) + index for index, text in enumerate(new)})
 
     def rows(self, entities: Sequence[NamedEntity]) -> NDArray[np.float64]:
-        """The vectors of entities whose texts were learnt, shape (entities, dimension)."""
+        """Return the vectors of entities whose texts were learnt, shape (entities, dimension)."""
         return self._matrix[[self._place[entity.text] for entity in entities]]
 
 

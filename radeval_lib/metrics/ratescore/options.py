@@ -79,7 +79,7 @@ PRESETS: dict[Preset, Options] = {
 
 
 def options(preset: Preset = "released", **changes: Any) -> Options:
-    """The options of a preset, with changes; a change that is None changes nothing.
+    """Return the options of a preset, with changes; a change that is None changes nothing.
 
     ``released`` is what the package does. ``paper`` is Section 2.4 as printed; where the paper is silent it
     takes the natural reading (two texts without findings agree; no sentence is dropped; the encoder as its

@@ -74,7 +74,7 @@ class _Node:
 
 @lru_cache(maxsize=1)
 def _rules() -> list[tuple[str, float, str]]:
-    """Pattern, score and kind of each rule."""
+    """Return pattern, score and kind of each rule."""
     rows = csv.reader(_RULES.read_text(encoding="utf-8").splitlines(), delimiter="\t")
     return [
         (row[0], float(row[1]), row[2].strip())
@@ -85,7 +85,7 @@ def _rules() -> list[tuple[str, float, str]]:
 
 @lru_cache(maxsize=1)
 def _longest_match() -> int:
-    """No rule matches more characters than this."""
+    """Return no rule matches more characters than this."""
     return max(len(pattern) + MAX_REPEAT * pattern.count("+") for pattern, _, _ in _rules())
 
 
@@ -201,7 +201,7 @@ class _Search:
                 self.descend(node.plus, begin, end, stop, False, "+")
 
     def _run(self, position: int, wildcard: bool, before: str) -> int:
-        """Where the run of the repeated character ends."""
+        """Return where the run of the repeated character ends."""
         if wildcard and before not in _REPEATABLE:
             return position
         stop, limit = position, min(self.length, position + MAX_REPEAT)
@@ -244,7 +244,7 @@ class _State:
         self._shared: dict[int, _State | None] = {}  # for characters that differ in no class and no literal
 
     def step(self, char: str) -> _State | None:
-        """Where a character leads; None where no rule goes on with it."""
+        """Return where a character leads; None where no rule goes on with it."""
         kind = _kind(char) if char not in self._literals else -1
         if kind in self._shared:
             state = self._shared[kind]
@@ -270,7 +270,7 @@ class _State:
 
 @lru_cache(maxsize=4_096)
 def _kind(char: str) -> int:
-    """The classes that a character is in, as bits."""
+    """Return the classes that a character is in, as bits."""
     return sum(test(char) << bit for bit, test in enumerate(_CLASSES.values()))
 
 
@@ -311,7 +311,7 @@ def _first_state() -> _State:
 
 
 def _candidates(text: str) -> list[int]:
-    """Positions after the first from which some rule may match: all those from which one does, and few
+    """Return positions after the first from which some rule may match: all those from which one does, and few
     others."""
     first, length, longest, found = _first_state(), len(text), _longest_match(), []
     for position in range(1, length):
@@ -385,8 +385,8 @@ def _fill(output: list[list[int]], text: str, end: int) -> None:
 
 
 def _trimmed(text: str, begin: int, end: int) -> list[int] | None:
-    """The stretch from its first visible character to its last letter, digit or closing sign, at least two
-    long."""
+    """Return the stretch from its first visible character to its last letter, digit or closing sign, at least
+    two long."""
     first = next((place for place in range(begin, end) if not text[place].isspace()), None)
     if first is None:
         return None

@@ -18,7 +18,8 @@ _INNER = re.compile(r"(?<=[a-z])(\.)(?=[A-Z])|(?<=[A-Za-z])([,:<>=/-])(?=[A-Za-z
 
 
 def split(text: str, min_characters: int = 3) -> list[str]:
-    """The sentences, stripped, in order; those of fewer than ``min_characters`` characters are left out."""
+    """Return the sentences, stripped, in order; those of fewer than ``min_characters`` characters are left
+    out."""
     if not text or text.isspace():
         return []
     spans = rush.spans(text)
@@ -32,7 +33,8 @@ def split(text: str, min_characters: int = 3) -> list[str]:
 
 
 def _tokens(text: str, spans: list[tuple[int, int]]) -> tuple[list[int], list[bool]]:
-    """Where each token starts, and whether it is white space. One space after a word belongs to the word."""
+    """Return where each token starts, and whether it is white space. One space after a word belongs to the
+    word."""
     borders = sorted({border for span in spans for border in span})
     starts: list[int] = []
     blank: list[bool] = []
@@ -55,7 +57,8 @@ def _tokens(text: str, spans: list[tuple[int, int]]) -> tuple[list[int], list[bo
 
 
 def _pieces(word: str) -> list[int]:
-    """Where the tokens of a word start: opening signs and closing signs one by one, then borders inside."""
+    """Return where the tokens of a word start: opening signs and closing signs one by one, then borders
+    inside."""
     begin, end, cuts = 0, len(word), {0}
     while begin < end and _OPENING.match(word[begin]):
         begin += 1
@@ -69,8 +72,8 @@ def _pieces(word: str) -> list[int]:
 
 
 def _sentence_starts(starts: list[int], blank: list[bool], spans: list[tuple[int, int]]) -> set[int]:
-    """The tokens that begin a sentence: the first of each span and the one behind it; between two spans the
-    first white space, or else the first token; behind the last span any white space."""
+    """Return the tokens that begin a sentence: the first of each span and the one behind it; between two
+    spans the first white space, or else the first token; behind the last span any white space."""
     marks: set[int] = set()
     count, position, current = len(starts), 0, 0
     while position < count:

@@ -47,13 +47,13 @@ class Weights:
             raise MetricError(f"the penalty is {self.penalty}, not a finite number", self.name)
 
     def weight(self, query: str, match: str) -> float:
-        """W[query type, match type]."""
+        """Return w[query type, match type]."""
         row, column = type_indices([query, match])
         return float(self.matrix[row, column])
 
 
 def type_indices(types: Sequence[str]) -> NDArray[np.intp]:
-    """Rows of W of entity types."""
+    """Return rows of W of entity types."""
     try:
         return np.array([_INDEX[name] for name in types], dtype=np.intp)
     except KeyError as error:
@@ -98,7 +98,7 @@ def _released() -> dict[str, Weights]:
 
 
 def load(name_or_path: str | Path | Weights = "long") -> Weights:
-    """``long`` (the package's default, whatever the texts' length), ``short``, or a YAML or JSON file.
+    """Return ``long`` (the package's default, whatever the texts' length), ``short``, or a YAML or JSON file.
 
     Raises
     ------

@@ -18,7 +18,7 @@ def counts(
     relation_types: Sequence[str],
     max_width: int,
 ) -> list[dict[str, Any]]:
-    """Counts of one text by part and label, as DyGIE++ makes them (repository at b55dec4,
+    """Return counts of one text by part and label, as DyGIE++ makes them (repository at b55dec4,
     ``dygie/training``).
 
     An entity is right if its borders and its type are. A gold entity wider than the model's spans is left
@@ -49,6 +49,6 @@ def counts(
 
 
 def _links(graph: WordGraph) -> dict[tuple[tuple[int, int], tuple[int, int]], str]:
-    """The label of each relation by the spans of its head and tail."""
+    """Return the label of each relation by the spans of its head and tail."""
     ends = [(start, end) for start, end, _ in graph.entities]
     return {(ends[head], ends[tail]): kind for head, tail, kind in graph.relations}

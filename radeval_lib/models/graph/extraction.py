@@ -28,12 +28,13 @@ class Extractor(Protocol):
     """Finds the graph of each text."""
 
     def annotate(self, texts: Sequence[str]) -> list[Annotation]:
-        """Annotations in RadGraph's form, in the order of the texts; of an empty text without entities."""
+        """Return annotations in RadGraph's form, in the order of the texts; of an empty text without
+        entities."""
         ...
 
 
 def open_extractor(name: str | Path, *, device: str = "auto") -> Extractor:
-    """What finds graphs, by name."""
+    """Return what finds graphs, by name."""
     text = str(name)
     if text.startswith(RADGRAPH):
         return PackageExtractor(text.removeprefix(RADGRAPH), device=device)
@@ -49,8 +50,8 @@ def open_extractor(name: str | Path, *, device: str = "auto") -> Extractor:
 
 
 def remembering(read: Callable[[list[K]], Sequence[V]], most: int) -> Callable[[Sequence[K]], list[V]]:
-    """``read`` with a cache: it is called only for what is not cached. The cache holds at most ``most``
-    answers and is emptied when it would hold more."""
+    """Return ``read`` with a cache: it is called only for what is not cached. The cache holds at most
+    ``most`` answers and is emptied when it would hold more."""
     known: dict[K, V] = {}
 
     def answers(asked: Sequence[K]) -> list[V]:
@@ -66,8 +67,8 @@ def remembering(read: Callable[[list[K]], Sequence[V]], most: int) -> Callable[[
 
 
 def shared_extractor(name: str | Path, *, device: str) -> Extractor:
-    """The extractor of a model, one for all callers of this process; another where the files of the model
-    changed."""
+    """Return the extractor of a model, one for all callers of this process; another where the files of the
+    model changed."""
     path = Path(name)
     files = sorted(path.glob("*")) if path.is_dir() else [path] if path.is_file() else []
     return _shared(str(name), tuple((file, checksums.state(file)) for file in files), device)

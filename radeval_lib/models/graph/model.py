@@ -54,7 +54,7 @@ class GraphModel:
 
     @classmethod
     def load(cls, folder: str | Path, *, device: str = "auto") -> GraphModel:
-        """What :meth:`save` wrote, ready to predict; a :class:`ModelError` if it is not one of our
+        """Return what :meth:`save` wrote, ready to predict; a :class:`ModelError` if it is not one of our
         checkpoints."""
         where = Path(folder)
         model = cls(where, read_settings(where / SETTINGS, GraphSettings, "graph model"))
@@ -68,20 +68,21 @@ class GraphModel:
         save_checkpoint(folder, self.module.encoder, self.tokenizer, parts)
 
     def example(self, record: AnnotatedSentence) -> dict[str, Any]:
-        """An annotated record as the module takes it, see :meth:`encoded`."""
+        """Return an annotated record as the module takes it, see :meth:`encoded`."""
         return self.encoded(plain_words(record), gold_graph(record))
 
     def measure(self, records: Sequence[AnnotatedSentence]) -> dict[str, float]:
-        """``entity_f1``, ``relation_f1`` and ``strict_f1`` (micro, see :func:`tally`); ``f1`` is the mean of
-        the first two. All are 0 where there is nothing to find and nothing is found."""
+        """Return ``entity_f1``, ``relation_f1`` and ``strict_f1`` (micro, see :func:`tally`); ``f1`` is the
+        mean of the first two. All are 0 where there is nothing to find and nothing is found."""
         sums = tally(self, records).groupby("part")[["matched", "predicted", "gold"]].sum()
         sums = sums.reindex(PARTS, fill_value=0)
         f1 = (2 * sums["matched"] / (sums["predicted"] + sums["gold"]).clip(lower=1)).to_dict()
         return {"f1": (f1["entity"] + f1["relation"]) / 2, **{f"{part}_f1": f1[part] for part in PARTS}}
 
     def encoded(self, words: Sequence[str], graph: WordGraph) -> dict[str, Any]:
-        """A unit as the numbers that the module takes. Spans that the model cannot see, and their relations,
-        are left out; of two entities with one span the last counts, of two relations of a pair likewise."""
+        """Return a unit as the numbers that the module takes. Spans that the model cannot see, and their
+        relations, are left out; of two entities with one span the last counts, of two relations of a pair
+        likewise."""
         row = self._encoded([words])[0]
         spans = list(zip(row["words"], row["widths"], strict=True))
         place = {(start, start + width + 1): number for number, (start, width) in enumerate(spans)}
@@ -109,7 +110,7 @@ class GraphModel:
         return rows
 
     def collate(self, rows: Sequence[dict[str, Any]]) -> dict[str, Tensor]:
-        """A padded batch of units; ``widths`` is -1 where there is no span."""
+        """Return a padded batch of units; ``widths`` is -1 where there is no span."""
         import torch
 
         inputs = padded(self.tokenizer, (row["input_ids"] for row in rows))
@@ -123,11 +124,11 @@ class GraphModel:
         return batch
 
     def predict(self, texts: Sequence[Sequence[str]]) -> list[WordGraph]:
-        """The graphs of texts that are given as words; each distinct unit is read once."""
+        """Return the graphs of texts that are given as words; each distinct unit is read once."""
         return joined_units(texts, self.settings.unit, self.predict_units)
 
     def predict_units(self, texts: Sequence[tuple[str, ...]]) -> list[WordGraph]:
-        """The graph of each unit, in batches of like length."""
+        """Return the graph of each unit, in batches of like length."""
         rows = self._encoded(texts)
 
         def found(batch: list[int], device: Any) -> Iterator[WordGraph]:
@@ -142,7 +143,7 @@ class GraphModel:
     def _graph(
         self, row: dict[str, Any], kinds: list[int], chosen: list[int], links: list[list[int]]
     ) -> WordGraph:
-        """The graph of one unit: ``row`` as :meth:`_encoded` made it, the likeliest class of each span
+        """Return the graph of one unit: ``row`` as :meth:`_encoded` made it, the likeliest class of each span
         (``kinds``) and of each pair of chosen spans (``links``, shape (k, k))."""
         taken = [span for span in chosen if span >= 0]
         entities = [
@@ -163,7 +164,7 @@ class GraphModel:
 
 
 def tally(model: GraphModel, records: Sequence[AnnotatedSentence]) -> pd.DataFrame:
-    """Counts of a model's predictions on annotated records.
+    """Return counts of a model's predictions on annotated records.
 
     Returns
     -------

@@ -70,7 +70,7 @@ class GraphSettings:
 
 
 def graph_module(encoder: Any, settings: GraphSettings) -> torch.nn.Module:
-    """The encoder with its head.
+    """Return the encoder with its head.
 
     ``forward`` takes a batch of units as :meth:`GraphModel.collate` makes it: ``input_ids`` and
     ``attention_mask`` of shape (units, pieces); of shape (units, spans) ``starts`` and ``ends``, the first
@@ -139,8 +139,8 @@ def graph_module(encoder: Any, settings: GraphSettings) -> torch.nn.Module:
             return found
 
         def _chosen(self, entities: Tensor, words: Tensor, widths: Tensor, labels: Tensor | None) -> Tensor:
-            """Positions of the spans to pair: when training the gold ones and the likeliest others, else
-            those that are more likely something than nothing."""
+            """Return positions of the spans to pair: when training the gold ones and the likeliest others,
+            else those that are more likely something than nothing."""
             margin = (entities[..., 1:].amax(-1) - entities[..., 0]).detach().float()
             margin = margin.masked_fill(widths < 0, -torch.inf)
             if labels is None:
@@ -160,8 +160,8 @@ def graph_module(encoder: Any, settings: GraphSettings) -> torch.nn.Module:
             return first.masked_fill(first == wanted.shape[1], -1)
 
         def _pairs(self, spans: Tensor, words: Tensor) -> Tensor:
-            """Logits of every ordered pair of the chosen spans, shape (units, k, k, relations + 1), from
-            their vectors, shape (units, k, hidden), and first words, shape (units, k): head, tail, their
+            """Return logits of every ordered pair of the chosen spans, shape (units, k, k, relations + 1),
+            from their vectors, shape (units, k, hidden), and first words, shape (units, k): head, tail, their
             product, and the distance in words, clipped at 12 either way."""
             apart = (words.unsqueeze(2) - words.unsqueeze(1)).clamp(-_DISTANCES, _DISTANCES) + _DISTANCES
             product = self.head["product"](spans.unsqueeze(2) * spans.unsqueeze(1))
@@ -172,8 +172,8 @@ def graph_module(encoder: Any, settings: GraphSettings) -> torch.nn.Module:
         def _loss(
             self, entities: Tensor, pairs: Tensor, chosen: Tensor, labels: Tensor, relations: Tensor
         ) -> Tensor:
-            """The loss that ``forward`` returns. A pair of chosen spans without a gold relation is of class
-            0; padding, and a span with itself, do not count."""
+            """Return the loss that ``forward`` returns. A pair of chosen spans without a gold relation is of
+            class 0; padding, and a span with itself, do not count."""
             wanted = torch.zeros(pairs.shape[:3], dtype=torch.long, device=pairs.device)
             absent = chosen < 0
             empty = absent.unsqueeze(2) | absent.unsqueeze(1)

@@ -18,7 +18,7 @@ from radeval_lib.models.randomness import seeded
 def new_model(
     init_model: str | Path, corpus: Iterable[AnnotatedSentence], seed: int, **head: Any
 ) -> GraphModel:
-    """A model that is not trained yet.
+    """Return a model that is not trained yet.
 
     Parameters
     ----------
@@ -37,8 +37,8 @@ def new_model(
 
 
 def unit_records(records: Iterable[AnnotatedSentence], unit: Unit) -> list[AnnotatedSentence]:
-    """Records of one unit each, to train on: a model that reads sentences learns from sentences. Entities and
-    relations that cross a border are left out; the model's ``measure`` counts them as missed."""
+    """Return records of one unit each, to train on: a model that reads sentences learns from sentences.
+    Entities and relations that cross a border are left out; the model's ``measure`` counts them as missed."""
     found = []
     for record in records:
         for number, (start, end) in enumerate(units(plain_words(record), unit)):

@@ -31,7 +31,7 @@ class WordGraph(NamedTuple):
 
 
 def gold_graph(record: AnnotatedSentence) -> WordGraph:
-    """The annotations of a record; a discontinuous entity is taken from its first to its last word."""
+    """Return the annotations of a record; a discontinuous entity is taken from its first to its last word."""
     return WordGraph(
         tuple((entity.start, entity.end, entity.label) for entity in record.entities),
         tuple((relation.head, relation.tail, relation.label) for relation in record.relations),
@@ -39,7 +39,7 @@ def gold_graph(record: AnnotatedSentence) -> WordGraph:
 
 
 def units(words: Sequence[str], unit: Unit) -> list[tuple[int, int]]:
-    """Where the units of a text begin and end, in words; together they cover it.
+    """Return where the units of a text begin and end, in words; together they cover it.
 
     A sentence ends with an exclamation or question mark, or with a full stop that does not stand between two
     numbers: RadGraph writes "2.5" as three words. What is longer than :data:`MAX_WORDS` is cut.
@@ -62,7 +62,7 @@ def units(words: Sequence[str], unit: Unit) -> list[tuple[int, int]]:
 
 
 def within(graph: WordGraph, start: int, end: int) -> WordGraph:
-    """The part of a graph in ``[start, end)``, counted from there, without what crosses a border."""
+    """Return the part of a graph in ``[start, end)``, counted from there, without what crosses a border."""
     kept = [number for number, (a, b, _) in enumerate(graph.entities) if start <= a and b <= end]
     place = {number: position for position, number in enumerate(kept)}
     return WordGraph(
@@ -78,7 +78,7 @@ def within(graph: WordGraph, start: int, end: int) -> WordGraph:
 def joined_units(
     texts: Sequence[Sequence[str]], unit: Unit, read: Callable[[list[tuple[str, ...]]], Sequence[WordGraph]]
 ) -> list[WordGraph]:
-    """The graphs of texts, each joined from those of its units.
+    """Return the graphs of texts, each joined from those of its units.
 
     ``read`` gets the distinct units of all texts, as tuples of words, and returns a graph for each.
     """

@@ -107,8 +107,8 @@ class EndpointJudge:
         return released_chat(released_prompt(reference, candidate), end)
 
     def judge(self, pairs: Sequence[Pair], keep: Keep | None = None) -> list[str]:
-        """The server's answers, in the input's order. If it refuses a request or fails too often, what came
-        before was handed to ``keep``, and requests not yet sent are not sent any more."""
+        """Return the server's answers, in the input's order. If it refuses a request or fails too often, what
+        came before was handed to ``keep``, and requests not yet sent are not sent any more."""
         answers: dict[int, str] = {}
         lock, stop = Lock(), Event()
 
@@ -138,7 +138,7 @@ class EndpointJudge:
         return [answers[place] for place in range(len(pairs))]
 
     def _answer(self, text: str, stop: Event) -> str:
-        """The server's answer, asked for again after failures that may pass, until ``stop`` is set."""
+        """Return the server's answer, asked for again after failures that may pass, until ``stop`` is set."""
 
         def pause(state: RetryCallState) -> float:
             wait: float | None = getattr(_failure(state), "pause", None)
@@ -160,7 +160,7 @@ class EndpointJudge:
         raise JudgeError(wrong, self.url, "See that the server runs.")
 
     def _ask_once(self, text: str) -> str:
-        """One request; a :class:`_PassingError` where another may succeed."""
+        """Return one request; a :class:`_PassingError` where another may succeed."""
         parts = urlsplit(self.url)
         kind = http.client.HTTPSConnection if parts.scheme == "https" else http.client.HTTPConnection
         raw = is_released(self.model)
@@ -195,7 +195,7 @@ def _is_here(host: str) -> bool:
 
 
 def _read(response: http.client.HTTPResponse, connection: http.client.HTTPConnection, end: float) -> bytes:
-    """The body; a server that sends a byte now and then does not hold the run for ever."""
+    """Return the body; a server that sends a byte now and then does not hold the run for ever."""
     body, part = b"", b"more"
     while part:
         left = end - time.monotonic()
@@ -219,7 +219,7 @@ def _retry_after(response: http.client.HTTPResponse) -> float | None:
 
 
 def _content(body: bytes, raw: bool) -> str:
-    """The text of an answer; ``raw``: of ``/completions`` rather than of a chat."""
+    """Return the text of an answer; ``raw``: of ``/completions`` rather than of a chat."""
     try:
         choice = json.loads(body)["choices"][0]
         answer = choice["text"] if raw else choice["message"]["content"]

@@ -71,18 +71,19 @@ _INDENTED = re.sub(r"\n(?=[^\n])", "\n    ", _PROMPT)
 
 
 def is_released(name: str, chat_template: str | None = None) -> bool:
-    """Whether a model is a released one, by its name or by the form of its tokenizer's conversations, in
-    which a turn has ``from`` and ``value``."""
+    """Return whether a model is a released one, by its name or by the form of its tokenizer's conversations,
+    in which a turn has ``from`` and ``value``."""
     return bool(_NAME.search(name)) or _TURN in (chat_template or "")
 
 
 def released_prompt(reference: str, candidate: str, words: int = LONGEST) -> str:
-    """The prompt in the released wording; each report is cut at ``words`` words, as in the released code."""
+    """Return the prompt in the released wording; each report is cut at ``words`` words, as in the released
+    code."""
     return _INDENTED.format(reference=cut(reference, words), candidate=cut(candidate, words))
 
 
 def released_chat(asked: str, end: str) -> str:
-    """The conversation that a prompt opens, each turn closed by ``end``, the tokenizer's token for it.
+    """Return the conversation that a prompt opens, each turn closed by ``end``, the tokenizer's token for it.
 
     An empty answer comes before the one that the model is to write, as in the released code.
     """

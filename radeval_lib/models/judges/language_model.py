@@ -77,7 +77,8 @@ class CausalJudge:
         return f"causal|{self._name}|{self._new}|{self._length}|{asked}"
 
     def judge(self, pairs: Sequence[Pair], keep: Keep | None = None) -> list[str]:
-        """The model's answers; a :class:`JudgeError` if a prompt does not fit even with reports of a word."""
+        """Return the model's answers; a :class:`JudgeError` if a prompt does not fit even with reports of a
+        word."""
         import torch
 
         prompts = [self.fitting(reference, candidate) for reference, candidate in pairs]
@@ -103,7 +104,7 @@ class CausalJudge:
         return [answers[place] for place in range(len(pairs))]
 
     def fitting(self, reference: str, candidate: str) -> list[int]:
-        """Token ids of the prompt, its reports shortened until the answer has room behind it."""
+        """Return token ids of the prompt, its reports shortened until the answer has room behind it."""
         words = min(LONGEST, max(len(reference.split()), len(candidate.split()), 1))
         room = self._length - self._new
         while True:
@@ -116,7 +117,7 @@ class CausalJudge:
             words = max(1, words - _STEP)
 
     def _asked(self, reference: str, candidate: str, words: int) -> list[int]:
-        """Token ids of the prompt, with two reports cut at ``words`` words."""
+        """Return token ids of the prompt, with two reports cut at ``words`` words."""
         if self._released:
             text = released_chat(released_prompt(reference, candidate, words), self.tokenizer.eos_token)
             ids = list(self.tokenizer(text)["input_ids"])
@@ -131,7 +132,7 @@ class CausalJudge:
 
 
 def pretrained_model(name: str | Path) -> tuple[Any, Any]:
-    """A causal language model in safetensors and its tokenizer, with padding."""
+    """Return a causal language model in safetensors and its tokenizer, with padding."""
     from transformers import AutoModelForCausalLM, AutoTokenizer
 
     tokenizer = pretrained.pretrained(AutoTokenizer, name)

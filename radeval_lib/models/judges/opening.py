@@ -27,7 +27,8 @@ class CachedJudge:
         return self._judge.signature
 
     def judge(self, pairs: Sequence[Pair], keep: Keep | None = None) -> list[str]:
-        """An analysis of each (reference, candidate); the judge is asked only about pairs that are not kept.
+        """Return an analysis of each (reference, candidate); the judge is asked only about pairs that are not
+        kept.
 
         ``keep`` is called once, with all analyses by position.
         """
@@ -47,7 +48,7 @@ class CachedJudge:
 
 
 def open_judge(name: str, *, cache: str | Path | None = None, device: str = "auto", model: str = "") -> Judge:
-    """The judge of that name.
+    """Return the judge of that name.
 
     Parameters
     ----------

@@ -45,7 +45,7 @@ class JudgeTuning:
         self.module = module
 
     def example(self, record: JudgedPair) -> dict[str, Any]:
-        """Token ids of prompt and analysis; the labels of the prompt are :data:`IGNORED`."""
+        """Return token ids of prompt and analysis; the labels of the prompt are :data:`IGNORED`."""
         texts = [f"{reveal(record.prompt)}{AFTER_PROMPT}", reveal(record.analysis)]
         asked, answer = self.tokenizer(texts, add_special_tokens=False)["input_ids"]
         answer = [*answer, self.tokenizer.eos_token_id][: self._longest]
@@ -53,7 +53,7 @@ class JudgeTuning:
         return {"input_ids": [*asked, *answer], "labels": [IGNORED] * len(asked) + answer}
 
     def collate(self, examples: Sequence[dict[str, Any]]) -> dict[str, Any]:
-        """A batch padded on the right: ``input_ids``, ``attention_mask`` and ``labels``, int64."""
+        """Return a batch padded on the right: ``input_ids``, ``attention_mask`` and ``labels``, int64."""
         return {
             "input_ids": stacked((one["input_ids"] for one in examples), self.tokenizer.pad_token_id or 0),
             "attention_mask": stacked([1] * len(one["input_ids"]) for one in examples),
@@ -61,8 +61,8 @@ class JudgeTuning:
         }
 
     def measure(self, records: Sequence[JudgedPair]) -> dict[str, float]:
-        """``likelihood``: mean log-probability of a token of the analyses, in nats; at most 0, and 0 where
-        there is no token."""
+        """Return ``likelihood``: mean log-probability of a token of the analyses, in nats; at most 0, and 0
+        where there is no token."""
         total, count = 0.0, 0
         with evaluating(self.module, "float32") as device:
             for start in range(0, len(records), 8):
@@ -81,7 +81,8 @@ class JudgeTuning:
 def small_model(
     texts: Sequence[str], *, vocabulary: int = 1500, width: int = 128, layers: int = 2
 ) -> tuple[Any, Any]:
-    """A causal language model small enough for a laptop, with weights drawn at random, and its tokenizer."""
+    """Return a causal language model small enough for a laptop, with weights drawn at random, and its
+    tokenizer."""
     from tokenizers import Tokenizer, decoders, models, pre_tokenizers, trainers
     from transformers import LlamaConfig, LlamaForCausalLM, PreTrainedTokenizerFast
 

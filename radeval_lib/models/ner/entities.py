@@ -16,12 +16,12 @@ _WORD = re.compile(r"[^\W_]+|[^\w\s]|_")
 
 
 def words_of(text: str) -> list[tuple[int, int]]:
-    """Where the words of a text are: runs of letters and digits, and each other sign by itself."""
+    """Return where the words of a text are: runs of letters and digits, and each other sign by itself."""
     return [match.span() for match in _WORD.finditer(text)]
 
 
 def gold_spans(sentence: AnnotatedSentence) -> list[WordSpan]:
-    """The sentence's entities; types in upper case."""
+    """Return the sentence's entities; types in upper case."""
     return [(entity.start, entity.end, entity.label.upper()) for entity in sentence.entities]
 
 
@@ -33,24 +33,24 @@ class NerModel(Protocol):
     """Finds entities in sentences."""
 
     def tag(self, sentences: Sequence[str]) -> list[list[tuple[str, str]]]:
-        """(text, type) of each entity of each sentence, in order; types in upper case."""
+        """Return (text, type) of each entity of each sentence, in order; types in upper case."""
         ...
 
 
 def decode(labels: Sequence[str], special: Sequence[bool], decoding: Decoding) -> list[WordSpan]:
-    """Spans of tokens' ``B-TYPE``, ``I-TYPE`` and ``O``; no entity holds a ``special`` token."""
+    """Return spans of tokens' ``B-TYPE``, ``I-TYPE`` and ``O``; no entity holds a ``special`` token."""
     if decoding == "released":
         return decode_released(labels, special)
     return decode_standard(["O" if skip else label for label, skip in zip(labels, special, strict=True)])
 
 
 def decode_standard(labels: Sequence[str]) -> list[WordSpan]:
-    """Spans of IOB labels; a stray I- begins an entity, a change of type ends one."""
+    """Return spans of IOB labels; a stray I- begins an entity, a change of type ends one."""
     return [(entity.start, entity.end, entity.label) for entity in iob_tags.decode(labels)]
 
 
 def decode_released(labels: Sequence[str], special: Sequence[bool]) -> list[WordSpan]:
-    """Spans by the released code's rules (``post_process`` in RaTEScore 0.6.0), its oddities included.
+    """Return spans by the released code's rules (``post_process`` in RaTEScore 0.6.0), its oddities included.
 
     An entity has the type of its B-, whatever types the I- after it have; an I- without a B- before it is
     dropped. An entity ends where the NEXT label is O or B-, so the label predicted for the closing special
@@ -124,8 +124,8 @@ class SpanScores:
 def span_scores(
     gold: Sequence[Iterable[WordSpan]], predicted: Sequence[Iterable[WordSpan]], lengths: Sequence[int]
 ) -> SpanScores:
-    """Strict matches of the spans of sentences with ``lengths`` words. The case of types does not matter, and
-    spans that occur twice count once."""
+    """Return strict matches of the spans of sentences with ``lengths`` words. The case of types does not
+    matter, and spans that occur twice count once."""
     counts, correct_words = Counts(), 0
     for annotated, found, length in zip(gold, predicted, lengths, strict=True):
         truth = {(start, end, kind.upper()) for start, end, kind in annotated}

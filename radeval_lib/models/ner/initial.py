@@ -22,7 +22,7 @@ def prepare(
     device: str = "auto",
     unfinished: Path | None = None,
 ) -> str:
-    """Folder or name of what a tagging scheme can be initialized from, made in ``folder`` if need be.
+    """Return folder or name of what a tagging scheme can be initialized from, made in ``folder`` if need be.
 
     A trimmed or untrained model that stands there already is taken; the training on graphs is done again.
 

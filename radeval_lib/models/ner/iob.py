@@ -50,7 +50,7 @@ class IobScheme(Scheme):
         return {"input_ids": encoded.ids, "labels": self._row(encoded.word_ids, labels)}
 
     def _row(self, word_ids: Sequence[int | None], labels: Sequence[str]) -> list[int]:
-        """The index of each piece's label, given those of the words."""
+        """Return the index of each piece's label, given those of the words."""
         row, before = [], None
         for position, word in enumerate(word_ids):
             if word is None:
@@ -79,7 +79,7 @@ class IobScheme(Scheme):
         save_checkpoint(folder, self.module, self.tokenizer)
 
     def _words(self, word_ids: Sequence[int | None], row: Sequence[int]) -> list[WordSpan]:
-        """Spans of words: a span of pieces takes in every word of which it holds a piece."""
+        """Return spans of words: a span of pieces takes in every word of which it holds a piece."""
         pieces = zip(row[: len(word_ids)], word_ids, strict=True)
         labels = ["O" if word is None else self.labels[index] for index, word in pieces]
         spans: dict[tuple[int, int], WordSpan] = {}
@@ -98,7 +98,7 @@ class IobScheme(Scheme):
 
 
 def labelled(labels: Sequence[str]) -> dict[str, Any]:
-    """A classifier's labels as its configuration has them."""
+    """Return a classifier's labels as its configuration has them."""
     numbered = dict(enumerate(labels))
     return {
         "num_labels": len(labels),

@@ -61,7 +61,7 @@ class IobNerModel:
         self._words: dict[tuple[int, ...], str] = {}
 
     def tag(self, sentences: Sequence[str]) -> list[list[tuple[str, str]]]:
-        """(text, type) of each entity of each sentence; the text is what the tokens decode to."""
+        """Return (text, type) of each entity of each sentence; the text is what the tokens decode to."""
         if not sentences:
             return []
         encoded = self.tokenizer(
@@ -71,11 +71,12 @@ class IobNerModel:
         return list(map(list, of_distinct(sequences, self._found)))
 
     def cut(self, sentences: Sequence[str]) -> list[bool]:
-        """Whether each sentence is longer than the model reads."""
+        """Return whether each sentence is longer than the model reads."""
         return longer_than(self.max_tokens, self.tokenizer, sentences)
 
     def _entities(self, ids: tuple[int, ...], row: NDArray[np.int16]) -> list[tuple[str, str]]:
-        """(text, type) of each entity, given the pieces of a sentence and the index of each one's label."""
+        """Return (text, type) of each entity, given the pieces of a sentence and the index of each one's
+        label."""
         if not row.any() and self.labels[0] == "O":
             return []
         tokens = self.tokenizer.convert_ids_to_tokens(list(ids))
@@ -84,7 +85,8 @@ class IobNerModel:
         return [(self._text(ids[start:end]), kind) for start, end, kind in spans]
 
     def _text(self, ids: tuple[int, ...]) -> str:
-        """What pieces decode to; up to 200,000 answers are kept, for most entities occur again and again."""
+        """Return what pieces decode to; up to 200,000 answers are kept, for most entities occur again and
+        again."""
         if ids not in self._words:
             if len(self._words) > 200_000:
                 self._words.clear()
@@ -93,7 +95,7 @@ class IobNerModel:
         return self._words[ids]
 
     def _found(self, sequences: list[tuple[int, ...]]) -> Iterator[list[tuple[str, str]]]:
-        """The entities of sequences, of each token the likeliest label."""
+        """Return the entities of sequences, of each token the likeliest label."""
 
         def best(batch: list[int], device: Any) -> list[NDArray[np.int16]]:
             inputs = padded(self.tokenizer, (list(sequences[index]) for index in batch)).to(device)
@@ -105,7 +107,7 @@ class IobNerModel:
 
 
 def iob_labels(id2label: dict[int, str], where: str) -> list[str]:
-    """The labels by index, types in upper case."""
+    """Return the labels by index, types in upper case."""
     indices = sorted(id2label)
     labels = [str(id2label[index]) for index in indices]
     wrong = [label for label in labels if label != "O" and not (label[:2] in ("B-", "I-") and label[2:])]

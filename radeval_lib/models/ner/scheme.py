@@ -22,15 +22,15 @@ class Scheme:
     module: Any
 
     def encoded(self, words: Sequence[str], spans: Sequence[WordSpan]) -> dict[str, Any]:
-        """A sentence as the numbers that the module takes; words beyond its reach are cut."""
+        """Return a sentence as the numbers that the module takes; words beyond its reach are cut."""
         raise NotImplementedError
 
     def collate(self, examples: Sequence[dict[str, Any]]) -> dict[str, torch.Tensor]:
-        """A padded batch."""
+        """Return a padded batch."""
         raise NotImplementedError
 
     def predict(self, sentences: Sequence[Sequence[str]]) -> list[list[WordSpan]]:
-        """The entities of sentences that are given as words."""
+        """Return the entities of sentences that are given as words."""
         raise NotImplementedError
 
     def save(self, folder: str | Path) -> None:
@@ -41,7 +41,7 @@ class Scheme:
         return self.encoded(plain_words(record), gold_spans(record))
 
     def measure(self, records: Sequence[AnnotatedSentence]) -> dict[str, float]:
-        """Micro F1, precision and recall of strict spans, and accuracy of words' labels."""
+        """Return micro F1, precision and recall of strict spans, and accuracy of words' labels."""
         words = list(map(plain_words, records))
         scores = span_scores(list(map(gold_spans, records)), self.predict(words), list(map(len, words)))
         measures = {name: float(getattr(scores.spans, name)) for name in ("f1", "precision", "recall")}

@@ -70,8 +70,8 @@ class SpanSettings:
 
 
 def span_module(encoder: Any, settings: SpanSettings) -> torch.nn.Module:
-    """The encoder with its head; ``forward`` returns loss (where labels are given) and logits (B, spans,
-    classes).
+    """Return the encoder with its head; ``forward`` returns loss (where labels are given) and logits (B,
+    spans, classes).
 
     The loss is the mean cross-entropy over the spans of a batch; PURE's is the sum, which differs in scale
     alone.
@@ -127,7 +127,7 @@ class SpanScheme(Scheme):
 
     @classmethod
     def load(cls, folder: str | Path) -> SpanScheme:
-        """What :meth:`save` wrote; a :class:`ModelError` if the folder is not such a checkpoint."""
+        """Return what :meth:`save` wrote; a :class:`ModelError` if the folder is not such a checkpoint."""
         where = Path(folder)
         scheme = cls(where, read_settings(where / SETTINGS, SpanSettings, "span tagger"))
         fill(scheme.module.head, where / _HEAD)
@@ -172,7 +172,7 @@ class SpanScheme(Scheme):
         return [next(results) if len(sentence) else [] for sentence in sentences]
 
     def _found(self, example: dict[str, Any], row: Sequence[int]) -> list[WordSpan]:
-        """The entities of a sentence, given the likeliest class of each of its candidate spans."""
+        """Return the entities of a sentence, given the likeliest class of each of its candidate spans."""
         # Not strict: ``row`` is padded to the longest example of its batch.
         candidates = zip(example["words"], example["widths"], row, strict=False)
         kinds = self.settings.types
@@ -189,7 +189,7 @@ class SpanNerModel:
         self.precision = precision_of(device_of(device), precision)
 
     def tag(self, sentences: Sequence[str]) -> list[list[tuple[str, str]]]:
-        """(text, type) of each entity of each sentence, as the sentence writes it."""
+        """Return (text, type) of each entity of each sentence, as the sentence writes it."""
         return list(map(list, of_distinct(sentences, self._found)))
 
     def _found(self, texts: list[str]) -> list[list[tuple[str, str]]]:
@@ -202,5 +202,5 @@ class SpanNerModel:
         ]
 
     def cut(self, sentences: Sequence[str]) -> list[bool]:
-        """Whether each sentence is longer than the model reads."""
+        """Return whether each sentence is longer than the model reads."""
         return longer_than(MAX_PIECES, self.scheme.tokenizer, sentences)

@@ -18,7 +18,8 @@ SchemeName = Literal["iob", "span"]
 
 
 def scheme_of(name: SchemeName, init_model: str | Path, seed: int = 0, **head: Any) -> Scheme:
-    """A scheme to train, its new layers drawn from ``seed``; ``head`` are fields of :class:`SpanSettings`.
+    """Return a scheme to train, its new layers drawn from ``seed``; ``head`` are fields of
+    :class:`SpanSettings`.
 
     A :class:`ModelError` where the scheme is unknown or has no such settings, or the model cannot be loaded.
     """
@@ -30,7 +31,7 @@ def scheme_of(name: SchemeName, init_model: str | Path, seed: int = 0, **head: A
 
 
 def open_ner_model(model: str | Path, *, decoding: str, device: str, precision: Precision = "auto") -> Any:
-    """The NER model of a folder or hub name: of spans if this library saved one there, else of tokens.
+    """Return the NER model of a folder or hub name: of spans if this library saved one there, else of tokens.
 
     ``decoding`` is of labels of tokens alone. A :class:`ModelError` where it, ``device`` or ``precision`` is
     unknown, or the model cannot be loaded.

@@ -26,7 +26,7 @@ class Summarizer(Protocol):
     """Writes the impression of each findings section."""
 
     def summarize(self, findings: Sequence[str]) -> list[str]:
-        """One impression a text, in order; equal texts get equal impressions.
+        """Return one impression a text, in order; equal texts get equal impressions.
 
         Raises
         ------
@@ -37,7 +37,8 @@ class Summarizer(Protocol):
 
 
 def checked(findings: Sequence[str], name: str) -> list[str]:
-    """The texts as a list; a :class:`ModelError`, which names ``name``, where one is empty or is no text."""
+    """Return the texts as a list; a :class:`ModelError`, which names ``name``, where one is empty or is no
+    text."""
     if isinstance(findings, str):
         raise ModelError("a text where a list of texts is wanted", name, "Put it in brackets: [text].")
     for position, text in enumerate(findings):
@@ -48,7 +49,8 @@ def checked(findings: Sequence[str], name: str) -> list[str]:
 
 
 def sentences(text: str) -> list[str]:
-    """The sentences of a section, each on one line, in order; at least one where the text is not empty.
+    """Return the sentences of a section, each on one line, in order; at least one where the text is not
+    empty.
 
     An empty line ends a sentence; a line break, the number of a list ("1.") and a few abbreviations do not.
     """
@@ -64,14 +66,15 @@ def sentences(text: str) -> list[str]:
 
 
 def rouge_l(references: Sequence[str], candidates: Sequence[str]) -> NDArray[np.float64]:
-    """ROUGE-L F1 of each pair by ``rouge_score`` with stemming, shape (n,), as the metric ``rouge_l``."""
+    """Return ROUGE-L F1 of each pair by ``rouge_score`` with stemming, shape (n,), as the metric
+    ``rouge_l``."""
     words = rouge.RougeTokenizer().tokenize
     pairs = zip(references, candidates, strict=True)
     return np.array([rouge.rouge_l(words(ref), words(cand)) for ref, cand in pairs], dtype=np.float64)
 
 
 def mean_rouge_l(records: Sequence[ReportPair], written: Sequence[str]) -> dict[str, float]:
-    """``rouge_l``: the mean of :func:`rouge_l` over records and what was written; 0 where none is."""
+    """Return ``rouge_l``: the mean of :func:`rouge_l` over records and what was written; 0 where none is."""
     found = rouge_l([reveal(record.impression) for record in records], written)
     return {"rouge_l": float(found.mean()) if len(found) else 0.0}
 
@@ -89,7 +92,7 @@ _START = re.compile(r"(^|[.!?]\s+)([a-z])")
 
 
 def sentence_case(text: str) -> str:
-    """Lower-case words with spaces round every sign as sentences: signs joined, sentences capitalized.
+    """Return lower-case words with spaces round every sign as sentences: signs joined, sentences capitalized.
 
     >>> sentence_case("no acute intra - abdominal process . 1 . 5 cm cyst .")
     'No acute intra-abdominal process. 1.5 cm cyst.'

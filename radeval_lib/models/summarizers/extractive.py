@@ -18,7 +18,7 @@ Encode = Callable[[Sequence[str]], NDArray[np.floating[Any]]]
 
 
 def _by_text(split: Sequence[Sequence[str]], rows: NDArray[Any]) -> list[NDArray[Any]]:
-    """What belongs to the sentences of each text, of one row per sentence."""
+    """Return what belongs to the sentences of each text, of one row per sentence."""
     if len(rows) != (wanted := sum(map(len, split))):
         raise ModelError(f"{len(rows)} vectors of {wanted} sentences", "encoder")
     return np.split(rows, np.cumsum([len(row) for row in split])[:-1]) if split else []
@@ -54,7 +54,7 @@ class ClusterExtractor:
         ]
 
     def _central(self, vectors: NDArray[np.floating[Any]]) -> list[int]:
-        """Positions of the sentences nearest to the centres; of no more vectors than clusters, all."""
+        """Return positions of the sentences nearest to the centres; of no more vectors than clusters, all."""
         from sklearn.cluster import KMeans
 
         distinct = len(np.unique(vectors.round(5), axis=0))
@@ -66,7 +66,7 @@ class ClusterExtractor:
 
 
 def oracle_sentences(findings: str, impression: str, most: int = 4) -> list[int]:
-    """Positions of the sentences whose extract has the highest ROUGE-L against the impression, found
+    """Return positions of the sentences whose extract has the highest ROUGE-L against the impression, found
     greedily.
 
     Each step adds the sentence that raises ROUGE-L most and stops where none does (Nallapati et al. 2017,
@@ -90,8 +90,8 @@ def oracle_sentences(findings: str, impression: str, most: int = 4) -> list[int]
 
 
 def oracle(findings: Sequence[str], impressions: Sequence[str]) -> list[str]:
-    """The best extract of each text by :func:`oracle_sentences`: a bound for extraction, for it reads the
-    answer. A :class:`ModelError` where there are not as many impressions as texts."""
+    """Return the best extract of each text by :func:`oracle_sentences`: a bound for extraction, for it reads
+    the answer. A :class:`ModelError` where there are not as many impressions as texts."""
     if len(findings) != len(impressions):
         raise ModelError(f"{len(findings)} findings and {len(impressions)} impressions", "oracle")
     return [
@@ -153,7 +153,8 @@ class SentenceSelector:
         return self._summaries(*self._probabilities(texts), self.threshold)
 
     def _described(self, texts: Sequence[str]) -> tuple[list[list[str]], NDArray[np.float64]]:
-        """The sentences of each text, and the features of all sentences, shape (sentences, features)."""
+        """Return the sentences of each text, and the features of all sentences, shape (sentences,
+        features)."""
         split = [sentences(text) for text in texts]
         vectors = np.asarray(self.encode([one for row in split for one in row]), dtype=np.float64)
         rows = []
@@ -167,7 +168,7 @@ class SentenceSelector:
         return split, np.concatenate(rows) if rows else np.zeros((0, 0))
 
     def _probabilities(self, texts: Sequence[str]) -> tuple[list[list[str]], list[NDArray[np.float64]]]:
-        """The sentences of each text, and how likely each is to be kept."""
+        """Return the sentences of each text, and how likely each is to be kept."""
         if not self.coefficients.size:
             raise ModelError("it has learned nothing yet", self.name, "Call fit.")
         split, features = self._described(texts)
@@ -185,7 +186,7 @@ class SentenceSelector:
         return result
 
     def _best_threshold(self, dev: Sequence[ReportPair]) -> float:
-        """The threshold with the highest mean ROUGE-L on dev, the lowest of equals."""
+        """Return the threshold with the highest mean ROUGE-L on dev, the lowest of equals."""
         split, shares = self._probabilities(checked([reveal(one.findings) for one in dev], self.name))
         impressions = [reveal(pair.impression) for pair in dev]
         written = (self._summaries(split, shares, threshold) for threshold in _THRESHOLDS)

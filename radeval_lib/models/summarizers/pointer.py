@@ -95,7 +95,7 @@ class PointerGenerator(nn.Module):
         self.dropout = nn.Dropout(settings.dropout)
 
     def encode(self, source: Tensor) -> tuple[Memory, State]:
-        """Memory, and the decoder's first state, of findings (n, s)."""
+        """Return memory, and the decoder's first state, of findings (n, s)."""
         real = source.ne(PAD)
         said = self.dropout(self.embedding(source))
         turned = _turned(real)[..., None]
@@ -106,8 +106,8 @@ class PointerGenerator(nn.Module):
         return Memory(source, states, real), (torch.tanh(first), cell.contiguous())
 
     def decode(self, tokens: Tensor, memory: Memory, state: State) -> tuple[Tensor, Tensor, Tensor, State]:
-        """Logits of the vocabulary (n, t, v), of generating rather than copying (n, t), where it points
-        (n, t, s), and the last state."""
+        """Return logits of the vocabulary (n, t, v), of generating rather than copying (n, t), where it
+        points (n, t, s), and the last state."""
         said = self.dropout(self.embedding(tokens))
         states, state = self.decoder(said, state)
         read = self._attention(self.reading(states), memory)
@@ -118,7 +118,7 @@ class PointerGenerator(nn.Module):
         return logits, gate, points, state
 
     def forward(self, input_ids: Tensor, labels: Tensor) -> dict[str, Tensor]:
-        """``loss``: mean negative log-likelihood of the pieces of ``labels`` (n, t) that follow BEGIN.
+        """Return ``loss``: mean negative log-likelihood of the pieces of ``labels`` (n, t) that follow BEGIN.
 
         The probability of a piece is what the vocabulary gives it plus what all its places in the findings
         give it; computed for the right piece alone, it needs no distribution over the vocabulary twice.
@@ -139,8 +139,8 @@ class PointerGenerator(nn.Module):
         return {"loss": -(written * real).sum() / real.sum()}
 
     def log_probabilities(self, tokens: Tensor, memory: Memory, state: State) -> tuple[Tensor, State]:
-        """Log-probabilities of the piece after the last of ``tokens`` (n, t), shape (n, v), and the next
-        state."""
+        """Return log-probabilities of the piece after the last of ``tokens`` (n, t), shape (n, v), and the
+        next state."""
         logits, gate, points, state = self.decode(tokens, memory, state)
         shares = logits[:, -1].softmax(-1)
         if self.copying:
@@ -150,13 +150,15 @@ class PointerGenerator(nn.Module):
 
     @staticmethod
     def _attention(queries: Tensor, memory: Memory) -> Tensor:
-        """Attention weights (n, t, s) of queries (n, t, hidden) over the pieces of findings that are real."""
+        """Return attention weights (n, t, s) of queries (n, t, hidden) over the pieces of findings that are
+        real."""
         scores: Tensor = queries @ memory.states.transpose(1, 2)
         return scores.masked_fill(~memory.real[:, None], torch.finfo(scores.dtype).min).softmax(-1)
 
 
 def _turned(real: Tensor) -> Tensor:
-    """Where each piece of a row stands when the row is read backwards, its padding still last: (n, s)."""
+    """Return where each piece of a row stands when the row is read backwards, its padding still last: (n,
+    s)."""
     places = torch.arange(real.shape[1], device=real.device)
     return torch.where(real, real.sum(1, keepdim=True) - 1 - places, places)
 
@@ -166,7 +168,8 @@ _BATCH_TOKENS, _BATCH_TEXTS = 32_768, 128
 
 
 def learn_pieces(texts: Iterable[str], vocabulary: int) -> Any:
-    """A lower-casing tokenizer whose pieces are the words that occur twice or more, and every letter."""
+    """Return a lower-casing tokenizer whose pieces are the words that occur twice or more, and every
+    letter."""
     from tokenizers import Tokenizer, decoders, models, normalizers, pre_tokenizers
 
     normalizer = normalizers.BertNormalizer(lowercase=True)
@@ -195,8 +198,10 @@ class PointerSummarizer:
     new_layers = ("",)
 
     def __init__(self, pairs: Sequence[ReportPair], settings: PointerSettings, *, seed: int = 0) -> None:
-        """An untrained model whose word pieces are learned from ``pairs``, its weights drawn from ``seed``; a
-        :class:`ModelError` if there is no pair."""
+        """Learn the word pieces from ``pairs`` and draw the weights from ``seed``.
+
+        Raises a :class:`ModelError` if there is no pair.
+        """
         if not pairs:
             raise ModelError("no pairs to learn word pieces from", self.name)
         texts = (reveal(text) for pair in pairs for text in (pair.findings, pair.impression))
@@ -213,7 +218,7 @@ class PointerSummarizer:
         return {key: stacked(example[key] for example in examples) for key in ("input_ids", "labels")}
 
     def measure(self, records: Sequence[ReportPair]) -> dict[str, float]:
-        """:func:`mean_rouge_l`, decoded greedily, which is what early stopping can afford."""
+        """Return :func:`mean_rouge_l`, decoded greedily, which is what early stopping can afford."""
         greedy = BeamSettings(1, self.decoding.longest, 1.0, self.decoding.no_repeat)
         return mean_rouge_l(records, self._written([reveal(one.findings) for one in records], greedy))
 
@@ -227,7 +232,7 @@ class PointerSummarizer:
         return self._ids(text, self.settings.longest_source) or [UNKNOWN]
 
     def _written(self, findings: Sequence[str], decoding: BeamSettings) -> list[str]:
-        """The impression of each text; equal texts are decoded once."""
+        """Return the impression of each text; equal texts are decoded once."""
 
         def written(texts: list[str]) -> list[str]:
             sources = [self._source(text) for text in texts]
@@ -244,7 +249,7 @@ class PointerSummarizer:
     def _decoded(
         self, sources: list[list[int]], decoding: BeamSettings, device: torch.device
     ) -> list[list[int]]:
-        """The pieces of the impressions of a batch, given those of the findings."""
+        """Return the pieces of the impressions of a batch, given those of the findings."""
         memory, state = self.module.encode(stacked(sources).to(device))
 
         def step(tokens: Tensor, held: Any) -> tuple[Tensor, Any]:

@@ -57,7 +57,7 @@ class Seq2SeqSettings:
 def encoder_decoder(
     checkpoint: str | Path, *, layers: int | None = None, keep: Sequence[str] | None = None, seed: int = 0
 ) -> tuple[Any, Any]:
-    """(model, tokenizer) of an encoder-decoder whose two sides start from one BERT-like checkpoint.
+    """Return (model, tokenizer) of an encoder-decoder whose two sides start from one BERT-like checkpoint.
 
     The decoder's cross-attention is drawn at random, and its output layer where the checkpoint has none; all
     else is the checkpoint's. Source: RaLEs, section 4.2.3, after Rothe et al. 2020.
@@ -131,7 +131,8 @@ def _attend_to_source(
     encoder_hidden_states: torch.Tensor,
     **_: Any,
 ) -> tuple[torch.Tensor, None]:
-    """Attention of shape (batch, written, hidden) over a source (batch, read, hidden); nothing is cached."""
+    """Return attention of shape (batch, written, hidden) over a source (batch, read, hidden); nothing is
+    cached."""
     from torch.nn.functional import scaled_dot_product_attention
 
     def heads(layer: torch.Tensor) -> torch.Tensor:
@@ -165,7 +166,7 @@ class Seq2SeqSummarizer:
     def load(
         cls, model: str | Path, settings: Seq2SeqSettings | None = None, *, device: str = "auto"
     ) -> Seq2SeqSummarizer:
-        """A folder or hub name of transformers."""
+        """Return a folder or hub name of transformers."""
         from transformers import AutoConfig, AutoModelForSeq2SeqLM, AutoTokenizer
 
         config: Any = pretrained(AutoConfig, model)
@@ -192,7 +193,7 @@ class Seq2SeqSummarizer:
         return {**self._inputs([example["input_ids"] for example in examples]), "labels": labels}
 
     def measure(self, records: Sequence[ReportPair]) -> dict[str, float]:
-        """:func:`mean_rouge_l`, decoded greedily, which is what early stopping can afford."""
+        """Return :func:`mean_rouge_l`, decoded greedily, which is what early stopping can afford."""
         return mean_rouge_l(records, self._written([reveal(one.findings) for one in records], beams=1))
 
     def summarize(self, findings: Sequence[str]) -> list[str]:
@@ -211,7 +212,7 @@ class Seq2SeqSummarizer:
         }
 
     def _written(self, findings: Sequence[str], *, beams: int) -> list[str]:
-        """The impression of each text; equal texts are decoded once."""
+        """Return the impression of each text; equal texts are decoded once."""
 
         def written(texts: list[str]) -> list[str]:
             sources = [self._source(text) for text in texts]

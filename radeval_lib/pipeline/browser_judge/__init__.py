@@ -60,39 +60,40 @@ class BrowserJudgeError(RadevalError):
 
 @lru_cache(maxsize=1)
 def pinned() -> dict[str, Any]:
-    """The package: its name (``package``), ``version``, ``sha512`` in base64, and the ``files`` taken."""
+    """Return the package: its name (``package``), ``version``, ``sha512`` in base64, and the ``files``
+    taken."""
     return own_yaml.read(_FOLDER / "pyodide.yml")
 
 
 def package() -> Path:
-    """Where the package lies, under the name that ``npm pack`` gives it."""
+    """Return where the package lies, under the name that ``npm pack`` gives it."""
     return BUILD / f"{pinned()['package']}-{pinned()['version']}.tgz"
 
 
 def in_reach() -> bool:
-    """Whether the package is there, so that a book gets the judge by default."""
+    """Return whether the package is there, so that a book gets the judge by default."""
     return package().is_file()
 
 
 def lack() -> str:
-    """Why a book has no judge, in one line."""
+    """Return why a book has no judge, in one line."""
     return (
         f"its judge runs in a Python for browsers, which `{_fetch()}` fetches and `radbook render` puts here"
     )
 
 
 def _fetch() -> str:
-    """The command that fetches the package."""
+    """Return the command that fetches the package."""
     return f"npm pack {specifier()} --pack-destination {display_path(package().parent)}"
 
 
 def specifier() -> str:
-    """The package and its version as npm names them."""
+    """Return the package and its version as npm names them."""
     return f"{pinned()['package']}@{pinned()['version']}"
 
 
 def runtime() -> dict[str, bytes]:
-    """The files of the pinned package that a page loads, by name.
+    """Return the files of the pinned package that a page loads, by name.
 
     Raises
     ------
@@ -119,13 +120,14 @@ def runtime() -> dict[str, bytes]:
 
 
 def sums() -> set[str]:
-    """The SHA-256 of each file of :func:`runtime`, by which a search for restricted text knows it; none where
-    the package is not in reach."""
+    """Return the SHA-256 of each file of :func:`runtime`, by which a search for restricted text knows it;
+    none where the package is not in reach."""
     return {checksums.of_bytes(content) for content in runtime().values()} if in_reach() else set()
 
 
 def archive() -> bytes:
-    """A zip archive of the judge's modules and data, and of PyYAML; the same bytes for the same content."""
+    """Return a zip archive of the judge's modules and data, and of PyYAML; the same bytes for the same
+    content."""
     made = io.BytesIO()
     with zipfile.ZipFile(made, "w", zipfile.ZIP_DEFLATED) as packed:
         for name, content in sorted(_modules()):
@@ -134,7 +136,7 @@ def archive() -> bytes:
 
 
 def _modules() -> Iterator[tuple[str, str]]:
-    """Every file that the judge needs, by its path below a folder of modules."""
+    """Yield every file that the judge needs, by its path below a folder of modules."""
     for path in dependencies.files_of(dependencies.closure([ENTRY])):
         name = path.relative_to(ROOT).as_posix()
         if path.suffix == ".py":
@@ -146,7 +148,7 @@ def _modules() -> Iterator[tuple[str, str]]:
 
 
 def staged() -> tuple[dict[str, bytes], str]:
-    """The files of the rendered book by their paths, and the HTML of the page's part."""
+    """Return the files of the rendered book by their paths, and the HTML of the page's part."""
     files = {f"pyodide-{pinned()['version']}/{name}": content for name, content in runtime().items()}
     files |= {name: (_FOLDER / name).read_bytes() for name in _SCRIPTS}
     content = archive()
@@ -175,7 +177,7 @@ def staged() -> tuple[dict[str, bytes], str]:
 
 
 def examples() -> list[tuple[str, str, str]]:
-    """Generated pairs of chest reports: what is wrong, reference and candidate."""
+    """Return generated pairs of chest reports: what is wrong, reference and candidate."""
     cases = []
     for title, (seed, kinds) in EXAMPLES.items():
         (pair,) = error_pairs(1, seed=seed, errors=kinds, modality_anatomy=("X-Ray", "CHEST"))

@@ -97,19 +97,19 @@ class TextBuilder:
         return start, base + head if head >= 0 else -1, base + anatomy if anatomy >= 0 else -1
 
     def relate(self, source: int, name: str, target: int) -> None:
-        """A RadGraph relation between two ids."""
+        """Add a RadGraph relation between two ids."""
         self._relations.append((source, name, target))
 
     def entity(self, start: int, end: int, label: str) -> None:
-        """A RaTE entity."""
+        """Add a RaTE entity."""
         self._entities.append((start, end, label))
 
     def role(self, relation: SpatialRelation) -> None:
-        """A spatial relation."""
+        """Add a spatial relation."""
         self._roles.append(relation)
 
     def build(self) -> AnnotatedText:
-        """The finished text."""
+        """Return the finished text."""
         text = "".join(self._parts)
         outgoing: list[list[tuple[str, str]]] = [[] for _ in self._marks]
         for source, name, target in self._relations:
@@ -159,18 +159,18 @@ class Byte(IntEnum):
 
 
 def byte(wording: int, which: int) -> int:
-    """One byte of the wording, 0 to 255."""
+    """Return one byte of the wording, 0 to 255."""
     return (wording >> (8 * which)) & 255
 
 
 def pick(options: Sequence[_T], wording: int, which: int) -> _T:
-    """The option that this byte of the wording stands for."""
+    """Return the option that this byte of the wording stands for."""
     return options[byte(wording, which) % len(options)]
 
 
 @lru_cache(maxsize=4096)
 def article(text: str) -> str:
-    """ "a" or "an" before ``text``, by its sound: an opacity, a unilateral, an 8 mm, an NG tube."""
+    """Return "a" or "an" for ``text``, by its sound: an opacity, a unilateral, an 8 mm, an NG tube."""
     word = text.split(" ", 1)[0]
     if word[0].isdigit():
         return "an" if re.match(r"8|1[18](\D|$)", word) else "a"
@@ -183,7 +183,7 @@ def article(text: str) -> str:
 
 @lru_cache(maxsize=16384)
 def size_phrase(size_mm: tuple[int, ...], centimetres: bool) -> Phrase:
-    """A size in words, one RadGraph entity: "8 mm", "2.3 x 1.8 cm"."""
+    """Return a size in words, one RadGraph entity: "8 mm", "2.3 x 1.8 cm"."""
     numbers = [f"{mm / 10:g}" if centimetres else str(mm) for mm in size_mm]
     return parse_name("_x_".join(numbers) + ("_cm" if centimetres else "_mm"))
 
@@ -267,5 +267,5 @@ class Words:
 
 @lru_cache(maxsize=1)
 def load_words() -> Words:
-    """The compiled grammar of the packaged lexicon."""
+    """Return the compiled grammar of the packaged lexicon."""
     return Words(load_lexicon())

@@ -113,7 +113,8 @@ class FindingClause(Clause):
     # --- noun phrase ---
 
     def modifiers(self) -> list[Phrase]:
-        """What stands before the noun: number, change, severity, size, appearance, lead; in this order."""
+        """Return what stands before the noun: number, change, severity, size, appearance, lead; in this
+        order."""
         finding, words, wording = self.finding, self.words, self.wording
         concept = self.concept
         pieces: list[Phrase] = []
@@ -135,7 +136,8 @@ class FindingClause(Clause):
         return pieces
 
     def _modifiers_that_fit(self) -> list[Phrase]:
-        """The modifiers; place, size and change go behind the noun where it would become too long a span."""
+        """Return the modifiers; place, size and change go behind the noun where it would become too long a
+        span."""
         behind = {"place_before": False, "size_inside": False, "change_form": "post", "": None}
         for put_behind, value in behind.items():
             pieces = self.modifiers()
@@ -149,7 +151,7 @@ class FindingClause(Clause):
         return pieces
 
     def noun_phrase(self, determiner: str) -> None:
-        """The noun phrase; ``determiner`` is "a" (as needed), "the" or "" (none)."""
+        """Write the noun phrase; ``determiner`` is "a" (as needed), "the" or "" (none)."""
         finding, builder = self.finding, self.builder
         pieces = self._modifiers_that_fit()
         located: Phrase | None = None
@@ -186,7 +188,7 @@ class FindingClause(Clause):
     slot_the = partialmethod(noun_phrase, "the")
 
     def _agree(self, one: str, many: str) -> None:
-        """A verb that agrees with the noun phrase, or with the subject of the predicate."""
+        """Write a verb that agrees with the noun phrase, or with the subject of the predicate."""
         self.builder.word(many if self.plural else one)
 
     slot_be = partialmethod(_agree, "is", "are")
@@ -252,11 +254,11 @@ class FindingClause(Clause):
         self._locate()
 
     def slot_where(self) -> None:
-        """The place as the subject of the sentence."""
+        """Write the place as the subject of the sentence."""
         _, self.subject = self._say_place()
 
     def slot_show(self) -> None:
-        """The verb whose subject is the place."""
+        """Write the verb whose subject is the place."""
         assert self.place is not None
         number = "many" if self.place.plural or self.finding.side == "bilateral" else "one"
         self.builder.word(pick(self.words.lists["show"], self.wording, Byte.VERB)[number])
@@ -268,7 +270,7 @@ class FindingClause(Clause):
             self._say_change("post" if self.state is None else "state")
 
     def slot_changed(self) -> None:
-        """The change as the predicate: "has increased"."""
+        """Write the change as the predicate: "has increased"."""
         self._say_change("verb")
 
     def _say_change(self, form: str) -> None:
@@ -277,7 +279,7 @@ class FindingClause(Clause):
         self.run(pick(table[self.finding.change], self.wording, Byte.CHANGE))
 
     def slot_again(self) -> None:
-        """The change before the noun phrase: "interval increase in the ..."."""
+        """Write the change before the noun phrase: "interval increase in the ..."."""
         assert self.finding.change is not None
         self.run(pick(self.words.again[self.finding.change], self.wording, Byte.CHANGE))
 
@@ -305,7 +307,7 @@ class FindingClause(Clause):
         builder.relate(self.head, "suggestive_of", head)
 
     def say_looks(self) -> None:
-        """The appearance as a sentence of its own: "It is spiculated"."""
+        """Write the appearance as a sentence of its own: "It is spiculated"."""
         builder = self.builder
         builder.word("they are" if self.plural else "it is")
         for index, look in enumerate(self.finding.looks):
@@ -322,14 +324,14 @@ class FindingClause(Clause):
         self.state, self.plural = state, state.plural
 
     def slot_subject(self) -> None:
-        """The subject of the predicate."""
+        """Write the subject of the predicate."""
         assert self.state is not None
         subjects = self.state.subjects
         start, _, self.subject = self.builder.phrase(subjects.get(self.finding.side) or subjects[None])
         self.builder.entity(start, self.builder.end, "Anatomy")
 
     def slot_adjective(self) -> None:
-        """The predicate with its adverb of severity."""
+        """Write the predicate with its adverb of severity."""
         assert self.state is not None
         builder, finding, adjectives = self.builder, self.finding, self.state.adjectives
         start, adverb = -1, -1
@@ -393,7 +395,7 @@ class DenialClause(Clause):
         self.structure = bodies.pop() if len(bodies) == 1 else None
 
     def listed(self, conjunction: str) -> None:
-        """The denied names as a list; of three or more, half have a comma before the conjunction."""
+        """Write the denied names as a list; of three or more, half have a comma before the conjunction."""
         builder, last = self.builder, len(self.items) - 1
         comma = last > 1 and byte(self.wording, Byte.COMMA) & 1
         for index, item in enumerate(self.items):
@@ -408,13 +410,13 @@ class DenialClause(Clause):
                 builder.relate(head, "located_at", self.head)
 
     def slot_body(self) -> None:
-        """The structure that all of the denied findings belong to."""
+        """Write the structure that all of the denied findings belong to."""
         assert self.structure is not None
         start, _, self.head = self.builder.phrase(self.structure[0])
         self.builder.entity(start, self.builder.end, "Anatomy")
 
     def slot_show_b(self) -> None:
-        """The verb whose subject is the structure."""
+        """Write the verb whose subject is the structure."""
         assert self.structure is not None
         verb = pick(self.words.lists["show_normal"], self.wording, Byte.VERB)
         self.builder.word(verb["many" if self.structure[1] else "one"])

@@ -70,7 +70,8 @@ CHANCES: dict[Style, Chances] = {
 
 
 def choose(rng: Random, options: tuple[_T, ...]) -> _T:
-    """One of the options. Only ``rng.random`` is used: its sequence is the one that Python guarantees."""
+    """Return one of the options. Only ``rng.random`` is used: its sequence is the one that Python
+    guarantees."""
     return options[int(rng.random() * len(options))]
 
 
@@ -113,7 +114,7 @@ class Menu:
 
 @lru_cache(maxsize=1024)
 def menu(exam: Exam, style: Style) -> Menu:
-    """The menu of an examination."""
+    """Return the menu of an examination."""
     lexicon, chances = load_lexicon(), CHANCES[style]
     protocol = lexicon.protocols[exam.modality, exam.anatomy]
     concepts = [c for region in protocol.regions for c in region.concepts if lexicon.shown(c, exam)]
@@ -135,7 +136,8 @@ def menu(exam: Exam, style: Style) -> Menu:
 
 
 def allowed_changes(concept: Concept) -> tuple[Change, ...]:
-    """The changes that make sense: catheters do not enlarge, and old or anatomical things stay the same."""
+    """Return the changes that make sense: catheters do not enlarge, and old or anatomical things stay the
+    same."""
     if not concept.changes:
         return ()
     if concept.device:
@@ -144,14 +146,14 @@ def allowed_changes(concept: Concept) -> tuple[Change, ...]:
 
 
 def sides(lexicon: Lexicon, concept: Concept, place: str | None) -> tuple[Side, ...]:
-    """The sides that a finding at ``place`` may have."""
+    """Return the sides that a finding at ``place`` may have."""
     if place is not None:
         return tuple(side for side in lexicon.places[place].nouns if side)  # type: ignore[misc]
     return ("left", "right", "bilateral") if concept.sided else ()
 
 
 def draw_size(rng: Random, low: int, high: int, two: bool) -> tuple[int, ...]:
-    """One or two diameters in millimetres, log-uniform between ``low`` and ``high``."""
+    """Return one or two diameters in millimetres, log-uniform between ``low`` and ``high``."""
     long = round(low * (high / low) ** rng.random())
     if not two or long <= low + 1:
         return (long,)
@@ -167,8 +169,8 @@ def draw_finding(
     prior: bool,
     blocked: frozenset[str],
 ) -> PlannedFinding:
-    """A finding with attributes drawn for ``concept``: place, side, severity, number, size, looks, certainty,
-    change and suggested diagnosis, in this order, so that equal draws give equal findings.
+    """Return a finding with attributes drawn for ``concept``: place, side, severity, number, size, looks,
+    certainty, change and suggested diagnosis, in this order, so that equal draws give equal findings.
 
     Parameters
     ----------
@@ -222,7 +224,7 @@ def draw_finding(
 
 
 def _draw_side(rng: Random, options: tuple[Side, ...], chances: Chances) -> Side | None:
-    """One of the sides that a finding may have; None where it has none."""
+    """Return one of the sides that a finding may have; None where it has none."""
     if not options:
         return None
     if "bilateral" in options and rng.random() < chances.both_sides:
@@ -231,7 +233,8 @@ def _draw_side(rng: Random, options: tuple[Side, ...], chances: Chances) -> Side
 
 
 def _draw_looks(rng: Random, groups: tuple[tuple[str, ...], ...], chances: Chances) -> tuple[str, ...]:
-    """None, one or two descriptors of an appearance, of different groups: of one only one can be true."""
+    """Return none, one or two descriptors of an appearance, of different groups: of one only one can be
+    true."""
     if not groups or rng.random() >= chances.look:
         return ()
     first = choose(rng, choose(rng, groups))
@@ -242,7 +245,7 @@ def _draw_looks(rng: Random, groups: tuple[tuple[str, ...], ...], chances: Chanc
 
 
 def _draw_change(rng: Random, concept: Concept, chances: Chances) -> Change | None:
-    """One of the changes that make sense; None where none does."""
+    """Return one of the changes that make sense; None where none does."""
     allowed = allowed_changes(concept)
     if not allowed:
         return None
@@ -252,7 +255,7 @@ def _draw_change(rng: Random, concept: Concept, chances: Chances) -> Change | No
 
 
 def _draw_concepts(rng: Random, card: Menu, style: Style, lexicon: Lexicon, least: int) -> list[Concept]:
-    """Distinct concepts without clashes, devices among them."""
+    """Return distinct concepts without clashes, devices among them."""
     wanted = max(least, card.counts.draw(rng))
     chosen: dict[str, Concept] = {}
     for _ in range(4 * wanted + 8):
@@ -271,7 +274,7 @@ def _draw_concepts(rng: Random, card: Menu, style: Style, lexicon: Lexicon, leas
 
 
 def _draw_denials(rng: Random, card: Menu, blocked: set[str], style: Style) -> list[Denial]:
-    """Denials of concepts that are not ``blocked``, organ system by organ system."""
+    """Return denials of concepts that are not ``blocked``, organ system by organ system."""
     if not card.deniable.options:
         return []
     wanted = int(rng.random() * CHANCES[style].most_denials)
@@ -292,7 +295,7 @@ def _draw_denials(rng: Random, card: Menu, blocked: set[str], style: Style) -> l
 
 
 def _draw_normals(rng: Random, card: Menu, present: set[str], prior: bool) -> list[NormalEntry]:
-    """Normal statements that nothing present contradicts, and that complement each other."""
+    """Return normal statements that nothing present contradicts, and that complement each other."""
     chosen: list[NormalEntry] = []
     start = int(rng.random() * len(card.normals)) if card.normals else 0
     for entry in card.normals[start:] + card.normals[:start]:
@@ -310,7 +313,7 @@ def _draw_normals(rng: Random, card: Menu, present: set[str], prior: bool) -> li
 
 
 def contradicts(lexicon: Lexicon, content: Meaning, present: frozenset[str]) -> bool:
-    """Whether a normal statement or a denial rules out one of these concepts."""
+    """Return whether a normal statement or a denial rules out one of these concepts."""
     if isinstance(content, Normal):
         return not content.opposite and bool(lexicon.normals[content.key].excludes & present)
     if isinstance(content, Denial):
@@ -319,7 +322,7 @@ def contradicts(lexicon: Lexicon, content: Meaning, present: frozenset[str]) -> 
 
 
 def _reading_order(rng: Random, card: Menu, chances: Chances) -> list[int]:
-    """The place of each organ system in the report: as usual, or begun with another one."""
+    """Return the place of each organ system in the report: as usual, or begun with another one."""
     order = list(range(len(card.systems)))
     if not chances.other_order or rng.random() >= chances.other_order:
         return order
@@ -328,7 +331,7 @@ def _reading_order(rng: Random, card: Menu, chances: Chances) -> list[int]:
 
 
 def draw_plan(rng: Random, exam: Exam, style: Style, *, prior: bool, least: int) -> Plan:
-    """A plan with at least ``least`` findings (where the examination has as many).
+    """Return a plan with at least ``least`` findings (where the examination has as many).
 
     Within an organ system findings come before normal statements and denials, each with some chance of
     another order; remarks come first.
@@ -381,7 +384,8 @@ def _number(rng: Random, contents: list[Meaning], lexicon: Lexicon, style: Style
 
 
 def joinable(lexicon: Lexicon, before: Meaning, content: Meaning) -> bool:
-    """Whether ``content`` can end the sentence that says ``before``, both being of the same organ system."""
+    """Return whether ``content`` can end the sentence that says ``before``, both being of the same organ
+    system."""
     if isinstance(content, Denial) and isinstance(before, Normal):
         entry = lexicon.normals[before.key]
         systems = {lexicon.concepts[key].system for key in content.concepts}

@@ -48,7 +48,7 @@ class ReportDifference:
     agreed_negatives: tuple[str, ...]
 
     def count(self, significant: bool | None = None) -> dict[str, int]:
-        """Errors by category; significant ones, insignificant ones, or (None) all."""
+        """Return errors by category; significant ones, insignificant ones, or (None) all."""
         counts = dict.fromkeys(CATEGORIES, 0)
         for error in self.errors:
             if significant is None or error.significant == significant:
@@ -60,7 +60,7 @@ Stated = dict[str, tuple[int, PlannedFinding]]
 
 
 def stated(plan: Plan) -> Stated:
-    """The findings of a plan by concept; a negated normal statement counts as a finding of its own."""
+    """Return the findings of a plan by concept; a negated normal statement counts as a finding of its own."""
     found: Stated = {}
     for statement in plan:
         content = statement.content
@@ -72,19 +72,19 @@ def stated(plan: Plan) -> Stated:
 
 
 def normals(plan: Plan) -> set[str]:
-    """The keys of a plan's statements of normality."""
+    """Return the keys of a plan's statements of normality."""
     contents = (statement.content for statement in plan)
     return {content.key for content in contents if isinstance(content, Normal) and not content.opposite}
 
 
 def denied(plan: Plan) -> set[str]:
-    """The concepts that a plan denies."""
+    """Return the concepts that a plan denies."""
     contents = (statement.content for statement in plan)
     return {key for content in contents if isinstance(content, Denial) for key in content.concepts}
 
 
 def _differ(one: object, other: object) -> bool:
-    """Whether both are given and not the same: what one of the two leaves open is not an error."""
+    """Return whether both are given and not the same: what one of the two leaves open is not an error."""
     return one is not None and other is not None and one != other
 
 
@@ -99,7 +99,7 @@ def location_significant(lexicon: Lexicon, before: PlannedFinding, after: Planne
 
 
 def degree_significant(before: PlannedFinding, after: PlannedFinding) -> bool:
-    """Two or more steps of severity, or a size wrong by a factor of :data:`SIZE_RATIO`."""
+    """Return two or more steps of severity, or a size wrong by a factor of :data:`SIZE_RATIO`."""
     if before.severity is not None and after.severity is not None:
         return abs(before.severity - after.severity) >= 2
     if before.size_mm and after.size_mm:
@@ -111,7 +111,7 @@ def degree_significant(before: PlannedFinding, after: PlannedFinding) -> bool:
 def finding_errors(
     lexicon: Lexicon, before: PlannedFinding | None, after: PlannedFinding | None
 ) -> list[GoldError]:
-    """The errors on one finding, given what reference and candidate state of it.
+    """Return the errors on one finding, given what reference and candidate state of it.
 
     An error on a minor finding (see the lexicon) is never significant. A wrong comparison counts twice: the
     candidate mentions one that the reference has not, and omits the one that it has. Certainty is no
@@ -144,14 +144,14 @@ def finding_errors(
 
 
 def _where(lexicon: Lexicon, finding: PlannedFinding) -> str:
-    """The place in words."""
+    """Return the place in words."""
     if finding.place is None:
         return finding.side or ""
     return lexicon.places[finding.place].nouns[finding.side][0].text
 
 
 def _degree(lexicon: Lexicon, finding: PlannedFinding) -> str:
-    """Size or severity in words."""
+    """Return size or severity in words."""
     if finding.size_mm:
         return " x ".join(map(str, finding.size_mm)) + " mm"
     scale = lexicon.concepts[finding.concept].scale
@@ -161,7 +161,7 @@ def _degree(lexicon: Lexicon, finding: PlannedFinding) -> str:
 
 
 def compare(reference: SyntheticReport, candidate: SyntheticReport) -> ReportDifference:
-    """Every error of ``candidate`` against ``reference``, by meaning; wording and order do not matter.
+    """Return every error of ``candidate`` against ``reference``, by meaning; wording and order do not matter.
 
     Findings are matched by concept. What one of the two leaves open (a place, a severity) is not an error.
     """
@@ -185,7 +185,7 @@ def compare(reference: SyntheticReport, candidate: SyntheticReport) -> ReportDif
 
 
 def green_answer(reference: SyntheticReport, candidate: SyntheticReport, comparison: ReportDifference) -> str:
-    """The analysis of a pair, from its exact differences."""
+    """Return the analysis of a pair, from its exact differences."""
     says: dict[tuple[bool, str], list[str]] = {}
     for error in comparison.errors:
         words = _error(error, reference, candidate)
@@ -200,8 +200,9 @@ def green_answer(reference: SyntheticReport, candidate: SyntheticReport, compari
 
 
 def _error(error: GoldError, reference: SyntheticReport, candidate: SyntheticReport) -> str:
-    """An error in words, by its category: (a) a finding of the candidate alone, (b) of the reference alone,
-    (c) another place, (d) another degree, (e) a comparison that is not in the reference, (f) one left out."""
+    """Return an error in words, by its category: (a) a finding of the candidate alone, (b) of the reference
+    alone, (c) another place, (d) another degree, (e) a comparison that is not in the reference, (f) one left
+    out."""
     if error.category in "ab":
         said = stated(candidate.plan if error.category == "a" else reference.plan)
         return _finding(said[error.concept][1])
@@ -218,13 +219,14 @@ def _error(error: GoldError, reference: SyntheticReport, candidate: SyntheticRep
 
 
 def _finding(finding: PlannedFinding) -> str:
-    """A finding as an impression would say it, without change and diagnosis."""
+    """Return a finding as an impression would say it, without change and diagnosis."""
     if finding.concept.startswith("not "):
         return _said(Normal(finding.concept.removeprefix("not "), opposite=True))
     return _said(replace(finding, change=None, suggests=None))
 
 
 def _said(content: Meaning) -> str:
-    """A statement as the generator words it, without the marks that separate the parts of an analysis."""
+    """Return a statement as the generator words it, without the marks that separate the parts of an
+    analysis."""
     text = realize((Statement(0, content, 0),), "hospital", "impression").text
     return " ".join(text.split()).rstrip(".").replace(";", ",").replace(":", ",")

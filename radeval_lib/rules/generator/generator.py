@@ -46,7 +46,7 @@ Pair = tuple[str, str]
 
 
 def seeded(*keys: int | str) -> Random:
-    """A random generator that depends on the keys alone, the same on every platform and run."""
+    """Return a random generator that depends on the keys alone, the same on every platform and run."""
     digest = blake2b(":".join(map(str, keys)).encode(), digest_size=16).digest()
     return Random(int.from_bytes(digest, "big"))
 
@@ -60,7 +60,7 @@ def generate(
     start: int = 0,
     min_findings: int = 0,
 ) -> Iterator[SyntheticReport]:
-    """Reports number ``start`` to ``start + n - 1`` of the stream that ``seed`` defines.
+    """Yield reports number ``start`` to ``start + n - 1`` of the stream that ``seed`` defines.
 
     Report i depends on ``seed``, i and the keyword arguments only, so any part of the stream can be made
     alone and the same call gives the same bytes on every run. Memory use does not grow with ``n``.
@@ -144,7 +144,7 @@ def report_at(
 
 
 def rerender(report: SyntheticReport, plan: Plan, *, style: Style | None = None) -> SyntheticReport:
-    """The report with another plan, style or both: text, impression and gold follow from them."""
+    """Return the report with another plan, style or both: text, impression and gold follow from them."""
     lexicon = load_lexicon()
     protocol = lexicon.protocols[report.modality, report.anatomy]
     style = style or report.style
@@ -160,7 +160,7 @@ def rerender(report: SyntheticReport, plan: Plan, *, style: Style | None = None)
 
 
 def _say_indication(rng: Random, procedure: Procedure, style: Style, sex: str, age: int) -> str:
-    """Who asks for the procedure, and why."""
+    """Return who asks for the procedure, and why."""
     reason = choose(rng, procedure.reasons)
     template = choose(rng, tuple(load_lexicon().grammar["indication"][style]))
     question = choose(rng, reason.questions)
@@ -177,7 +177,7 @@ def _say_indication(rng: Random, procedure: Procedure, style: Style, sex: str, a
 
 
 def exam_of(report: SyntheticReport) -> Exam:
-    """The examination that a report is of."""
+    """Return the examination that a report is of."""
     parts = load_lexicon().procedures[report.procedure].parts
     return Exam(report.modality, report.anatomy, report.sex, parts)
 
@@ -191,7 +191,7 @@ CONCLUSION, ADVICE = -1, -2
 
 
 def impression_plan(lexicon: Lexicon, plan: Plan, region: str, wording: int) -> Plan:
-    """Major findings first, at most four; then what there is not, or a recommendation.
+    """Return major findings first, at most four; then what there is not, or a recommendation.
 
     A finding keeps what it is and where, its severity, change and diagnosis; size and appearance stay in the
     findings. Without a major finding, the region's conclusion says so.
@@ -216,7 +216,7 @@ def impression_plan(lexicon: Lexicon, plan: Plan, region: str, wording: int) -> 
 
 
 def _brief(statement: Statement, finding: PlannedFinding, index: int) -> Statement:
-    """The finding as the impression says it, reworded."""
+    """Return the finding as the impression says it, reworded."""
     wording = (statement.wording * 0x9E3779B97F4A7C15 + index) & ((1 << 96) - 1)
     return Statement(statement.uid, replace(finding, looks=(), size_mm=None), wording)
 
@@ -278,7 +278,7 @@ class RewrittenReport:
 
 
 def rewrite(report: SyntheticReport, kind: RewriteKind = "synonym", seed: int = 0) -> SyntheticReport:
-    """A report that means the same and reads differently.
+    """Return a report that means the same and reads differently.
 
     "synonym" rewords every statement, "order" puts the sentences in another order, "style" says the same
     in the other style.
@@ -305,7 +305,7 @@ def rewrite(report: SyntheticReport, kind: RewriteKind = "synonym", seed: int = 
 
 
 def _reordered(report: SyntheticReport, rng: Random) -> SyntheticReport:
-    """The report with its sentences in a drawn order; statements that are joined stay together."""
+    """Return the report with its sentences in a drawn order; statements that are joined stay together."""
     groups: list[list[Statement]] = []
     for statement in report.plan:
         if statement.joined and groups:
@@ -317,7 +317,7 @@ def _reordered(report: SyntheticReport, rng: Random) -> SyntheticReport:
 
 
 def opposite(report: SyntheticReport, seed: int = 0) -> SyntheticReport:
-    """The report with every statement negated: what is there is denied, what is denied is there.
+    """Return the report with every statement negated: what is there is denied, what is denied is there.
 
     Normal statements are negated ("the lungs are not clear"); remarks stay. Statements are no longer joined
     into one sentence. A denied finding loses its side, place, severity, size, change, hedging and suggestion,
@@ -345,5 +345,5 @@ def opposite(report: SyntheticReport, seed: int = 0) -> SyntheticReport:
 
 
 def triad(report: SyntheticReport, seed: int = 0) -> RewrittenReport:
-    """The report with its synonymous and its opposite version."""
+    """Return the report with its synonymous and its opposite version."""
     return RewrittenReport(report, rewrite(report, "synonym", seed), opposite(report, seed))

@@ -42,7 +42,7 @@ _WHERE, _CAUSE = frozenset(["where"]), frozenset(["cause"])
 
 
 def realize(plan: Plan, style: Style, section: Section = "findings") -> AnnotatedText:
-    """The text that says ``plan``, with its annotations; same plan and style, same bytes.
+    """Return the text that says ``plan``, with its annotations; same plan and style, same bytes.
 
     There is no sentence that the first statement could be joined to: it opens one. The impression words
     findings in frames of its own.
@@ -86,7 +86,7 @@ class _Speaker:
         self.lexicon, self.words = load_lexicon(), load_words()
 
     def say(self, plan: Plan) -> AnnotatedText:
-        """The section, sentence by sentence."""
+        """Return the section, sentence by sentence."""
         builder = self.builder
         at, size = 0, len(plan)
         while at < size:
@@ -148,7 +148,7 @@ class _Speaker:
         return clause if clause.looks_later else None
 
     def _state(self, clause: FindingClause) -> State | None:
-        """The predicate to use, if the finding is to be said as one."""
+        """Return the predicate to use, if the finding is to be said as one."""
         finding, concept = clause.finding, clause.concept
         if not concept.states or finding.many or finding.looks or finding.size_mm:
             return None
@@ -164,8 +164,8 @@ class _Speaker:
         return pick(usable, clause.wording, Byte.NAME) if usable else None
 
     def _frame(self, clause: FindingClause) -> Frame:
-        """A frame that can carry every attribute of the finding; sets what follows from it in the clause:
-        ``change_form``, ``looks_later`` and ``place_before``."""
+        """Return a frame that can carry every attribute of the finding; sets what follows from it in the
+        clause: ``change_form``, ``looks_later`` and ``place_before``."""
         finding, concept, words, style = clause.finding, clause.concept, self.words, self.style
         wording, mode = clause.wording, byte(clause.wording, Byte.MODE)
         needs = _CAUSE if finding.suggests else _EMPTY

@@ -38,7 +38,8 @@ class SyntheticPair:
 
 
 def token_cosine(references: Sequence[str], candidates: Sequence[str]) -> NDArray[np.float64]:
-    """Cosine of the token counts of every reference with every candidate, shape (references, candidates).
+    """Return cosine of the token counts of every reference with every candidate, shape (references,
+    candidates).
 
     Stands in for GREEN's BERTScore where no encoder is available.
     """
@@ -54,7 +55,7 @@ def token_cosine(references: Sequence[str], candidates: Sequence[str]) -> NDArra
 
 
 def green_pairs(n: int, seed: int) -> Iterator[SyntheticPair]:
-    """``n`` pairs of each heuristic, all from different references, in rounds of :data:`POOL`.
+    """Yield ``n`` pairs of each heuristic, all from different references, in rounds of :data:`POOL`.
 
     Every reference serves one heuristic and one pair only, as in GREEN. Memory holds one round. A negative
     ``n`` raises :class:`SyntheticError`.
@@ -87,8 +88,8 @@ def _paired(
     others: list[SyntheticReport],
     seed: int,
 ) -> Iterator[tuple[SyntheticReport, SyntheticReport]]:
-    """Each reference with its candidate; ``others`` are the reports that "random" and "nearest" take, as many
-    as references or more."""
+    """Yield each reference with its candidate; ``others`` are the reports that "random" and "nearest" take,
+    as many as references or more."""
     if heuristic == "random":
         yield from zip(references, others, strict=False)
     elif heuristic == "nearest":
@@ -105,7 +106,8 @@ def _paired(
 
 
 def shuffled(report: SyntheticReport, seed: int) -> SyntheticReport:
-    """The report with one statement or more left out and the others drawn in random order, each a sentence.
+    """Return the report with one statement or more left out and the others drawn in random order, each a
+    sentence.
 
     Of a report with one statement nothing is left out. By chance, and where one statement is left, the drawn
     order is the old one: in about a fifth of chest radiographs.
@@ -122,7 +124,7 @@ def shuffled(report: SyntheticReport, seed: int) -> SyntheticReport:
 
 
 def model_candidate(report: SyntheticReport, seed: int) -> SyntheticReport:
-    """What a trained report generator might write about the same image, simulated.
+    """Return what a trained report generator might write about the same image, simulated.
 
     It leaves out findings and details of them, always their appearance; it gets a place wrong in a tenth of
     the cases; it invents findings; and it rewords everything.
@@ -151,7 +153,7 @@ def model_candidate(report: SyntheticReport, seed: int) -> SyntheticReport:
 
 
 def _vaguer(rng: Random, finding: PlannedFinding) -> PlannedFinding:
-    """The finding without its appearance and, by chance, without other details."""
+    """Return the finding without its appearance and, by chance, without other details."""
     keep = [rng.random() < _DETAIL for _ in range(3)]
     return replace(
         finding,
@@ -164,7 +166,7 @@ def _vaguer(rng: Random, finding: PlannedFinding) -> PlannedFinding:
 
 
 def permuted(report: SyntheticReport, seed: int) -> SyntheticReport:
-    """The report with up to four changes of presence, size, severity or place, as GREEN permutes.
+    """Return the report with up to four changes of presence, size, severity or place, as GREEN permutes.
 
     One to four are wanted, and four kinds are drawn for each; a kind that the report has no room for is left
     out, and a later change may undo an earlier one. So there may be fewer changes than were wanted, and none

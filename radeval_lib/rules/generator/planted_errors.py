@@ -73,7 +73,7 @@ class ErrorPair:
 
 
 def _ordered(errors: Sequence[ErrorKind]) -> list[ErrorKind]:
-    """The requested errors in the order in which they are made; their categories must be known."""
+    """Return the requested errors in the order in which they are made; their categories must be known."""
     if unknown := [category for category, _ in errors if category not in CATEGORY_SHARES]:
         raise SyntheticError(
             f"unknown category of error {unknown[0]!r}",
@@ -90,7 +90,7 @@ Option = tuple[int, PlannedFinding | None]
 def _options(
     rng: Random, lexicon: Lexicon, report: SyntheticReport, category: str, significant: bool
 ) -> list[Option]:
-    """The findings about which an error of one kind can be made, in a drawn order."""
+    """Return the findings about which an error of one kind can be made, in a drawn order."""
     exam = exam_of(report)
     fit: list[Option] = []
     for uid, finding in stated(report.plan).values():
@@ -108,7 +108,7 @@ def _options(
 def _assign(
     rng: Random, lexicon: Lexicon, report: SyntheticReport, kinds: list[ErrorKind]
 ) -> list[tuple[ErrorKind, int, PlannedFinding | None]] | None:
-    """Which finding takes which error: one each where possible, else several of different kinds.
+    """Return which finding takes which error: one each where possible, else several of different kinds.
 
     Returns, in the order of ``kinds``, the kind, the uid of the statement and the finding as the candidate
     has it (None: left out); None where no assignment was found in ``_TRIES`` tries.
@@ -149,7 +149,7 @@ def _assign(
 
 
 def inject(report: SyntheticReport, errors: Sequence[ErrorKind], seed: int = 0) -> ErrorPair:
-    """A candidate that makes exactly these errors about ``report``.
+    """Return a candidate that makes exactly these errors about ``report``.
 
     Raises
     ------
@@ -187,7 +187,7 @@ def inject(report: SyntheticReport, errors: Sequence[ErrorKind], seed: int = 0) 
 
 
 def _merged(original: PlannedFinding, now: PlannedFinding, new: PlannedFinding) -> PlannedFinding:
-    """``now`` with what ``new`` has other than ``original``: several errors on one finding."""
+    """Return ``now`` with what ``new`` has other than ``original``: several errors on one finding."""
     names = ("place", "side", "severity", "size_mm", "change")
     return replace(
         now, **{name: getattr(new, name) for name in names if getattr(new, name) != getattr(original, name)}
@@ -202,7 +202,7 @@ def error_pairs(
     modality_anatomy: Pair | Sequence[Pair] | None = None,
     start: int = 0,
 ) -> Iterator[ErrorPair]:
-    """A stream of pairs, each with exactly the ``errors`` asked for.
+    """Yield a stream of pairs, each with exactly the ``errors`` asked for.
 
     None asks for a random mix of 0 to 6 errors, fewer where hardly any report would allow the mix. Pair i
     depends on ``seed``, i and the arguments only. References are drawn until one allows the errors.
@@ -244,7 +244,7 @@ def random_kinds(rng: Random, number: int | None = None) -> list[ErrorKind]:
 
 
 def _moved(rng: Random, lexicon: Lexicon, exam: Exam, finding: PlannedFinding) -> Iterator[PlannedFinding]:
-    """The finding in each other place."""
+    """Yield the finding in each other place."""
     concept = lexicon.concepts[finding.concept]
     if finding.side:
         for side in sides(lexicon, concept, finding.place):
@@ -264,7 +264,7 @@ def _moved(rng: Random, lexicon: Lexicon, exam: Exam, finding: PlannedFinding) -
 def _regraded(
     rng: Random, finding: PlannedFinding, concept: Concept, significant: bool
 ) -> Iterator[PlannedFinding]:
-    """The finding in other severities or sizes."""
+    """Yield the finding in other severities or sizes."""
     if finding.severity is not None:
         low, high = concept.steps
         yield from (replace(finding, severity=s) for s in range(low, high + 1) if s != finding.severity)
@@ -281,7 +281,7 @@ def _regraded(
 def changed(
     rng: Random, lexicon: Lexicon, exam: Exam, finding: PlannedFinding, category: str, significant: bool
 ) -> PlannedFinding | None:
-    """The finding with an error of the category from c to f, or None if it allows none."""
+    """Return the finding with an error of the category from c to f, or None if it allows none."""
     concept = lexicon.concepts[finding.concept]
     if category == "f":  # the finding without its comparison
         matters = concept.major and finding.change != "unchanged"
@@ -302,7 +302,7 @@ def changed(
 
 
 def without(plan: Plan, uid: int) -> Plan:
-    """The plan without a statement; one that was joined to it stands alone."""
+    """Return the plan without a statement; one that was joined to it stands alone."""
     at = [statement.uid for statement in plan].index(uid)
     rest = plan[at + 1 :]
     if rest and rest[0].joined and not plan[at].joined:
@@ -311,12 +311,12 @@ def without(plan: Plan, uid: int) -> Plan:
 
 
 def with_content(plan: Plan, uid: int, finding: PlannedFinding) -> Plan:
-    """The plan with another content for a statement."""
+    """Return the plan with another content for a statement."""
     return tuple(replace(s, content=finding) if s.uid == uid else s for s in plan)
 
 
 def with_finding(lexicon: Lexicon, plan: Plan, finding: PlannedFinding, wording: int) -> Plan:
-    """The plan with one more finding, and without what speaks against it.
+    """Return the plan with one more finding, and without what speaks against it.
 
     The finding stands where its denial stood, else behind the last statement of its organ system, else last.
     """
@@ -345,7 +345,7 @@ def with_finding(lexicon: Lexicon, plan: Plan, finding: PlannedFinding, wording:
 
 
 def _system(lexicon: Lexicon, content: Meaning) -> tuple[str, str] | None:
-    """Region and organ system of a statement, by its first concept; None for a remark."""
+    """Return region and organ system of a statement, by its first concept; None for a remark."""
     if isinstance(content, Remark):
         return None
     entry: Concept | NormalEntry
@@ -360,7 +360,7 @@ def _system(lexicon: Lexicon, content: Meaning) -> tuple[str, str] | None:
 def false_finding(
     rng: Random, lexicon: Lexicon, report: SyntheticReport, plan: Plan, significant: bool
 ) -> Plan | None:
-    """The plan with a finding that the reference has not."""
+    """Return the plan with a finding that the reference has not."""
     exam = exam_of(report)
     present = stated(plan).keys() | stated(report.plan).keys()
     suggested = {f.suggests for _, f in stated(plan).values() if f.suggests}

@@ -192,14 +192,15 @@ class SyntheticReport:
 
 
 def graph(text: AnnotatedText) -> tuple[list[tuple[int, int, str]], list[tuple[int, int, str]]]:
-    """RadGraph entities as (first token, token behind the last, label), relations as (head, tail, type)."""
+    """Return RadGraph entities as (first token, token behind the last, label), relations as (head, tail,
+    type)."""
     entities = [(one.start_ix, one.end_ix + 1, one.label) for one in text.radgraph]
     links = [(head, link) for head, one in enumerate(text.radgraph) for link in one.relations]
     return entities, [(head, int(tail) - 1, kind) for head, (kind, tail) in links]
 
 
 def token_places(text: str) -> tuple[tuple[str, ...], list[int]]:
-    """Tokens, and for each character position the token that holds it or the next one."""
+    """Return tokens, and for each character position the token that holds it or the next one."""
     tokens, places, at = tokenize(text), [], 0
     for number, token in enumerate(tokens):
         end = text.index(token, at) + len(token)
@@ -209,7 +210,7 @@ def token_places(text: str) -> tuple[tuple[str, ...], list[int]]:
 
 
 def sentence_tokens(text: AnnotatedText) -> Iterator[tuple[list[str], list[tuple[int, int, str]]]]:
-    """Each sentence's tokens, and its RaTE entities as (first token, last token, type)."""
+    """Yield each sentence's tokens, and its RaTE entities as (first token, last token, type)."""
     for sentence in text.sentences:
         begin, end = sentence.start, sentence.end
         tokens, places = token_places(text.text[begin:end])

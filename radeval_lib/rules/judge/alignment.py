@@ -19,8 +19,8 @@ _GOOD_POSITION = "good_position"  # of a device; does not say where that is
 
 
 def relation(one: Item, other: Item) -> str | None:
-    """How two findings are related, as one of :data:`SAME`, :data:`MEANT`, :data:`KIND` and :data:`KIN`; None
-    where they are not."""
+    """Return how two findings are related, as one of :data:`SAME`, :data:`MEANT`, :data:`KIND` and
+    :data:`KIN`; None where they are not."""
     if one.observation == other.observation or _namesakes(one, other):
         return SAME
     mine, theirs = one.means | {one.observation}, other.means | {other.observation}
@@ -35,7 +35,7 @@ def relation(one: Item, other: Item) -> str | None:
 
 
 def _namesakes(one: Item, other: Item) -> bool:
-    """Whether one name, at places that fit, was read as the findings of two regions of the body.
+    """Return whether one name, at places that fit, was read as the findings of two regions of the body.
 
     The rest of a report decides how an ambiguous name is read, and may decide otherwise in the other report.
     """
@@ -47,12 +47,12 @@ def _namesakes(one: Item, other: Item) -> bool:
 
 
 def sides_conflict(one: Item, other: Item) -> bool:
-    """Whether both name a side and not the same."""
+    """Return whether both name a side and not the same."""
     return one.side is not None and other.side is not None and one.side != other.side
 
 
 def near(one: Item, other: Item) -> bool | None:
-    """Whether the places overlap or lie next to each other; None where one of the two names none."""
+    """Return whether the places overlap or lie next to each other; None where one of the two names none."""
     if not one.places or not other.places:
         return None
     known = vocabulary()
@@ -69,7 +69,7 @@ def near(one: Item, other: Item) -> bool | None:
 
 
 def strays(one: Item, other: Item) -> bool:
-    """Whether one names a vertebra or rib that is far from all that the other names."""
+    """Return whether one names a vertebra or rib that is far from all that the other names."""
     numbered = vocabulary().beside
     return any(
         place in numbered and not ({place} | _beside([place])) & theirs
@@ -84,7 +84,7 @@ def _malpositions(item: Item) -> frozenset[str]:
 
 
 def _beside(places: Iterable[str]) -> set[str]:
-    """The places next to these."""
+    """Return the places next to these."""
     known, beside = load_lexicon().places, vocabulary().beside
     near = {key for at in places if at in known for key in known[at].near}
     return near.union(*(beside.get(at, frozenset()) for at in places))
@@ -106,7 +106,7 @@ class Link(NamedTuple):
 
 
 def _likeness(one: Item, other: Item) -> tuple[float, str] | None:
-    """How like two findings are, and how they are related; None where they may not be linked."""
+    """Return how like two findings are, and how they are related; None where they may not be linked."""
     related_as = relation(one, other)
     if related_as is None:
         return None
@@ -126,7 +126,7 @@ def _likeness(one: Item, other: Item) -> tuple[float, str] | None:
 
 
 def align(reference: Said, candidate: Said) -> list[Link]:
-    """One-to-one links, in the order of the reference's text.
+    """Return one-to-one links, in the order of the reference's text.
 
     A relative of a finding is none where one report states what the other denies.
     """
@@ -164,7 +164,7 @@ def in_parts(mine: Said, theirs: Said) -> Said:
 
 
 def by_side(mine: Said, theirs: Said) -> Said:
-    """A report with its bilateral findings said of each side where the other report says them so."""
+    """Return a report with its bilateral findings said of each side where the other report says them so."""
     stated = []
     for item in mine.stated:
         sides = {one.side for one in theirs.stated if one.observation == item.observation}
@@ -176,7 +176,8 @@ def by_side(mine: Said, theirs: Said) -> Said:
 
 
 def covered(item: Item, mine: Said, other: Said) -> tuple[Item, str] | None:
-    """The first finding of ``other`` that says what ``item`` of ``mine`` says, and how the two are related.
+    """Return the first finding of ``other`` that says what ``item`` of ``mine`` says, and how the two are
+    related.
 
     It has a finer or coarser name, or is a sign of the same diagnosis, at a place that fits; or it is the
     same finding at all places of ``item`` and perhaps more. Neither report may deny what the other states of

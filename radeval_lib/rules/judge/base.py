@@ -32,19 +32,19 @@ class Judge(Protocol):
     def signature(self) -> str: ...
 
     def judge(self, pairs: Sequence[Pair], keep: Keep | None = None) -> list[str]:
-        """An analysis of each (reference, candidate), in the input's order."""
+        """Return an analysis of each (reference, candidate), in the input's order."""
         ...
 
 
 def handed(answers: list[str], keep: Keep | None) -> list[str]:
-    """The answers, after ``keep`` was called with them by their positions."""
+    """Return the answers, after ``keep`` was called with them by their positions."""
     if keep is not None:
         keep(dict(enumerate(answers)))
     return answers
 
 
 def prompt(reference: str, candidate: str, words: int = LONGEST) -> str:
-    """What a judge is asked: the task, the criteria, both reports and the layout of the answer.
+    """Return what a judge is asked: the task, the criteria, both reports and the layout of the answer.
 
     The wording is this library's, with the parts of the released prompt; a released model gets the wording on
     which it was trained (:mod:`radeval_lib.models.judges.green_prompt`). Each report is cut at ``words``
@@ -66,5 +66,5 @@ def prompt(reference: str, candidate: str, words: int = LONGEST) -> str:
 
 
 def cut(text: str, words: int) -> str:
-    """The first words of a report, line breaks made blanks."""
+    """Return the first words of a report, line breaks made blanks."""
     return " ".join(text.split()[:words])

@@ -64,7 +64,7 @@ class Said:
     normal: dict[str, Span] = field(default_factory=dict)
 
     def rules_out(self, observation: str) -> Span | None:
-        """Where the report denies the observation or calls its structure normal, if it does."""
+        """Return where the report denies the observation or calls its structure normal, if it does."""
         normals = load_lexicon().normals
         kept = (
             span
@@ -76,7 +76,7 @@ class Said:
 
 @lru_cache(maxsize=8192)
 def said(text: str) -> Said:
-    """What a report says, its mentions put together; the result is shared and must not be changed."""
+    """Return what a report says, its mentions put together; the result is shared and must not be changed."""
     reading, result = read(text), Said()
     diagnoses = {number for one in reading.findings for number in one.sign_of}
     items = []
@@ -103,7 +103,8 @@ def said(text: str) -> Said:
 
 
 def _rank(item: Item) -> tuple[object, ...]:
-    """The order of items: what says where before what does not, which then joins the first that it fits."""
+    """Return the order of items: what says where before what does not, which then joins the first that it
+    fits."""
     return (
         item.observation,
         not item.places,
@@ -151,7 +152,7 @@ def _item(finding: Finding, reading: Reading) -> Item:
 
 
 def _by_place(item: Item, finding: Finding) -> list[Item]:
-    """A finding at places of both sides, once for each: "in the right upper and left lower lobe"."""
+    """Return a finding at places of both sides, once for each: "in the right upper and left lower lobe"."""
     where = [one for one in finding.locations if one.place and one.place != "lung"]
     if len({one.place for one in where}) < 2 or {one.side for one in where} != {"left", "right"}:
         return [item]

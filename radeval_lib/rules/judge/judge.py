@@ -76,7 +76,7 @@ class Judgement:
     slight: float
 
     def count(self, significant: bool) -> tuple[int, ...]:
-        """Errors of the categories (a) to (f)."""
+        """Return errors of the categories (a) to (f)."""
         found = [one.category for one in self.errors if one.significant == significant]
         return tuple(found.count(letter) for letter in LETTERS)
 
@@ -91,7 +91,7 @@ class Judgement:
         return sum(one.weight for one in self.errors) + self.slight
 
     def analysis(self) -> str:
-        """The analysis in GREEN's layout."""
+        """Return the analysis in GREEN's layout."""
 
         def listed(significant: bool) -> list[list[str]]:
             return [
@@ -112,7 +112,7 @@ class RulesJudge:
     signature = "rules"
 
     def judge(self, pairs: Sequence[Pair], keep: Keep | None = None) -> list[str]:
-        """An analysis of each (reference, candidate), in GREEN's layout."""
+        """Return an analysis of each (reference, candidate), in GREEN's layout."""
         return handed([judge_pair(*pair).analysis() for pair in pairs], keep)
 
 
@@ -172,7 +172,7 @@ def judge_pair(reference: str, candidate: str, context: Context | None = None) -
 
 
 def _with_indication(context: Context | None, reference: str) -> Context | None:
-    """The context; if it gives no indication, with the history in the reference as the indication."""
+    """Return the context; if it gives no indication, with the history in the reference as the indication."""
     if context is not None and context.indication:
         return context
     asked = " ".join(one.text for one in statements(reference) if one.section == "history")
@@ -186,7 +186,7 @@ class _Weigher:
         self._grade = partial(significance, context=context)
 
     def _weight(self, item: Item) -> float:
-        """A finding that is read as a diagnosis weighs what the diagnosis does."""
+        """Return a finding that is read as a diagnosis weighs what the diagnosis does."""
         return max(self._grade(key).weight for key in item.means or [item.observation])
 
     def _error(
@@ -218,21 +218,21 @@ class _Weigher:
         return JudgedError(category, counted, weight, item.observation, says, rule, *spans)
 
     def missing(self, item: Item, denied: Span | None) -> JudgedError:
-        """What the candidate does not state, or rules out although it states it elsewhere."""
+        """Return what the candidate does not state, or rules out although it states it elsewhere."""
         rule = f"the reference states it and the candidate {_NOT_STATED[denied is not None]}"
         share = factor("missing") * (factor("doubtful") if item.uncertain else 1.0)
         spans = (item.start, item.end), denied
         return self._error("b", item, True, share, describe(item), rule, spans=spans)
 
     def false(self, item: Item, denied: Span | None) -> JudgedError:
-        """What the reference does not state."""
+        """Return what the reference does not state."""
         rule = f"the candidate states it and the reference {_NOT_STATED[denied is not None]}"
         share = factor("false") * (factor("doubtful") if item.uncertain else 1.0)
         spans = denied, (item.start, item.end)
         return self._error("a", item, True, share, describe(item), rule, spans=spans)
 
     def attribute_errors(self, link: Link) -> list[JudgedError]:
-        """What both state, and one of them otherwise: place, degree and change."""
+        """Return what both state, and one of them otherwise: place, degree and change."""
         one, other = link.reference, link.candidate
         errors = []
         sides, closeness = sides_conflict(one, other), near(one, other)
@@ -279,7 +279,8 @@ class _Weigher:
         return errors
 
     def diagnoses(self, link: Link, ours: Said, theirs: Said) -> list[JudgedError]:
-        """Errors about what one report reads a finding as, and the other denies: "likely pneumonia"."""
+        """Return errors about what one report reads a finding as, and the other denies: "likely
+        pneumonia"."""
         missing = [
             self.missing(replace(link.reference, observation=key, means=frozenset()), theirs.denied[key])
             for key in sorted(link.reference.means & theirs.denied.keys() - ours.denied.keys())
@@ -290,7 +291,7 @@ class _Weigher:
         ]
 
     def slight(self, link: Link) -> float:
-        """What differences count for that none of the six categories names."""
+        """Return what differences count for that none of the six categories names."""
         one, other = link.reference, link.candidate
         weight = max(self._weight(one), self._weight(other))
         unlike = factor(_UNLIKE[link.relation]) if link.relation in _UNLIKE else 0.0
@@ -299,7 +300,7 @@ class _Weigher:
 
 
 def _count_differs(one: Item, other: Item) -> bool:
-    """Whether two numbers of findings differ; "several" differs from one alone."""
+    """Return whether two numbers of findings differ; "several" differs from one alone."""
     if one.count is None or other.count is None or one.count == other.count:
         return False
     return SEVERAL not in (one.count, other.count) or 1 in (one.count, other.count)
@@ -310,7 +311,8 @@ def _in_words(item: Item) -> str:
 
 
 def _degree_error(one: Item, other: Item) -> bool | None:
-    """Whether the degree is significantly wrong; None where it is right or one of the two says none."""
+    """Return whether the degree is significantly wrong; None where it is right or one of the two says
+    none."""
     if one.severity is not None and other.severity is not None and one.severity != other.severity:
         return abs(one.severity - other.severity) >= 2
     if one.volume_ml and other.volume_ml and one.volume_ml != other.volume_ml:
@@ -325,7 +327,7 @@ def _degree_error(one: Item, other: Item) -> bool | None:
 
 
 def _distance_error(one: Item, other: Item) -> bool:
-    """Whether one tip lies at a safe distance and the other does not."""
+    """Return whether one tip lies at a safe distance and the other does not."""
     if one.distance_mm is None or other.distance_mm is None:
         return False
     safe = [SAFE[0] <= item.distance_mm <= SAFE[1] for item in (one, other) if item.distance_mm is not None]
@@ -333,7 +335,7 @@ def _distance_error(one: Item, other: Item) -> bool:
 
 
 def _agreed(ours: Said, theirs: Said) -> tuple[str, ...]:
-    """What both reports deny or call normal, in words."""
+    """Return what both reports deny or call normal, in words."""
     normals = load_lexicon().normals
     denied = sorted(ours.denied.keys() & theirs.denied.keys())
     normal = [(key, normals.get(key)) for key in sorted(ours.normal.keys() & theirs.normal.keys())]
@@ -350,7 +352,7 @@ _SIZED = "amount"  # the scale of what has a size: "small", not "mild"
 
 
 def name(observation: str) -> str:
-    """An observation in words."""
+    """Return an observation in words."""
     concept = load_lexicon().concepts.get(observation)
     if concept is None or not concept.names:
         return observation.replace("_", " ")
@@ -359,7 +361,7 @@ def name(observation: str) -> str:
 
 
 def where(places: Iterable[str], side: str | None) -> str:
-    """A place in words; empty where none is said."""
+    """Return a place in words; empty where none is said."""
     known, named = load_lexicon().places, []
     for key in sorted(places):
         nouns = known[key].nouns if key in known else None
@@ -375,7 +377,7 @@ def where(places: Iterable[str], side: str | None) -> str:
 
 
 def degree(item: Item) -> str:
-    """Severity or size in words; empty where neither is said."""
+    """Return severity or size in words; empty where neither is said."""
     if item.volume_ml:
         return f"{item.volume_ml:g} ml"
     if item.size_mm:
@@ -390,7 +392,7 @@ def degree(item: Item) -> str:
 
 
 def describe(item: Item) -> str:
-    """A finding in words, as "moderate pleural effusion (right)"."""
+    """Return a finding in words, as "moderate pleural effusion (right)"."""
     parts = ["possible" if item.uncertain else "", degree(item), name(item.observation)]
     text = " ".join(part for part in parts if part)
     place = where(item.places, item.side)

@@ -41,7 +41,7 @@ _SIGNS = re.compile(r"[{}*<>()\[\]~|@&]")  # that must not be left when markup i
 
 @lru_cache(maxsize=65536)
 def tokenize(text: str) -> tuple[str, ...]:
-    """RadGraph's tokens: split at white space, each of ``/ , : . ! ? ( )`` being a token of its own.
+    """Return RadGraph's tokens: split at white space, each of ``/ , : . ! ? ( )`` being a token of its own.
 
     Hyphens and semicolons do not split and decimals do ("2.5" gives 2 . 5), as in the pre-tokenisation of the
     released RadGraph model.
@@ -252,7 +252,7 @@ class Scope:
         return cls(modalities, anatomies, sexes, tags - modalities - sexes - anatomies)
 
     def admits(self, exam: Exam) -> bool:
-        """Whether the entry may be used in this examination."""
+        """Return whether the entry may be used in this examination."""
         return (
             (not self.modalities or exam.modality in self.modalities)
             and (not self.anatomies or exam.anatomy in self.anatomies)
@@ -530,17 +530,17 @@ class Lexicon:
     grammar: Mapping[str, Any]
 
     def places_of(self, concept: Concept, exam: Exam) -> tuple[str, ...]:
-        """The places of the concept that the examination shows."""
+        """Return the places of the concept that the examination shows."""
         parts = exam.parts
         return tuple(
             place for place in concept.places if not parts or self.places[place].part in (None, *parts)
         )
 
     def shown(self, concept: Concept, exam: Exam) -> bool:
-        """Whether the concept may occur in the examination."""
+        """Return whether the concept may occur in the examination."""
         return concept.scope.admits(exam) and (not concept.places or bool(self.places_of(concept, exam)))
 
     def conflicts(self, concept: str) -> frozenset[str]:
-        """Concepts whose denial contradicts the presence of ``concept``, itself included; KeyError where
-        there is no such concept."""
+        """Return concepts whose denial contradicts the presence of ``concept``, itself included; KeyError
+        where there is no such concept."""
         return self.concepts[concept].clash | {concept}

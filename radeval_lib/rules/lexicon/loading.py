@@ -282,7 +282,7 @@ _IRREGULAR = {"focus": "foci", "thrombus": "thrombi", "diverticulum": "diverticu
 
 
 def plural(word: str) -> str:
-    """English plural of a noun of the lexicon in the singular ("mass" -> "masses", "metastasis" ->
+    """Return English plural of a noun of the lexicon in the singular ("mass" -> "masses", "metastasis" ->
     "metastases"); a word in the plural gets another ending."""
     stem, _, last = word.rpartition(" ")
     lead = stem + " " if stem else ""
@@ -299,8 +299,8 @@ def plural(word: str) -> str:
 
 
 def plural_markup(markup: str) -> str:
-    """The markup with its head in the plural: the starred word, else the last one outside braces; the markup
-    has a word."""
+    """Return the markup with its head in the plural: the starred word, else the last one outside braces; the
+    markup has a word."""
     words, inside, at = markup.split(), False, -1
     for index, word in enumerate(words):
         inside = inside or word.startswith("{")

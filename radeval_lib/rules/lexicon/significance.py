@@ -37,7 +37,7 @@ class Context:
             raise RadevalError(f"an indication of {self.indication!r}", "context", "Give a text.")
 
     def applies(self, rule: Mapping[str, Any]) -> bool:
-        """Whether a rule of ``significance.yml`` applies to this patient.
+        """Return whether a rule of ``significance.yml`` applies to this patient.
 
         What a rule asks for is sought as whole words, since "Fallot" is no fall: it lists every inflection.
         """
@@ -68,7 +68,7 @@ def factor(name: str) -> float:
 
 @lru_cache(maxsize=4096)
 def significance(observation: str, context: Context | None = None) -> Significance:
-    """The significance of an observation, for a patient of whom the context is known.
+    """Return the significance of an observation, for a patient of whom the context is known.
 
     GREEN knows two grades of an error. Here, as in the generator's lexicon, an error on a minor finding is
     never significant; an observation that the lexicon lacks is major if its class is urgent or actionable.

@@ -139,8 +139,8 @@ def _attach_sides(sentence: MarkedSentence, mentions: list[Mention]) -> None:
 
 
 def _of_clear_side(sentence: MarkedSentence, side: PhraseMatch[str], finding: Mention) -> bool:
-    """Whether a side is called clear: the right one in "right clear, left effusion", and in "effusion: right
-    none, left large"."""
+    """Return whether a side is called clear: the right one in "right clear, left effusion", and in "effusion:
+    right none, left large"."""
     if finding.end <= side.first and sentence.between(side.end, side.end + 1) & _CLEAR:
         sentence.use(side.first, side.end + 1)
         return finding.presence != "absent"
@@ -161,7 +161,7 @@ def _attach_degrees(sentence: MarkedSentence, mentions: list[Mention]) -> None:
 
 
 def _at_place(sentence: MarkedSentence, one: Mention, spot: PhraseMatch[list[Spot]]) -> bool:
-    """Whether a tube ends at the place from which its distance is measured: "tip at the carina"."""
+    """Return whether a tube ends at the place from which its distance is measured: "tip at the carina"."""
     near = sentence.between(max(0, spot.first - 4), spot.first)
     ends = "ett" in {sense.key for sense in one.senses} and spot.value[0].location.place == "above_carina"
     return (
@@ -275,7 +275,7 @@ def nearest(
     *,
     loose: bool = False,
 ) -> Mention | None:
-    """The mention that a modifier belongs to; standing there costs ``behind`` or ``before`` it.
+    """Return the mention that a modifier belongs to; standing there costs ``behind`` or ``before`` it.
 
     A ``loose`` one that is alone in its clause belongs to the clause before.
     """
@@ -301,7 +301,8 @@ def nearest(
 
 
 def _apart(sentence: MarkedSentence, at: int, name: int, mentions: list[Mention], loose: bool) -> bool:
-    """Whether modifier and name are of different clauses; "in the left base there is" leads to a name."""
+    """Return whether modifier and name are of different clauses; "in the left base there is" leads to a
+    name."""
     here, there = sentence.scope.clause[at], sentence.scope.clause[name]
     begins = [one.first for one in mentions] + [one.first for one in sentence.subjects]
     if loose and here and all(sentence.scope.clause[first] != here for first in begins):
@@ -317,7 +318,7 @@ def _apart(sentence: MarkedSentence, at: int, name: int, mentions: list[Mention]
 
 
 def _distance(sentence: MarkedSentence, first: int, end: int) -> int:
-    """How far apart words are; "which may be" parts a sign from what it is read as."""
+    """Return how far apart words are; "which may be" parts a sign from what it is read as."""
     read_as = sum(
         one.word == "which" and after.word in _MAY for one, after in pairwise(sentence.words[first : end + 1])
     )
@@ -357,8 +358,8 @@ def attach_changes(sentence: MarkedSentence, mentions: list[Mention]) -> None:
 def _may_have_changed(
     sentence: MarkedSentence, change: PhraseMatch[str], mentions: list[Mention]
 ) -> list[Mention]:
-    """The mentions without what is denied behind the change, or what a sign before it is read as: "again
-    noted without fracture", "a nodule, stable, and read as a granuloma"."""
+    """Return the mentions without what is denied behind the change, or what a sign before it is read as:
+    "again noted without fracture", "a nodule, stable, and read as a granuloma"."""
     signs = any(one.end <= change.first for one in mentions)
     read_as = min((link for link in sentence.scope.links if signs and link > change.first), default=None)
     stated = [
@@ -370,7 +371,7 @@ def _may_have_changed(
 
 
 def _names_finding(sentence: MarkedSentence, change: PhraseMatch[str], mentions: list[Mention]) -> bool:
-    """Whether a word of change is part of a finding: "the vascularity is increased"."""
+    """Return whether a word of change is part of a finding: "the vascularity is increased"."""
     if any(one.first <= change.first < one.end for one in mentions):
         return True
     word = sentence.words[change.first].word
@@ -380,7 +381,7 @@ def _names_finding(sentence: MarkedSentence, change: PhraseMatch[str], mentions:
 
 
 def _of_structure(sentence: MarkedSentence, change: PhraseMatch[str], mentions: list[Mention]) -> bool:
-    """Whether a change is said of a structure within commas, or beside it: "large heart, mediastinum
+    """Return whether a change is said of a structure within commas, or beside it: "large heart, mediastinum
     stable", "stable mediastinum with tortuous aorta"."""
     for one in sentence.subjects:
         # "The tortuous aorta is stable": that is said of the finding
@@ -407,7 +408,7 @@ def _of_structure(sentence: MarkedSentence, change: PhraseMatch[str], mentions: 
 
 
 def _of_normal(sentence: MarkedSentence, change: PhraseMatch[str], finding: Mention) -> bool:
-    """Whether a word of change is nearer to what is called normal: "the heart remains normal"."""
+    """Return whether a word of change is nearer to what is called normal: "the heart remains normal"."""
 
     def between(first: int, end: int) -> int:
         return max(first - change.end, change.first - end, 0)
@@ -448,7 +449,7 @@ def _share_change(
 def _may_be_of_others(
     sentence: MarkedSentence, change: PhraseMatch[str], owner: Mention, mentions: list[Mention]
 ) -> bool:
-    """Whether a change behind two findings of a clause may be of both, and was read as of one."""
+    """Return whether a change behind two findings of a clause may be of both, and was read as of one."""
     before = [one for one in mentions if one.first < owner.first and one.presence != "absent"]
     if change.first < owner.end or not before or before[-1].change == change.value:
         return False
@@ -479,7 +480,7 @@ _NOT_OF_SUBJECT = frozenset(["of", "from", "position", "positioning"])
 
 
 def read_states(sentence: MarkedSentence) -> tuple[list[Mention], list[NormalMention]]:
-    """Findings and normal structures from a structure and a state: "heart is enlarged", "clear lungs".
+    """Return findings and normal structures from a structure and a state: "heart is enlarged", "clear lungs".
 
     Goes through structures, states, names of findings and separators from left to right. Structures wait
     (``pending``) for a state that follows in their clause; a state that comes first waits (``waiting``)
@@ -530,7 +531,7 @@ def read_states(sentence: MarkedSentence) -> tuple[list[Mention], list[NormalMen
 
 
 def _ratio(sentence: MarkedSentence) -> tuple[list[Mention], list[NormalMention]]:
-    """A heart that is large or normal by its ratio to the thorax: "cardiothoracic ratio of 0.56"."""
+    """Return a heart that is large or normal by its ratio to the thorax: "cardiothoracic ratio of 0.56"."""
     words = sentence.words
     for subject in sentence.subjects:
         if words[subject.first].word not in ("ctr", "cardiothoracic"):
@@ -552,7 +553,7 @@ def _ratio(sentence: MarkedSentence) -> tuple[list[Mention], list[NormalMention]
 def _is_state_of(
     sentence: MarkedSentence, name: PhraseMatch[list[Sense]], subjects: list[PhraseMatch[list[Subject]]]
 ) -> bool:
-    """Whether a name of a finding is the predicate of structures: "the lungs are hyperinflated but
+    """Return whether a name of a finding is the predicate of structures: "the lungs are hyperinflated but
     clear"."""
     if not subjects or not BE & sentence.between(subjects[-1].end, name.first):
         return False
@@ -593,7 +594,7 @@ def _say(
 def _abnormal(
     sentence: MarkedSentence, subject: PhraseMatch[list[Subject]], state: PhraseMatch[str], words: str
 ) -> Mention | None:
-    """The finding that a structure in an abnormal state is; None where the two state none."""
+    """Return the finding that a structure in an abnormal state is; None where the two state none."""
     phrase = " ".join(word.word for word in sentence.words[subject.first : subject.end])
     observation = f"not {subject.value[0].key}" if state.value == "abnormal" else None
     for key in (*(one.key for one in subject.value), phrase):
@@ -609,18 +610,18 @@ def _abnormal(
 
 
 def _adjoins(sentence: MarkedSentence, end: int, at: int) -> bool:
-    """Whether a state stands right before its structure: "normal size and contour of the heart"."""
+    """Return whether a state stands right before its structure: "normal size and contour of the heart"."""
     return at - end <= 3 or sentence.between(end, at) <= _ASPECTS
 
 
 def _fits(sentence: MarkedSentence, subject: PhraseMatch[list[Subject]], words: str) -> bool:
-    """Whether the words call this structure normal: "anterior" is normal of a placenta alone."""
+    """Return whether the words call this structure normal: "anterior" is normal of a placenta alone."""
     states = sentence.known.entry_states
     return words in sentence.known.normal or any(words in states.get(one.key, ()) for one in subject.value)
 
 
 def _change_near(sentence: MarkedSentence, first: int, end: int) -> str | None:
-    """The change that is said within three words of a normal structure; it is marked as used."""
+    """Return the change that is said within three words of a normal structure; it is marked as used."""
     near = next(
         (
             one
@@ -636,7 +637,7 @@ def _change_near(sentence: MarkedSentence, first: int, end: int) -> str | None:
 
 
 def _of_next(sentence: MarkedSentence, end: int, change: PhraseMatch[str]) -> bool:
-    """Whether a change behind a comma is of the next structure."""
+    """Return whether a change behind a comma is of the next structure."""
     following = range(change.end, change.end + 4)
     return "," in sentence.between(end, change.first) and any(
         subject.first in following for subject in sentence.subjects
@@ -667,14 +668,14 @@ def _stable(sentence: MarkedSentence) -> list[NormalMention]:
 def _near_stable(
     sentence: MarkedSentence, stable: PhraseMatch[str], subject: PhraseMatch[list[Subject]]
 ) -> bool:
-    """Whether the word is said of the structure, or of all that are listed with it."""
+    """Return whether the word is said of the structure, or of all that are listed with it."""
     first, end = sorted([(stable.first, stable.end), (subject.first, subject.end)])
     between = sentence.between(first[1], end[0])
     return abs(stable.first - subject.first) <= 5 or not between & (_BEGIN | {"with", "without"})
 
 
 def stacked_states(sentence: MarkedSentence) -> list[Mention]:
-    """States before a name that holds their structure: "calcified tortuous aorta" is calcified too."""
+    """Return states before a name that holds their structure: "calcified tortuous aorta" is calcified too."""
     found = []
     for name in sentence.named:
         if name.value[0].key == IGNORED:

@@ -84,7 +84,7 @@ SEEN = word_set(
 
 
 def denied_changes(words: Sequence[Token], named: Sequence[bool]) -> Iterator[PhraseMatch[str]]:
-    """What denies a change and no finding: "no worsening of", "has not cleared", "almost resolved".
+    """Yield what denies a change and no finding: "no worsening of", "has not cleared", "almost resolved".
 
     ``named`` marks the words of names: "no enlargement of the heart" denies a finding.
     """
@@ -128,7 +128,7 @@ def _not_before(words: Sequence[Token], at: int) -> int:
 
 
 def _denied_noun(words: Sequence[Token], at: int, named: Sequence[bool]) -> int:
-    """The end of a denied noun of change, "no interval worsening", or 0."""
+    """Return the end of a denied noun of change, "no interval worsening", or 0."""
     if words[at].word not in ("no", "without", "lack", "absence"):
         return 0
     if [word.word in ("longer", *_GERUNDS) for word in words[at + 1 : at + 3]] == [True, True]:
@@ -145,7 +145,7 @@ def _denied_noun(words: Sequence[Token], at: int, named: Sequence[bool]) -> int:
 
 
 def _denied_verb(words: Sequence[Token], at: int, named: Sequence[bool]) -> int:
-    """The end of a denied verb of change, "has not cleared", "failed to resolve", or 0."""
+    """Return the end of a denied verb of change, "has not cleared", "failed to resolve", or 0."""
     first = words[at].word
     # "effusion, not increased", but "vascularity not increased", and "heart is not enlarged", a state.
     bare = first == "not" and any(named[:at]) and not named[at] and words[at - 1].word not in _BE
@@ -180,7 +180,7 @@ def _neither(words: Sequence[Token], at: int) -> int:
 
 
 def _denied_clause(words: Sequence[Token], at: int) -> int:
-    """Where the verb of "no evidence that the effusion has resolved" is, or 0."""
+    """Return where the verb of "no evidence that the effusion has resolved" is, or 0."""
     if words[at].word != "no":
         return 0
     said = [word.word for word in words[at : at + 3]]
@@ -207,7 +207,7 @@ def _denied_comparative(words: Sequence[Token], at: int) -> int:
 
 
 def _not_quite(words: Sequence[Token], at: int) -> int:
-    """The end of "almost resolved", "all but gone", or 0: smaller, but still present."""
+    """Return the end of "almost resolved", "all but gone", or 0: smaller, but still present."""
     all_but = words[at].word == "all" and at + 1 < len(words) and words[at + 1].word == "but"
     if words[at].word not in _NOT_QUITE and not all_but:
         return 0
@@ -224,7 +224,7 @@ def _not_quite(words: Sequence[Token], at: int) -> int:
 
 
 def comparative(words: Sequence[Token], at: int) -> int:
-    """The word behind a comparative, or 0."""
+    """Return the word behind a comparative, or 0."""
     if at >= len(words):
         return 0
     if words[at].word in (">", "<"):
@@ -235,7 +235,7 @@ def comparative(words: Sequence[Token], at: int) -> int:
 
 
 def skip(words: Sequence[Token], at: int, passed: frozenset[str]) -> int:
-    """The first word from ``at`` on that is not in ``passed``."""
+    """Return the first word from ``at`` on that is not in ``passed``."""
     while at < len(words) and words[at].word in passed:
         at += 1
     return at
@@ -311,7 +311,7 @@ def _end_of_date(words: Sequence[Token], at: int) -> int:
 
 
 def _end_of_then(words: Sequence[Token], at: int) -> int:
-    """The end of what a word of before refers to, or the word itself where that is still so."""
+    """Return the end of what a word of before refers to, or the word itself where that is still so."""
     if words[at].word in ("before", "prior", "previous"):
         following = words[at + 1].word if at + 1 < len(words) else ""
         if not following[:1].isdigit() and following != ".":
@@ -325,7 +325,7 @@ def _end_of_then(words: Sequence[Token], at: int) -> int:
 
 
 def _start_of_then(words: Sequence[Token], at: int) -> int:
-    """The beginning of the bracket or item that a word of before stands in."""
+    """Return the beginning of the bracket or item that a word of before stands in."""
     start = at
     while start and words[start - 1].word not in (",", "(", ";", "from", "to", "vs", "versus"):
         start -= 1

@@ -136,7 +136,7 @@ class MarkedSentence:
         self._leave_out([one for one in asides if not self._denied_before(one)])
 
     def _denied_before(self, aside: PhraseMatch[None]) -> bool:
-        """Whether the finding named last before an aside is denied by other words."""
+        """Return whether the finding named last before an aside is denied by other words."""
         return self.scope.denied[max(one.first for one in self.named if one.first < aside.first)]
 
     def _leave_out(self, asides: list[PhraseMatch[None]]) -> None:
@@ -147,22 +147,22 @@ class MarkedSentence:
         self.sides = [one for one in self.sides if not inside[one.first]]
 
     def _seldom_denied(self, name: PhraseMatch[list[Sense]]) -> bool:
-        """Whether a name is of the chest's findings that lists of denials leave out."""
+        """Return whether a name is of the chest's findings that lists of denials leave out."""
         keys = {sense.key for sense in name.value if sense.region == HOME}
         return bool(keys) and keys <= self.known.seldom_denied | self.known.devices
 
     def _of_old_study(self, subject: PhraseMatch[list[Subject]]) -> bool:
-        """Whether a study that is spoken of is an earlier one: "the prior exam"."""
+        """Return whether a study that is spoken of is an earlier one: "the prior exam"."""
         before = self.between(max(0, subject.first - 1), subject.first)
         return subject.value[0].key == WHOLE and bool(before & _OLD)
 
     def _of_vessels(self, one: PhraseMatch[list[Subject]], after: PhraseMatch[list[Subject]]) -> bool:
-        """Whether of two structures the second is spoken of: the vessels in "lung vascularity"."""
+        """Return whether of two structures the second is spoken of: the vessels in "lung vascularity"."""
         keys = {subject.key for subject in one.value}
         return bool(keys & {"lungs_clear", "hila"}) and after.value[0].key == "vascularity"
 
     def _in_no_place(self, spot: PhraseMatch[list[Spot]]) -> bool:
-        """Whether a place is part of a phrase that names none: "outside the thoracic cavity"."""
+        """Return whether a place is part of a phrase that names none: "outside the thoracic cavity"."""
         return any(
             name.value[0].key == IGNORED
             and name.first <= spot.first
@@ -173,12 +173,12 @@ class MarkedSentence:
         )
 
     def _of_compared(self, spot: PhraseMatch[list[Spot]]) -> PhraseMatch[list[Spot]]:
-        """The place of "right more than left basilar" is on both sides."""
+        """Return the place of "right more than left basilar" is on both sides."""
         within = any(one.first <= spot.first < one.end and one.value == "bilateral" for one in self.compared)
         return spot._replace(value=[both_sides(one) for one in spot.value]) if within else spot
 
     def _of_one(self, spot: Spot, found: PhraseMatch[list[Spot]], statement: str) -> Spot:
-        """The place of a single word: "at the lung base" is on one side, unlike "bases"."""
+        """Return the place of a single word: "at the lung base" is on one side, unlike "bases"."""
         last, said = self.words[found.end - 1], self.between(found.first, found.end)
         plural = statement[last.start : last.end].lower() != last.word
         if spot.location.side != "bilateral" or plural or any(word.startswith(_BOTH) for word in said):
@@ -187,7 +187,7 @@ class MarkedSentence:
         return spot._replace(location=replace(spot.location, side=None)) if place else spot
 
     def _compares_places(self, change: PhraseMatch[str]) -> bool:
-        """Whether a comparative is one of places: "more prominent in the bases", not "than before"."""
+        """Return whether a comparative is one of places: "more prominent in the bases", not "than before"."""
         if self.words[change.first].word not in MORE:
             return False
         at = change.end
@@ -201,7 +201,7 @@ class MarkedSentence:
         )
 
     def _of_change(self, degree: PhraseMatch[int]) -> bool:
-        """Whether a degree is one of change: "slightly improved", "marked interval increase in"."""
+        """Return whether a degree is one of change: "slightly improved", "marked interval increase in"."""
         last = self.words[degree.end - 1].word
         at = degree.end + (degree.end < len(self.words) and self.words[degree.end].word == "interval")
         if any(one.first == degree.end and one.value == "bilateral" for one in self.compared):
@@ -227,11 +227,11 @@ class MarkedSentence:
             self.use(one.first, one.end)
 
     def between(self, first: int, end: int) -> set[str]:
-        """The words from ``first`` to before ``end``."""
+        """Return the words from ``first`` to before ``end``."""
         return {word.word for word in self.words[first:end]}
 
     def mention(self, first: int, end: int, senses: list[Sense]) -> Mention:
-        """A finding named by these words, as far as it is denied or doubted there."""
+        """Return a finding named by these words, as far as it is denied or doubted there."""
         presence: Presence = "present"
         if self.scope.denied[first]:
             presence = "absent"
@@ -250,5 +250,5 @@ class MarkedSentence:
         )
 
     def now(self, found: Sequence[PhraseMatch[V]]) -> list[PhraseMatch[V]]:
-        """The phrases that are not about how something was before."""
+        """Return the phrases that are not about how something was before."""
         return [one for one in found if not self.past[one.first]]

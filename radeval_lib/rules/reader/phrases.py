@@ -12,7 +12,7 @@ V = TypeVar("V")
 
 
 def word_set(text: str) -> frozenset[str]:
-    """The words of a text that are parted by blanks or line ends."""
+    """Return the words of a text that are parted by blanks or line ends."""
     return frozenset(text.split())
 
 
@@ -50,15 +50,16 @@ class Phrases(Generic[V]):
         return self._known[words]
 
     def entries(self) -> list[tuple[str, ...]]:
-        """The words of every phrase."""
+        """Return the words of every phrase."""
         return list(self._known)
 
     def get(self, words: Iterable[str]) -> V | None:
-        """The value of a phrase given by its words, or None."""
+        """Return the value of a phrase given by its words, or None."""
         return self._known.get(tuple(words))
 
     def find(self, words: Sequence[str], taken: Sequence[bool] | None = None) -> list[PhraseMatch[V]]:
-        """The phrases of a sentence from left to right, none overlapping another or a word that is taken.
+        """Return the phrases of a sentence from left to right, none overlapping another or a word that is
+        taken.
 
         Of several phrases that begin at a word the longest counts.
         """
@@ -204,8 +205,8 @@ class Spelling:
         self._known: dict[str, str | None] = {}
 
     def meant(self, word: str) -> str | None:
-        """The word that is meant, one letter added, left out, changed or swapped with the next; None where
-        the word is right, too short, or where there is no such word or more than one."""
+        """Return the word that is meant, one letter added, left out, changed or swapped with the next; None
+        where the word is right, too short, or where there is no such word or more than one."""
         if len(word) < SHORTEST or word in self._words or not word.isalpha():
             return None
         if word not in self._known:
@@ -227,7 +228,7 @@ def _without_a_letter(word: str) -> Iterator[str]:
 
 
 def _one_apart(one: str, other: str) -> bool:
-    """Whether two words of a length differ in one letter, or in two neighbours that are swapped."""
+    """Return whether two words of a length differ in one letter, or in two neighbours that are swapped."""
     if len(one) != len(other):
         return False
     apart = [at for at, (mine, its) in enumerate(zip(one, other, strict=True)) if mine != its]

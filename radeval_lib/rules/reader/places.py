@@ -22,7 +22,7 @@ _SIDED = frozenset(["left", "right", "bilateral", "both"])
 
 
 def places(words: Sequence[Token], known: Vocabulary) -> list[PhraseMatch[list[Spot]]]:
-    """The places of a sentence; of "the right upper and lower lobes" both have side and noun."""
+    """Return the places of a sentence; of "the right upper and lower lobes" both have side and noun."""
     found = known.spots.find([word.word for word in words])
     found = [_with_other_side(one, words) for one in found]
     for at in range(len(words) - 3):
@@ -46,13 +46,13 @@ def places(words: Sequence[Token], known: Vocabulary) -> list[PhraseMatch[list[S
 
 
 def both_sides(spot: Spot) -> Spot:
-    """A place of one side as that of both; one without a side as it is."""
+    """Return a place of one side as that of both; one without a side as it is."""
     one_sided = spot.location.side in ("left", "right")
     return spot._replace(location=replace(spot.location, side="bilateral")) if one_sided else spot
 
 
 def _with_other_side(spot: PhraseMatch[list[Spot]], words: Sequence[Token]) -> PhraseMatch[list[Spot]]:
-    """ "The left and right lungs" are both."""
+    """Widen a side to both where the text coordinates them: "the left and right lungs"."""
     before = [word.word for word in words[max(0, spot.first - 2) : spot.first]]
     own = words[spot.first].word
     if before[1:] not in (["and"], ["or"]) or {own, before[0]} != {"left", "right"}:
@@ -73,8 +73,8 @@ _BEING = word_set("is being side one slightly much somewhat mildly appearing app
 
 
 def side_comparisons(words: Sequence[Token]) -> Iterator[PhraseMatch[str]]:
-    """Both sides compared: "larger on the right", "left > right", "right more than left", "the right being
-    larger"; of a shift from one side to the other it is the other."""
+    """Yield both sides compared: "larger on the right", "left > right", "right more than left", "the right
+    being larger"; of a shift from one side to the other it is the other."""
     at, shift = 0, any(word.word in _SHIFTS for word in words)
     while at < len(words):
         end, side = 0, "bilateral"
@@ -100,8 +100,8 @@ def greater_side(words: Sequence[Token], compared: PhraseMatch[str]) -> str | No
 
 
 def _larger_on(words: Sequence[Token], at: int) -> int:
-    """The end of "larger on the right" or "> left than right", or 0; "a larger right effusion" compares no
-    sides."""
+    """Return the end of "larger on the right" or "> left than right", or 0; "a larger right effusion"
+    compares no sides."""
     said = comparative(words, at)
     end = skip(words, said, _TOWARD) if said else 0
     if end == said and words[at].word not in ("<", ">"):
@@ -113,7 +113,7 @@ def _larger_on(words: Sequence[Token], at: int) -> int:
 
 
 def _side_by_side(words: Sequence[Token], at: int) -> int:
-    """The end of "right more than left" or "left > right", or 0."""
+    """Return the end of "right more than left" or "left > right", or 0."""
     end = comparative(words, skip(words, at + 1, frozenset(["is", "slightly", "much", "somewhat", "mildly"])))
     end = skip(words, end, frozenset(["than", "on", "the", "to", "side"])) if end else 0
     other = 0 < end < len(words) and words[end].word in _SIDES and words[end].word != words[at].word
@@ -121,7 +121,7 @@ def _side_by_side(words: Sequence[Token], at: int) -> int:
 
 
 def _larger_side(words: Sequence[Token], at: int) -> int:
-    """The end of "the right is larger" or "left side being greater", or 0."""
+    """Return the end of "the right is larger" or "left side being greater", or 0."""
     end = skip(words, at + 1, _BEING)
     if end == at + 1 or not (end := comparative(words, end)):
         return 0
@@ -141,7 +141,7 @@ _ON = word_set("any one seen present visible identified noted evident in on at w
 def denied_places(
     words: Sequence[Token], found: Sequence[PhraseMatch[Any]], named: Sequence[bool]
 ) -> Iterator[PhraseMatch[None]]:
-    """The asides of a sentence that deny a finding at a place, from the denial to the end of the place.
+    """Yield the asides of a sentence that deny a finding at a place, from the denial to the end of the place.
 
     Before an aside a finding and a place of its own are named. That finding may be denied by other words: the
     aside then adds a place to the denial ("no effusion on the left, none on the right").

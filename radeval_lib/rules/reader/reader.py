@@ -43,7 +43,7 @@ _FITS = 1000.0  # what a fitting place counts for, against the share of a region
 
 @lru_cache(maxsize=8192)
 def read(text: str) -> Reading:
-    """The findings and normal statements of a report, in its order.
+    """Return the findings and normal statements of a report, in its order.
 
     Parameters
     ----------
@@ -59,7 +59,7 @@ def read(text: str) -> Reading:
 
 
 def why_unread(text: str) -> str:
-    """Why a text as a whole is not read (another language, a loop of words), or nothing."""
+    """Return why a text as a whole is not read (another language, a loop of words), or nothing."""
     return unreadable(" ".join(one.text for one in findings(text)))
 
 
@@ -96,7 +96,7 @@ class _Report:
                 self.regions[named.pop()] += 2
 
     def read(self) -> Reading:
-        """The reading: of each mention its sense, place and limits, without stray words and parts of
+        """Return the reading: of each mention its sense, place and limits, without stray words and parts of
         names."""
         findings: list[Finding] = []
         normals: list[NormalStatement] = []
@@ -122,7 +122,8 @@ class _Report:
         return Reading(tuple(findings), tuple(normals), tuple(strays))
 
     def _stray(self, one: Mention, sense: Sense) -> bool:
-        """Whether a single word would alone bring another region into a report of the chest ("foci")."""
+        """Return whether a single word would alone bring another region into a report of the chest
+        ("foci")."""
         return (
             sense.region != HOME
             and one.end - one.first == 1
@@ -131,7 +132,7 @@ class _Report:
         )
 
     def _absorbed(self, one: Mention, chosen: Iterable[tuple[Mention, Sense]], said: Statement) -> bool:
-        """Whether a mention is but the first word of another name ("calcified ... lymph nodes")."""
+        """Return whether a mention is but the first word of another name ("calcified ... lymph nodes")."""
         words = said.text[one.start : one.stop].lower()
         return any(
             words in sense.lead and other is not one and 0 <= other.first - one.end <= 5
@@ -139,8 +140,8 @@ class _Report:
         )
 
     def _sense(self, mention: Mention) -> Sense:
-        """What an ambiguous name stands for here: one whose lead words stand before it, then one whose places
-        fit, then one of the region with the most votes."""
+        """Return what an ambiguous name stands for here: one whose lead words stand before it, then one whose
+        places fit, then one of the region with the most votes."""
         senses = [
             sense for sense in mention.senses if not sense.lead or set(sense.lead) <= set(mention.before)
         ]
@@ -159,7 +160,7 @@ class _Report:
         return max(at_home, key=worth) if at_home and self._stray(mention, best) else best
 
     def _location(self, spots: Sequence[Spot], sense: Sense) -> Location:
-        """What an ambiguous place stands for here: one where the observation may be, then one of its
+        """Return what an ambiguous place stands for here: one where the observation may be, then one of its
         region."""
         if not any(spot.region in (HOME, sense.region) or self.regions[spot.region] > 2 for spot in spots):
             return Location(None, spots[0].location.side)  # of a place foreign to the report the side counts
@@ -172,7 +173,7 @@ class _Report:
         return max(spots, key=worth).location
 
     def _locations(self, one: Mention, sense: Sense) -> tuple[Location, ...]:
-        """The places of a mention, each once, with the side that is said apart from them."""
+        """Return the places of a mention, each once, with the side that is said apart from them."""
         known, device = self.known, sense.key in self.known.devices
         if sense.key in known.placeless:
             return self._side_of_lung(one)
@@ -196,7 +197,7 @@ class _Report:
 
     @staticmethod
     def _side_of_lung(one: Mention) -> tuple[Location, ...]:
-        """The one side of which a lung is named: "the right lung is hyperexpanded"."""
+        """Return the one side of which a lung is named: "the right lung is hyperexpanded"."""
         sides = {spot.location.side for spots in one.spots for spot in spots if spot.location.place == "lung"}
         return tuple(Location(None, side) for side in sides & {"left", "right"}) if len(sides) == 1 else ()
 
@@ -272,7 +273,7 @@ _OTHER_IMAGES = re.compile(
 
 @lru_cache(maxsize=8192)
 def unreadable(text: str) -> str:
-    """Why a text (in plain characters) is not read, or nothing."""
+    """Return why a text (in plain characters) is not read, or nothing."""
     words = [word.lower() for word in _WORDS.findall(text)]
     if not words:
         return ""
@@ -330,7 +331,7 @@ class Coverage(NamedTuple):
 
 @lru_cache(maxsize=8192)
 def coverage(text: str) -> Coverage:
-    """How much of a report was read, by the words that carry meaning."""
+    """Return how much of a report was read, by the words that carry meaning."""
     every, unread, in_part = [], [], []
     why = why_unread(text)
     remarks = [f"not read: {why}"] if why else []

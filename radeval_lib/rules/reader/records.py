@@ -106,7 +106,7 @@ HOME = "chest"
 
 
 def plain(text: str) -> str:
-    """Words as the reader sees them, joined by blanks."""
+    """Return words as the reader sees them, joined by blanks."""
     return " ".join(token.word for token in tokens(text))
 
 

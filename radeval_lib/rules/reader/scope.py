@@ -100,7 +100,7 @@ class ScopeWords(NamedTuple):
 
 
 def scope(words: Sequence[Token], known: Vocabulary, flags: WordFlags) -> ScopeWords:
-    """The reach of every cue in a statement.
+    """Return the reach of every cue in a statement.
 
     One pass from left to right. The state at a word is what reaches it from before: a negation (``denying``),
     a hedge (``doubting``), or a hypothetical phrase (``talking``, which only "without" or a negation after a
@@ -237,19 +237,19 @@ def _strength(cue: Iterable[str], known: Vocabulary) -> int:
 
 
 def _is_comparative(word: str) -> bool:
-    """Whether "than" behind a word compares sizes or times: "likely larger than before"."""
+    """Return whether "than" behind a word compares sizes or times: "likely larger than before"."""
     return word in ("worse", "more", "less") or (word.endswith("er") and word != "rather")
 
 
 def _stands_first(words: Sequence[Token], at: int) -> bool:
-    """Whether a word of a state stands before what it is of: "cleared left lower lobe pneumonia"."""
+    """Return whether a word of a state stands before what it is of: "cleared left lower lobe pneumonia"."""
     behind = words[at + 1].word if at + 1 < len(words) else ","
     first = at == 0 or words[at - 1].word in (",", "interval", "now", "completely")
     return first and behind not in (",", "since", "compared", "and", "on", "in")
 
 
 def _starts_clause(words: Sequence[Token], at: int, subjects: Sequence[bool]) -> bool:
-    """Whether a structure with a verb of its own follows: "no effusion and the heart is normal"."""
+    """Return whether a structure with a verb of its own follows: "no effusion and the heart is normal"."""
     end = next((place for place in range(at + 1, len(words)) if words[place].word == ","), len(words))
     return any(subjects[at + 1 : min(at + 4, end)]) and any(
         word.word in BE for word in words[at + 2 : min(at + 7, end)]
@@ -259,7 +259,8 @@ def _starts_clause(words: Sequence[Token], at: int, subjects: Sequence[bool]) ->
 def _goes_on(
     words: Sequence[Token], comma: int, begins: dict[int, PhraseMatch[str]], flags: WordFlags
 ) -> bool:
-    """Whether a list of denied findings goes on behind a comma; ``begins`` are the cues by their first word.
+    """Return whether a list of denied findings goes on behind a comma; ``begins`` are the cues by their first
+    word.
 
     It does not if a clause of its own follows. Otherwise it does if "or" or "nor" follows before the next
     cue that ends a reach, and before a negation, a hedge or "may", whose own "or" it would be; without these,
@@ -329,7 +330,7 @@ def _reach_back(
 
 
 def _own_item(words: Sequence[Token], at: int, named: Sequence[bool]) -> int:
-    """The first word that a hedge at ``at`` reaches back to: "opacity, pneumonia not excluded" doubts
+    """Return the first word that a hedge at ``at`` reaches back to: "opacity, pneumonia not excluded" doubts
     pneumonia alone. 0, the beginning, if after the last comma no finding is named or a conjunction stands."""
     comma = next((place for place in range(at - 1, -1, -1) if words[place].word == ","), -1)
     joined = any(word.word in ("and", "or", "/") for word in words[comma + 1 : at])
@@ -339,7 +340,8 @@ def _own_item(words: Sequence[Token], at: int, named: Sequence[bool]) -> int:
 def _answer(
     words: Sequence[Token], colon: int, begins: dict[int, PhraseMatch[str]], named: Sequence[bool]
 ) -> int:
-    """The end of an answer that denies what stands before a colon, or 0: "Effusion: none", "Effusion: no"."""
+    """Return the end of an answer that denies what stands before a colon, or 0: "Effusion: none", "Effusion:
+    no"."""
     if colon + 1 >= len(words):
         return 0
     rest = next((at for at in range(colon + 1, len(words)) if words[at].word in (",", ":")), len(words))
@@ -351,13 +353,13 @@ def _answer(
 
 
 def _begin_of_name(words: Sequence[Token], colon: int) -> int:
-    """Where the name before a colon begins: behind the last answer."""
+    """Return where the name before a colon begins: behind the last answer."""
     earlier = next((at for at in range(colon - 1, -1, -1) if words[at].word == ":"), -1)
     return next((at + 1 for at in range(colon - 1, earlier, -1) if words[at].word == "," and earlier >= 0), 0)
 
 
 def _of_a_part(words: Sequence[Token], found: PhraseMatch[str]) -> bool:
-    """Whether "not seen" is said of a part of what is there, or of a view: it then denies nothing."""
+    """Return whether "not seen" is said of a part of what is there, or of a view: it then denies nothing."""
     before = next((at for at in range(found.first - 1, -1, -1) if words[at].word not in BE), -1)
     if before >= 0 and words[before].word in _PARTS:
         return True

@@ -80,7 +80,7 @@ def parse(text: str, side: str = "") -> Parsed:
 
 
 def _about(sentence: MarkedSentence, found: PhraseMatch[list[Sense]]) -> list[Sense]:
-    """ "The bones show no acute abnormality" is about the bones."""
+    """Return the readings that fit the subject: "The bones show no acute abnormality" is about the bones."""
     if found.value[0].key == "acute_disease":
         for subject in sentence.subjects:
             special = sentence.known.no_abnormality.get(subject.value[0].key)
@@ -90,7 +90,7 @@ def _about(sentence: MarkedSentence, found: PhraseMatch[list[Sense]]) -> list[Se
 
 
 def _takes(sentence: MarkedSentence, found: PhraseMatch[list[Sense]]) -> bool:
-    """Whether a phrase is not a finding, and keeps what is said of it from the others: "aeration"."""
+    """Return whether a phrase is not a finding, and keeps what is said of it from the others: "aeration"."""
     if found.value[0].key != IGNORED:
         return False
     return (
@@ -175,7 +175,7 @@ def _link(sentence: MarkedSentence, mentions: list[Mention]) -> None:
 
 
 def _choices(sentence: MarkedSentence, mentions: list[Mention], behind: list[int]) -> tuple[int, ...]:
-    """The first diagnosis, and those that "or" adds to it without a place between."""
+    """Return the first diagnosis, and those that "or" adds to it without a place between."""
     last = 0
     for one, after in pairwise(behind):
         between = sentence.between(mentions[one].end, mentions[after].first)
@@ -189,7 +189,7 @@ def _choices(sentence: MarkedSentence, mentions: list[Mention], behind: list[int
 
 
 def usage(sentence: MarkedSentence, mentions: list[Mention]) -> tuple[int, tuple[Unused, ...]]:
-    """How many words that carry meaning were used, and which were not.
+    """Return how many words that carry meaning were used, and which were not.
 
     ``mentions`` are the findings that were read. What is only talked about, or says how something was before,
     counts as neither.
@@ -217,13 +217,13 @@ def usage(sentence: MarkedSentence, mentions: list[Mention]) -> tuple[int, tuple
 
 
 def _weighs_nothing(sentence: MarkedSentence, at: int) -> bool:
-    """Whether a word of degree without a step is of a change, or denied: "no significant effusion"."""
+    """Return whether a word of degree without a step is of a change, or denied: "no significant effusion"."""
     of_change = any(at < one.first <= at + 2 for one in sentence.changes)
     return sentence.words[at].word in sentence.known.unscaled and (of_change or sentence.scope.denied[at])
 
 
 def _kinds(sentence: MarkedSentence, mentions: list[Mention]) -> list[str]:
-    """What each word is, as :class:`Unused` calls it; empty for a word that is none of these."""
+    """Return what each word is, as :class:`Unused` calls it; empty for a word that is none of these."""
     kinds = [
         "degree" if word.word in sentence.known.unscaled and not _weighs_nothing(sentence, at) else ""
         for at, word in enumerate(sentence.words)
@@ -243,7 +243,7 @@ def _kinds(sentence: MarkedSentence, mentions: list[Mention]) -> list[str]:
 
 
 def _vain_negations(sentence: MarkedSentence, mentions: list[Mention]) -> list[PhraseMatch[str]]:
-    """The words of denial that deny nothing that was read; the others are marked as used."""
+    """Return the words of denial that deny nothing that was read; the others are marked as used."""
     vain = []
     for cue in sentence.scope.before:
         if cue.value != "negation_before":

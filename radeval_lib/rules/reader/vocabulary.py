@@ -114,7 +114,7 @@ class Vocabulary:
     kinds: frozenset[tuple[str, str]]
 
     def takes_side(self, observation: str) -> bool:
-        """Whether the observation is on one side, as what is in a lung or the pleura is."""
+        """Return whether the observation is on one side, as what is in a lung or the pleura is."""
         return observation in self.paired or bool(_OF_LUNGS & self.places.get(observation, frozenset()))
 
 
@@ -133,7 +133,8 @@ def _lexicon_names(lexicon: Lexicon) -> Iterator[tuple[str, Sense]]:
 
 
 def _our_names(key: str, name: str) -> Iterator[tuple[str, Sense]]:
-    """A name of ``reading.yml``; "calcified | lymph node" needs "calcified" somewhere before "lymph node"."""
+    """Yield a name of ``reading.yml``; "calcified | lymph node" needs "calcified" somewhere before "lymph
+    node"."""
     lead, bar, rest = name.rpartition(" | ")
     yield (rest, Sense(key, HOME, tuple(lead.split()))) if bar else (name, Sense(key, HOME))
 
@@ -183,7 +184,7 @@ def _observations(
     usual: Mapping[str, frozenset[str]],
     passed_over: frozenset[str],
 ) -> Phrases[list[Sense]]:
-    """The names; one that only another region has may also be the chest's name that it ends with.
+    """Return the names; one that only another region has may also be the chest's name that it ends with.
 
     "Multilevel degenerative changes" is a name of the abdomen's lexicon, "degenerative changes" one of the
     chest's too: in a report of the chest the former is the latter. An "adrenal nodule" is none of those.
@@ -296,7 +297,8 @@ def _cues(raw: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
 
 
 def _spelling(raw: Mapping[str, Any], *named: Iterable[tuple[str, Any]]) -> Spelling:
-    """Names, places and structures as they may be misspelt; every other word of ``reading.yml`` is right."""
+    """Return names, places and structures as they may be misspelt; every other word of ``reading.yml`` is
+    right."""
     wanted = {token.word for pairs in named for text, _ in pairs for token in tokens(text)}
     words = {token.word for part in raw.values() for text in _texts(part) for token in tokens(text)}
     return Spelling(wanted, words)
@@ -307,7 +309,7 @@ def _single_words(texts: Iterable[str]) -> frozenset[str]:
 
 
 def _texts(part: Any) -> Iterator[str]:
-    """Every text within a part of ``reading.yml``."""
+    """Yield every text within a part of ``reading.yml``."""
     if isinstance(part, Mapping):
         for value in part.values():
             yield from _texts(value)
@@ -319,7 +321,7 @@ def _texts(part: Any) -> Iterator[str]:
 
 
 def _kinds(raw: Mapping[str, list[str]]) -> frozenset[tuple[str, str]]:
-    """(coarser, finer), also through names between them."""
+    """Return (coarser, finer), also through names between them."""
     pairs = {(coarse, fine) for coarse, finer in raw.items() for fine in finer}
     while more := {(a, d) for a, b in pairs for c, d in pairs if b == c} - pairs:
         pairs |= more
@@ -328,7 +330,7 @@ def _kinds(raw: Mapping[str, list[str]]) -> frozenset[tuple[str, str]]:
 
 @lru_cache(maxsize=1)
 def vocabulary() -> Vocabulary:
-    """The vocabulary, compiled once."""
+    """Return the vocabulary, compiled once."""
     lexicon = load_lexicon()
     raw = own_yaml.read(FILE)
     concepts = lexicon.concepts
@@ -413,7 +415,7 @@ RIBS = tuple(f"rib_{number}" for number in range(1, _HIGHEST + 1))
 
 
 def numbered_names() -> Iterator[tuple[str, Location]]:
-    """Names of vertebrae and ribs with what they stand for: "T8", "eighth thoracic vertebra", "left 7th
+    """Yield names of vertebrae and ribs with what they stand for: "T8", "eighth thoracic vertebra", "left 7th
     rib"."""
     for letter, name, count in _VERTEBRAE:
         for number in range(1, count + 1):
@@ -434,7 +436,7 @@ def numbered_names() -> Iterator[tuple[str, Location]]:
 
 
 def within(region: str) -> tuple[str, ...]:
-    """The vertebrae or ribs of a region given by its first and last, as "t11-l2".
+    """Return the vertebrae or ribs of a region given by its first and last, as "t11-l2".
 
     Raises
     ------
@@ -463,6 +465,7 @@ def neighbours(regions: Mapping[str, str]) -> dict[str, frozenset[str]]:
 
 
 def with_numbered(places: frozenset[str]) -> frozenset[str]:
-    """The places, and every vertebra where the spine or a part of it is one, every rib where the ribs are."""
+    """Return the places, and every vertebra where the spine or a part of it is one, every rib where the ribs
+    are."""
     spine = {"spine", "thoracic_spine", "lumbar_spine", "cervical_spine"} & places
     return places | {*(RIBS if "ribs" in places else ()), *(SPINE if spine else ())}

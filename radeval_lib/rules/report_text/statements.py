@@ -98,7 +98,7 @@ class Statement:
         return self.places[-1]
 
     def span(self, start: int, end: int) -> Span:
-        """Where characters of ``text`` are in the original."""
+        """Return where characters of ``text`` are in the original."""
         return self.places[start], self.places[end]
 
 
@@ -111,7 +111,7 @@ class Section(NamedTuple):
 
 @lru_cache(maxsize=8192)
 def statements(text: str) -> tuple[Statement, ...]:
-    """Every statement of a report that has a letter or digit, in order.
+    """Return every statement of a report that has a letter or digit, in order.
 
     Those in a list of what is absent begin with "no ".
 
@@ -179,7 +179,7 @@ class _AbsentList:
         self._from = len(self._text)  # an empty line right below the heading ends nothing
 
     def holds(self, statement: str, start: int, end: int) -> bool:
-        """Whether the next statement, which stands from ``start`` to ``end``, is in such a list."""
+        """Return whether the next statement, which stands from ``start`` to ``end``, is in such a list."""
         if self._open and (_SENTENCE.search(statement) or _BLANK.search(self._text, self._from, start)):
             self._open = False
         self._from = end
@@ -187,7 +187,7 @@ class _AbsentList:
 
 
 def _statement(piece: str, places: Sequence[int], section: str, absent: bool) -> Statement:
-    """A statement as the reader sees it, its templates in words and its blanks single."""
+    """Return a statement as the reader sees it, its templates in words and its blanks single."""
     said = _template(piece)
     if absent:
         said, places = f"{_NO}{said}", [*[places[0]] * len(_NO), *places]
@@ -198,12 +198,13 @@ def _statement(piece: str, places: Sequence[int], section: str, absent: bool) ->
 
 
 def findings(text: str) -> tuple[Statement, ...]:
-    """The statements of a report about this study: without history, comparison, technique or signature."""
+    """Return the statements of a report about this study: without history, comparison, technique or
+    signature."""
     return tuple(one for one in statements(text) if one.section in _OF_THIS_STUDY)
 
 
 def sections(text: str) -> tuple[Section, ...]:
-    """The sections of a report, in order; neighbouring sections of the same kind are one."""
+    """Return the sections of a report, in order; neighbouring sections of the same kind are one."""
     found: list[Section] = []
     for one in statements(text):
         if found and found[-1].kind == one.section:
@@ -214,8 +215,8 @@ def sections(text: str) -> tuple[Section, ...]:
 
 
 def _template(piece: str) -> str:
-    """A statement with the marks of a template as words, in equally many characters: "Pneumothorax - No" is
-    "Pneumothorax:  No", "(-) effusion" is "no  effusion"."""
+    """Return a statement with the marks of a template as words, in equally many characters: "Pneumothorax -
+    No" is "Pneumothorax:  No", "(-) effusion" is "no  effusion"."""
     if match := _SIGN.match(piece):
         denied = match[1] == "-" or match[2] == " "
         piece = ("no " if denied else "").ljust(match.end()) + piece[match.end() :]
@@ -227,15 +228,15 @@ def _template(piece: str) -> str:
 
 
 def _as_answer(match: re.Match[str]) -> str:
-    """A match of ``_BEHIND`` as a colon and a word, in equally many characters: " (-)" is ":no ". A plus
-    becomes a colon alone; what does not fit stays as it was."""
+    """Return a match of ``_BEHIND`` as a colon and a word, in equally many characters: " (-)" is ":no ". A
+    plus becomes a colon alone; what does not fit stays as it was."""
     sign = match["sign"] or match["bare"]
     said = ("no" if sign == "-" else "") if sign else match["answer"]
     return f":{said}".ljust(len(match.group())) if len(said) < len(match.group()) else match.group()
 
 
 def _pieces(text: str) -> Iterator[tuple[str, int, int]]:
-    """Kind of section, start and end of every piece between breaks and headings.
+    """Yield kind of section, start and end of every piece between breaks and headings.
 
     Where the findings have a heading, a section reaches to the next heading. Where they have none, a history
     reaches to the end of its paragraph, or to the first sentence that is not about the patient.
@@ -262,12 +263,13 @@ def _pieces(text: str) -> Iterator[tuple[str, int, int]]:
 
 
 def _ends(kind: str, mark: Break, headed: bool) -> bool:
-    """Whether a section without a next heading ends at a break."""
+    """Return whether a section without a next heading ends at a break."""
     return (mark.line and kind == "signature") or (mark.paragraph and not headed and kind in _OF_ANOTHER)
 
 
 def _impression(text: str, head: Heading) -> bool:
-    """Whether a heading of findings is that of an impression, above which findings may have no heading."""
+    """Return whether a heading of findings is that of an impression, above which findings may have no
+    heading."""
     return text[head.start : head.end].lower().startswith(("impression", "conclusion", "opinion"))
 
 
@@ -334,7 +336,7 @@ class Break(NamedTuple):
 
 
 def breaks(text: str) -> list[Break]:
-    """Where a text in plain characters is cut into statements, in order."""
+    """Return where a text in plain characters is cut into statements, in order."""
     found = [Break(*match.span(), False, False) for match in _STOP.finditer(text)]
     # What asks remains: "pneumonia?" is doubted.
     found = [one._replace(start=one.end) if text[one.start] == "?" else one for one in found]
@@ -346,7 +348,7 @@ def breaks(text: str) -> list[Break]:
 
 
 def _listed(text: str) -> Iterator[tuple[int, int]]:
-    """The marks of lists within and at the beginning of lines."""
+    """Yield the marks of lists within and at the beginning of lines."""
     yield from _numbers(text)
     boxes = [match.start() for match in _BOXED.finditer(text)]
     if len(boxes) > 1 and not text[: boxes[0]].rstrip()[-1:].isalnum():
@@ -358,7 +360,7 @@ def _listed(text: str) -> Iterator[tuple[int, int]]:
 
 
 def _numbers(text: str) -> list[tuple[int, int]]:
-    """The numbers of items, which count up from 1; a single one must begin the text."""
+    """Return the numbers of items, which count up from 1; a single one must begin the text."""
     expected = 1
     kept: list[tuple[int, int]] = []
     for match in _NUMBER.finditer(text):
@@ -371,7 +373,8 @@ def _numbers(text: str) -> list[tuple[int, int]]:
 
 
 def _part_items(text: str, dashes: list[re.Match[str]]) -> bool:
-    """Whether dashes part items of a list, and not names from answers ("Lungs - Clear. Heart - Normal.")."""
+    """Return whether dashes part items of a list, and not names from answers ("Lungs - Clear. Heart -
+    Normal.")."""
     items = answers = 0
     for before, dash in pairwise(dashes):
         between = text[before.end() : dash.start()]
@@ -414,7 +417,7 @@ def _shape(text: str, lines: list[Span]) -> _Shape:
 
 
 def _line_ends(text: str) -> Iterator[Break]:
-    """The single line breaks that end a statement, with the mark of an item that follows."""
+    """Yield the single line breaks that end a statement, with the mark of an item that follows."""
     lines = [match.span() for match in re.finditer(r"[^\n]*\S[^\n]*", text)]
     shape = _shape(text, lines)
     for line, following in pairwise(lines):
@@ -429,7 +432,7 @@ def _line_ends(text: str) -> Iterator[Break]:
 
 
 def _ends_statement(text: str, line: Span, following: Span, shape: _Shape) -> bool:
-    """Whether a line that no item follows ends its statement, and is not wrapped there."""
+    """Return whether a line that no item follows ends its statement, and is not wrapped there."""
     words, first = text[slice(*line)].split(), text[slice(*following)].split()[0]
     if _BOX.match(text, following[0]) or LIST.fullmatch(text, *line):
         return True
@@ -444,13 +447,15 @@ def _ends_statement(text: str, line: Span, following: Span, shape: _Shape) -> bo
 
 
 def _has_room(text: str, line: Span, following: Span, width: int) -> bool:
-    """Whether the first word of the next line would have fitted: then the line is not wrapped there."""
+    """Return whether the first word of the next line would have fitted: then the line is not wrapped
+    there."""
     word = text[slice(*following)].split(maxsplit=1)[0]
     return len(text[slice(*line)].rstrip()) + 1 + len(word) <= width
 
 
 def _goes_on(line: list[str]) -> bool:
-    """Whether the last word of a line asks for another ("with", but not the answer of "Effusion: no")."""
+    """Return whether the last word of a line asks for another ("with", but not the answer of "Effusion:
+    no")."""
     last = line[-1].lower()
     if last == "no" and len(line) > 1 and line[-2][-1] in ":-=":
         return False
@@ -522,7 +527,7 @@ class Heading(NamedTuple):
 
 
 def headings(text: str) -> list[Heading]:
-    """The headings of a text, in order.
+    """Return the headings of a text, in order.
 
     One in the middle of a line needs a capital; one in lower case must begin a statement.
     """
@@ -546,7 +551,7 @@ def headings(text: str) -> list[Heading]:
 
 
 def _dashed(kind: str, text: str, match: re.Match[str]) -> bool:
-    """Whether what stands before a dash is a heading: in capitals, or where a statement begins."""
+    """Return whether what stands before a dash is a heading: in capitals, or where a statement begins."""
     said = match.group()[: -len(match["dash"])]
     begins = _BEFORE_INLINE.search(text[max(0, match.start() - 4) : match.start()]) is not None
     return said[-1:].isupper() or (
@@ -555,5 +560,5 @@ def _dashed(kind: str, text: str, match: re.Match[str]) -> bool:
 
 
 def is_signature(statement: str) -> bool:
-    """Whether a statement is a signature without a heading."""
+    """Return whether a statement is a signature without a heading."""
     return _SIGNED.match(statement) is not None

@@ -84,7 +84,7 @@ class Token(NamedTuple):
 
 @lru_cache(maxsize=65536)
 def singular(word: str) -> str:
-    """The form under which vocabularies know a word; the same function reads the vocabularies."""
+    """Return the form under which vocabularies know a word; the same function reads the vocabularies."""
     if word in _IRREGULAR:
         return _IRREGULAR[word]
     if word.startswith(("oed", "oes")):
@@ -101,7 +101,7 @@ def singular(word: str) -> str:
 
 
 def tokens(text: str) -> list[Token]:
-    """The words and separators of a text; hyphens and apostrophes part words and are dropped.
+    """Return the words and separators of a text; hyphens and apostrophes part words and are dropped.
 
     Shorthand is written out ("b/l", "Rt", "PNA"), each of its words at the place of the whole.
     """
@@ -132,7 +132,7 @@ def tokens(text: str) -> list[Token]:
 
 
 def _is_side(before: list[Token], text: str, match: re.Match[str]) -> bool:
-    """Whether a lone "R" or "L" is a side: no unit ("2 L"), no part of "L-spine" or "T&L spine"."""
+    """Return whether a lone "R" or "L" is a side: no unit ("2 L"), no part of "L-spine" or "T&L spine"."""
     previous = before[-1].word if before else ""
     beside = text[match.start() - 1 : match.start()], text[match.end() : match.end() + 1]
     spine = text[match.end() + 1 : match.end() + 6].lower() == "spine"
@@ -196,7 +196,7 @@ def _plain_character(sign: str) -> str:
 
 
 def plain_text(text: str) -> PlainText:
-    """The text in plain characters."""
+    """Return the text in plain characters."""
     places: Sequence[int] = range(len(text) + 1)
     if _NEEDS.search(text):
         refuse([text], "the reader of reports")

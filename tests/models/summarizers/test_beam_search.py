@@ -22,7 +22,8 @@ SIZES = BartConfig(
 
 
 def both(end_bias: float, settings: BeamSettings) -> tuple[list[list[int]], list[list[int]]]:
-    """What the search and transformers write with the same random network, which likes to end by its bias."""
+    """Return what the search and transformers write with the same random network, which likes to end by its
+    bias."""
     torch.manual_seed(0)
     model = BartForConditionalGeneration(SIZES).eval()
     model.final_logits_bias[0, END] = end_bias

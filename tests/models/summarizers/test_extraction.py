@@ -23,13 +23,13 @@ TEXT = "The heart is normal. There is a large effusion. No pneumothorax. The bon
 
 
 def vectors(texts: Sequence[str]) -> np.ndarray:
-    """A sentence's vector: whether it denies, how long it is, whether it says large."""
+    """Return a sentence's vector: whether it denies, how long it is, whether it says large."""
     rows = [["No" in text, len(text.split()) / 10, "large" in text] for text in texts]
     return np.array(rows, dtype=np.float64).reshape(len(texts), 3)
 
 
 def pairs(n: int, start: int = 0) -> list[ReportPair]:
-    """Reports whose impression is their one sentence with "large", at any place."""
+    """Return reports whose impression is their one sentence with "large", at any place."""
     kinds = ("Large effusion here is large.", "Large mass that is large.", "A large clot is seen.")
     made = []
     for number in range(start, start + n):

@@ -30,7 +30,7 @@ SMALL = PointerSettings(vocabulary=120, embedding=24, hidden=24, dropout=0.1, lo
 
 
 def reports(n: int, start: int = 0) -> list[ReportPair]:
-    """One abnormal organ among normal ones: the impression names it."""
+    """Return one abnormal organ among normal ones: the impression names it."""
     made = []
     for number in range(start, start + n):
         organ, sign = ORGANS[number * 5 % 6], SIGNS[number * 7 % 4]

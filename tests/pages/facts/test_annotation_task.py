@@ -48,7 +48,7 @@ def _region(name: str, to_name: str, kind: str, **value: Any) -> dict[str, Any]:
 
 
 def _annotation(rater: Any, descriptions: int = 4) -> dict[str, Any]:
-    """Figure 3's answers to every description: R 6, G 4, R&G 2, C 3."""
+    """Return figure 3's answers to every description: R 6, G 4, R&G 2, C 3."""
     result = [
         _region("reference_facts", "reference", "number", number=6),
         _region(

@@ -108,7 +108,7 @@ FEW_DRAWS = SimpleNamespace(
 
 
 def by_group(head: list[float], chest: list[float]) -> pd.DataFrame:
-    """Scores of six cases in each of two groups."""
+    """Return scores of six cases in each of two groups."""
     frame = pd.DataFrame({"case": list("abcdefghijkl"), "rouge_l": head + chest, "seed": 0})
     return frame.assign(group=["CT Head"] * 6 + ["X-ray Chest"] * 6)
 

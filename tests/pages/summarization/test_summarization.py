@@ -134,7 +134,7 @@ def test_a_shown_system_is_one_of_the_systems() -> None:
 
 
 def drawing(resamples: int) -> SimpleNamespace:
-    """A run that draws so often."""
+    """Return a run that draws so often."""
     return SimpleNamespace(
         profile=SimpleNamespace(resamples=resamples), rng=lambda name: np.random.default_rng(0)
     )

@@ -85,7 +85,7 @@ def _check_radgraph(text: AnnotatedText) -> None:
 
 
 def _sentence_of(text: AnnotatedText, span: tuple[int, int]) -> int:
-    """The 1-based number of the sentence that holds the span."""
+    """Return the 1-based number of the sentence that holds the span."""
     for number, sentence in enumerate(text.sentences, start=1):
         if sentence.start <= span[0] and span[1] <= sentence.end:
             return number
@@ -96,7 +96,7 @@ _KINDS = {PlannedFinding: "finding", Denial: "denial", Normal: "normal", Remark:
 
 
 def json_line(report: SyntheticReport) -> str:
-    """A report with its meaning and gold as one line of JSON, but for the wording's bits."""
+    """Return a report with its meaning and gold as one line of JSON, but for the wording's bits."""
     plain = {key: getattr(report, key) for key in report.__slots__ if key != "wording"}
     plain |= {
         "findings": _section(report.findings),

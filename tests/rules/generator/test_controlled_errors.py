@@ -29,7 +29,7 @@ KINDS = [(category, significant) for category in CATEGORIES for significant in (
 
 
 def made(pair: ErrorPair) -> Counter[tuple[str, bool]]:
-    """The gold errors by category and significance."""
+    """Return the gold errors by category and significance."""
     return Counter((error.category, error.significant) for error in pair.errors)
 
 
@@ -79,7 +79,7 @@ def check_nothing_else_changed(pair: ErrorPair) -> None:
 
 
 def touched_uids(pair: ErrorPair) -> set[int]:
-    """Statements that differ, and those that share a sentence with one that does."""
+    """Return statements that differ, and those that share a sentence with one that does."""
     plans = (pair.reference.plan, pair.candidate.plan)
     differ = {s.uid for s in set(plans[0]) ^ set(plans[1])}
     sentences = [s for r in (pair.reference, pair.candidate) for s in r.findings.sentences]
@@ -88,7 +88,7 @@ def touched_uids(pair: ErrorPair) -> set[int]:
 
 
 def untouched(pair: ErrorPair, touched: set[int], *, reference: bool) -> list[str]:
-    """The sentences that say nothing touched."""
+    """Return the sentences that say nothing touched."""
     text = (pair.reference if reference else pair.candidate).findings
     return [text.text[s.start : s.end] for s in text.sentences if not set(s.statements) & touched]
 

@@ -111,7 +111,7 @@ _PSEUDO = re.compile(
 
 
 def sentences_of(report: SyntheticReport, kind: type) -> list[tuple[str, list[str], list[str]]]:
-    """Sentences that say one statement of this kind: text, RaTE labels, RadGraph labels."""
+    """Return sentences that say one statement of this kind: text, RaTE labels, RadGraph labels."""
     contents = {statement.uid: statement.content for statement in report.plan}
     found = []
     for sentence in report.findings.sentences:

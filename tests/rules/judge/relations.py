@@ -51,7 +51,7 @@ MOVED, GROWN = "one finding on the other side", "one measurement tripled"
 
 
 def _counts(judgement: Judgement) -> tuple[object, ...]:
-    """What a judgement comes to, whatever its words."""
+    """Return what a judgement comes to, whatever its words."""
     return (
         judgement.count(True),
         judgement.count(False),
@@ -61,17 +61,17 @@ def _counts(judgement: Judgement) -> tuple[object, ...]:
 
 
 def _beside(text: str, other: str) -> tuple[object, object]:
-    """What a report comes to as reference and as candidate of another."""
+    """Return what a report comes to as reference and as candidate of another."""
     return _counts(judge_pair(text, other)), _counts(judge_pair(other, text))
 
 
 def _same(text: str, form: str) -> bool:
-    """Whether a report in another form has no error beside itself."""
+    """Return whether a report in another form has no error beside itself."""
     return not judge_pair(text, form).weighted_errors and not judge_pair(form, text).weighted_errors
 
 
 def _mirrored(text: str, other: str) -> bool:
-    """Whether swapped reports have each other's false for missing findings, and all else alike."""
+    """Return whether swapped reports have each other's false for missing findings, and all else alike."""
     there, back = judge_pair(text, other), judge_pair(other, text)
     mirror = [LETTERS.index(letter) for letter in _MIRRORED]
     return there.matched_findings == back.matched_findings and all(
@@ -80,12 +80,12 @@ def _mirrored(text: str, other: str) -> bool:
 
 
 def _only(judgement: Judgement, category: str) -> bool:
-    """Whether a judgement is one error of this category, and nothing else."""
+    """Return whether a judgement is one error of this category, and nothing else."""
     return [error.category for error in judgement.errors] == [category] and not judgement.slight
 
 
 def lone_findings(text: str) -> Iterator[tuple[list[str], int]]:
-    """The sentences of a report, and the number of one with a finding whose change has a known effect.
+    """Yield the sentences of a report, and the number of one with a finding whose change has a known effect.
 
     That finding is the only one that its sentence names; the sentence says nothing else of a structure (that
     it is normal, or enlarged), has no word of denial or doubt, none masked and no colon; and the others speak
@@ -99,7 +99,8 @@ def lone_findings(text: str) -> Iterator[tuple[list[str], int]]:
 
 
 def _only_finding(sentence: str) -> set[str]:
-    """What the one finding of a sentence that says nothing else can be; empty for any other sentence."""
+    """Return what the one finding of a sentence that says nothing else can be; empty for any other
+    sentence."""
     known, words = vocabulary(), [word.word for word in tokens(sentence)]
     named = known.observations.find(words)
     if len(named) != 1 or named[0].value[0].key in (IGNORED, "acute_disease"):
@@ -121,7 +122,8 @@ def _only_finding(sentence: str) -> set[str]:
 
 
 def _is_related(keys: set[str], sentence: str, rest: str) -> bool:
-    """Whether the rest of a report mentions a sentence's finding, one of ``keys``, or a relative of it."""
+    """Return whether the rest of a report mentions a sentence's finding, one of ``keys``, or a relative of
+    it."""
     known = vocabulary()
     related = {key for pair in (*known.kin, *known.kinds) if keys & set(pair) for key in pair} | keys
     if related & {one.observation for one in read(rest).findings}:
@@ -134,8 +136,8 @@ def _without(parts: list[str], place: int, *instead: str) -> list[str]:
 
 
 def denial(sentence: str) -> str | None:
-    """A sentence turned into a denial; None where it is empty, points ("the"), is about change or what has
-    been."""
+    """Return a sentence turned into a denial; None where it is empty, points ("the"), is about change or what
+    has been."""
     if vocabulary().changes.find([word.word for word in tokens(sentence)]) or re.match(
         r"(?i)(?:the|this|these|and|there ha[sd]|there have)\b|\s*$", sentence
     ):
@@ -148,7 +150,7 @@ def denial(sentence: str) -> str | None:
 
 
 def other_side(sentence: str) -> str | None:
-    """A sentence that says left or right once, with the other; None where that is part of a name."""
+    """Return a sentence that says left or right once, with the other; None where that is part of a name."""
     sides = list(re.finditer(r"(?i)\b(?:left|right)\b", sentence))
     if len(sides) != 1 or _NAMED_SIDES.search(sentence):
         return None
@@ -160,7 +162,8 @@ def other_side(sentence: str) -> str | None:
 
 
 def tripled(sentence: str) -> str | None:
-    """A sentence with one measurement, three times as large; None for others, and for what is a distance."""
+    """Return a sentence with one measurement, three times as large; None for others, and for what is a
+    distance."""
     sizes = re.findall(r"(?i)\b(\d+(?:\.\d+)?)[ -]?(?:mm|cm)\b", sentence)
     if len(sizes) != 1 or re.search(r"(?i)above|below|from|between|carina|tip|\bx\b|\bby\b|/", sentence):
         return None
@@ -180,8 +183,8 @@ one error that follows where the changed report is the candidate, and where it i
 
 
 def tries(texts: Sequence[str]) -> Iterator[tuple[str, bool]]:
-    """Every relation tried on every text, and whether it held; where a relation needs another text, it is the
-    next one."""
+    """Yield every relation tried on every text, and whether it held; where a relation needs another text, it
+    is the next one."""
     for text, other in pairwise([*texts, *texts[:1]]):
         yield IDENTITY, not judge_pair(text, text).weighted_errors
         expected = _beside(text, other)
@@ -204,7 +207,7 @@ def tries(texts: Sequence[str]) -> Iterator[tuple[str, bool]]:
 
 
 def violation_rates(texts: Sequence[str]) -> pd.DataFrame:
-    """How often each relation was tried on texts and violated: ``tries``, ``violations``, ``rate``."""
+    """Return how often each relation was tried on texts and violated: ``tries``, ``violations``, ``rate``."""
     table = pd.DataFrame(tries(texts), columns=["relation", "held"])
     violated = (~table["held"]).groupby(table["relation"], sort=False)
     return violated.agg(tries="size", violations="sum", rate="mean")

@@ -18,7 +18,7 @@ ANATOMIES = {
 
 
 def exams() -> list[Exam]:
-    """Every kind of examination, of every sex that it is made of."""
+    """Return every kind of examination, of every sex that it is made of."""
     return [
         Exam(protocol.modality, protocol.anatomy, sex, procedure.parts)
         for protocol in load_lexicon().protocols.values()
@@ -40,7 +40,7 @@ def test_all_pairs_of_mimic_rrs() -> None:
 
 
 def _said(exam: Exam) -> str:
-    """The same in every process, which a set's own text is not."""
+    """Return the same in every process, which a set's own text is not."""
     return " ".join([exam.modality, exam.anatomy, exam.sex, *sorted(exam.parts)])
 
 
