@@ -1,9 +1,10 @@
-"""The page on the size of MIMIC-RRS: its reports, headings and words by pair of modality and anatomy."""
+"""The page on the size of MIMIC-RRS: the pairs of modality and anatomy that the paper's sentences list, and
+reports, headings and words by pair."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from itertools import chain
 
 import pandas as pd
@@ -16,11 +17,71 @@ from radeval_lib.data import openi
 from radeval_lib.data.records import Report, ReportPair
 from radeval_lib.data.restricted import reveal
 from radeval_lib.jobs.summarization import corpora
-from radeval_lib.papers.printed_numbers import Printed, quotations, quoted
+from radeval_lib.papers.printed_numbers import Printed, quotations
 from radeval_lib.stats import tokens
 from radeval_lib.study.checks import Check, by_reading, check_value
 from radeval_lib.study.page_runs import PageRun
 from radeval_lib.text_format import out_of
+
+
+def body_parts(pair: str) -> set[str]:
+    """Return the parts that a pair's name names: ``pelvis`` and ``abdomen`` of ``CT Abdomen-pelvis``."""
+    return set(pair.split(" ", 1)[1].lower().split("-"))
+
+
+def kinds(pairs: Iterable[str]) -> tuple[set[str], set[str]]:
+    """Return the modalities and the body parts that the names of pairs name."""
+    return {pair.split()[0] for pair in pairs}, set[str]().union(*map(body_parts, pairs))
+
+
+def listed(words: str) -> list[str]:
+    """Return pairs between curly quotes, in one spelling: "CT ab- domen/pelvis" is CT Abdomen-pelvis."""
+    pairs = re.findall(r"“([^”]+)”", words.replace("- ", ""))
+    split = [pair.replace("/", "-").split(" ", 1) for pair in pairs]
+    return [f"{modality} {body.capitalize()}" for modality, body in split]
+
+
+def pair_lists() -> dict[str, list[str]]:
+    """Return the pairs that sentences of ``rrs.def_splits`` list.
+
+    ``frequent`` and ``rare`` (Section 2.1): five picked from MIMIC-III, and six kept out of domain;
+    ``trained`` and ``unseen`` (Section 2.2): those with a training set, and the remaining ones; ``iii``: all
+    of Section 2.1; ``all``: every pair once, in the order in which the paper names them.
+    """
+    words = [text for _, text in quotations("rrs.def_splits")]
+    sentences = {"frequent": 0, "rare": 1, "trained": 3, "unseen": 4}
+    lists = {name: listed(words[number]) for name, number in sentences.items()}
+    lists["iii"] = lists["frequent"] + lists["rare"]
+    return lists | {"all": list(dict.fromkeys(lists["iii"] + lists["trained"]))}
+
+
+def named_kinds() -> dict[str, set[str]]:
+    """Return the modalities and the anatomies that Section 1 names, as the names of pairs write them, by the
+    paper's words."""
+    words = " ".join(words for _, words in quotations("rrs.claim_new"))
+    claims = re.findall(r"(\w+ (?:modalities|anatomies) \(([^)]*)\))", words)
+    split = {claim: [name for name in re.split(r",? and |, ", part) if name] for claim, part in claims}
+    return {claim: {"MR" if name == "MRI" else name for name in names} for claim, names in split.items()}
+
+
+def roles(lists: dict[str, list[str]]) -> pd.DataFrame:
+    """Return what Sections 2.1 and 2.2 make of each pair, and whether its modality and its body part occur
+    among the trained pairs."""
+    modalities, bodies = kinds(lists["trained"])
+    pairs = pd.Series(lists["all"], lists["all"])
+    trained = pairs.isin(lists["trained"])
+    first = dict.fromkeys(lists["frequent"], "frequent") | dict.fromkeys(lists["rare"], "out of domain")
+    seen = {
+        "modality seen": pairs.str.split().str[0].isin(modalities),
+        "body part seen": pairs.map(lambda pair: bool(body_parts(pair) & bodies)),
+    }
+    return pd.DataFrame(
+        {
+            "Section 2.1": pairs.map(first),
+            "Section 2.2": trained.map({True: "trained", False: "out of domain"}),
+        }
+        | {name: flags.map({True: "yes", False: "no"}).mask(trained) for name, flags in seen.items()}
+    )
 
 
 def check_openi(reports: list[Report], printed: Printed) -> list[Check]:
@@ -60,27 +121,6 @@ def headings_named() -> list[str]:
     """Return the headings of findings that ``rrs.example_headers`` quotes."""
     words = quotations("rrs.example_headers")[0][1].replace("- ", "")  # a word is broken at a line end
     return [name.strip() for name in re.findall(r"“([^\"]+)\"", words)]
-
-
-def check_headings(headers: pd.DataFrame, counts: pd.DataFrame) -> list[Check]:
-    """Return whether the released lists of headings and their yield are what the paper says.
-
-    A heading that several pairs list may count once or with each.
-
-    ``headers``: ``pair`` and ``header``, a row for each heading of each pair; ``counts``: with ``suitable``.
-    """
-    said = quoted("rrs.guide_extraction")
-    numbers = {"in the lists of all pairs": len(headers), "different ones": headers["header"].nunique()}
-    return [
-        *by_reading(
-            {
-                reading: check_value("candidate headings, released list", said["headers"], number)
-                for reading, number in numbers.items()
-            }
-        ),
-        check_value("pairs with a list", said["pairs"], headers["pair"].nunique()),
-        check_value("reports kept, released counts", said["reports"], float(counts["suitable"].sum())),
-    ]
 
 
 def lengths_and_vocabulary(records: Sequence[ReportPair]) -> pd.DataFrame:
