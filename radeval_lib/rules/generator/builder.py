@@ -209,7 +209,7 @@ Table = dict[str, tuple[Frame, ...]]
 
 
 def _frames(templates: dict[str, list[str]]) -> Table:
-    return {key: tuple(compile_frame(t) for t in said) for key, said in templates.items()}
+    return {key: tuple(compile_frame(t) for t in phrasing) for key, phrasing in templates.items()}
 
 
 class Words:
@@ -234,8 +234,8 @@ class Words:
         self.change["state", False] = _frames(change["post"] | change["state"])
         self.before = {
             with_size: {
-                key: tuple(parse_name(word) for word in said)
-                for key, said in (change["pre"] | (sized["pre"] if with_size else {})).items()
+                key: tuple(parse_name(word) for word in wording)
+                for key, wording in (change["pre"] | (sized["pre"] if with_size else {})).items()
             }
             for with_size in (False, True)
         }

@@ -75,16 +75,16 @@ class FindingClause(Clause):
         self.looks_later = False
         if concept.names:
             self._choose_name()
-        place, dice = self.place, byte(wording, Byte.PLACE)
-        self.short = bool(place and place.shorts and style == "hospital" and dice & 12 == 0)
+        site, dice = self.place, byte(wording, Byte.PLACE)
+        self.short = bool(site and site.shorts and style == "hospital" and dice & 12 == 0)
         self.place_before = bool(
-            place
+            site
             and dice & 1
             and not concept.device
-            and finding.side in place.premodifiers
+            and finding.side in site.premodifiers
             and concept.names
             # "cyst of the left kidney", not "left renal renal cyst"
-            and not place.premodifiers[finding.side][0].words & self.words_of_name
+            and not site.premodifiers[finding.side][0].words & self.words_of_name
         )
         self.size_inside = byte(wording, Byte.SIZE) & 1 == 0
 
@@ -99,8 +99,8 @@ class FindingClause(Clause):
         if finding.many:
             names = tuple(name for name in names if name.number == "count") or names
         if self.place is not None:  # "cyst of the left kidney" rather than "renal cyst of the left kidney"
-            said = self.place.nouns[finding.side][0].words
-            names = tuple(name for name in names if not name.words & said) or names
+            words = self.place.nouns[finding.side][0].words
+            names = tuple(name for name in names if not name.words & words) or names
         name = pick(names, self.wording, Byte.NAME)
         self.number = name.number
         self.plural = name.number == "plural" or (
@@ -165,14 +165,14 @@ class FindingClause(Clause):
             builder.word("the")
         elif determiner == "a" and (first.text.endswith(" of") or not (self.plural or self.number == "mass")):
             builder.word(article(first.text))
-        said = [builder.phrase(piece, self.label) for piece in pieces]
+        phrases = [builder.phrase(piece, self.label) for piece in pieces]
         where = -1
         if located is not None:
-            said.append(builder.phrase(located))
-            where = said[-1][2]
-        said.append(builder.phrase(self.name, self.label))
-        start, (_, self.head, anatomy) = said[0][0], said[-1]
-        for _, head, _ in said[: len(pieces)]:
+            phrases.append(builder.phrase(located))
+            where = phrases[-1][2]
+        phrases.append(builder.phrase(self.name, self.label))
+        start, (_, self.head, anatomy) = phrases[0][0], phrases[-1]
+        for _, head, _ in phrases[: len(pieces)]:
             builder.relate(head, "modify", self.head)
         if where >= 0 and self.place is None and anatomy >= 0:
             builder.relate(where, "modify", anatomy)  # "left pleural effusion"
@@ -187,9 +187,9 @@ class FindingClause(Clause):
     slot_bare = partialmethod(noun_phrase, "")
     slot_the = partialmethod(noun_phrase, "the")
 
-    def _agree(self, one: str, many: str) -> None:
+    def _agree(self, singular: str, many: str) -> None:
         """Write a verb that agrees with the noun phrase, or with the subject of the predicate."""
-        self.builder.word(many if self.plural else one)
+        self.builder.word(many if self.plural else singular)
 
     slot_be = partialmethod(_agree, "is", "are")
     slot_have = partialmethod(_agree, "has", "have")
@@ -215,11 +215,11 @@ class FindingClause(Clause):
 
     def _say_place(self) -> tuple[Span, int]:
         """Say the place; returns its span and the id of its anatomy."""
-        place, side, builder = self.place, self.finding.side, self.builder
-        assert place is not None
-        if place.article and side != "bilateral":
+        site, side, builder = self.place, self.finding.side, self.builder
+        assert site is not None
+        if site.article and side != "bilateral":
             builder.word("the")
-        forms = place.shorts[side] if self.short and side in place.shorts else place.nouns[side]
+        forms = site.shorts[side] if self.short and side in site.shorts else site.nouns[side]
         start, _, anatomy = builder.phrase(pick(forms, self.wording, Byte.EXTRA))
         builder.entity(start, builder.end, "Anatomy")
         return (start, builder.end), anatomy
@@ -298,10 +298,10 @@ class FindingClause(Clause):
         phrases.append(name.many if several else name.one)
         if name.number == "count" and not several:
             builder.word(article(phrases[0].text))
-        said = [builder.phrase(phrase, "OBS-U") for phrase in phrases]
-        start, head = said[0][0], said[-1][1]
+        spoken = [builder.phrase(phrase, "OBS-U") for phrase in phrases]
+        start, head = spoken[0][0], spoken[-1][1]
         if name.lead:
-            builder.relate(said[0][1], "modify", head)
+            builder.relate(spoken[0][1], "modify", head)
         self.diagnosis = (start, builder.end)
         builder.entity(start, builder.end, "Disease" if concept.disease else "Abnormality")
         builder.relate(self.head, "suggestive_of", head)
@@ -383,12 +383,12 @@ class DenialClause(Clause):
         super().__init__(builder, style, wording, "OBS-DA")
         lexicon, words = self.lexicon, self.words
         self.items: list[Denied] = []
-        said: set[str] = set()
+        mentioned: set[str] = set()
         for index, key in enumerate(denial.concepts):
             concept = lexicon.concepts[key]
-            names = tuple(name for name in concept.denied if name[0].text not in said) or concept.denied
+            names = tuple(name for name in concept.denied if name[0].text not in mentioned) or concept.denied
             phrase, plural = pick(names, wording, _NAME_BYTES[index % len(_NAME_BYTES)])
-            said.add(phrase.text)
+            mentioned.add(phrase.text)
             self.items.append(Denied(phrase, plural, "Non-Disease" if concept.disease else "Non-Abnormality"))
         concepts = [lexicon.concepts[key] for key in denial.concepts]
         bodies = {words.bodies.get((c.region, c.system)) for c in concepts}

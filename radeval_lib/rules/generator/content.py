@@ -129,7 +129,7 @@ def menu(exam: Exam, style: Style) -> Menu:
         Weighted((c, c.denials) for c in concepts if c.denials > 0 and not c.device),
         tuple(n for r in protocol.regions for n in r.normals if n.scope.admits(exam)),
         tuple(e for r in protocol.regions for e in r.remarks if e.weight and e.scope.admits(exam)),
-        {system: place for place, system in enumerate(systems)},
+        {system: rank for rank, system in enumerate(systems)},
         Weighted((n, weight * protocol.findings**n) for n, weight in enumerate(chances.counts)),
         chances.normal * protocol.normals,
     )
@@ -145,10 +145,10 @@ def allowed_changes(concept: Concept) -> tuple[Change, ...]:
     return CHANGES if concept.uncertain else ("unchanged",)
 
 
-def sides(lexicon: Lexicon, concept: Concept, place: str | None) -> tuple[Side, ...]:
+def sides(lexicon: Lexicon, concept: Concept, site: str | None) -> tuple[Side, ...]:
     """Return the sides that a finding at ``place`` may have."""
-    if place is not None:
-        return tuple(side for side in lexicon.places[place].nouns if side)  # type: ignore[misc]
+    if site is not None:
+        return tuple(side for side in lexicon.places[site].nouns if side)  # type: ignore[misc]
     return ("left", "right", "bilateral") if concept.sided else ()
 
 
@@ -181,17 +181,17 @@ def draw_finding(
     """
     lexicon, chances = load_lexicon(), CHANCES[style]
     places = lexicon.places_of(concept, exam)
-    place = choose(rng, places) if places else None
+    site = choose(rng, places) if places else None
     if concept.vague and rng.random() < chances.no_place:
-        place = None
-    side = _draw_side(rng, sides(lexicon, concept, place), chances)
+        site = None
+    side = _draw_side(rng, sides(lexicon, concept, site), chances)
     severity = None
     if concept.scale and rng.random() < chances.severity:
         low, high = concept.steps
         severity = min(low + int((high - low + 1) * rng.random() ** 1.4), high)
     many = concept.many and side != "bilateral" and rng.random() < chances.many
     size = None
-    distance = lexicon.places[place].distance if place else None
+    distance = lexicon.places[site].distance if site else None
     x_ray = exam.modality == "X-Ray"
     if distance:
         size = draw_size(rng, *distance, two=False)
@@ -212,7 +212,7 @@ def draw_finding(
     return PlannedFinding(
         concept.key,
         "uncertain" if uncertain else "present",
-        place,
+        site,
         side,
         severity,
         size,
@@ -397,11 +397,18 @@ def joinable(lexicon: Lexicon, before: Meaning, content: Meaning) -> bool:
         or before.certainty == "uncertain"
     ):
         return False
-    one = lexicon.concepts[before.concept]
+    concept = lexicon.concepts[before.concept]
     if isinstance(content, Denial):
-        return {lexicon.concepts[key].system for key in content.concepts} == {one.system} and not one.device
+        return {lexicon.concepts[key].system for key in content.concepts} == {
+            concept.system
+        } and not concept.device
     if isinstance(content, PlannedFinding):
         other = lexicon.concepts[content.concept]
         plain = content.change is None and content.suggests is None and content.certainty == "present"
-        return one.system == other.system and bool(other.names) and plain and not (one.device or other.device)
+        return (
+            concept.system == other.system
+            and bool(other.names)
+            and plain
+            and not (concept.device or other.device)
+        )
     return False

@@ -61,14 +61,14 @@ Stated = dict[str, tuple[int, PlannedFinding]]
 
 def stated(plan: Plan) -> Stated:
     """Return the findings of a plan by concept; a negated normal statement counts as a finding of its own."""
-    found: Stated = {}
+    findings: Stated = {}
     for statement in plan:
         content = statement.content
         if isinstance(content, PlannedFinding):
-            found[content.concept] = (statement.uid, content)
+            findings[content.concept] = (statement.uid, content)
         elif isinstance(content, Normal) and content.opposite:
-            found[f"not {content.key}"] = (statement.uid, PlannedFinding(f"not {content.key}"))
-    return found
+            findings[f"not {content.key}"] = (statement.uid, PlannedFinding(f"not {content.key}"))
+    return findings
 
 
 def normals(plan: Plan) -> set[str]:
@@ -83,9 +83,9 @@ def denied(plan: Plan) -> set[str]:
     return {key for content in contents if isinstance(content, Denial) for key in content.concepts}
 
 
-def _differ(one: object, other: object) -> bool:
+def _differ(first: object, other: object) -> bool:
     """Return whether both are given and not the same: what one of the two leaves open is not an error."""
-    return one is not None and other is not None and one != other
+    return first is not None and other is not None and first != other
 
 
 def location_significant(lexicon: Lexicon, before: PlannedFinding, after: PlannedFinding) -> bool:
@@ -119,10 +119,12 @@ def finding_errors(
     """
     either = before or after
     assert either is not None
-    known = lexicon.concepts.get(either.concept)  # a negated normal statement is none
+    concept = lexicon.concepts.get(either.concept)  # a negated normal statement is none
 
-    def error(category: str, significant: bool, was: str, said: str) -> GoldError:
-        return GoldError(category, significant and (known is None or known.major), either.concept, was, said)
+    def error(category: str, significant: bool, was: str, now: str) -> GoldError:
+        return GoldError(
+            category, significant and (concept is None or concept.major), either.concept, was, now
+        )
 
     if before is None:
         return [error("a", True, "", "present")]
@@ -130,16 +132,16 @@ def finding_errors(
         return [error("b", True, "present", "")]
     errors = []
     if _differ(before.place, after.place) or _differ(before.side, after.side):
-        words = (_where(lexicon, one) for one in (before, after))
+        words = (_where(lexicon, finding) for finding in (before, after))
         errors.append(error("c", location_significant(lexicon, before, after), *words))
-    measured = known is not None and not known.device
+    measured = concept is not None and not concept.device
     if _differ(before.severity, after.severity) or (measured and _differ(before.size_mm, after.size_mm)):
-        words = (_degree(lexicon, one) for one in (before, after))
+        words = (_degree(lexicon, finding) for finding in (before, after))
         errors.append(error("d", degree_significant(before, after), *words))
-    was, said = before.change or "", after.change or ""
-    if was != said:
-        errors += [error("e", said != "unchanged", was, said)] if said else []
-        errors += [error("f", was != "unchanged", was, said)] if was else []
+    was, now = before.change or "", after.change or ""
+    if was != now:
+        errors += [error("e", now != "unchanged", was, now)] if now else []
+        errors += [error("f", was != "unchanged", was, now)] if was else []
     return errors
 
 
@@ -171,10 +173,12 @@ def compare(reference: SyntheticReport, candidate: SyntheticReport) -> ReportDif
     errors: list[GoldError] = []
     matched: list[str] = []
     for concept in [*before, *(key for key in after if key not in before)]:
-        one, other = (said[concept][1] if concept in said else None for said in (before, after))
-        found = finding_errors(lexicon, one, other)
-        errors += found
-        if not found:
+        reference_finding, other = (
+            statements[concept][1] if concept in statements else None for statements in (before, after)
+        )
+        planted = finding_errors(lexicon, reference_finding, other)
+        errors += planted
+        if not planted:
             matched.append(concept)
     errors.sort(key=lambda error: (error.category, error.concept))
     alike = normals(reference.plan) & normals(candidate.plan)
@@ -193,9 +197,9 @@ def green_answer(reference: SyntheticReport, candidate: SyntheticReport, compari
     significant, insignificant = (
         [says.get((weight, letter), []) for letter in CATEGORIES] for weight in (True, False)
     )
-    found, normals = stated(reference.plan), load_lexicon().normals
+    findings, normals = stated(reference.plan), load_lexicon().normals
     negatives = (Normal(key) if key in normals else Denial((key,)) for key in comparison.agreed_negatives)
-    matched = [*(_finding(found[concept][1]) for concept in comparison.matched), *map(_said, negatives)]
+    matched = [*(_finding(findings[concept][1]) for concept in comparison.matched), *map(_said, negatives)]
     return green_analysis.render(significant, insignificant, matched)
 
 
@@ -204,8 +208,8 @@ def _error(error: GoldError, reference: SyntheticReport, candidate: SyntheticRep
     alone, (c) another place, (d) another degree, (e) a comparison that is not in the reference, (f) one left
     out."""
     if error.category in "ab":
-        said = stated(candidate.plan if error.category == "a" else reference.plan)
-        return _finding(said[error.concept][1])
+        stated_findings = stated(candidate.plan if error.category == "a" else reference.plan)
+        return _finding(stated_findings[error.concept][1])
     plain = _finding(PlannedFinding(error.concept))
     if error.category == "c":
         return f"{plain} in {error.candidate_says} instead of {error.reference_says}"

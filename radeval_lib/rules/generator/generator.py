@@ -95,30 +95,32 @@ def report_at(
 ) -> SyntheticReport:
     """Report number ``index`` of the stream, as :func:`generate` has it; ``prior`` says whether there was an
     earlier study (None: by chance)."""
-    rng, known = seeded(seed, index), load_lexicon().protocols
-    chosen = tuple(known) if modality_anatomy is None else modality_anatomy
+    rng, protocols_by_key = seeded(seed, index), load_lexicon().protocols
+    chosen = tuple(protocols_by_key) if modality_anatomy is None else modality_anatomy
     pairs = (chosen,) if chosen and isinstance(chosen[0], str) else chosen
-    if not pairs or any(pair not in known for pair in pairs):
+    if not pairs or any(pair not in protocols_by_key for pair in pairs):
         raise SyntheticError(
-            f"no examination {next((pair for pair in pairs if pair not in known), 'at all')}",
+            f"no examination {next((pair for pair in pairs if pair not in protocols_by_key), 'at all')}",
             "modality_anatomy",
-            f"Known: {listed((' '.join(pair) for pair in known), 1200)}.",
+            f"Known: {listed((' '.join(pair) for pair in protocols_by_key), 1200)}.",
         )
     check_choice(style, Style | None, "style", SyntheticError)
     if style is None:
         style = "hospital" if rng.random() < _HOSPITAL_SHARE else "encyclopaedic"
-    protocols = [known[pair] for pair in pairs]  # type: ignore[index]
+    protocols = [protocols_by_key[pair] for pair in pairs]  # type: ignore[index]
     several = len(protocols) > 1
-    protocol = Weighted((one, one.weight) for one in protocols).draw(rng) if several else protocols[0]
+    protocol = (
+        Weighted((option, option.weight) for option in protocols).draw(rng) if several else protocols[0]
+    )
     earlier = rng.random() < _PRIOR_SHARE if prior is None else prior
-    procedure = Weighted((one, one.weight) for one in protocol.procedures).draw(rng)
+    procedure = Weighted((option, option.weight) for option in protocol.procedures).draw(rng)
     sex = procedure.sex or ("male" if rng.random() < 0.5 else "female")
     age = protocol.ages[0] + int(rng.random() * (protocol.ages[1] - protocol.ages[0]))
     exam = Exam(protocol.modality, protocol.anatomy, sex, procedure.parts)
     plan = draw_plan(rng, exam, style, prior=earlier, least=min_findings)
     indication = _say_indication(rng, procedure, style, sex, age)
-    said = load_lexicon().grammar["comparison"][protocol.earlier if earlier else "none"][style]
-    comparison = choose(rng, tuple(said)).format(n=2 + int(rng.random() * 10)) + "."
+    phrasing = load_lexicon().grammar["comparison"][protocol.earlier if earlier else "none"][style]
+    comparison = choose(rng, tuple(phrasing)).format(n=2 + int(rng.random() * 10)) + "."
     technique = choose(rng, procedure.technique[style])
     wording = rng.getrandbits(32)
     blank = AnnotatedText("", (), (), (), ())

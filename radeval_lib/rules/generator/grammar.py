@@ -63,16 +63,16 @@ def _check(plan: Plan) -> None:
     """Refuse a plan that cannot be said."""
     lexicon = load_lexicon()
     for at, statement in enumerate(plan):
-        content, known = statement.content, lexicon.concepts.keys()
+        content, allowed = statement.content, lexicon.concepts.keys()
         if isinstance(content, PlannedFinding):
             keys = [content.concept, *([content.suggests] if content.suggests else [])]
         elif isinstance(content, Denial):
             keys = list(content.concepts)
         else:
             keys = [content.key]
-            known = lexicon.normals.keys() if isinstance(content, Normal) else lexicon.remarks.keys()
+            allowed = lexicon.normals.keys() if isinstance(content, Normal) else lexicon.remarks.keys()
         kind = type(content).__name__
-        if not keys or (unknown := [key for key in keys if key not in known]):
+        if not keys or (unknown := [key for key in keys if key not in allowed]):
             raise SyntheticError(f"{kind} of {unknown[0]!r}" if keys else "a denial of nothing", "plan")
         if at and statement.joined and not isinstance(content, PlannedFinding | Denial):
             raise SyntheticError(f"a joined {kind}", "plan", "Join findings and denials only.")
@@ -122,8 +122,8 @@ class _Speaker:
             wordings = entry.opposites if content.opposite else entry.wordings
             self.builder.phrase(pick(wordings[self.style], wording, Byte.FRAME))
         else:
-            said = self.lexicon.remarks[content.key].wordings[self.style]
-            self.builder.phrase(pick(said, wording, Byte.FRAME))
+            remark = self.lexicon.remarks[content.key].wordings[self.style]
+            self.builder.phrase(pick(remark, wording, Byte.FRAME))
         return None
 
     # --- findings ---
@@ -156,10 +156,10 @@ class _Speaker:
             return None
         side = finding.side
         usable = [
-            one
-            for one in concept.states
-            if one.place == finding.place
-            and (side in one.subjects or (None in one.subjects and side in one.adjectives))
+            state
+            for state in concept.states
+            if state.place == finding.place
+            and (side in state.subjects or (None in state.subjects and side in state.adjectives))
         ]
         return pick(usable, clause.wording, Byte.NAME) if usable else None
 
@@ -203,11 +203,13 @@ class _Speaker:
             clause.be_a_state(pick(states, wording, Byte.NAME))
             clause.run(pick(self.words.frames("state", "denied"), wording, Byte.FRAME))
             return
-        said = DenialClause(self.builder, self.style, wording, denial)
-        lacks = {"body"} if said.structure is None else set()
+        denial_clause = DenialClause(self.builder, self.style, wording, denial)
+        lacks = {"body"} if denial_clause.structure is None else set()
         if len(denial.concepts) != 2:
             lacks.add("nor")
-        said.run(pick(self.words.frames("denial", self.style, _EMPTY, frozenset(lacks)), wording, Byte.FRAME))
+        denial_clause.run(
+            pick(self.words.frames("denial", self.style, _EMPTY, frozenset(lacks)), wording, Byte.FRAME)
+        )
 
     # --- joined ---
 
@@ -223,5 +225,5 @@ class _Speaker:
         else:
             assert isinstance(content, Denial)  # see `_check`
             variant = "denial_after_normal" if isinstance(before, Normal) else "denial_after_finding"
-            said = DenialClause(self.builder, self.style, wording, content)
-            said.run(pick(self.words.frames("joined", variant), wording, Byte.FRAME))
+            denial_clause = DenialClause(self.builder, self.style, wording, content)
+            denial_clause.run(pick(self.words.frames("joined", variant), wording, Byte.FRAME))

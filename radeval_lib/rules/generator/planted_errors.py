@@ -172,7 +172,7 @@ def inject(report: SyntheticReport, errors: Sequence[ErrorKind], seed: int = 0) 
             plan = without(plan, uid)
         else:
             assert new is not None
-            original, now = (stated(one)[new.concept][1] for one in (report.plan, plan))
+            original, now = (stated(plan_before)[new.concept][1] for plan_before in (report.plan, plan))
             plan = with_content(plan, uid, _merged(original, now, new))
     for category, significant in kinds:
         if category == "a":
@@ -252,12 +252,12 @@ def _moved(rng: Random, lexicon: Lexicon, exam: Exam, finding: PlannedFinding) -
                 yield replace(finding, side=side)
     if finding.place:
         for key in lexicon.places_of(concept, exam):
-            place = lexicon.places[key]
-            if key == finding.place or finding.side not in place.nouns:
+            site = lexicon.places[key]
+            if key == finding.place or finding.side not in site.nouns:
                 continue
             size = finding.size_mm
-            if place.distance or lexicon.places[finding.place].distance:
-                size = draw_size(rng, *place.distance, two=False) if place.distance else None
+            if site.distance or lexicon.places[finding.place].distance:
+                size = draw_size(rng, *site.distance, two=False) if site.distance else None
             yield replace(finding, place=key, size_mm=size)
 
 

@@ -194,8 +194,8 @@ class SyntheticReport:
 def graph(text: AnnotatedText) -> tuple[list[tuple[int, int, str]], list[tuple[int, int, str]]]:
     """Return RadGraph entities as (first token, token behind the last, label), relations as (head, tail,
     type)."""
-    entities = [(one.start_ix, one.end_ix + 1, one.label) for one in text.radgraph]
-    links = [(head, link) for head, one in enumerate(text.radgraph) for link in one.relations]
+    entities = [(unit.start_ix, unit.end_ix + 1, unit.label) for unit in text.radgraph]
+    links = [(head, link) for head, unit in enumerate(text.radgraph) for link in unit.relations]
     return entities, [(head, int(tail) - 1, kind) for head, (kind, tail) in links]
 
 

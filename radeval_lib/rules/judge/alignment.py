@@ -18,49 +18,49 @@ KIN = "near relative"
 _GOOD_POSITION = "good_position"  # of a device; does not say where that is
 
 
-def relation(one: Item, other: Item) -> str | None:
+def relation(item: Item, other: Item) -> str | None:
     """Return how two findings are related, as one of :data:`SAME`, :data:`MEANT`, :data:`KIND` and
     :data:`KIN`; None where they are not."""
-    if one.observation == other.observation or _namesakes(one, other):
+    if item.observation == other.observation or _namesakes(item, other):
         return SAME
-    mine, theirs = one.means | {one.observation}, other.means | {other.observation}
+    mine, theirs = item.means | {item.observation}, other.means | {other.observation}
     if mine & theirs:
         return MEANT
-    known = vocabulary()
-    if any((a, b) in known.kinds or (b, a) in known.kinds for a in mine for b in theirs):
+    words_known = vocabulary()
+    if any((a, b) in words_known.kinds or (b, a) in words_known.kinds for a in mine for b in theirs):
         return KIND
-    if any(frozenset((a, b)) in known.kin for a in mine for b in theirs):
+    if any(frozenset((a, b)) in words_known.kin for a in mine for b in theirs):
         return KIN
     return None
 
 
-def _namesakes(one: Item, other: Item) -> bool:
+def _namesakes(first: Item, other: Item) -> bool:
     """Return whether one name, at places that fit, was read as the findings of two regions of the body.
 
     The rest of a report decides how an ambiguous name is read, and may decide otherwise in the other report.
     """
-    if not one.names & other.names or near(one, other) is False:
+    if not first.names & other.names or near(first, other) is False:
         return False
     concepts = load_lexicon().concepts
-    ours, theirs = (concepts.get(item.observation) for item in (one, other))
+    ours, theirs = (concepts.get(item.observation) for item in (first, other))
     return (ours.region if ours else HOME) != (theirs.region if theirs else HOME)
 
 
-def sides_conflict(one: Item, other: Item) -> bool:
+def sides_conflict(item: Item, other: Item) -> bool:
     """Return whether both name a side and not the same."""
-    return one.side is not None and other.side is not None and one.side != other.side
+    return item.side is not None and other.side is not None and item.side != other.side
 
 
-def near(one: Item, other: Item) -> bool | None:
+def near(first: Item, other: Item) -> bool | None:
     """Return whether the places overlap or lie next to each other; None where one of the two names none."""
-    if not one.places or not other.places:
+    if not first.places or not other.places:
         return None
-    known = vocabulary()
-    if one.observation in known.devices:
-        wrong = _malpositions(one) | _malpositions(other)
-        if bool(one.places & wrong) != bool(other.places & wrong):
+    words_known = vocabulary()
+    if first.observation in words_known.devices:
+        wrong = _malpositions(first) | _malpositions(other)
+        if bool(first.places & wrong) != bool(other.places & wrong):
             return False
-    mine, theirs = (item.places - {_GOOD_POSITION} for item in (one, other))
+    mine, theirs = (item.places - {_GOOD_POSITION} for item in (first, other))
     if not mine or not theirs:
         return None
     if mine & theirs:
@@ -68,13 +68,13 @@ def near(one: Item, other: Item) -> bool | None:
     return bool(_beside(mine) & theirs or _beside(theirs) & mine)
 
 
-def strays(one: Item, other: Item) -> bool:
+def strays(item: Item, other: Item) -> bool:
     """Return whether one names a vertebra or rib that is far from all that the other names."""
     numbered = vocabulary().beside
     return any(
-        place in numbered and not ({place} | _beside([place])) & theirs
-        for mine, theirs in ((one.places, other.places), (other.places, one.places))
-        for place in mine
+        site in numbered and not ({site} | _beside([site])) & theirs
+        for mine, theirs in ((item.places, other.places), (other.places, item.places))
+        for site in mine
         if theirs and theirs <= numbered.keys()
     )
 
@@ -85,8 +85,8 @@ def _malpositions(item: Item) -> frozenset[str]:
 
 def _beside(places: Iterable[str]) -> set[str]:
     """Return the places next to these."""
-    known, beside = load_lexicon().places, vocabulary().beside
-    near = {key for at in places if at in known for key in known[at].near}
+    lexicon_places, beside = load_lexicon().places, vocabulary().beside
+    near = {key for at in places if at in lexicon_places for key in lexicon_places[at].near}
     return near.union(*(beside.get(at, frozenset()) for at in places))
 
 
@@ -105,23 +105,23 @@ class Link(NamedTuple):
     relation: str
 
 
-def _likeness(one: Item, other: Item) -> tuple[float, str] | None:
+def _likeness(item: Item, other: Item) -> tuple[float, str] | None:
     """Return how like two findings are, and how they are related; None where they may not be linked."""
-    related_as = relation(one, other)
+    related_as = relation(item, other)
     if related_as is None:
         return None
-    conflict = sides_conflict(one, other)
-    opposite = conflict and "bilateral" not in (one.side, other.side)
+    conflict = sides_conflict(item, other)
+    opposite = conflict and "bilateral" not in (item.side, other.side)
     if opposite and related_as != SAME:
         return None
-    closeness = near(one, other)
+    closeness = near(item, other)
     if related_as in (KIND, KIN) and closeness is False:
         return None
-    value = _BASE[related_as] - 1.5 * conflict + (one.side is not None and one.side == other.side)
+    value = _BASE[related_as] - 1.5 * conflict + (item.side is not None and item.side == other.side)
     if closeness is not None:
-        value += 1.0 if one.places & other.places else (0.5 if closeness else -1.0)
-    value += 0.25 * (one.severity is not None and one.severity == other.severity)
-    value += 0.25 * (bool(one.size_mm) and one.size_mm == other.size_mm)
+        value += 1.0 if item.places & other.places else (0.5 if closeness else -1.0)
+    value += 0.25 * (item.severity is not None and item.severity == other.severity)
+    value += 0.25 * (bool(item.size_mm) and item.size_mm == other.size_mm)
     return value, related_as
 
 
@@ -131,12 +131,12 @@ def align(reference: Said, candidate: Said) -> list[Link]:
     A relative of a finding is none where one report states what the other denies.
     """
     options = []
-    for left, one in enumerate(reference.stated):
+    for left, stated_item in enumerate(reference.stated):
         for right, other in enumerate(candidate.stated):
-            if (likeness := _likeness(one, other)) is None:
+            if (likeness := _likeness(stated_item, other)) is None:
                 continue
             if likeness[1] in (SAME, MEANT) or not (
-                other.observation in reference.denied or one.observation in candidate.denied
+                other.observation in reference.denied or stated_item.observation in candidate.denied
             ):
                 options.append((-likeness[0], left, right, likeness[1]))
     links: dict[int, Link] = {}
@@ -151,15 +151,20 @@ def align(reference: Said, candidate: Said) -> list[Link]:
 def in_parts(mine: Said, theirs: Said) -> Said:
     """Return a report with compound findings in their parts where the other report mentions these alone: a
     hydropneumothorax is a pneumothorax and an effusion."""
-    compounds, spoken = vocabulary().compounds, {one.observation for one in theirs.stated} | {*theirs.denied}
+    compounds, spoken = (
+        vocabulary().compounds,
+        {stated_item.observation for stated_item in theirs.stated} | {*theirs.denied},
+    )
     stated = []
     for item in mine.stated:
         parts = compounds.get(item.observation, [])
         if item.observation in spoken or not spoken.intersection(parts):
             stated.append(item)
             continue
-        said = {one.observation for one in mine.stated}
-        stated += [replace(item, observation=part, severity=None) for part in parts if part not in said]
+        observations = {stated_item.observation for stated_item in mine.stated}
+        stated += [
+            replace(item, observation=part, severity=None) for part in parts if part not in observations
+        ]
     return replace(mine, stated=stated)
 
 
@@ -167,7 +172,9 @@ def by_side(mine: Said, theirs: Said) -> Said:
     """Return a report with its bilateral findings said of each side where the other report says them so."""
     stated = []
     for item in mine.stated:
-        sides = {one.side for one in theirs.stated if one.observation == item.observation}
+        sides = {
+            stated_item.side for stated_item in theirs.stated if stated_item.observation == item.observation
+        }
         if item.side == "bilateral" and "bilateral" not in sides and {"left", "right"} <= sides:
             stated += [replace(item, sides=frozenset([side])) for side in ("left", "right")]
         else:
@@ -185,12 +192,12 @@ def covered(item: Item, mine: Said, other: Said) -> tuple[Item, str] | None:
     """
     if item.observation in other.denied:
         return None
-    for one in other.stated:
-        related_as = relation(item, one)
-        if sides_conflict(one, item) or one.observation in mine.denied:
+    for stated_item in other.stated:
+        related_as = relation(item, stated_item)
+        if sides_conflict(stated_item, item) or stated_item.observation in mine.denied:
             continue
-        if (related_as in (MEANT, KIND) and near(one, item) is not False) or (
-            related_as == SAME and item.places and item.places <= one.places
+        if (related_as in (MEANT, KIND) and near(stated_item, item) is not False) or (
+            related_as == SAME and item.places and item.places <= stated_item.places
         ):
-            return one, related_as
+            return stated_item, related_as
     return None

@@ -78,7 +78,7 @@ class Said:
 def said(text: str) -> Said:
     """Return what a report says, its mentions put together; the result is shared and must not be changed."""
     reading, result = read(text), Said()
-    diagnoses = {number for one in reading.findings for number in one.sign_of}
+    diagnoses = {number for sentence_finding in reading.findings for number in sentence_finding.sign_of}
     items = []
     for number, finding in enumerate(reading.findings):
         if finding.observation in _GENERAL and finding.presence != "absent":
@@ -123,11 +123,19 @@ def _rank(item: Item) -> tuple[object, ...]:
 
 def _item(finding: Finding, reading: Reading) -> Item:
     read_as = [reading.findings[number] for number in finding.sign_of]
-    means = frozenset(one.observation for one in read_as) - {finding.observation}
+    means = frozenset(read_finding.observation for read_finding in read_as) - {finding.observation}
     # "Opacity, likely left lower lobe pneumonia": the opacity is where the pneumonia is.
     locations = finding.locations or (read_as[0].locations if read_as else ())
-    places = frozenset(one.place for one in locations if one.place and one.place != "lung")
-    sides = frozenset(filter(None, (one.side or _SIDE_OF.get(one.place or "") for one in locations)))
+    places = frozenset(
+        read_finding.place
+        for read_finding in locations
+        if read_finding.place and read_finding.place != "lung"
+    )
+    sides = frozenset(
+        filter(
+            None, (read_finding.side or _SIDE_OF.get(read_finding.place or "") for read_finding in locations)
+        )
+    )
     if "bilateral" in sides:
         sides = frozenset(["bilateral"])
     return Item(
@@ -153,17 +161,20 @@ def _item(finding: Finding, reading: Reading) -> Item:
 
 def _by_place(item: Item, finding: Finding) -> list[Item]:
     """Return a finding at places of both sides, once for each: "in the right upper and left lower lobe"."""
-    where = [one for one in finding.locations if one.place and one.place != "lung"]
-    if len({one.place for one in where}) < 2 or {one.side for one in where} != {"left", "right"}:
+    where = [location for location in finding.locations if location.place and location.place != "lung"]
+    if len({location.place for location in where}) < 2 or {location.side for location in where} != {
+        "left",
+        "right",
+    }:
         return [item]
     return [
         replace(
             item,
-            places=frozenset(filter(None, [one.place])),
-            sides=frozenset(filter(None, [one.side])),
+            places=frozenset(filter(None, [location.place])),
+            sides=frozenset(filter(None, [location.side])),
             count=None,
         )
-        for one in where
+        for location in where
     ]
 
 

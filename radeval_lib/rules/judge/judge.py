@@ -77,8 +77,8 @@ class Judgement:
 
     def count(self, significant: bool) -> tuple[int, ...]:
         """Return errors of the categories (a) to (f)."""
-        found = [one.category for one in self.errors if one.significant == significant]
-        return tuple(found.count(letter) for letter in LETTERS)
+        by_category = [error.category for error in self.errors if error.significant == significant]
+        return tuple(by_category.count(letter) for letter in LETTERS)
 
     @property
     def matched_findings(self) -> int:
@@ -88,14 +88,18 @@ class Judgement:
     @property
     def weighted_errors(self) -> float:
         """The sum of what the errors count for; 0 where there is none."""
-        return sum(one.weight for one in self.errors) + self.slight
+        return sum(error.weight for error in self.errors) + self.slight
 
     def analysis(self) -> str:
         """Return the analysis in GREEN's layout."""
 
         def listed(significant: bool) -> list[list[str]]:
             return [
-                [one.says for one in self.errors if one.category == letter and one.significant == significant]
+                [
+                    error.says
+                    for error in self.errors
+                    if error.category == letter and error.significant == significant
+                ]
                 for letter in LETTERS
             ]
 
@@ -142,13 +146,13 @@ def judge_pair(reference: str, candidate: str, context: Context | None = None) -
     slight = 0.0
     contradicted = {key: span for key, span in theirs.contradicted.items() if key not in ours.contradicted}
     for link in links:
-        found = weigh.attribute_errors(link)
+        errors_found = weigh.attribute_errors(link)
         if link.relation == SAME and (denied := contradicted.pop(link.candidate.observation, None)):
-            found.append(weigh.missing(link.reference, denied))
-        found += weigh.diagnoses(link, ours, theirs)
-        errors += found
+            errors_found.append(weigh.missing(link.reference, denied))
+        errors_found += weigh.diagnoses(link, ours, theirs)
+        errors += errors_found
         slight += weigh.slight(link)
-        if not found:
+        if not errors_found:
             matched.append(describe(link.candidate))
     for item in ours.stated:
         if id(item) not in linked:
@@ -164,9 +168,10 @@ def judge_pair(reference: str, candidate: str, context: Context | None = None) -
                 slight += weigh.slight(links[-1])
             else:
                 errors.append(weigh.false(item, ours.rules_out(item.observation)))
-    errors.sort(key=lambda one: (one.category, not one.significant, one.says))
+    errors.sort(key=lambda pair_link: (pair_link.category, not pair_link.significant, pair_link.says))
     shared = tuple(
-        (name(one.reference.observation), name(one.candidate.observation), one.relation) for one in links
+        (name(pair_link.reference.observation), name(pair_link.candidate.observation), pair_link.relation)
+        for pair_link in links
     )
     return Judgement(tuple(errors), tuple(matched), _agreed(ours, theirs), shared, slight)
 
@@ -175,7 +180,7 @@ def _with_indication(context: Context | None, reference: str) -> Context | None:
     """Return the context; if it gives no indication, with the history in the reference as the indication."""
     if context is not None and context.indication:
         return context
-    asked = " ".join(one.text for one in statements(reference) if one.section == "history")
+    asked = " ".join(statement.text for statement in statements(reference) if statement.section == "history")
     return Context(None if context is None else context.age, asked) if asked else context
 
 
@@ -207,7 +212,10 @@ class _Weigher:
         grade = self._grade(key)
         if link is not None:  # what both names share is as grave as the graver of them
             grade, key = max(
-                ((self._grade(one), one) for one in (key, link.candidate.observation)),
+                (
+                    (self._grade(observation), observation)
+                    for observation in (key, link.candidate.observation)
+                ),
                 key=lambda graded: (graded[0].major, graded[0].weight),
             )
             spans = ((link.reference.start, link.reference.end), (link.candidate.start, link.candidate.end))
@@ -233,49 +241,51 @@ class _Weigher:
 
     def attribute_errors(self, link: Link) -> list[JudgedError]:
         """Return what both state, and one of them otherwise: place, degree and change."""
-        one, other = link.reference, link.candidate
+        ours, other = link.reference, link.candidate
         errors = []
-        sides, closeness = sides_conflict(one, other), near(one, other)
-        astray = strays(one, other)
-        if sides or astray or (closeness is not None and not one.places & other.places):
+        sides, closeness = sides_conflict(ours, other), near(ours, other)
+        astray = strays(ours, other)
+        if sides or astray or (closeness is not None and not ours.places & other.places):
             wrong = sides or astray or closeness is False
-            here, there = where(one.places, one.side), where(other.places, other.side)
-            says = f"{name(one.observation)} in {there} instead of {here}"
+            here, there = where(ours.places, ours.side), where(other.places, other.side)
+            says = f"{name(ours.observation)} in {there} instead of {here}"
             rule = "another side" if sides else ("another place" if wrong else "a neighbouring place")
             share = factor("location" if wrong else "slight")
-            errors.append(self._error("c", one, wrong, share, says, rule, link, sided=sides))
-        elif _distance_error(one, other):
-            says = f"{name(one.observation)} {other.distance_mm:g} mm away instead of {one.distance_mm:g} mm"
+            errors.append(self._error("c", ours, wrong, share, says, rule, link, sided=sides))
+        elif _distance_error(ours, other):
+            says = (
+                f"{name(ours.observation)} {other.distance_mm:g} mm away instead of {ours.distance_mm:g} mm"
+            )
             rule = "a tip that lies where it may not, or the other way round"
-            errors.append(self._error("c", one, True, factor("location"), says, rule, link))
-        if one.greater and other.greater and one.greater != other.greater:
-            says = f"{name(one.observation)} greater on the {other.greater} instead of the {one.greater}"
+            errors.append(self._error("c", ours, True, factor("location"), says, rule, link))
+        if ours.greater and other.greater and ours.greater != other.greater:
+            says = f"{name(ours.observation)} greater on the {other.greater} instead of the {ours.greater}"
             share = factor("location")
-            errors.append(self._error("c", one, True, share, says, "another side", link, sided=True))
-        if _count_differs(one, other):
-            says = f"{_in_words(other)} instead of {_in_words(one)} {name(one.observation)}"
-            errors.append(self._error("d", one, True, factor("severity"), says, "another number", link))
-        if one.ages and other.ages and not one.ages & other.ages:
-            says = f"{', '.join(other.ages)} instead of {', '.join(one.ages)} {name(one.observation)}"
+            errors.append(self._error("c", ours, True, share, says, "another side", link, sided=True))
+        if _count_differs(ours, other):
+            says = f"{_in_words(other)} instead of {_in_words(ours)} {name(ours.observation)}"
+            errors.append(self._error("d", ours, True, factor("severity"), says, "another number", link))
+        if ours.ages and other.ages and not ours.ages & other.ages:
+            says = f"{', '.join(other.ages)} instead of {', '.join(ours.ages)} {name(ours.observation)}"
             rule = "of another age"
-            errors.append(self._error("d", one, True, factor("severity"), says, rule, link))
-        if one.grade and other.grade and one.grade != other.grade:
-            says = f"{name(one.observation)} of grade {other.grade} instead of {one.grade}"
-            errors.append(self._error("d", one, True, factor("severity"), says, "another grade", link))
-        if (far := _degree_error(one, other)) is not None:
-            says = f"{degree(other)} instead of {degree(one)} {name(one.observation)}"
+            errors.append(self._error("d", ours, True, factor("severity"), says, rule, link))
+        if ours.grade and other.grade and ours.grade != other.grade:
+            says = f"{name(ours.observation)} of grade {other.grade} instead of {ours.grade}"
+            errors.append(self._error("d", ours, True, factor("severity"), says, "another grade", link))
+        if (far := _degree_error(ours, other)) is not None:
+            says = f"{degree(other)} instead of {degree(ours)} {name(ours.observation)}"
             rule = "a degree or size that is clearly other" if far else "a neighbouring degree or size"
             share = factor("severity" if far else "slight")
-            errors.append(self._error("d", one, far, share, says, rule, link))
+            errors.append(self._error("d", ours, far, share, says, rule, link))
         for category, changes, verb, who in (
-            ("e", other.changes - one.changes, "called", "reference"),
-            ("f", one.changes - other.changes, "is", "candidate"),
+            ("e", other.changes - ours.changes, "called", "reference"),
+            ("f", ours.changes - other.changes, "is", "candidate"),
         ):
             for change in sorted(changes):
-                says, rule = f"{name(one.observation)} {verb} {change}", f"the {who} does not say so"
+                says, rule = f"{name(ours.observation)} {verb} {change}", f"the {who} does not say so"
                 counts = change != "unchanged"
                 share = factor("change" if counts else "slight")
-                errors.append(self._error(category, one, counts, share, says, rule, link))
+                errors.append(self._error(category, ours, counts, share, says, rule, link))
         return errors
 
     def diagnoses(self, link: Link, ours: Said, theirs: Said) -> list[JudgedError]:
@@ -292,46 +302,46 @@ class _Weigher:
 
     def slight(self, link: Link) -> float:
         """Return what differences count for that none of the six categories names."""
-        one, other = link.reference, link.candidate
-        weight = max(self._weight(one), self._weight(other))
+        ours, other = link.reference, link.candidate
+        weight = max(self._weight(ours), self._weight(other))
         unlike = factor(_UNLIKE[link.relation]) if link.relation in _UNLIKE else 0.0
-        doubt = factor("certainty") if one.uncertain != other.uncertain else 0.0
+        doubt = factor("certainty") if ours.uncertain != other.uncertain else 0.0
         return weight * (unlike + doubt)
 
 
-def _count_differs(one: Item, other: Item) -> bool:
+def _count_differs(item: Item, other: Item) -> bool:
     """Return whether two numbers of findings differ; "several" differs from one alone."""
-    if one.count is None or other.count is None or one.count == other.count:
+    if item.count is None or other.count is None or item.count == other.count:
         return False
-    return SEVERAL not in (one.count, other.count) or 1 in (one.count, other.count)
+    return SEVERAL not in (item.count, other.count) or 1 in (item.count, other.count)
 
 
 def _in_words(item: Item) -> str:
     return "several" if item.count == SEVERAL else str(item.count)
 
 
-def _degree_error(one: Item, other: Item) -> bool | None:
+def _degree_error(item: Item, other: Item) -> bool | None:
     """Return whether the degree is significantly wrong; None where it is right or one of the two says
     none."""
-    if one.severity is not None and other.severity is not None and one.severity != other.severity:
-        return abs(one.severity - other.severity) >= 2
-    if one.volume_ml and other.volume_ml and one.volume_ml != other.volume_ml:
-        return max(one.volume_ml, other.volume_ml) >= SIZE_RATIO * min(one.volume_ml, other.volume_ml)
-    if one.size_mm and other.size_mm and one.observation not in vocabulary().devices:
-        pairs = [(max(one.size_mm), max(other.size_mm))]
-        if len(one.size_mm) == len(other.size_mm):
-            pairs = list(zip(sorted(one.size_mm), sorted(other.size_mm), strict=True))
+    if item.severity is not None and other.severity is not None and item.severity != other.severity:
+        return abs(item.severity - other.severity) >= 2
+    if item.volume_ml and other.volume_ml and item.volume_ml != other.volume_ml:
+        return max(item.volume_ml, other.volume_ml) >= SIZE_RATIO * min(item.volume_ml, other.volume_ml)
+    if item.size_mm and other.size_mm and item.observation not in vocabulary().devices:
+        pairs = [(max(item.size_mm), max(other.size_mm))]
+        if len(item.size_mm) == len(other.size_mm):
+            pairs = list(zip(sorted(item.size_mm), sorted(other.size_mm), strict=True))
         if any(low != high for low, high in pairs):
             return any(max(pair) >= SIZE_RATIO * min(pair) for pair in pairs)
     return None
 
 
-def _distance_error(one: Item, other: Item) -> bool:
+def _distance_error(ours: Item, other: Item) -> bool:
     """Return whether one tip lies at a safe distance and the other does not."""
-    if one.distance_mm is None or other.distance_mm is None:
+    if ours.distance_mm is None or other.distance_mm is None:
         return False
-    safe = [SAFE[0] <= item.distance_mm <= SAFE[1] for item in (one, other) if item.distance_mm is not None]
-    return safe[0] != safe[1] and abs(one.distance_mm - other.distance_mm) >= NEARBY
+    safe = [SAFE[0] <= item.distance_mm <= SAFE[1] for item in (ours, other) if item.distance_mm is not None]
+    return safe[0] != safe[1] and abs(ours.distance_mm - other.distance_mm) >= NEARBY
 
 
 def _agreed(ours: Said, theirs: Said) -> tuple[str, ...]:
@@ -341,7 +351,10 @@ def _agreed(ours: Said, theirs: Said) -> tuple[str, ...]:
     normal = [(key, normals.get(key)) for key in sorted(ours.normal.keys() & theirs.normal.keys())]
     return (
         *(f"No {name(key)}" for key in denied),
-        *(one.wordings["hospital"][0].text if one else f"Normal {key.split('_')[0]}" for key, one in normal),
+        *(
+            item.wordings["hospital"][0].text if item else f"Normal {key.split('_')[0]}"
+            for key, item in normal
+        ),
     )
 
 
@@ -362,9 +375,9 @@ def name(observation: str) -> str:
 
 def where(places: Iterable[str], side: str | None) -> str:
     """Return a place in words; empty where none is said."""
-    known, named = load_lexicon().places, []
+    places_known, named = load_lexicon().places, []
     for key in sorted(places):
-        nouns = known[key].nouns if key in known else None
+        nouns = places_known[key].nouns if key in places_known else None
         phrases = nouns and (nouns.get(side) or next(iter(nouns.values())))
         text = phrases[0].text if phrases else key.replace("_", " ")
         if nouns and side not in nouns:  # the words of one side, of a finding on both or on none
@@ -395,8 +408,8 @@ def describe(item: Item) -> str:
     """Return a finding in words, as "moderate pleural effusion (right)"."""
     parts = ["possible" if item.uncertain else "", degree(item), name(item.observation)]
     text = " ".join(part for part in parts if part)
-    place = where(item.places, item.side)
-    text = f"{text} ({place})" if place else text
+    site = where(item.places, item.side)
+    text = f"{text} ({site})" if site else text
     if item.means:
         text += f", read as {' or '.join(sorted(map(name, item.means)))}"
     return text[0].upper() + text[1:]

@@ -193,7 +193,7 @@ def parse_sentence(markup: str) -> Phrase:
         else:
             head = base + part.head
             if part.anatomy < 0:
-                relations += [(head, "located_at", place) for place in places]
+                relations += [(head, "located_at", site) for site in places]
                 waiting += [] if places else [head]
             fresh = True
         text, token = text + part.text, token + part.ntokens
@@ -532,9 +532,7 @@ class Lexicon:
     def places_of(self, concept: Concept, exam: Exam) -> tuple[str, ...]:
         """Return the places of the concept that the examination shows."""
         parts = exam.parts
-        return tuple(
-            place for place in concept.places if not parts or self.places[place].part in (None, *parts)
-        )
+        return tuple(site for site in concept.places if not parts or self.places[site].part in (None, *parts))
 
     def shown(self, concept: Concept, exam: Exam) -> bool:
         """Return whether the concept may occur in the examination."""

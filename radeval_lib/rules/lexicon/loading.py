@@ -81,9 +81,9 @@ def _name(markup: str, number: str) -> Name:
     before, bar, core = markup.partition(" | ")
     lead = parse_name(before) if bar else None
     core = core if bar else markup
-    one = parse_name(core)
-    many = parse_name(plural_markup(core)) if number == "count" else one
-    return Name(lead, one, many, number, one.words | (lead.words if lead else frozenset()))
+    parsed = parse_name(core)
+    many = parse_name(plural_markup(core)) if number == "count" else parsed
+    return Name(lead, parsed, many, number, parsed.words | (lead.words if lead else frozenset()))
 
 
 def _denied(markup: str, number: str) -> tuple[Phrase, bool]:
@@ -94,7 +94,7 @@ def _denied(markup: str, number: str) -> tuple[Phrase, bool]:
 
 def _state(markup: str) -> State:
     """Compile "place|<subject>+: adjective"; a :class:`LexiconError` where it is not of this form."""
-    place, bar, rest = markup.partition("|")
+    site, bar, rest = markup.partition("|")
     subject, _, adjective = (rest if bar else markup).partition(":")
     match = re.fullmatch(r"<([^>]+)>(\+?)", subject.strip())
     if match is None or not adjective:
@@ -104,13 +104,15 @@ def _state(markup: str) -> State:
     if "@" in adjective:
         forms = {side: adjective.strip().replace("@", word) for side, (word, _) in _SIDE_WORDS.items()}
     adjectives = {side: parse_name(form) for side, form in forms.items()}
-    return State(place if bar else None, subjects, adjectives, match[2] == "+")
+    return State(site if bar else None, subjects, adjectives, match[2] == "+")
 
 
 def _looks(raw: Any) -> dict[str, tuple[tuple[str, ...], ...]]:
     """Return descriptors by modality, or for any; of "solid/part-solid" only one can be true."""
     by_modality = {"any": raw} if isinstance(raw, list) else raw or {}
-    return {key: tuple(tuple(words.split("/")) for words in texts(own)) for key, own in by_modality.items()}
+    return {
+        key: tuple(tuple(words.split("/")) for words in texts(names)) for key, names in by_modality.items()
+    }
 
 
 def _concept(key: str, raw: Mapping[str, Any], region: str, system: str) -> Concept:
@@ -219,7 +221,7 @@ def _procedure(code: str, raw: Mapping[str, Any], sex: str | None) -> Procedure:
         code,
         raw["title"],
         _wordings(raw["technique"]),
-        tuple(Indication(texts(one["complaint"]), texts(one["question"])) for one in raw["reasons"]),
+        tuple(Indication(texts(reason["complaint"]), texts(reason["question"])) for reason in raw["reasons"]),
         float(raw.get("weight", 1)),
         raw.get("sex", sex),
         frozenset(texts(raw.get("parts"))),

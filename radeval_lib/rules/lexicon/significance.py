@@ -79,13 +79,13 @@ def significance(observation: str, context: Context | None = None) -> Significan
         if context is not None and observation in rule["findings"] and context.applies(rule):
             name = rule["class"]
             return Significance(name, float(table["weights"][name]), name in _MAJOR, rule["why"])
-    known = concepts.get(observation)
+    concept = concepts.get(observation)
     for entry in table["classes"]:
         if observation in entry["findings"]:
             name, why = entry["class"], entry["why"]
             break
     else:
-        name = table["otherwise"]["minor" if known and not known.major else "major"]
+        name = table["otherwise"]["minor" if concept and not concept.major else "major"]
         why = next(entry["why"] for entry in table["classes"] if entry["class"] == name)
-    major = known.major if known else name in _MAJOR
+    major = concept.major if concept else name in _MAJOR
     return Significance(name, float(table["weights"][name]), major, why)

@@ -94,37 +94,39 @@ def _attach_places(sentence: MarkedSentence, mentions: list[Mention]) -> None:
     for spot in sentence.now(sentence.spots):
         if all(sentence.normal[spot.first : spot.end]):
             continue  # "the right lung is clear" says where nothing is
-        overlaid = [one for one in mentions if one.first < spot.end and spot.first < one.end]
+        overlaid = [mention for mention in mentions if mention.first < spot.end and spot.first < mention.end]
         if overlaid and all(sense.key in sentence.known.devices for sense in overlaid[0].senses):
             # The vein in the name of a line is where it goes in, not where it lies.
             sentence.use(spot.first, spot.end)
             overlaid[0].sides += [side for side in [spot.value[0].location.side] if side]
-        elif not any(one.first <= spot.first and spot.end <= one.end for one in mentions):
+        elif not any(mention.first <= spot.first and spot.end <= mention.end for mention in mentions):
             located = bool(spot.first) and (
                 sentence.words[spot.first - 1].word in _PREPOSITIONS
                 or any(other.end == spot.first - 1 for other in sentence.spots)
             )
-            if one := nearest(sentence, mentions, spot, 0 if located else 4, 3 if located else 0):
-                one.spots.append(spot.value)
+            if mention := nearest(sentence, mentions, spot, 0 if located else 4, 3 if located else 0):
+                mention.spots.append(spot.value)
                 sentence.use(spot.first, spot.end)
-                if _at_place(sentence, one, spot):
-                    one.distance_mm = 0.0
+                if _at_place(sentence, mention, spot):
+                    mention.distance_mm = 0.0
         else:
-            owner = next(one for one in mentions if one.first <= spot.first and spot.end <= one.end)
+            owner = next(
+                mention for mention in mentions if mention.first <= spot.first and spot.end <= mention.end
+            )
             usual = set().union(*(sentence.known.places.get(sense.key, ()) for sense in owner.senses))
-            if usual & {one.location.place for one in spot.value}:
+            if usual & {mention.location.place for mention in spot.value}:
                 owner.spots.append(spot.value)
 
 
 def _attach_sides(sentence: MarkedSentence, mentions: list[Mention]) -> None:
     """Sides that are said apart from a place."""
     for side in sentence.now(sentence.sides):
-        one = nearest(sentence, mentions, side, 2, 0)
-        if one is not None and not _of_clear_side(sentence, side, one):
-            one.sides.append(side.value)
+        mention = nearest(sentence, mentions, side, 2, 0)
+        if mention is not None and not _of_clear_side(sentence, side, mention):
+            mention.sides.append(side.value)
             if side in sentence.compared:
-                one.greater = greater_side(sentence.words, side)
-            places = {spot.location.side for spots in one.spots for spot in spots}
+                mention.greater = greater_side(sentence.words, side)
+            places = {spot.location.side for spots in mention.spots for spot in spots}
             if side.value in OTHER_SIDE and OTHER_SIDE[side.value] in places:
                 continue  # it says where something else is
             alone = not any(spot.first < side.end and side.first < spot.end for spot in sentence.spots)
@@ -134,7 +136,7 @@ def _attach_sides(sentence: MarkedSentence, mentions: list[Mention]) -> None:
                 and sentence.words[side.first].word not in ("left", "right")
             ):
                 # "At the left base greater than the right"
-                one.spots = [[both_sides(spot) for spot in spots] for spots in one.spots]
+                mention.spots = [[both_sides(spot) for spot in spots] for spots in mention.spots]
             sentence.use(side.first, side.end)
 
 
@@ -145,7 +147,7 @@ def _of_clear_side(sentence: MarkedSentence, side: PhraseMatch[str], finding: Me
         sentence.use(side.first, side.end + 1)
         return finding.presence != "absent"
     between = range(side.end, finding.first)
-    states = [one.first for one in sentence.states if one.value == "normal" and one.first in between]
+    states = [state.first for state in sentence.states if state.value == "normal" and state.first in between]
     return bool(states) and any(sentence.words[at].word == "," for at in range(states[0], finding.first))
 
 
@@ -153,17 +155,17 @@ def _attach_degrees(sentence: MarkedSentence, mentions: list[Mention]) -> None:
     """Degrees; of several the highest counts."""
     for degree in sentence.now(sentence.degrees):
         # "Effusions, small on the left with atelectasis": the effusion is small
-        before = [one for one in mentions if one.end <= degree.first]
+        before = [mention for mention in mentions if mention.end <= degree.first]
         back = "on" in sentence.between(degree.end, degree.end + 1) and bool(before)
-        if one := nearest(sentence, before if back else mentions, degree, 4, 0, loose=True):
-            one.severity = max(degree.value, -1 if one.severity is None else one.severity)
+        if mention := nearest(sentence, before if back else mentions, degree, 4, 0, loose=True):
+            mention.severity = max(degree.value, -1 if mention.severity is None else mention.severity)
             sentence.use(degree.first, degree.end)
 
 
-def _at_place(sentence: MarkedSentence, one: Mention, spot: PhraseMatch[list[Spot]]) -> bool:
+def _at_place(sentence: MarkedSentence, mention: Mention, spot: PhraseMatch[list[Spot]]) -> bool:
     """Return whether a tube ends at the place from which its distance is measured: "tip at the carina"."""
     near = sentence.between(max(0, spot.first - 4), spot.first)
-    ends = "ett" in {sense.key for sense in one.senses} and spot.value[0].location.place == "above_carina"
+    ends = "ett" in {sense.key for sense in mention.senses} and spot.value[0].location.place == "above_carina"
     return (
         ends and bool({"at", "below"} & near) and not near & (_DISTANCES - {"below"}) and not sentence.sizes
     )
@@ -171,17 +173,17 @@ def _at_place(sentence: MarkedSentence, one: Mention, spot: PhraseMatch[list[Spo
 
 def _share_places(sentence: MarkedSentence, mentions: list[Mention]) -> None:
     """ "Opacities and scarring in the left base": the place belongs to both, where both may be there."""
-    for one, after in pairwise(mentions):
-        between = sentence.between(one.end, after.first)
-        if one.spots or one.sides or not between & JOINTS or "," in between:
+    for mention, after in pairwise(mentions):
+        between = sentence.between(mention.end, after.first)
+        if mention.spots or mention.sides or not between & JOINTS or "," in between:
             continue
-        usual = set().union(*(sentence.known.places.get(sense.key, ()) for sense in one.senses))
-        one.spots = [
-            place.value
-            for place in sentence.spots
-            if place.first >= after.end
-            and any(place.value is held for held in after.spots)
-            and usual & {spot.location.place for spot in place.value}
+        usual = set().union(*(sentence.known.places.get(sense.key, ()) for sense in mention.senses))
+        mention.spots = [
+            shared_spot.value
+            for shared_spot in sentence.spots
+            if shared_spot.first >= after.end
+            and any(shared_spot.value is held for held in after.spots)
+            and usual & {spot.location.place for spot in shared_spot.value}
         ]
 
 
@@ -189,54 +191,58 @@ def _share_sides(sentence: MarkedSentence, mentions: list[Mention]) -> None:
     """ "Left effusion, consolidation and atelectasis": the side before a list belongs to all of it."""
     sided: dict[int, str] = {side.end: side.value for side in sentence.sides}
     shared: str | None = None
-    for number, one in enumerate(mentions):
+    for number, mention in enumerate(mentions):
         before = mentions[number - 1].end if number else 0
-        reach = range(one.first, max(one.first - 4, before - 1), -1)
-        own = next((sided[at] for at in reach if at in sided), None)
-        if number and own is None and not one.spots and shared is not None:
-            between = sentence.between(mentions[number - 1].end, one.first)
+        reach = range(mention.first, max(mention.first - 4, before - 1), -1)
+        own_side = next((sided[at] for at in reach if at in sided), None)
+        if number and own_side is None and not mention.spots and shared is not None:
+            between = sentence.between(mentions[number - 1].end, mention.first)
             listed = between <= _LISTING and between & _JOINING
-            if listed and any(sentence.known.takes_side(sense.key) for sense in one.senses):
-                one.sides.append(shared)
+            if listed and any(sentence.known.takes_side(sense.key) for sense in mention.senses):
+                mention.sides.append(shared)
                 continue
-        shared = own if own in ("left", "right") else None
+        shared = own_side if own_side in ("left", "right") else None
 
 
 def _attach_sizes(sentence: MarkedSentence, mentions: list[Mention]) -> None:
     """Sizes, and the change that follows from those of before; distances of tips are not sizes."""
     for size in sentence.now(sentence.sizes):
-        if one := nearest(sentence, mentions, size, 0, 0):
+        if mention := nearest(sentence, mentions, size, 0, 0):
             sentence.use(size.first, size.end)
             if sentence.between(size.end, size.end + 1) & _DISTANCES:
-                one.distance_mm = size.value[0]
+                mention.distance_mm = size.value[0]
             else:
-                one.size_mm += size.value
+                mention.size_mm += size.value
     for volume in sentence.now(sentence.volumes):
-        if one := nearest(sentence, mentions, volume, 0, 0):
-            one.volume_ml = max(volume.value)
+        if mention := nearest(sentence, mentions, volume, 0, 0):
+            mention.volume_ml = max(volume.value)
             sentence.use(volume.first, volume.end)
     for size in sentence.sizes:
-        if sentence.past[size.first] and (one := nearest(sentence, mentions, size, 0, 0)) and one.size_mm:
-            before, after = max(size.value), max(one.size_mm)
+        if (
+            sentence.past[size.first]
+            and (mention := nearest(sentence, mentions, size, 0, 0))
+            and mention.size_mm
+        ):
+            before, after = max(size.value), max(mention.size_mm)
             grown, shrunk = after > GROWN * before, after * GROWN < before
-            one.change = "increased" if grown else "decreased" if shrunk else "unchanged"
+            mention.change = "increased" if grown else "decreased" if shrunk else "unchanged"
 
 
 def _attach_ages(sentence: MarkedSentence, mentions: list[Mention]) -> None:
     """Say of findings that they are acute or old, in words of their names too: "old rib fracture"."""
     for age in sentence.now(sentence.ages):
-        within = next((one for one in mentions if one.first <= age.first < one.end), None)
-        if one := within or nearest(sentence, mentions, age, 4, 0):
-            one.ages.add(age.value)
+        within = next((mention for mention in mentions if mention.first <= age.first < mention.end), None)
+        if mention := within or nearest(sentence, mentions, age, 4, 0):
+            mention.ages.add(age.value)
             sentence.use(age.first, age.end)
 
 
 def _attach_grades(sentence: MarkedSentence, mentions: list[Mention]) -> None:
     """Grades, stages and categories: "grade II anterolisthesis", "Lung-RADS category 4B"."""
     for grade in sentence.grades:
-        before = next((one for one in mentions if one.end == grade.first), None)
-        if one := before or nearest(sentence, mentions, grade, 2, 0):
-            one.grade = grade.value
+        before = next((mention for mention in mentions if mention.end == grade.first), None)
+        if mention := before or nearest(sentence, mentions, grade, 2, 0):
+            mention.grade = grade.value
             sentence.use(grade.first, grade.end)
 
 
@@ -251,9 +257,9 @@ def _attach_counts(sentence: MarkedSentence, mentions: list[Mention]) -> None:
         count = int(word) if word.isdecimal() and int(word) <= _MOST else _COUNTS.get(word)
         if count is None or at in measured or at in graded or sentence.past[at]:
             continue
-        one = next((one for one in mentions if at < one.first <= at + 5), None)
-        if one is not None and not sentence.between(at + 1, one.first) & _NO_ADJECTIVES:
-            one.count = count
+        mention = next((mention for mention in mentions if at < mention.first <= at + 5), None)
+        if mention is not None and not sentence.between(at + 1, mention.first) & _NO_ADJECTIVES:
+            mention.count = count
             sentence.use(at, at + 1)
 
 
@@ -269,7 +275,7 @@ _FAR = 40
 def nearest(
     sentence: MarkedSentence,
     mentions: list[Mention],
-    what: PhraseMatch[Any],
+    match: PhraseMatch[Any],
     behind: int,
     before: int,
     *,
@@ -280,23 +286,23 @@ def nearest(
     A ``loose`` one that is alone in its clause belongs to the clause before.
     """
     best, least = None, float(_FAR)
-    for number, one in enumerate(mentions):
-        if what.end <= one.first:
-            cost = before + _distance(sentence, what.end, one.first)
-            cost += 6 * sum(what.end <= other.first < one.first for other in mentions)
-            cost += 5 * sum(word.word == "," for word in sentence.words[what.end : one.first])
-        elif what.first >= one.end:
-            cost = behind + _distance(sentence, one.end, what.first)
-            cost += 6 * sum(one.end <= other.first < what.first for other in mentions[number + 1 :])
+    for number, mention in enumerate(mentions):
+        if match.end <= mention.first:
+            cost = before + _distance(sentence, match.end, mention.first)
+            cost += 6 * sum(match.end <= other.first < mention.first for other in mentions)
+            cost += 5 * sum(word.word == "," for word in sentence.words[match.end : mention.first])
+        elif match.first >= mention.end:
+            cost = behind + _distance(sentence, mention.end, match.first)
+            cost += 6 * sum(mention.end <= other.first < match.first for other in mentions[number + 1 :])
         else:
             cost = 0
         # What stands behind a sign and before what it is read as is said of the sign.
-        signs = any(other.end <= what.first for other in mentions)
-        cost += 8 * any(signs and what.end <= link < one.first for link in sentence.scope.links)
-        if _apart(sentence, what.first, one.first, mentions, loose):
+        signs = any(other.end <= match.first for other in mentions)
+        cost += 8 * any(signs and match.end <= link < mention.first for link in sentence.scope.links)
+        if _apart(sentence, match.first, mention.first, mentions, loose):
             cost += _FAR
         if cost < least:
-            best, least = one, cost
+            best, least = mention, cost
     return best
 
 
@@ -304,14 +310,14 @@ def _apart(sentence: MarkedSentence, at: int, name: int, mentions: list[Mention]
     """Return whether modifier and name are of different clauses; "in the left base there is" leads to a
     name."""
     here, there = sentence.scope.clause[at], sentence.scope.clause[name]
-    begins = [one.first for one in mentions] + [one.first for one in sentence.subjects]
+    begins = [match.first for match in mentions] + [match.first for match in sentence.subjects]
     if loose and here and all(sentence.scope.clause[first] != here for first in begins):
         here = sentence.scope.clause[here - 1]  # "a pneumothorax, which is unchanged"
     leads = (
         here < there
         and sentence.words[there].word == "there"
         and sentence.scope.clause[there - 1] == here
-        and not any(here <= one.first < there for one in mentions)
+        and not any(here <= match.first < there for match in mentions)
         and not BE & sentence.between(at, there)
     )
     return here != there and not leads
@@ -320,7 +326,8 @@ def _apart(sentence: MarkedSentence, at: int, name: int, mentions: list[Mention]
 def _distance(sentence: MarkedSentence, first: int, end: int) -> int:
     """Return how far apart words are; "which may be" parts a sign from what it is read as."""
     read_as = sum(
-        one.word == "which" and after.word in _MAY for one, after in pairwise(sentence.words[first : end + 1])
+        token.word == "which" and after.word in _MAY
+        for token, after in pairwise(sentence.words[first : end + 1])
     )
     return 4 * read_as + sum(1 + SEPARATORS.get(word.word, 0) for word in sentence.words[first:end])
 
@@ -341,17 +348,23 @@ def attach_changes(sentence: MarkedSentence, mentions: list[Mention]) -> None:
     are marked as used.
     """
     for change in sentence.now(sentence.changes):
-        whole = any(one.first == change.end and one.value[0].key == WHOLE for one in sentence.subjects)
+        whole = any(
+            mention.first == change.end and mention.value[0].key == WHOLE for mention in sentence.subjects
+        )
         if whole or _names_finding(sentence, change, mentions):
             sentence.use(change.first, change.end)
             continue
-        one = nearest(sentence, _may_have_changed(sentence, change, mentions), change, 1, 0, loose=True)
+        mention = nearest(sentence, _may_have_changed(sentence, change, mentions), change, 1, 0, loose=True)
         if _of_structure(sentence, change, mentions):
             continue
-        if one is not None and one.change in (None, change.value) and not _of_normal(sentence, change, one):
-            one.change = change.value
-            _share_change(sentence, change, one, mentions)
-            if not _may_be_of_others(sentence, change, one, mentions):
+        if (
+            mention is not None
+            and mention.change in (None, change.value)
+            and not _of_normal(sentence, change, mention)
+        ):
+            mention.change = change.value
+            _share_change(sentence, change, mention, mentions)
+            if not _may_be_of_others(sentence, change, mention, mentions):
                 sentence.use(change.first, change.end)
 
 
@@ -360,40 +373,43 @@ def _may_have_changed(
 ) -> list[Mention]:
     """Return the mentions without what is denied behind the change, or what a sign before it is read as:
     "again noted without fracture", "a nodule, stable, and read as a granuloma"."""
-    signs = any(one.end <= change.first for one in mentions)
+    signs = any(mention.end <= change.first for mention in mentions)
     read_as = min((link for link in sentence.scope.links if signs and link > change.first), default=None)
     stated = [
-        one
-        for one in mentions
-        if one.first < change.first or (one.presence != "absent" and (read_as is None or one.first < read_as))
+        mention
+        for mention in mentions
+        if mention.first < change.first
+        or (mention.presence != "absent" and (read_as is None or mention.first < read_as))
     ]
     return mentions if sentence.scope.denied[change.first] else stated
 
 
 def _names_finding(sentence: MarkedSentence, change: PhraseMatch[str], mentions: list[Mention]) -> bool:
     """Return whether a word of change is part of a finding: "the vascularity is increased"."""
-    if any(one.first <= change.first < one.end for one in mentions):
+    if any(mention.first <= change.first < mention.end for mention in mentions):
         return True
     word = sentence.words[change.first].word
     return any(
-        word in sense.lead and 0 <= one.first - change.end <= 5 for one in mentions for sense in one.senses
+        word in sense.lead and 0 <= mention.first - change.end <= 5
+        for mention in mentions
+        for sense in mention.senses
     )
 
 
 def _of_structure(sentence: MarkedSentence, change: PhraseMatch[str], mentions: list[Mention]) -> bool:
     """Return whether a change is said of a structure within commas, or beside it: "large heart, mediastinum
     stable", "stable mediastinum with tortuous aorta"."""
-    for one in sentence.subjects:
+    for match in sentence.subjects:
         # "The tortuous aorta is stable": that is said of the finding
-        if one.value[0].key not in sentence.known.stable or any(
-            each.start <= sentence.words[one.first].start < each.stop
-            or (each.end <= one.first <= each.end + 3 and not _parted(sentence, each.end, one.first))
+        if match.value[0].key not in sentence.known.stable or any(
+            each.start <= sentence.words[match.first].start < each.stop
+            or (each.end <= match.first <= each.end + 3 and not _parted(sentence, each.end, match.first))
             for each in mentions
         ):
             continue
-        between = sentence.between(*sorted((one.first, one.end, change.first, change.end))[1:3])
-        behind = one.end <= change.first and between and between <= BE | {"grossly", "also"}
-        if behind or (change.end <= one.first and between <= {"the", "appearance", "of"}):
+        between = sentence.between(*sorted((match.first, match.end, change.first, change.end))[1:3])
+        behind = match.end <= change.first and between and between <= BE | {"grossly", "also"}
+        if behind or (change.end <= match.first and between <= {"the", "appearance", "of"}):
             return True
     commas = [at for at, word in enumerate(sentence.words) if word.word == ","]
     begin = max((at for at in commas if at < change.first), default=-1)
@@ -401,9 +417,10 @@ def _of_structure(sentence: MarkedSentence, change: PhraseMatch[str], mentions: 
     return (
         begin >= 0
         and any(
-            begin < one.first < end and one.value[0].key in sentence.known.stable for one in sentence.subjects
+            begin < match.first < end and match.value[0].key in sentence.known.stable
+            for match in sentence.subjects
         )
-        and not any(begin < one.first < end for one in mentions)
+        and not any(begin < match.first < end for match in mentions)
     )
 
 
@@ -414,7 +431,7 @@ def _of_normal(sentence: MarkedSentence, change: PhraseMatch[str], finding: Ment
         return max(first - change.end, change.first - end, 0)
 
     apart = between(finding.first, finding.end)
-    return any(said and between(at, at + 1) < apart for at, said in enumerate(sentence.normal))
+    return any(normal and between(at, at + 1) < apart for at, normal in enumerate(sentence.normal))
 
 
 def _share_change(
@@ -435,22 +452,22 @@ def _share_change(
         # "Effusion and atelectasis, unchanged", "... as before"
         bare = change.value == "unchanged" and not behind & (BE | {"with", "which", "that"})
         others = []
-        for one, after in reversed(list(pairwise(mentions[: at + 1]))):
-            between = sentence.between(one.end, after.first)
+        for mention, after in reversed(list(pairwise(mentions[: at + 1]))):
+            between = sentence.between(mention.end, after.first)
             listed = between & {"and", ","} and not between & _NOT_LISTING
             if not (between == {"/"} or (listed and (plural or (bare and "," not in between)))):
                 break
-            others.append(one)
-    for one in others:
-        if one.change is None and one.presence == owner.presence != "absent":
-            one.change = change.value
+            others.append(mention)
+    for mention in others:
+        if mention.change is None and mention.presence == owner.presence != "absent":
+            mention.change = change.value
 
 
 def _may_be_of_others(
     sentence: MarkedSentence, change: PhraseMatch[str], owner: Mention, mentions: list[Mention]
 ) -> bool:
     """Return whether a change behind two findings of a clause may be of both, and was read as of one."""
-    before = [one for one in mentions if one.first < owner.first and one.presence != "absent"]
+    before = [mention for mention in mentions if mention.first < owner.first and mention.presence != "absent"]
     if change.first < owner.end or not before or before[-1].change == change.value:
         return False
     between = sentence.between(before[-1].end, owner.first)
@@ -488,9 +505,11 @@ def read_states(sentence: MarkedSentence) -> tuple[list[Mention], list[NormalMen
     a second state may be added. A name of a finding ends all three, and up to the next separator
     (``blocked``) no structure waits.
     """
-    events: list[tuple[int, str, Any]] = [(one.first, "subject", one) for one in sentence.subjects]
-    events += [(one.first, "state", one) for one in sentence.states]
-    events += [(one.first, "named", one) for one in sentence.named]
+    events: list[tuple[int, str, Any]] = [
+        (event_match.first, "subject", event_match) for event_match in sentence.subjects
+    ]
+    events += [(event_match.first, "state", event_match) for event_match in sentence.states]
+    events += [(event_match.first, "named", event_match) for event_match in sentence.named]
     events += [
         (at, "break", word.word)
         for at, word in enumerate(sentence.words)
@@ -500,33 +519,33 @@ def read_states(sentence: MarkedSentence) -> tuple[list[Mention], list[NormalMen
     pending: list[PhraseMatch[list[Subject]]] = []
     waiting: PhraseMatch[str] | None = None  # a state that stands before its structures,
     reach = 0  # and the end of what it was last said of
-    said: list[PhraseMatch[list[Subject]]] = []  # of which something was said: "are expanded and clear"
+    stated: list[PhraseMatch[list[Subject]]] = []  # of which something was said: "are expanded and clear"
     blocked = False
-    for at, kind, one in sorted(events, key=lambda event: event[0]):
+    for at, kind, event_match in sorted(events, key=lambda event: event[0]):
         if pending and sentence.scope.clause[at] != sentence.scope.clause[pending[-1].first]:
             pending = []
         if kind == "break":
             blocked = False
-            said = [] if one == "with" else said
+            stated = [] if event_match == "with" else stated
         elif kind == "named":
-            said = pending if _is_state_of(sentence, one, pending) else []
+            stated = pending if _is_state_of(sentence, event_match, pending) else []
             blocked, pending, waiting = True, [], None
         elif kind == "subject":
-            said = said if waiting is None and not blocked else []
+            stated = stated if waiting is None and not blocked else []
             # "The chest shows the heart to be large", "Chest: heart normal"
             if pending and sentence.between(pending[-1].end, at) & {*_SHOWING, ":"}:
                 pending = []
             if waiting is not None and _adjoins(sentence, reach, at):
-                _say(sentence, [one], waiting, mentions, normals)
-                reach = one.end
+                _say(sentence, [event_match], waiting, mentions, normals)
+                reach = event_match.end
             elif not blocked:
-                pending.append(one)
-                said = []
-        elif pending or said:
-            if _say(sentence, pending or said, one, mentions, normals):
-                pending, said = [], pending or said
-        elif one.value in ("normal", "abnormal") or not blocked:
-            waiting, reach = one, one.end
+                pending.append(event_match)
+                stated = []
+        elif pending or stated:
+            if _say(sentence, pending or stated, event_match, mentions, normals):
+                pending, stated = [], pending or stated
+        elif event_match.value in ("normal", "abnormal") or not blocked:
+            waiting, reach = event_match, event_match.end
     return mentions, normals if normals or mentions else _stable(sentence)
 
 
@@ -539,11 +558,11 @@ def _ratio(sentence: MarkedSentence) -> tuple[list[Mention], list[NormalMention]
         for at in range(subject.end, min(subject.end + 5, len(words))):
             if not re.fullmatch(r"0?\.\d+|\d\d", words[at].word):
                 continue
-            said = sentence.between(subject.end, at)
+            between_words = sentence.between(subject.end, at)
             value = float(words[at].word) / (100 if len(words[at].word) == 2 else 1)
-            large = value > _LARGEST_RATIO or (value == _LARGEST_RATIO and bool(said & _ABOVE))
+            large = value > _LARGEST_RATIO or (value == _LARGEST_RATIO and bool(between_words & _ABOVE))
             sentence.use(subject.first, at + 1)
-            if large and not said & _BELOW:
+            if large and not between_words & _BELOW:
                 return [sentence.mention(subject.first, subject.end, [Sense("cardiomegaly", HOME)])], []
             span = words[subject.first].start, words[at].end
             return [], [NormalMention(subject.value, "normal", *span, None)]
@@ -557,8 +576,8 @@ def _is_state_of(
     clear"."""
     if not subjects or not BE & sentence.between(subjects[-1].end, name.first):
         return False
-    own = {one.key for subject in subjects for one in subject.value}
-    states = {key for (structure, _), key in sentence.known.abnormal_states.items() if structure in own}
+    keys = {subject_sense.key for subject in subjects for subject_sense in subject.value}
+    states = {key for (structure, _), key in sentence.known.abnormal_states.items() if structure in keys}
     return bool(states & {sense.key for sense in name.value})
 
 
@@ -573,13 +592,15 @@ def _say(
     is any."""
     words = plain(" ".join(word.word for word in sentence.words[state.first : state.end]))
     if state.value != "normal":
-        found = [one for subject in subjects if (one := _abnormal(sentence, subject, state, words))]
-        mentions += found
-        return bool(found)
+        named_subjects = [
+            mention for subject in subjects if (mention := _abnormal(sentence, subject, state, words))
+        ]
+        mentions += named_subjects
+        return bool(named_subjects)
     # "clear of effusion" denies that alone, "in satisfactory position" is said of a device
     if sentence.scope.denied[state.first] or sentence.between(state.end, state.end + 1) & _NOT_OF_SUBJECT:
         return False
-    fitting = [one for one in subjects if _fits(sentence, one, words)]
+    fitting = [mention for mention in subjects if _fits(sentence, mention, words)]
     sentence.use_all([state, *fitting] if fitting else [])
     for subject in fitting:
         for at in (*range(subject.first, subject.end), *range(state.first, state.end)):
@@ -597,7 +618,7 @@ def _abnormal(
     """Return the finding that a structure in an abnormal state is; None where the two state none."""
     phrase = " ".join(word.word for word in sentence.words[subject.first : subject.end])
     observation = f"not {subject.value[0].key}" if state.value == "abnormal" else None
-    for key in (*(one.key for one in subject.value), phrase):
+    for key in (*(sense.key for sense in subject.value), phrase):
         observation = observation or sentence.known.abnormal_states.get((key, words))
     if observation is None:
         return None
@@ -617,16 +638,18 @@ def _adjoins(sentence: MarkedSentence, end: int, at: int) -> bool:
 def _fits(sentence: MarkedSentence, subject: PhraseMatch[list[Subject]], words: str) -> bool:
     """Return whether the words call this structure normal: "anterior" is normal of a placenta alone."""
     states = sentence.known.entry_states
-    return words in sentence.known.normal or any(words in states.get(one.key, ()) for one in subject.value)
+    return words in sentence.known.normal or any(
+        words in states.get(sense.key, ()) for sense in subject.value
+    )
 
 
 def _change_near(sentence: MarkedSentence, first: int, end: int) -> str | None:
     """Return the change that is said within three words of a normal structure; it is marked as used."""
     near = next(
         (
-            one
-            for one in sentence.changes
-            if first - 3 <= one.first <= end + 3 and not _of_next(sentence, end, one)
+            change
+            for change in sentence.changes
+            if first - 3 <= change.first <= end + 3 and not _of_next(sentence, end, change)
         ),
         None,
     )
@@ -648,20 +671,24 @@ def _stable(sentence: MarkedSentence) -> list[NormalMention]:
     """ "Stable cardiomediastinal silhouette": as good as normal where nothing else is said of it."""
     if sentence.named:
         return []
-    stable = [one for one in sentence.changes if one.value == "unchanged"]
-    known = [one for one in sentence.subjects if {each.key for each in one.value} & sentence.known.stable]
-    found = [one for one in known if any(_near_stable(sentence, each, one) for each in stable)]
-    if found:
-        sentence.use_all([*stable, *known])
+    stable = [match for match in sentence.changes if match.value == "unchanged"]
+    named_subjects = [
+        match for match in sentence.subjects if {each.key for each in match.value} & sentence.known.stable
+    ]
+    stable_subjects = [
+        match for match in named_subjects if any(_near_stable(sentence, each, match) for each in stable)
+    ]
+    if stable_subjects:
+        sentence.use_all([*stable, *named_subjects])
     return [
         NormalMention(
-            one.value,
+            match.value,
             "stable",
-            sentence.words[one.first].start,
-            sentence.words[one.end - 1].end,
+            sentence.words[match.first].start,
+            sentence.words[match.end - 1].end,
             "unchanged",
         )
-        for one in found
+        for match in stable_subjects
     ]
 
 
@@ -676,22 +703,23 @@ def _near_stable(
 
 def stacked_states(sentence: MarkedSentence) -> list[Mention]:
     """Return states before a name that holds their structure: "calcified tortuous aorta" is calcified too."""
-    found = []
+    stacked = []
     for name in sentence.named:
         if name.value[0].key == IGNORED:
             continue
         text = [word.word for word in sentence.words[name.first : name.end]]
-        keys = {one.key for subject in sentence.known.subjects.find(text) for one in subject.value}
+        keys = {match.key for subject in sentence.known.subjects.find(text) for match in subject.value}
         at = name.first - 1
         while at >= 0 and sentence.words[at].word in ("and", ",", "/", "mildly", "slightly"):
             at -= 1
         states = (sentence.known.abnormal_states.get((key, sentence.words[at].word)) for key in sorted(keys))
-        changed = any(one.first <= at < one.end for one in sentence.changes)
+        changed = any(match.first <= at < match.end for match in sentence.changes)
         key = next(filter(None, states), None) if at >= 0 and not changed else None
-        taken = any(one.first <= at < one.end for one in sentence.spots) or any(
-            one.first <= at < one.end and sentence.words[at].word not in ADJECTIVES for one in sentence.named
+        taken = any(match.first <= at < match.end for match in sentence.spots) or any(
+            match.first <= at < match.end and sentence.words[at].word not in ADJECTIVES
+            for match in sentence.named
         )
         if key is not None and not taken and key not in {sense.key for sense in name.value}:
-            found.append(sentence.mention(at, at + 1, [Sense(key, HOME)]))
+            stacked.append(sentence.mention(at, at + 1, [Sense(key, HOME)]))
             sentence.use(at, at + 1)
-    return found
+    return stacked

@@ -101,9 +101,9 @@ def denied_changes(words: Sequence[Token], named: Sequence[bool]) -> Iterator[Ph
             yield PhraseMatch(at, end, "new")
         elif end := _not_quite(words, at):
             yield PhraseMatch(at, end, "decreased")
-        elif found := _denied_clause(words, at):
+        elif denied := _denied_clause(words, at):
             yield PhraseMatch(at, at + 3, "unchanged")
-            yield PhraseMatch(found, found + 2, "unchanged")
+            yield PhraseMatch(denied, denied + 2, "unchanged")
             end = at + 3
         at = end or at + 1
 
@@ -154,8 +154,10 @@ def _denied_verb(words: Sequence[Token], at: int, named: Sequence[bool]) -> int:
     if first == "not" and not bare and not any(named[:at]):
         # "not significantly improved consolidation"
         end = skip(words, at + 1, _ADVERBS)
-        said = end < len(words) and words[end].word in (_OF_STATES | {"increased", "decreased"}) - {"removed"}
-        return end + 1 if said and end > at + 1 and not named[end] else 0
+        is_state = end < len(words) and words[end].word in (_OF_STATES | {"increased", "decreased"}) - {
+            "removed"
+        }
+        return end + 1 if is_state and end > at + 1 and not named[end] else 0
     if first not in _HAVE | _BE and not bare:
         return 0
     end = at if bare else at + 1
@@ -174,21 +176,25 @@ def _neither(words: Sequence[Token], at: int) -> int:
     """ "Neither improved nor worsened"."""
     if words[at].word != "neither":
         return 0
-    said = [word.word for word in words[at : at + 4]]
-    pair = len(said) == 4 and said[2] == "nor"
-    return at + 4 if pair and {said[1], said[3]} <= _VERBS | _CHANGED | _OF_STATES | CHANGE_NOUNS else 0
+    next_words = [word.word for word in words[at : at + 4]]
+    pair = len(next_words) == 4 and next_words[2] == "nor"
+    return (
+        at + 4
+        if pair and {next_words[1], next_words[3]} <= _VERBS | _CHANGED | _OF_STATES | CHANGE_NOUNS
+        else 0
+    )
 
 
 def _denied_clause(words: Sequence[Token], at: int) -> int:
     """Return where the verb of "no evidence that the effusion has resolved" is, or 0."""
     if words[at].word != "no":
         return 0
-    said = [word.word for word in words[at : at + 3]]
-    if len(said) < 3 or said[2] != "that" or said[1] not in _NOUN_FILLERS:
+    next_words = [word.word for word in words[at : at + 3]]
+    if len(next_words) < 3 or next_words[2] != "that" or next_words[1] not in _NOUN_FILLERS:
         return 0
-    for place in range(at + 3, len(words) - 1):
-        if words[place].word in _HAVE and words[place + 1].word in _VERBS:
-            return place
+    for position in range(at + 3, len(words) - 1):
+        if words[position].word in _HAVE and words[position + 1].word in _VERBS:
+            return position
     return 0
 
 
@@ -291,8 +297,8 @@ def of_before(words: Sequence[Token], sizes: Sequence[PhraseMatch[tuple[float, .
             start = next((size.first for size in sizes if begin <= size.first < at), at)
             if start < at and (begin or len(sizes) > 1):
                 marked[start : at + 1] = [True] * (at + 1 - start)
-        for place in range(at, end):
-            marked[place] = True
+        for position in range(at, end):
+            marked[position] = True
     return marked
 
 

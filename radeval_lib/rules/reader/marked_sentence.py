@@ -35,8 +35,8 @@ def _marks(size: int, *groups: Sequence[PhraseMatch[Any]], begins: bool = False)
     marked = [False] * size
     for group in groups:
         for match in group:
-            for place in range(match.first, match.first + 1 if begins else match.end):
-                marked[place] = True
+            for position in range(match.first, match.first + 1 if begins else match.end):
+                marked[position] = True
     return marked
 
 
@@ -69,9 +69,9 @@ class MarkedSentence:
     scope : the reach of negations and hedges.
     """
 
-    def __init__(self, statement: str, known: Vocabulary, side: str = "") -> None:
+    def __init__(self, statement: str, vocabulary: Vocabulary, side: str = "") -> None:
         """Mark a statement; ``side`` is the one that the statements before it spoke of last."""
-        self.known = known
+        self.known = vocabulary
         self.words = tokens(statement)
         for at, token in enumerate(self.words):
             if token.word in OTHER_SIDE:
@@ -81,17 +81,17 @@ class MarkedSentence:
                 self.words[at] = token._replace(word=meant)
         self.misspelt: list[tuple[int, int, str]] = []
         for at, token in enumerate(self.words):
-            if (spelt := known.spelling.meant(token.word)) is not None:
+            if (spelt := vocabulary.spelling.meant(token.word)) is not None:
                 self.words[at] = token._replace(word=spelt)
                 self.misspelt.append((token.start, token.end, spelt))
         text, size = [token.word for token in self.words], len(self.words)
         self.used, self.normal = [False] * size, [False] * size
-        self.named = known.observations.find(text)
+        self.named = vocabulary.observations.find(text)
         named = _marks(size, self.named)
         self.spots = [
-            one._replace(value=[self._of_one(spot, one, statement) for spot in one.value])
-            for one in places(self.words, known)
-            if not self._in_no_place(one)
+            match._replace(value=[self._of_one(spot, match, statement) for spot in match.value])
+            for match in places(self.words, vocabulary)
+            if not self._in_no_place(match)
         ]
         denied = list(denied_changes(self.words, named))
         self.compared = compared = list(side_comparisons(self.words))
@@ -99,29 +99,31 @@ class MarkedSentence:
         self.changes = sorted(
             denied
             + [
-                one
-                for one in known.changes.find(text, named)
-                if not taken[one.first] and not self._compares_places(one)
+                match
+                for match in vocabulary.changes.find(text, named)
+                if not taken[match.first] and not self._compares_places(match)
             ]
         )
         self.degrees = [
-            one for one in known.degrees.find(text, named) if not (taken[one.first] or self._of_change(one))
+            match
+            for match in vocabulary.degrees.find(text, named)
+            if not (taken[match.first] or self._of_change(match))
         ]
         # "Lower" calls nothing low in "the right lower lung".
         zones = [spot for spot in self.spots if ZONES & self.between(spot.first, spot.end)]
-        self.states = known.states.find(text, _marks(size, self.named, zones))
-        subjects = [one for one in known.subjects.find(text, named) if not self._of_old_study(one)]
+        self.states = vocabulary.states.find(text, _marks(size, self.named, zones))
+        subjects = [match for match in vocabulary.subjects.find(text, named) if not self._of_old_study(match)]
         self.subjects = [
-            one
-            for one, after in zip_longest(subjects, subjects[1:])
-            if not (after is not None and one.end == after.first and self._of_vessels(one, after))
+            match
+            for match, after in zip_longest(subjects, subjects[1:])
+            if not (after is not None and match.end == after.first and self._of_vessels(match, after))
         ]
-        self.spots = [self._of_compared(one) for one in self.spots]
-        self.sides = known.sides.find(text, _marks(size, self.spots, compared)) + compared
+        self.spots = [self._of_compared(match) for match in self.spots]
+        self.sides = vocabulary.sides.find(text, _marks(size, self.spots, compared)) + compared
         self.sizes = list(sizes(self.words))
         self.volumes = list(sizes(self.words, VOLUMES))
         self.grades = list(grades(self.words))
-        self.ages = known.ages.find(text)
+        self.ages = vocabulary.ages.find(text)
         self.past = of_before(self.words, self.sizes)
         asides = list(denied_places(self.words, [*self.spots, *self.sides], named))
         flags = WordFlags(
@@ -130,21 +132,23 @@ class MarkedSentence:
             subjects=_marks(size, self.subjects, begins=True),
             named=named,
             placed=_marks(size, self.spots),
-            seldom=_marks(size, [one for one in self.named if self._seldom_denied(one)]),
+            seldom=_marks(size, [match for match in self.named if self._seldom_denied(match)]),
         )
-        self.scope: ScopeWords = scope(self.words, known, flags)
-        self._leave_out([one for one in asides if not self._denied_before(one)])
+        self.scope: ScopeWords = scope(self.words, vocabulary, flags)
+        self._leave_out([match for match in asides if not self._denied_before(match)])
 
     def _denied_before(self, aside: PhraseMatch[None]) -> bool:
         """Return whether the finding named last before an aside is denied by other words."""
-        return self.scope.denied[max(one.first for one in self.named if one.first < aside.first)]
+        return self.scope.denied[
+            max(named_match.first for named_match in self.named if named_match.first < aside.first)
+        ]
 
     def _leave_out(self, asides: list[PhraseMatch[None]]) -> None:
         """Take out the places and sides at which asides deny a finding."""
         self.use_all(asides)
         inside = _marks(len(self.words), asides)
-        self.spots = [one for one in self.spots if not inside[one.first]]
-        self.sides = [one for one in self.sides if not inside[one.first]]
+        self.spots = [match for match in self.spots if not inside[match.first]]
+        self.sides = [match for match in self.sides if not inside[match.first]]
 
     def _seldom_denied(self, name: PhraseMatch[list[Sense]]) -> bool:
         """Return whether a name is of the chest's findings that lists of denials leave out."""
@@ -156,9 +160,9 @@ class MarkedSentence:
         before = self.between(max(0, subject.first - 1), subject.first)
         return subject.value[0].key == WHOLE and bool(before & _OLD)
 
-    def _of_vessels(self, one: PhraseMatch[list[Subject]], after: PhraseMatch[list[Subject]]) -> bool:
+    def _of_vessels(self, match: PhraseMatch[list[Subject]], after: PhraseMatch[list[Subject]]) -> bool:
         """Return whether of two structures the second is spoken of: the vessels in "lung vascularity"."""
-        keys = {subject.key for subject in one.value}
+        keys = {subject.key for subject in match.value}
         return bool(keys & {"lungs_clear", "hila"}) and after.value[0].key == "vascularity"
 
     def _in_no_place(self, spot: PhraseMatch[list[Spot]]) -> bool:
@@ -174,17 +178,20 @@ class MarkedSentence:
 
     def _of_compared(self, spot: PhraseMatch[list[Spot]]) -> PhraseMatch[list[Spot]]:
         """Return the place of "right more than left basilar" is on both sides."""
-        within = any(one.first <= spot.first < one.end and one.value == "bilateral" for one in self.compared)
-        return spot._replace(value=[both_sides(one) for one in spot.value]) if within else spot
+        within = any(
+            compared.first <= spot.first < compared.end and compared.value == "bilateral"
+            for compared in self.compared
+        )
+        return spot._replace(value=[both_sides(compared) for compared in spot.value]) if within else spot
 
-    def _of_one(self, spot: Spot, found: PhraseMatch[list[Spot]], statement: str) -> Spot:
+    def _of_one(self, spot: Spot, match: PhraseMatch[list[Spot]], statement: str) -> Spot:
         """Return the place of a single word: "at the lung base" is on one side, unlike "bases"."""
-        last, said = self.words[found.end - 1], self.between(found.first, found.end)
+        last, text = self.words[match.end - 1], self.between(match.first, match.end)
         plural = statement[last.start : last.end].lower() != last.word
-        if spot.location.side != "bilateral" or plural or any(word.startswith(_BOTH) for word in said):
+        if spot.location.side != "bilateral" or plural or any(word.startswith(_BOTH) for word in text):
             return spot
-        place = spot.location.place
-        return spot._replace(location=replace(spot.location, side=None)) if place else spot
+        site = spot.location.place
+        return spot._replace(location=replace(spot.location, side=None)) if site else spot
 
     def _compares_places(self, change: PhraseMatch[str]) -> bool:
         """Return whether a comparative is one of places: "more prominent in the bases", not "than before"."""
@@ -204,10 +211,10 @@ class MarkedSentence:
         """Return whether a degree is one of change: "slightly improved", "marked interval increase in"."""
         last = self.words[degree.end - 1].word
         at = degree.end + (degree.end < len(self.words) and self.words[degree.end].word == "interval")
-        if any(one.first == degree.end and one.value == "bilateral" for one in self.compared):
+        if any(match.first == degree.end and match.value == "bilateral" for match in self.compared):
             self.use(degree.first, degree.end)
             return True  # "slightly greater on the left"
-        change = next((one for one in self.changes if one.first in (degree.end, at)), None)
+        change = next((match for match in self.changes if match.first in (degree.end, at)), None)
         if change is None:
             return False
         noun = self.between(change.first, change.end) & CHANGE_NOUNS
@@ -221,10 +228,10 @@ class MarkedSentence:
         for at in range(first, end):
             self.used[at] = True
 
-    def use_all(self, found: Iterable[PhraseMatch[Any]]) -> None:
+    def use_all(self, matches: Iterable[PhraseMatch[Any]]) -> None:
         """Mark the words of all of the phrases as used."""
-        for one in found:
-            self.use(one.first, one.end)
+        for match in matches:
+            self.use(match.first, match.end)
 
     def between(self, first: int, end: int) -> set[str]:
         """Return the words from ``first`` to before ``end``."""
@@ -249,6 +256,6 @@ class MarkedSentence:
             probable=presence == "uncertain" and self.scope.doubted[first] == PROBABLE,
         )
 
-    def now(self, found: Sequence[PhraseMatch[V]]) -> list[PhraseMatch[V]]:
+    def now(self, matches: Sequence[PhraseMatch[V]]) -> list[PhraseMatch[V]]:
         """Return the phrases that are not about how something was before."""
-        return [one for one in found if not self.past[one.first]]
+        return [match for match in matches if not self.past[match.first]]

@@ -63,18 +63,18 @@ class Phrases(Generic[V]):
 
         Of several phrases that begin at a word the longest counts.
         """
-        found: list[PhraseMatch[V]] = []
-        known, lengths, end = self._known, self._lengths, 0
+        matches: list[PhraseMatch[V]] = []
+        phrases, lengths, end = self._known, self._lengths, 0
         for at, word in enumerate(words):
             if at < end or word not in lengths:
                 continue
             for length in lengths[word]:
                 key = tuple(words[at : at + length])
-                if len(key) == length and key in known and not (taken and any(taken[at : at + length])):
+                if len(key) == length and key in phrases and not (taken and any(taken[at : at + length])):
                     end = at + length
-                    found.append(PhraseMatch(at, end, known[key]))
+                    matches.append(PhraseMatch(at, end, phrases[key]))
                     break
-        return found
+        return matches
 
 
 # Measurements in a sentence: "8 mm", "2.3 x 1.8 cm".
@@ -104,30 +104,30 @@ def sizes(
     With :data:`VOLUMES` as ``units`` these are volumes. A number without a unit has that of the next one;
     those of a list ("4 and 6 mm") are measurements each.
     """
-    found: list[PhraseMatch[tuple[float, ...]]] = []
+    matches: list[PhraseMatch[tuple[float, ...]]] = []
     for at, token in enumerate(words):
         if token.word not in units:
             continue
-        numbers, unit, place = [], units[token.word], at - 1
-        while place >= 0:
-            word = words[place].word
+        numbers, unit, position = [], units[token.word], at - 1
+        while position >= 0:
+            word = words[position].word
             if word in _WITHIN:
                 unit = units.get(word, unit)
             elif _SIZE.fullmatch(word):
                 numbers.append(float(word) * unit)
-            elif (word in NUMERALS or word == "half") and words[place + 1].word in _WITHIN and not numbers:
-                if word == "half" and place and words[place - 1].word == "a":
+            elif (word in NUMERALS or word == "half") and words[position + 1].word in _WITHIN and not numbers:
+                if word == "half" and position and words[position - 1].word == "a":
                     break  # "one and a half"
                 numbers.append(NUMERALS.get(word, 0.5) * unit)
             else:
                 break
-            place -= 1
+            position -= 1
         if numbers:
-            while found and found[-1].first > place:
-                found.pop()
-            found += _sharing_unit(words, place + 1, units[token.word])
-            found.append(PhraseMatch(place + 1, at + 1, tuple(reversed(numbers))))
-    return found
+            while matches and matches[-1].first > position:
+                matches.pop()
+            matches += _sharing_unit(words, position + 1, units[token.word])
+            matches.append(PhraseMatch(position + 1, at + 1, tuple(reversed(numbers))))
+    return matches
 
 
 _LISTED = ("and", "or", "to", ",")  # between the numbers of a list; a comma not before the last one
@@ -214,12 +214,14 @@ class Spelling:
         return self._known[word]
 
     def _only(self, word: str) -> str | None:
-        found = set(self._shortened.get(word, ()))
+        candidates = set(self._shortened.get(word, ()))
         for short in _without_a_letter(word):
             if short in self._wanted:
-                found.add(short)
-            found |= {one for one in self._shortened.get(short, ()) if _one_apart(one, word)}
-        return found.pop() if len(found) == 1 else None
+                candidates.add(short)
+            candidates |= {
+                candidate for candidate in self._shortened.get(short, ()) if _one_apart(candidate, word)
+            }
+        return candidates.pop() if len(candidates) == 1 else None
 
 
 def _without_a_letter(word: str) -> Iterator[str]:
@@ -227,11 +229,11 @@ def _without_a_letter(word: str) -> Iterator[str]:
         yield word[:at] + word[at + 1 :]
 
 
-def _one_apart(one: str, other: str) -> bool:
+def _one_apart(first: str, other: str) -> bool:
     """Return whether two words of a length differ in one letter, or in two neighbours that are swapped."""
-    if len(one) != len(other):
+    if len(first) != len(other):
         return False
-    apart = [at for at, (mine, its) in enumerate(zip(one, other, strict=True)) if mine != its]
+    apart = [at for at, (mine, its) in enumerate(zip(first, other, strict=True)) if mine != its]
     if len(apart) == 2 and apart[1] == apart[0] + 1:
-        return one[apart[0]] == other[apart[1]] and one[apart[1]] == other[apart[0]]
+        return first[apart[0]] == other[apart[1]] and first[apart[1]] == other[apart[0]]
     return len(apart) == 1

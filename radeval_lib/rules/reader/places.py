@@ -21,28 +21,29 @@ ZONES = frozenset(["upper", "lower", "middle", "mid"])
 _SIDED = frozenset(["left", "right", "bilateral", "both"])
 
 
-def places(words: Sequence[Token], known: Vocabulary) -> list[PhraseMatch[list[Spot]]]:
+def places(words: Sequence[Token], vocabulary: Vocabulary) -> list[PhraseMatch[list[Spot]]]:
     """Return the places of a sentence; of "the right upper and lower lobes" both have side and noun."""
-    found = known.spots.find([word.word for word in words])
-    found = [_with_other_side(one, words) for one in found]
+    spots = vocabulary.spots.find([word.word for word in words])
+    spots = [_with_other_side(spot, words) for spot in spots]
     for at in range(len(words) - 3):
         first, joint = words[at].word, words[at + 1].word
         if first not in ZONES or joint not in JOINTS | {","}:
             continue
         side = words[at - 1].word if at and words[at - 1].word in _SIDED else ""
-        own = words[at + 2].word in _SIDED
-        later = at + 2 + own
+        sided_word = words[at + 2].word in _SIDED
+        later = at + 2 + sided_word
         if later + 1 >= len(words) or words[later].word not in ZONES:
             continue
         noun = words[later + 1].word
-        found += [
-            PhraseMatch(at, at + 1, one.value) for one in known.spots.find(f"{side} {first} {noun}".split())
+        spots += [
+            PhraseMatch(at, at + 1, spot.value)
+            for spot in vocabulary.spots.find(f"{side} {first} {noun}".split())
         ]
-        if side and not own:
-            found = [one for one in found if one.first != later]
-            shared = known.spots.find(f"{side} {words[later].word} {noun}".split())
-            found += [PhraseMatch(later, later + 2, one.value) for one in shared]
-    return found
+        if side and not sided_word:
+            spots = [spot for spot in spots if spot.first != later]
+            shared = vocabulary.spots.find(f"{side} {words[later].word} {noun}".split())
+            spots += [PhraseMatch(later, later + 2, spot.value) for spot in shared]
+    return spots
 
 
 def both_sides(spot: Spot) -> Spot:
@@ -54,10 +55,10 @@ def both_sides(spot: Spot) -> Spot:
 def _with_other_side(spot: PhraseMatch[list[Spot]], words: Sequence[Token]) -> PhraseMatch[list[Spot]]:
     """Widen a side to both where the text coordinates them: "the left and right lungs"."""
     before = [word.word for word in words[max(0, spot.first - 2) : spot.first]]
-    own = words[spot.first].word
-    if before[1:] not in (["and"], ["or"]) or {own, before[0]} != {"left", "right"}:
+    side_word = words[spot.first].word
+    if before[1:] not in (["and"], ["or"]) or {side_word, before[0]} != {"left", "right"}:
         return spot
-    return PhraseMatch(spot.first - 2, spot.end, [both_sides(one) for one in spot.value])
+    return PhraseMatch(spot.first - 2, spot.end, [both_sides(location) for location in spot.value])
 
 
 # Both sides of a finding compared: "larger on the right", "left > right".
@@ -80,7 +81,7 @@ def side_comparisons(words: Sequence[Token]) -> Iterator[PhraseMatch[str]]:
         end, side = 0, "bilateral"
         if words[at].word not in _SIDES:
             end = _larger_on(words, at)
-        elif shift and [one.word for one in words[at + 1 : at + 3]] in _TO_SIDES:
+        elif shift and [next_word.word for next_word in words[at + 1 : at + 3]] in _TO_SIDES:
             end, side = at + 3, words[at + 2].word
         else:
             end = _larger_side(words, at) or _side_by_side(words, at)
@@ -92,19 +93,19 @@ def side_comparisons(words: Sequence[Token]) -> Iterator[PhraseMatch[str]]:
 def greater_side(words: Sequence[Token], compared: PhraseMatch[str]) -> str | None:
     """Return the side that a comparison of both says to have more, or None where one is only the end of a
     shift."""
-    said = [word.word for word in words[compared.first : compared.end]]
-    side = next((word for word in said if word in _SIDES), None)
+    compared_words = [word.word for word in words[compared.first : compared.end]]
+    side = next((word for word in compared_words if word in _SIDES), None)
     if compared.value != "bilateral" or side is None:
         return None
-    return OTHER_SIDE[side] if _FEWER.intersection(said) else side
+    return OTHER_SIDE[side] if _FEWER.intersection(compared_words) else side
 
 
 def _larger_on(words: Sequence[Token], at: int) -> int:
     """Return the end of "larger on the right" or "> left than right", or 0; "a larger right effusion"
     compares no sides."""
-    said = comparative(words, at)
-    end = skip(words, said, _TOWARD) if said else 0
-    if end == said and words[at].word not in ("<", ">"):
+    comparison = comparative(words, at)
+    end = skip(words, comparison, _TOWARD) if comparison else 0
+    if end == comparison and words[at].word not in ("<", ">"):
         return 0
     if not 0 < end < len(words) or words[end].word not in _SIDES or words[end - 1].word == "to":
         return 0
@@ -139,7 +140,7 @@ _ON = word_set("any one seen present visible identified noted evident in on at w
 
 
 def denied_places(
-    words: Sequence[Token], found: Sequence[PhraseMatch[Any]], named: Sequence[bool]
+    words: Sequence[Token], matches: Sequence[PhraseMatch[Any]], named: Sequence[bool]
 ) -> Iterator[PhraseMatch[None]]:
     """Yield the asides of a sentence that deny a finding at a place, from the denial to the end of the place.
 
@@ -152,7 +153,7 @@ def denied_places(
     found : its places and sides.
     named : for each word, whether it is in the name of a finding; length n.
     """
-    ends = {one.first: one.end for one in sorted(found, key=lambda one: one.end)}
+    ends = {match.first: match.end for match in sorted(matches, key=lambda match: match.end)}
     for at in range(1, len(words)):
         if (
             words[at].word not in _DENIALS

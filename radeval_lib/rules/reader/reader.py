@@ -60,7 +60,7 @@ def read(text: str) -> Reading:
 
 def why_unread(text: str) -> str:
     """Return why a text as a whole is not read (another language, a loop of words), or nothing."""
-    return unreadable(" ".join(one.text for one in findings(text)))
+    return unreadable(" ".join(finding.text for finding in findings(text)))
 
 
 @lru_cache(maxsize=8192)
@@ -70,8 +70,8 @@ def parsed(text: str) -> list[tuple[Statement, Parsed]]:
     related = _RELATED.search(text)
     for statement in findings(text):
         result.append((statement, parse(statement.text, side)))
-        if related and (said := _SIDES.findall(statement.text.lower())):
-            side = said[-1]
+        if related and (statement_list := _SIDES.findall(statement.text.lower())):
+            side = statement_list[-1]
     return result
 
 
@@ -83,10 +83,12 @@ class _Report:
         self.parsed = [] if why_unread(text) else parsed(text)
         self.regions = Counter({HOME: 3})
         # A sentence that is said twice votes once, so that it reads the same.
-        for one in {" ".join(said.text.lower().split()): one for said, one in self.parsed}.values():
-            self._vote([sense.region for sense in mention.senses] for mention in one.mentions)
-            self._vote([spot.region for spot in spots] for spots in one.spots)
-            self._vote([subject.region for subject in normal.subjects] for normal in one.normals)
+        for sentence in {
+            " ".join(statement.text.lower().split()): sentence for statement, sentence in self.parsed
+        }.values():
+            self._vote([sense.region for sense in mention.senses] for mention in sentence.mentions)
+            self._vote([spot.region for spot in spots] for spots in sentence.spots)
+            self._vote([subject.region for subject in normal.subjects] for normal in sentence.normals)
 
     def _vote(self, readings: Iterable[list[str]]) -> None:
         """Words whose readings are all of one region vote for it."""
@@ -101,41 +103,47 @@ class _Report:
         findings: list[Finding] = []
         normals: list[NormalStatement] = []
         strays = []
-        for said, sentence in self.parsed:
-            chosen = [(one, self._sense(one)) for one in sentence.mentions]
+        for statement, sentence in self.parsed:
+            chosen = [(mention, self._sense(mention)) for mention in sentence.mentions]
             kept = [
                 number
-                for number, (one, sense) in enumerate(chosen)
-                if not self._stray(one, sense) and not self._absorbed(one, chosen, said)
+                for number, (mention, sense) in enumerate(chosen)
+                if not self._stray(mention, sense) and not self._absorbed(mention, chosen, statement)
             ]
-            strays += [said.span(one.start, one.stop) for one, sense in chosen if self._stray(one, sense)]
-            places = {number: len(findings) + place for place, number in enumerate(kept)}
+            strays += [
+                statement.span(mention.start, mention.stop)
+                for mention, sense in chosen
+                if self._stray(mention, sense)
+            ]
+            places = {number: len(findings) + rank for rank, number in enumerate(kept)}
             for number in kept:
-                one, sense = chosen[number]
-                sign = tuple(places[other] for other in one.sign_of if other in places)
-                findings.append(self._finding(one, sense, said, sign))
+                mention, sense = chosen[number]
+                sign = tuple(places[other] for other in mention.sign_of if other in places)
+                findings.append(self._finding(mention, sense, statement, sign))
             normals += [
-                self._normal(one, said)
-                for one in sentence.normals
-                if any(subject.region for subject in one.subjects)
+                self._normal(mention, statement)
+                for mention in sentence.normals
+                if any(subject.region for subject in mention.subjects)
             ]
         return Reading(tuple(findings), tuple(normals), tuple(strays))
 
-    def _stray(self, one: Mention, sense: Sense) -> bool:
+    def _stray(self, mention: Mention, sense: Sense) -> bool:
         """Return whether a single word would alone bring another region into a report of the chest
         ("foci")."""
         return (
             sense.region != HOME
-            and one.end - one.first == 1
+            and mention.end - mention.first == 1
             and self.regions[sense.region] <= 2
             and 3 < self.regions[HOME] == max(self.regions.values())
         )
 
-    def _absorbed(self, one: Mention, chosen: Iterable[tuple[Mention, Sense]], said: Statement) -> bool:
+    def _absorbed(
+        self, mention: Mention, chosen: Iterable[tuple[Mention, Sense]], statement: Statement
+    ) -> bool:
         """Return whether a mention is but the first word of another name ("calcified ... lymph nodes")."""
-        words = said.text[one.start : one.stop].lower()
+        words = statement.text[mention.start : mention.stop].lower()
         return any(
-            words in sense.lead and other is not one and 0 <= other.first - one.end <= 5
+            words in sense.lead and other is not mention and 0 <= other.first - mention.end <= 5
             for other, sense in chosen
         )
 
@@ -149,10 +157,10 @@ class _Report:
             senses = [sense._replace(lead=()) for sense in mention.senses]
         if len(senses) == 1:
             return senses[0]
-        said = {spot.location.place for spots in mention.spots for spot in spots}
+        places = {spot.location.place for spots in mention.spots for spot in spots}
 
         def worth(sense: Sense) -> float:
-            fits = bool(self.known.places.get(sense.key, frozenset()) & said)
+            fits = bool(self.known.places.get(sense.key, frozenset()) & places)
             return _FITS * fits + self.regions[sense.region] + 2 * _FITS * len(sense.lead)
 
         best = max(senses, key=worth)
@@ -172,70 +180,76 @@ class _Report:
 
         return max(spots, key=worth).location
 
-    def _locations(self, one: Mention, sense: Sense) -> tuple[Location, ...]:
+    def _locations(self, mention: Mention, sense: Sense) -> tuple[Location, ...]:
         """Return the places of a mention, each once, with the side that is said apart from them."""
-        known, device = self.known, sense.key in self.known.devices
-        if sense.key in known.placeless:
-            return self._side_of_lung(one)
-        said = [self._location(spots, sense) for spots in one.spots]
-        if sense.key in known.paired:  # of "right hemidiaphragm" the side counts: the name says where
-            said = [Location(None, where.side) for where in said]
-        said = [
+        vocab, device = self.known, sense.key in self.known.devices
+        if sense.key in vocab.placeless:
+            return self._side_of_lung(mention)
+        locations = [self._location(spots, sense) for spots in mention.spots]
+        if sense.key in vocab.paired:  # of "right hemidiaphragm" the side counts: the name says where
+            locations = [Location(None, where.side) for where in locations]
+        locations = [
             where
-            for where in said
+            for where in locations
             if (where.side or where.place not in (None, "lung")) and (device or where.place not in _POSITIONS)
         ]
-        if sides := set(one.sides):
+        if sides := set(mention.sides):
             side = "bilateral" if len(sides) > 1 else sides.pop()
-            said = [
-                Location(where.place, side) if where.side is None and where.place in known.sided else where
-                for where in said
+            locations = [
+                Location(where.place, side) if where.side is None and where.place in vocab.sided else where
+                for where in locations
             ]
-            if device or not any(where.side for where in said):
-                said.append(Location(None, side))
-        return tuple(dict.fromkeys(said))
+            if device or not any(where.side for where in locations):
+                locations.append(Location(None, side))
+        return tuple(dict.fromkeys(locations))
 
     @staticmethod
-    def _side_of_lung(one: Mention) -> tuple[Location, ...]:
+    def _side_of_lung(mention: Mention) -> tuple[Location, ...]:
         """Return the one side of which a lung is named: "the right lung is hyperexpanded"."""
-        sides = {spot.location.side for spots in one.spots for spot in spots if spot.location.place == "lung"}
+        sides = {
+            spot.location.side for spots in mention.spots for spot in spots if spot.location.place == "lung"
+        }
         return tuple(Location(None, side) for side in sides & {"left", "right"}) if len(sides) == 1 else ()
 
-    def _finding(self, one: Mention, sense: Sense, statement: Statement, sign: tuple[int, ...]) -> Finding:
-        start, end = statement.span(one.start, one.stop)
-        words, locations = self.text[start:end], self._locations(one, sense)
-        said = (one.severity, one.size_mm, one.change)
-        limited = locations or one.severity is not None or one.size_mm or one.change
+    def _finding(
+        self, mention: Mention, sense: Sense, statement: Statement, sign: tuple[int, ...]
+    ) -> Finding:
+        start, end = statement.span(mention.start, mention.stop)
+        words, locations = self.text[start:end], self._locations(mention, sense)
+        attributes = (mention.severity, mention.size_mm, mention.change)
+        limited = locations or mention.severity is not None or mention.size_mm or mention.change
         # Whether the name itself is what the words before it deny, and is not the name of a kind.
-        named = bool(_BEFORE.intersection(one.before[-1:])) and words.lower().split()[0] not in _KINDS
-        outright = one.presence == "absent" and not limited and named
+        named = bool(_BEFORE.intersection(mention.before[-1:])) and words.lower().split()[0] not in _KINDS
+        outright = mention.presence == "absent" and not limited and named
         return Finding(
             sense.key,
-            one.presence,
+            mention.presence,
             start,
             end,
             words,
             locations,
-            *said,
+            *attributes,
             sign,
             outright,
-            one.distance_mm,
-            one.probable,
-            one.count,
-            frozenset(one.ages),
-            one.greater,
-            one.grade,
-            one.volume_ml,
+            mention.distance_mm,
+            mention.probable,
+            mention.count,
+            frozenset(mention.ages),
+            mention.greater,
+            mention.grade,
+            mention.volume_ml,
         )
 
-    def _normal(self, one: NormalMention, statement: Statement) -> NormalStatement:
+    def _normal(self, normal_mention: NormalMention, statement: Statement) -> NormalStatement:
         def worth(subject: Subject) -> tuple[float, bool]:
             states = self.known.entry_states.get(subject.key, frozenset())
-            return self.regions[subject.region], one.state not in _PLAIN and one.state in states
+            return self.regions[
+                subject.region
+            ], normal_mention.state not in _PLAIN and normal_mention.state in states
 
-        chosen = max((subject for subject in one.subjects if subject.region), key=worth)
-        start, end = statement.span(one.start, one.stop)
-        return NormalStatement(chosen.key, start, end, self.text[start:end], one.change)
+        chosen = max((subject for subject in normal_mention.subjects if subject.region), key=worth)
+        start, end = statement.span(normal_mention.start, normal_mention.stop)
+        return NormalStatement(chosen.key, start, end, self.text[start:end], normal_mention.change)
 
 
 # Texts that the reader does not know: another language, a loop of words, another kind of image.
@@ -279,7 +293,7 @@ def unreadable(text: str) -> str:
         return ""
     if sum(not word.isascii() for word in words) > len(words) / 3:
         return NOT_ENGLISH
-    foreign, english = (sum(word in known for word in words) for known in (_FOREIGN, _ENGLISH))
+    foreign, english = (sum(word in alphabet for word in words) for alphabet in (_FOREIGN, _ENGLISH))
     if foreign > english:
         return NOT_ENGLISH
     # What is repeated so often leaves few that differ; few texts are counted.
@@ -336,24 +350,24 @@ def coverage(text: str) -> Coverage:
     why = why_unread(text)
     remarks = [f"not read: {why}"] if why else []
     used, total, strays = 0, 0, read(text).strays
-    for one, sentence in parsed(text):
+    for statement, sentence in parsed(text):
         if not (number := sentence.used + len(sentence.unused)):
             continue
-        span, total = (one.start, one.end), total + number
+        span, total = (statement.start, statement.end), total + number
         every.append(span)
         lost = [stray for stray in strays if span[0] <= stray[0] < span[1]]
         if why or not (len(sentence.mentions) > len(lost) or sentence.normals):
             unread.append(span)
             continue
         used += max(sentence.used - len(lost), 0)
-        left = [(one.span(word.start, word.stop), word.kind) for word in sentence.unused]
+        left = [(statement.span(word.start, word.stop), word.kind) for word in sentence.unused]
         left += [(stray, "word") for stray in lost]
         if left:
             in_part.append(
                 ReadInPart(span, tuple(where for where, _ in left), tuple(kind for _, kind in left))
             )
         for start, stop, meant in sentence.misspelt:
-            remarks.append(f'"{one.text[start:stop].lower()}" read as "{meant}"')
+            remarks.append(f'"{statement.text[start:stop].lower()}" read as "{meant}"')
     share = used / total if total else None
     return Coverage(
         share, tuple(every), tuple(unread), tuple(in_part), sections(text), tuple(dict.fromkeys(remarks))

@@ -99,7 +99,7 @@ class ScopeWords(NamedTuple):
     after: list[PhraseMatch[str]]
 
 
-def scope(words: Sequence[Token], known: Vocabulary, flags: WordFlags) -> ScopeWords:
+def scope(words: Sequence[Token], vocabulary: Vocabulary, flags: WordFlags) -> ScopeWords:
     """Return the reach of every cue in a statement.
 
     One pass from left to right. The state at a word is what reaches it from before: a negation (``denying``),
@@ -116,19 +116,24 @@ def scope(words: Sequence[Token], known: Vocabulary, flags: WordFlags) -> ScopeW
     """
     size = len(words)
     text = [word.word for word in words]
-    cues, after = known.cues.find(text), known.after.find(text)
+    cues, after = vocabulary.cues.find(text), vocabulary.after.find(text)
     after = _with_not_seen(words, after, cues)
     begins = {cue.first: cue for cue in cues if not flags.blocked[cue.first]} | _denials_by_what_follows(
         words, flags.named
     )
-    linking = {link.first: link.end for link in known.links.find(text)}
+    linking = {link.first: link.end for link in vocabulary.links.find(text)}
     denied, talked = [False] * size, [False] * size
     doubted = [0] * size
     clause, links = [0] * size, []
     denying = talking = listing = False
     doubting = 0
     comma = 0  # the last one within a denial
-    said_after = {at for one in after for at in range(one.first, one.end) if one.value == "negation"}
+    said_after = {
+        at
+        for candidate in after
+        for at in range(candidate.first, candidate.end)
+        if candidate.value == "negation"
+    }
     start = at = 0
     while at < size:
         word = words[at].word
@@ -155,14 +160,14 @@ def scope(words: Sequence[Token], known: Vocabulary, flags: WordFlags) -> ScopeW
         elif cue is not None and cue.value == "hypothetical":
             talking = True
         elif word == ":" and (answered := _answer(words, at, begins, flags.named)):
-            for place in range(_begin_of_name(words, at), at):
-                denied[place] = True
+            for position in range(_begin_of_name(words, at), at):
+                denied[position] = True
             denying, end = False, answered
         elif cue is not None and cue.value == "hedge_before":
             # "No effusion to suggest failure" doubts nothing; "no effusion, findings consistent with" does.
             apart = comma > 0 and not (any(flags.named[comma:at]) or _OR.intersection(text[comma:at]))
             if not denying or apart:
-                strength = _strength(text[at:end], known)
+                strength = _strength(text[at:end], vocabulary)
                 denying, doubting = False, min(doubting or strength, strength)
                 listing = "differential" in text[at:end]
         elif word == ",":
@@ -173,8 +178,12 @@ def scope(words: Sequence[Token], known: Vocabulary, flags: WordFlags) -> ScopeW
                 doubting = 0
         elif word == "over" and {"favor", "favored", "favoring"} & set(text[start:at]):
             denying, doubting = True, 0  # "favor edema over pneumonia"
-        elif word == "than" and "likely" in (said := text[:at]) and not _is_comparative(said[-1]):
-            denying, doubting = "less" not in said, PROBABLE if "less" in said else 0
+        elif (
+            word == "than"
+            and "likely" in (words_before := text[:at])
+            and not _is_comparative(words_before[-1])
+        ):
+            denying, doubting = "less" not in words_before, PROBABLE if "less" in words_before else 0
             links += [at] if doubting else []
         elif word == "with" or (word == "the" and denying and _starts_clause(words, at, flags.subjects)):
             denying = False  # "no effusion with ...", "no effusion the lungs are ..."
@@ -185,12 +194,12 @@ def scope(words: Sequence[Token], known: Vocabulary, flags: WordFlags) -> ScopeW
             denying, doubting = denying and not new, 0 if new else doubting
         if at in linking:
             links.append(at)
-        talking = talking or word in known.relatives
-        for place in range(at, end):
-            denied[place], doubted[place], talked[place] = denying, doubting, talking
-            clause[place] = start
+        talking = talking or word in vocabulary.relatives
+        for position in range(at, end):
+            denied[position], doubted[position], talked[position] = denying, doubting, talking
+            clause[position] = start
         at = end
-    _reach_back(words, after, flags, known, denied, doubted, clause)
+    _reach_back(words, after, flags, vocabulary, denied, doubted, clause)
     return ScopeWords(denied, doubted, talked, clause, links, list(begins.values()), after)
 
 
@@ -200,8 +209,8 @@ def _with_not_seen(
     """Add to the cues that reach back every "could not be demonstrated", in whatever words it is said."""
     if not any(token.word in _NOT for token in words):
         return after
-    taken = {at for one in after for at in range(one.first, one.end)}
-    taken |= {at for one in cues if one.value != "negation_before" for at in range(one.first, one.end)}
+    taken = {at for cue in after for at in range(cue.first, cue.end)}
+    taken |= {at for cue in cues if cue.value != "negation_before" for at in range(cue.first, cue.end)}
     more = []
     for at, token in enumerate(words):
         if token.word in _NOT and at not in taken:
@@ -231,9 +240,9 @@ def _denials_by_what_follows(words: Sequence[Token], named: Sequence[bool]) -> d
     return {}
 
 
-def _strength(cue: Iterable[str], known: Vocabulary) -> int:
+def _strength(cue: Iterable[str], vocabulary: Vocabulary) -> int:
     """Return the strength of a hedge: "may be" calls a finding possible, "likely" probable."""
-    return POSSIBLE if known.possible.intersection(cue) else PROBABLE
+    return POSSIBLE if vocabulary.possible.intersection(cue) else PROBABLE
 
 
 def _is_comparative(word: str) -> bool:
@@ -250,7 +259,9 @@ def _stands_first(words: Sequence[Token], at: int) -> bool:
 
 def _starts_clause(words: Sequence[Token], at: int, subjects: Sequence[bool]) -> bool:
     """Return whether a structure with a verb of its own follows: "no effusion and the heart is normal"."""
-    end = next((place for place in range(at + 1, len(words)) if words[place].word == ","), len(words))
+    end = next(
+        (position for position in range(at + 1, len(words)) if words[position].word == ","), len(words)
+    )
     return any(subjects[at + 1 : min(at + 4, end)]) and any(
         word.word in BE for word in words[at + 2 : min(at + 7, end)]
     )
@@ -273,8 +284,8 @@ def _goes_on(
     rest = range(comma + 1, len(words))
     stop = next((at for at in rest if at in begins and begins[at].value == "stops"), len(words))
     others = {at for at in rest if at in begins and begins[at].value in ("negation_before", "hedge_before")}
-    own = next((at for at in rest if at in others or words[at].word in _MAY), len(words))
-    if any(words[at].word in _OR for at in range(comma + 1, min(stop, own))):
+    next_start = next((at for at in rest if at in others or words[at].word in _MAY), len(words))
+    if any(words[at].word in _OR for at in range(comma + 1, min(stop, next_start))):
         return True
     segment = next((at for at in range(comma + 1, stop) if words[at].word == ","), stop)
     name = next((at for at in range(comma + 1, segment) if flags.named[at]), segment)
@@ -290,7 +301,7 @@ def _reach_back(
     words: Sequence[Token],
     after: Sequence[PhraseMatch[str]],
     flags: WordFlags,
-    known: Vocabulary,
+    vocabulary: Vocabulary,
     denied: list[bool],
     doubted: list[int],
     clause: list[int],
@@ -301,38 +312,41 @@ def _reach_back(
     item of a list, see :func:`_own_item`. A denied word that a hedge reaches is doubted and no longer denied.
     """
     before = 0
-    for found in after:
-        if flags.blocked[found.end - 1] or (found.value == "negation" and _of_a_part(words, found)):
+    for match in after:
+        if flags.blocked[match.end - 1] or (match.value == "negation" and _of_a_part(words, match)):
             continue
-        behind = words[found.end].word if found.end < len(words) else "than"
-        follows = found.end < len(words) and flags.named[found.end]
-        if words[found.end - 1].word in ("unlikely", "improbable") and follows:
+        behind = words[match.end].word if match.end < len(words) else "than"
+        follows = match.end < len(words) and flags.named[match.end]
+        if words[match.end - 1].word in ("unlikely", "improbable") and follows:
             continue
-        if words[found.end - 1].word in ("?", "likely", "favored") and behind != "than":
+        if words[match.end - 1].word in ("?", "likely", "favored") and behind != "than":
             continue  # it is said of what follows
         if (
-            words[found.end - 1].word == "doubtful"
-            and words[found.end : found.end + 1]
-            and words[found.end].word == "for"
+            words[match.end - 1].word == "doubtful"
+            and words[match.end : match.end + 1]
+            and words[match.end].word == "for"
         ):
             continue
-        if found.first and words[found.first - 1].word == "not":
+        if match.first and words[match.first - 1].word == "not":
             continue  # "not absent"
-        start, said = max(before, clause[found.first]), [word.word for word in words[found.first : found.end]]
-        if found.value == "hedge" or _LIKELIHOOD & set(said):
-            start = max(start, _own_item(words, found.first, flags.named))
-        for place in range(start, found.first):
-            if found.value == "negation":
-                denied[place] = True
+        start, match_words = (
+            max(before, clause[match.first]),
+            [word.word for word in words[match.first : match.end]],
+        )
+        if match.value == "hedge" or _LIKELIHOOD & set(match_words):
+            start = max(start, _own_item(words, match.first, flags.named))
+        for position in range(start, match.first):
+            if match.value == "negation":
+                denied[position] = True
             else:
-                doubted[place], denied[place] = _strength(said, known), False
-        before = found.end
+                doubted[position], denied[position] = _strength(match_words, vocabulary), False
+        before = match.end
 
 
 def _own_item(words: Sequence[Token], at: int, named: Sequence[bool]) -> int:
     """Return the first word that a hedge at ``at`` reaches back to: "opacity, pneumonia not excluded" doubts
     pneumonia alone. 0, the beginning, if after the last comma no finding is named or a conjunction stands."""
-    comma = next((place for place in range(at - 1, -1, -1) if words[place].word == ","), -1)
+    comma = next((position for position in range(at - 1, -1, -1) if words[position].word == ","), -1)
     joined = any(word.word in ("and", "or", "/") for word in words[comma + 1 : at])
     return comma + 1 if any(named[comma + 1 : at]) and not joined else 0
 
@@ -358,18 +372,18 @@ def _begin_of_name(words: Sequence[Token], colon: int) -> int:
     return next((at + 1 for at in range(colon - 1, earlier, -1) if words[at].word == "," and earlier >= 0), 0)
 
 
-def _of_a_part(words: Sequence[Token], found: PhraseMatch[str]) -> bool:
+def _of_a_part(words: Sequence[Token], match: PhraseMatch[str]) -> bool:
     """Return whether "not seen" is said of a part of what is there, or of a view: it then denies nothing."""
-    before = next((at for at in range(found.first - 1, -1, -1) if words[at].word not in BE), -1)
+    before = next((at for at in range(match.first - 1, -1, -1) if words[at].word not in BE), -1)
     if before >= 0 and words[before].word in _PARTS:
         return True
     if any(words[at].word in _PARTS and words[at + 1].word == "of" for at in range(before)):
         return True
-    said = {word.word for word in words[max(0, found.first - 1) : found.end]}
-    behind = [word.word for word in words[found.end : found.end + 6]]
-    elsewhere = _VIEWS | (_STUDIES if said & {"was", "were"} else set())
+    match_words = {word.word for word in words[max(0, match.first - 1) : match.end]}
+    behind = [word.word for word in words[match.end : match.end + 6]]
+    elsewhere = _VIEWS | (_STUDIES if match_words & {"was", "were"} else set())
     return (
-        bool(said & (_SIGHT | {"present"}))
+        bool(match_words & (_SIGHT | {"present"}))
         and bool(behind)
         and behind[0] in ("on", "in")
         and bool(elsewhere & set(behind))

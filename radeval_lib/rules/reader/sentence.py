@@ -47,28 +47,30 @@ def parse(text: str, side: str = "") -> Parsed:
     """
     sentence = MarkedSentence(text, vocabulary(), side)
     mentions = [
-        sentence.mention(found.first, found.end, _about(sentence, found))
-        for found in sentence.named
-        if found.value[0].key != IGNORED
+        sentence.mention(named_match.first, named_match.end, _about(sentence, named_match))
+        for named_match in sentence.named
+        if named_match.value[0].key != IGNORED
     ]
     stated, normals = read_states(sentence)
-    mentions = sorted([*mentions, *stated], key=lambda one: one.first)
-    mentions = [one for one in mentions if not sentence.scope.hypothetical[one.first]]
+    mentions = sorted([*mentions, *stated], key=lambda mention: mention.first)
+    mentions = [mention for mention in mentions if not sentence.scope.hypothetical[mention.first]]
     # "Previously a 2 cm nodule, now 3 cm" has a nodule.
-    mentions = [one for one in mentions if not sentence.past[one.first]] or (
+    mentions = [mention for mention in mentions if not sentence.past[mention.first]] or (
         mentions if not normals and NOW & sentence.between(0, len(sentence.words)) else []
     )
     mentions = sorted(
-        [*_whole_names(sentence, mentions), *stacked_states(sentence)], key=lambda one: one.first
+        [*_whole_names(sentence, mentions), *stacked_states(sentence)], key=lambda mention: mention.first
     )
-    mentions = sorted([*mentions, *_other_sides(sentence, mentions)], key=lambda one: one.first)
+    mentions = sorted([*mentions, *_other_sides(sentence, mentions)], key=lambda mention: mention.first)
     _doubt_alternatives(sentence, mentions)
     _link(sentence, mentions)
     # What is no finding keeps what is said of it from those that are.
     others = [
-        sentence.mention(one.first, one.end, one.value) for one in sentence.named if _takes(sentence, one)
+        sentence.mention(mention.first, mention.end, mention.value)
+        for mention in sentence.named
+        if _takes(sentence, mention)
     ]
-    if owners := sorted([*mentions, *others], key=lambda one: one.first):
+    if owners := sorted([*mentions, *others], key=lambda mention: mention.first):
         attach(sentence, owners)
         attach_changes(sentence, owners)
     if normals and not mentions:
@@ -79,80 +81,82 @@ def parse(text: str, side: str = "") -> Parsed:
     return Parsed(tuple(mentions), tuple(normals), spots, used, unused, tuple(sentence.misspelt))
 
 
-def _about(sentence: MarkedSentence, found: PhraseMatch[list[Sense]]) -> list[Sense]:
+def _about(sentence: MarkedSentence, match: PhraseMatch[list[Sense]]) -> list[Sense]:
     """Return the readings that fit the subject: "The bones show no acute abnormality" is about the bones."""
-    if found.value[0].key == "acute_disease":
+    if match.value[0].key == "acute_disease":
         for subject in sentence.subjects:
             special = sentence.known.no_abnormality.get(subject.value[0].key)
-            if special and subject.end <= found.first <= subject.end + 6:
+            if special and subject.end <= match.first <= subject.end + 6:
                 return [Sense(special, HOME)]
-    return found.value
+    return match.value
 
 
-def _takes(sentence: MarkedSentence, found: PhraseMatch[list[Sense]]) -> bool:
+def _takes(sentence: MarkedSentence, match: PhraseMatch[list[Sense]]) -> bool:
     """Return whether a phrase is not a finding, and keeps what is said of it from the others: "aeration"."""
-    if found.value[0].key != IGNORED:
+    if match.value[0].key != IGNORED:
         return False
     return (
-        " ".join(word.word for word in sentence.words[found.first : found.end]) in sentence.known.no_findings
+        " ".join(word.word for word in sentence.words[match.first : match.end]) in sentence.known.no_findings
     )
 
 
 def _other_sides(sentence: MarkedSentence, mentions: list[Mention]) -> list[Mention]:
     """Return the finding that a clause without a name says of a side: "... but the left remains"."""
-    found: list[Mention] = []
+    others: list[Mention] = []
     clauses = sentence.scope.clause
     if not mentions or not any(clauses):
-        return found
+        return others
     for side in sentence.sides:
         begin = clauses[side.first]
-        before = [one for one in mentions if one.end <= begin]
+        before = [mention for mention in mentions if mention.end <= begin]
         inside = [at for at, first in enumerate(clauses) if first == begin]
-        parts = (*sentence.named, *sentence.subjects, *sentence.spots, *found)
+        parts = (*sentence.named, *sentence.subjects, *sentence.spots, *others)
         says = sentence.between(side.end, inside[-1] + 1) & _SAYING and side.value != "bilateral"
-        if before and says and not any(one.first in inside for one in parts):
-            found.append(sentence.mention(side.first, side.end, before[-1].senses))
-    return found
+        if before and says and not any(mention.first in inside for mention in parts):
+            others.append(sentence.mention(side.first, side.end, before[-1].senses))
+    return others
 
 
 def _whole_names(sentence: MarkedSentence, mentions: list[Mention]) -> list[Mention]:
     """Without an adjective that belongs to the next name: "calcified small granuloma" is one finding."""
     return [
-        one
-        for one, after in zip_longest(mentions, mentions[1:])
+        mention
+        for mention, after in zip_longest(mentions, mentions[1:])
         if not (
             after is not None
-            and sentence.words[one.first].word in ADJECTIVES
-            and one.end == one.first + 1
-            and after.first - one.end <= 5
-            and not SEPARATORS.keys() & sentence.between(one.end, after.first)
+            and sentence.words[mention.first].word in ADJECTIVES
+            and mention.end == mention.first + 1
+            and after.first - mention.end <= 5
+            and not SEPARATORS.keys() & sentence.between(mention.end, after.first)
         )
-        and not _of_hardware(sentence, one, after)
-        and not _heads(sentence, one, after)
+        and not _of_hardware(sentence, mention, after)
+        and not _heads(sentence, mention, after)
     ]
 
 
-def _heads(sentence: MarkedSentence, one: Mention, after: Mention | None) -> bool:
+def _heads(sentence: MarkedSentence, mention: Mention, after: Mention | None) -> bool:
     """ "Lines and tubes: ETT" names one."""
-    group = all(sense.key == "tubes_lines" for sense in one.senses)
-    return group and after is not None and ":" in sentence.between(one.end, one.end + 1)
+    group = all(sense.key == "tubes_lines" for sense in mention.senses)
+    return group and after is not None and ":" in sentence.between(mention.end, mention.end + 1)
 
 
-def _of_hardware(sentence: MarkedSentence, one: Mention, after: Mention | None) -> bool:
+def _of_hardware(sentence: MarkedSentence, mention: Mention, after: Mention | None) -> bool:
     """ "Fracture of a sternotomy wire" breaks no bone."""
     if after is None or not all(sense.key in sentence.known.devices for sense in after.senses):
         return False
-    broken = sentence.between(one.first, one.end) & {"fracture", "fx"}
-    return bool(broken) and after.first - one.end <= 4 and "of" in sentence.between(one.end, after.first)
+    broken = sentence.between(mention.first, mention.end) & {"fracture", "fx"}
+    return (
+        bool(broken) and after.first - mention.end <= 4 and "of" in sentence.between(mention.end, after.first)
+    )
 
 
 def _doubt_alternatives(sentence: MarkedSentence, mentions: list[Mention]) -> None:
     """ "Atelectasis or scarring" doubts both, and so does "versus"."""
-    for one, after in pairwise(mentions):
-        between = sentence.between(one.end, after.first)
-        near = after.first - one.end <= 5 and not between & {",", "with"}
-        if near and between & _EITHER and one.presence != "absent" and after.presence != "absent":
-            for either in (one, after):
+    for mention, after in pairwise(mentions):
+        between = sentence.between(mention.end, after.first)
+        near = after.first - mention.end <= 5 and not between & {",", "with"}
+        if near and between & _EITHER and mention.presence != "absent" and after.presence != "absent":
+            for either in (mention, after):
                 either.probable = either.probable or either.presence == "present"
                 either.presence = "uncertain"
 
@@ -162,13 +166,15 @@ def _link(sentence: MarkedSentence, mentions: list[Mention]) -> None:
     for link in sentence.scope.links:
         before = [
             number
-            for number, one in enumerate(mentions)
-            if one.end <= link and sentence.scope.clause[link] <= one.first and one.presence != "absent"
+            for number, mention in enumerate(mentions)
+            if mention.end <= link
+            and sentence.scope.clause[link] <= mention.first
+            and mention.presence != "absent"
         ]
         behind = [
             number
-            for number, one in enumerate(mentions)
-            if link < one.first <= link + 12 and sentence.scope.doubted[one.first]
+            for number, mention in enumerate(mentions)
+            if link < mention.first <= link + 12 and sentence.scope.doubted[mention.first]
         ]
         if before and behind and not mentions[before[-1]].sign_of:
             mentions[before[-1]].sign_of = _choices(sentence, mentions, behind)
@@ -177,8 +183,8 @@ def _link(sentence: MarkedSentence, mentions: list[Mention]) -> None:
 def _choices(sentence: MarkedSentence, mentions: list[Mention], behind: list[int]) -> tuple[int, ...]:
     """Return the first diagnosis, and those that "or" adds to it without a place between."""
     last = 0
-    for one, after in pairwise(behind):
-        between = sentence.between(mentions[one].end, mentions[after].first)
+    for mention, after in pairwise(behind):
+        between = sentence.between(mentions[mention].end, mentions[after].first)
         if not between <= _CHOICE or not between & (_EITHER | {"/"}):
             break
         last += 1
@@ -197,7 +203,7 @@ def usage(sentence: MarkedSentence, mentions: list[Mention]) -> tuple[int, tuple
     sentence.use_all(sentence.named)
     kinds = _kinds(sentence, mentions)
     # "Calcified" is a finding of its own in "tortuous calcified aorta"
-    calcified = any(sense.key in sentence.known.calcified for one in mentions for sense in one.senses)
+    calcified = any(sense.key in sentence.known.calcified for mention in mentions for sense in mention.senses)
     looks = sentence.known.looks - ({"calcified"} if not calcified else set()) if mentions else frozenset()
     needless = sentence.known.passed_over | looks
     used, unused = 0, []
@@ -218,7 +224,7 @@ def usage(sentence: MarkedSentence, mentions: list[Mention]) -> tuple[int, tuple
 
 def _weighs_nothing(sentence: MarkedSentence, at: int) -> bool:
     """Return whether a word of degree without a step is of a change, or denied: "no significant effusion"."""
-    of_change = any(at < one.first <= at + 2 for one in sentence.changes)
+    of_change = any(at < change.first <= at + 2 for change in sentence.changes)
     return sentence.words[at].word in sentence.known.unscaled and (of_change or sentence.scope.denied[at])
 
 
@@ -249,15 +255,15 @@ def _vain_negations(sentence: MarkedSentence, mentions: list[Mention]) -> list[P
         if cue.value != "negation_before":
             sentence.use(cue.first, cue.end)
             continue
-        behind = next((one for one in mentions if one.end > cue.first), None)
-        before = next((one for one in reversed(mentions) if one.first < cue.first), None)
-        if any(one is not None and one.presence == "absent" for one in (behind, before)):
+        behind = next((mention for mention in mentions if mention.end > cue.first), None)
+        before = next((mention for mention in reversed(mentions) if mention.first < cue.first), None)
+        if any(mention is not None and mention.presence == "absent" for mention in (behind, before)):
             sentence.use(cue.first, cue.end)
         elif not any(sentence.used[cue.first : cue.end]):
             vain.append(cue)
-    for found in sentence.scope.after:
-        if found.value == "hedge" or any(
-            one.presence == "absent" and one.first < found.first for one in mentions
+    for negation in sentence.scope.after:
+        if negation.value == "hedge" or any(
+            mention.presence == "absent" and mention.first < negation.first for mention in mentions
         ):
-            sentence.use(found.first, found.end)
+            sentence.use(negation.first, negation.end)
     return vain

@@ -140,14 +140,14 @@ def _our_names(key: str, name: str) -> Iterator[tuple[str, Sense]]:
 
 
 def _lexicon_places(lexicon: Lexicon, regions: Mapping[str, set[str]]) -> Iterator[tuple[str, Spot]]:
-    for place in lexicon.places.values():
-        for table in (place.nouns, place.shorts, place.premodifiers):
+    for site in lexicon.places.values():
+        for table in (site.nouns, site.shorts, site.premodifiers):
             for side, phrases in table.items():
                 for phrase in phrases:
                     if phrase.text in ("left", "right"):  # "deviated to the left": a side, no place
                         continue
-                    for region in regions.get(place.key, {HOME}):
-                        yield phrase.text, Spot(Location(place.key, side), region)
+                    for region in regions.get(site.key, {HOME}):
+                        yield phrase.text, Spot(Location(site.key, side), region)
 
 
 def _our_places(raw: Mapping[str, list[str]], lexicon: Lexicon) -> Iterator[tuple[str, Spot]]:
@@ -198,14 +198,18 @@ def _observations(
     for text, sense in pairs:
         words = plain(text).split()
         held = phrases.add(text, [])
-        if sense.region == HOME or any(one.region == HOME for one in held):
+        if sense.region == HOME or any(kept_sense.region == HOME for kept_sense in held):
             continue
         for start in range(1, len(words)):
             shorter, before = phrases.get(words[start:]), words[start - 1]
             organ = _OF_ORGANS.search(before) and before not in passed_over
             at = None if before in _NO_ORGANS else anatomy.get(before, set() if organ else None)
-            fits = [one for one in shorter or () if at is None or at & usual.get(one.key, frozenset())]
-            if home := [one for one in fits if one.region == HOME]:
+            fits = [
+                kept_sense
+                for kept_sense in shorter or ()
+                if at is None or at & usual.get(kept_sense.key, frozenset())
+            ]
+            if home := [kept_sense for kept_sense in fits if kept_sense.region == HOME]:
                 held += home
                 break
     return phrases
@@ -215,7 +219,7 @@ def _subjects(lexicon: Lexicon, raw: Mapping[str, list[str]]) -> Iterator[tuple[
     for key, words in raw.items():
         for word in words:
             yield word, Subject(key, HOME)
-    for entry in sorted(lexicon.normals.values(), key=lambda one: -one.weight):
+    for entry in sorted(lexicon.normals.values(), key=lambda subject_sense: -subject_sense.weight):
         for wordings in entry.wordings.values():
             for phrase in wordings:
                 for start, end, label in phrase.spans:
@@ -260,10 +264,10 @@ def _abnormal(
         for kept in concept.states:
             for side, subject in kept.subjects.items():
                 for adjective in kept.adjectives.values():
-                    phrase, said = plain(subject.text), plain(adjective.text)
-                    table.setdefault((phrase, said), concept.key)
+                    phrase, adjective_text = plain(subject.text), plain(adjective.text)
+                    table.setdefault((phrase, adjective_text), concept.key)
                     if side is not None:
-                        table.setdefault((phrase.replace(f"{side} ", ""), said), concept.key)
+                        table.setdefault((phrase.replace(f"{side} ", ""), adjective_text), concept.key)
     return table
 
 
@@ -340,13 +344,13 @@ def vocabulary() -> Vocabulary:
             ours += [sense for name in names for sense in _our_names(key, name)]
     regions: dict[str, set[str]] = {}
     for concept in concepts.values():
-        for place in concept.places:
-            regions.setdefault(place, set()).add(concept.region)
+        for site in concept.places:
+            regions.setdefault(site, set()).add(concept.region)
     abnormal = _abnormal(lexicon, raw["states"], raw["names"], raw["enlarged"])
     changes = [(word, kind) for kind, words in raw["change"].items() for word in words]
     after = [(word, "hedge") for word in raw["hedge_after"]]
     after += [(word, "negation") for word in raw["negation_after"]]
-    numbered = ((text, Spot(place, HOME)) for text, place in numbered_names())
+    numbered = ((text, Spot(site, HOME)) for text, site in numbered_names())
     spots = [*numbered, *_our_places(raw["places"], lexicon), *_lexicon_places(lexicon, regions)]
     observations = [*ours, *_lexicon_names(lexicon)]
     kinds = _kinds(raw["kinds"])
@@ -419,20 +423,24 @@ def numbered_names() -> Iterator[tuple[str, Location]]:
     rib"."""
     for letter, name, count in _VERTEBRAE:
         for number in range(1, count + 1):
-            place = Location(f"{letter}{number}", None)
+            location = Location(f"{letter}{number}", None)
             ordinals = _ORDINALS[number - 1 :: _HIGHEST]
-            for form in (f"{letter}{number}", f"{letter} {number}", *(f"{one} {name}" for one in ordinals)):
+            for form in (
+                f"{letter}{number}",
+                f"{letter} {number}",
+                *(f"{ordinal_word} {name}" for ordinal_word in ordinals),
+            ):
                 for noun in ("", " vertebra", " vertebral body", " body"):
                     if noun or form[0] == letter:
-                        yield f"{form}{noun}", place
+                        yield f"{form}{noun}", location
     for number in range(1, _HIGHEST + 1):
         for ordinal in _ORDINALS[number - 1 :: _HIGHEST]:
             for side in (None, "left", "right", "bilateral"):
-                place, said = Location(f"rib_{number}", side), side or ""
+                location, side_word = Location(f"rib_{number}", side), side or ""
                 for part in ("", "lateral ", "posterior ", "anterior "):
-                    yield f"{said} {part}{ordinal} rib", place
-                    yield f"{part}{said} {ordinal} rib", place
-                    yield f"{ordinal} {part}{said} rib", place
+                    yield f"{side_word} {part}{ordinal} rib", location
+                    yield f"{part}{side_word} {ordinal} rib", location
+                    yield f"{ordinal} {part}{side_word} rib", location
 
 
 def within(region: str) -> tuple[str, ...]:
@@ -455,9 +463,9 @@ def neighbours(regions: Mapping[str, str]) -> dict[str, frozenset[str]]:
     """For each vertebra and rib its neighbours and the ``regions`` that hold it (see :func:`within`)."""
     table: dict[str, set[str]] = {key: set() for key in (*SPINE, *RIBS)}
     for row in (SPINE, RIBS):
-        for one, other in pairwise(row):
-            table[one].add(other)
-            table[other].add(one)
+        for first, other in pairwise(row):
+            table[first].add(other)
+            table[other].add(first)
     for region, ends in regions.items():
         for key in within(ends):
             table[key].add(region)

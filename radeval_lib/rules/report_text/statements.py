@@ -124,7 +124,7 @@ def statements(text: str) -> tuple[Statement, ...]:
     # "Pneumothorax? No." and "Pneumothorax ... none" are templates, as "Pneumothorax: none" is
     asked = _ASKED.sub(lambda mark: ":".ljust(len(mark.group())), plain)
     plain = plain if asked == plain else _ANY_ASKED.sub(":", asked)
-    found, plain = _side_columns(plain, places)
+    columns, plain = _side_columns(plain, places)
     absent = _AbsentList(plain)
     for kind, start, end in _pieces(plain):
         piece = plain[start:end].lstrip()
@@ -136,8 +136,8 @@ def statements(text: str) -> tuple[Statement, ...]:
             absent.head(heading, end)
         else:
             where = places[start : start + len(piece) + 1]
-            found.append(_statement(piece, where, kind, absent.holds(piece, start, end)))
-    return tuple(found)
+            columns.append(_statement(piece, where, kind, absent.holds(piece, start, end)))
+    return tuple(columns)
 
 
 def _side_columns(text: str, places: Sequence[int]) -> tuple[list[Statement], str]:
@@ -145,9 +145,9 @@ def _side_columns(text: str, places: Sequence[int]) -> tuple[list[Statement], st
 
     "Right | Left" above "Effusion | none | small" states "right Effusion: none", "left Effusion: small".
     """
-    found: list[Statement] = []
+    columns: list[Statement] = []
     if not _SIDES_HEAD.search(text):
-        return found, text
+        return columns, text
     for table in _SIDES_TABLE.finditer(text):
         sides = [table["one"].lower()[0], table["other"].lower()[0]]
         if sides[0] == sides[1]:
@@ -158,9 +158,9 @@ def _side_columns(text: str, places: Sequence[int]) -> tuple[list[Statement], st
                 begin, label, answer = row.start("label"), row["label"], row[cell]
                 where = [places[begin]] * len(lead) + list(places[begin : begin + len(label)])
                 where += [places[begin + len(label)]] * 2 + list(places[row.start(cell) : row.end(cell) + 1])
-                found.append(Statement(f"{lead}{label}: {answer}", where))
+                columns.append(Statement(f"{lead}{label}: {answer}", where))
         text = text[: table.start()] + " " * (table.end() - table.start()) + text[table.end() :]
-    return found, text
+    return columns, text
 
 
 class _AbsentList:
@@ -188,30 +188,30 @@ class _AbsentList:
 
 def _statement(piece: str, places: Sequence[int], section: str, absent: bool) -> Statement:
     """Return a statement as the reader sees it, its templates in words and its blanks single."""
-    said = _template(piece)
+    text = _template(piece)
     if absent:
-        said, places = f"{_NO}{said}", [*[places[0]] * len(_NO), *places]
-    if "  " in said:
-        kept = [at for at, sign in enumerate(said) if sign != " " or said[at - 1 : at] != " "]
-        said, places = "".join(said[at] for at in kept), [*(places[at] for at in kept), places[len(said)]]
-    return Statement(said, places, section)
+        text, places = f"{_NO}{text}", [*[places[0]] * len(_NO), *places]
+    if "  " in text:
+        kept = [at for at, sign in enumerate(text) if sign != " " or text[at - 1 : at] != " "]
+        text, places = "".join(text[at] for at in kept), [*(places[at] for at in kept), places[len(text)]]
+    return Statement(text, places, section)
 
 
 def findings(text: str) -> tuple[Statement, ...]:
     """Return the statements of a report about this study: without history, comparison, technique or
     signature."""
-    return tuple(one for one in statements(text) if one.section in _OF_THIS_STUDY)
+    return tuple(statement for statement in statements(text) if statement.section in _OF_THIS_STUDY)
 
 
 def sections(text: str) -> tuple[Section, ...]:
     """Return the sections of a report, in order; neighbouring sections of the same kind are one."""
-    found: list[Section] = []
-    for one in statements(text):
-        if found and found[-1].kind == one.section:
-            found[-1] = Section(one.section, (found[-1].span[0], one.end))
+    headed: list[Section] = []
+    for statement in statements(text):
+        if headed and headed[-1].kind == statement.section:
+            headed[-1] = Section(statement.section, (headed[-1].span[0], statement.end))
         else:
-            found.append(Section(one.section, (one.start, one.end)))
-    return tuple(found)
+            headed.append(Section(statement.section, (statement.start, statement.end)))
+    return tuple(headed)
 
 
 def _template(piece: str) -> str:
@@ -231,8 +231,8 @@ def _as_answer(match: re.Match[str]) -> str:
     """Return a match of ``_BEHIND`` as a colon and a word, in equally many characters: " (-)" is ":no ". A
     plus becomes a colon alone; what does not fit stays as it was."""
     sign = match["sign"] or match["bare"]
-    said = ("no" if sign == "-" else "") if sign else match["answer"]
-    return f":{said}".ljust(len(match.group())) if len(said) < len(match.group()) else match.group()
+    answer = ("no" if sign == "-" else "") if sign else match["answer"]
+    return f":{answer}".ljust(len(match.group())) if len(answer) < len(match.group()) else match.group()
 
 
 def _pieces(text: str) -> Iterator[tuple[str, int, int]]:
@@ -243,9 +243,11 @@ def _pieces(text: str) -> Iterator[tuple[str, int, int]]:
     """
     heads = headings(text)
     headed = any(head.kind == FINDINGS and not _impression(text, head) for head in heads)
-    marks: list[tuple[int, int, Break | Heading | None]] = [(one.start, one.end, one) for one in breaks(text)]
-    marks += [(one.start, one.end, one) for one in heads]
-    marks.sort(key=lambda one: one[:2])
+    marks: list[tuple[int, int, Break | Heading | None]] = [
+        (boundary.start, boundary.end, boundary) for boundary in breaks(text)
+    ]
+    marks += [(boundary.start, boundary.end, boundary) for boundary in heads]
+    marks.sort(key=lambda boundary: boundary[:2])
     kind, start, first = FINDINGS, 0, True
     for begin, end, mark in [*marks, (len(text), len(text), None)]:
         if (piece := text[start:begin].strip()) and start < begin:
@@ -337,14 +339,14 @@ class Break(NamedTuple):
 
 def breaks(text: str) -> list[Break]:
     """Return where a text in plain characters is cut into statements, in order."""
-    found = [Break(*match.span(), False, False) for match in _STOP.finditer(text)]
+    marks = [Break(*match.span(), False, False) for match in _STOP.finditer(text)]
     # What asks remains: "pneumonia?" is doubted.
-    found = [one._replace(start=one.end) if text[one.start] == "?" else one for one in found]
-    found += [Break(*span, False, False) for span in _listed(text)]
+    marks = [mark._replace(start=mark.end) if text[mark.start] == "?" else mark for mark in marks]
+    marks += [Break(*span, False, False) for span in _listed(text)]
     if "\n" in text:
-        found += [Break(*match.span(), True, True) for match in _BLANK_LINE.finditer(text)]
-        found += _line_ends(text)
-    return sorted(found)
+        marks += [Break(*match.span(), True, True) for match in _BLANK_LINE.finditer(text)]
+        marks += _line_ends(text)
+    return sorted(marks)
 
 
 def _listed(text: str) -> Iterator[tuple[int, int]]:
@@ -378,8 +380,8 @@ def _part_items(text: str, dashes: list[re.Match[str]]) -> bool:
     items = answers = 0
     for before, dash in pairwise(dashes):
         between = text[before.end() : dash.start()]
-        said = re.split(r"[.;](?:\s|$)|\n", between)
-        if len(said) == 1 or not any(map(str.isalpha, said[-1])):
+        parts = re.split(r"[.;](?:\s|$)|\n", between)
+        if len(parts) == 1 or not any(map(str.isalpha, parts[-1])):
             items += 1
         else:
             answers += 1
@@ -531,11 +533,11 @@ def headings(text: str) -> list[Heading]:
 
     One in the middle of a line needs a capital; one in lower case must begin a statement.
     """
-    found: list[Heading] = []
+    heads: list[Heading] = []
     if not _MAY_BE.search(text):
-        return found
+        return heads
     for match in _HEADING.finditer(text):
-        kind = next(name for name, said in match.groupdict().items() if said is not None and name != "dash")
+        kind = next(name for name, title in match.groupdict().items() if title is not None and name != "dash")
         if match["dash"] and not _dashed(kind, text, match):
             continue
         if kind == "alone":
@@ -546,16 +548,16 @@ def headings(text: str) -> list[Heading]:
         start = match.start() + len(match.group()) - len(match.group().lstrip())
         if not text[start].isupper() and not _BEFORE_INLINE.search(text[max(0, start - 4) : start]):
             continue
-        found.append(Heading(kind.replace("_", " "), start, match.end()))
-    return found
+        heads.append(Heading(kind.replace("_", " "), start, match.end()))
+    return heads
 
 
 def _dashed(kind: str, text: str, match: re.Match[str]) -> bool:
     """Return whether what stands before a dash is a heading: in capitals, or where a statement begins."""
-    said = match.group()[: -len(match["dash"])]
+    before_dash = match.group()[: -len(match["dash"])]
     begins = _BEFORE_INLINE.search(text[max(0, match.start() - 4) : match.start()]) is not None
-    return said[-1:].isupper() or (
-        begins and said[:1].isupper() and kind in ("history", "comparison", FINDINGS)
+    return before_dash[-1:].isupper() or (
+        begins and before_dash[:1].isupper() and kind in ("history", "comparison", FINDINGS)
     )
 
 

@@ -105,30 +105,30 @@ def tokens(text: str) -> list[Token]:
 
     Shorthand is written out ("b/l", "Rt", "PNA"), each of its words at the place of the whole.
     """
-    found: list[Token] = []
+    tokens_found: list[Token] = []
     before = ""
     for match in _TOKEN.finditer(text.lower()):
         word, start, end = match.group(), match.start(), match.end()
         title, before = before, word
         if title in _BEFORE_CAPITAL and text[start].isupper():
             if title in _TITLES:
-                found.append(Token(MASK, start, end))  # "Dr. Small"
+                tokens_found.append(Token(MASK, start, end))  # "Dr. Small"
                 continue
             word = "month" if word == "may" else word  # "in May"
         if len(word) > 3 and word[-1] == "s" and word[:-1] in _SHORTHAND:
             word = word[:-1]
         if word in _SHORTHAND:
-            found += [Token(one, start, end) for one in _SHORTHAND[word]]
+            tokens_found += [Token(part, start, end) for part in _SHORTHAND[word]]
         elif word.endswith("n't"):
-            found += [Token(_FULL.get(word, word[:-3]), start, end), Token("not", start, end)]
-        elif word in ("r", "l") and _is_side(found, text, match):
-            found.append(Token("right" if word == "r" else "left", start, end))
-        elif word == "cm" and (found[-1].word if found else "") in _BEFORE_NAME:
-            found.append(Token("cardiomegaly", start, end))
+            tokens_found += [Token(_FULL.get(word, word[:-3]), start, end), Token("not", start, end)]
+        elif word in ("r", "l") and _is_side(tokens_found, text, match):
+            tokens_found.append(Token("right" if word == "r" else "left", start, end))
+        elif word == "cm" and (tokens_found[-1].word if tokens_found else "") in _BEFORE_NAME:
+            tokens_found.append(Token("cardiomegaly", start, end))
         else:
             word = MASK if _MASKED.fullmatch(word) else singular(word)
-            found.append(Token(word, start, end))
-    return found
+            tokens_found.append(Token(word, start, end))
+    return tokens_found
 
 
 def _is_side(before: list[Token], text: str, match: re.Match[str]) -> bool:
@@ -192,7 +192,7 @@ def _plain_character(sign: str) -> str:
         return ""
     if kind == "Zs":
         return " "
-    return "".join(one for one in normalize("NFKD", sign) if category(one) != "Mn") or sign
+    return "".join(character for character in normalize("NFKD", sign) if category(character) != "Mn") or sign
 
 
 def plain_text(text: str) -> PlainText:
