@@ -17,8 +17,9 @@ from pathlib import Path
 from typing import Any
 
 from radeval_lib import checksums
-from radeval_lib.errors import NotebookError
+from radeval_lib.errors import ResultError
 from radeval_lib.paths import MODELS, display_path
+from radeval_lib.registry import CELL_MODEL
 
 # Packages whose version can change a number. Every run reports all: which of them are loaded at a moment
 # depends on what a run found done already, and on whether its process was forked from another.
@@ -30,7 +31,16 @@ RECORDED_SCORES = "recorded"
 """The source of stored scores of public test sets."""
 
 RELEASED = "released"
-"""The source of what papers' released code prints; what a paper prints has the source ``papers/<paper>``."""
+"""What counts as the paper of what papers' released code prints."""
+
+PRINTED: dict[str, dict[str, str]] = {}
+"""What this process has read of papers since its run began: SHA-256 by file, by ``rales/table3``,
+``rales/paper`` or ``released/settings``. Functions of :mod:`radeval_lib.papers` take no run."""
+
+
+def note_printed(paper: str, path: Path) -> None:
+    """Record that a file of what a paper prints, or of what was released, was read."""
+    PRINTED[f"{paper}/{path.stem}"] = {display_path(path): checksums.of_file(path)}
 
 
 @dataclass
@@ -39,18 +49,15 @@ class Reading:
 
     Attributes
     ----------
-    files : SHA-256 by name, by source: a role, a data set, ``cells/<notebook>``, ``papers/<paper>``,
-        :data:`RELEASED` or :data:`RECORDED_SCORES`.
+    files : SHA-256 by name, by source: a role, a data set, ``cells/<notebook>`` or :data:`RECORDED_SCORES`.
     models : name, SHA-256 and perhaps revision, by role.
-    papers : those that it may read; None: any.
     """
 
     files: dict[str, dict[str, str]] = field(default_factory=dict)
     models: dict[str, dict[str, str]] = field(default_factory=dict)
-    papers: frozenset[str] | None = None
 
     def note_file(self, source: str, path: Path, name: str = "") -> None:
-        """Record that ``path`` was read; results call it ``name`` (default: its place in the repository)."""
+        """Record that ``path`` was read; results call it ``name`` (default: its path in the repository)."""
         self.files.setdefault(source, {})[name or display_path(path)] = checksums.of_file(path)
 
     def note_model(self, role: str, name: str, digest: str, revision: str = "") -> None:
@@ -60,50 +67,37 @@ class Reading:
         if revision:
             self.models[role]["revision"] = revision
 
-    def data(self, sources: Iterable[str] | None = None) -> dict[str, str]:
-        """Return SHA-256 by name of every file read from these sources; default: from all."""
-        chosen = self.files if sources is None else set(sources) & self.files.keys()
-        return dict(sorted(item for source in chosen for item in self.files[source].items()))
+    @property
+    def sources(self) -> dict[str, dict[str, str]]:
+        """SHA-256 by file of all that was read, by source; of papers by their tables."""
+        return {**PRINTED, **self.files}
 
-    def of_cells(self) -> tuple[str, ...]:
-        """Return the sources that cells left."""
-        return tuple(source for source in self.files if source.startswith("cells/"))
+    def of(self, names: Iterable[str] | None = None) -> dict[str, dict[str, Any]]:
+        """Return what ``names`` stand for: ``data``, SHA-256 by file, and ``models`` by role.
 
-    def reached(self) -> set[str] | None:
-        """Return files and roles of models that the running statement of a notebook rests on; None where that
-        is not known, as outside of a notebook."""
-        return None
+        Parameters
+        ----------
+        names : of sources, of notebooks of jobs, and of roles of models, which stand for the jobs that made
+            them, too; default: all that was read.
 
-    def used_models(self, roles: Iterable[str] | None = None) -> dict[str, dict[str, str]]:
-        """Name and SHA-256 of the models in these roles; default: of all that were used."""
-        chosen = self.models if roles is None else set(roles) & self.models.keys()
-        return {role: self.models[role] for role in sorted(chosen)}
-
-
-_current = Reading()
-
-
-def record_into(reading: Reading) -> None:
-    """Record in this run's reading, from now on, which printed and released numbers are read: functions of
-    :mod:`radeval_lib.papers` take no run."""
-    global _current
-    _current = reading
-
-
-def note_printed(paper: str, path: Path) -> None:
-    """Record in the current run that a file of what a paper prints, or of what was released, was read."""
-    permit_paper(paper)
-    _current.note_file(RELEASED if paper == RELEASED else f"papers/{paper}", path)
-
-
-def permit_paper(paper: str) -> None:
-    """Refuse a paper (or :data:`RELEASED`) that the notebook of the current run does not declare."""
-    if _current.papers is not None and paper not in _current.papers:
-        raise NotebookError(
-            f"{paper!r} is not among the papers that it declares",
-            "the notebook",
-            "Add it to `papers` under `study` in its front matter.",
-        )
+        Raises
+        ------
+        ResultError
+            If something was not read in this run.
+        """
+        sources, data, models = self.sources, dict[str, str](), dict[str, dict[str, str]]()
+        for name in [*sources, *self.models] if names is None else names:
+            if name in self.models:
+                models[name] = self.models[name]
+                data |= sources.get(f"cells/{models[name]['name'].removeprefix(CELL_MODEL)}", {})
+            elif name in sources:
+                data |= sources[name]
+            elif f"cells/{name}" in sources:
+                data |= sources[f"cells/{name}"]
+            else:
+                remedy = f"Name something that it has read: {', '.join([*sources, *self.models]) or 'none'}."
+                raise ResultError(f"{name!r} was not read in this run", remedy=remedy)
+        return {"data": dict(sorted(data.items())), "models": dict(sorted(models.items()))}
 
 
 @cache

@@ -20,6 +20,9 @@ SYNTHETIC = "synthetic"
 ABSENT = "absent"
 """What fills a role that nothing fills: its page is the question, and a line on what it would need."""
 
+CELL_MODEL = "cell:"
+"""Before a notebook's name: the model that the first of its jobs keeps."""
+
 _RECORDED = "recorded/"
 
 READERS = {

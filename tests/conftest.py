@@ -9,9 +9,7 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, settings
 
-from radeval_lib import provenance
 from radeval_lib.paths import ROOT, THREAD_VARIABLES
-from radeval_lib.provenance import Reading
 
 # Tests run in as many processes as there are cores: threads of libraries would only wait for one another.
 for _name in THREAD_VARIABLES:
@@ -63,13 +61,6 @@ def data_root() -> Path:
 def paper_texts() -> Path:
     """Folder of the papers as extracted text."""
     return _folder("RADEVAL_PAPER_TEXTS", "papers")
-
-
-@pytest.fixture(autouse=True)
-def no_run() -> Iterator[None]:
-    """What one test's run may read does not bind the next test."""
-    yield
-    provenance.record_into(Reading())
 
 
 @pytest.fixture

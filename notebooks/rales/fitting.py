@@ -237,7 +237,7 @@ def fingerprint(run: Run, task: BenchmarkTask, encoder: str, start: str) -> dict
     start : folder or hub name of the encoder of the first draw.
     """
     return {
-        "records": {"role": task.role, "files": run.reading.data((task.role,))},
+        "records": {"role": task.role, "files": run.reading.files.get(task.role, {})},
         "encoder": {"name": encoder, "sha256": checksum(start)},
         "settings": run.profile.digest,
         "seed": run.seed,

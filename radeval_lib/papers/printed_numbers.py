@@ -85,7 +85,6 @@ def parse(text: str) -> Printed:
 def paper(key: str) -> dict[str, Any]:
     """Return the description of a paper's printed numbers (``paper.yml``): tables, prose and known
     discrepancies."""
-    provenance.permit_paper(key)
     return description(key)
 
 

@@ -18,7 +18,8 @@ from radeval_lib.pipeline import data_sums, rendered
 from radeval_lib.study import cells, dependencies
 from radeval_lib.study.cells import Cell
 from radeval_lib.study.declarations import ALL, declared
-from radeval_lib.study.profiles import CELL_MODEL, Profile, profile
+from radeval_lib.registry import CELL_MODEL
+from radeval_lib.study.profiles import Profile, profile
 
 BOOK = "the book"
 """The step that renders."""

@@ -27,7 +27,7 @@ from radeval_lib.paths import (
     THREAD_VARIABLES,
     display_path,
 )
-from radeval_lib.study import cells, code, dependencies, profiles
+from radeval_lib.study import cells, code, profiles
 from radeval_lib.study.cells import Cell
 from radeval_lib.study.profiles import Profile
 from radeval_lib.study.runs import Run
@@ -92,20 +92,12 @@ def begin_cell(
         data_root=root,
         parameters=tuple(parameters.items()),
     )
-    run.reading.papers = frozenset(dependencies.papers_read(notebook, run.declared))
-    provenance.record_into(run.reading)
+    provenance.PRINTED.clear()
     if in_reach:
         mark = run.output_dir / IN_REACH
         before = mark.read_text(encoding="utf-8").split() if mark.is_file() else []
         atomic.write_text(mark, "\n".join(sorted({*before, *in_reach})) + "\n")
-    if stage := os.environ.get(STAGE):
-        # What outlives a run, below its outputs.
-        own = ("annotation_task", "cache", "models", cells.UNFINISHED)
-        kept = [BUILD / "models", BUILD / "cache", *(run.output_dir / name for name in own)]
-        # By its name, since no number depends on it.
-        refuse = registry.find("radeval_lib.study.write_guard:refuse_writes_outside")
-        refuse(notebook, [Path(stage), *kept])
-    else:
+    if not os.environ.get(STAGE):
         _hold_place(run)
     for path in run.results_dir.glob("*.json"):  # of an earlier run by hand, which may have recorded more
         path.unlink()

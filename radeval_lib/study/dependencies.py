@@ -14,10 +14,11 @@ from radeval_lib import checksums, own_yaml, paths, registry
 from radeval_lib.data.manifests import names as data_sets
 from radeval_lib.errors import NotebookError
 from radeval_lib.papers.exhibits import PAPERS, ledger
+from radeval_lib.registry import CELL_MODEL
 from radeval_lib.study import parsed
 from radeval_lib.study.declarations import ALL, Declared, declared
 from radeval_lib.study.parsed import code_of
-from radeval_lib.study.profiles import CELL_MODEL, Profile, profile
+from radeval_lib.study.profiles import Profile, profile
 
 PACKAGES = ("radeval_lib", "notebooks")
 _ROOTS = {paths.ROOT / name for name in PACKAGES}

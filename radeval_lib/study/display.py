@@ -151,16 +151,18 @@ def provenance(run: Run) -> HTML:
         "threads": str(run.whole_profile.threads),
         "device": device(run.whole_profile.device),
     }
-    rows |= run.reading.data()
-    for role, model in run.reading.used_models().items():
+    run.require_papers()
+    read = run.reading.of()
+    rows |= read["data"]
+    for role, model in read["models"].items():
         rows[f"model: {role}"] = escape(", ".join(_identity(model)))
     frame = pd.DataFrame({"": rows.keys(), "value": rows.values()})
     body = table_html(frame, index=False, raw=("value",))
     sentences = []
-    if any((ROOT / name).is_relative_to(RECORDED) for name in run.reading.data()):
+    if any((ROOT / name).is_relative_to(RECORDED) for name in read["data"]):
         recordings = registry.module("radeval_lib.study.recordings")
         fillers = [run.whole_profile.roles.get(role, "") for role in run.declared.data]
-        sentences = recordings.sentences(recordings.of_run(run.reading.data(), fillers))
+        sentences = recordings.sentences(recordings.of_run(read["data"], fillers))
     scored = "".join(f'<p class="scored">{escape(line)}</p>' for line in sentences)
     summary = "<summary>Provenance</summary>"
     return HTML(f'{scored}<details class="provenance">{summary}{body}</details>')

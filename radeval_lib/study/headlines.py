@@ -11,15 +11,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
-from typing import Any
 
 from radeval_lib import atomic, own_yaml
 from radeval_lib.errors import ResultError
 from radeval_lib.paths import MANIFESTS, display_path
-from radeval_lib.provenance import RECORDED_SCORES
 from radeval_lib.study import verdicts
 from radeval_lib.study.declarations import ALL
-from radeval_lib.study.profiles import CELL_MODEL
 from radeval_lib.study.runs import Run
 
 _FILE = MANIFESTS / "headlines.yml"
@@ -72,8 +69,7 @@ def hand_over(
     texts: Mapping[str, str],
     sample: str,
     instrument: str,
-    roles: Sequence[str] | None = None,
-    models: Sequence[str] | None = None,
+    rests_on: Sequence[str],
 ) -> None:
     """Record the numbers of a headline for the front page.
 
@@ -84,15 +80,13 @@ def hand_over(
     holds : whether they support the sentence; None where they are inconclusive.
     texts : a text for each name in the sentence and its line; others are kept, and not shown.
     sample, instrument : on how many of what the numbers rest, and what computed them, in words.
-    roles : of the data that they rest on, besides stored scores and the cells that made the models;
-        default: what the statements behind it have read (:mod:`radeval_lib.study.tracing`).
-    models : roles of the models that they rest on, if these are not all that was read; cells that made none
-        of these are left out.
+    rests_on : what they rest on, by name (:meth:`radeval_lib.provenance.Reading.of`).
 
     Raises
     ------
     ResultError
-        If this page has no such headline, the evidence is of no known kind, or a text is missing.
+        If this page has no such headline, the evidence is of no known kind, a text is missing, or
+        something named was not read.
     """
     verdicts.kind(evidence)  # refuses what is none
     entry = headlines().get(headline)
@@ -108,34 +102,16 @@ def hand_over(
         raise ResultError(
             f"headline {headline!r} asks for {error}", _FILE.name, "Hand a text of that name over."
         ) from None
-    provenance = run.provenance(None if roles is None else (*roles, RECORDED_SCORES, *run.reading.of_cells()))
-    if roles is None and (here := run.reading.reached()):
-        for kind in ("data", "models"):
-            provenance[kind] = {name: value for name, value in provenance[kind].items() if name in here}
-    if models is not None:
-        _keep_models(provenance, models)
     content = {
         "evidence": evidence,
         "holds": holds,
         "texts": dict(texts),
         "sample": sample,
         "instrument": instrument,
-        "provenance": provenance,
+        "provenance": run.provenance(rests_on),
     }
     text = json.dumps(content, indent=1, sort_keys=True, ensure_ascii=False)
     atomic.write_text(run.results_dir / f"headline_{headline}.json", text + "\n")
-
-
-def _keep_models(provenance: dict[str, Any], roles: Sequence[str]) -> None:
-    """Change a provenance: leave of its models those of some roles, and of its cells those that made them."""
-    kept = {role: model for role, model in provenance["models"].items() if role in roles}
-    made = tuple(f"cells/{model['name'].removeprefix(CELL_MODEL)}/" for model in kept.values())
-    provenance["models"] = kept
-    provenance["data"] = {
-        name: digest
-        for name, digest in provenance["data"].items()
-        if not name.startswith("cells/") or name.startswith(made)
-    }
 
 
 def borne_out(run: Run) -> tuple[list[tuple[Headline, str]], list[Headline]]:

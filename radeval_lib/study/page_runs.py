@@ -14,10 +14,10 @@ from typing import Any
 import pandas as pd
 from IPython.display import HTML, display
 
-from radeval_lib import atomic, plots
+from radeval_lib import atomic, plots, provenance
 from radeval_lib.errors import ResultError
 from radeval_lib.papers.exhibits import exhibit, file_of
-from radeval_lib.papers.printed_numbers import Printed
+from radeval_lib.papers.printed_numbers import Printed, table_path, transcribed
 from radeval_lib.paths import display_path
 from radeval_lib.stats.estimates import Estimate
 from radeval_lib.study import beginning, checks, headlines, results, runs, superiority, verdicts
@@ -25,14 +25,18 @@ from radeval_lib.study.checks import Check, Key
 from radeval_lib.study.display import claim_box
 from radeval_lib.study.exhibit_html import exhibit_html
 from radeval_lib.study.results import Result, Sample
-from radeval_lib.study.tracing import TracedReading
 
 
 @dataclass(frozen=True)
 class PageRun(runs.Run):
-    """One run of one page: a run that rebuilds exhibits, each with what it rests on."""
+    """One run of one page: a run that rebuilds exhibits, each with what it rests on.
 
-    reading: TracedReading = field(default_factory=TracedReading, compare=False)
+    Attributes
+    ----------
+    claimed : names of what exhibits and findings have said that they rest on.
+    """
+
+    claimed: set[str] = field(default_factory=set, compare=False)
 
     @contextmanager
     def exhibit(
@@ -43,6 +47,7 @@ class PageRun(runs.Run):
         roles: Sequence[str] | None = None,
         instrument: str = verdicts.PAPERS_OWN,
         *,
+        rests_on: Sequence[str] = (),
         remaining: str | None = None,
         folded: bool = False,
     ) -> Iterator[OpenExhibit]:
@@ -56,12 +61,15 @@ class PageRun(runs.Run):
         exhibit_id : of the ledger, e.g. ``rales.table3``.
         evidence : what the data are, one of :data:`~radeval_lib.study.verdicts.EVIDENCE`.
         stand_in : what stands in for the paper's own data or models.
-        roles : of data that it rests on; default: what the statements behind it have read
-            (:mod:`radeval_lib.study.tracing`). On printed numbers: other papers whose print it reads, as
-            ``papers/<paper>``; in a notebook they are found.
+        roles : of data and models that it rests on, as far as files fill them.
         instrument : whose model, generator or rules compute it. With ours, or on generated data, the block is
-            an experiment of our own: checks are made, for errors show there too, but neither shown nor
-            recorded. All four as :meth:`Run.basis` has them.
+            our experiment: checks are made, for errors show there too, but neither shown nor recorded. All
+            four as :meth:`Run.basis` has them.
+        rests_on : what else it rests on: printed tables (``table3``, of another paper ``rrs/table1``),
+            released numbers (``released/settings``), data sets and roles that the page itself reads, and
+            notebooks of jobs. What its paper says of it, and its own transcription, always count. Our
+            experiment that names neither roles nor anything else rests on all jobs and models, and on data
+            that are not generated all data, that the page has read.
         remaining : what of the exhibit is left out, where the build decides it; default: what the ledger
             says under ``remaining``.
         folded : whether the page shows its verdict and name alone, and the rest on a click.
@@ -69,7 +77,10 @@ class PageRun(runs.Run):
         Raises
         ------
         LedgerError, ResultError
-            Where the ledger has no such exhibit, or gives it to another page.
+            If the ledger has no such exhibit, or gives it to another page; or if something that it rests on
+            was not read in this run.
+        NotebookError
+            If the page has read a paper that it does not declare.
         """
         results.check_owner(self, exhibit_id)
         if evidence == "synthetic":  # the generator is ours
@@ -81,6 +92,7 @@ class PageRun(runs.Run):
             found = [(check.name, check.computed) for check in rebuilt.checks]
             rebuilt.table(pd.DataFrame(found, columns=["what", "found"]))
         left = exhibit(exhibit_id).remaining_on(evidence) if remaining is None else remaining
+        names = self._names(exhibit_id, evidence, judged, roles, rests_on)
         rebuilt.result = results.record(
             self,
             exhibit_id,
@@ -88,12 +100,38 @@ class PageRun(runs.Run):
             checks=rebuilt.checks if judged else (),
             remaining=left,
             stand_in=stand_in,
-            roles=roles,
+            rests_on=names,
             instrument=instrument,
             table=rebuilt.rebuilt,
             samples=rebuilt.samples,
         )
         display(HTML(exhibit_html(rebuilt.result, folded=folded)))
+
+    def _names(
+        self, exhibit_id: str, evidence: str, judged: bool, roles: Sequence[str] | None, others: Sequence[str]
+    ) -> list[str]:
+        """Return the names of all that an exhibit rests on: :meth:`exhibit`'s ``roles`` and ``rests_on``."""
+        paper = exhibit_id.partition(".")[0]
+        provenance.note_printed(paper, file_of(paper))
+        self.require_papers()
+        names = [f"{paper}/paper"]
+        if transcribed(exhibit_id):
+            provenance.note_printed(paper, path := table_path(exhibit_id))
+            names.append(f"{paper}/{path.stem}")
+        names += [inner if (inner := f"{paper}/{name}") in provenance.PRINTED else name for name in others]
+        read = {*self.reading.files, *self.reading.models}
+        if not judged and roles is None and not others:
+            generated = evidence in ("synthetic", "definition")
+            data = {name for name in self.reading.files if not name.startswith("cells/")}
+            names += sorted(read - data if generated else read)
+        names += sorted(read & {*(roles or ()), provenance.RECORDED_SCORES}) if roles else []
+        self.claimed.update(names)
+        return names
+
+    def unclaimed(self) -> list[str]:
+        """Return what the page has read of data, jobs, models and papers that nothing recorded rests on."""
+        jobs = {f"cells/{name}" for name in self.claimed}
+        return sorted({*self.reading.sources, *self.reading.models} - self.claimed - jobs)
 
     def experiment(
         self,
@@ -164,8 +202,7 @@ class PageRun(runs.Run):
         holds: bool | None,
         sample: str,
         instrument: str,
-        roles: Sequence[str] | None = None,
-        model_roles: Sequence[str] | None = None,
+        rests_on: Sequence[str],
         **texts: str,
     ) -> None:
         """Hand the numbers of a finding to the front page: :func:`radeval_lib.study.headlines.hand_over`."""
@@ -177,9 +214,9 @@ class PageRun(runs.Run):
             texts=texts,
             sample=sample,
             instrument=instrument,
-            roles=roles,
-            models=model_roles,
+            rests_on=rests_on,
         )
+        self.claimed.update(rests_on)
 
 
 @dataclass

@@ -21,8 +21,6 @@ from radeval_lib.study.declarations import Declared
 
 Size = Annotated[int, Field(strict=True, ge=0)]
 Section = TypeVar("Section", bound=BaseModel)
-CELL_MODEL = "cell:"
-"""Before a notebook's name under ``models``: the model that the first planned cell of it keeps."""
 
 
 class Limits(BaseModel, extra="forbid", frozen=True):

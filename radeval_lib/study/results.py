@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
 from math import isfinite
 from pathlib import Path
@@ -15,7 +15,7 @@ from radeval_lib import atomic, checksums
 from radeval_lib.errors import RadevalError, ResultError
 from radeval_lib.papers.exhibits import exhibit, file_of, ledger
 from radeval_lib.paths import display_path
-from radeval_lib.study import tracing, verdicts
+from radeval_lib.study import verdicts
 from radeval_lib.study.checks import Check, Key
 from radeval_lib.study.declarations import ALL
 from radeval_lib.study.judging import (
@@ -138,7 +138,7 @@ def record(
     checks: Sequence[Check],
     remaining: str = "",
     stand_in: str = "",
-    roles: Sequence[str] | None = None,
+    rests_on: Iterable[str] | None = None,
     instrument: str = verdicts.PAPERS_OWN,
     table: pd.DataFrame | None = None,
     samples: Sequence[Sample] = (),
@@ -152,8 +152,8 @@ def record(
     checks : each with a key of its own; none where the exhibit is implemented or an our experiment.
     remaining : what of the exhibit is left out, in words.
     stand_in : what stands in for the paper's own data or models, in words.
-    roles : of data that it rests on; default: all that the run has read, and in a notebook what the exhibit's
-        own statements have read of it (:mod:`radeval_lib.study.tracing`).
+    rests_on : names of what it rests on (:meth:`radeval_lib.provenance.Reading.of`); default: all that the
+        run has read.
     instrument : one of :data:`radeval_lib.study.verdicts.INSTRUMENTS`.
     table : rebuilt, with its index; columns have names of their own.
     samples : the cases on which intervals and leads rest.
@@ -166,7 +166,7 @@ def record(
         Where the ledger has no such exhibit.
     """
     check_owner(run, exhibit_id)
-    provenance = tracing.provenance_of(run, exhibit_id, evidence, instrument, roles)
+    provenance = run.provenance(rests_on)
     named, discrepancies = with_discrepancies(exhibit_id, evidence, checks)
     entry, covered = exhibit(exhibit_id), coverage(exhibit_id, evidence, named)
     seen = entry.kind != "figure" or entry.legible == "full"

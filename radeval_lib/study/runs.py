@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import os
 import shutil
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -22,11 +22,12 @@ from radeval_lib import atomic, provenance, registry
 from radeval_lib.errors import NotebookError, ProfileError
 from radeval_lib.paths import BUILD, PROFILES, RECORDED, STAGE, display_path
 from radeval_lib.provenance import Reading
-from radeval_lib.study import cell_outputs, cells, code, verdicts
+from radeval_lib.registry import CELL_MODEL
+from radeval_lib.study import cell_outputs, cells, code, dependencies, verdicts
 from radeval_lib.study.cell_outputs import CellOutput
 from radeval_lib.study.cells import Cell
 from radeval_lib.study.declarations import Declared
-from radeval_lib.study.profiles import CELL_MODEL, Profile
+from radeval_lib.study.profiles import Profile
 
 if TYPE_CHECKING:
     from radeval_lib.metrics.base import Metric
@@ -260,16 +261,9 @@ class Run:
             cell_outputs.write(new, cell, tables, facts or {}, model, provenance)
         shutil.rmtree(cells.unfinished(self.output_dir, cell), ignore_errors=True)
 
-    def provenance(
-        self, sources: tuple[str, ...] | None = None, models: tuple[str, ...] | None = None
-    ) -> dict[str, Any]:
-        """Return where what this run finds out comes from, as results and cells record it.
-
-        Parameters
-        ----------
-        sources, models : the sources of data and roles of models of which it names what was read; default:
-            all that the run has read.
-        """
+    def provenance(self, rests_on: Iterable[str] | None = None) -> dict[str, Any]:
+        """Return where what this run finds out comes from, as results and cells record it; of data and models
+        those that ``rests_on`` names (:meth:`radeval_lib.provenance.Reading.of`), default: all."""
         return {
             "notebook": code.notebook(self.notebook),
             "code": code.identity(self.notebook, self.whole_profile),
@@ -277,8 +271,7 @@ class Run:
             "seed": self.seed,
             "threads": self.whole_profile.threads,
             "device": provenance.device(self.whole_profile.device),
-            "data": self.reading.data(sources),
-            "models": self.reading.used_models(models),
+            **self.reading.of(rests_on),
             **provenance.environment(),
         }
 
@@ -314,6 +307,17 @@ class Run:
                 f"notebooks/{self.notebook}.md",
                 f"Add it to `{kind}` under `study` in its front matter.",
             )
+
+    def require_papers(self) -> None:
+        """Refuse papers that the notebook has read without declaring them."""
+        declared = dependencies.papers_read(self.notebook, self.declared)
+        for name in provenance.PRINTED:
+            if (paper := name.partition("/")[0]) not in declared:
+                raise NotebookError(
+                    f"{paper!r} is not among the papers that it declares",
+                    f"notebooks/{self.notebook}.md",
+                    "Add it to `papers` under `study` in its front matter.",
+                )
 
     def evidence(self, role: str) -> str:
         """Level of evidence of what is computed on a role: ``synthetic``, ``recorded``, ``open`` or

@@ -9,9 +9,8 @@ from radeval_lib.data.manifests import load_manifest, names
 from radeval_lib.metrics.base import Metric
 from radeval_lib.models import naming
 from radeval_lib.models.packaged import is_packaged
-from radeval_lib.registry import ABSENT, SYNTHETIC
+from radeval_lib.registry import ABSENT, CELL_MODEL, SYNTHETIC
 from radeval_lib.roles import filling
-from radeval_lib.study.profiles import CELL_MODEL
 from radeval_lib.study.runs import Basis
 from radeval_lib.study.verdicts import OURS, PAPERS_OWN, STRENGTH
 from radeval_lib.text_format import long_date

@@ -164,7 +164,7 @@ def _score_variants(frame: pd.DataFrame, pairs: list[tuple[str, str]], run: Run)
     )
     for column, values in zip(learned_weights.RECORDED, by_setting.values(), strict=True):
         frame[column] = values.round(DECIMALS)
-    made = {**_column(metric), "models": run.reading.used_models()}
+    made = {**_column(metric), "models": dict(sorted(run.reading.models.items()))}
     return {
         column: {**made, "settings": {"differs": title}}
         for column, title in zip(learned_weights.RECORDED, by_setting, strict=True)
@@ -218,6 +218,6 @@ def _about(name: str, root: Path, run: Run) -> dict[str, Any]:
         "files": {place: checksums.of_file(path) for place, path in files if path},
         "profile": run.whole_profile.name,
         "device": provenance.device(run.whole_profile.device),
-        "models": run.reading.used_models(),
+        "models": dict(sorted(run.reading.models.items())),
         "packages": provenance.package_versions(),
     }

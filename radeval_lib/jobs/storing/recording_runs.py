@@ -51,7 +51,7 @@ def begin(name: str, profile: str, data_root: str) -> tuple[Run, Path]:
 def require_texts(name: str, run: Run) -> None:
     """Refuse, by a ParameterError, what was read from the recording itself, as a data root that lacks files
     has it."""
-    if any((ROOT / file).is_relative_to(recorded.RECORDED) for file in run.reading.data()):
+    if any((ROOT / file).is_relative_to(recorded.RECORDED) for file in run.reading.of()["data"]):
         raise ParameterError("the data root lacks files of it", name, f"See `radbook data status {name}`.")
 
 

@@ -110,7 +110,7 @@ def _case(known: recorded.Recording, metric: Metric, run: Run) -> str:
         return OUT_OF_DATE
     if not metric.needs:
         return EXACT
-    used = run.reading.used_models(metric.needs)
+    used = {role: model for role, model in run.reading.models.items() if role in metric.needs}
     same = all(known.about["models"].get(role, {}).get("sha256") == used[role]["sha256"] for role in used)
     return SAME_MODELS if same else OTHER_MODELS
 
