@@ -68,8 +68,8 @@ class PageRun(runs.Run):
         rests_on : what else it rests on: printed tables (``table3``, of another paper ``rrs/table1``),
             released numbers (``released/settings``), data sets and roles that the page itself reads, and
             notebooks of jobs. What its paper says of it, and its own transcription, always count. Our
-            experiment that names neither roles nor anything else rests on all jobs and models, and on data
-            that are not generated all data, that the page has read.
+            experiment without ``roles`` rests on all jobs and models that the page has read, too, and unless
+            it is on generated data on all data.
         remaining : what of the exhibit is left out, where the build decides it; default: what the ledger
             says under ``remaining``.
         folded : whether the page shows its verdict and name alone, and the rest on a click.
@@ -120,7 +120,7 @@ class PageRun(runs.Run):
             names.append(f"{paper}/{path.stem}")
         names += [inner if (inner := f"{paper}/{name}") in provenance.PRINTED else name for name in others]
         read = {*self.reading.files, *self.reading.models}
-        if not judged and roles is None and not others:
+        if not judged and roles is None:
             generated = evidence in ("synthetic", "definition")
             data = {name for name in self.reading.files if not name.startswith("cells/")}
             names += sorted(read - data if generated else read)
@@ -140,6 +140,7 @@ class PageRun(runs.Run):
         table: pd.DataFrame | None = None,
         *,
         evidence: str = "synthetic",
+        rests_on: Sequence[str] = (),
         samples: Iterable[Sample] = (),
     ) -> None:
         """Record an exhibit that this study can only rebuild as an experiment of its own.
@@ -150,9 +151,10 @@ class PageRun(runs.Run):
         used : what stands in for the paper's data and models.
         table : the rebuilt table, for readers of the file.
         evidence : what the data are.
+        rests_on : as in :meth:`exhibit`.
         samples : on which the intervals of the table rest; none where it has no intervals.
         """
-        with self.exhibit(exhibit_id, evidence, used, instrument=verdicts.OURS) as rebuilt:
+        with self.exhibit(exhibit_id, evidence, used, instrument=verdicts.OURS, rests_on=rests_on) as rebuilt:
             rebuilt.rebuilt = table
             rebuilt.samples.extend(samples)
 

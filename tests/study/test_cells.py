@@ -12,10 +12,10 @@ import pytest
 from radeval_lib.data.restricted import RestrictedText
 from radeval_lib.errors import NotebookError, ParameterError, ResultError
 from radeval_lib.paths import PROFILES, ROOT
+from radeval_lib.registry import CELL_MODEL
 from radeval_lib.study import begin, cell_outputs, cells
 from radeval_lib.study.cells import Cell
 from radeval_lib.study.declarations import Declared, front_matter
-from radeval_lib.registry import CELL_MODEL
 from radeval_lib.study.profiles import names, profile
 
 ONE = Cell.of("ratescore/ner_training", scheme="iob", init_model="m", corpus="both", sentences=5)

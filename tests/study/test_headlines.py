@@ -12,14 +12,12 @@ import pytest
 
 from radeval_lib.errors import ResultError
 from radeval_lib.paths import NOTEBOOKS
-from radeval_lib.provenance import Reading
 from radeval_lib.study import headlines
 from radeval_lib.study.headlines import Headline
-from radeval_lib.study.tracing import TracedReading
 from radeval_lib.study.verdicts import EVIDENCE
 
 FIRST = Headline("first", "a/page", "a-place", "**It leads** by {lead}.", ("open",))
-MADE = {"sample": "two reports", "instrument": "a ruler"}
+MADE = {"sample": "two reports", "instrument": "a ruler", "rests_on": []}
 SECOND = replace(FIRST, id="second", text="It is {word}.", needs=("printed",))
 
 
@@ -31,8 +29,7 @@ def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> SimpleNamespace:
         output_dir=tmp_path,
         results_dir=tmp_path / "results" / "a" / "page",
         require_declared=lambda *_: None,
-        provenance=lambda sources=None: {"data": sources},
-        reading=Reading({"reports": {}, "ratings": {}, "cells/a/model": {}}),
+        provenance=lambda rests_on: {"data": rests_on},
     )
 
 
@@ -67,40 +64,14 @@ def test_a_headline_belongs_to_its_page_and_gets_every_text(run: SimpleNamespace
         headlines.hand_over(run, "first", evidence="open", holds=True, texts={"lead": "2"}, **MADE)
 
 
-def test_a_headline_names_the_roles_that_it_rests_on(run: SimpleNamespace) -> None:
+def test_a_headline_names_what_it_rests_on(run: SimpleNamespace) -> None:
     run.results_dir.mkdir(parents=True)
-    for roles, sources in ((["ratings"], ["ratings", "recorded", "cells/a/model"]), (None, None)):
-        told = {"holds": True, "texts": {"lead": "2"}, "roles": roles}
-        headlines.hand_over(run, "first", evidence="open", **told, **MADE)
-        (path,) = run.results_dir.glob("*.json")
-        assert json.loads(path.read_text(encoding="utf-8"))["provenance"] == {"data": sources}
-
-
-def test_a_headline_names_what_its_statements_have_read(
-    run: SimpleNamespace, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    run.results_dir.mkdir(parents=True)
-    run.reading = TracedReading(files={"papers/a": {"table1.csv": "1", "table2.csv": "2"}})
-    run.provenance = lambda sources=None: {"data": run.reading.data(sources), "models": {"encoder": {}}}
-    monkeypatch.setattr(TracedReading, "reached", lambda _: {"table2.csv"})
-    headlines.hand_over(run, "first", evidence="open", holds=True, texts={"lead": "2"}, **MADE)
+    made = {**MADE, "rests_on": ["ratings"]}
+    headlines.hand_over(run, "first", evidence="open", holds=True, texts={"lead": "2"}, **made)
     (path,) = run.results_dir.glob("*.json")
-    found = json.loads(path.read_text(encoding="utf-8"))["provenance"]
-    assert found == {"data": {"table2.csv": "2"}, "models": {}}
-
-
-def test_a_headline_leaves_out_models_that_its_numbers_do_not_rest_on(run: SimpleNamespace) -> None:
-    run.results_dir.mkdir(parents=True)
-    models = {"encoder": {"name": "packaged"}, "ner_model": {"name": "cell:a/model"}}
-    read = {"cells/a/model/one/cell.json": "1", "recorded.csv": "2"}
-    run.provenance = lambda sources=None: {"data": read, "models": models}
-    for kept, data in ((["encoder"], {"recorded.csv": "2"}), (["ner_model"], read)):
-        told = {"holds": True, "texts": {"lead": "2"}, "models": kept}
-        headlines.hand_over(run, "first", evidence="open", **told, **MADE)
-        (path,) = run.results_dir.glob("*.json")
-        found = json.loads(path.read_text(encoding="utf-8"))
-        assert (found["provenance"]["data"], list(found["provenance"]["models"])) == (data, kept)
-        assert (found["sample"], found["instrument"]) == ("two reports", "a ruler")
+    handed_over = json.loads(path.read_text(encoding="utf-8"))
+    assert handed_over["provenance"] == {"data": ["ratings"]}
+    assert (handed_over["sample"], handed_over["instrument"]) == ("two reports", "a ruler")
 
 
 def test_what_another_version_handed_over_is_refused(run: SimpleNamespace) -> None:

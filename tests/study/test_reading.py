@@ -34,18 +34,18 @@ def test_the_files_of_every_role_are_recorded(role: str, data_root: Path, tmp_pa
     notebook = next(name for name in notebooks() if role in declared(name).data)
     run = _run(notebook, tmp_path, data_root)
     run.load(role)
-    read = run.reading.data((role,))
+    read = run.reading.of([role])["data"]
     assert read
     assert read == {name: checksums.of_file(data_root / name) for name in read}
-    assert run.reading.data() == read
+    assert run.reading.files == {role: read}
 
 
 def test_two_runs_do_not_share_what_they_read(data_root: Path, tmp_path: Path) -> None:
     first, second = (_run("across/which_judge", tmp_path, data_root) for _ in range(2))
     first.load("rated_pairs")
     second.load("fact_ratings")
-    assert all(name.startswith("radpref/") for name in first.reading.data())
-    assert all(name.startswith("mts_dialog/") for name in second.reading.data())
+    assert all(name.startswith("radpref/") for name in first.reading.of()["data"])
+    assert all(name.startswith("mts_dialog/") for name in second.reading.of()["data"])
 
 
 def test_data_that_the_notebook_does_not_declare_are_refused(data_root: Path, tmp_path: Path) -> None:

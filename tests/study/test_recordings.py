@@ -86,7 +86,7 @@ def test_a_metric_that_changed_keeps_its_recorded_scores_and_scores_the_rest(
         table["green_rules_errors"][7],
         metric.score(*map(list, zip(other, strict=True))).values[0],
     ]
-    assert list(reading.data()) == ["data_manifests/recorded/radpref.csv"]
+    assert list(reading.of()["data"]) == ["data_manifests/recorded/radpref.csv"]
     assert recorded_metrics.columns("radpref", data_root, [(reference, candidate)])["number"].tolist() == [7]
 
 

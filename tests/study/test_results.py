@@ -16,7 +16,6 @@ from radeval_lib import checksums, paths, study
 from radeval_lib.errors import LedgerError, NotebookError, ParameterError, ProfileError, ResultError
 from radeval_lib.papers.exhibits import of_notebook
 from radeval_lib.papers.printed_numbers import printed_in
-from radeval_lib.provenance import RELEASED
 from radeval_lib.study import (
     Key,
     audit,
@@ -227,14 +226,50 @@ def test_a_recorded_table_keeps_ten_significant_digits(run: Run) -> None:
     assert read_all(run.output_dir)[0].table == kept.table
 
 
-def test_what_is_generated_or_implemented_rests_on_no_file_of_data(run: Run) -> None:
-    run.reading.note_file("openi", paths.ROOT / "README.md")
-    run.reading.note_file(RELEASED, paths.ROOT / "CITATION.cff")
-    run.reading.note_file("cells/rales/selection", paths.ROOT / "LICENSE")
-    for evidence, files in (("open", 3), ("synthetic", 1), ("definition", 0)):
-        checks = [YES] if evidence == "open" else []
-        data = record(run, _exhibit(), evidence=evidence, checks=checks).provenance["data"]
-        assert sum(name in ("README.md", "CITATION.cff", "LICENSE") for name in data) == files
+def test_an_exhibit_rests_on_what_it_names_in_whatever_order_it_was_read(tmp_path: Path) -> None:
+    provenances = []
+    for tables in (("rrs.table1", "rales.table6"), ("rales.table6", "rrs.table1")):
+        page = study.begin("summarization/dataset", profile="smoke", seed=0, output_dir=str(tmp_path))
+        for table in tables:
+            study.printed(table)
+        page.reading.note_file("openi", paths.ROOT / "README.md")
+        page.reading.note_file("cells/rales/selection", paths.ROOT / "LICENSE")
+        with page.exhibit("rrs.claim_size", "printed", rests_on=["table1", "rales/table6"]) as claim:
+            claim.add(YES)
+        assert page.unclaimed() == ["cells/rales/selection", "openi"]
+        provenances.append(claim.result.provenance)
+    assert provenances[0] == provenances[1]
+    files = ["rales/table6.csv", "rrs/paper.yml", "rrs/table1.csv"]
+    assert list(provenances[0]["data"]) == [f"data_manifests/papers/{file}" for file in files]
+
+
+@pytest.mark.parametrize("name", ["table2", "rales/table6", "openi", "rales/selection", "encoder"])
+def test_an_exhibit_cannot_rest_on_what_was_not_read(tmp_path: Path, name: str) -> None:
+    page = study.begin("summarization/dataset", profile="smoke", seed=0, output_dir=str(tmp_path))
+    with pytest.raises(ResultError), page.exhibit("rrs.claim_size", "printed", rests_on=[name]) as claim:
+        claim.add(YES)
+    assert not read_all(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("evidence", "files"), [("open", {"README.md", "LICENSE"}), ("synthetic", {"LICENSE"})]
+)
+def test_our_experiment_rests_on_jobs_and_unless_it_is_generated_on_data(
+    tmp_path: Path, evidence: str, files: set[str]
+) -> None:
+    page = study.begin(NOTEBOOK, profile="smoke", seed=0, output_dir=str(tmp_path))
+    page.reading.note_file("openi", paths.ROOT / "README.md")
+    page.reading.note_file("cells/rales/selection", paths.ROOT / "LICENSE")
+    page.experiment(_exhibit(), "generated reports", evidence=evidence)
+    (result,) = read_all(tmp_path)
+    assert {name for name in result.provenance["data"] if "/" not in name} == files
+
+
+def test_a_paper_that_the_page_does_not_declare_is_refused(tmp_path: Path) -> None:
+    page = study.begin(NOTEBOOK, profile="smoke", seed=0, output_dir=str(tmp_path))
+    study.printed("green.table1")
+    with pytest.raises(NotebookError), page.exhibit(_exhibit(), "printed") as claim:
+        claim.add(YES)
 
 
 def test_a_verdict_needs_checks_with_names_of_their_own() -> None:
@@ -257,15 +292,6 @@ def test_what_is_recorded_is_read_back(run: Run) -> None:
     assert back.provenance["seed"] == run.profile.seed
     assert back.remaining == "the rest needs people."
     assert not list(run.output_dir.rglob("*.part"))
-
-
-def test_printed_numbers_rest_on_the_other_papers_that_they_name(tmp_path: Path) -> None:
-    run = begin("summarization/dataset", profile="smoke", seed=0, output_dir=str(tmp_path))
-    for name in ("rrs.table1", "rales.table6"):
-        study.printed(name)
-    for roles, papers in ((None, {"rrs"}), (["papers/rales"], {"rrs", "rales"})):
-        made = record(run, "rrs.claim_size", evidence="printed", checks=[YES], roles=roles)
-        assert {Path(file).parent.name for file in made.provenance["data"]} == papers
 
 
 @pytest.mark.parametrize(
