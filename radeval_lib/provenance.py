@@ -7,6 +7,7 @@ same bytes.
 from __future__ import annotations
 
 import platform
+import subprocess
 import sys
 from collections.abc import Iterable
 from contextlib import suppress
@@ -18,7 +19,7 @@ from typing import Any
 
 from radeval_lib import checksums
 from radeval_lib.errors import ResultError
-from radeval_lib.paths import MODELS, display_path
+from radeval_lib.paths import MODELS, ROOT, display_path
 from radeval_lib.registry import CELL_MODEL
 
 # Packages whose version can change a number. Every run reports all: which of them are loaded at a moment
@@ -27,6 +28,7 @@ _PACKAGES = (
     "krippendorff", "nltk", "numpy", "optuna", "pandas", "peft", "pingouin", "radeval-lib", "radgraph",
     "rouge-score", "scikit-learn", "scipy", "seaborn", "statsmodels", "tokenizers", "torch", "transformers",
 )  # fmt: skip
+_TRACKED = ("radeval_lib", "notebooks", "data_manifests")
 RECORDED_SCORES = "recorded"
 """The source of stored scores of public test sets."""
 
@@ -98,6 +100,26 @@ class Reading:
                 remedy = f"Name something that it has read: {', '.join([*sources, *self.models]) or 'none'}."
                 raise ResultError(f"{name!r} was not read in this run", remedy=remedy)
         return {"data": dict(sorted(data.items())), "models": dict(sorted(models.items()))}
+
+
+def git(*command: str) -> str | None:
+    """Return what a command of git prints about the study's repository; None outside of one, or without
+    git."""
+    try:
+        done = subprocess.run(["git", *command], cwd=ROOT, capture_output=True, text=True, check=True)
+    except (OSError, subprocess.CalledProcessError):
+        return None
+    return done.stdout
+
+
+@cache
+def commit() -> dict[str, Any]:
+    """Return the commit that is checked out, and whether code, notebooks or manifests differ from it; both
+    None outside of a git repository."""
+    head = git("rev-parse", "HEAD")
+    if head is None:
+        return {"commit": None, "dirty": None}
+    return {"commit": head.strip(), "dirty": bool(git("status", "--porcelain", "--", *_TRACKED))}
 
 
 @cache

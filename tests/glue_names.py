@@ -10,7 +10,7 @@ import re
 import sys
 from pathlib import Path
 
-from radeval_lib.study.parsed import code_of
+from radeval_lib.study.sources import code_of
 
 _USED = re.compile(r"\{glue:text\}`([^`:]+)")
 

@@ -16,7 +16,7 @@ from pathlib import Path
 import nbformat
 
 from radeval_lib.paths import LABS, NOTEBOOKS, ROOT
-from radeval_lib.study.parsed import code_cells
+from radeval_lib.study.sources import code_cells
 
 LAB_WIDTH = 79
 """The most characters of a line of a lab's code: the book wraps what is longer."""

@@ -14,9 +14,9 @@ from radeval_lib.jobs.summarization import plan
 from radeval_lib.jobs.summarization.corpora import TRAINED, UNSEEN
 from radeval_lib.jobs.summarization.plan import ALL
 from radeval_lib.jobs.summarization.systems import described
+from radeval_lib.registry import CELL_MODEL
 from radeval_lib.stats.estimates import Estimate
 from radeval_lib.study.checks import Check, check_statement
-from radeval_lib.registry import CELL_MODEL
 from radeval_lib.study.runs import Basis, Run
 from radeval_lib.text_format import joined, out_of
 

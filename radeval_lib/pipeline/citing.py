@@ -12,12 +12,11 @@ from functools import cache
 from html import escape
 from typing import Any
 
-from radeval_lib import own_yaml
+from radeval_lib import own_yaml, provenance
 from radeval_lib.labs import sources
 from radeval_lib.papers.exhibits import PAPERS, exhibit
 from radeval_lib.paths import ROOT
 from radeval_lib.pipeline import launching
-from radeval_lib.study import code
 from radeval_lib.study.exhibit_html import citation_mark
 from radeval_lib.study.printed_tables import place_of
 from radeval_lib.study.results import Result
@@ -46,13 +45,13 @@ def authors() -> str:
 def head() -> tuple[str, str]:
     """Return the commit that is checked out, in full, and its date; both empty outside a clone, or without
     git."""
-    words = (code.git("log", "-1", "--format=%H %cs") or "").split()
+    words = (provenance.git("log", "-1", "--format=%H %cs") or "").split()
     return (words[0], words[1]) if words else ("", "")
 
 
 @cache
 def _day_of(commit: str) -> str:
-    return (code.git("log", "-1", "--format=%cs", commit) or "").strip()
+    return (provenance.git("log", "-1", "--format=%cs", commit) or "").strip()
 
 
 def address(path: str = "", commit: str = "") -> str:

@@ -30,8 +30,7 @@ from radeval_lib.pipeline import absent, durations, forkserver, limited, logs, p
 from radeval_lib.pipeline.parameters import COMMON
 from radeval_lib.study import beginning, cell_outputs, cells, profiles
 from radeval_lib.study.cells import Cell
-from radeval_lib.study.declarations import declared
-from radeval_lib.study.sources import read_source
+from radeval_lib.study.sources import declared, read_source
 
 INJECTED = "injected-parameters"
 

@@ -19,8 +19,8 @@ from radeval_lib.paths import BUILD, DEFAULT_PROFILE, ROOT
 from radeval_lib.pipeline import durations, steps
 from radeval_lib.study import cell_outputs, cells
 from radeval_lib.study.cells import Cell
-from radeval_lib.study.declarations import ALL, declared
 from radeval_lib.study.profiles import command
+from radeval_lib.study.sources import ALL, declared
 
 BRANCH = "launch"
 """The branch that the site's workflow pushes notebooks to."""

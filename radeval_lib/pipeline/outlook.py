@@ -14,7 +14,7 @@ from radeval_lib.models import catalog
 from radeval_lib.models.pretrained import RADGRAPH
 from radeval_lib.pipeline.steps import Graph
 from radeval_lib.roles import filling
-from radeval_lib.study.declarations import declared
+from radeval_lib.study.sources import declared
 from radeval_lib.text_format import in_words, joined
 
 _HUB = re.compile(r'"([\w.-]+/[\w.-]+(?:@[\w.-]+)?)"(?!:)')  # owner/name where a profile gives it as a value

@@ -9,13 +9,13 @@ import pandas as pd
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from scipy.stats import binomtest
 
-from radeval_lib import __version__, atomic, checksums
+from radeval_lib import __version__, atomic, checksums, provenance
 from radeval_lib.data import guard, guarded_texts, statements
 from radeval_lib.data.manifests import restricted_in
 from radeval_lib.errors import RadevalError, listed
 from radeval_lib.paths import BUILD, IN_REACH, MANIFESTS
 from radeval_lib.pipeline import book, rendered, searched
-from radeval_lib.study import code, recordings
+from radeval_lib.study import recordings
 from radeval_lib.study.profiles import Profile
 
 RECALL = MANIFESTS / "leak_recall.csv"
@@ -135,4 +135,4 @@ def _in_reach(profile: Profile, output_dir: Path, data_root: Path | None) -> lis
 def _commit() -> str:
     """Return the commit of the checkout, with ``-dirty`` where files differ from it; empty where there is
     none."""
-    return (code.git("describe", "--always", "--dirty") or "").strip()
+    return (provenance.git("describe", "--always", "--dirty") or "").strip()

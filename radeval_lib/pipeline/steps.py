@@ -15,11 +15,11 @@ from radeval_lib.errors import NotebookError, ParameterError, listed
 from radeval_lib.papers.exhibits import ledger
 from radeval_lib.paths import BUILD, notebooks
 from radeval_lib.pipeline import data_sums, rendered
+from radeval_lib.registry import CELL_MODEL
 from radeval_lib.study import cells, dependencies
 from radeval_lib.study.cells import Cell
-from radeval_lib.study.declarations import ALL, declared
-from radeval_lib.registry import CELL_MODEL
 from radeval_lib.study.profiles import Profile, profile
+from radeval_lib.study.sources import ALL, declared
 
 BOOK = "the book"
 """The step that renders."""

@@ -27,7 +27,7 @@ from radeval_lib.paths import (
     THREAD_VARIABLES,
     display_path,
 )
-from radeval_lib.study import cells, code, profiles
+from radeval_lib.study import cells, profiles, sources
 from radeval_lib.study.cells import Cell
 from radeval_lib.study.profiles import Profile
 from radeval_lib.study.runs import Run
@@ -141,10 +141,10 @@ def outputs_of(notebook: str, settings: Profile, seed: int, parameters: Mapping[
 def _check_injected(notebook: str) -> None:
     """Refuse parameters that the notebook does not have: papermill only warns of them, and the run would pass
     for one with the defaults."""
-    known = code.assigned(code.source_cells(notebook)[0])
-    for cell in code.executed_cells() or []:
-        if cell.startswith(code.INJECTED):
-            for name in code.assigned(cell):
+    known = sources.parameters(sources.source_cells(notebook)[0])
+    for cell in sources.executed_cells() or []:
+        if cell.startswith(sources.INJECTED):
+            for name in sources.parameters(cell):
                 if name not in known:
                     near = get_close_matches(name, known, n=1)
                     hint = f"Did you mean {near[0]}? " if near else ""

@@ -15,8 +15,8 @@ from pathlib import Path
 
 from radeval_lib import checksums, registry
 from radeval_lib.errors import ParameterError
-from radeval_lib.study.declarations import Declared, declared
 from radeval_lib.study.profiles import Profile
+from radeval_lib.study.sources import Declared, declared
 
 Value = str | int | float | bool
 UNFINISHED = "unfinished"

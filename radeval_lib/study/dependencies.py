@@ -6,55 +6,147 @@ resolved profile fills it.
 
 from __future__ import annotations
 
+import ast
+import hashlib
+import json
+import sys
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from functools import cache, lru_cache
 from pathlib import Path
+from typing import NamedTuple
 
-from radeval_lib import checksums, own_yaml, paths, registry
+from radeval_lib import atomic, checksums, own_yaml, paths, registry
 from radeval_lib.data.manifests import names as data_sets
 from radeval_lib.errors import NotebookError
 from radeval_lib.papers.exhibits import PAPERS, ledger
+from radeval_lib.provenance import RELEASED
 from radeval_lib.registry import CELL_MODEL
-from radeval_lib.study import parsed
-from radeval_lib.study.declarations import ALL, Declared, declared
-from radeval_lib.study.parsed import code_of
 from radeval_lib.study.profiles import Profile, profile
+from radeval_lib.study.sources import ALL, Declared, code_of, declared, path_of
 
 PACKAGES = ("radeval_lib", "notebooks")
 _ROOTS = {paths.ROOT / name for name in PACKAGES}
 _DATA = (".yml", ".json", ".csv", ".tsv", ".txt")
+_CACHE = paths.BUILD / "cache" / "sources.json"
+
+
+class Parsed(NamedTuple):
+    """The dotted names that a program imports or uses, and the SHA-256 of what it does; of a YAML file, of
+    what it holds."""
+
+    names: tuple[str, ...]
+    sha256: str
 
 
 @cache
-def _file(name: str) -> Path | None:
-    """Return the file of a module of the library, or None where the name is of no module."""
+def _parsed() -> dict[str, list[list[str] | str]]:
+    """Return what was found in sources before, by the SHA-256 of their content and of the code that looks:
+    parsing the library takes longer than a build that has nothing to do may (``make book``, 4 s)."""
+    with suppress(OSError, ValueError):
+        return dict(json.loads(_CACHE.read_text(encoding="utf-8")))
+    return {}
+
+
+_LOOKING = f"{checksums.of_file(Path(__file__))} {checksums.of_file(Path(own_yaml.__file__))} {sys.version}"
+_unwritten: list[str] = []
+
+
+def parsed(content: bytes, ending: str) -> Parsed:
+    """Return what a program, or a YAML file, by its ``ending``, depends on and does; comments, docstrings and
+    layout do not count, types of keys and values and the order of keys do.
+
+    Raises
+    ------
+    SyntaxError
+        If a program does not parse, or imports relative to a package.
+    UnicodeDecodeError, yaml.YAMLError
+        If a YAML file is not what :func:`radeval_lib.own_yaml.parse` reads.
+    """
+    key = hashlib.sha256(f"{_LOOKING} {ending} ".encode() + content).hexdigest()
+    if key not in _parsed():
+        if ending == ".py":
+            tree = ast.parse(content)
+            names = sorted(set(_names(tree)))
+            _parsed()[key] = [names, checksums.of_text(ast.dump(_without_docstrings(tree)))]
+        else:
+            _parsed()[key] = [[], digest_of(own_yaml.parse(content.decode("utf-8")))]
+        _unwritten.append(key)
+    names, sha256 = _parsed()[key]
+    return Parsed(tuple(names), str(sha256))
+
+
+def digest_of(content: object) -> str:
+    """Return SHA-256 of plain data as ``repr`` writes it."""
+    return checksums.of_text(repr(content))
+
+
+def _keep() -> None:
+    """Write down what was parsed; if nothing can be written, it is parsed again."""
+    if _unwritten:
+        with suppress(OSError):
+            atomic.write_text(_CACHE, json.dumps(_parsed()) + "\n")
+        _unwritten.clear()
+
+
+def _names(tree: ast.AST) -> Iterator[str]:
+    """Yield what a program may import, modules and names in them alike, and ``package.name`` if it uses a
+    name of an imported package, ``package.*`` if it passes the package on as a whole."""
+    types = [node.body for node in ast.walk(tree) if _is_for_type_checkers(node)]
+    unloaded = {id(part) for body in types for node in body for part in ast.walk(node)}
+    imported, used = dict[str, str](), set[int]()
+    for node in ast.walk(tree):
+        if id(node) in unloaded:
+            continue
+        if isinstance(node, ast.Import):
+            yield from (name.name for name in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            if node.level:
+                raise SyntaxError("a relative import, where the whole name is wanted")
+            imported |= {name.asname or name.name: f"{node.module}.{name.name}" for name in node.names}
+            yield from (f"{node.module}.{name.name}" for name in node.names)
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id in imported:
+            used.add(id(node.value))
+            yield f"{imported[node.value.id]}.{node.attr}"
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Name) and node.id in imported and id(node) not in used:
+            yield f"{imported[node.id]}.*"
+
+
+def _is_for_type_checkers(node: ast.AST) -> bool:
+    """Return whether a statement is ``if TYPE_CHECKING``, alone or of ``typing``."""
+    return isinstance(node, ast.If) and ast.unparse(node.test) in ("TYPE_CHECKING", "typing.TYPE_CHECKING")
+
+
+def _without_docstrings(tree: ast.Module) -> ast.Module:
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
+            first = node.body[0] if node.body else None
+            if isinstance(first, ast.Expr) and isinstance(first.value, ast.Constant):
+                node.body = node.body[1:]
+    return tree
+
+
+@cache
+def file_of(name: str) -> Path | None:
+    """Return the file of a module of the library or of notebooks; None if the name is of no module."""
     base = paths.ROOT.joinpath(*name.split("."))
-    for path in (base / "__init__.py", base.with_suffix(".py")):
-        if path.is_file():
-            return path
-    return None
+    return next((path for path in (base / "__init__.py", base.with_suffix(".py")) if path.is_file()), None)
 
 
 def _modules(name: str) -> Iterator[str]:
     """Yield modules of the library that are loaded when a name is imported, packages above it included."""
     parts = name.split(".")
     if parts[0] in PACKAGES:
-        for depth in range(1, len(parts) + 1):
-            if _file(".".join(parts[:depth])):
-                yield ".".join(parts[:depth])
-
-
-@cache
-def _parsed(module: str) -> parsed.Parsed:
-    path = _file(module)
-    assert path is not None, module
-    return parsed.program(path.read_text(encoding="utf-8"))
+        above = (".".join(parts[:depth]) for depth in range(1, len(parts) + 1))
+        yield from filter(file_of, above)
 
 
 @cache
 def _homes(package: str) -> dict[str, str]:
     """Return where a package looks names up when they are first used (its ``_HOMES``): the module of each."""
-    path = _file(package)
+    path = file_of(package)
     if path is None or path.name != "__init__.py":
         return {}
     homes: dict[str, str] = getattr(registry.module(package), "_HOMES", {})
@@ -63,37 +155,37 @@ def _homes(package: str) -> dict[str, str]:
 
 def _reached(names: Iterable[str]) -> set[str]:
     """Return modules that are loaded for names that a program imports or uses."""
-    found = set[str]()
+    reached = set[str]()
     for name in names:
-        found.update(_modules(name.removesuffix(".*")))
+        reached.update(_modules(name.removesuffix(".*")))
         package, _, last = name.rpartition(".")
         homes = _homes(package)
-        wanted = homes.values() if last == "*" else [homes[last]] if last in homes else []
-        for home in wanted:
-            found.update(_modules(home))
-    return found
+        for home in homes.values() if last == "*" else [homes[last]] if last in homes else []:
+            reached.update(_modules(home))
+    return reached
 
 
 @cache
-def _direct(module: str) -> frozenset[str]:
-    return frozenset(_reached(_parsed(module).names)) - {module}
+def _direct(module: str) -> set[str]:
+    path = file_of(module)
+    assert path is not None, module
+    return _reached(parsed(path.read_bytes(), ".py").names)
 
 
 def closure(modules: Iterable[str]) -> set[str]:
     """Return these modules and every one that they import, however indirectly."""
-    found, waiting = set[str](), list(modules)
+    reached, waiting = set[str](), set(modules)
     while waiting:
-        module = waiting.pop()
-        if module not in found:
-            found.add(module)
-            waiting += _direct(module) - found
-    return found
+        reached |= waiting
+        waiting = set[str]().union(*map(_direct, waiting)) - reached
+    _keep()
+    return reached
 
 
-def _code(notebook: str) -> parsed.Parsed:
-    path = paths.NOTEBOOKS / f"{notebook}.md"
+def _code(notebook: str) -> Parsed:
+    path = path_of(notebook)
     try:
-        return parsed.program(code_of(path.read_text(encoding="utf-8")))
+        return parsed(code_of(path.read_text(encoding="utf-8")).encode(), ".py")
     except SyntaxError as error:
         raise NotebookError(f"its code does not parse: {error.msg}", paths.display_path(path)) from None
 
@@ -103,47 +195,44 @@ def modules_of(notebook: str, settings: Profile, wanted: Declared | None = None)
 
     Parameters
     ----------
-    wanted : what it reads, where that is less than its notebook declares.
+    wanted : what it reads, if that is less than its notebook declares.
     """
     wanted = wanted or declared(notebook)
-    places = [registry.METRICS[name] for name in wanted.metrics if name in registry.METRICS]
+    names = [registry.METRICS[name] for name in wanted.metrics if name in registry.METRICS]
     roles = [role for role in wanted.data if role in registry.ROLES]
     for role in roles:
-        places += [registry.ROLES[role].record, *_readers(settings.roles.get(role, ""), role)]
+        names += [registry.ROLES[role].record, *readers(settings.roles.get(role, ""), role)]
     for name in sorted(set(wanted.data) & set(registry.RECORDINGS) & set(registry.READERS)):
-        places += ["radeval_lib.data.recorded", registry.RECORDINGS[name], registry.READERS[name]]
+        names += ["radeval_lib.data.recorded", registry.RECORDINGS[name], registry.READERS[name]]
     uses = {"data": roles, "models": wanted.models or wanted.metrics, "metrics": wanted.metrics}
-    places += [registry.FILLING[kind] for kind, used in uses.items() if used]
-    if (roles or wanted.models) and notebook not in registry.PLANS:  # cells record no words about their data
-        places.append(registry.FILLING["stand_ins"])
+    names += [registry.FILLING[kind] for kind, used in uses.items() if used]
+    if (roles or wanted.models) and notebook not in registry.PLANS:  # jobs record no words about their data
+        names.append(registry.FILLING["stand_ins"])
     frozen = set(wanted.metrics) & set(registry.FROZEN_METRICS) and data_sets_read(wanted, settings)
     if frozen or (wanted.metrics and _sets(wanted, settings, recorded=True)):
-        places.append(registry.RECORDED)
+        names.append(registry.RECORDED)
     planned = [notebook, *cells_read(wanted, settings)]
-    places += [registry.PLANS[name] for name in planned if name in registry.PLANS]
-    roots = _reached([*_code(notebook).names, *(place.partition(":")[0] for place in places)])
-    found = closure(roots)
-    parsed.keep()
-    return found
+    names += [registry.PLANS[name] for name in planned if name in registry.PLANS]
+    return closure(_reached([*_code(notebook).names, *(name.partition(":")[0] for name in names)]))
 
 
-def _readers(filler: str, role: str) -> list[str]:
-    """Return what reads a role's filler, by its place in the library."""
+def readers(filler: str, role: str) -> list[str]:
+    """Return what reads the source of a role, as ``module:name``."""
     if filler == registry.SYNTHETIC:
         return [registry.ROLES[role].generator]
     if registry.is_recorded(filler):
         return ["radeval_lib.data.recorded", registry.RECORDINGS[registry.dataset_of(filler)]]
-    found = [
+    names = [
         registry.READERS.get(name, registry.OWN_READERS["ratings"])
         for name in registry.datasets_of(filler)
         if name in data_sets()
     ]
     edits = ["radeval_lib.data.openi", "radeval_lib.data.report_edits"]
-    return [*found, *(edits if role == "edited_reports" else [])]
+    return [*names, *(edits if role == "edited_reports" else [])]
 
 
 def cells_read(wanted: Declared, settings: Profile) -> list[str]:
-    """Return the notebooks whose cells, or whose model, a notebook reads."""
+    """Return the notebooks whose jobs, or whose model, a notebook reads."""
     fillers = [settings.models.get(role, "") for role in wanted.models]
     made = [filler.removeprefix(CELL_MODEL) for filler in fillers if filler.startswith(CELL_MODEL)]
     return list(dict.fromkeys([*wanted.cells, *made]))
@@ -156,14 +245,14 @@ def data_sets_read(wanted: Declared, settings: Profile) -> list[str]:
 
 def _sets(wanted: Declared, settings: Profile, *, recorded: bool) -> set[str]:
     """Return the data sets that fill what is declared, by their files, or as they are recorded."""
-    known = list(registry.RECORDINGS) if recorded else data_sets()
+    names = list(registry.RECORDINGS) if recorded else data_sets()
     fillers = [settings.roles.get(role, role) for role in wanted.data]
     return {
         name
         for filler in fillers
         if registry.is_recorded(filler) == recorded
         for name in registry.datasets_of(filler)
-        if name in known
+        if name in names
     }
 
 
@@ -171,14 +260,14 @@ def papers_read(notebook: str, wanted: Declared) -> list[str]:
     """Return the papers whose printed numbers a page can read: those of its exhibits, and those that it
     declares."""
     if ALL in wanted.papers:
-        return [*PAPERS, "released"]
+        return [*PAPERS, RELEASED]
     own = {entry.paper for entry in ledger().values() if entry.notebook == notebook}
     return sorted({*own, *wanted.papers})
 
 
 def files_of(modules: Iterable[str]) -> list[Path]:
-    """Return the sources of modules, and the data files that stand with them."""
-    sources = {path for module in modules if (path := _file(module)) is not None}
+    """Return the sources of modules, and the data files beside them."""
+    sources = {path for module in modules if (path := file_of(module)) is not None}
     folders = {path.parent for path in sources} - _ROOTS
     return sorted(sources | {path for folder in folders for path in _beside(folder)})
 
@@ -186,59 +275,68 @@ def files_of(modules: Iterable[str]) -> list[Path]:
 @cache
 def _beside(folder: Path) -> tuple[Path, ...]:
     """Return data files of a package, and of folders in it that are not packages."""
-    found: list[Path] = []
+    files: list[Path] = []
     for path in folder.iterdir():
         if path.suffix in _DATA:
-            found.append(path)
+            files.append(path)
         elif path.is_dir() and path.name != "__pycache__" and not (path / "__init__.py").is_file():
-            found += _beside(path)
-    return tuple(found)
+            files += _beside(path)
+    return tuple(files)
 
 
 @lru_cache(maxsize=4096)
-def _digest(path: Path, _state: tuple[int, ...]) -> str:
-    """Return the digest of a file, computed again only if its state changed."""
-    if path.suffix == ".py":
-        return parsed.program(path.read_text(encoding="utf-8")).sha256
-    return parsed.data_digest(path)
+def digest_of_file(path: Path, _state: tuple[int, ...] = ()) -> str:
+    """Return the digest of a file: of programs and YAML by :func:`parsed`, of others SHA-256; computed again
+    only if its state changed."""
+    is_parsed = path.suffix in (".py", ".yml")
+    return parsed(path.read_bytes(), path.suffix).sha256 if is_parsed else checksums.of_file(path)
+
+
+def _digest_of_files(files: Iterable[Path], *others: object) -> str:
+    digests = {paths.display_path(path): digest_of_file(path, checksums.state(path)) for path in files}
+    _keep()
+    return digest_of([digests, *others])
 
 
 def modules_digest(modules: Iterable[str]) -> str:
-    """Return names what modules do, and the data beside them: no comment, docstring or time of change
-    counts."""
-    found = {paths.display_path(path): _digest(path, checksums.state(path)) for path in files_of(modules)}
-    parsed.keep()
-    return parsed.digest_of(found)
+    """Return the digest of what modules do, and of the data beside them: no comment, docstring or time of
+    change counts."""
+    return _digest_of_files(files_of(modules))
+
+
+@cache
+def code_digest(notebook: str, profile_name: str, _digest: str = "") -> str:
+    """Return the digest of every module that a notebook's numbers can depend on under a profile."""
+    return modules_digest(modules_of(notebook, profile(profile_name)))
 
 
 def source_digest(notebook: str, *, page: bool) -> str:
-    """Return names a notebook: its code alone, or of a page, which shows its prose, the whole source."""
-    path = paths.NOTEBOOKS / f"{notebook}.md"
-    return parsed.digest_of(path.read_text(encoding="utf-8")) if page else _code(notebook).sha256
+    """Return the digest of a notebook: of its code alone, or of a page, which shows its prose, of the whole
+    source."""
+    text = path_of(notebook).read_text(encoding="utf-8")
+    return digest_of(text) if page else _code(notebook).sha256
 
 
 def papers_settings_digest(wanted: Declared) -> str:
-    """Return names the papers' own settings (profile ``full``) in the sections that a page declares, since
-    pages compare them with those of their build."""
+    """Return the digest of the papers' own settings (profile ``full``) in the sections that a page declares,
+    since pages compare them with those of their build."""
     sections = profile("full").experiments
-    return parsed.digest_of({name: sections.get(name) for name in wanted.settings})
+    return digest_of({name: sections.get(name) for name in wanted.settings})
 
 
 def manifests_digest(notebook: str, settings: Profile, wanted: Declared, *, page: bool) -> str:
-    """Return names the manifests that a notebook can read: of its data sets, of models where it uses any, and
-    of a page those of its papers."""
+    """Return the digest of the manifests that a notebook can read: of its data sets, of models if it uses
+    any, and of a page those of its papers."""
     sets = sorted({*data_sets_read(wanted, settings), *_sets(wanted, settings, recorded=True)})
     files = [path for name in sets if (path := paths.DATASETS / f"{name}.yml").is_file()]
     files += [path for name in sets for path in paths.RECORDED.glob(f"{name}[._]*")]
     if wanted.uses_models or not page:
-        files += sorted(paths.MODELS.glob("*.yml"))
-    content: list[object] = []
+        files += paths.MODELS.glob("*.yml")
+    findings: list[object] = []
     if page:
         for paper in papers_read(notebook, wanted):
-            folder = paths.MANIFESTS / "released" if paper == "released" else paths.PAPERS / paper
+            folder = paths.MANIFESTS / RELEASED if paper == RELEASED else paths.PAPERS / paper
             files += [path for path in folder.rglob("*") if path.is_file()]
-        own = own_yaml.read(paths.MANIFESTS / "headlines.yml")
-        content += [one for one in own.values() if one["notebook"] == notebook or ALL in wanted.results]
-    summed = {paths.display_path(path): _digest(path, checksums.state(path)) for path in sorted(files)}
-    parsed.keep()
-    return parsed.digest_of([summed, content])
+        headlines = own_yaml.read(paths.MANIFESTS / "headlines.yml").values()
+        findings += [entry for entry in headlines if entry["notebook"] == notebook or ALL in wanted.results]
+    return _digest_of_files(sorted(files), findings)

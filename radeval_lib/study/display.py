@@ -17,9 +17,8 @@ from radeval_lib.data.manifests import load_manifest
 from radeval_lib.papers.exhibits import exhibit
 from radeval_lib.papers.printed_numbers import quotations
 from radeval_lib.paths import RECORDED, ROOT
-from radeval_lib.provenance import device
+from radeval_lib.provenance import commit, device
 from radeval_lib.stats.estimates import Estimate
-from radeval_lib.study import code
 from radeval_lib.study.checks import Check, above
 from radeval_lib.study.exhibit_html import as_printed, checks_frame, paper_prefix
 from radeval_lib.study.profiles import command
@@ -142,7 +141,7 @@ def _identity(model: dict[str, str]) -> list[str]:
 
 def provenance(run: Run) -> HTML:
     """Show, folded, what this page's numbers come from."""
-    head = code.commit()
+    head = commit()
     rows = {
         "notebook": f'<a href="../../sources/{run.notebook}.md">notebooks/{run.notebook}.md</a>',
         "rebuild": f"<code>{command(run.notebook, run.profile.name)}</code>",

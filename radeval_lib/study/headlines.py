@@ -16,8 +16,8 @@ from radeval_lib import atomic, own_yaml
 from radeval_lib.errors import ResultError
 from radeval_lib.paths import MANIFESTS, display_path
 from radeval_lib.study import verdicts
-from radeval_lib.study.declarations import ALL
 from radeval_lib.study.runs import Run
+from radeval_lib.study.sources import ALL
 
 _FILE = MANIFESTS / "headlines.yml"
 _AGAIN = "Run `radbook build`: it makes the page and its results again."

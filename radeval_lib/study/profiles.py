@@ -17,7 +17,7 @@ from radeval_lib import checksums, own_yaml
 from radeval_lib.errors import ProfileError, complaint, listed, meant
 from radeval_lib.paths import DATASETS, DEFAULT_PROFILE, PROFILES, RECORDED, display_path
 from radeval_lib.registry import ABSENT, ROLES, SYNTHETIC, dataset_of, is_recorded
-from radeval_lib.study.declarations import Declared
+from radeval_lib.study.sources import Declared
 
 Size = Annotated[int, Field(strict=True, ge=0)]
 Section = TypeVar("Section", bound=BaseModel)

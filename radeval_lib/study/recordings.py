@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import cast
 
-from radeval_lib import registry
+from radeval_lib import provenance, registry
 from radeval_lib.data import radpref, readers, recorded
 from radeval_lib.data.manifests import find
 from radeval_lib.data.recorded import Recording
@@ -21,7 +21,6 @@ from radeval_lib.metrics.base import Metric
 from radeval_lib.metrics.by_name import create, get
 from radeval_lib.paths import RECORDED, ROOT
 from radeval_lib.roles import filling
-from radeval_lib.study import code
 from radeval_lib.study.behaviours import behaviour, has_moved, probe_scores
 from radeval_lib.text_format import joined, long_date
 
@@ -104,7 +103,7 @@ def of_run(files: Iterable[str], fillers: Iterable[str]) -> dict[str, list[str] 
 
 def sentences(sets: Mapping[str, Sequence[str] | None]) -> list[str]:
     """Return a sentence for each stored set (:func:`sentence`), of these metrics (None: all)."""
-    now = (code.commit()["commit"] or "")[:7]
+    now = (provenance.commit()["commit"] or "")[:7]
     return [sentence(recorded.load(name), out_of_date(name, metrics), now) for name, metrics in sets.items()]
 
 

@@ -17,7 +17,6 @@ from radeval_lib.papers.exhibits import exhibit, file_of, ledger
 from radeval_lib.paths import display_path
 from radeval_lib.study import verdicts
 from radeval_lib.study.checks import Check, Key
-from radeval_lib.study.declarations import ALL
 from radeval_lib.study.judging import (
     DISCREPANCY_KINDS,
     WEIGHTS,
@@ -27,6 +26,7 @@ from radeval_lib.study.judging import (
     with_discrepancies,
 )
 from radeval_lib.study.runs import Run
+from radeval_lib.study.sources import ALL
 from radeval_lib.study.verdicts import Coverage
 
 _FORMAT = 8

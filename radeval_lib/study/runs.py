@@ -23,11 +23,11 @@ from radeval_lib.errors import NotebookError, ProfileError
 from radeval_lib.paths import BUILD, PROFILES, RECORDED, STAGE, display_path
 from radeval_lib.provenance import Reading
 from radeval_lib.registry import CELL_MODEL
-from radeval_lib.study import cell_outputs, cells, code, dependencies, verdicts
+from radeval_lib.study import cell_outputs, cells, dependencies, sources, verdicts
 from radeval_lib.study.cell_outputs import CellOutput
 from radeval_lib.study.cells import Cell
-from radeval_lib.study.declarations import Declared
 from radeval_lib.study.profiles import Profile
+from radeval_lib.study.sources import Declared
 
 if TYPE_CHECKING:
     from radeval_lib.metrics.base import Metric
@@ -264,9 +264,10 @@ class Run:
     def provenance(self, rests_on: Iterable[str] | None = None) -> dict[str, Any]:
         """Return where what this run finds out comes from, as results and cells record it; of data and models
         those that ``rests_on`` names (:meth:`radeval_lib.provenance.Reading.of`), default: all."""
+        described = (self.notebook, self.whole_profile.name, self.whole_profile.digest)
         return {
-            "notebook": code.notebook(self.notebook),
-            "code": code.identity(self.notebook, self.whole_profile),
+            "notebook": sources.identity(self.notebook),
+            "code": {**provenance.commit(), "modules": dependencies.code_digest(*described)},
             "profile": {"name": self.whole_profile.name, "sha256": self.profile.digest},
             "seed": self.seed,
             "threads": self.whole_profile.threads,

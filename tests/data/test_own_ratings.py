@@ -103,7 +103,7 @@ def test_one_manifest_makes_a_table_fill_the_role(tmp_path: Path, monkeypatch: p
         assert len(found) == 6
         assert evidence("mine") == "open"
         assert readers.reader("mine").count(found) == {"cases": 2, "candidates": 3, "raters": 2}
-        assert dependencies._readers("mine", "rated_pairs") == ["radeval_lib.data.own_ratings:reader"]
+        assert dependencies.readers("mine", "rated_pairs") == ["radeval_lib.data.own_ratings:reader"]
         closed = manifests.parse_manifest("mine", {**content, "restricted": True}, "mine.yml")
         assert (closed.access, closed.redistributable) == ("credentialed", False)
         unsaid = {key: value for key, value in content.items() if key != "restricted"}

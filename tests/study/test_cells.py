@@ -15,8 +15,8 @@ from radeval_lib.paths import PROFILES, ROOT
 from radeval_lib.registry import CELL_MODEL
 from radeval_lib.study import begin, cell_outputs, cells
 from radeval_lib.study.cells import Cell
-from radeval_lib.study.declarations import Declared, front_matter
 from radeval_lib.study.profiles import names, profile
+from radeval_lib.study.sources import Declared, front_matter
 
 ONE = Cell.of("ratescore/ner_training", scheme="iob", init_model="m", corpus="both", sentences=5)
 COUNTS = pd.DataFrame({"case": ["007", "NA", ""], "right": [1, 0, 2], "share": [0.1, float("nan"), 1 / 3]})

@@ -27,7 +27,7 @@ from radeval_lib.study import (
 )
 from radeval_lib.study.checks import by_reading, check_one_sided
 from radeval_lib.study.judging import judge, statement_outcome
-from radeval_lib.study.parsed import code_of
+from radeval_lib.study.sources import code_of
 from radeval_lib.study.verdicts import FAILS, HOLDS
 
 

@@ -11,7 +11,7 @@ import pytest
 
 from radeval_lib.models.packaged import is_packaged
 from radeval_lib.paths import NOTEBOOKS, ROOT
-from radeval_lib.study.parsed import code_of
+from radeval_lib.study.sources import code_of
 
 # Labs record no result, and readers may try any model there.
 SOURCES = [

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from radeval_lib.paths import NOTEBOOKS
-from radeval_lib.study.parsed import code_cells, code_of
+from radeval_lib.study.sources import code_cells, code_of
 
 SOURCES = sorted(NOTEBOOKS.rglob("*.md"))
 

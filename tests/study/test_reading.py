@@ -16,9 +16,9 @@ from radeval_lib.errors import NotebookError
 from radeval_lib.jobs.rales.tasks import task_of
 from radeval_lib.paths import THREAD_VARIABLES, notebooks
 from radeval_lib.study import begin
-from radeval_lib.study.declarations import declared
 from radeval_lib.study.profiles import profile
 from radeval_lib.study.runs import Run
+from radeval_lib.study.sources import declared
 
 PUBLIC = {
     role: filler for role, filler in profile("open").roles.items() if filler not in ("synthetic", "absent")

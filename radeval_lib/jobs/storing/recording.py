@@ -26,7 +26,7 @@ from radeval_lib.jobs.storing.recording_runs import absent, begin, require_known
 from radeval_lib.metrics.base import Metric
 from radeval_lib.metrics.ratescore import RaTEScore
 from radeval_lib.rules.judge import judge_pair
-from radeval_lib.study import code, recorded_metrics, recordings
+from radeval_lib.study import recorded_metrics, recordings
 from radeval_lib.study.behaviours import recorded_behaviour
 from radeval_lib.study.runs import Run
 
@@ -201,7 +201,7 @@ def _column(metric: Metric) -> dict[str, Any]:
 
 def _made() -> dict[str, str]:
     """When and by which version of the code a column is made."""
-    return {"date": datetime.date.today().isoformat(), "commit": code.commit()["commit"]}
+    return {"date": datetime.date.today().isoformat(), "commit": provenance.commit()["commit"]}
 
 
 def _about(name: str, root: Path, run: Run) -> dict[str, Any]:
