@@ -62,9 +62,9 @@ def last_commit() -> str:
 
 
 def _downloads(output_dir: Path) -> Iterator[tuple[str, bytes]]:
-    """Yield what pages link to or load: each result as JSON and what is shown of it as CSV, what the papers
-    print of each exhibit as both, the notebooks, and MathJax's own files, from the package that carries them:
-    a hospital's network blocks other hosts.
+    """Yield what pages link to or load: each result as JSON and what is shown of it as CSV, texts that a page
+    leaves, what the papers print of each exhibit as CSV and JSON, the notebooks, and MathJax's own files,
+    from the package that carries them: a hospital's network blocks other hosts.
 
     With them the style sheet of MyST-NB, which comes with that package only after the first pages were
     written: a page's link to it names its checksum, so the first render would differ from the next.
@@ -76,6 +76,8 @@ def _downloads(output_dir: Path) -> Iterator[tuple[str, bytes]]:
     yield f"_static/mystnb.{checksums.of_file(style)}.css", style.read_bytes()
     for path in sorted((output_dir / "results").glob("*/*/headline_*.json")):
         yield f"_extra/results/{path.name}", path.read_bytes()  # what a later edition is compared with
+    for path in sorted((output_dir / "results").glob("*/*/*.txt")):
+        yield f"_extra/results/{path.name}", path.read_bytes()
     for path in sorted((output_dir / "results").glob("*/*/*.*.*.json")):
         yield f"_extra/results/{path.name}", path.read_bytes()
         numbers = shown_numbers(results.read(path))

@@ -72,21 +72,23 @@ def _instance(finding: PaperFinding) -> str:
     return f"{escape(first.check)}: printed {printed}; found {escape(first.follows)}{more}"
 
 
-def findings(checks: pd.DataFrame, weight: str) -> HTML:
-    """Return the findings of one of :data:`~radeval_lib.study.judging.WEIGHTS`: the explanation, then the
-    numbers.
+def findings(checks: pd.DataFrame, weight: str, most: int | None = None) -> HTML:
+    """Return the findings of one of :data:`~radeval_lib.study.judging.WEIGHTS`, those that explain the most
+    checks first: where it is and what does not follow.
 
-    ``checks``: see :func:`radeval_lib.study.audit`. A KeyError of another weight.
+    ``checks``: see :func:`radeval_lib.study.audit`. ``most``: how many are shown; default: all. A KeyError of
+    another weight.
     """
     WEIGHT_WORDS[weight]
     items = [
         f"<li><strong>{escape(finding.paper)}, {_where(finding)}.</strong> "
-        f"{escape(finding.known.explanation)} "
-        f'<div class="muted">{_instance(finding)}</div></li>'
+        f"{escape(finding.known.explanation)}</li>"
         for finding in ranked_findings(checks)
         if finding.known.weight == weight
     ]
-    return HTML(f'<ul class="findings">{"".join(items)}</ul>' if items else "<p>None in this build.</p>")
+    return HTML(
+        f'<ul class="findings">{"".join(items[:most])}</ul>' if items else "<p>None in this build.</p>"
+    )
 
 
 def findings_table(checks: pd.DataFrame) -> HTML:
@@ -106,22 +108,19 @@ def findings_table(checks: pd.DataFrame) -> HTML:
     return search_table(heads, rows, "a result")
 
 
-def letters(checks: pd.DataFrame) -> HTML:
-    """Return a letter to the authors of each paper, folded: what does not follow, the gravest first."""
+def letters(checks: pd.DataFrame) -> str:
+    """Return letters to the authors, one for each paper: what does not follow, the gravest first."""
     by_paper: dict[str, list[str]] = {}
     for finding in ranked_findings(checks):
         if finding.known.kind == "paper":
             first = next(finding.checks.itertuples())
-            place = first.label.removeprefix("unnumbered, ")
-            told = f"{place}: printed {first.printed}; we find {first.follows}. {finding.known.explanation}"
-            by_paper.setdefault(finding.paper, []).append(told)
-    folded = []
-    for paper, items in by_paper.items():
-        numbered = "\n".join(f"{n}. {told}" for n, told in enumerate(items, start=1))
-        letter = (
-            f"Dear authors of {paper},\n\nchecking the printed numbers of your paper against one another and "
-            f"against your repository, we found what does not follow:\n\n{numbered}\n\n"
-            "Do we misread any of these? We print your reply beside each."
-        )
-        folded.append(f"<details><summary>{escape(paper)}</summary><pre>{escape(letter)}</pre></details>")
-    return HTML("".join(folded))
+            label = first.label.removeprefix("unnumbered, ")
+            item = f"{label}: printed {first.printed}; we find {first.follows}. {finding.known.explanation}"
+            by_paper.setdefault(finding.paper, []).append(item)
+    return "\n\n\n".join(
+        f"Dear authors of {paper},\n\nchecking the printed numbers of your paper against one another and "
+        "against your repository, we found what does not follow:\n\n"
+        + "\n".join(f"{n}. {item}" for n, item in enumerate(items, start=1))
+        + "\n\nDo we misread any of these? We print your reply beside each.\n"
+        for paper, items in by_paper.items()
+    )
