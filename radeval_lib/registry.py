@@ -122,14 +122,14 @@ RULES = "rules"
 METRICS = {
     "bertscore": "radeval_lib.metrics.bertscore",
     "bleu": "radeval_lib.metrics.bleu",
-    "f1_radgraph": "radeval_lib.metrics.radgraph_metrics",
-    "green": "radeval_lib.metrics.green_judges",
-    "green_rules": "radeval_lib.metrics.green_judges",
-    "green_rules_errors": "radeval_lib.metrics.green_judges",
+    "f1_radgraph": "radeval_lib.metrics.radgraph",
+    "green": "radeval_lib.metrics.green",
+    "green_rules": "radeval_lib.metrics.green",
+    "green_rules_errors": "radeval_lib.metrics.green",
     "meteor": "radeval_lib.metrics.meteor",
     "observations": "radeval_lib.metrics.observations",
     "radcliq": "radeval_lib.metrics.radcliq",
-    "radgraph_combined": "radeval_lib.metrics.radgraph_metrics",
+    "radgraph_combined": "radeval_lib.metrics.radgraph",
     "ratescore": "radeval_lib.metrics.ratescore.metric",
     "rouge_1": "radeval_lib.metrics.rouge",
     "rouge_2": "radeval_lib.metrics.rouge",
@@ -146,7 +146,7 @@ RECORDED = "radeval_lib.study.recorded_metrics"
 FILLING = {
     "data": "radeval_lib.roles.filling",
     "models": "radeval_lib.models.filling",
-    "metrics": "radeval_lib.metrics.choosing",
+    "metrics": "radeval_lib.metrics.by_name",
     "stand_ins": "radeval_lib.study.stand_ins",
 }
 """The module by which a run gets what a notebook declares of each kind."""

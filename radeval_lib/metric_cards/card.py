@@ -23,7 +23,7 @@ from radeval_lib.metric_cards.behaviour import RESAMPLES, behaviour, costs, on_s
 from radeval_lib.metric_cards.scores import Progress, filled, score
 from radeval_lib.metrics import by_name
 from radeval_lib.metrics.base import Metric, MetricError
-from radeval_lib.metrics.choosing import choose
+from radeval_lib.metrics.by_name import choose
 from radeval_lib.metrics.compare import bibtex
 from radeval_lib.metrics.pair_files import check_target
 from radeval_lib.metrics.report import content_hash, environment

@@ -1,15 +1,18 @@
-"""Metrics by name: which there are, their settings, and one with settings of its own."""
+"""Metrics by name, each with its settings and with models that are available: its own, or substitutes."""
 
 from __future__ import annotations
 
 import inspect
 import os
 import typing
-from typing import Any
+from collections.abc import Callable, Iterable, Mapping
+from pathlib import Path
+from typing import Any, NamedTuple
 
-from radeval_lib.errors import complaint, meant
+from radeval_lib.errors import ModelError, RadevalError, complaint, meant
 from radeval_lib.metrics.base import REGISTERED, Metric, MetricError
-from radeval_lib.registry import METRICS, module
+from radeval_lib.paths import display_path
+from radeval_lib.registry import METRICS, RULES, module
 
 
 def names() -> list[str]:
@@ -70,3 +73,135 @@ def _checked(value: Any, hint: Any, where: str) -> Any:
         return TypeAdapter(hint).validate_python(value)
     except ValidationError as error:
         raise MetricError(complaint(error), where) from None
+
+
+ALL = "all"
+"""In place of a name: every metric whose models, or substitutes for them, are on this machine."""
+
+Wanted = str | Iterable[str] | Mapping[str, Mapping[str, Any]]
+
+
+class Chosen(NamedTuple):
+    """Metrics that are ready to score, by name, in the order in which they were asked for; the substitutes of
+    those that have not their own models; and why others cannot score."""
+
+    metrics: dict[str, Metric]
+    stand_ins: dict[str, str]
+    left_out: dict[str, str]
+
+    def leave_out(self, failed: Mapping[str, RadevalError]) -> None:
+        """Leave out the metrics that failed; raise the first error where none would be left."""
+        new = {name: error for name, error in failed.items() if name in self.metrics}
+        if new and len(new) == len(self.metrics):
+            raise next(iter(new.values()))
+        for name, error in new.items():
+            del self.metrics[name]
+            self.stand_ins.pop(name, None)
+            self.left_out[name] = str(error)
+
+
+def choose(wanted: Wanted) -> Chosen:
+    """Return metrics by a name, names, or settings by name; the name ``all`` stands for all that are not
+    named.
+
+    A model that no setting names is the metric's default, if that is on this machine or, for a metric that is
+    asked for by name, can be fetched. Otherwise it gets a substitute: the encoder that the installation
+    brings, or a model that a build on this machine has trained.
+
+    Raises
+    ------
+    MetricError
+        If a metric or setting is unknown, or no metric is left that can score.
+    """
+    settings = settings_by_name(wanted)
+    everything = [name for name in names() if name not in settings] if ALL in settings else []
+    settings.pop(ALL, None)
+    chosen, failed = Chosen({}, {}, {}), list[RadevalError]()
+    for name in [*settings, *everything]:
+        own = settings.get(name, {})
+        if name in everything and "judge" in get(name).needs:
+            chosen.left_out[name] = f"no language model is named as its judge. Give one as {name}.judge."
+            continue
+        try:
+            models, note = _models(name, own, fetch=name in settings)
+        except ModelError as error:
+            failed.append(MetricError(error.what, name, error.remedy))
+            chosen.left_out[name] = f"{error.what}. {error.remedy}".rstrip()
+            continue
+        chosen.metrics[name] = create(name, **{**fitting(name, models), **models, **own})
+        if note:
+            chosen.stand_ins[name] = note
+    if not chosen.metrics:
+        raise failed[0] if failed else MetricError("no metric", remedy=f"Metrics: {', '.join(names())}.")
+    return chosen
+
+
+def settings_by_name(wanted: Wanted) -> dict[str, Mapping[str, Any]]:
+    """Return settings by name of what is wanted, in that order."""
+    if isinstance(wanted, Mapping):
+        return dict(wanted)
+    return {name: {} for name in ([wanted] if isinstance(wanted, str) else wanted)}
+
+
+def fitting(name: str, models: Mapping[str, str]) -> dict[str, Any]:
+    """Return the settings of a metric that go with models which are not its defaults."""
+    if "encoder" not in models:
+        return {}
+    from radeval_lib.models.packaged import PACKAGED
+
+    settings: dict[str, Any] = {}
+    if "pooling" in settings_of(name) and PACKAGED in models["encoder"]:
+        settings["pooling"] = "mean"  # as the packaged MiniLM was trained
+    if "layer" in settings_of(name):
+        settings["layer"] = None  # the default is the layer of the default model
+    return settings
+
+
+def _models(name: str, settings: Mapping[str, Any], fetch: bool) -> tuple[dict[str, str], str]:
+    """Return substitutes, by role, for defaults that are not available; and how to report them."""
+    if not get(name).needs:
+        return {}, ""
+    from radeval_lib.models.pretrained import RADGRAPH, hub_answers
+    from radeval_lib.models.standing_in import check_installed, is_available, stand_in
+
+    defaults, substitutes = settings_of(name), dict[str, str]()
+    if settings.get("judge", defaults.get("judge")) == RULES:
+        return {}, "judged by rules: the scores are not those of the published metric"
+    for role in get(name).needs:
+        check_installed(str(settings.get(role, defaults[role])))
+        default = str(defaults[role])
+        if role in settings or is_available(default):
+            continue
+        if fetch and not default.startswith(RADGRAPH) and hub_answers():
+            continue
+        substitute = stand_in(role)
+        if substitute is None:
+            what = f"its {role} {default!r} is not on this machine, and nothing there can replace it"
+            raise ModelError(what, remedy=f"Give another as {name}.{role}.")
+        substitutes[role] = substitute
+    parts = (
+        f"{role} {display_path(Path(other)) if Path(other).exists() else other} instead of {defaults[role]}"
+        for role, other in substitutes.items()
+    )
+    text = "; ".join(parts)
+    return substitutes, f"{text}: the scores are not those of the published metric" if text else ""
+
+
+def metric(name: str, model: Callable[[str], str], device: str, settings: Mapping[str, Any]) -> Metric:
+    """Return a metric over the models that are configured for its roles.
+
+    Parameters
+    ----------
+    model : finds the model of a role that ``settings`` does not give.
+    device : what its models run on, unless ``settings`` say.
+    settings : of the metric, where they differ from its defaults.
+
+    Raises
+    ------
+    MetricError
+        If the metric or a setting is unknown, or a value not of its type.
+    """
+    configured: dict[str, Any] = {role: model(role) for role in get(name).needs if role not in settings}
+    if "device" in settings_of(name):
+        configured["device"] = device
+    return create(name, **{**configured, **fitting(name, configured), **settings})

@@ -12,8 +12,8 @@ from itertools import pairwise
 from typing import Any, NamedTuple
 
 from radeval_lib.categories import CATEGORIES
+from radeval_lib.green_analysis import green_score
 from radeval_lib.metrics.cautions import of_rules, of_texts
-from radeval_lib.metrics.green import green_score
 from radeval_lib.metrics.reasons import Reason
 from radeval_lib.rules.judge import Judgement, judge_pair
 from radeval_lib.rules.judge.judge import name

@@ -19,9 +19,8 @@ from numpy.typing import NDArray
 from radeval_lib import provenance
 from radeval_lib.errors import listed, naming_keywords, plain
 from radeval_lib.metrics.base import Metric, MetricError
-from radeval_lib.metrics.by_name import get
+from radeval_lib.metrics.by_name import Chosen, Wanted, choose, get, settings_by_name
 from radeval_lib.metrics.cautions import Cautions
-from radeval_lib.metrics.choosing import Chosen, Wanted, choose, settings_by_name
 from radeval_lib.metrics.error_profile import ErrorCounts, as_text, records
 from radeval_lib.metrics.pair_files import (
     CANDIDATE,

@@ -18,8 +18,8 @@ from radeval_lib import atomic, checksums, provenance
 from radeval_lib.errors import plain
 from radeval_lib.metrics import pair_files
 from radeval_lib.metrics.base import Metric, MetricError
+from radeval_lib.metrics.by_name import Chosen, Wanted, choose
 from radeval_lib.metrics.cautions import Cautions
-from radeval_lib.metrics.choosing import Chosen, Wanted, choose
 from radeval_lib.metrics.pair_files import CASES, GROUP, ID, Chunk, score_column
 from radeval_lib.metrics.scoring import Scored, evaluate, explanation_record, pairs_of, with_scores
 
@@ -81,7 +81,7 @@ def score_file(
     Parameters
     ----------
     metrics : a name (:func:`radeval_lib.metrics.names`), names, or settings by name, as texts or values;
-        ``all`` stands for all metrics, see :func:`~radeval_lib.metrics.choosing.choose`.
+        ``all`` stands for all metrics, see :func:`~radeval_lib.metrics.by_name.choose`.
     input_path, output_path : ``.csv``, ``.tsv``, ``.jsonl`` or ``.parquet``; the two may differ in format,
         but not be one file.
     explain : also write ``<output>.explained.jsonl``, a line per pair: the number of its row from 1, its

@@ -9,9 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from radeval_lib.metrics.base import Metric, MetricError, register
+from radeval_lib.metrics.base import FRONT_DOOR, Metric, MetricError, register
 from radeval_lib.metrics.reasons import Reason
-from radeval_lib.metrics.signature import FRONT_DOOR
 from radeval_lib.rules.reader.observations import FIVE, NO_FINDING, label, observations, positive
 
 

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from radeval_lib.metrics.base import Metric, MetricError, register
 from radeval_lib.metrics.bertscore import BertScore
-from radeval_lib.metrics.radgraph_metrics import CHUNK, RadGraphCombined
+from radeval_lib.metrics.radgraph import CHUNK, RadGraphCombined
 from radeval_lib.stats.inputs import finite
 
 if TYPE_CHECKING:

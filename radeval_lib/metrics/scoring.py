@@ -11,8 +11,8 @@ import pandas as pd
 from radeval_lib.errors import ModelError, RadevalError, naming_keywords
 from radeval_lib.metrics import pair_files
 from radeval_lib.metrics.base import Metric, MetricError, Pair, Scores, checked_pairs
+from radeval_lib.metrics.by_name import Chosen, Wanted, choose
 from radeval_lib.metrics.cautions import Cautions
-from radeval_lib.metrics.choosing import Chosen, Wanted, choose
 from radeval_lib.metrics.pair_files import CANDIDATE, ID, REFERENCE, score_column
 
 if TYPE_CHECKING:
@@ -202,7 +202,7 @@ def score(
         decide how much errors weigh for the judge by rules.
     predictions : another name of ``candidates``.
     metrics : a name, names, or settings by name; ``all`` stands for all that can score on this machine. See
-        :func:`~radeval_lib.metrics.choosing.choose`. Cautions, with their rows, substitute models, and what
+        :func:`~radeval_lib.metrics.by_name.choose`. Cautions, with their rows, substitute models, and what
         could not score are warnings.
 
     Returns

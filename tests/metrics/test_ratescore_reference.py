@@ -14,9 +14,8 @@ import numpy as np
 import pytest
 
 from radeval_lib.metrics import create
-from radeval_lib.metrics.ratescore import rush
 from radeval_lib.metrics.ratescore.metric import RaTEScore
-from radeval_lib.metrics.ratescore.sentences import split
+from radeval_lib.metrics.ratescore.sentences import _longest_match, spans, split
 
 pytestmark = pytest.mark.usefixtures("one_thread")
 
@@ -161,5 +160,5 @@ def test_unfit_models_are_named(tmp_path) -> None:
 
 def test_long_runs_of_one_character() -> None:
     # The rule `\d+.\s+\C\c+(:\s+\n\n+\s+\C\c+\s+\d+.` has 37 signs, 9 of them a plus for 50 more characters.
-    assert rush._longest_match() == 37 + 9 * 50
-    assert rush.spans(" " * 2_000 + "A" * 2_000) == [(2_000, 4_000)]
+    assert _longest_match() == 37 + 9 * 50
+    assert spans(" " * 2_000 + "A" * 2_000) == [(2_000, 4_000)]

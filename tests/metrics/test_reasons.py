@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from radeval_lib.data.radgraph import annotation
 from radeval_lib.metrics import create
-from radeval_lib.metrics.radgraph_metrics import character_spans
+from radeval_lib.metrics.radgraph import character_spans
 from radeval_lib.metrics.ratescore import RaTEScore
 from radeval_lib.metrics.reasons import Finder, Reason, moved
 from radeval_lib.metrics.scoring import explanation_record

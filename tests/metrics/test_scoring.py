@@ -17,7 +17,7 @@ from click.testing import CliRunner
 
 from radeval_lib import explain, score
 from radeval_lib.cli import main
-from radeval_lib.metrics import MetricError, choosing, pair_files, score_file
+from radeval_lib.metrics import MetricError, by_name, pair_files, score_file
 from radeval_lib.models import standing_in
 
 RULES = "green_rules_errors"
@@ -216,15 +216,15 @@ def nothing_available(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
 
 @pytest.mark.usefixtures("nothing_available")
 def test_all_takes_what_can_score_and_says_what_cannot() -> None:
-    chosen = choosing.choose({"all": {}, "bleu": {"order": "2"}})
+    chosen = by_name.choose({"all": {}, "bleu": {"order": "2"}})
     assert chosen.metrics["bleu"].settings() == {"order": 2}
     assert {"rouge_l", "meteor", "observations", "green_rules", RULES, "bertscore"} <= set(chosen.metrics)
     assert "bertscore" in chosen.stand_ins
     assert chosen.metrics["bertscore"].settings()["layer"] is None
     assert set(chosen.left_out) == {"f1_radgraph", "green", "radgraph_combined", "radcliq", "ratescore"}
-    assert "green" in choosing.choose("green").stand_ins
+    assert "green" in by_name.choose("green").stand_ins
     with pytest.raises(MetricError):
-        choosing.choose("ratescore")
+        by_name.choose("ratescore")
 
 
 def test_a_metric_that_fails_does_not_cost_the_others_scores(tmp_path) -> None:

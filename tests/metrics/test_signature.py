@@ -12,8 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from radeval_lib import __version__, checksums
-from radeval_lib.metrics import create, get, names, signature
-from radeval_lib.metrics.signature import Signature
+from radeval_lib.metrics import create, get, names
+from radeval_lib.metrics.base import Signature, model_text
 
 REFERENCE = Path(__file__).resolve().parents[1] / "reference"
 PACKAGED = "packaged-minilm-1"
@@ -106,7 +106,7 @@ def test_a_model_is_named_by_its_content(tmp_path, monkeypatch) -> None:
     commit = "0123456789abcdef"
     place = tmp_path / f"models--who--what/snapshots/{commit}/config.json"
     monkeypatch.setattr("huggingface_hub.try_to_load_from_cache", lambda *given, **more: str(place))
-    assert signature.model_text("who/what") == "who/what@0123456789ab"
+    assert model_text("who/what") == "who/what@0123456789ab"
 
 
 def test_scores_by_rules_name_the_rules() -> None:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from radeval_lib.metrics.choosing import fitting
+from radeval_lib.metrics.by_name import fitting
 from radeval_lib.metrics.ratescore import NamedEntity, RaTEScore, Scorer, Weights
 from radeval_lib.metrics.ratescore.metric import Vectors
 from radeval_lib.models.encoders import Encoder

@@ -10,9 +10,8 @@ from radeval_lib.metrics.ratescore.formula import (
     cosines,
 )
 from radeval_lib.metrics.ratescore.metric import RaTEScore
-from radeval_lib.metrics.ratescore.options import PRESETS, Options, options
+from radeval_lib.metrics.ratescore.options import PRESETS, Options, Weights, load, options
 from radeval_lib.metrics.ratescore.sentences import split
-from radeval_lib.metrics.ratescore.weights import Weights, load
 
 __all__ = [
     "PRESETS",

@@ -12,8 +12,7 @@ from numpy.typing import NDArray
 
 from radeval_lib.categories import TYPES
 from radeval_lib.metrics.base import MetricError
-from radeval_lib.metrics.ratescore.options import Options
-from radeval_lib.metrics.ratescore.weights import NEGATED, POSITIVE, Weights, load, type_indices
+from radeval_lib.metrics.ratescore.options import NEGATED, POSITIVE, Options, Weights, load, type_indices
 from radeval_lib.stats.f_scores import f1
 
 

@@ -1,13 +1,24 @@
-"""How RaTEScore is computed: where the released code and the paper differ, and where the paper is silent.
+"""How RaTEScore is computed: its options, its type weights W (5 x 5) and its mismatch penalty p.
 
+The options are where the released code and the paper differ, and where the paper is silent.
 Sources: Zhao et al. 2024, Section 2.4 and Appendix A.1; package RaTEScore 0.6.0, repository at a970406.
 """
 
 from __future__ import annotations
 
+import math
+from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
+from functools import lru_cache
+from pathlib import Path
 from typing import Any, Literal, get_type_hints
 
+import numpy as np
+import yaml
+from numpy.typing import NDArray
+
+from radeval_lib import checksums
+from radeval_lib.categories import TYPES
 from radeval_lib.errors import check_choice
 from radeval_lib.metrics.base import MetricError
 from radeval_lib.models.ner.entities import Decoding
@@ -95,3 +106,111 @@ def options(preset: Preset = "released", **changes: Any) -> Options:
     if unknown := sorted(set(changes) - set(known)):
         raise MetricError(f"unknown option {unknown[0]!r}", "ratescore", f"Options: {', '.join(known)}.")
     return replace(PRESETS[preset], **{key: value for key, value in changes.items() if value is not None})
+
+
+_INDEX = {name: index for index, name in enumerate(TYPES)}
+
+POSITIVE = frozenset({"ABNORMALITY", "DISEASE"})
+NEGATED = frozenset({"NON-ABNORMALITY", "NON-DISEASE"})
+
+_RELEASED = Path(__file__).with_name("weights.yml")
+
+
+@dataclass(frozen=True, eq=False)
+class Weights:
+    """W and p of Section 2.4; the name is ``long``, ``short``, or what the reader's file is called, ``@``
+    and the first digits of its SHA-256.
+
+    ``matrix`` is float64, shape (5, 5), in the order of ``TYPES``: a row for the type of the query entity, a
+    column for that of its match. ``penalty`` is the factor that a mismatch of types puts on the cosine.
+    """
+
+    name: str
+    matrix: NDArray[np.float64]
+    penalty: float
+
+    def __post_init__(self) -> None:
+        if self.matrix.shape != (5, 5):
+            raise MetricError(f"W has shape {self.matrix.shape}, not (5, 5)", self.name)
+        if not np.isfinite(self.matrix).all() or (self.matrix < 0).any():
+            raise MetricError("every weight must be a finite number of 0 or more", self.name)
+        if not math.isfinite(self.penalty):
+            raise MetricError(f"the penalty is {self.penalty}, not a finite number", self.name)
+
+    def weight(self, query: str, match: str) -> float:
+        """Return w[query type, match type]."""
+        row, column = type_indices([query, match])
+        return float(self.matrix[row, column])
+
+
+def type_indices(types: Sequence[str]) -> NDArray[np.intp]:
+    """Return rows of W of entity types."""
+    try:
+        return np.array([_INDEX[name] for name in types], dtype=np.intp)
+    except KeyError as error:
+        raise MetricError(f"unknown entity type {error}", remedy=f"Types: {', '.join(TYPES)}.") from None
+
+
+def from_mapping(content: Any, name: str) -> Weights:
+    """Return weights from ``{penalty:, weights: {query: {match: value}}}`` or from the package's flat form,
+    ``{query_match: value, neg_weight: penalty}``; types in upper or lower case.
+
+    Raises
+    ------
+    MetricError
+        If it is of neither form, or a value is missing, unknown, or not as :class:`Weights` need it.
+    """
+    wanted = [f"{query}_{match}".lower() for query in TYPES for match in TYPES] + ["neg_weight"]
+    try:
+        if "weights" in content:
+            rows = {**content["weights"]}
+            flat = {f"{query}_{match}": value for query, row in rows.items() for match, value in row.items()}
+            flat |= {
+                "neg_weight" if key == "penalty" else key: content[key] for key in {*content} - {"weights"}
+            }
+        else:
+            flat = dict(content)
+        numbers = {str(key).lower(): float(value) for key, value in flat.items()}
+    except (AttributeError, TypeError, ValueError) as error:
+        what = f"not a mapping of type pairs to numbers ({type(error).__name__})"
+        raise MetricError(what, name, "Give 25 weights and a penalty.") from None
+    if numbers.keys() != set(wanted):
+        key = min(numbers.keys() ^ set(wanted))
+        what = f"{'unknown pair of types' if key in numbers else 'no value for'} {key!r}"
+        raise MetricError(what, name, f"W needs all 25 pairs of {', '.join(TYPES)}, and a penalty.")
+    values = [numbers[key] for key in wanted]
+    return Weights(name, np.array(values[:-1]).reshape(5, 5), values[-1])
+
+
+@lru_cache(maxsize=1)
+def _released() -> dict[str, Weights]:
+    content = yaml.safe_load(_RELEASED.read_text(encoding="utf-8"))
+    return {name: from_mapping(entry, name) for name, entry in content.items()}
+
+
+def load(name_or_path: str | Path | Weights = "long") -> Weights:
+    """Return ``long`` (the package's default, whatever the texts' length), ``short``, or a YAML or JSON file.
+
+    Raises
+    ------
+    MetricError
+        If there is no such set or file, or as of :func:`from_mapping`.
+    """
+    if isinstance(name_or_path, Weights):
+        return name_or_path
+    if str(name_or_path).lower() in _released():
+        return _released()[str(name_or_path).lower()]
+    path = Path(name_or_path)
+    if not path.is_file():
+        raise MetricError(
+            f"no weights called {str(name_or_path)!r} and no such file",
+            "ratescore.weights",
+            f"Use {', '.join(_released())}, or a YAML or JSON file of 25 weights and a penalty.",
+        )
+    try:
+        text = path.read_text(encoding="utf-8")
+        content = yaml.safe_load(text)  # JSON is YAML
+    except (yaml.YAMLError, UnicodeDecodeError) as error:
+        raise MetricError(f"neither YAML nor JSON ({str(error).splitlines()[0]})", path.name) from None
+    weights = from_mapping(content, path.name)
+    return replace(weights, name=f"{path.name}@{checksums.of_text(text)[:12]}")

@@ -1,15 +1,406 @@
 """Sentences as the released RaTEScore splits a text: by the RuSH rules, at spaCy's tokens.
 
 The released code lets medspaCy mark tokens of spaCy as beginnings of sentences; what lies between two of them
-is a sentence. So a boundary that the rules find within a token has no effect.
+is a sentence. So a boundary that the rules find within a token has no effect. :func:`spans` finds boundaries
+as medspaCy's PyRuSH does, without spaCy and much faster.
+
+The rules are data (``rush_rules.tsv``, medspaCy 1.3.1, file ``resources/en/rush_rules.tsv``, Apache 2.0):
+patterns over characters that mark where a sentence begins (``stbegin``) or ends (``stend``), with scores;
+an odd score makes a pattern a false clue that wins over the true clues it overlaps if it is wider. They
+live in a trie that is tried at each position of the text. PyRuSH needs spaCy below 3.8, which needs numpy
+1, and takes milliseconds per report; this module keeps its rules' meaning, oddities included, and skips
+positions where no rule can match.
+
+Sources: PyRuSH 1.0.13 (``RuSH.segToSentenceSpans``), PyFastNER 1.0.10 (``FastCNER``), quicksectx 0.4.1.
 """
 
 from __future__ import annotations
 
+import csv
 import re
+import string
 from bisect import bisect_left
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from functools import cache, lru_cache
+from pathlib import Path
+from typing import NamedTuple
 
-from radeval_lib.metrics.ratescore import rush
+MAX_REPEAT = 50
+"""A character with a plus sign matches once, or as often as it can up to this many further times."""
+
+MIN_CHARACTERS = 5
+"""A stretch between two sentences becomes one itself only if it is longer than this; else it joins the one
+before."""
+
+_MOST_CHARACTERS = 1_000  # that each state of the filter remembers
+_RULES = Path(__file__).with_name("rush_rules.tsv")
+
+
+def _space(char: str) -> bool:
+    return char in (" ", "\t", "\xa0")
+
+
+_CLASSES: dict[str, Callable[[str], bool]] = {
+    "s": _space,
+    "n": lambda char: char in ("\n", "\r"),
+    "d": str.isdigit,
+    "C": str.isupper,
+    "c": str.islower,
+    "p": lambda char: char in string.punctuation,
+    "a": lambda char: not char.isspace(),
+    "u": lambda char: char > "~" and char != "\xa0",
+    "w": lambda char: char > "~" or char.isspace(),
+    "(": lambda char: char == "(",
+    ")": lambda char: char == ")",
+    "\\": lambda char: char == "\\",
+}
+_REPEATABLE = frozenset("sndCcpauw")
+
+
+@dataclass(slots=True, eq=False)
+class _Node:
+    """A place in the trie, and where one gets from it: by class letter and test (``wildcards``), by the mark
+    of the text's begin (``start``), by a character (``literals``; a plus or a backslash of the text may stand
+    for the rule's own), by the brackets of the marked stretch, and by repetition of the character before
+    (``plus``).
+
+    ``rules`` and, if the text ends here, ``at_end`` say by kind whether the last rule is a true clue.
+    """
+
+    wildcards: list[tuple[str, Callable[[str], bool], _Node]] = field(default_factory=list)
+    start: _Node | None = None
+    literals: dict[str, _Node] = field(default_factory=dict)
+    opening: _Node | None = None
+    closing: _Node | None = None
+    plus: _Node | None = None
+    rules: dict[str, bool] | None = None
+    at_end: dict[str, bool] | None = None
+
+
+@lru_cache(maxsize=1)
+def _rules() -> list[tuple[str, float, str]]:
+    """Return pattern, score and kind of each rule."""
+    rows = csv.reader(_RULES.read_text(encoding="utf-8").splitlines(), delimiter="\t")
+    return [
+        (row[0], float(row[1]), row[2].strip())
+        for row in rows
+        if len(row) >= 3 and not row[0].startswith(("#", "@"))
+    ]
+
+
+@lru_cache(maxsize=1)
+def _longest_match() -> int:
+    """Return no rule matches more characters than this."""
+    return max(len(pattern) + MAX_REPEAT * pattern.count("+") for pattern, _, _ in _rules())
+
+
+def _raw_trie() -> dict[str, dict]:
+    trie: dict[str, dict] = {}
+    for pattern, score, kind in _rules():
+        place = trie
+        for char in pattern:
+            place = place.setdefault(char, {})
+        place.setdefault("<END>", {})[kind] = score % 2 == 0
+    return trie
+
+
+def _node(raw: dict[str, dict]) -> _Node:
+    node = _Node()
+    for key, value in raw.items():
+        if key == "<END>":
+            node.rules = dict(value)
+        elif key == "(":
+            node.opening = _node(value)
+        elif key == ")":
+            node.closing = _node(value)
+        elif key != "\\":
+            node.literals[key] = _node(value)
+    classes = {letter: _node(value) for letter, value in raw.get("\\", {}).items()}
+    for letter, child in classes.items():
+        if letter == "b":
+            node.start = child
+        elif letter == "e":
+            node.at_end = child.rules
+        elif letter in _CLASSES:
+            node.wildcards.append((letter, _CLASSES[letter], child))
+    if classes:  # a backslash of the text stands for the rule's own, and the class letter then for itself
+        itself = {letter: child for letter, child in classes.items() if letter not in "()"}
+        node.literals["\\"] = _Node(literals=itself, plus=classes.get("+"))
+    node.plus = node.literals.get("+")
+    return node
+
+
+@lru_cache(maxsize=1)
+def _trie() -> _Node:
+    return _node(_raw_trie())
+
+
+class _Clues:
+    """The clues of one kind, where a wider one takes the place of one that it overlaps."""
+
+    __slots__ = ("clues", "intervals")
+
+    def __init__(self) -> None:
+        self.clues: list[tuple[int, int, bool]] = []
+        self.intervals: list[tuple[int, int, int]] = []
+
+    def add(self, begin: int, end: int, true_clue: bool) -> None:
+        place = self._overlapped(begin, end)
+        if place is None:
+            # The reference's interval search shortens the very first interval by one.
+            self.intervals.append((begin, end if self.intervals else end - 1, len(self.clues)))
+            self.clues.append((begin, end, true_clue))
+        elif end - begin > self.clues[place][1] - self.clues[place][0]:
+            self.clues[place] = (begin, end, true_clue)
+            self.intervals.append((begin, end, place))
+
+    def _overlapped(self, begin: int, end: int) -> int | None:
+        for start, stop, place in reversed(self.intervals):
+            if not (stop <= begin or start >= end) or begin == end == start or start == stop == begin:
+                return place
+        return None
+
+
+class _Search:
+    """One text's clues."""
+
+    def __init__(self, text: str) -> None:
+        self.text, self.length = text, len(text)
+        self.found: dict[str, _Clues] = {"stbegin": _Clues(), "stend": _Clues()}
+
+    def run(self) -> tuple[list[int], list[tuple[int, int]]]:
+        root = _trie()
+        for position in [0, *_candidates(self.text)] if self.text else []:
+            self.descend(root, position, 0, position, False, " ")
+        begins = [begin for begin, _, true_clue in self.found["stbegin"].clues if true_clue]
+        ends = [(begin, end) for begin, end, true_clue in self.found["stend"].clues if true_clue]
+        return begins, ends
+
+    def emit(self, rules: dict[str, bool], begin: int, end: int) -> None:
+        for kind, true_clue in rules.items():
+            self.found[kind].add(min(begin, end), max(begin, end), true_clue)
+
+    def descend(self, node: _Node, begin: int, end: int, position: int, wildcard: bool, before: str) -> None:
+        if position >= self.length:
+            self._at_end(node, begin, end, position)
+            return
+        char = self.text[position]
+        if position == 0 and node.start is not None:
+            self.descend(node.start, begin, end, position, True, "b")
+        for letter, test, child in node.wildcards:
+            if test(char):
+                self.descend(child, begin, end, position + 1, True, letter)
+        if before != "\\":
+            if node.opening is not None:
+                self.descend(node.opening, position, end, position, False, "(")
+            if node.closing is not None:
+                self.descend(node.closing, begin, position, position, False, ")")
+        if node.rules is not None:
+            self.emit(node.rules, begin, end or position)
+        if (child_of := node.literals.get(char)) is not None:
+            self.descend(child_of, begin, end, position + 1, False, char)
+        if node.plus is not None:
+            self.descend(node.plus, begin, end, position, False, "+")
+            stop = self._run(position, wildcard, before)
+            if stop > position:
+                self.descend(node.plus, begin, end, stop, False, "+")
+
+    def _run(self, position: int, wildcard: bool, before: str) -> int:
+        """Return where the run of the repeated character ends."""
+        if wildcard and before not in _REPEATABLE:
+            return position
+        stop, limit = position, min(self.length, position + MAX_REPEAT)
+        if wildcard:
+            test = _CLASSES[before]
+            while stop < limit and test(self.text[stop]):
+                stop += 1
+        else:
+            while stop < limit and self.text[stop] == before:
+                stop += 1
+        return stop
+
+    def _at_end(self, node: _Node, begin: int, end: int, position: int) -> None:
+        if node.rules is not None:
+            self.emit(node.rules, begin, end or position)
+        elif node.at_end is not None:
+            self.emit(node.at_end, begin, end or position)
+        elif node.closing is not None:
+            # The reference gives up on a text's end that a closing bracket comes before.
+            if node.closing.rules is not None:
+                self.emit(node.closing.rules, begin, position)
+        elif node.plus is not None:
+            self.descend(node.plus, begin, end, position, False, before="+")
+
+
+class _State:
+    """A set of places in the trie that the same characters lead to; the filter's automaton, built as texts
+    need it.
+
+    A repetition is let match any number of times, which finds more than the rules do but never less.
+    """
+
+    __slots__ = ("_literals", "_shared", "accepts", "items", "next")
+
+    def __init__(self, items: frozenset[_Item]) -> None:
+        self.items = items
+        self.accepts = any(item.node.rules is not None for item in items)
+        self.next: dict[str, _State | None] = {}
+        self._literals = {char for item in items for char in (*item.node.literals, item.before)}
+        self._shared: dict[int, _State | None] = {}  # for characters that differ in no class and no literal
+
+    def step(self, char: str) -> _State | None:
+        """Return where a character leads; None where no rule goes on with it."""
+        kind = _kind(char) if char not in self._literals else -1
+        if kind in self._shared:
+            state = self._shared[kind]
+        else:
+            state = self._build(char)
+            if kind >= 0:
+                self._shared[kind] = state
+        if len(self.next) < _MOST_CHARACTERS:
+            self.next[char] = state
+        return state
+
+    def _build(self, char: str) -> _State | None:
+        reached: set[_Item] = set()
+        for item in self.items:
+            node = item.node
+            reached.update(_Item(child, True, key) for key, test, child in node.wildcards if test(char))
+            if (literal := node.literals.get(char)) is not None:
+                reached.add(_Item(literal, False, char))
+            if node.plus is not None and item.repeats(char):
+                reached.add(item)
+        return _states(_closure(reached)) if reached else None
+
+
+@lru_cache(maxsize=4_096)
+def _kind(char: str) -> int:
+    """Return the classes that a character is in, as bits."""
+    return sum(test(char) << bit for bit, test in enumerate(_CLASSES.values()))
+
+
+class _Item(NamedTuple):
+    node: _Node
+    wildcard: bool
+    before: str
+
+    def repeats(self, char: str) -> bool:
+        if self.wildcard:
+            return self.before in _REPEATABLE and _CLASSES[self.before](char)
+        return char == self.before
+
+
+def _closure(items: set[_Item]) -> frozenset[_Item]:
+    """With the places that brackets and plus signs lead to without a character."""
+    found, waiting = set(items), list(items)
+    while waiting:
+        item = waiting.pop()
+        node = item.node
+        free = {_Item(node.plus, False, "+")} if node.plus is not None else set()
+        if item.before != "\\":
+            brackets = ((node.opening, "("), (node.closing, ")"))
+            free |= {_Item(child, False, name) for child, name in brackets if child is not None}
+        waiting.extend(free - found)
+        found |= free
+    return frozenset(found)
+
+
+@cache
+def _states(items: frozenset[_Item]) -> _State:
+    return _State(items)
+
+
+@lru_cache(maxsize=1)
+def _first_state() -> _State:
+    return _states(_closure({_Item(_trie(), False, " ")}))
+
+
+def _candidates(text: str) -> list[int]:
+    """Return positions after the first from which some rule may match: all those from which one does, and few
+    others."""
+    first, length, longest, found = _first_state(), len(text), _longest_match(), []
+    for position in range(1, length):
+        state: _State | None = first
+        place, end = position, min(length, position + longest)
+        while state is not None and not state.accepts:
+            if place == end:
+                break
+            char = text[place]
+            state = state.next[char] if char in state.next else state.step(char)
+            place += 1
+        if state is not None:
+            found.append(position)
+    return found
+
+
+def spans(text: str) -> list[tuple[int, int]]:
+    """Begin and end of each sentence; a port of PyRuSH's ``segToSentenceSpans`` with its gaps filled."""
+    begins, ends = _Search(text).run()
+    output: list[list[int]] = []
+    start = stop = used = 0
+    started = False
+    for index, begin in enumerate(begins):
+        if not started:
+            start = begin
+            if start < stop:
+                continue
+            started = True
+        elif begin < stop:
+            continue
+        _fill(output, text, start)
+        following = begins[index + 1] if index < len(begins) - 1 else None
+        for k in range(used, len(ends)):
+            last = k == len(ends) - 1
+            if following is not None and not last and following < ends[k][0] + 1:
+                break
+            stop, used = ends[k][0] + 1, k
+            while stop >= 1 and text[stop - 1].isspace():
+                stop -= 1
+            if stop < start:
+                continue
+            if started:
+                output.append([start, stop])
+                started = False
+                if following is None or (not last and following > ends[k + 1][1]):
+                    continue
+                break
+            output[-1] = [start, stop]
+    _fill_ends(output, text, ends)
+    return [(begin, end) for begin, end in output]
+
+
+def _fill_ends(output: list[list[int]], text: str, ends: list[tuple[int, int]]) -> None:
+    if output and (gap := _trimmed(text, 0, output[0][0])) is not None:
+        if ends and output[0][0] > ends[0][0]:
+            output.insert(0, gap)
+        else:
+            output[0][0] = gap[0]
+    _fill(output, text, len(text))
+
+
+def _fill(output: list[list[int]], text: str, end: int) -> None:
+    """Take in what lies between the last sentence and ``end``."""
+    gap = _trimmed(text, output[-1][1] if output else 0, end)
+    if gap is None:
+        return
+    if gap[1] - gap[0] > MIN_CHARACTERS:
+        output.append(gap)
+    elif output:
+        output[-1][1] = gap[1]
+
+
+def _trimmed(text: str, begin: int, end: int) -> list[int] | None:
+    """Return the stretch from its first visible character to its last letter, digit or closing sign, at least
+    two long."""
+    first = next((place for place in range(begin, end) if not text[place].isspace()), None)
+    if first is None:
+        return None
+    for place in range(end - 1, first, -1):
+        if text[place].isalnum() or text[place] in '.!?)]"':
+            return [first, place + 1]
+    return None
+
 
 _RUN = re.compile(r"\S+|\s+")  # each word with its signs, each stretch of white space
 _OPENING = re.compile(r"""[(\[{<"'`*#$&%+=~,.:;!?/_|«»“”‘’-]""")
@@ -22,9 +413,9 @@ def split(text: str, min_characters: int = 3) -> list[str]:
     out."""
     if not text or text.isspace():
         return []
-    spans = rush.spans(text)
-    starts, blank = _tokens(text, spans)
-    marks = sorted({0, *_sentence_starts(starts, blank, spans)})
+    boundaries = spans(text)
+    starts, blank = _tokens(text, boundaries)
+    marks = sorted({0, *_sentence_starts(starts, blank, boundaries)})
     borders = [starts[mark] for mark in marks[1:]]
     pieces = (
         text[begin:end].strip() for begin, end in zip([0, *borders], [*borders, len(text)], strict=True)
