@@ -95,7 +95,7 @@ def compare(
     """
     from radeval_lib import atomic
     from radeval_lib.metrics.compare import compare_files
-    from radeval_lib.metrics.pair_files import check_target
+    from radeval_lib.metrics.file_scoring import check_target
 
     files = _named(candidates, "--candidates", "file")
     for target in filter(None, (output_path, methods_path)):

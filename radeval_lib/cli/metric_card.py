@@ -146,7 +146,7 @@ def metric_card(
     from radeval_lib.metric_cards import scores as card_scores
     from radeval_lib.metric_cards.card import metric_card as make_card
     from radeval_lib.metric_cards.card import root_of
-    from radeval_lib.metrics.pair_files import check_target
+    from radeval_lib.metrics.file_scoring import check_target
 
     # The metric may import its neighbours while it scores, so the path is restored at the end.
     click.get_current_context().with_resource(_restored_path())

@@ -25,7 +25,7 @@ from radeval_lib.metrics import by_name
 from radeval_lib.metrics.base import Metric, MetricError
 from radeval_lib.metrics.by_name import choose
 from radeval_lib.metrics.compare import bibtex
-from radeval_lib.metrics.pair_files import check_target
+from radeval_lib.metrics.file_scoring import check_target
 from radeval_lib.metrics.report import content_hash, environment
 from radeval_lib.paths import DATA
 from radeval_lib.stats.correlations import varies

@@ -15,7 +15,7 @@ from radeval_lib import atomic, checksums
 from radeval_lib.data.records import Report
 from radeval_lib.data.report_edits import EDITS, LAYOUTS, REPORTS, edited, texts
 from radeval_lib.data.restricted import reveal
-from radeval_lib.metrics.pair_files import check_target
+from radeval_lib.metrics.file_scoring import check_target
 from radeval_lib.rules.generator import generate
 
 RATED = ("radpref", "mts_dialog")

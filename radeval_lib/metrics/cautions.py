@@ -140,9 +140,9 @@ class Cautions:
         self._texts: dict[str, tuple[array[int], array[int]]] = {}  # hashes of candidates and of pairs
         self._ids = array("q")  # hashes
 
-    def add_id(self, name: object) -> None:
-        """Add what a row is called."""
-        self._ids.append(hash(str(name)))
+    def add_ids(self, names: Iterable[object]) -> None:
+        """Add what rows are called."""
+        self._ids.extend(hash(str(name)) for name in names)
 
     def add(
         self, system: str, row: int, pair: tuple[str, str], of_metrics: Mapping[str, Iterable[str]]

@@ -22,17 +22,19 @@ from radeval_lib.metrics.base import Metric, MetricError
 from radeval_lib.metrics.by_name import Chosen, Wanted, choose, get, settings_by_name
 from radeval_lib.metrics.cautions import Cautions
 from radeval_lib.metrics.error_profile import ErrorCounts, as_text, records
-from radeval_lib.metrics.pair_files import (
+from radeval_lib.metrics.file_scoring import table
+from radeval_lib.metrics.scoring import (
     CANDIDATE,
     CASES,
     CONTEXT,
+    DEFAULT,
     ID,
     REFERENCE,
+    Evaluation,
+    evaluate,
     score_column,
     system_of,
-    table,
 )
-from radeval_lib.metrics.scoring import DEFAULT, Evaluation, add_cautions, evaluate
 from radeval_lib.paths import REFERENCES
 from radeval_lib.stats.inputs import group_numbers
 from radeval_lib.stats.proportions import rule_of_three, wilson
@@ -297,7 +299,7 @@ def compare(
         left_out = chosen.left_out
         names = [system_of(column) or CANDIDATE for column in found.columns]
         measured |= {name: _measured(chosen, name, found, names) for name in chosen.metrics}
-        add_cautions(cautions, texts, found, without=FLOOR)
+        found.add_cautions(cautions, texts.get(ID, ()), without=FLOOR)
         notes = _diversity(texts.drop(columns=[f"{CANDIDATE}:{name}" for name in FLOOR], errors="ignore"))
         errors = next((found.scored[name].errors for name in chosen.metrics if found.scored[name].errors), [])
         for at, counts in enumerate(errors):

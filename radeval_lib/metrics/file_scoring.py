@@ -1,34 +1,66 @@
-"""Scores of a file of report pairs, in chunks that are kept until the output is complete."""
+"""Files of report pairs (CSV, TSV, JSON lines, Parquet): read in chunks, scored, and written with scores.
+
+What was found of a chunk is kept in a file of its own until the output is complete.
+"""
 
 from __future__ import annotations
 
+import csv
 import ctypes
 import json
+import math
+import re
 import shutil
-from collections import deque
-from collections.abc import Callable, Generator, Mapping
-from contextlib import ExitStack, closing, suppress
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import ExitStack, closing, contextmanager, suppress
+from dataclasses import dataclass, field
+from functools import cached_property, partial
+from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TextIO
+from typing import TYPE_CHECKING, Any, NamedTuple, TextIO
 
+import joblib
 import pandas as pd
 
 from radeval_lib import atomic, checksums, provenance
 from radeval_lib.errors import plain
-from radeval_lib.metrics import pair_files
 from radeval_lib.metrics.base import Metric, MetricError
 from radeval_lib.metrics.by_name import Chosen, Wanted, choose
 from radeval_lib.metrics.cautions import Cautions
-from radeval_lib.metrics.pair_files import CASES, GROUP, ID, Chunk, score_column
-from radeval_lib.metrics.scoring import Scored, evaluate, explanation_record, pairs_of, with_scores
+from radeval_lib.metrics.scoring import (
+    CANDIDATE,
+    CASES,
+    ID,
+    REFERENCE,
+    Scored,
+    describe_columns,
+    evaluate,
+    explanation_record,
+    pairs_of,
+    score_column,
+    system_of,
+    with_scores,
+)
 
 if TYPE_CHECKING:
     from radeval_lib.metrics.error_profile import ErrorCounts
-    from radeval_lib.metrics.report import ScorePage
 
+CHUNK = 500
+"""Rows that are read, scored and kept together: memory does not grow with the file, and little is lost."""
 PROFILE_RESAMPLES = 2_000
 """Of the intervals of the error profile."""
+_GROUP = "group"
+_SEPARATORS = {".csv": ",", ".tsv": "\t"}
+_FORMATS = (*_SEPARATORS, ".jsonl", ".parquet")
+_ZIP = b"PK\x03\x04"  # how a workbook of Excel begins
+
+
+class Chunk(NamedTuple):
+    """Rows of a table: the number of the first of them, from 1, and how much of the file was read, 0 to 1."""
+
+    start: int
+    frame: pd.DataFrame
+    share: float = 1.0
 
 
 @dataclass
@@ -39,23 +71,139 @@ class ScoredFile:
     ----------
     chosen : the metrics that scored, and why others did not.
     rows : that were scored; ``kept`` of them had scores from an interrupted run.
-    means : of each column of scores, for ``all`` rows and for each ``group <name>``.
-    cautions : what a reader should know, one line each.
-    signatures : by metric.
-    profile : errors by kind, see :func:`radeval_lib.metrics.error_profile.profile`; None where no metric
-        counts any, or nothing was explained.
-    coverage : mean share of the texts that the rules could read, from 0 to 1; None where nothing was
-        explained.
     """
 
     chosen: Chosen
-    rows: int
-    kept: int
-    means: dict[str, dict[str, float]]
-    cautions: list[str]
-    signatures: dict[str, str]
-    profile: pd.DataFrame | None
-    coverage: float | None
+    rows: int = 0
+    kept: int = 0
+    _in_context: bool = False
+    _cautions: Cautions = field(default_factory=lambda: Cautions(()))
+    _errors: ErrorCounts | None = None
+    _sums: dict[str, pd.Series[float]] = field(default_factory=dict)  # of scores by column, and ``rows``
+    _covered: tuple[float, int] = (0.0, 0)  # sum of shares, and of how many pairs
+
+    @property
+    def means(self) -> dict[str, dict[str, float]]:
+        """The mean of each column of scores, for ``all`` rows and for each ``group <name>``."""
+        filled = {part: sums for part, sums in self._sums.items() if sums["rows"]}
+        return {part: (sums.drop("rows") / sums["rows"]).to_dict() for part, sums in filled.items()}
+
+    @property
+    def cautions(self) -> list[str]:
+        """What a reader should know, one line each."""
+        return self._cautions.lines()
+
+    @property
+    def signatures(self) -> dict[str, str]:
+        """The signature of each metric."""
+        metrics = self.chosen.metrics.items()
+        return {name: str(metric.signature(in_context=self._in_context)) for name, metric in metrics}
+
+    @cached_property
+    def profile(self) -> pd.DataFrame | None:
+        """Errors by kind, see :func:`radeval_lib.metrics.error_profile.profile`; None where no metric counts
+        any, or nothing was explained."""
+        return self._errors.profile(resamples=PROFILE_RESAMPLES, seed=0) if self._errors else None
+
+    @property
+    def coverage(self) -> float | None:
+        """Mean share of the texts that the rules could read, from 0 to 1; None where nothing was
+        explained."""
+        total, pairs = self._covered
+        return total / pairs if pairs else None
+
+    def take(
+        self, chunk: Chunk, result: Mapping[str, Any]
+    ) -> tuple[pd.DataFrame, list[tuple[tuple[str, str], dict[str, Any]]]]:
+        """Take what a chunk's scoring gave; return its rows with their scores, and where explanations are
+        wanted each pair of texts with what is reported of it."""
+        failed = {name: MetricError(*error) for name, error in result["failed"].items()}
+        if chunk.start == 1:
+            self.chosen.leave_out(failed)
+            self._cautions.metrics = list(self.chosen.metrics)
+        elif later := [error for name, error in failed.items() if name in self.chosen.metrics]:
+            raise later[0]
+        columns, frame = result["columns"], chunk.frame
+        scored = {name: Scored(*result["scored"][name]) for name in self.chosen.metrics}
+        self._in_context |= result["in context"]
+        self._cautions.add_ids(frame.get(ID, ()))
+        cases, records = _cases(chunk) if result["explained"] else [], []
+        for at, pair in enumerate(pairs_of(frame, columns)):
+            row, position = divmod(at, len(columns))
+            system, number = system_of(columns[position]), chunk.start + row
+            of_metrics = {name: of_pairs.cautions[at] for name, of_pairs in scored.items()}
+            cautions = self._cautions.add(system, number, pair, of_metrics)
+            if not result["explained"]:
+                continue
+            record = {"row": number, **({ID: frame[ID].iloc[row]} if ID in frame else {})}
+            record |= {"candidate": columns[position], "cautions": cautions}
+            record["scores"] = {name: of_pairs.values[at] for name, of_pairs in scored.items()}
+            records.append((pair, {**record, **result["explained"][at]}))
+            if (share := result["explained"][at]["coverage"]) is not None:
+                self._covered = self._covered[0] + share, self._covered[1] + 1
+            if errors := next((of_pairs.errors[at] for of_pairs in scored.values() if of_pairs.errors), ()):
+                self._count_errors(system, cases[row], errors)
+        self.kept += len(frame) if result["kept"] else 0
+        self.rows += len(frame)
+        whole = with_scores(frame, columns, scored)
+        self._add_sums(whole, [score_column(name, column) for name in scored for column in columns])
+        return whole, records
+
+    def _count_errors(self, system: str, case: str, errors: Any) -> None:
+        from radeval_lib.metrics.error_profile import ErrorCounts  # which loads the judge by rules
+
+        self._errors = self._errors or ErrorCounts()
+        self._errors.add(system, case, errors)
+
+    def _add_sums(self, whole: pd.DataFrame, columns: list[str]) -> None:
+        parts = {"all": whole}
+        if _GROUP in whole:
+            names = [plain(str(name).strip(), 60) or "without a name" for name in whole[_GROUP].fillna("")]
+            parts |= {f"group {name}": part for name, part in whole.groupby(names, sort=False)}
+        for part, rows in parts.items():
+            sums = rows[columns].sum()
+            sums["rows"] = len(rows)
+            self._sums[part] = sums.add(self._sums[part]) if part in self._sums else sums
+
+    def about(self, source: Path) -> dict[str, Any]:
+        """Return what is written beside the scores of a file: metrics, settings, models, versions, means and
+        cautions."""
+        about = {
+            "input": source.name,
+            "sha256 of the input": checksums.of_file(source),
+            "rows": self.rows,
+            "metrics": {
+                name: {
+                    "signature": self.signatures[name],
+                    "range": [str(end) for end in metric.range],
+                    "higher is better": metric.higher_is_better,
+                    "source": metric.citation,
+                    **({"substitute": note} if (note := self.chosen.stand_ins.get(name)) else {}),
+                    "explained": metric.explains(),
+                }
+                for name, metric in self.chosen.metrics.items()
+            },
+            "left out": self.chosen.left_out,
+            "means": self.means,
+            "coverage": self.coverage,
+            "cautions": self.cautions,
+        }
+        if self.profile is not None:
+            from radeval_lib.metrics.error_profile import records
+
+            about["error profile"] = records(self.profile)
+        return {**about, **provenance.environment()}
+
+
+def _cases(chunk: Chunk) -> list[str]:
+    """Return the case of each row: what a column names, or the number of the row."""
+    column = next((name for name in CASES if name in chunk.frame), None)
+    rows = range(chunk.start, chunk.start + len(chunk.frame))
+    cases = [str(case).strip() for case in (rows if column is None else chunk.frame[column].fillna(""))]
+    if "" in cases:
+        remedy = "Name the case of every row, or leave the column out."
+        raise MetricError("no case", f"row {rows[cases.index('')]}, column {column!r}", remedy)
+    return cases
 
 
 def score_file(
@@ -101,274 +249,322 @@ def score_file(
     source, target = Path(input_path), Path(output_path)
     endings = ["about.json", *(["explained.jsonl"] if explain else [])]
     beside = [target.with_name(f"{target.name}.{ending}") for ending in endings]
-    pair_files.check_format(source)
-    pair_files.check_format(target)
+    check_format(source)
+    check_format(target)
     for path in (target, *beside, *([Path(report)] if report else [])):
-        pair_files.check_target(path, [source])
-    chosen = choose(metrics)
-    decides = [[str(metric.signature()), metric.device] for metric in chosen.metrics.values()]
-    explained = explain or report is not None
-    key = json.dumps([decides, explained, texts, provenance.own_files(), provenance.environment()])
-    folder = target.with_name(f".scoring-{checksums.of_text(target.name)[:16]}")
-    scorer = _ChunkScorer(dict(chosen.metrics), folder, key, explained, texts, source.name)
+        check_target(path, [source])
+    scored = ScoredFile(chosen := choose(metrics))
+    page = None
+    if report:
+        from radeval_lib.metrics.report import ScorePage
+
+        page = ScorePage(texts)
+    scorer = _ChunkScorer(dict(chosen.metrics), target, source.name, explain or page is not None, texts)
     workers = default_workers(chosen, source) if workers is None else workers
     with atomic.new_files(*beside, target) as (about, *lines, part), ExitStack() as stack:
         stream = stack.enter_context(lines[0].open("w", encoding="utf-8")) if lines else None
-        collector = _Collector(chosen, stream, texts if report else None)
-        write = stack.enter_context(pair_files.writing(part, source))
-        for chunk, result in stack.enter_context(closing(_in_order(source, scorer, chosen, workers))):
-            write(collector.take(chunk, result))
-            if progress is not None and len(chunk.frame):
-                progress(collector.rows, chunk.share)
-        scored = collector.finish()
-        text = json.dumps(_about(source, scored), indent=2, ensure_ascii=False)
+        write = stack.enter_context(writing(part, source))
+        for chunk, result in stack.enter_context(closing(_results(source, scorer, chosen, workers))):
+            whole, records = scored.take(chunk, result)
+            write(whole)
+            for pair, record in records:
+                if stream is not None:
+                    stream.write(f"{json.dumps(record, ensure_ascii=False, default=str)}\n")
+                if page is not None:
+                    page.add(pair, record, chosen.metrics)
+            if progress is not None and len(whole):
+                progress(scored.rows, chunk.share)
+        text = json.dumps(scored.about(source), indent=2, ensure_ascii=False)
         about.write_text(f"{text}\n", encoding="utf-8")
-        if report and collector.page is not None:
+        if report and page is not None:
             with atomic.new_file(Path(report)) as new:
-                collector.page.write(new, chosen.metrics, source=source.name, scored=scored)
-    shutil.rmtree(folder, ignore_errors=True)
+                page.write(new, chosen.metrics, source=source.name, scored=scored)
+    shutil.rmtree(scorer.folder, ignore_errors=True)
     return scored
 
 
 def default_workers(chosen: Chosen, source: Path) -> int:
     """Return how many processes score a file: one per core, each with two megabytes at least, because one
     takes seconds to begin; one where there is a model, which uses all cores by itself."""
-    import joblib
-
     if any(set(metric.models().values()) - {"rules"} for metric in chosen.metrics.values()):
         return 1
     size = source.stat().st_size if source.is_file() else 0
     return max(1, min(joblib.cpu_count(), size // 2_000_000))
 
 
-@dataclass(frozen=True)
 class _ChunkScorer:
     """Scores a chunk by itself, so that neither what was scored before it nor who scores it decides, and
-    keeps what it found in a file, for a run that is interrupted."""
+    keeps what it gave in a file of :attr:`folder`, for a run that is interrupted."""
 
-    metrics: dict[str, Metric]
-    folder: Path
-    key: str  # what values depend on beside the table
-    explained: bool
-    texts: bool
-    where: str
+    def __init__(
+        self, metrics: dict[str, Metric], target: Path, where: str, explained: bool, texts: bool
+    ) -> None:
+        self._metrics, self._where, self._explained, self._texts = metrics, where, explained, texts
+        self.folder = target.with_name(f".scoring-{checksums.of_text(target.name)[:16]}")
+        decides = [[str(metric.signature()), metric.device] for metric in metrics.values()]
+        code = provenance.own_files(), provenance.environment()
+        self.key = json.dumps([str(self.folder), where, decides, explained, texts, code])
 
-    def __call__(self, chunk: Chunk, names: list[str]) -> dict[str, Any]:
+    def __call__(self, chunk: Chunk, names: list[str]) -> tuple[Chunk, dict[str, Any]]:
+        """Return the chunk, and what metrics of these names gave, as JSON has it."""
         content = chunk.frame.to_json(orient="split", default_handler=str)
         path = self.folder / f"{checksums.of_text(f'{self.key} {names} {content}')}.json"
         with suppress(OSError, ValueError):
-            return {**json.loads(path.read_text(encoding="utf-8")), "kept": True}
-        metrics = {name: self.metrics[name] for name in names}
-        wanted = {"explained": self.explained, "counted": self.explained}
-        found = evaluate(chunk.frame, metrics, self.where, chunk.start, **wanted)
+            return chunk, {**json.loads(path.read_text(encoding="utf-8")), "kept": True}
+        metrics = {name: self._metrics[name] for name in names}
+        wanted = {"explained": self._explained, "counted": self._explained}
+        evaluation = evaluate(chunk.frame, metrics, self._where, chunk.start, **wanted)
+        failed = evaluation.failed.items()
         result = {
-            "columns": found.columns,
-            "in context": found.in_context,
-            "failed": {name: [error.what, error.where, error.remedy] for name, error in found.failed.items()},
+            "columns": evaluation.columns,
+            "in context": evaluation.in_context,
+            "failed": {name: [error.what, error.where, error.remedy] for name, error in failed},
             "scored": {
-                name: scored._replace(reasons=[], scores=None) for name, scored in found.scored.items()
+                name: scored._replace(reasons=[], scores=None) for name, scored in evaluation.scored.items()
             },
             "explained": [
-                explanation_record(found.reasons(at), pair, texts=self.texts)
-                for at, pair in enumerate(found.pairs if self.explained else ())
+                explanation_record(evaluation.reasons(at), pair, texts=self._texts)
+                for at, pair in enumerate(evaluation.pairs if self._explained else ())
             ],
         }
-        if any(metric.needs for metric in self.metrics.values()):
+        if any(metric.needs for metric in metrics.values()):
             with suppress(AttributeError, OSError):  # glibc keeps the memory of arrays
                 ctypes.CDLL(None).malloc_trim(0)
         text = json.dumps(result)
-        if not found.failed:
+        if not failed:
             with suppress(OSError):  # what cannot be kept is scored again
                 self.folder.mkdir(exist_ok=True)
                 with atomic.new_file(path) as part:
                     part.write_text(text, encoding="utf-8")
-        return {**json.loads(text), "kept": False}
+        return chunk, {**json.loads(text), "kept": False}
 
 
-def _in_order(
+_SCORERS: dict[str, _ChunkScorer] = {}
+"""Of a process beside the main one, with the models that it loaded, by key."""
+
+
+def _in_worker(scorer: _ChunkScorer, chunk: Chunk, names: list[str]) -> tuple[Chunk, dict[str, Any]]:
+    return _SCORERS.setdefault(scorer.key, scorer)(chunk, names)
+
+
+def _results(
     source: Path, scorer: _ChunkScorer, chosen: Chosen, workers: int
-) -> Generator[tuple[Chunk, dict[str, Any]], None, None]:
-    """Yield each chunk of a file with what was found of it by the metrics that are still chosen, in their
-    order; at most two for each worker are under way."""
-    if workers == 1:
-        for chunk in pair_files.chunks(source):
-            yield chunk, scorer(chunk, [*chosen.metrics])
-        return
-    import joblib
-    from joblib.externals.loky import get_reusable_executor
+) -> Iterator[tuple[Chunk, dict[str, Any]]]:
+    """Yield each chunk of a file with what the metrics that are still chosen gave, in the file's order; at
+    most two for each worker are under way."""
     from joblib.externals.loky.process_executor import TerminatedWorkerError
 
-    threads = str(max(1, joblib.cpu_count() // workers))
-    executor = get_reusable_executor(
-        workers, initializer=_begin, initargs=(scorer,), env={"OMP_NUM_THREADS": threads}, reuse=False
-    )
-    waiting: deque[tuple[Chunk, Any]] = deque()
+    score = scorer if workers == 1 else partial(_in_worker, scorer)
+    jobs = (joblib.delayed(score)(chunk, [*chosen.metrics]) for chunk in chunks(source))
+    parallel = joblib.Parallel(workers, return_as="generator", pre_dispatch="2*n_jobs", batch_size=1)
     try:
-        for chunk in pair_files.chunks(source):
-            waiting.append((chunk, executor.submit(_score, chunk, [*chosen.metrics])))
-            if len(waiting) == 2 * workers:
-                first, under_way = waiting.popleft()
-                yield first, under_way.result()
-        for first, under_way in waiting:
-            yield first, under_way.result()
+        yield from parallel(jobs)
     except TerminatedWorkerError:
         remedy = "Where memory was short, give a smaller number."
         raise MetricError("a process that scores was ended from outside", "workers", remedy) from None
-    finally:
-        executor.shutdown(kill_workers=True)
 
 
-_scorer: _ChunkScorer
-"""Of a worker, with the models that it loaded."""
+def chunks(path: Path) -> Iterator[Chunk]:
+    """Yield the rows of a file, in one chunk at least; every value of a CSV or TSV file is a text.
 
-
-def _begin(scorer: _ChunkScorer) -> None:
-    global _scorer
-    _scorer = scorer
-
-
-def _score(chunk: Chunk, names: list[str]) -> dict[str, Any]:
-    return _scorer(chunk, names)
-
-
-class _Collector:
-    """Passes the results of chunks on to explanations, the page, and all that is reported about the file.
-
-    Parameters
-    ----------
-    chosen : the metrics; those that fail on the first chunk are left out.
-    stream : where explanations are written, if anywhere.
-    page_texts : whether a page repeats texts; None for no page.
+    Raises
+    ------
+    MetricError
+        Where there is no file, it is not of its format, or a later row has a column that the first lack.
     """
-
-    def __init__(self, chosen: Chosen, stream: TextIO | None, page_texts: bool | None) -> None:
-        self._chosen, self._stream = chosen, stream
-        self.page: ScorePage | None = None
-        if page_texts is not None:
-            from radeval_lib.metrics.report import ScorePage
-
-            self.page = ScorePage(page_texts)
-        self.rows = self._kept = 0
-        self._in_context = False
-        self._cautions = Cautions(())
-        self._errors: ErrorCounts | None = None
-        self._sums: dict[str, pd.Series[float]] = {}  # of scores by column, and the number of rows
-        self._shares: tuple[float, int] = (0.0, 0)
-
-    def take(self, chunk: Chunk, result: Mapping[str, Any]) -> pd.DataFrame:
-        """Take a chunk, and return its rows with their columns of scores."""
-        failed = {name: MetricError(*error) for name, error in result["failed"].items()}
-        if chunk.start == 1:
-            self._chosen.leave_out(failed)
-            self._cautions.metrics = list(self._chosen.metrics)
-        elif later := [error for name, error in failed.items() if name in self._chosen.metrics]:
-            raise later[0]
-        columns, frame = result["columns"], chunk.frame
-        scored = {name: Scored(*result["scored"][name]) for name in self._chosen.metrics}
-        self._in_context |= result["in context"]
-        self._kept += len(frame) if result["kept"] else 0
-        self.rows += len(frame)
-        ids = list(frame.get(ID, ()))
-        for name in ids:
-            self._cautions.add_id(name)
-        cases = _cases(chunk) if result["explained"] else []
-        for at, pair in enumerate(pairs_of(frame, columns)):
-            row, place = divmod(at, len(columns))
-            system = pair_files.system_of(columns[place])
-            of_metrics = {name: one.cautions[at] for name, one in scored.items()}
-            cautions = self._cautions.add(system, chunk.start + row, pair, of_metrics)
-            if result["explained"]:
-                head = {"row": chunk.start + row, **({"id": ids[row]} if ids else {})}
-                head |= {"candidate": columns[place], "cautions": cautions}
-                head["scores"] = {name: one.values[at] for name, one in scored.items()}
-                self._explain({**head, **result["explained"][at]}, pair)
-                if errors := next((one.errors[at] for one in scored.values() if one.errors), ()):
-                    self._count_errors(system, cases[row], errors)
-        whole = with_scores(frame, columns, scored)
-        self._add_sums(whole, [score_column(name, column) for name in scored for column in columns])
-        return whole
-
-    def _explain(self, record: dict[str, Any], pair: tuple[str, str]) -> None:
-        if record["coverage"] is not None:
-            self._shares = self._shares[0] + record["coverage"], self._shares[1] + 1
-        if self._stream is not None:
-            self._stream.write(f"{json.dumps(record, ensure_ascii=False, default=str)}\n")
-        if self.page is not None:
-            self.page.add(pair, record, self._chosen.metrics)
-
-    def _count_errors(self, system: str, case: str, errors: Any) -> None:
-        from radeval_lib.metrics.error_profile import ErrorCounts
-
-        self._errors = self._errors or ErrorCounts()
-        self._errors.add(system, case, errors)
-
-    def _add_sums(self, whole: pd.DataFrame, columns: list[str]) -> None:
-        parts = {"all": whole}
-        if GROUP in whole:
-            names = [plain(str(name).strip(), 60) or "without a name" for name in whole[GROUP].fillna("")]
-            parts |= {f"group {name}": part for name, part in whole.groupby(names, sort=False)}
-        for part, rows in parts.items():
-            sums = rows[columns].sum()
-            sums["rows"] = len(rows)
-            self._sums[part] = sums.add(self._sums[part]) if part in self._sums else sums
-
-    def finish(self) -> ScoredFile:
-        """Return what is reported of all chunks."""
-        share, pairs = self._shares
-        return ScoredFile(
-            self._chosen,
-            self.rows,
-            self._kept,
-            {
-                part: (sums.drop("rows") / sums["rows"]).to_dict()
-                for part, sums in self._sums.items()
-                if sums["rows"]
-            },
-            self._cautions.lines(),
-            {
-                name: str(metric.signature(in_context=self._in_context))
-                for name, metric in self._chosen.metrics.items()
-            },
-            self._errors.profile(resamples=PROFILE_RESAMPLES, seed=0) if self._errors else None,
-            share / pairs if pairs else None,
-        )
+    check_format(path)
+    if not path.is_file():
+        raise MetricError("no such file", path.name)
+    start, columns = 1, list[Any]()
+    for frame, share in _parquet(path) if path.suffix.lower() == ".parquet" else _lines(path):
+        columns = columns or [*frame.columns]
+        if later := [name for name in frame.columns if name not in columns]:
+            what = f"a column {plain(str(later[0]), 30)!r}, which rows before it lack"
+            raise MetricError(what, f"{path.name}, row {start} or later", "Give every row the same columns.")
+        yield Chunk(start, frame, share)
+        start += len(frame)
 
 
-def _cases(chunk: Chunk) -> list[str]:
-    """Return the case of each row: what a column names, or the number of the row."""
-    column = next((name for name in CASES if name in chunk.frame), None)
-    rows = range(chunk.start, chunk.start + len(chunk.frame))
-    cases = [str(case).strip() for case in (rows if column is None else chunk.frame[column].fillna(""))]
-    if "" in cases:
-        remedy = "Name the case of every row, or leave the column out."
-        raise MetricError("no case", f"row {rows[cases.index('')]}, column {column!r}", remedy)
-    return cases
+def table(path: Path) -> pd.DataFrame:
+    """Return all rows of a file; errors as of :func:`chunks`."""
+    return pd.concat([chunk.frame for chunk in chunks(path)], ignore_index=True)
 
 
-def _about(source: Path, scored: ScoredFile) -> dict[str, Any]:
-    chosen = scored.chosen
-    about = {
-        "input": source.name,
-        "sha256 of the input": checksums.of_file(source),
-        "rows": scored.rows,
-        "metrics": {
-            name: {
-                "signature": scored.signatures[name],
-                "range": [str(end) for end in metric.range],
-                "higher is better": metric.higher_is_better,
-                "source": metric.citation,
-                **({"substitute": chosen.stand_ins[name]} if name in chosen.stand_ins else {}),
-                "explained": metric.explains(),
-            }
-            for name, metric in chosen.metrics.items()
-        },
-        "left out": chosen.left_out,
-        "means": scored.means,
-        "coverage": scored.coverage,
-        "cautions": scored.cautions,
-    }
-    if scored.profile is not None:
-        from radeval_lib.metrics.error_profile import records
+def _lines(path: Path) -> Iterator[tuple[pd.DataFrame, float]]:
+    """Yield the rows of a file of texts in chunks, and how much of it was read."""
+    size = path.stat().st_size or 1
+    try:
+        with path.open(newline="", encoding="utf-8-sig") as stream:
+            read = _json_lines if path.suffix.lower() == ".jsonl" else _delimited
+            columns, rows = read(stream, path)
+            while part := list(islice(rows, CHUNK)):
+                yield pd.DataFrame(part, dtype=object), stream.buffer.tell() / size
+                columns = []
+            if columns:
+                yield pd.DataFrame(columns=columns, dtype=object), 1.0
+    except UnicodeDecodeError:
+        content = path.read_bytes()
+        if content.startswith(_ZIP):
+            what = "a workbook or an archive, not a text"
+            raise MetricError(what, path.name, "Save it as CSV.") from None
+        # The stream decodes in blocks, so its position is not that of the sign.
+        before = re.split("[\ud800-\udfff]", content.decode("utf-8", "surrogateescape"), maxsplit=1)[0]
+        line = before.count("\n") + 1
+        raise MetricError("not UTF-8 text", f"{path.name}, line {line}", "Save the file as UTF-8.") from None
 
-        about["error profile"] = records(scored.profile)
-    return {**about, **provenance.environment()}
+
+def _delimited(stream: TextIO, path: Path) -> tuple[list[str], Iterator[dict[str, Any]]]:
+    """Return the columns and the rows of a CSV or TSV file, whatever separates its columns; pandas would fill
+    a row that is cut by a line break in a text."""
+    csv.field_size_limit(1 << 30)  # of a cell; the module's own limit is 131,072, less than some reports have
+    first = next((line for line in stream if line.strip()), "")
+    stream.seek(0)
+    separator = max((_SEPARATORS[path.suffix.lower()], ",", ";", "\t"), key=first.count)
+    reader = csv.reader(stream, strict=True, delimiter=separator)
+
+    def cells() -> Iterator[list[str]]:
+        try:
+            yield from filter(None, reader)  # blank lines are no rows
+        except csv.Error as error:
+            raise MetricError(f"not a CSV file: {error}", f"{path.name}, line {reader.line_num}") from None
+
+    def rows() -> Iterator[dict[str, Any]]:
+        for number, row in enumerate(cells_left, start=1):
+            if len(row) != len(columns):
+                what = f"{len(row)} values for {len(columns)} columns"
+                raise MetricError(what, f"{path.name}, row {number}", "Quote texts with separators.")
+            yield dict(zip(columns, row, strict=True))
+
+    cells_left = cells()
+    columns = next(cells_left, [])
+    if twice := [name for name in columns if columns.count(name) > 1]:
+        what = f"two columns are called {plain(twice[0], 30)!r}"
+        raise MetricError(what, path.name, describe_columns(columns))
+    return columns or [""], rows()
+
+
+def _json_lines(stream: TextIO, path: Path) -> tuple[list[str], Iterator[dict[str, Any]]]:
+    """Return the columns of an empty table, and the objects of a file of JSON lines."""
+
+    def rows() -> Iterator[dict[str, Any]]:
+        for number, line in enumerate(stream, start=1):
+            where, row = f"{path.name}, line {number}", None
+            try:
+                row = json.loads(line) if line.strip() else {}
+            except (ValueError, RecursionError) as error:
+                where += f", column {error.colno}" if isinstance(error, json.JSONDecodeError) else ""
+            if not isinstance(row, dict):
+                raise MetricError("not a JSON object", where, "Write one object on each line.")
+            if row:
+                yield row
+
+    return [REFERENCE, CANDIDATE], rows()
+
+
+def _pyarrow() -> Any:
+    try:
+        import pyarrow.parquet
+    except ModuleNotFoundError:
+        remedy = "Run: pip install pyarrow"
+        raise MetricError("the package pyarrow is not installed", "Parquet", remedy) from None
+    return pyarrow
+
+
+def _parquet(path: Path) -> Iterator[tuple[pd.DataFrame, float]]:
+    arrow, rows = _pyarrow(), 0
+    try:
+        with arrow.parquet.ParquetFile(path) as file:
+            for batch in file.iter_batches(CHUNK):
+                rows += len(batch)
+                yield pd.DataFrame(batch.to_pydict(), dtype=object), rows / file.metadata.num_rows
+            if not rows:
+                yield pd.DataFrame(columns=file.schema_arrow.names, dtype=object), 1.0
+    except arrow.ArrowException as error:
+        first = str(error).partition("\n")[0]
+        raise MetricError(f"not a Parquet file: {first:.100}", path.name, "Write it again.") from None
+
+
+def check_format(path: Path) -> None:
+    """Refuse a file whose name does not end as that of a table."""
+    if path.suffix.lower() not in _FORMATS:
+        what, remedy = f"unknown format {path.suffix!r}", f"Use a name that ends in {', '.join(_FORMATS)}."
+        raise MetricError(what, path.name, remedy)
+    if path.suffix.lower() == ".parquet":
+        _pyarrow()
+
+
+def check_target(target: Path, sources: Iterable[Path] = ()) -> None:
+    """Refuse a place where no file can be written, or that is one of those read."""
+    if target.is_dir() or (target.exists() and not target.is_file()):
+        raise MetricError("not a file", target.name, "Give the name of a file.")
+    if not target.parent.is_dir():
+        raise MetricError(f"no folder {target.parent.name!r} to write to", target.name)
+    if any(target.exists() and source.exists() and target.samefile(source) for source in sources):
+        raise MetricError("input and output are one file", target.name, "Give another name to the output.")
+
+
+@contextmanager
+def writing(path: Path, source: Path) -> Iterator[Callable[[pd.DataFrame], None]]:
+    """Open a table for the rows of ``source`` with further columns of numbers, and yield what writes rows.
+
+    JSON lines have null for what is not a finite number; Parquet keeps the types of a Parquet source, and
+    other values are texts there.
+    """
+    if path.suffix.lower() == ".parquet":
+        with _writing_parquet(path, source) as write:
+            yield write
+        return
+    with path.open("w", newline="", encoding="utf-8") as stream:
+
+        def write_lines(frame: pd.DataFrame) -> None:
+            for row in frame.to_dict("records"):
+                row = {key: None if _is_no_number(value) else value for key, value in row.items()}
+                stream.write(f"{json.dumps(row, ensure_ascii=False, default=str)}\n")
+
+        def write_cells(frame: pd.DataFrame) -> None:
+            cells = frame.map(_text)
+            # The csv module quotes a carriage return only where it ends lines.
+            returns = cells.map(lambda cell: isinstance(cell, str) and "\r" in cell).any(axis=None)
+            quoting = csv.QUOTE_ALL if returns else csv.QUOTE_MINIMAL
+            separator = _SEPARATORS[path.suffix.lower()]
+            header = not stream.tell()
+            cells.to_csv(
+                stream, sep=separator, header=header, index=False, lineterminator="\n", quoting=quoting
+            )
+
+        yield write_lines if path.suffix.lower() == ".jsonl" else write_cells
+
+
+def _is_no_number(value: Any) -> bool:
+    return isinstance(value, float) and not math.isfinite(value)
+
+
+def _text(value: Any) -> Any:
+    """Return a value as a cell of texts has it: lists, mappings and truth values as JSON."""
+    return json.dumps(value, ensure_ascii=False) if isinstance(value, dict | list | bool) else value
+
+
+@contextmanager
+def _writing_parquet(path: Path, source: Path) -> Iterator[Callable[[pd.DataFrame], None]]:
+    arrow = _pyarrow()
+    kept = arrow.parquet.read_schema(source) if source.suffix.lower() == ".parquet" else arrow.schema([])
+    writer: Any = None
+
+    def write(frame: pd.DataFrame) -> None:
+        nonlocal writer
+        columns, fields = {}, []
+        for name in frame.columns:
+            field = arrow.field(name, arrow.float64() if frame[name].dtype == float else arrow.string())
+            fields.append(kept.field(name) if name in kept.names else field)
+            values = [None if _is_no_number(value) else value for value in frame[name].tolist()]
+            texts = arrow.types.is_string(fields[-1].type)
+            columns[name] = [value if value is None or not texts else str(_text(value)) for value in values]
+        schema = arrow.schema(fields)
+        writer = writer or arrow.parquet.ParquetWriter(path, schema)
+        writer.write_table(arrow.Table.from_pydict(columns, schema=schema))
+
+    try:
+        yield write
+    finally:
+        if writer is not None:
+            writer.close()

@@ -20,7 +20,7 @@ from radeval_lib.metrics.base import Metric
 from radeval_lib.metrics.by_rules import Highlight, Segment, mark_kind, segments
 from radeval_lib.metrics.cautions import RELIABLE
 from radeval_lib.metrics.error_profile import as_text
-from radeval_lib.metrics.pair_files import score_column
+from radeval_lib.metrics.scoring import score_column
 
 QUANTILES = (0.1, 0.25, 0.5, 0.75, 0.9)
 MOST_PAIRS = 1_000

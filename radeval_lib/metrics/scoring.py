@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
+import re
 import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pandas as pd
 
-from radeval_lib.errors import ModelError, RadevalError, naming_keywords
-from radeval_lib.metrics import pair_files
+from radeval_lib.errors import ModelError, RadevalError, listed, naming_keywords, plain
 from radeval_lib.metrics.base import Metric, MetricError, Pair, Scores, checked_pairs
 from radeval_lib.metrics.by_name import Chosen, Wanted, choose
 from radeval_lib.metrics.cautions import Cautions
-from radeval_lib.metrics.pair_files import CANDIDATE, ID, REFERENCE, score_column
 
 if TYPE_CHECKING:
     from radeval_lib.metrics.reasons import Reason
@@ -21,6 +20,97 @@ if TYPE_CHECKING:
 
 DEFAULT = "green_rules_errors"
 """The metric where none is named: it needs no model and explains itself."""
+REFERENCE, CANDIDATE, ID = "reference", "candidate", "id"
+CASES = ("case", "patient")
+"""Columns that say which rows are of one case; the first that is there counts."""
+CONTEXT = ("age", "indication")
+"""Columns on a row's patient, which the judge by rules reads."""
+# An empty cell, "___" and "XXXX" of de-identified texts, "NaT", "n/a".
+_NOTHING = re.compile(r"(?i)|_+|-+|x{3,}|nan|nat|<na>|n/a|none|null|unknown")
+# 45, 045Y, ">89", "90+", "6 months", "2.5 y".
+_AGE = re.compile(r"(?i)>?\s*(\d{1,3}(?:\.\d+)?)\s*(y|yo|years?|m|months?|w|weeks?|d|days?)?\+?")
+_PER_YEAR = {"y": 1.0, "m": 12.0, "w": 365.25 / 7, "d": 365.25}
+
+
+def score_column(metric: str, candidate: str) -> str:
+    """Return the column of a metric's scores of a column of candidates."""
+    return metric + candidate.removeprefix(CANDIDATE)
+
+
+def system_of(candidate: str) -> str:
+    """Return the system whose candidates a column holds; empty for the column ``candidate``."""
+    return candidate.removeprefix(CANDIDATE).removeprefix(":")
+
+
+def check(frame: pd.DataFrame, metrics: Sequence[str], where: str, start: int = 1) -> tuple[str, ...]:
+    """Check that the pairs of a table can be scored by metrics, and return its columns of candidates.
+
+    Parameters
+    ----------
+    where : the file or argument, for messages; these repeat no text.
+    start : the number of the first row.
+
+    Raises
+    ------
+    MetricError
+        Where a column of texts is not there or twice, holds something else, or scores would get a column that
+        is there already.
+    """
+    columns = [str(name) for name in frame.columns]
+    named = [name for name in columns if name == CANDIDATE or name.startswith(f"{CANDIDATE}:")]
+    candidates = tuple(named or [CANDIDATE])
+    for name in (REFERENCE, *candidates):
+        if (count := columns.count(name)) != 1:
+            what = f"two columns are called {plain(name, 30)!r}" if count else f"no column {name!r}"
+            raise MetricError(what, where, describe_columns(columns))
+        for row, text in enumerate(frame[name], start):
+            if not isinstance(text, str):
+                what = f"{plain(name, 30)!r} is of type {type(text).__name__}, not a text"
+                raise MetricError(what, f"{where}, row {row}", "Use '' for a report that is empty.")
+    for name in (score_column(metric, candidate) for metric in metrics for candidate in candidates):
+        if name in columns:
+            raise MetricError(f"there is already a column {plain(name, 30)!r}", where, "Rename it.")
+    return candidates
+
+
+def describe_columns(columns: Sequence[str]) -> str:
+    """Return the columns for a message, and which to rename; what is not one word may be a report, in a file
+    without a header, and is not repeated."""
+    names = [
+        name if re.fullmatch(r"[\w.:-]{1,30}", name) else f"a text of {len(name):,} characters"
+        for name in columns
+    ]
+    wanted = {REFERENCE, CANDIDATE} - set(columns)
+    alike = next((name for name in columns if name.lower() in wanted), None)
+    remedy = f"Rename {alike!r} to {alike.lower()!r}." if alike else "Rename the column that holds the texts."
+    return f"Columns: {listed(names)}. {remedy}"
+
+
+def context_of(row: Mapping[str, Any], where: str) -> Context | None:
+    """Return the context that a row gives; None where both are empty or marked as unknown.
+
+    An age is a number of years, or a number with a unit (``045Y`` as DICOM has it, ``6 months``), or
+    the least of a range without an end (``90+``, ``>89``).
+
+    Raises
+    ------
+    MetricError
+        If the age is something else, or not from 0 to 130 years; ``where`` names the row.
+    """
+    texts = ("" if row.get(name) is None else str(row[name]).strip() for name in CONTEXT)
+    age, indication = ("" if _NOTHING.fullmatch(text) else text for text in texts)
+    if not age and not indication:
+        return None
+    from radeval_lib.rules.lexicon.significance import Context
+
+    if not age:
+        return Context(None, indication)
+    parts = _AGE.fullmatch(age)
+    years = float(parts[1]) / _PER_YEAR[(parts[2] or "y")[0].lower()] if parts else -1.0
+    if not 0 <= years <= 130:
+        remedy = "Give years, from 0 to 130, or leave it empty."
+        raise MetricError(f"{plain(age, 20)!r} is not an age", f"{where}, column 'age'", remedy)
+    return Context(years, indication)
 
 
 class Scored(NamedTuple):
@@ -50,6 +140,15 @@ class Evaluation(NamedTuple):
         """Return the reasons of all metrics for a pair, each with the name of its metric."""
         return [(name, reason) for name, scored in self.scored.items() for reason in scored.reasons[at]]
 
+    def add_cautions(self, cautions: Cautions, ids: Iterable[object], without: Sequence[str] = ()) -> None:
+        """Add the cautions of all pairs but for systems that are left out, and what the rows are called."""
+        cautions.add_ids(ids)
+        for at, pair in enumerate(self.pairs):
+            row, position = divmod(at, len(self.columns))
+            of_metrics = {name: scored.cautions[at] for name, scored in self.scored.items()}
+            if (system := system_of(self.columns[position])) not in without:
+                cautions.add(system, row + 1, pair, of_metrics)
+
 
 def evaluate(
     frame: pd.DataFrame,
@@ -68,12 +167,14 @@ def evaluate(
     where, start : the file or argument, and the number of the first row, for messages.
     explained, counted : whether reasons, and errors by kind, are wanted.
     """
-    columns = pair_files.check(frame, list(metrics), where, start)
+    columns = check(frame, list(metrics), where, start)
     pairs = pairs_of(frame, columns)
-    of_rows: list[Context | None] | None = None
-    if any(metric.reads_context() for metric in metrics.values()):
-        of_rows = pair_files.contexts_of(frame, where, start)
-    contexts = None if of_rows is None else [context for context in of_rows for _ in columns]
+    given = [name for name in CONTEXT if name in frame]
+    contexts: list[Context | None] | None = None
+    if given and any(metric.reads_context() for metric in metrics.values()):
+        rows = enumerate(frame[given].to_dict("records"), start)
+        of_rows = [context_of(row, f"{where}, row {number}") for number, row in rows]
+        contexts = [context for context in of_rows for _ in columns]
     scored, failed = dict[str, Scored](), dict[str, RadevalError]()
     for name, metric in metrics.items():
         try:
@@ -123,10 +224,10 @@ def with_scores(frame: pd.DataFrame, columns: Sequence[str], scored: Mapping[str
     """Return a table with a column ``<metric>``, or ``<metric>:<system>``, for each."""
     added = {
         score_column(name, column): pd.Series(
-            of_pairs.values[place :: len(columns)], frame.index, dtype=float
+            of_pairs.values[position :: len(columns)], frame.index, dtype=float
         )
         for name, of_pairs in scored.items()
-        for place, column in enumerate(columns)
+        for position, column in enumerate(columns)
     }
     return frame.assign(**added)
 
@@ -158,7 +259,7 @@ def explanation_record(reasons: Iterable[tuple[str, Reason]], pair: Pair, *, tex
                 if texts:
                     record[side]["words"] = text[slice(*span)]
                 if texts and reason.kind == "error":
-                    around = (place for place in read[side].statements if place[0] <= span[0] < place[1])
+                    around = (held for held in read[side].statements if held[0] <= span[0] < held[1])
                     record[side]["sentence"] = text[slice(*next(around, span))]
         if not texts:
             del record["quoted"]
@@ -170,19 +271,6 @@ def explanation_record(reasons: Iterable[tuple[str, Reason]], pair: Pair, *, tex
         "in_part": {side: [part._asdict() for part in covered.in_part] for side, covered in read.items()},
         "reasons": records,
     }
-
-
-def add_cautions(
-    cautions: Cautions, frame: pd.DataFrame, evaluation: Evaluation, without: Sequence[str] = ()
-) -> None:
-    """Add the cautions of a table's pairs but for systems that are left out, and what its rows are called."""
-    for name in frame.get(ID, ()):
-        cautions.add_id(name)
-    for at, pair in enumerate(evaluation.pairs):
-        row, place = divmod(at, len(evaluation.columns))
-        of_metrics = {name: scored.cautions[at] for name, scored in evaluation.scored.items()}
-        if (system := pair_files.system_of(evaluation.columns[place])) not in without:
-            cautions.add(system, row + 1, pair, of_metrics)
 
 
 @naming_keywords
@@ -262,10 +350,10 @@ def explain(
     labels, rows = [], []
     for at, pair in enumerate(evaluation.pairs):
         record = explanation_record(evaluation.reasons(at), pair, texts=texts)
-        row, place = divmod(at, len(evaluation.columns))
+        row, position = divmod(at, len(evaluation.columns))
         for reason in record["reasons"]:
             labels.append(frame.index[row])
-            head = {"column": evaluation.columns[place], "coverage": record["coverage"]}
+            head = {"column": evaluation.columns[position], "coverage": record["coverage"]}
             head["score"] = evaluation.scored[reason["metric"]].values[at]
             for side in (REFERENCE, CANDIDATE):
                 span = reason.pop(side) or {"start": None, "end": None}
@@ -294,7 +382,7 @@ def _evaluated(
     evaluation = evaluate(frame, chosen.metrics, "references", explained=explained)
     chosen.leave_out(evaluation.failed)
     cautions = Cautions(evaluation.scored)
-    add_cautions(cautions, frame, evaluation)
+    evaluation.add_cautions(cautions, frame.get(ID, ()))
     for line in [*cautions.lines(), *notes_of(chosen)]:
         warnings.warn(line, stacklevel=4)
     return frame, evaluation

@@ -122,7 +122,7 @@ def test_cautions_of_all_pairs() -> None:
     assert alike.lines() == ["s: one text for 19 of 20 candidates"]
     repeated = Cautions(["m", "n"])
     for row, text in enumerate("abcacb", start=1):
-        repeated.add_id(row if row < 6 else 1)
+        repeated.add_ids([row if row < 6 else 1])
         repeated.add("s", row, (text, f"{text}!"), {name: ["odd"] for name in "mn"})
         repeated.add("t", row, (text, f"{text}!"), {})
     lines = repeated.lines()

@@ -15,7 +15,7 @@ from radeval_lib.cli import main
 from radeval_lib.metrics import MetricError, create, score_file
 from radeval_lib.metrics.base import Metric
 from radeval_lib.metrics.error_profile import FOUND, KINDS, ErrorCounts, as_text, error_counts
-from radeval_lib.metrics.pair_files import context_of
+from radeval_lib.metrics.scoring import context_of
 from radeval_lib.rules.judge import judge_pair
 
 RULES = "green_rules_errors"

@@ -17,7 +17,7 @@ from click.testing import CliRunner
 
 from radeval_lib import explain, score
 from radeval_lib.cli import main
-from radeval_lib.metrics import MetricError, by_name, pair_files, score_file
+from radeval_lib.metrics import MetricError, by_name, file_scoring, score_file
 from radeval_lib.models import standing_in
 
 RULES = "green_rules_errors"
@@ -53,7 +53,7 @@ def _read(path: Path, delimiter: str = ",") -> list[list[str]]:
 @pytest.mark.parametrize("chunk", [1, 2, 500])
 @pytest.mark.parametrize("delimiter", [",", ";", "\t"])
 def test_columns_and_rows_stay(tmp_path, monkeypatch, chunk, delimiter) -> None:
-    monkeypatch.setattr(pair_files, "CHUNK", chunk)
+    monkeypatch.setattr(file_scoring, "CHUNK", chunk)
     source, target = _write(tmp_path / "pairs.csv", ROWS, delimiter), tmp_path / "scores.csv"
     assert score_file({"rouge_l": {"stem": "false"}}, source, target).rows == 3
     rows = _read(target)
@@ -75,7 +75,7 @@ def test_json_lines_keep_types_and_have_null_for_what_is_no_number(tmp_path) -> 
 
 def test_parquet_keeps_its_types(tmp_path, monkeypatch) -> None:
     pyarrow, parquet = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
-    monkeypatch.setattr(pair_files, "CHUNK", 2)
+    monkeypatch.setattr(file_scoring, "CHUNK", 2)
     columns = {"reference": list("abcde"), "candidate": list("abxde"), "n": [1, 2, None, 4, 5]}
     parquet.write_table(pyarrow.table(columns), tmp_path / "in.parquet")
     score_file("rouge_1", tmp_path / "in.parquet", tmp_path / "out.parquet")
@@ -258,8 +258,8 @@ def _pairs(folder: Path, rows: int) -> Path:
 
 RUN = """
 import sys
-from radeval_lib.metrics import pair_files, score_file
-pair_files.CHUNK = 10
+from radeval_lib.metrics import file_scoring, score_file
+file_scoring.CHUNK = 10
 settings = dict(explain=True, report="page.html", workers=int(sys.argv[1]))
 settings["progress"] = lambda done, share: print(done, flush=True)
 print(score_file(["bleu", "green_rules_errors"], "in.csv", "out.csv", **settings).kept)
@@ -294,7 +294,7 @@ def test_a_run_that_is_killed_resumes_after_its_last_chunk(tmp_path, how, worker
 
 
 def test_other_settings_keep_nothing(tmp_path, monkeypatch) -> None:
-    monkeypatch.setattr(pair_files, "CHUNK", 10)
+    monkeypatch.setattr(file_scoring, "CHUNK", 10)
     source = _pairs(tmp_path, 40)
 
     def stop(done: int, share: float) -> None:
