@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from itertools import chain, permutations, product
+from itertools import permutations, product
 from typing import get_args
 
 import numpy as np
@@ -14,14 +14,14 @@ from matplotlib.axes import Axes
 
 from radeval_lib import plots
 from radeval_lib.metrics import radgraph
-from radeval_lib.metrics.radgraph import Case, Direction, Graph, Level, compare, parse_graph
+from radeval_lib.metrics.radgraph import Case, Graph, Level, compare, parse_graph
 from radeval_lib.models.graph.extraction import Extractor
-from radeval_lib.papers.printed_numbers import Printed, by_name, printed, quotations
+from radeval_lib.papers.printed_numbers import printed, quotations
 from radeval_lib.roles.generated import radgraph_json
 from radeval_lib.rules.generator.planted_errors import ErrorPair
 from radeval_lib.stats.estimates import Estimate
 from radeval_lib.stats.measures import MICRO, intervals
-from radeval_lib.study.checks import Check, by_reading, check_statement
+from radeval_lib.study.checks import Check, check_statement
 from radeval_lib.text_format import out_of
 
 Edge = tuple[str, str]
@@ -37,14 +37,13 @@ _PLACES = {
 _COLOURS = dict(zip(("obs-dp", "obs-da", "anat-dp"), plots.PALETTE, strict=False))
 
 
-def check_schema() -> list[Check]:
+def check_schema(example: Example) -> list[Check]:
     """Return whether the paper names two concepts, three levels of one, four labels and three types of
     relation, and its example uses these labels and relates two entities at a time."""
     entities, relations = (words.replace("- ", "-") for _, words in quotations("rrs.def_schema"))
     labels = re.findall(r"\(((?:ANAT|OBS)-\w+)", entities)
     types = [name.strip() for name in re.findall(r"([A-Z]\w+(?: \w+)?) \(\., \.\)", relations)]
     used = [label.upper() for label in printed("rrs.example_a2_graph")["label"].drop_duplicates()]
-    example = Example.read()
     between = sum(len({*edge} & {*example.nodes}) == 2 for edge in example.edges)
 
     def named(found: list[str]) -> str:
@@ -92,11 +91,6 @@ class Example:
         )
 
     @property
-    def turned(self) -> list[Edge]:
-        """All edges the other way round."""
-        return [(second, first) for first, second in self.edges]
-
-    @property
     def absent(self) -> list[str]:
         """The entities labelled definitely absent."""
         return [name for name in self.nodes if self.labels[name] == "obs-da"]
@@ -142,68 +136,18 @@ class Example:
                 edits.append(("an edge is added", replace(self, edges=[*self.edges, edge])))
         return [(kind, example.graph()) for kind, example in edits]
 
-    def check_triplets(self) -> list[Check]:
-        """Return whether the printed triplets follow from the printed sets, and these fit one another."""
-        ends = list(chain(*self.edges))
-        inside, both = sum(end in self.nodes for end in ends), set(self.nodes) & set(self.labels)
-        entities, edges = f"{len(both)} of {len(self.nodes)}", f"{inside} of {len(ends)} ends"
-        same = set(self.nodes) == set(self.labels)
-        name, claim = "the edges join entities of V", "relations between pairs of entities"
-        return [
-            *self._check_flags(by_name(printed("rrs.example_a2_graph"), "entity")),
-            check_statement(
-                "the entities of T are those of V", "a triplet contains an entity", entities, same
-            ),
-            check_statement(name, claim, edges, inside == len(ends)),
-        ]
-
-    def _check_flags(self, wanted: Mapping[str, Printed]) -> list[Check]:
-        """Return whether each rule on the ends of an edge gives the third elements of all triplets together;
-        the rule itself is lost in our text."""
-        name, claim = "has a relation", "whether or not this entity has a relation"
-        return by_reading(
-            {
-                f"by {rule} of an edge": check_statement(
-                    name, claim, out_of(fits, len(wanted), str), fits == len(wanted), cells=wanted.values()
-                )
-                for rule, fits in self._fits(wanted).items()
-            }
-        )
-
-    def _fits(self, wanted: Mapping[str, Printed]) -> dict[str, int]:
+    def fits(self, printed_triplets: pd.DataFrame) -> dict[str, int]:
         """Return how many of the printed third elements each rule on the ends of an edge gives."""
+        turned = replace(self, edges=[(second, first) for first, second in self.edges])
         rules = {
-            "the start": has_relation(self.graph()),
-            "the end": has_relation(replace(self, edges=self.turned).graph()),
-            "either end": has_relation(self.graph(), "either"),
+            "the start": radgraph.triplets(self.graph()),
+            "the end": radgraph.triplets(turned.graph()),
+            "either end": radgraph.triplets(self.graph(), "either"),
         }
+        wanted = dict(zip(printed_triplets["entity"], printed_triplets["value"], strict=True))
         return {
-            rule: sum(flag == wanted[name].value for name, flag in flags.items())
-            for rule, flags in rules.items()
+            rule: sum(flag == wanted[name] for name, _, flag in triplets) for rule, triplets in rules.items()
         }
-
-    def check_node_labels(self) -> Check:
-        """Return whether every node of V has a label, by the printed triplets."""
-        labelled = sum(bool(self.labels.get(name)) for name in self.nodes)
-        return check_statement(
-            "nodes with a label",
-            "each node has a label",
-            f"{labelled} of {len(self.nodes)}",
-            labelled == len(self.nodes),
-        )
-
-    def check_direction(self) -> Check:
-        """Return whether all printed triplets follow by a rule that tells the ends of an edge apart, and not
-        by one that does not."""
-        wanted = by_name(printed("rrs.example_a2_graph"), "entity")
-        fits = self._fits(wanted)
-        told_apart = max(fits["the start"], fits["the end"])
-        return check_statement(
-            "printed triplets need the direction of the edges",
-            "The graph is directed",
-            f"{told_apart} of {len(wanted)} fit if one end counts, {fits['either end']} if either does",
-            told_apart == len(wanted) > fits["either end"],
-        )
 
     def draw(self) -> Axes:
         """Return entities as boxes in the colour of their label, edges as arrows."""
@@ -219,11 +163,6 @@ class Example:
         axes.set(xlim=(-0.4, 2.4), ylim=(-0.55, 1.55))
         axes.axis("off")
         return axes
-
-
-def has_relation(graph: Graph, direction: Direction = "outgoing") -> dict[str, int]:
-    """Return the third element of each triplet, by entity."""
-    return {name: flag for name, _, flag in radgraph.triplets(graph, direction)}
 
 
 def scores_by_level(reference: Graph, candidates: Iterable[tuple[str, Graph]]) -> pd.DataFrame:
