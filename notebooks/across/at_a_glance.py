@@ -8,7 +8,7 @@ from html import escape
 import pandas as pd
 from IPython.display import HTML
 
-from notebooks.ratescore.released_models import PAPER_MODELS
+from notebooks.ratescore import PAPER_MODELS
 from radeval_lib.data import recorded
 from radeval_lib.models import title
 from radeval_lib.study import headlines

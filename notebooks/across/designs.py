@@ -8,8 +8,8 @@ from collections.abc import Mapping, Sequence
 import pandas as pd
 from scipy.stats import norm
 
+from notebooks.ratescore import RATESCORE
 from notebooks.ratescore.correlations import pairs_assumed
-from notebooks.ratescore.released_models import RATESCORE
 from radeval_lib.papers.printed_numbers import printed, wide
 from radeval_lib.stats.printed import Kind, correlation_interval, standard_error
 

@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 import pingouin as pg
 
-from notebooks.ratescore.released_models import RATESCORE
+from notebooks.ratescore import RATESCORE
 from radeval_lib.papers.printed_numbers import Printed, by_name, quoted
 from radeval_lib.stats.printed import Kind, corners, correlation_interval, needed_between
 from radeval_lib.stats.printed_counts import counts_that_print, mcnemar_range

@@ -1,5 +1,4 @@
-"""Errors that RaTEScore's weights and rules let pass, whatever its NER model and its encoder; and what it
-makes of the same report in another form."""
+"""Errors that RaTEScore lets pass, whatever its models, and the same report in another form."""
 
 from __future__ import annotations
 
@@ -28,6 +27,15 @@ ERRORS: dict[str, tuple[_Entities, _Entities]] = {
     "no entity": (_EFFUSION, []),
 }
 """Entities of a reference and of a candidate with an error, as an NER model without fault has them."""
+
+SYNONYM, OPPOSITE = "synonym rewrite", "opposite rewrite"
+_APPENDIX = ("appendix", "ANATOMY")
+ENTITIES = {
+    "reference": [_APPENDIX, ("visualized", "NON-ABNORMALITY"), ("air-filled", "NON-ABNORMALITY")],
+    SYNONYM: [_APPENDIX, ("seen", "NON-ABNORMALITY"), ("contains gas", "NON-ABNORMALITY")],
+    OPPOSITE: [_APPENDIX, ("poorly visualized", "ABNORMALITY"), ("not air-filled", "ABNORMALITY")],
+}
+"""The entities of A.5's texts as an NER model without fault has them, those of like place matched."""
 
 PRINTED_TYPES = {
     "There is pneumonia.": ("pneumonia", "DISEASE"),
@@ -58,23 +66,23 @@ def least_score(scorer: Scorer, reference: _Entities, candidate: _Entities) -> f
     """
     same = np.array([[ours == theirs for theirs, _ in candidate] for ours, _ in reference], dtype=bool)
     same = same.reshape(len(reference), len(candidate))
-    places = np.argwhere(~same)
+    unlike = np.argwhere(~same)
     scores = []
-    for preferred in product((0.0, 1e-12), repeat=len(places)):
+    for preferred in product((0.0, 1e-12), repeat=len(unlike)):
         similarity = same.astype(np.float64)
-        similarity[tuple(places.T)] = preferred
+        similarity[tuple(unlike.T)] = preferred
         scores.append(scorer.score(reference, candidate, similarity).score)
     return min(scores)
 
 
-def least_scores() -> pd.DataFrame:
-    """Return the least score of each of :data:`ERRORS`, by the two released sets of weights."""
-    scorers = {f"{name} texts": Scorer(name) for name in ("long", "short")}
-    return pd.DataFrame(
-        {
-            words: {error: least_score(scorer, *sides) for error, sides in ERRORS.items()}
-            for words, scorer in scorers.items()
-        }
+def by_entities(scorer: Scorer, cosine: float) -> pd.Series:
+    """Return RaTEScore of both rewrites with :data:`ENTITIES`, where matched names that differ have that
+    ``cosine``, from 0 to 1, and all other names 0."""
+    least = max(cosine, 1e-9)  # above those of unmatched names, so that the names of like place still match
+    similarity = np.diag([1.0, least, least])
+    reference = ENTITIES["reference"]
+    return pd.Series(
+        {role: scorer.score(reference, ENTITIES[role], similarity).score for role in (SYNONYM, OPPOSITE)}
     )
 
 
@@ -92,32 +100,22 @@ def types_found(metric: RaTEScore) -> pd.DataFrame:
 
 
 def changed_by_form(metric: Metric, pairs: Sequence[tuple[str, str]]) -> pd.DataFrame:
-    """Return how many scores change where the candidate comes in another form.
+    """Return what another form of the candidate does to the scores, one row per form of :data:`FORMS`.
 
-    Returns
-    -------
-    DataFrame
-        One row per form of :data:`FORMS`; ``changed``: pairs whose score changes; ``recut``: those among them
-        whose candidate is cut into other sentences, white space and case apart; ``largest``: the largest
-        change.
-
-    Raises
-    ------
-    ValueError
-        Where there is no pair.
+    ``score changes``: pairs whose score changes; ``of these, cut into other sentences``: those among them
+    whose candidate is cut into other sentences, white space and case apart; ``largest change``.
     """
-    if not pairs:
-        raise ValueError("there is no pair whose score could change")
     references, candidates = (list(side) for side in zip(*pairs, strict=True))
     before = metric.score(references, candidates).values
     rows = {}
     for form, layout in FORMS.items():
         formed = [layout(text) for text in candidates]
         change = np.abs(metric.score(references, formed).values - before)
-        recut = [_cut(one) != _cut(other) for one, other in zip(candidates, formed, strict=True)]
+        recut = np.array([_cut(text) != _cut(other) for text, other in zip(candidates, formed, strict=True)])
         changed = change > _ROUNDING
-        rows[form] = (int(changed.sum()), int((changed & np.array(recut)).sum()), float(change.max()))
-    return pd.DataFrame.from_dict(rows, orient="index", columns=["changed", "recut", "largest"])
+        rows[form] = (int(changed.sum()), int((changed & recut).sum()), float(change.max()))
+    columns = ["score changes", "of these, cut into other sentences", "largest change"]
+    return pd.DataFrame.from_dict(rows, orient="index", columns=columns)
 
 
 def _cut(text: str) -> list[str]:

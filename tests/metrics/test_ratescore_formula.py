@@ -7,14 +7,12 @@ import re
 from collections.abc import Sequence
 
 import numpy as np
-import pandas as pd
 import pytest
 import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
 from notebooks.ratescore import entity_display
-from radeval_lib.jobs.ratescore.learned_weights import EQUAL, answer
 from radeval_lib.jobs.ratescore.partial_metric import scored
 from radeval_lib.metrics import MetricError, create
 from radeval_lib.metrics.ratescore import (
@@ -292,12 +290,3 @@ def test_pairs_whose_entities_are_known_score_as_the_metric_does() -> None:
     pairs = list(zip(metric.entities(references), metric.entities(candidates), strict=True))
     expected = metric.score(references, candidates).values
     np.testing.assert_allclose(scored(pairs, LetterEncoder(), Scorer("long")), expected, atol=1e-6)
-
-
-def test_a_lead_counts_by_its_corrected_p() -> None:
-    leads = pd.DataFrame(
-        {"difference": 0.2, "low": 0.1, "high": 0.3, "p_holm": [0.2, 0.01]}, index=[EQUAL, "encoder: other"]
-    )
-    told = answer(leads, 40, "RadPref")
-    assert "are not shown to differ from equal ones (+0.20 [+0.10, +0.30], p = 0.2)" in told["answer"]
-    assert "do better than those of other" in told["rests"]

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from notebooks.ratescore.released_models import RATESCORE
+from notebooks.ratescore import RATESCORE
 from radeval_lib.data.errors import DataError
 from radeval_lib.data.ratings import rating_table
 from radeval_lib.data.records import RatedPair

@@ -16,11 +16,7 @@ from radeval_lib.metrics.ratescore.options import Pooling
 from radeval_lib.models import encoders, naming
 from radeval_lib.placeholders import behind
 from radeval_lib.stats.correlations import resample
-from radeval_lib.stats.estimates import Estimate
-from radeval_lib.study.display import phrase
 from radeval_lib.study.runs import Run
-from radeval_lib.study.superiority import LEVEL
-from radeval_lib.text_format import p_words, with_interval
 
 EQUAL, _ENCODER = EQUAL_WEIGHTS.name, "encoder: "
 LEARNED = {"long": "released, for long texts", "short": "released, for short texts"}
@@ -87,24 +83,3 @@ def compared(run: Run, metric: RaTEScore) -> tuple[pd.DataFrame, pd.DataFrame]:
         rng=run.rng("rated_paragraphs kendall"),  # the draws of ratescore/rated_pairs, so its interval
     )
     return drawn.intervals().set_index("metric"), drawn.compare(LEARNED["long"]).set_index("rival")
-
-
-def answer(leads: pd.DataFrame, n: int, source: str) -> dict[str, str]:
-    """Return what the page answers, in its bold sentence and what follows on it; p values are corrected."""
-
-    def beside(name: str, rival: str) -> str:
-        gap, low, high, p = leads.loc[name, ["difference", "low", "high", "p_holm"]]
-        words = phrase(
-            Estimate(gap, low, high) if p < LEVEL else Estimate(0, -1, 1),
-            more="do better than",
-            less="do worse than",
-            open="are not shown to differ from",
-        )
-        return f"{words} {rival} ({with_interval(gap, low, high, '+.2f')}, {p_words(p)})"
-
-    last = str(leads.index[-1])
-    return {
-        "answer": f"On {n} rated pairs of {source} the default weights {beside(EQUAL, 'equal ones')}.",
-        "rests": "With them, vectors of this build's encoder "
-        f"{beside(last, f'those of {last.removeprefix(_ENCODER)}')}.",
-    }

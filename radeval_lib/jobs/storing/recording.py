@@ -87,7 +87,7 @@ def record(
     columns = _score(name, frame, pairs, run, unfreeze)
     variants = {}
     if name == _COUNTED:
-        variants = _score_variants(frame, pairs, run_of("ratescore/learned_weights", profile, data_root))
+        variants = _score_variants(frame, pairs, run_of("ratescore/rated_pairs", profile, data_root))
     about = {**_about(name, root, run), "columns": columns, "variants": variants}
     path = _write(name, _Content(frame, parts, about))
     if counted:
