@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import re
+from contextlib import chdir
 from pathlib import Path
 
+import pandas as pd
 import pytest
 
 from radeval_lib.labs import sources, teaching
@@ -51,3 +53,19 @@ def test_the_instructors_page_links_and_counts_each_lab(lab: sources.Lab) -> Non
     minutes = re.search(r"\*\*Time\*\* \| (\d+) minutes", text)
     assert minutes is not None
     assert f" {minutes[1]} min " in row[1]
+
+
+def test_the_instructors_snippet_fills_an_export_of_canvas(tmp_path: Path) -> None:
+    (code,) = re.findall(r"```python\n(.*?)```", PAGE, re.DOTALL)
+    (tmp_path / "marks.csv").write_text(
+        "file,student,lab,status,points,of\na.ipynb,ada,x,graded,19.5,20\nb.ipynb,bo,x,not graded: broken,,\n"
+    )
+    (tmp_path / "canvas_export.csv").write_text(
+        "Student,ID,SIS User ID,SIS Login ID,Section\n    Points Possible,,,,\n"
+        '"Lovelace, Ada",1,u1,ada,A\n"Derek, Bo",2,u2,bo,A\n'
+    )
+    with chdir(tmp_path):
+        exec(code, {})
+    marks = pd.read_csv(tmp_path / "canvas_import.csv")["Lab 1 (1234)"]
+    assert marks[1] == 19.5
+    assert marks[[0, 2]].isna().all()
