@@ -50,8 +50,8 @@ def spliced(texts: Sequence[str], rng: np.random.Generator) -> list[tuple[str, s
     of six words or more each, the other begins like it and goes on like another."""
     made = []
     for number in range(6):
-        one, other = (texts[place].split() for place in rng.choice(len(texts), 2, replace=False))
-        start, rest = one[: rng.integers(3, len(one) - 2)], other[rng.integers(len(other) - 3) :]
-        pair = " ".join(start + rest), " ".join(one)
+        first, other = (texts[index].split() for index in rng.choice(len(texts), 2, replace=False))
+        start, rest = first[: rng.integers(3, len(first) - 2)], other[rng.integers(len(other) - 3) :]
+        pair = " ".join(start + rest), " ".join(first)
         made.append(pair if number % 2 else pair[::-1])
     return made

@@ -87,12 +87,12 @@ def _answer(env: Mapping[str, Any], name: str, without: Collection[str]) -> Any:
 def _has_no_body(function: Callable[..., Any]) -> bool:
     """Return whether a function is a docstring and ``...``, as students get it."""
     code = getattr(function, "__code__", None)
-    return code is not None and {one.opname for one in dis.get_instructions(code)} <= _NO_BODY
+    return code is not None and {instruction.opname for instruction in dis.get_instructions(code)} <= _NO_BODY
 
 
 def _line(error: Exception) -> str:
     """Name the notebook's line in which an error arose; empty where it has none."""
-    frames = [one for one in traceback.extract_tb(error.__traceback__) if "ipykernel" in one.filename]
+    frames = [frame for frame in traceback.extract_tb(error.__traceback__) if "ipykernel" in frame.filename]
     if not frames:
         return ""
     line = linecache.getline(frames[-1].filename, frames[-1].lineno or 0).strip()
@@ -102,11 +102,11 @@ def _line(error: Exception) -> str:
 @cache
 def _solution(student_id: Any) -> SimpleNamespace:
     """Return what the solved lab defines for an id. Its script is beside the submission when Otter grades."""
-    found = importlib.util.find_spec(Path(SOLUTION_FILE).stem)
-    if found is None or found.origin is None:
+    spec = importlib.util.find_spec(Path(SOLUTION_FILE).stem)
+    if spec is None or spec.origin is None:
         raise AnswerError("only the autograder has the solution")
     names: dict[str, Any] = {"student_id": student_id, "display": lambda *_: None}
-    exec(compile(Path(found.origin).read_text(encoding="utf-8"), SOLUTION_FILE, "exec"), names)
+    exec(compile(Path(spec.origin).read_text(encoding="utf-8"), SOLUTION_FILE, "exec"), names)
     return SimpleNamespace(**names)
 
 
@@ -173,16 +173,16 @@ def equal(came: Any, wanted: Any, within: float = 1e-6) -> bool:
         return same_keys and all(equal(came[key], wanted[key], within) for key in wanted)
     if isinstance(wanted, list):
         same_length = isinstance(came, list) and len(came) == len(wanted)
-        return same_length and all(equal(one, other, within) for one, other in zip(came, wanted, strict=True))
+        return same_length and all(equal(*pair, within) for pair in zip(came, wanted, strict=True))
     if isinstance(wanted, float | int) and isinstance(came, float | int):
         return bool(abs(came - wanted) <= within + 1e-5 * abs(wanted))
     return bool(came == wanted)
 
 
-def same(came: Any, wanted: Any, what: str, within: float = 1e-6) -> None:
+def same(came: Any, wanted: Any, quantity: str, within: float = 1e-6) -> None:
     """Raise an AssertionError that says what came and what was expected, unless they are :func:`equal`."""
     if not equal(came, wanted, within):
-        raise AssertionError(f"{what} is {_short(normal(came))}; expected is {_short(normal(wanted))}")
+        raise AssertionError(f"{quantity} is {_short(normal(came))}; expected is {_short(normal(wanted))}")
 
 
 def _short(value: Any) -> str:

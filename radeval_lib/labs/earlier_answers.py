@@ -13,7 +13,7 @@ right, or numbers that correlate with the right ones; a constant or made-up answ
 
 
 def own_or_right(
-    own: Callable[..., Any], right: Callable[..., Any], inputs: Iterable[Sequence[Any]]
+    students: Callable[..., Any], right: Callable[..., Any], inputs: Iterable[Sequence[Any]]
 ) -> Callable[..., Any]:
     """Return the student's own function where it is right or resembles the right one, as after a mistake;
     else the right one.
@@ -31,16 +31,16 @@ def own_or_right(
     asked = list(inputs)
     try:
         first, again, wanted = (
-            [_parts(function(*given)) for given in asked] for function in (own, own, right)
+            [_parts(function(*given)) for given in asked] for function in (students, students, right)
         )
     except Exception:  # a student's function may raise anything
         return right
-    if first != again or [len(one) for one in first] != [len(one) for one in wanted]:
+    if first != again or [len(part) for part in first] != [len(part) for part in wanted]:
         return right
     pairs = [pair for mine, its in zip(first, wanted, strict=True) for pair in zip(mine, its, strict=True)]
     same = [mine for mine, its in pairs if mine == its]
     resembles = len(same) > _SHARE * len(pairs) and len(set(same)) > 1
-    return own if resembles or _correlate(pairs) else right
+    return students if resembles or _correlate(pairs) else right
 
 
 def _parts(value: Any) -> list[Any]:
@@ -56,8 +56,8 @@ def _parts(value: Any) -> list[Any]:
 def _correlate(pairs: Sequence[tuple[Any, Any]]) -> bool:
     """Return whether four numbers or more go together, up or down."""
     try:
-        one, other = np.asarray(pairs, dtype=float).T
+        first, other = np.asarray(pairs, dtype=float).T
     except (TypeError, ValueError):
         return False
-    varies = len(one) >= 4 and np.isfinite([one, other]).all() and np.ptp(one) > 0 and np.ptp(other) > 0
-    return bool(varies and abs(np.corrcoef(one, other)[0, 1]) > _CORRELATION)
+    varies = len(first) >= 4 and np.isfinite([first, other]).all() and np.ptp(first) > 0 and np.ptp(other) > 0
+    return bool(varies and abs(np.corrcoef(first, other)[0, 1]) > _CORRELATION)

@@ -68,7 +68,7 @@ def wordings(plans: Iterable[Plan]) -> list[list[str]]:
     """Return the names of each finding of plans that has several: to see that two words are one finding takes
     radiology."""
     mentioned = set[str]()
-    for content in (one.content for plan in plans for one in plan):
+    for content in (item.content for plan in plans for item in plan):
         if isinstance(content, PlannedFinding):
             mentioned.add(content.concept)
         elif isinstance(content, Denial):
@@ -76,7 +76,7 @@ def wordings(plans: Iterable[Plan]) -> list[list[str]]:
     concepts = load_lexicon().concepts
     every = [(*concepts[key].names, *concepts[key].shorts) for key in sorted(mentioned)]
     names = [sorted({name.one.text for name in names}) for names in every]
-    return [one for one in names if len(one) > 1]
+    return [item for item in names if len(item) > 1]
 
 
 def fact_cases(n: int, seed: int) -> Iterator[tuple[FactSummary, ...]]:
@@ -95,13 +95,19 @@ def fact_cases(n: int, seed: int) -> Iterator[tuple[FactSummary, ...]]:
             model_candidate(source, seed),
             _worded(rng, reference, permuted(reference, seed).plan),
         )
-        wanted, known = facts(reference.plan), facts(source.plan)
-        said = [facts(candidate.plan) for candidate in candidates]
+        wanted, sourced = facts(reference.plan), facts(source.plan)
+        stated = [facts(candidate.plan) for candidate in candidates]
         yield tuple(
             FactSummary(
-                system, source, reference, candidate, own & wanted, wanted - own, own - wanted - known
+                system,
+                source,
+                reference,
+                candidate,
+                claims & wanted,
+                wanted - claims,
+                claims - wanted - sourced,
             )
-            for system, candidate, own in zip(SYSTEMS, candidates, said, strict=True)
+            for system, candidate, claims in zip(SYSTEMS, candidates, stated, strict=True)
         )
 
 

@@ -75,9 +75,9 @@ def grade(folder: Path, output: Path, rules: Rules, say: Callable[[str], None] =
 
             def run(path: Path) -> dict[str, Any]:
                 name = str(path.relative_to(folder))
-                row, said = _graded(path, archives, rules)
-                atomic.write_text(feedback / f"{name}.txt", said)
-                say(f"{name}: {row['points']:g} of {row['of']:g}" if "of" in row else f"{name}: {said}")
+                row, text = _graded(path, archives, rules)
+                atomic.write_text(feedback / f"{name}.txt", text)
+                say(f"{name}: {row['points']:g} of {row['of']:g}" if "of" in row else f"{name}: {text}")
                 return {"file": name, **row}
 
             table = pd.DataFrame(pool.map(run, files))
@@ -114,11 +114,11 @@ def _graded(path: Path, archives: Path, rules: Rules) -> tuple[dict[str, Any], s
     except Exception as error:  # whatever may be in a file
         status = f"not graded: {error if isinstance(error, NotebookError) else type(error).__name__}"
         return row | {"status": status}, status
-    row |= {"status": "graded", "points": sum(one["score"] for one in scores.values())}
-    row |= {"of": sum(one["max_score"] for one in scores.values())}
+    row |= {"status": "graded", "points": sum(score["score"] for score in scores.values())}
+    row |= {"of": sum(score["max_score"] for score in scores.values())}
     row |= {task.name: scores.get(task.name, {}).get("score") for task in sources.tasks(lab)}
-    said = [f"{one['score']:g} of {one['max_score']:g} {one['output']}" for one in scores.values()]
-    return row, "\n\n".join(said)
+    feedback = [f"{test['score']:g} of {test['max_score']:g} {test['output']}" for test in scores.values()]
+    return row, "\n\n".join(feedback)
 
 
 def _run(notebook: NotebookNode, archive: Path, rules: Rules) -> dict[str, dict[str, Any]]:
@@ -165,17 +165,8 @@ def _isolated(folder: Path) -> list[str]:
     hosts = folder / "hosts"  # Otter and the kernel speak to each other by this name
     hosts.write_text("127.0.0.1 localhost\n", encoding="utf-8")
     return [
-        *(
-            "bwrap",
-            "--die-with-parent",
-            "--unshare-all",
-            "--hostname",
-            "lab",
-            "--proc",
-            "/proc",
-            "--dev",
-            "/dev",
-        ),
+        *("bwrap", "--die-with-parent", "--unshare-all", "--hostname", "lab"),
+        *("--proc", "/proc", "--dev", "/dev"),
         *("--tmpfs", "/tmp", "--tmpfs", _HOME, "--setenv", "HOME", _HOME, *binds),
         *("--ro-bind", str(hosts), "/etc/hosts"),
         *("--ro-bind", str(folder), _IN, "--bind", str(folder / "results"), f"{_IN}/results", "--chdir", _IN),

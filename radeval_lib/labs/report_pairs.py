@@ -57,8 +57,8 @@ def sentences(*parts: str) -> tuple[Sentence, ...]:
         for side, other in _OTHER.items() if "{" in row.text else [("", "")]:
             for lobe in _LOBES[side] if "{lobe}" in row.text else [""]:
                 text = row.text.format(side=side, Side=side.capitalize(), other=other, lobe=lobe)
-                coded = (one.partition(" ") for one in row.states.split(";") if one)
-                states = {observation: own or side for observation, _, own in coded}
+                coded = (state.partition(" ") for state in row.states.split(";") if state)
+                states = {observation: fields or side for observation, _, fields in coded}
                 made.append(Sentence(text, states, frozenset(filter(None, row.denies.split(";")))))
     return tuple(made)
 
@@ -74,26 +74,26 @@ def _pair(rng: Random, parts: tuple[str, ...]) -> Pair:
     something may be invented."""
     pool = [*sentences(*parts)]
     reference = _report(rng, rng.sample(pool, len(pool)), rng.randint(2, 4))
-    stated = {name: side for one in reference for name, side in one.states.items()}
+    stated = {name: side for sentence in reference for name, side in sentence.states.items()}
     kept = {name: side for name, side in stated.items() if rng.random() > 0.2}
     turned = {name: _OTHER.get(side, side) if rng.random() < 0.3 else side for name, side in kept.items()}
-    false = [one for one in WORDS if one not in stated]
+    false = [name for name in WORDS if name not in stated]
     allowed = {**turned, **{name: None for name in false if rng.random() < 0.15}}
     fitting = [
-        one
-        for one in rng.sample(pool, len(pool))
-        if all(allowed.get(name, "none") in (side, None) for name, side in one.states.items())
-        and not one.denies & turned.keys()
+        sentence
+        for sentence in rng.sample(pool, len(pool))
+        if all(allowed.get(name, "none") in (side, None) for name, side in sentence.states.items())
+        and not sentence.denies & turned.keys()
     ]
-    fitting.sort(key=lambda one: -len(one.states.keys() & turned.keys()))
+    fitting.sort(key=lambda sentence: -len(sentence.states.keys() & turned.keys()))
     candidate = _report(rng, fitting, len(reference))
-    told = {name: side for one in candidate for name, side in one.states.items()}
-    errors = [["a", name] for name in told.keys() - stated.keys()]
-    errors += [["b", name] for name in stated.keys() - told.keys()]
-    both = stated.keys() & told.keys()
-    errors += [["c", name] for name in both if {stated[name], told[name]} == {"left", "right"}]
+    states = {name: side for sentence in candidate for name, side in sentence.states.items()}
+    errors = [["a", name] for name in states.keys() - stated.keys()]
+    errors += [["b", name] for name in stated.keys() - states.keys()]
+    both = stated.keys() & states.keys()
+    errors += [["c", name] for name in both if {stated[name], states[name]} == {"left", "right"}]
     texts = [
-        " ".join(one.text for one in rng.sample(report, len(report))) for report in (reference, candidate)
+        " ".join(part.text for part in rng.sample(report, len(report))) for report in (reference, candidate)
     ]
     return {"reference": texts[0], "candidate": texts[1], "errors": sorted(errors)}
 
@@ -102,9 +102,9 @@ def _report(rng: Random, pool: list[Sentence], size: int) -> list[Sentence]:
     """Return the first sentences of a pool that name nothing twice."""
     chosen: list[Sentence] = []
     named = set[str]()
-    for one in pool:
-        own = one.states.keys() | one.denies
-        if len(chosen) < size and not own & named and (own or rng.random() < 0.3):
-            chosen.append(one)
-            named |= own
+    for sentence in pool:
+        names = sentence.states.keys() | sentence.denies
+        if len(chosen) < size and not names & named and (names or rng.random() < 0.3):
+            chosen.append(sentence)
+            named |= names
     return chosen

@@ -151,7 +151,7 @@ def solution(lab: Lab) -> str:
     needed = (part for part in parts(lab) if not isinstance(part, Task) or part.points)
     cells = [part.answer if isinstance(part, Task) else part for part in needed]
     sources = [cell.source for cell in cells if cell.cell_type == "code"]
-    return "\n\n".join(one for one in sources if not one.startswith("student_id =")) + "\n"
+    return "\n\n".join(source for source in sources if not source.startswith("student_id =")) + "\n"
 
 
 def _is_test(cell: NotebookNode) -> bool:
@@ -168,7 +168,7 @@ def _question(task: Task) -> list[NotebookNode]:
     if not task.points:
         return [new_code_cell(task.answer.source)]
     hidden = ["hidden-test" in test.metadata["tags"] for test in task.tests]
-    shares = [task.points / sum(hidden) if one else 0 for one in hidden]
+    shares = [task.points / sum(hidden) if hidden_test else 0 for hidden_test in hidden]
     scored = f"points: {shares}" if hidden else f"points: {task.points:g}\nmanual: true"
     cell_of = new_markdown_cell if task.answer.cell_type == "markdown" else new_code_cell
     cells = [

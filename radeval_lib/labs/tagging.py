@@ -25,18 +25,18 @@ def sentences(style: Style, reports: int, seed: int) -> list[Sentence]:
 def _without_articles(words: Sequence[str], tags: Sequence[str]) -> list[str]:
     """Return the tags where an entity begins behind its article."""
     shortened = list(tags)
-    for place, (word, tag) in enumerate(zip(words, tags, strict=True)):
+    for index, (word, tag) in enumerate(zip(words, tags, strict=True)):
         if tag.startswith("B-") and word.lower() in ("a", "an", "the"):
-            shortened[place] = "O"
-            if tags[place + 1 : place + 2] == [f"I-{tag[2:]}"]:
-                shortened[place + 1] = tag
+            shortened[index] = "O"
+            if tags[index + 1 : index + 2] == [f"I-{tag[2:]}"]:
+                shortened[index + 1] = tag
     return shortened
 
 
-def features(words: Sequence[str], place: int) -> dict[str, str]:
+def features(words: Sequence[str], index: int) -> dict[str, str]:
     """Return what the model sees of a word: itself, its end, and two words on either side."""
     padded = ["<", "<", *(word.lower() for word in words), ">", ">"]
-    here = place + 2
+    here = index + 2
     near = {f"word{gap:+d}": padded[here + gap] for gap in (-2, -1, 0, 1, 2)}
     return {**near, "end": padded[here][-3:], "before": " ".join(padded[here - 2 : here])}
 
@@ -48,7 +48,7 @@ def train(examples: Sequence[Sentence]) -> Any:
     from sklearn.pipeline import make_pipeline
     from sklearn.svm import LinearSVC
 
-    seen = [features(words, place) for words, _ in examples for place in range(len(words))]
+    seen = [features(words, index) for words, _ in examples for index in range(len(words))]
     right = [tag for _, tags in examples for tag in tags]
     model = LinearSVC(C=0.5, random_state=0)
     return make_pipeline(DictVectorizer(sparse=False), model).fit(seen, right)
@@ -56,7 +56,7 @@ def train(examples: Sequence[Sentence]) -> Any:
 
 def predict(tagger: Any, texts: Sequence[Sequence[str]]) -> list[list[str]]:
     """Return the tags of each sentence, given as its words; none of a sentence without words."""
-    seen = [features(words, place) for words in texts for place in range(len(words))]
+    seen = [features(words, index) for words in texts for index in range(len(words))]
     tags = iter(tagger.predict(seen) if seen else ())
     return [[str(next(tags)) for _ in words] for words in texts]
 

@@ -32,7 +32,7 @@ def files(lab: Lab) -> dict[str, str]:
     first = f"# Lab {lab.number}: {lab.title}\n\n- " + "\n- ".join(objectives)
     last = "# Your tasks\n\n- " + "\n- ".join(_TASK.findall(text))
     render = MarkdownIt("commonmark").enable("table").render
-    slides = [render(one) for one in (first, *between.split("\n---\n"), last)]
+    slides = [render(slide) for slide in (first, *between.split("\n---\n"), last)]
     page = Environment(autoescape=True).from_string(_PAGE.read_text(encoding="utf-8"))
     title = f"# Quiz on lab {lab.number}: {lab.title}\n\n"
     questions = "\n".join(line for line in quiz.strip().splitlines() if not line.startswith(" "))

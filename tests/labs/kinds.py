@@ -71,15 +71,15 @@ print(sys.version, get_ipython().__class__.__name__)"""
 
 def _behind_the_id(*codes: str) -> Callable[[NotebookNode], None]:
     def change(notebook: NotebookNode) -> None:
-        place = next(n for n, cell in enumerate(notebook.cells) if cell.source.startswith("student_id"))
-        notebook.cells[place + 1 : place + 1] = map(new_code_cell, codes)
+        position = next(n for n, cell in enumerate(notebook.cells) if cell.source.startswith("student_id"))
+        notebook.cells[position + 1 : position + 1] = map(new_code_cell, codes)
 
     return change
 
 
 def _between_all(notebook: NotebookNode) -> None:
-    own = [new_code_cell("print('so far', len(dir()))") for _ in notebook.cells]
-    notebook.cells = [cell for pair in zip(notebook.cells, own, strict=True) for cell in pair]
+    values = [new_code_cell("print('so far', len(dir()))") for _ in notebook.cells]
+    notebook.cells = [cell for pair in zip(notebook.cells, values, strict=True) for cell in pair]
 
 
 def _from_colab(notebook: NotebookNode) -> None:

@@ -46,14 +46,14 @@ class Cell:
 @cache
 def cells(lab: str) -> list[Cell]:
     """Return the cells of a lab in their order, without the student's id and stretch tasks."""
-    found = []
+    result = []
     for part in sources.parts(sources.find(lab)):
         if isinstance(part, Task):
             if part.tests:
-                found.append(Cell(part.answer.source, part.name))
+                result.append(Cell(part.answer.source, part.name))
         elif part.cell_type == "code" and not part.source.startswith("student_id ="):
-            found.append(Cell(part.source))
-    return found
+            result.append(Cell(part.source))
+    return result
 
 
 @cache
@@ -70,21 +70,25 @@ def solved(lab: str, student: str = ADA) -> dict[str, Any]:
 def defined(source: str) -> set[str]:
     """Return the names that a cell gives a value to."""
     top = symtable.symtable(source, "cell", "exec").get_symbols()
-    return {one.get_name() for one in top if one.is_assigned() or one.is_imported() or one.is_namespace()}
+    return {
+        item.get_name() for item in top if item.is_assigned() or item.is_imported() or item.is_namespace()
+    }
 
 
 def used(source: str) -> set[str]:
     """Return the names of the notebook that a cell reads, in its functions too."""
-    found, waiting = set[str](), [symtable.symtable(source, "cell", "exec")]
+    result, waiting = set[str](), [symtable.symtable(source, "cell", "exec")]
     while waiting:
         table = waiting.pop()
         waiting += table.get_children()
         inside = table.get_type() != "module"
         symbols = table.get_symbols()
-        found |= {
-            one.get_name() for one in symbols if one.is_referenced() and (one.is_global() or not inside)
+        result |= {
+            symbol.get_name()
+            for symbol in symbols
+            if symbol.is_referenced() and (symbol.is_global() or not inside)
         }
-    return found
+    return result
 
 
 def run(lab: str, answers: dict[str, str]) -> dict[str, Any]:
@@ -123,33 +127,33 @@ def functions(lab: str) -> dict[str, list[tuple[bool, Callable[..., None]]]]:
 def outcomes(lab: str, env: dict[str, Any], hidden: bool, task: str) -> list[str]:
     """Return what each visible or hidden test of a task says of a notebook's names; empty where it passes."""
     right = SimpleNamespace(**solved(lab, env["student_id"]))
-    said = []
+    text = []
     with contextlib.redirect_stdout(io.StringIO()), _solution(right):
         for is_hidden, test in functions(lab)[task]:
             if is_hidden == hidden:
                 try:
                     test(env)
-                    said.append("")
+                    text.append("")
                 except Exception as error:  # a made-up answer may raise anything
-                    said.append(f"{type(error).__name__}: {error}")
-    return said
+                    text.append(f"{type(error).__name__}: {error}")
+    return text
 
 
 @contextlib.contextmanager
 def _solution(right: SimpleNamespace):  # type: ignore[no-untyped-def]
-    own, checks._solution = checks._solution, lambda _: right
+    values, checks._solution = checks._solution, lambda _: right
     try:
         yield
     finally:
-        checks._solution = own
+        checks._solution = values
 
 
 def earned(lab: str, env: dict[str, Any]) -> dict[str, float]:
     """Return the points of each task: its hidden tests share them."""
     points = {}
     for name, task in tasks(lab).items():
-        said = outcomes(lab, env, True, name)
-        points[name] = task.points * said.count("") / len(said)
+        text = outcomes(lab, env, True, name)
+        points[name] = task.points * text.count("") / len(text)
     return points
 
 

@@ -34,24 +34,24 @@ def test_names_of_one_finding_stand_together() -> None:
         Statement(1, Denial(("consolidation", "edema")), 0),
         Statement(2, Normal("heart"), 0),
     )
-    found = wordings([plan, plan])
+    result = wordings([plan, plan])
     for wanted in ({"bony demineralization", "osteopenia"}, {"airspace consolidation", "consolidation"}):
-        assert sum(wanted <= {*names} for names in found) == 1
-    assert all(len(names) > 1 for names in found)
+        assert sum(wanted <= {*names} for names in result) == 1
+    assert all(len(names) > 1 for names in result)
 
 
 def test_parts_of_a_summary() -> None:
     invented = defaultdict(list)
     for case in fact_cases(30, seed=1):
-        assert tuple(one.system for one in case) == SYSTEMS
-        assert len({one.reference.findings.text for one in case}) == 1
-        for one in case:
-            reference, candidate = facts(one.reference.plan), facts(one.candidate.plan)
+        assert tuple(item.system for item in case) == SYSTEMS
+        assert len({item.reference.findings.text for item in case}) == 1
+        for item in case:
+            reference, candidate = facts(item.reference.plan), facts(item.candidate.plan)
             assert reference
-            assert one.common | one.omitted == reference
-            assert not one.invented & (facts(one.source.plan) | reference)
-            assert one.common | one.invented <= candidate
-            invented[one.system].append(len(one.invented))
+            assert item.common | item.omitted == reference
+            assert not item.invented & (facts(item.source.plan) | reference)
+            assert item.common | item.invented <= candidate
+            invented[item.system].append(len(item.invented))
     # What only selects cannot invent; what alters does.
     assert sum(invented["first statements"]) == sum(invented["selection"]) == 0
     assert np.mean(invented["altered reference"]) > 0.5

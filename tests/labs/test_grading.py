@@ -76,8 +76,8 @@ def test_a_class_is_graded_in_isolation(built: Path, tmp_path: Path) -> None:
     folder = tmp_path / "in"
     (folder / "a student's folder").mkdir(parents=True)
     looping, reaching = solved_by(built, "loop"), solved_by(built, "ada")
-    place = next(n for n, cell in enumerate(looping.cells) if "def rouge_l" in cell.source)
-    looping.cells[place].source = LOOP
+    position = next(n for n, cell in enumerate(looping.cells) if "def rouge_l" in cell.source)
+    looping.cells[position].source = LOOP
     reaching.cells.insert(2, nbformat.v4.new_code_cell(REACHES_OUT.replace("CLASS", repr(str(folder)))))
     nbformat.write(solved_by(built, "grace"), folder / "a student's folder" / "lab.ipynb")
     nbformat.write(looping, folder / "loop.ipynb")
@@ -95,8 +95,8 @@ def test_a_class_is_graded_in_isolation(built: Path, tmp_path: Path) -> None:
     before = ["clipped_precision", "bleu"]
     assert table.loc["loop.ipynb", before].tolist() == [full(LAB)[name] for name in before]
     assert table.loc["loop.ipynb", "rouge_l"] == 0
-    said = (tmp_path / "marks_feedback" / "loop.ipynb.txt").read_text(encoding="utf-8")
-    assert "rouge_l" in said
+    text = (tmp_path / "marks_feedback" / "loop.ipynb.txt").read_text(encoding="utf-8")
+    assert "rouge_l" in text
 
 
 @pytest.mark.nightly

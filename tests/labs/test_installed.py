@@ -51,7 +51,7 @@ def test_what_needs_the_repository_says_so_in_one_line(radbook: Path, tmp_path: 
     shutil.copytree(clone / "radeval_lib", tmp_path / "radeval_lib")  # as a wheel has it, without notebooks/
     shutil.copytree(clone / "data_manifests", tmp_path / "radeval_lib" / "manifests")
     run = [radbook.with_name("python"), "-P", "-m", "radeval_lib.cli", "labs", "start", "1"]
-    known = {"PYTHONPATH": str(tmp_path), "HOME": str(tmp_path)}
-    done = subprocess.run(run, cwd=tmp_path, env=known, capture_output=True, text=True, check=False)
+    settings = {"PYTHONPATH": str(tmp_path), "HOME": str(tmp_path)}
+    done = subprocess.run(run, cwd=tmp_path, env=settings, capture_output=True, text=True, check=False)
     assert done.returncode == 2
     assert done.stderr.count("\n") == 1

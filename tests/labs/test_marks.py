@@ -43,8 +43,8 @@ def _own_folder(tmp_path: Any, monkeypatch: pytest.MonkeyPatch) -> None:
 
 def failing(lab: str, env: dict[str, Any]) -> dict[str, list[str]]:
     """Return what tests say, by task, where one fails."""
-    said = {name: outcomes(lab, env, False, name) + outcomes(lab, env, True, name) for name in tasks(lab)}
-    return {name: list(filter(None, each)) for name, each in said.items() if any(each)}
+    text = {name: outcomes(lab, env, False, name) + outcomes(lab, env, True, name) for name in tasks(lab)}
+    return {name: list(filter(None, each)) for name, each in text.items() if any(each)}
 
 
 @pytest.mark.parametrize("student", [ADA, GRACE])
@@ -237,7 +237,7 @@ def test_what_a_package_does_counts_less_than_half_and_a_check_says_so(lab: str)
     for task, code in packages.items():
         env = run(lab, {task: code})
         assert earned(lab, env)[task] < full(lab)[task] / 2, task
-        assert any("BorrowedError" in said for said in outcomes(lab, env, False, task)), task
+        assert any("BorrowedError" in outcome for outcome in outcomes(lab, env, False, task)), task
 
 
 def test_a_failed_check_shows_the_students_line() -> None:
@@ -265,7 +265,7 @@ def test_plain_rules_of_the_judge_leave_errors_to_analyse() -> None:
     at_the_ceiling = 0
     for number in range(30):
         tough = report_pairs.pairs(40, seed(f"student {number}"), "practice", "tough")
-        found = [names["judge"](pair) for pair in tough]
-        at_the_ceiling += names["rates"](found, [pair["errors"] for pair in tough])["f1"] > 0.95
+        result = [names["judge"](pair) for pair in tough]
+        at_the_ceiling += names["rates"](result, [pair["errors"] for pair in tough])["f1"] > 0.95
     assert at_the_ceiling <= 2
     assert 0.3 < names["board_f1"] < 0.9

@@ -61,8 +61,8 @@ def test_everyday_wording_is_read_as_it_is_meant(finding: str) -> None:
     for sentences, presence in ((DENIALS, "absent"), (STATEMENTS, "present")):
         for sentence in sentences:
             text = sentence.format(finding)
-            found = {(one.observation, one.presence) for one in findings_of(text[0].upper() + text[1:])}
-            assert found == {(denied.observation, presence)}, text
+            result = {(item.observation, item.presence) for item in findings_of(text[0].upper() + text[1:])}
+            assert result == {(denied.observation, presence)}, text
 
 
 @pytest.mark.parametrize("apostrophe", ["\u2019", "\u2018", "\u00b4"])
@@ -71,12 +71,12 @@ def test_an_apostrophe_is_one_however_it_was_typed(apostrophe: str) -> None:
     assert len(texts) >= 6
     for text in texts:
         assert findings_of(text.replace("'", apostrophe)) == findings_of(text) != [], text
-        assert [one.presence for one in findings_of(text.replace("'", apostrophe))] == ["absent"], text
+        assert [item.presence for item in findings_of(text.replace("'", apostrophe))] == ["absent"], text
 
 
 def test_a_number_denies_each_finding_that_it_counts() -> None:
     for text in ("There are zero effusions and zero pneumothoraces.", "There are 0 pneumothoraces."):
-        assert {one.presence for one in findings_of(text)} == {"absent"}, text
+        assert {item.presence for item in findings_of(text)} == {"absent"}, text
     (size,) = findings_of("The nodule is 0.5 cm.")
     assert (size.presence, size.size_mm) == ("present", (5.0,))
 
@@ -88,4 +88,4 @@ def test_doubt_stays_doubt() -> None:
         "We can't rule out an effusion.",
         "There is probably atelectasis.",
     ):
-        assert {one.presence for one in findings_of(text)} == {"uncertain"}, text
+        assert {item.presence for item in findings_of(text)} == {"uncertain"}, text

@@ -17,12 +17,12 @@ def comparisons() -> list[ReportDifference]:
 
 
 def totals(comparisons: list[ReportDifference], rater: Rater, seed: int = 1) -> list[int]:
-    return [len(noted(one, rater, seed, str(case))) for case, one in enumerate(comparisons)]
+    return [len(noted(comparison, rater, seed, str(case))) for case, comparison in enumerate(comparisons)]
 
 
 def test_who_sees_everything_counts_exactly(comparisons: list[ReportDifference]) -> None:
-    found = totals(comparisons, Rater("perfect", 1.0, 1.0, 0.0))
-    assert found == [len(one.errors) for one in comparisons]
+    result = totals(comparisons, Rater("perfect", 1.0, 1.0, 0.0))
+    assert result == [len(comparison.errors) for comparison in comparisons]
 
 
 def test_who_sees_nothing_notes_nothing(comparisons: list[ReportDifference]) -> None:
@@ -32,8 +32,9 @@ def test_who_sees_nothing_notes_nothing(comparisons: list[ReportDifference]) -> 
 @pytest.mark.parametrize("sensitivity", [0.3, 0.8])
 def test_sensitivity_is_the_share_noticed(comparisons: list[ReportDifference], sensitivity: float) -> None:
     """Of several hundred errors, the share noticed lies within 0.08 (over 3 sd) of the parameter."""
-    found = sum(totals(comparisons, Rater("some", sensitivity, sensitivity, 0.0)))
-    assert found / sum(len(one.errors) for one in comparisons) == pytest.approx(sensitivity, abs=0.08)
+    noticed = sum(totals(comparisons, Rater("some", sensitivity, sensitivity, 0.0)))
+    errors = sum(len(comparison.errors) for comparison in comparisons)
+    assert noticed / errors == pytest.approx(sensitivity, abs=0.08)
 
 
 def test_false_alarms_have_their_mean(comparisons: list[ReportDifference]) -> None:
@@ -41,22 +42,9 @@ def test_false_alarms_have_their_mean(comparisons: list[ReportDifference]) -> No
     assert np.mean(alarms) == pytest.approx(0.5, abs=0.15)  # sd of the mean: sqrt(0.5 / 300) = 0.04
 
 
-def test_a_tenth_is_misjudged_and_few_misnamed(comparisons: list[ReportDifference]) -> None:
-    sharp, wrong, misnamed, every = Rater("sharp", 1.0, 1.0, 0.0), 0, 0, 0
-    for case, one in enumerate(comparisons):
-        for error, (category, significant) in zip(one.errors, noted(one, sharp, 3, str(case)), strict=True):
-            wrong, misnamed, every = (
-                wrong + (significant != error.significant),
-                misnamed + (category != error.category),
-                every + 1,
-            )
-    assert wrong / every == pytest.approx(0.1, abs=0.04)
-    assert 0 < misnamed / every < 0.05
-
-
 def test_raters_are_seeded_and_differ(comparisons: list[ReportDifference]) -> None:
     raters = panel(6, seed=4)
     assert len({(r.sensitivity, r.minor_sensitivity, r.false_alarms) for r in raters}) == 6
-    found = [totals(comparisons[:40], rater, 5) for rater in raters]
-    assert found == [totals(comparisons[:40], rater, 5) for rater in panel(6, seed=4)]
-    assert len(set(map(tuple, found))) == 6
+    result = [totals(comparisons[:40], rater, 5) for rater in raters]
+    assert result == [totals(comparisons[:40], rater, 5) for rater in panel(6, seed=4)]
+    assert len(set(map(tuple, result))) == 6

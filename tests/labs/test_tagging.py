@@ -15,7 +15,7 @@ from radeval_lib.rules.generator.records import Style
 @pytest.fixture(scope="module", params=["hospital", "encyclopaedic"])
 def gold(request: pytest.FixtureRequest) -> list[Sentence]:
     style: Style = request.param
-    return [one for seed in (2000, 2001) for one in tagging.sentences(style, 250, seed)]
+    return [sentence for seed in (2000, 2001) for sentence in tagging.sentences(style, 250, seed)]
 
 
 def test_no_entity_begins_with_an_article(gold: list[Sentence]) -> None:
@@ -65,6 +65,6 @@ def test_a_tagger_knows_the_sentences_that_it_was_trained_on() -> None:
 
 def test_entities_score_where_ends_and_type_are_right() -> None:
     gold = [["B-X", "I-X", "O", "B-Y"], ["O", "B-X"]]
-    found = [["B-X", "I-X", "O", "B-X"], ["B-X", "B-X"]]  # 2 of 3 found; 2 of 4 right
-    assert tagging.score(gold, found) == pytest.approx({"precision": 1 / 2, "recall": 2 / 3, "f1": 4 / 7})
+    result = [["B-X", "I-X", "O", "B-X"], ["B-X", "B-X"]]  # 2 of 3 found; 2 of 4 right
+    assert tagging.score(gold, result) == pytest.approx({"precision": 1 / 2, "recall": 2 / 3, "f1": 4 / 7})
     assert tagging.score([["O"]], [["O"]]) == {"precision": 0, "recall": 0, "f1": 0}

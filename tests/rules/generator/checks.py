@@ -40,15 +40,15 @@ def _check_sentences(text: AnnotatedText) -> None:
     assert text.sentences, "no sentence"
     assert text.sentences[0].start == 0
     assert text.sentences[-1].end == len(text.text)
-    for one, two in zip(text.sentences, text.sentences[1:], strict=False):
-        assert text.text[one.end : two.start] == " "
+    for first, two in zip(text.sentences, text.sentences[1:], strict=False):
+        assert text.text[first.end : two.start] == " "
     for sentence in text.sentences:
-        said = text.text[sentence.start : sentence.end]
-        assert said[0].isupper() or said[0].isdigit(), said
-        assert said.endswith("."), said
+        texts = text.text[sentence.start : sentence.end]
+        assert texts[0].isupper() or texts[0].isdigit(), texts
+        assert texts.endswith("."), texts
         assert sentence.statements
-        assert "  " not in said, said
-        assert " ," not in said, said
+        assert "  " not in texts, texts
+        assert " ," not in texts, texts
 
 
 def _check_entities(text: AnnotatedText) -> None:

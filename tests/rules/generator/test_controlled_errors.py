@@ -71,9 +71,9 @@ def check_nothing_else_changed(pair: ErrorPair) -> None:
         assert before[concept] == after[concept]
     for error in pair.errors:
         if error.concept in before and error.concept in after:
-            one, two = before[error.concept][1], after[error.concept][1]
+            first, two = before[error.concept][1], after[error.concept][1]
             for name in ("certainty", "looks", "many", "suggests"):
-                assert getattr(one, name) == getattr(two, name)
+                assert getattr(first, name) == getattr(two, name)
     touched = touched_uids(pair)
     assert untouched(pair, touched, reference=True) == untouched(pair, touched, reference=False)
 
@@ -148,20 +148,20 @@ def report_with(*findings: PlannedFinding):  # type: ignore[no-untyped-def]
     ],
 )
 def test_differences_by_hand(before: dict, after: dict, expected: list) -> None:  # type: ignore[type-arg]
-    one, two = (report_with(PlannedFinding("nodule", **attributes)) for attributes in (before, after))
-    assert [(e.category, e.significant) for e in compare(one, two).errors] == expected
+    first, two = (report_with(PlannedFinding("nodule", **attributes)) for attributes in (before, after))
+    assert [(e.category, e.significant) for e in compare(first, two).errors] == expected
 
 
 def test_severity_by_hand() -> None:
-    one, two, three = (report_with(PlannedFinding("pleural_effusion", severity=s)) for s in (0, 1, 3))
-    assert [(e.category, e.significant) for e in compare(one, two).errors] == [("d", False)]
-    assert [(e.category, e.significant) for e in compare(one, three).errors] == [("d", True)]
+    first, two, three = (report_with(PlannedFinding("pleural_effusion", severity=s)) for s in (0, 1, 3))
+    assert [(e.category, e.significant) for e in compare(first, two).errors] == [("d", False)]
+    assert [(e.category, e.significant) for e in compare(first, three).errors] == [("d", True)]
 
 
 def test_errors_on_minor_findings_never_matter() -> None:
-    one = report_with(PlannedFinding("granuloma", place="upper_lobe", side="left"))
+    item = report_with(PlannedFinding("granuloma", place="upper_lobe", side="left"))
     two = report_with(PlannedFinding("granuloma", place="lung_base", side="right"))
-    assert [(e.category, e.significant) for e in compare(one, two).errors] == [("c", False)]
+    assert [(e.category, e.significant) for e in compare(item, two).errors] == [("c", False)]
 
 
 def test_a_report_has_no_error_against_itself() -> None:
@@ -172,15 +172,15 @@ def test_a_report_has_no_error_against_itself() -> None:
 
 
 def test_what_one_of_the_two_leaves_open_is_no_error() -> None:
-    one = report_with(PlannedFinding("nodule", place="upper_lobe", side="left", size_mm=(10,)))
+    item = report_with(PlannedFinding("nodule", place="upper_lobe", side="left", size_mm=(10,)))
     two = report_with(PlannedFinding("nodule", change="new"), PlannedFinding("pneumothorax"))
-    assert [e.category for e in compare(one, two).errors] == ["a", "e"]
+    assert [e.category for e in compare(item, two).errors] == ["a", "e"]
 
 
 def test_same_seed_same_pair() -> None:
-    one, two = (list(error_pairs(20, 7)) for _ in range(2))
-    assert [p.candidate for p in one] == [p.candidate for p in two]
-    assert list(error_pairs(5, 7, start=10)) == one[10:15]
+    first, two = (list(error_pairs(20, 7)) for _ in range(2))
+    assert [p.candidate for p in first] == [p.candidate for p in two]
+    assert list(error_pairs(5, 7, start=10)) == first[10:15]
 
 
 def test_infeasible_requests() -> None:

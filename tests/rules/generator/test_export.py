@@ -48,7 +48,7 @@ def test_token_level_gold_matches_the_spans() -> None:
         text = report.findings
         sentences = list(sentence_tokens(text))
         assert [token for tokens, _ in sentences for token in tokens] == list(tokenize(text.text))
-        spans = [" ".join(tokens[a : b + 1]) for tokens, found in sentences for a, b, _ in found]
+        spans = [" ".join(tokens[a : b + 1]) for tokens, result in sentences for a, b, _ in result]
         assert spans == [" ".join(tokenize(entity.text)) for entity in text.entities]
         begun = sum(tag.startswith("B-") for _, tags in iob(text) for tag in tags)
         assert begun == len(text.entities)

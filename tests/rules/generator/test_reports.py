@@ -77,8 +77,8 @@ def test_gold_of_any_report(seed: int, index: int, pair: tuple[str, str], style:
 
 def test_every_statement_is_said_once_and_in_order() -> None:
     for report in generate(500, 21):
-        said = [uid for sentence in report.findings.sentences for uid in sentence.statements]
-        assert list(dict.fromkeys(said)) == [statement.uid for statement in report.plan]
+        sentences = [uid for sentence in report.findings.sentences for uid in sentence.statements]
+        assert list(dict.fromkeys(sentences)) == [statement.uid for statement in report.plan]
 
 
 def test_reports_do_not_contradict_themselves() -> None:
@@ -113,14 +113,14 @@ _PSEUDO = re.compile(
 def sentences_of(report: SyntheticReport, kind: type) -> list[tuple[str, list[str], list[str]]]:
     """Return sentences that say one statement of this kind: text, RaTE labels, RadGraph labels."""
     contents = {statement.uid: statement.content for statement in report.plan}
-    found = []
+    result = []
     for sentence in report.findings.sentences:
         if len(sentence.statements) == 1 and isinstance(contents[sentence.statements[0]], kind):
             inside = range(sentence.start, sentence.end)
             rate = [e.label for e in report.findings.entities if e.start in inside]
             radgraph = [e.label for e in report.findings.radgraph if e.start in inside]
-            found.append((report.findings.text[sentence.start : sentence.end], rate, radgraph))
-    return found
+            result.append((report.findings.text[sentence.start : sentence.end], rate, radgraph))
+    return result
 
 
 def test_denials_are_negated_in_text_and_gold() -> None:
@@ -155,13 +155,13 @@ def test_uncertain_findings_are_obs_u() -> None:
 
 
 def test_negation_has_many_forms() -> None:
-    said = " ".join(report.findings.text.lower() for report in generate(1500, 26))
+    text = " ".join(report.findings.text.lower() for report in generate(1500, 26))
     for form in (
         *("no evidence of", "without", "absence of", "negative for", "unremarkable", "clear", "intact"),
         *("ruled out", "are absent", "neither", "nor", "free of", "are not seen", "is not enlarged"),
         *("cannot be excluded", "not significantly changed", "no significant change in"),
     ):
-        assert form in said, form
+        assert form in text, form
 
 
 def test_scope_over_a_coordinated_list() -> None:
@@ -181,7 +181,7 @@ LUNGS = Normal("lungs_clear")
 
 
 @pytest.mark.parametrize(
-    ("contents", "style", "section", "said"),
+    ("contents", "style", "section", "text"),
     [
         ((LUNGS,), "telegraphic", "findings", "style: unknown value 'telegraphic'"),
         ((LUNGS,), "hospital", "impressions", "section: unknown value 'impressions'"),
@@ -195,10 +195,10 @@ LUNGS = Normal("lungs_clear")
     ],
 )
 def test_a_plan_that_cannot_be_said_is_refused(
-    contents: tuple[Meaning, ...], style: Any, section: Any, said: str
+    contents: tuple[Meaning, ...], style: Any, section: Any, text: str
 ) -> None:
     plan = tuple(Statement(at, content, 0, joined=at > 0) for at, content in enumerate(contents))
-    with pytest.raises(SyntheticError, match=said):
+    with pytest.raises(SyntheticError, match=text):
         realize(plan, style, section)
 
 
@@ -290,7 +290,7 @@ def test_chexpert_values_all_occur() -> None:
         assert tuple(report.chexpert) == CHEXPERT
         for name, value in report.chexpert.items():
             values[name].add(value)
-    assert all(1 in found for found in values.values())
+    assert all(1 in result for result in values.values())
     assert {-1, 0, 1, None} <= values["Pneumonia"]
 
 
@@ -344,8 +344,8 @@ def test_streaming_takes_constant_memory() -> None:
 def test_min_findings() -> None:
     for report in generate(100, 32, modality_anatomy=("CT", "ABDOMEN-PELVIS"), min_findings=5):
         lexicon = load_lexicon()
-        found = [s.content for s in report.plan if isinstance(s.content, PlannedFinding)]
-        assert sum(not lexicon.concepts[finding.concept].device for finding in found) >= 5
+        result = [s.content for s in report.plan if isinstance(s.content, PlannedFinding)]
+        assert sum(not lexicon.concepts[finding.concept].device for finding in result) >= 5
 
 
 # --- style, sex, procedures ---
@@ -400,10 +400,12 @@ def test_impression_follows_from_the_findings() -> None:
         stated = {s.content.concept for s in report.plan if isinstance(s.content, PlannedFinding)}
         majors = {key for key in stated if lexicon.concepts[key].major and not lexicon.concepts[key].device}
         uids = {s.uid: s.content for s in report.plan}
-        said = {uid for sentence in report.impression.sentences for uid in sentence.statements if uid >= 0}
-        told = {content.concept for uid in said if isinstance(content := uids[uid], PlannedFinding)}
-        assert told <= stated
-        assert len(told & majors) == min(4, len(majors))
+        sentences = {
+            uid for sentence in report.impression.sentences for uid in sentence.statements if uid >= 0
+        }
+        concepts = {content.concept for uid in sentences if isinstance(content := uids[uid], PlannedFinding)}
+        assert concepts <= stated
+        assert len(concepts & majors) == min(4, len(majors))
 
 
 def test_every_attribute_is_said() -> None:
@@ -415,23 +417,23 @@ def test_every_attribute_is_said() -> None:
     )
     for report in generate(1200, 36):
         contents = {statement.uid: statement.content for statement in report.plan}
-        said: dict[int, str] = {}
+        texts: dict[int, str] = {}
         for sentence in report.findings.sentences:
             for uid in sentence.statements:
-                said[uid] = (
-                    said.get(uid, "") + " " + report.findings.text[sentence.start : sentence.end].lower()
+                texts[uid] = (
+                    texts.get(uid, "") + " " + report.findings.text[sentence.start : sentence.end].lower()
                 )
         for uid, finding in contents.items():
             if not isinstance(finding, PlannedFinding):
                 continue
-            text, concept = said[uid], lexicon.concepts[finding.concept]
+            text, concept = texts[uid], lexicon.concepts[finding.concept]
             if finding.size_mm:
                 assert re.search(r"\d (mm|cm)", text), (finding, text)
             if finding.place:
-                place = lexicon.places[finding.place]
+                position = lexicon.places[finding.place]
                 forms = [
                     phrase.text.lower()
-                    for table in (place.nouns, place.shorts, place.premodifiers)
+                    for table in (position.nouns, position.shorts, position.premodifiers)
                     for phrase in table.get(finding.side, ())
                 ]
                 states = [s.subjects for s in concept.states if s.place == finding.place]

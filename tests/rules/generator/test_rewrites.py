@@ -36,7 +36,7 @@ def test_rewrites_keep_the_meaning(seed: int, kind: str) -> None:
     assume(kind != "order" or sum(not statement.joined for statement in report.plan) > 1)
     rewritten = rewrite(report, kind, seed)  # type: ignore[arg-type]
     assert rewritten.findings.text != report.findings.text
-    assert {one.content for one in rewritten.plan} == {one.content for one in report.plan}
+    assert {item.content for item in rewritten.plan} == {item.content for item in report.plan}
     assert compare(report, rewritten).errors == ()
     assert rewritten.chexpert == report.chexpert
     assert (rewritten.style == report.style) == (kind != "style")
@@ -95,11 +95,11 @@ def test_opposite_polarity_of_entities() -> None:
 
 def test_negated_normal_state_is_abnormal() -> None:
     """As in Zhao et al. 2024, appendix A.1: "not in place" is an Abnormality."""
-    said = {}
+    text = {}
     for report in generate(300, 5, modality_anatomy=("X-Ray", "CHEST")):
-        said.update({e.text: e.label for e in opposite(report).findings.entities if "not " in e.text})
-    assert said["not clear"] == "Abnormality"
-    assert set(said.values()) == {"Abnormality"}
+        text.update({e.text: e.label for e in opposite(report).findings.entities if "not " in e.text})
+    assert text["not clear"] == "Abnormality"
+    assert set(text.values()) == {"Abnormality"}
 
 
 def test_triads() -> None:
@@ -134,7 +134,7 @@ CHESTS = tuple(generate(300, 3, style="hospital", modality_anatomy=("X-Ray", "CH
 def test_shuffling_leaves_out_unless_there_is_one_statement_and_keeps_few_orders() -> None:
     kept = 0
     for report in CHESTS:
-        before, after = ([one.uid for one in text.plan] for text in (report, shuffled(report, 3)))
+        before, after = ([item.uid for item in text.plan] for text in (report, shuffled(report, 3)))
         assert len(after) < len(before) or len(before) == 1
         kept += after == [uid for uid in before if uid in after]
     assert 0.15 < kept / len(CHESTS) < 0.25
@@ -143,7 +143,7 @@ def test_shuffling_leaves_out_unless_there_is_one_statement_and_keeps_few_orders
 def test_permuting_makes_four_changes_at_most_and_leaves_few_reports_as_they_are() -> None:
     candidates = [permuted(report, 3) for report in CHESTS]
     assert max(len(compare(*pair).errors) for pair in zip(CHESTS, candidates, strict=True)) == 4
-    same = [one.findings == other.findings for one, other in zip(CHESTS, candidates, strict=True)]
+    same = [first.findings == other.findings for first, other in zip(CHESTS, candidates, strict=True)]
     assert 0.02 < np.mean(same) < 0.08
 
 
@@ -152,7 +152,7 @@ def test_nearest_is_nearer_than_random() -> None:
 
     def similarity(heuristic: str) -> float:
         texts = [(p.reference.findings, p.candidate.findings) for p in pairs if p.heuristic == heuristic]
-        return float(np.mean([token_cosine([one.text], [other.text]) for one, other in texts]))
+        return float(np.mean([token_cosine([first.text], [other.text]) for first, other in texts]))
 
     assert similarity("nearest") > similarity("random") + 0.05
 
@@ -163,5 +163,5 @@ def test_token_cosine_by_hand() -> None:
 
 
 def test_pairings_are_deterministic() -> None:
-    one, two = ([p.candidate.findings.text for p in green_pairs(10, 3)] for _ in range(2))
-    assert one == two
+    first, two = ([p.candidate.findings.text for p in green_pairs(10, 3)] for _ in range(2))
+    assert first == two

@@ -75,7 +75,8 @@ def _mirrored(text: str, other: str) -> bool:
     there, back = judge_pair(text, other), judge_pair(other, text)
     mirror = [LETTERS.index(letter) for letter in _MIRRORED]
     return there.matched_findings == back.matched_findings and all(
-        there.count(grade) == tuple(back.count(grade)[place] for place in mirror) for grade in (True, False)
+        there.count(grade) == tuple(back.count(grade)[position] for position in mirror)
+        for grade in (True, False)
     )
 
 
@@ -92,29 +93,29 @@ def lone_findings(text: str) -> Iterator[tuple[list[str], int]]:
     neither of it nor of a relative.
     """
     parts = sentences(closed(text))
-    for place, sentence in enumerate(parts):
+    for position, sentence in enumerate(parts):
         keys = _only_finding(sentence)
-        if keys and not _is_related(keys, sentence, " ".join(_without(parts, place))):
-            yield parts, place
+        if keys and not _is_related(keys, sentence, " ".join(_without(parts, position))):
+            yield parts, position
 
 
 def _only_finding(sentence: str) -> set[str]:
     """Return what the one finding of a sentence that says nothing else can be; empty for any other
     sentence."""
-    known, words = vocabulary(), [word.word for word in tokens(sentence)]
-    named = known.observations.find(words)
+    settings, words = vocabulary(), [word.word for word in tokens(sentence)]
+    named = settings.observations.find(words)
     if len(named) != 1 or named[0].value[0].key in (IGNORED, "acute_disease"):
         return set()
     # "There is" ends the reach of a denial, and denies nothing itself.
-    unclear = any(cue.value != "stops" or cue.first for cue in known.cues.find(words))
-    unclear |= any(group.find(words) for group in (known.after, known.links))
-    structures = {subject.key for one in known.subjects.find(words) for subject in one.value}
+    unclear = any(cue.value != "stops" or cue.first for cue in settings.cues.find(words))
+    unclear |= any(group.find(words) for group in (settings.after, settings.links))
+    structures = {subject.key for item in settings.subjects.find(words) for subject in item.value}
     name = set(words[named[0].first : named[0].end])
     states = any(
-        one.value in ("normal", "abnormal")
-        or any((key, one.value) in known.abnormal_states for key in structures)
-        for one in known.states.find(words)
-        if words[one.first] not in name
+        item.value in ("normal", "abnormal")
+        or any((key, item.value) in settings.abnormal_states for key in structures)
+        for item in settings.states.find(words)
+        if words[item.first] not in name
     )
     if unclear or states or MASK in words or ":" in sentence:
         return set()
@@ -124,15 +125,15 @@ def _only_finding(sentence: str) -> set[str]:
 def _is_related(keys: set[str], sentence: str, rest: str) -> bool:
     """Return whether the rest of a report mentions a sentence's finding, one of ``keys``, or a relative of
     it."""
-    known = vocabulary()
-    related = {key for pair in (*known.kin, *known.kinds) if keys & set(pair) for key in pair} | keys
-    if related & {one.observation for one in read(rest).findings}:
+    settings = vocabulary()
+    related = {key for pair in (*settings.kin, *settings.kinds) if keys & set(pair) for key in pair} | keys
+    if related & {finding.observation for finding in read(rest).findings}:
         return True
-    return any(relation(own, other) for own in said(sentence).stated for other in said(rest).stated)
+    return any(relation(values, other) for values in said(sentence).stated for other in said(rest).stated)
 
 
-def _without(parts: list[str], place: int, *instead: str) -> list[str]:
-    return [*parts[:place], *instead, *parts[place + 1 :]]
+def _without(parts: list[str], position: int, *instead: str) -> list[str]:
+    return [*parts[:position], *instead, *parts[position + 1 :]]
 
 
 def denial(sentence: str) -> str | None:
@@ -142,9 +143,9 @@ def denial(sentence: str) -> str | None:
         r"(?i)(?:the|this|these|and|there ha[sd]|there have)\b|\s*$", sentence
     ):
         return None
-    found = re.match(r"(?i)there (?:is|are) (?:an? |some )?", sentence)
-    if found:
-        return f"There is no {sentence[found.end() :]}"
+    match = re.match(r"(?i)there (?:is|are) (?:an? |some )?", sentence)
+    if match:
+        return f"There is no {sentence[match.end() :]}"
     bare = re.sub(r"(?i)^an? ", "", sentence)
     return f"No evidence of {bare[0].lower()}{bare[1:]}"
 
@@ -194,10 +195,10 @@ def tries(texts: Sequence[str]) -> Iterator[tuple[str, bool]]:
         if not said(text).stated:
             more = f"{text} {_NORMAL}"
             yield NORMAL, not judge_pair(text, more).errors and not judge_pair(more, text).errors
-        for parts, place in lone_findings(text):
+        for parts, position in lone_findings(text):
             for name, (change, as_candidate, as_reference) in _CHANGES.items():
-                if (changed := change(parts[place])) is not None:
-                    new = " ".join(filter(None, _without(parts, place, changed)))
+                if (changed := change(parts[position])) is not None:
+                    new = " ".join(filter(None, _without(parts, position, changed)))
                     yield (
                         name,
                         _only(judge_pair(text, new), as_candidate)

@@ -17,9 +17,9 @@ def read_whole(*texts):
 
 def answer(reference, candidate):
     """Letters of the significant errors; ``slight`` where there are insignificant ones alone; ``none``."""
-    found = judge_pair(reference, candidate)
-    letters = "".join(sorted(one.category for one in found.errors if one.significant))
-    return letters or ("slight" if found.errors or found.slight else "none")
+    result = judge_pair(reference, candidate)
+    letters = "".join(sorted(error.category for error in result.errors if error.significant))
+    return letters or ("slight" if result.errors or result.slight else "none")
 
 
 def cases(path):
@@ -40,9 +40,9 @@ def test_cases_of_public_bug_reports(data_root):
     path = data_root / "judge_cases" / "cases.csv"
     if not path.is_file():
         pytest.skip("the data root has no judge_cases/cases.csv")
-    found = cases(path)
-    right = sum(answer(case["reference"], case["candidate"]) in case["accepted"].split() for case in found)
-    assert right >= 62 / 65 * len(found)
+    result = cases(path)
+    right = sum(answer(case["reference"], case["candidate"]) in case["accepted"].split() for case in result)
+    assert right >= 62 / 65 * len(result)
 
 
 _CATEGORIES = {
@@ -60,13 +60,13 @@ def test_fresh_cases_of_public_bug_reports(data_root):
     path = data_root / "judge_cases" / "fresh.csv"
     if not path.is_file():
         pytest.skip("the data root has no judge_cases/fresh.csv")
-    found = cases(path)
+    result = cases(path)
     right = 0
-    for case in found:
+    for case in result:
         accepted = [
             sorted(_CATEGORIES[error.strip()] for error in answer.split(";"))
             for answer in case["expected"].split("|")
         ]
         errors = judge_pair(case["reference"], case["candidate"]).errors
-        right += [one.category for one in errors] in [[x for x in letters if x] for letters in accepted]
-    assert right >= 19 / 20 * len(found)
+        right += [item.category for item in errors] in [[x for x in letters if x] for letters in accepted]
+    assert right >= 19 / 20 * len(result)

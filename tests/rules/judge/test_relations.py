@@ -45,7 +45,7 @@ def test_forms_by_hand():
     ],
 )
 def test_findings_that_stand_alone(text, lone):
-    assert [place for _, place in lone_findings(text)] == lone
+    assert [position for _, position in lone_findings(text)] == lone
 
 
 def test_changes_of_a_sentence_by_hand():
@@ -64,20 +64,20 @@ def test_changes_of_a_sentence_by_hand():
 
 def test_relations_hold_on_generated_reports():
     texts = [report.findings.text for report in generate(120, seed=5, modality_anatomy=("X-Ray", "CHEST"))]
-    found = violation_rates(texts)
-    assert found["rate"].max() <= 0.01
-    assert {DELETED, DENIED, MOVED, SWAPPED} <= set(found.index)
-    assert found.loc[DELETED, "tries"] >= 30
+    result = violation_rates(texts)
+    assert result["rate"].max() <= 0.01
+    assert {DELETED, DENIED, MOVED, SWAPPED} <= set(result.index)
+    assert result.loc[DELETED, "tries"] >= 30
 
 
 def test_a_judge_that_is_blind_to_something_violates_its_relation(monkeypatch):
     """With a judge that reads nothing, every change of a finding is a violation, and no form is."""
     blind = relations.judge_pair("", "")
     monkeypatch.setattr(relations, "judge_pair", lambda *pair: blind)
-    found = violation_rates([TEXT, "There is a 2 cm nodule in the left lung."])["rate"]
+    result = violation_rates([TEXT, "There is a 2 cm nodule in the left lung."])["rate"]
     changed = [DELETED, DENIED, MOVED, GROWN]
-    assert found[changed].tolist() == [1.0] * 4
-    assert found.drop(changed).eq(0).all()
+    assert result[changed].tolist() == [1.0] * 4
+    assert result.drop(changed).eq(0).all()
 
 
 def test_a_judge_that_sees_letters_violates_the_forms(monkeypatch):
@@ -88,6 +88,6 @@ def test_a_judge_that_sees_letters_violates_the_forms(monkeypatch):
 
     monkeypatch.setattr(relations, "judge_pair", pedant)
     longer = f"{TEXT}. There is a 2 cm nodule in the left upper lobe."
-    found = violation_rates([longer, f"{longer} Scoliosis of the thoracic spine."])["rate"]
-    assert found[list(FORMS)].gt(0).all()
-    assert found[IDENTITY] == 0
+    result = violation_rates([longer, f"{longer} Scoliosis of the thoracic spine."])["rate"]
+    assert result[list(FORMS)].gt(0).all()
+    assert result[IDENTITY] == 0

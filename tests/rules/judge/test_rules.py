@@ -16,7 +16,7 @@ from radeval_lib.rules.lexicon.significance import Context, significance
 
 
 def kinds(reference, candidate):
-    return [(one.category, one.significant) for one in judge_pair(reference, candidate).errors]
+    return [(error.category, error.significant) for error in judge_pair(reference, candidate).errors]
 
 
 @pytest.mark.parametrize(
@@ -175,11 +175,11 @@ def test_planted_errors_are_found_in_other_words():
         except SyntheticError:
             candidate = pair.candidate
         judgement = judge_pair(pair.reference.findings.text, candidate.findings.text)
-        for gold, found in zip(pair.comparison.count(True).values(), judgement.count(True), strict=True):
+        for gold, result in zip(pair.comparison.count(True).values(), judgement.count(True), strict=True):
             hit, wrong, missed = (
-                hit + min(gold, found),
-                wrong + max(found - gold, 0),
-                missed + max(gold - found, 0),
+                hit + min(gold, result),
+                wrong + max(result - gold, 0),
+                missed + max(gold - result, 0),
             )
     assert 2 * hit / (2 * hit + wrong + missed) >= 0.80
 
@@ -229,7 +229,7 @@ GALLERY = [
 
 @pytest.mark.parametrize(("reference", "candidate", "errors"), GALLERY)
 def test_the_gallery_of_radeval(reference, candidate, errors):
-    assert [f"{one.category}: {one.says}" for one in judge_pair(reference, candidate).errors] == errors
+    assert [f"{error.category}: {error.says}" for error in judge_pair(reference, candidate).errors] == errors
 
 
 def test_the_gallery_is_ranked_as_its_authors_say():
@@ -241,7 +241,7 @@ def test_the_gallery_is_ranked_as_its_authors_say():
 
 
 @pytest.mark.parametrize(
-    ("one", "other"),
+    ("item", "other"),
     [
         ("Opacity in the left base.", "Consolidation in the left base."),
         ("Left basilar airspace disease.", "Left basilar pneumonia."),
@@ -250,22 +250,22 @@ def test_the_gallery_is_ranked_as_its_authors_say():
         ("Opacity in the left base.", "Consolidation in the left base. Opacity in the left base."),
     ],
 )
-def test_a_coarser_name_is_neither_the_same_nor_an_error(one, other):
-    there, back = judge_pair(one, other), judge_pair(other, one)
+def test_a_coarser_name_is_neither_the_same_nor_an_error(item, other):
+    there, back = judge_pair(item, other), judge_pair(other, item)
     assert there.errors == back.errors == ()
     assert 0 < there.weighted_errors == back.weighted_errors < judge_pair(other, "").weighted_errors
 
 
 @pytest.mark.parametrize(
-    ("one", "other"),
+    ("item", "other"),
     [
         ("Opacity in the left base. No consolidation.", "Consolidation in the left base."),  # denied
         ("Opacity in the left base.", "Consolidation in the right upper lobe."),  # elsewhere
         ("Dextroscoliosis.", "Levoscoliosis."),  # two kinds of one finding
     ],
 )
-def test_what_no_coarser_name_covers(one, other):
-    assert {"a", "b"} <= {category for category, _ in kinds(one, other)}
+def test_what_no_coarser_name_covers(item, other):
+    assert {"a", "b"} <= {category for category, _ in kinds(item, other)}
 
 
 def test_a_bilateral_finding_is_one_of_each_side():
@@ -279,7 +279,7 @@ def test_a_name_that_two_regions_share_is_one_finding():
     small = "There is a small pericardial effusion."
     heart = f"Stenosis of the left circumflex artery. {small} The left ventricle is dilated."
     assert {category for category, _ in kinds(heart, small)} == {"b"}
-    assert not [one for one in judge_pair(heart, small).errors if "pericardial" in one.says]
+    assert not [error for error in judge_pair(heart, small).errors if "pericardial" in error.says]
 
 
 @pytest.mark.parametrize(
@@ -298,8 +298,8 @@ def test_measurements_and_what_is_normal(reference, candidate, expected):
 
 
 def test_age_and_indication_change_what_matters():
-    def weight(text, **known):
-        return judge_pair(text, "", context=Context(**known)).weighted_errors
+    def weight(text, **settings):
+        return judge_pair(text, "", context=Context(**settings)).weighted_errors
 
     calcified, fracture = "Aortic calcification.", "Left rib fracture."
     assert weight(calcified, age=25) == 0.25  # unusual

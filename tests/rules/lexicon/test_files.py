@@ -25,7 +25,7 @@ Weight = Annotated[float, Field(ge=0)]
 Range = tuple[int, int]
 Wordings = Annotated[
     dict[Literal["hospital", "encyclopaedic", "both"], Texts],
-    BeforeValidator(lambda said: said if isinstance(said, dict) else {"both": said}),
+    BeforeValidator(lambda words_of: words_of if isinstance(words_of, dict) else {"both": words_of}),
 ]
 CheXpert = Literal[CHEXPERT]
 
@@ -180,15 +180,17 @@ def test_what_entries_refer_to() -> None:
         assert len(keys) == len(set(keys)), kind
     keys = [key for file in files.values() for system in file.findings.values() for key in system]
     assert len(keys) == len(set(keys))
-    parts = {part for one in protocols() for of in one.procedures.values() for part in of.parts}
-    tags = {*MODALITIES, *SEXES, *parts, *(one.anatomy for one in protocols())}
+    parts = {part for first in protocols() for of in first.procedures.values() for part in of.parts}
+    tags = {*MODALITIES, *SEXES, *parts, *(first.anatomy for first in protocols())}
     scales = lexicon.grammar["scales"]
     for file in files.values():
         assert set(file.bodies) <= set(file.findings)
-        for place in file.places.values():
-            assert set(place.near) <= set(lexicon.places)
-            assert {place.part} <= {None, *parts}
-        for key, entry in ((key, one) for system in file.findings.values() for key, one in system.items()):
+        for position in file.places.values():
+            assert set(position.near) <= set(lexicon.places)
+            assert {position.part} <= {None, *parts}
+        for key, entry in (
+            (key, first) for system in file.findings.values() for key, first in system.items()
+        ):
             concept = lexicon.concepts[key]
             assert entry.name or entry.state, key
             assert not (entry.scale and entry.size), key
@@ -208,9 +210,9 @@ def test_what_entries_refer_to() -> None:
             assert set(entry.only) <= tags, key
         for entry in file.remarks.values():
             assert set(entry.only) <= tags
-    for one in protocols():
-        assert set(one.regions) <= set(REGIONS)
-    assert len({(one.modality, one.anatomy) for one in protocols()}) == len(protocols())
+    for first in protocols():
+        assert set(first.regions) <= set(REGIONS)
+    assert len({(first.modality, first.anatomy) for first in protocols()}) == len(protocols())
 
 
 def test_both_styles_have_wordings() -> None:
@@ -284,8 +286,8 @@ def test_the_words_of_the_reader() -> None:
         (raw["sides"], ("left", "right", "bilateral")),
         (raw["change"], lexicon.grammar["change"]["pre"]),
     ]
-    for names, known in pairs:
-        assert [name for name in names if name not in known] == []
+    for names, settings in pairs:
+        assert [name for name in names if name not in settings] == []
     assert all(within(ends) for ends in raw["numbered"].values())
 
 

@@ -108,7 +108,7 @@ def test_article_follows_the_sound(text: str, expected: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("one", "many"),
+    ("item", "many"),
     [
         ("effusion", "effusions"),
         ("opacity", "opacities"),
@@ -122,8 +122,8 @@ def test_article_follows_the_sound(text: str, expected: str) -> None:
         ("biopsy", "biopsies"),
     ],
 )
-def test_plural(one: str, many: str) -> None:
-    assert plural(one) == many
+def test_plural(item: str, many: str) -> None:
+    assert plural(item) == many
 
 
 def test_sizes() -> None:

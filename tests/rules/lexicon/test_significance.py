@@ -16,15 +16,17 @@ from radeval_lib.rules.reader.vocabulary import vocabulary
 def test_every_finding_is_one_that_the_reader_knows() -> None:
     table = own_yaml.read(FOLDER / "significance.yml")
     names = vocabulary().observations
-    known = {sense.key for words in names.entries() for sense in names.get(words) or ()}
+    keys = {sense.key for words in names.entries() for sense in names.get(words) or ()}
     for entry in (*table["classes"], *table["context"]):
-        assert set(entry["findings"]) <= known
+        assert set(entry["findings"]) <= keys
 
 
-@pytest.mark.parametrize("known", [{"age": "70"}, {"age": -1}, {"age": float("nan")}, {"indication": None}])
-def test_a_context_of_other_values_is_refused(known: dict[str, Any]) -> None:
+@pytest.mark.parametrize(
+    "settings", [{"age": "70"}, {"age": -1}, {"age": float("nan")}, {"indication": None}]
+)
+def test_a_context_of_other_values_is_refused(settings: dict[str, Any]) -> None:
     with pytest.raises(RadevalError):
-        Context(**known)
+        Context(**settings)
 
 
 INJURY, DEVICE, CANCER = ("rib_fracture", "urgent"), ("picc", "urgent"), ("atelectasis", "actionable")

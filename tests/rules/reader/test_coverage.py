@@ -35,8 +35,8 @@ def left(text):
     ],
 )
 def test_what_is_read_whole(text):
-    found = coverage(text)
-    assert (found.share, found.unread, found.in_part, found.remarks) == (1.0, (), (), ())
+    result = coverage(text)
+    assert (result.share, result.unread, result.in_part, result.remarks) == (1.0, (), (), ())
 
 
 @pytest.mark.parametrize(
@@ -62,9 +62,9 @@ def test_what_is_left_of_a_statement_is_listed(text, expected):
 
 def test_a_statement_in_which_nothing_is_read():
     text = "Clear lungs. Meniscal root avulsion."
-    found = coverage(text)
-    assert [text[slice(*span)] for span in found.unread] == ["Meniscal root avulsion"]
-    assert found.share == pytest.approx(2 / 5)
+    result = coverage(text)
+    assert [text[slice(*span)] for span in result.unread] == ["Meniscal root avulsion"]
+    assert result.share == pytest.approx(2 / 5)
 
 
 @pytest.mark.parametrize(
@@ -87,7 +87,7 @@ def test_nothing_to_read():
 
 def test_sections_are_found_and_only_findings_are_read():
     text = "HISTORY: Large effusion. FINDINGS: Clear lungs."
-    assert [one.kind for one in coverage(text).sections] == ["history", "findings"]
+    assert [section.kind for section in coverage(text).sections] == ["history", "findings"]
     assert read(text).findings == ()
     assert coverage(text).share == 1.0
 
@@ -123,9 +123,9 @@ def test_a_long_word_one_letter_off_a_name_may_be_a_word(word):
 
 @given(st.text(max_size=200))
 def test_any_text_is_covered(text):
-    found = coverage(text)
-    assert found.share is None or 0 <= found.share <= 1
-    for part in found.in_part:
+    result = coverage(text)
+    assert result.share is None or 0 <= result.share <= 1
+    for part in result.in_part:
         assert all(part.span[0] <= start < end <= part.span[1] for start, end in part.unused)
 
 
@@ -136,10 +136,10 @@ def test_what_is_reported_of_sentences_drawn_is_what_was_noted_of_each():
     checks = pd.read_csv(labels / "hand_checks.csv", dtype={"seed": "Int64"})
     of_draws = checks[checks["what"].str.contains("of six draws")].set_index(["seed", "what"])
     assert len(of_draws) == 2 * drawn["seed"].nunique()
-    for (seed, what), row in of_draws.iterrows():
-        own = drawn[drawn["seed"] == seed]
-        own = own[own["whole"] == 1] if "whole" in what else own
-        assert (row["number"], row["right"]) == (len(own), own["right"].sum())
+    for (seed, label), row in of_draws.iterrows():
+        values = drawn[drawn["seed"] == seed]
+        values = values[values["whole"] == 1] if "whole" in label else values
+        assert (row["number"], row["right"]) == (len(values), values["right"].sum())
     letters = drawn[drawn["set"] == "mtsamples"]
     (row,) = checks[checks["drawn"].str.startswith("MTSamples")].itertuples()
     assert (row.number, row.right, letters["whole"].sum()) == (len(letters), letters["right"].sum(), 1)

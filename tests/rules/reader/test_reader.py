@@ -9,7 +9,7 @@ from radeval_lib.rules.reader import Location, read
 
 
 def stated(text):
-    return [(one.observation, one.presence) for one in read(text).findings]
+    return [(finding.observation, finding.presence) for finding in read(text).findings]
 
 
 @pytest.mark.parametrize(
@@ -121,11 +121,11 @@ def test_location(text, places):
     ],
 )
 def test_what_is_denied_as_such(text, outright):
-    assert [one.outright for one in read(text).findings] == outright
+    assert [finding.outright for finding in read(text).findings] == outright
 
 
 @pytest.mark.parametrize(
-    ("text", "presence", "place"),
+    ("text", "presence", "position"),
     [
         ("Effusion on the left, not the right.", "present", Location(None, "left")),
         ("Effusion on the left and not on the right.", "present", Location(None, "left")),
@@ -144,8 +144,10 @@ def test_what_is_denied_as_such(text, outright):
         ("Effusion on the left, not only on the right.", "present", Location(None, "bilateral")),
     ],
 )
-def test_a_denied_side_is_not_one_of_the_finding(text, presence, place):
-    assert [(one.presence, one.locations) for one in read(text).findings] == [(presence, (place,))]
+def test_a_denied_side_is_not_one_of_the_finding(text, presence, position):
+    assert [(finding.presence, finding.locations) for finding in read(text).findings] == [
+        (presence, (position,))
+    ]
 
 
 def test_what_follows_a_denied_side_is_stated():
@@ -163,7 +165,7 @@ def test_attributes():
 
 
 @pytest.mark.parametrize(
-    ("said", "expected"),
+    ("text", "expected"),
     [
         ("8 mm", (8.0,)),
         ("1.2 x 0.8 x 0.5 cm", (12.0, 8.0, 5.0)),
@@ -174,8 +176,8 @@ def test_attributes():
         ("1 cm by 8 mm", (10.0, 8.0)),
     ],
 )
-def test_sizes_are_in_millimetres(said, expected):
-    (nodule,) = read(f"Nodule in the right lung measuring {said}.").findings
+def test_sizes_are_in_millimetres(text, expected):
+    (nodule,) = read(f"Nodule in the right lung measuring {text}.").findings
     assert nodule.size_mm == expected
 
 
@@ -206,7 +208,7 @@ def test_a_change_follows_from_sizes(before, now, change):
     ],
 )
 def test_normal_statements(text, keys):
-    assert [one.key for one in read(text).normals] == keys
+    assert [normal.key for normal in read(text).normals] == keys
 
 
 def test_an_ambiguous_name_follows_the_rest_of_the_report():
@@ -238,10 +240,10 @@ def test_a_denial_cut_off_at_a_comma_is_read(sentence):
 
 def test_generated_reports_are_read_as_they_were_meant():
     """The lexicon is turned round: what the generator says in its words, the reader finds in the text."""
-    found = missed = 0
+    result = missed = 0
     for report in generate(150, seed=915, modality_anatomy=("X-Ray", "CHEST")):
         reading = read(report.findings.text)
-        said = {(one.observation, one.presence == "absent") for one in reading.findings}
+        text = {(finding.observation, finding.presence == "absent") for finding in reading.findings}
         meant = set()
         for statement in report.plan:
             content = statement.content
@@ -249,6 +251,6 @@ def test_generated_reports_are_read_as_they_were_meant():
                 meant.add((content.concept, False))
             elif isinstance(content, Denial):
                 meant |= {(key, True) for key in content.concepts}
-        found += len(meant & said)
-        missed += len(meant - said)
-    assert found / (found + missed) >= 0.95
+        result += len(meant & text)
+        missed += len(meant - text)
+    assert result / (result + missed) >= 0.95

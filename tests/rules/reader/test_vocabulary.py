@@ -32,16 +32,16 @@ PART_OF_A_NAME = [
 
 
 def test_no_name_holds_a_word_of_degree_side_or_change():
-    known = vocabulary()
+    settings = vocabulary()
     needed = {
         words[0]
-        for phrases in (known.degrees, known.sides, known.changes)
+        for phrases in (settings.degrees, settings.sides, settings.changes)
         for words in phrases.entries()
         if len(words) == 1
     }
     swallowed = [
         name
-        for name in map(" ".join, known.observations.entries())
+        for name in map(" ".join, settings.observations.entries())
         if needed & set(name.split()) and not any(part in name for part in PART_OF_A_NAME)
     ]
     assert swallowed == []

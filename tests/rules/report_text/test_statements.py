@@ -41,7 +41,9 @@ LAYOUTS = {
 
 @pytest.mark.parametrize("layout", LAYOUTS)
 def test_a_report_has_the_same_statements_however_it_is_laid_out(layout):
-    assert [one.text.lower() for one in statements(LAYOUTS[layout])] == [part.lower() for part in PARTS]
+    assert [statement.text.lower() for statement in statements(LAYOUTS[layout])] == [
+        part.lower() for part in PARTS
+    ]
 
 
 @pytest.mark.parametrize("width", [40, 60, 80])
@@ -51,7 +53,9 @@ def test_wrapped_lines_end_nothing(width, put):
         "The lungs are well expanded and clear without focal consolidation. There is a 2 cm nodule in the "
         "Right lower lobe, which may represent a granuloma. No pneumothorax or pleural effusion is seen."
     )
-    assert [one.text for one in statements(fill(text, width))] == [one.text for one in statements(text)]
+    assert [statement.text for statement in statements(fill(text, width))] == [
+        statement.text for statement in statements(text)
+    ]
 
 
 @pytest.mark.parametrize(
@@ -89,7 +93,7 @@ def test_wrapped_lines_end_nothing(width, put):
     ],
 )
 def test_statements(text, expected):
-    assert [one.text.strip() for one in statements(text)] == expected
+    assert [statement.text.strip() for statement in statements(text)] == expected
 
 
 @pytest.mark.parametrize(
@@ -114,23 +118,23 @@ def test_statements(text, expected):
     ],
 )
 def test_sections(text, kinds):
-    assert [one.section for one in statements(text)] == kinds
-    assert findings(text) == tuple(one for one in statements(text) if one.section == "findings")
-    assert all(text[slice(*one.span)].strip() for one in sections(text))
+    assert [item.section for item in statements(text)] == kinds
+    assert findings(text) == tuple(item for item in statements(text) if item.section == "findings")
+    assert all(text[slice(*item.span)].strip() for item in sections(text))
 
 
 @given(st.text(max_size=200))
 def test_places_are_places_of_the_text(text):
-    for one in statements(text):
-        assert 0 <= one.start < one.end <= len(text)
-        assert len(one.places) == len(one.text) + 1
-        assert list(one.places) == sorted(one.places)
+    for statement in statements(text):
+        assert 0 <= statement.start < statement.end <= len(text)
+        assert len(statement.places) == len(statement.text) + 1
+        assert list(statement.places) == sorted(statement.places)
 
 
 def test_words_are_found_in_the_original():
     text = "Cafe\u0301.\\nSmall<br>effusion\u2014\u0130n the b/l bases"
     (_, last) = statements(text)
-    words = [text[slice(*last.span(one.start, one.end))] for one in tokens(last.text)]
+    words = [text[slice(*last.span(token.start, token.end))] for token in tokens(last.text)]
     assert words == ["Small", "effusion", "\u0130n", "the", "b/l", "bases"]
 
 
@@ -146,7 +150,7 @@ def test_words_are_found_in_the_original():
     ],
 )
 def test_words(text, words):
-    assert " ".join(one.word for one in tokens(text)) == words
+    assert " ".join(token.word for token in tokens(text)) == words
 
 
 def test_blanks_at_line_ends_make_no_line_wider():
