@@ -26,14 +26,6 @@ def test_no_entity_begins_with_an_article(gold: list[Sentence]) -> None:
     assert not [pair for pair in neighbours if pair[0] == "O" and pair[1].startswith("I-")]
 
 
-def test_the_article_alone_is_taken_away() -> None:
-    words = ["at", "The", "lung", "bases", "the", "heart"]
-    tags = ["O", "B-ANATOMY", "I-ANATOMY", "I-ANATOMY", "B-ANATOMY", "B-DISEASE"]
-    assert tagging._without_articles(words, tags) == [
-        *("O", "O", "B-ANATOMY", "I-ANATOMY", "O", "B-DISEASE"),
-    ]
-
-
 def test_a_sentence_is_annotated_in_one_way(gold: list[Sentence]) -> None:
     ways = defaultdict[tuple[str, ...], set[tuple[str, ...]]](set)
     for words, tags in gold:
