@@ -11,7 +11,6 @@ from hypothesis import strategies as st
 
 from radeval_lib.rules.generator import (
     HEURISTICS,
-    Denial,
     Normal,
     PlannedFinding,
     SyntheticError,
@@ -21,10 +20,9 @@ from radeval_lib.rules.generator import (
     opposite,
     report_at,
     rewrite,
-    triad,
 )
 from radeval_lib.rules.generator.difference import denied, stated
-from radeval_lib.rules.generator.pairings import permuted, shuffled, token_cosine
+from radeval_lib.rules.generator.pairings import token_cosine
 
 from .checks import check_text
 
@@ -41,30 +39,6 @@ def test_rewrites_keep_the_meaning(seed: int, kind: str) -> None:
     assert rewritten.chexpert == report.chexpert
     assert (rewritten.style == report.style) == (kind != "style")
     check_text(rewritten.findings)
-
-
-def test_order_moves_whole_sentences() -> None:
-    for report in generate(50, 1, min_findings=2):
-        moved = rewrite(report, "order").findings
-        sentences = Counter(report.findings.text[s.start : s.end] for s in report.findings.sentences)
-        assert Counter(moved.text[s.start : s.end] for s in moved.sentences) == sentences
-
-
-def test_synonyms_are_used() -> None:
-    words = set()
-    for seed in range(40):
-        words.add(
-            rewrite(report_at(3, 1, modality_anatomy=("X-Ray", "CHEST")), "synonym", seed).findings.text
-        )
-    assert len(words) > 30
-
-
-def test_one_sentence_has_one_order() -> None:
-    report = next(r for r in generate(500, 2) if len(r.plan) == 1)
-    with pytest.raises(SyntheticError, match="no other order"):
-        rewrite(report, "order")
-    with pytest.raises(SyntheticError, match=r"unknown value 'synonim'.*synonym, order, style"):
-        rewrite(report, "synonim")  # type: ignore[arg-type]
 
 
 def test_opposites() -> None:
@@ -84,15 +58,6 @@ def test_opposites() -> None:
         assert errors["a"] == len(denied(report.plan)) + normals
 
 
-def test_opposite_polarity_of_entities() -> None:
-    for report in generate(200, 4):
-        if any(isinstance(s.content, Denial) for s in report.plan):
-            continue
-        labels = [e.label for e in opposite(report).findings.entities]
-        normal = any(isinstance(s.content, Normal) for s in report.plan)
-        assert ("Abnormality" in labels) == normal
-
-
 def test_negated_normal_state_is_abnormal() -> None:
     """As in Zhao et al. 2024, appendix A.1: "not in place" is an Abnormality."""
     text = {}
@@ -100,13 +65,6 @@ def test_negated_normal_state_is_abnormal() -> None:
         text.update({e.text: e.label for e in opposite(report).findings.entities if "not " in e.text})
     assert text["not clear"] == "Abnormality"
     assert set(text.values()) == {"Abnormality"}
-
-
-def test_triads() -> None:
-    report = report_at(6, 0, min_findings=2)
-    three = triad(report)
-    assert compare(report, three.synonymous).errors == ()
-    assert compare(report, three.opposite).errors
 
 
 def test_green_pairings() -> None:
@@ -131,37 +89,6 @@ def test_green_pairings() -> None:
 CHESTS = tuple(generate(300, 3, style="hospital", modality_anatomy=("X-Ray", "CHEST"), min_findings=1))
 
 
-def test_shuffling_leaves_out_unless_there_is_one_statement_and_keeps_few_orders() -> None:
-    kept = 0
-    for report in CHESTS:
-        before, after = ([item.uid for item in text.plan] for text in (report, shuffled(report, 3)))
-        assert len(after) < len(before) or len(before) == 1
-        kept += after == [uid for uid in before if uid in after]
-    assert 0.15 < kept / len(CHESTS) < 0.25
-
-
-def test_permuting_makes_four_changes_at_most_and_leaves_few_reports_as_they_are() -> None:
-    candidates = [permuted(report, 3) for report in CHESTS]
-    assert max(len(compare(*pair).errors) for pair in zip(CHESTS, candidates, strict=True)) == 4
-    same = [first.findings == other.findings for first, other in zip(CHESTS, candidates, strict=True)]
-    assert 0.02 < np.mean(same) < 0.08
-
-
-def test_nearest_is_nearer_than_random() -> None:
-    pairs = list(green_pairs(60, 2))
-
-    def similarity(heuristic: str) -> float:
-        texts = [(p.reference.findings, p.candidate.findings) for p in pairs if p.heuristic == heuristic]
-        return float(np.mean([token_cosine([first.text], [other.text]) for first, other in texts]))
-
-    assert similarity("nearest") > similarity("random") + 0.05
-
-
 def test_token_cosine_by_hand() -> None:
     scores = token_cosine(["a b"], ["a b", "a c", "d"])
     np.testing.assert_allclose(scores, [[1.0, 0.5, 0.0]])
-
-
-def test_pairings_are_deterministic() -> None:
-    first, two = ([p.candidate.findings.text for p in green_pairs(10, 3)] for _ in range(2))
-    assert first == two
