@@ -21,7 +21,7 @@ from scipy import stats
 
 from radeval_lib import metrics
 from radeval_lib.rules.generator import SyntheticError, error_pairs, inject
-from radeval_lib.stats.p_values import is_enumerated
+from radeval_lib.stats.inference import is_enumerated
 from radeval_lib.stats.system_comparison import compare_systems
 
 RESAMPLES = 999

@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 import pytest
 
-from radeval_lib.stats.estimates import Estimate
+from radeval_lib.stats.base import Estimate
 from radeval_lib.tables import p_value
 from radeval_lib.text_format import in_words, joined, ordinal, p_digits, p_words, percent, with_interval
 

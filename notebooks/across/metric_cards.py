@@ -17,7 +17,7 @@ from radeval_lib.metric_cards.card import Card, metric_card
 from radeval_lib.metrics.by_name import create
 from radeval_lib.paths import RECORDED
 from radeval_lib.provenance import RECORDED_SCORES
-from radeval_lib.stats.inputs import FloatArray
+from radeval_lib.stats.base import FloatArray
 from radeval_lib.study.runs import Run
 
 SETS = ("radpref", "mts_dialog")

@@ -20,7 +20,7 @@ from radeval_lib.data.recorded import Recording
 from radeval_lib.errors import listed
 from radeval_lib.metrics.by_name import get
 from radeval_lib.provenance import RECORDED_SCORES
-from radeval_lib.stats.estimates import Estimate
+from radeval_lib.stats.base import Estimate
 from radeval_lib.stats.resampling import mean_of_sums, sum_estimates
 from radeval_lib.study.runs import Run
 

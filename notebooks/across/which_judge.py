@@ -22,7 +22,7 @@ from radeval_lib.data.records import RatedPair
 from radeval_lib.data.restricted import reveal
 from radeval_lib.jobs.storing.oriented_scores import drawn, of_columns
 from radeval_lib.metrics.base import Metric
-from radeval_lib.stats import meta_evaluation
+from radeval_lib.stats.agreement import pairs_within
 from radeval_lib.stats.resampling import drawn_rows, ends
 from radeval_lib.study.runs import Run
 from radeval_lib.text_format import with_interval
@@ -107,7 +107,7 @@ def groups(metrics: Mapping[str, Metric], labels: Mapping[str, str]) -> pd.Serie
 def differences(frame: pd.DataFrame, pairs: pd.DataFrame) -> pd.DataFrame:
     """Return each column's first candidate minus the second, of every two candidates of a set, by their
     case."""
-    first, second = meta_evaluation.pairs_within(pairs["set"].tolist()).T
+    first, second = pairs_within(pairs["set"].tolist()).T
     values = frame.to_numpy(dtype=np.float64)
     return pd.DataFrame(values[first] - values[second], pairs["case"].iloc[first], frame.columns)
 

@@ -10,9 +10,8 @@ import numpy as np
 import pandas as pd
 
 from radeval_lib.papers.printed_numbers import printed_in
-from radeval_lib.stats.estimates import Estimate
-from radeval_lib.stats.inputs import FloatArray
-from radeval_lib.stats.reconstruction import tables_with
+from radeval_lib.stats.base import Estimate, FloatArray
+from radeval_lib.stats.printed import tables_with
 from radeval_lib.study.checks import Check, Key, by_reading, check_statement, check_value
 
 ALL = "E1-E2-E3"

@@ -24,7 +24,7 @@ from radeval_lib.data.restricted import RestrictedText, reveal
 from radeval_lib.errors import ParameterError
 from radeval_lib.registry import SYNTHETIC
 from radeval_lib.roles import load
-from radeval_lib.stats.fact_counts import COHERENCE, FactCounts
+from radeval_lib.stats.measures import COHERENCE, FactCounts
 
 CANDIDATES = 4
 """Of a generated case."""

@@ -10,7 +10,7 @@ import pandas as pd
 from radeval_lib.data.errors import DataError
 from radeval_lib.data.records import NoteJudgement
 from radeval_lib.data.restricted import reveal
-from radeval_lib.stats.estimates import Estimate
+from radeval_lib.stats.base import Estimate
 from radeval_lib.text_format import with_interval
 
 RATIO, COUNTS = "share of errors that are omissions", ["incorrect statements", "omissions"]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pandas as pd
 
-from radeval_lib.stats.f_scores import f1
+from radeval_lib.stats.base import f1
 from radeval_lib.study.checks import check_groups
 
 EVALUATORS = ["Eval 1", "Eval 2", "Eval 3"]

@@ -15,7 +15,7 @@ import pandas as pd
 
 from radeval_lib.data.fact_raters import count_facts, draw_descriptions
 from radeval_lib.stats.agreement import interval_alpha
-from radeval_lib.stats.fact_counts import FactCounts
+from radeval_lib.stats.measures import FactCounts
 
 RAW = {"R facts": "reference", "G facts": "generated", "G&R facts": "common", "G acc facts": "correct"}
 DERIVED = {"Precision": "precision", "Recall": "recall", "F-Score": "f_score"}

@@ -14,7 +14,7 @@ from radeval_lib.data.records import Document
 from radeval_lib.data.restricted import reveal
 from radeval_lib.jobs.facts.copying import MEASURES, measured
 from radeval_lib.papers.printed_numbers import Printed
-from radeval_lib.stats.estimates import Estimate
+from radeval_lib.stats.base import Estimate
 from radeval_lib.stats.resampling import share_interval
 from radeval_lib.study.checks import Check, Key, above, by_reading, check_statement, check_value
 from radeval_lib.study.runs import Run

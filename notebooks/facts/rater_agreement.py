@@ -16,8 +16,7 @@ from radeval_lib.data.errors import DataError
 from radeval_lib.data.records import RatedPair
 from radeval_lib.data.restricted import reveal
 from radeval_lib.stats.agreement import interval_alpha
-from radeval_lib.stats.estimates import Estimate
-from radeval_lib.stats.inputs import FloatArray
+from radeval_lib.stats.base import Estimate, FloatArray
 from radeval_lib.stats.resampling import ends, estimate, sum_draws
 from radeval_lib.study.runs import Run
 from radeval_lib.text_format import with_interval

@@ -21,9 +21,8 @@ from radeval_lib.data.records import ErrorCount
 from radeval_lib.data.rexval import RATERS
 from radeval_lib.papers.printed_numbers import Printed, by_name
 from radeval_lib.stats import agreement
+from radeval_lib.stats.base import Estimate, FloatArray, finite
 from radeval_lib.stats.correlations import resample
-from radeval_lib.stats.estimates import Estimate
-from radeval_lib.stats.inputs import FloatArray, finite
 from radeval_lib.stats.resampling import drawn_rows, ends
 from radeval_lib.study.checks import Check, Key, by_reading, check_statement, check_value
 from radeval_lib.study.runs import Run

@@ -26,8 +26,7 @@ from notebooks.rales.results import REGIMES
 from radeval_lib import plots
 from radeval_lib.errors import ResultError
 from radeval_lib.jobs.rales.tasks import BenchmarkTask, Column
-from radeval_lib.stats.estimates import Estimate
-from radeval_lib.stats.inputs import FloatArray
+from radeval_lib.stats.base import Estimate, FloatArray
 from radeval_lib.stats.measures import f1
 from radeval_lib.stats.resampling import Draws, drawn_rows, draws, ends, estimate, mean_draws
 

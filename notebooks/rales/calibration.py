@@ -18,7 +18,7 @@ from notebooks.rales.scores import GENERAL, mann_whitney, models
 from radeval_lib import plots, study
 from radeval_lib.papers.printed_numbers import wide
 from radeval_lib.stats import calibration, temperature
-from radeval_lib.stats.calibration_draws import resample
+from radeval_lib.stats.calibration import resample
 from radeval_lib.stats.resampling import estimate
 from radeval_lib.study.checks import Check
 

@@ -17,7 +17,7 @@ from radeval_lib.data.records import Report
 from radeval_lib.data.restricted import reveal
 from radeval_lib.papers.printed_numbers import printed_in
 from radeval_lib.placeholders import behind
-from radeval_lib.stats.printed_counts import counts_that_print, predictions_that_print
+from radeval_lib.stats.printed import counts_that_print, predictions_that_print
 from radeval_lib.study.checks import Check, Key, by_reading, check_statement
 
 _SOURCES = {

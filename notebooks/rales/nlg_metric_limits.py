@@ -9,12 +9,12 @@ from matplotlib.figure import Figure
 
 from radeval_lib import plots
 from radeval_lib.jobs.rales.impression_versions import ERROR, FAIR
-from radeval_lib.stats.comparisons import preferences
+from radeval_lib.stats.inference import preferences
 
 
 def fairness(scored: pd.DataFrame, metrics: list[str]) -> pd.DataFrame:
     """Return how often a metric scores the candidate that means the same above the one with the error, with
-    index ``phenomenon`` and ``metric``: the columns of :func:`radeval_lib.stats.comparisons.preferences`. One
+    index ``phenomenon`` and ``metric``: the columns of :func:`radeval_lib.stats.inference.preferences`. One
     half is chance, below it the metric prefers the error."""
     wrong = scored[scored["phenomenon"] == ERROR].set_index("report")[metrics]
     shares = {}

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 from scipy.stats import PermutationMethod
 
 from radeval_lib import plots, study
-from radeval_lib.stats.inputs import finite
+from radeval_lib.stats.base import finite
 
 GENERAL = "General"
 SPECIAL = ["Clinical", "Radiology"]

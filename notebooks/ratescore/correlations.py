@@ -14,9 +14,15 @@ import pingouin as pg
 
 from notebooks.ratescore import RATESCORE
 from radeval_lib.papers.printed_numbers import Printed, by_name, quoted
-from radeval_lib.stats.printed import Kind, corners, correlation_interval, needed_between
-from radeval_lib.stats.printed_counts import counts_that_print, mcnemar_range
-from radeval_lib.stats.proportions import wilson
+from radeval_lib.stats.inference import wilson
+from radeval_lib.stats.printed import (
+    Kind,
+    corners,
+    correlation_interval,
+    counts_that_print,
+    mcnemar_range,
+    needed_between,
+)
 from radeval_lib.study.checks import Check, Key
 from radeval_lib.study.printed_leads import lead_of_correlations, lead_of_shares
 from radeval_lib.study.superiority import Lead, check_superiority

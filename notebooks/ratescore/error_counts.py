@@ -10,9 +10,8 @@ import pandas as pd
 from radeval_lib.data.radpref import MARKS, SYSTEMS
 from radeval_lib.data.ratings import rating_table
 from radeval_lib.papers.printed_numbers import Printed, texts
+from radeval_lib.stats.base import Estimate, FloatArray
 from radeval_lib.stats.correlations import LEAST_GROUPS, resample
-from radeval_lib.stats.estimates import Estimate
-from radeval_lib.stats.inputs import FloatArray
 from radeval_lib.stats.resampling import share_interval
 from radeval_lib.study.checks import Key, above
 from radeval_lib.study.page_runs import OpenExhibit

@@ -12,8 +12,8 @@ import pandas as pd
 
 from radeval_lib.papers.printed_numbers import Printed, cell, quotations
 from radeval_lib.papers.rounding import rounding_range
-from radeval_lib.stats.estimates import Estimate
-from radeval_lib.stats.proportions import wilson
+from radeval_lib.stats.base import Estimate
+from radeval_lib.stats.inference import wilson
 from radeval_lib.study.checks import Check, Key, by_reading, check_statement, check_value
 
 BOTH, SINGLE = "Radiopaedia + MIMIC-IV", ("Radiopaedia", "MIMIC-IV")

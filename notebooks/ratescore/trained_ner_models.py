@@ -14,7 +14,7 @@ from radeval_lib.jobs.ratescore.ner_models import NOTEBOOK, SOURCES, Training
 from radeval_lib.models.naming import AFTER_GRAPHS, UNTRAINED, title
 from radeval_lib.papers.printed_numbers import cell
 from radeval_lib.stats import measures
-from radeval_lib.stats.estimates import Estimate
+from radeval_lib.stats.base import Estimate
 from radeval_lib.study import profiles
 from radeval_lib.study.cell_outputs import CellOutput
 from radeval_lib.study.cells import Cell

@@ -9,8 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from radeval_lib.stats.estimates import Estimate
-from radeval_lib.stats.inputs import FloatArray
+from radeval_lib.stats.base import Estimate, FloatArray
 from radeval_lib.stats.measures import ratio
 from radeval_lib.stats.resampling import draws, estimate, mean_difference
 from radeval_lib.study.cell_outputs import CellOutput

@@ -19,7 +19,7 @@ from radeval_lib.models.graph.extraction import Extractor
 from radeval_lib.papers.printed_numbers import printed, quotations
 from radeval_lib.roles.generated import radgraph_json
 from radeval_lib.rules.generator.planted_errors import ErrorPair
-from radeval_lib.stats.estimates import Estimate
+from radeval_lib.stats.base import Estimate
 from radeval_lib.stats.measures import MICRO, intervals
 from radeval_lib.study.checks import Check, check_statement
 from radeval_lib.text_format import out_of

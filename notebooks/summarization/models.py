@@ -15,7 +15,7 @@ from radeval_lib.jobs.summarization.corpora import TRAINED, UNSEEN
 from radeval_lib.jobs.summarization.plan import ALL
 from radeval_lib.jobs.summarization.systems import described
 from radeval_lib.registry import CELL_MODEL
-from radeval_lib.stats.estimates import Estimate
+from radeval_lib.stats.base import Estimate
 from radeval_lib.study.checks import Check, check_statement
 from radeval_lib.study.runs import Basis, Run
 from radeval_lib.text_format import joined, out_of

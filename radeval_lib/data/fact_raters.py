@@ -16,7 +16,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from radeval_lib.stats.fact_counts import FactCounts
+from radeval_lib.stats.measures import FactCounts
 
 REFERENCE_LENGTH = (3, 9)  # statements in a reference description, least and most
 OWN_LENGTH = (0, 7)  # statements that a generated description takes from elsewhere in the report

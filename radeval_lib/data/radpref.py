@@ -16,7 +16,7 @@ from radeval_lib.data.readers import Find, Reader
 from radeval_lib.data.recorded import Recording, texts
 from radeval_lib.data.records import RatedPair
 from radeval_lib.errors import check_choice
-from radeval_lib.stats.inputs import FloatArray
+from radeval_lib.stats.base import FloatArray
 
 CASES_FILE = "preference_data.json"
 RATING_FILES = ("user_1.json", "user_2.json", "user_3.json")

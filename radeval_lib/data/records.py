@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from radeval_lib.categories import LETTERS
 from radeval_lib.data.restricted import Text, reveal
-from radeval_lib.stats.f_scores import f1
+from radeval_lib.stats.base import f1
 
 
 def _require(holds: bool, what: str) -> None:

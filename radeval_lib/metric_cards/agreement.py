@@ -17,10 +17,10 @@ from scipy.stats import norm
 
 from radeval_lib.data.recorded import Recording
 from radeval_lib.metrics import by_name
-from radeval_lib.stats import meta_evaluation
+from radeval_lib.stats.agreement import choices_of_metric, choices_of_raters, pairs_within
+from radeval_lib.stats.base import FloatArray
 from radeval_lib.stats.correlations import Resampled, beside_one_rater, resample, varies
-from radeval_lib.stats.inputs import FloatArray
-from radeval_lib.stats.p_values import holm
+from radeval_lib.stats.inference import holm
 from radeval_lib.stats.resampling import ends, share_interval
 from radeval_lib.stats.system_comparison import LEVEL, POWER
 
@@ -91,7 +91,7 @@ def on_radpref(
         interval from drawing cases.
     """
     cases, grades = table["case"].to_numpy(), table[["grade_1", "grade_2", "grade_3"]].to_numpy(np.float64)
-    wanted, sets = grades.mean(axis=1), meta_evaluation.pairs_within(table["set"].tolist())
+    wanted, sets = grades.mean(axis=1), pairs_within(table["set"].tolist())
 
     def rng(part: str) -> np.random.Generator:
         return np.random.default_rng([seed, *part.encode()])
@@ -120,9 +120,9 @@ def on_radpref(
     for one, part in beside_one_rater(by_raters).iterrows():
         rows[str(one)] |= _interval(part, "others")
     first = sets[:, 0]
-    hits = {one: meta_evaluation.choices_of_metric(own, grades, sets, cases[first].tolist())
+    hits = {one: choices_of_metric(own, grades, sets, cases[first].tolist())
             for one, own in scores.items()}  # fmt: skip
-    hits[PERSON] = meta_evaluation.choices_of_raters(grades, sets)
+    hits[PERSON] = choices_of_raters(grades, sets)
     for one, hit in hits.items():
         share = share_interval(hit, cases[first].tolist(), resamples=resamples, rng=rng("choices"))
         rows[one] |= dict(zip(("choices", "choices_low", "choices_high"), share, strict=True))

@@ -11,7 +11,7 @@ import pandas as pd
 from radeval_lib.data.report_edits import HARMFUL, HARMLESS, LAYOUTS, STEPS
 from radeval_lib.metric_cards.pairs import CONSTANT, FILES
 from radeval_lib.metric_cards.scores import Scored
-from radeval_lib.stats.inputs import FloatArray, group_numbers
+from radeval_lib.stats.base import FloatArray, group_numbers
 from radeval_lib.stats.resampling import estimate, mean_of_sums, share_interval, sum_draws, sum_estimates
 
 KINDS = {

@@ -24,7 +24,7 @@ from radeval_lib.data.errors import FormatError
 from radeval_lib.errors import listed
 from radeval_lib.metric_cards.pairs import as_lines
 from radeval_lib.metrics.base import Metric, MetricError
-from radeval_lib.stats.inputs import FloatArray
+from radeval_lib.stats.base import FloatArray
 
 BATCH = 64
 """Pairs that a function of lists is given at once."""

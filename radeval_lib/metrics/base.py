@@ -37,7 +37,7 @@ from radeval_lib.stats.tokens import one_line
 
 if TYPE_CHECKING:
     from radeval_lib.rules.lexicon.significance import Context
-    from radeval_lib.stats.inputs import FloatArray, OfSums
+    from radeval_lib.stats.base import FloatArray, OfSums
 
 _SAFE = ":/@+,.-_~()[]<>=#*"
 _WORDS = {True: "yes", False: "no", None: "none"}

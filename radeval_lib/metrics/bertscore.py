@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from radeval_lib.metrics.base import Metric, MetricError, check_texts, register
-from radeval_lib.stats.f_scores import f1
+from radeval_lib.stats.base import f1
 from radeval_lib.stats.tokens import one_line
 
 _CHUNK = 256  # pairs whose texts are encoded together

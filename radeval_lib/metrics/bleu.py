@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from radeval_lib.metrics.base import Metric, MetricError, Scores, checked_pairs, register
 
 if TYPE_CHECKING:
-    from radeval_lib.stats.inputs import FloatArray, OfSums
+    from radeval_lib.stats.base import FloatArray, OfSums
 
 # The scorer adds these to numerator and denominator of each n-gram precision. A text shorter than n words has
 # no n-gram, so its precision becomes their ratio, 1e-6, instead of being left out.

@@ -36,13 +36,13 @@ from radeval_lib.metrics.scoring import (
     system_of,
 )
 from radeval_lib.paths import REFERENCES
-from radeval_lib.stats.inputs import group_numbers
-from radeval_lib.stats.proportions import rule_of_three, wilson
+from radeval_lib.stats.base import group_numbers
+from radeval_lib.stats.inference import rule_of_three, wilson
 from radeval_lib.stats.resampling import mean_of_sums
 from radeval_lib.stats.system_comparison import LEVEL, compare_systems, significance_clusters
 
 if TYPE_CHECKING:
-    from radeval_lib.stats.inputs import FloatArray, OfSums
+    from radeval_lib.stats.base import FloatArray, OfSums
 
 RESAMPLES = 10_000  # of the bootstrap, and of randomization tests
 FLOOR = ("floor: one text", "floor: shuffled")
@@ -151,7 +151,7 @@ class Comparison:
     def methods(self) -> str:
         """Return a paragraph for the methods section of a paper; sources as ``[@key]``, see
         :meth:`references`."""
-        from radeval_lib.stats.p_values import is_enumerated
+        from radeval_lib.stats.inference import is_enumerated
 
         names = [name for name in dict.fromkeys(self.systems["system"]) if name not in FLOOR]
         cases, comparisons = int(self.systems["cases"].iloc[0]), len(self.pairs)

@@ -17,7 +17,7 @@ from radeval_lib.rules.reader.vocabulary import vocabulary
 if TYPE_CHECKING:
     import pandas as pd
 
-    from radeval_lib.stats.inputs import FloatArray
+    from radeval_lib.stats.base import FloatArray
 
 KINDS = (
     "missed finding",
@@ -121,7 +121,7 @@ def profile(counts: Mapping[str, FloatArray], *, resamples: int, seed: int) -> p
     """
     import pandas as pd
 
-    from radeval_lib.stats.proportions import wilson
+    from radeval_lib.stats.inference import wilson
     from radeval_lib.stats.resampling import ends, sum_draws, widened
 
     rows = []

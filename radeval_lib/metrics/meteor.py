@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from radeval_lib.metrics.base import Metric, MetricError, register
-from radeval_lib.stats import rouge
+from radeval_lib.stats.tokens import porter_stemmer
 
 # "t1", "patient's", "x-ray" and "2.5" are one word each; an underscore is none.
 _WORD = re.compile(r"[^\W_]+(?:[-'.][^\W_]+)*")
@@ -77,7 +77,7 @@ class Meteor(Metric):
     def _score_pairs(self, pairs: Sequence[tuple[str, str]]) -> Iterable[tuple[float, Any]]:
         from nltk.translate.meteor_score import single_meteor_score
 
-        stemmer = rouge.porter_stemmer()
+        stemmer = porter_stemmer()
         for reference, candidate in pairs:
             ours, theirs = (_WORD.findall(text.lower()) for text in (reference, candidate))
             value = (

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from radeval_lib.metrics.base import Metric, MetricError, register
 from radeval_lib.metrics.bertscore import BertScore
 from radeval_lib.metrics.radgraph import CHUNK, RadGraphCombined
-from radeval_lib.stats.inputs import finite
+from radeval_lib.stats.base import finite
 
 if TYPE_CHECKING:
     from radeval_lib.models.encoders import Encoder

@@ -15,7 +15,7 @@ from radeval_lib.errors import check_choice
 from radeval_lib.metrics.base import Metric, MetricError, register
 from radeval_lib.metrics.reasons import Reason, places
 from radeval_lib.rules.report_text.words import Span
-from radeval_lib.stats.f_scores import f1
+from radeval_lib.stats.base import f1
 
 if TYPE_CHECKING:
     from radeval_lib.data.radgraph import Annotation

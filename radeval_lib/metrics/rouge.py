@@ -8,7 +8,7 @@ from typing import Any
 
 from radeval_lib.metrics.base import Metric, register
 from radeval_lib.stats import tokens
-from radeval_lib.stats.rouge import RougeTokenizer, longest_common_subsequence
+from radeval_lib.stats.tokens import RougeTokenizer, longest_common_subsequence
 
 
 class _Rouge(Metric):

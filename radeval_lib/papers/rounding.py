@@ -9,10 +9,10 @@ import numpy as np
 import pandas as pd
 
 from radeval_lib.papers.printed_numbers import Printed
-from radeval_lib.stats.estimates import Estimate
+from radeval_lib.stats.base import Estimate
 
 if TYPE_CHECKING:
-    from radeval_lib.stats.inputs import FloatArray
+    from radeval_lib.stats.base import FloatArray
 
 
 def rounding_range(

@@ -1,39 +1,28 @@
-"""Agreement of raters who counted or rated the same items.
+"""Agreement of raters who counted or rated the same items, and of metrics with raters: pairs with ties,
+permutations within cases, systems.
 
-``counts`` have shape (items, raters), float, without missing values.
+``counts`` and ``grades`` have shape (items, raters), two raters or more, without missing values.
+mt-metrics-eval has the measures of metrics for translation; a test compares with its code's numbers. pingouin
+has neither ties as an answer nor permutations within cases.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import islice, permutations
+from itertools import combinations, islice, permutations
 
 import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 from scipy import stats
 
-from radeval_lib.stats.estimates import Estimate
-from radeval_lib.stats.inputs import FloatArray, finite
-
-
-def _counts(counts: ArrayLike) -> FloatArray:
-    array = finite("counts", counts, None, None)
-    if array.shape[1] < 2:
-        raise ValueError("counts has one column; give (items, raters) with at least two raters")
-    return array
-
-
-def _square(matrix: ArrayLike) -> FloatArray:
-    array = np.asarray(matrix, dtype=np.float64)
-    if array.ndim != 2 or array.shape[0] != array.shape[1] or len(array) < 2:
-        raise ValueError(f"matrix has shape {array.shape}; give (raters, raters), two raters or more")
-    return array
+from radeval_lib.stats.base import Estimate, FloatArray, finite, group_numbers
 
 
 def mean_absolute_differences(counts: ArrayLike) -> FloatArray:
-    """Mean absolute difference of every two raters; symmetric, shape (raters, raters), 0 on the diagonal."""
-    array = _counts(counts)
+    """Return the mean absolute difference of every two raters; symmetric, shape (raters, raters), 0 on the
+    diagonal."""
+    array = np.asarray(counts, dtype=np.float64)
     return np.abs(array[:, :, None] - array[:, None, :]).mean(axis=0)
 
 
@@ -42,35 +31,34 @@ def kendall_matrix(counts: ArrayLike) -> FloatArray:
 
     NaN where a rater gives every item the same count.
     """
-    return pd.DataFrame(_counts(counts)).corr("kendall").to_numpy()
+    return pd.DataFrame(counts).corr("kendall").to_numpy()
 
 
 def upper_triangle(matrix: ArrayLike) -> FloatArray:
     """Return the entries above the diagonal of a symmetric matrix: one per pair of raters, row by row."""
-    array = _square(matrix)
+    array = np.asarray(matrix, dtype=np.float64)
     return array[np.triu_indices(array.shape[0], k=1)]
 
 
 def means_of_pairs(matrix: ArrayLike) -> FloatArray:
     """Return each rater's mean over the pairs with every other rater of a symmetric matrix; shape
     (raters,)."""
-    array = _square(matrix)
+    array = np.asarray(matrix, dtype=np.float64)
     others = ~np.eye(array.shape[0], dtype=bool)
     return array.mean(axis=1, where=others)
 
 
 def mean_of_others(counts: ArrayLike) -> FloatArray:
-    """For each rater the mean count of all other raters; shape (items, raters)."""
-    array = _counts(counts)
+    """Return for each rater the mean count of all other raters; shape (items, raters)."""
+    array = np.asarray(counts, dtype=np.float64)
     return (array.sum(axis=1, keepdims=True) - array) / (array.shape[1] - 1)
 
 
 def kendall_with(counts: ArrayLike, reference: ArrayLike) -> FloatArray:
     """Return Kendall's tau-b of each rater with a reference of shape (items,) or (items, 1), or with one per
     rater, shape (items, raters); the result has shape (raters,), NaN where a side does not vary."""
-    array, against = _counts(counts), np.asarray(reference, dtype=np.float64)
-    column = finite("reference", against[:, None] if against.ndim == 1 else against, len(array), None)
-    columns = np.broadcast_to(column, array.shape)
+    array, against = np.asarray(counts, dtype=np.float64), np.asarray(reference, dtype=np.float64)
+    columns = np.broadcast_to(against[:, None] if against.ndim == 1 else against, array.shape)
     return np.array([stats.kendalltau(*pair).statistic for pair in zip(array.T, columns.T, strict=True)])
 
 
@@ -84,17 +72,15 @@ def wilcoxon_by_order(parts: Sequence[ArrayLike], orders: int = 720) -> NDArray[
     result has shape (orders, raters), one row for each of the first ``orders`` orders of the raters, or for
     all if there are fewer.
     """
-    if not parts:
-        raise ValueError("parts holds no table; give at least one of (items, raters)")
-    arrays = [_counts(part) for part in parts]
+    arrays = [np.asarray(part, dtype=np.float64) for part in parts]
     counts = np.sum(arrays, axis=0)
     raters = counts.shape[1]
-    found, none = [], np.zeros((len(counts), 1))
+    statistics, zeros = [], np.zeros((len(counts), 1))
     for order in islice(permutations(range(raters)), orders):
         # added up one by one, in this order
-        means = (sum((array[:, [rater]] / raters for rater in order), none) for array in arrays)
-        found.append(stats.wilcoxon(counts - sum(means, none), method="approx").statistic)
-    return np.array(found)
+        means = (sum((array[:, [rater]] / raters for rater in order), zeros) for array in arrays)
+        statistics.append(stats.wilcoxon(counts - sum(means, zeros), method="approx").statistic)
+    return np.array(statistics)
 
 
 def interval_alpha(ratings: ArrayLike) -> NDArray[np.float64]:
@@ -103,10 +89,6 @@ def interval_alpha(ratings: ArrayLike) -> NDArray[np.float64]:
     krippendorff takes one table at a time, where a bootstrap has thousands. Source: Hayes and Krippendorff
     2007."""
     table = np.asarray(ratings, dtype=np.float64)
-    if table.ndim < 2 or table.shape[-2] < 2 or table.shape[-1] < 1:
-        raise ValueError(f"ratings has shape {table.shape}; give (..., raters, units), two raters or more")
-    if not np.isfinite(table).all():
-        raise ValueError("a rating is missing; use krippendorff.alpha for tables with missing ratings")
     raters, units = table.shape[-2:]
     values = table.reshape(*table.shape[:-2], raters * units)
     # Mean squared difference of two ratings is twice their variance: within units, and over all.
@@ -117,12 +99,97 @@ def interval_alpha(ratings: ArrayLike) -> NDArray[np.float64]:
 
 
 def limits_of_agreement(first: ArrayLike, second: ArrayLike) -> Estimate:
-    """Mean of first minus second, both of shape (items,), and the limits within which 95 % of differences lie
-    if they are normal (Bland and Altman 1986): what pingouin's ``plot_blandaltman`` draws alone. There must
-    be two items or more."""
-    ours = finite("first", first, None)
-    if len(ours) < 2:
-        raise ValueError("first has one item; the spread of differences needs at least two")
-    gaps = ours - finite("second", second, len(ours))
+    """Return the mean of first minus second, both of shape (items,), two items or more, and the limits within
+    which 95 % of differences lie if they are normal (Bland and Altman 1986).
+
+    pingouin's ``plot_blandaltman`` only draws them.
+    """
+    gaps = np.asarray(first, dtype=np.float64) - np.asarray(second, dtype=np.float64)
     reach = 1.96 * gaps.std(ddof=1)
     return Estimate(float(gaps.mean()), float(gaps.mean() - reach), float(gaps.mean() + reach))
+
+
+def pairs_within(cases: Sequence[object]) -> NDArray[np.intp]:
+    """Return every two items of one case, as row numbers; shape (pairs, 2)."""
+    members: dict[object, list[int]] = {}
+    for row, case in enumerate(cases):
+        members.setdefault(case, []).append(row)
+    pairs = [pair for rows in members.values() for pair in combinations(rows, 2)]
+    return np.array(pairs, dtype=np.intp).reshape(-1, 2)
+
+
+def agrees(gaps: ArrayLike, wanted: ArrayLike, cases: Sequence[object]) -> NDArray[np.bool_]:
+    """Return whether a metric says of each pair what people say: first, second, or a tie (acc*_eq); shape
+    (pairs,).
+
+    A gap of scores up to a threshold is called a tie (Deutsch et al. 2023, section 5): a gap's size, or 0,
+    which agrees most often on all other cases, so that no pair's own rating helps it, and nothing depends on
+    how cases are divided; of several that agree as often, the smallest.
+
+    Parameters
+    ----------
+    gaps : the first item's scores minus the second's.
+    wanted : what people say, 1, 0 or -1.
+    cases : of each pair; two or more different ones.
+    """
+    gap = finite("gaps", gaps, None)
+    numbers = group_numbers("cases", cases, len(gap))
+    sizes, signs = np.abs(gap), np.sign(gap)
+    tried = np.unique(np.concatenate([[0.0], sizes]))
+    right = np.where(sizes > tried[:, None], signs, 0) == np.asarray(wanted)  # by threshold and pair
+    of_case = np.zeros((len(gap), numbers.max() + 1))
+    of_case[np.arange(len(gap)), numbers] = 1
+    elsewhere = right.sum(axis=1, keepdims=True) - right @ of_case  # by threshold and case left out
+    return right[elsewhere.argmax(axis=0)[numbers], np.arange(len(gap))]
+
+
+def _sign(gaps: FloatArray, grades: FloatArray) -> FloatArray:
+    """Return the signs of differences; 0 of what rounding alone makes of equal means of decimal grades."""
+    return np.where(np.abs(gaps) <= 1e-12 * np.abs(grades).max(initial=0.0), 0.0, np.sign(gaps))
+
+
+def choices_of_others(grades: ArrayLike, pairs: NDArray[np.intp]) -> FloatArray:
+    """Return what the mean of the other raters says of each pair where each rater is left out in turn: 1 the
+    first, -1 the second, 0 neither; shape (raters, pairs).
+
+    ``grades`` has shape (items, raters), finite, two raters or more; ``pairs`` is of :func:`pairs_within`.
+    """
+    given = np.asarray(grades, dtype=np.float64)
+    others = np.stack([np.delete(given, rater, 1).mean(axis=1) for rater in range(given.shape[1])])
+    return _sign(others[:, pairs[:, 0]] - others[:, pairs[:, 1]], given)
+
+
+def choices_of_raters(grades: ArrayLike, pairs: NDArray[np.intp]) -> FloatArray:
+    """Return how often one rater says of each pair what the mean of the others says, 0 to 1; shape
+    (pairs,)."""
+    given = np.asarray(grades, dtype=np.float64)
+    choices = _sign(given[pairs[:, 0]] - given[pairs[:, 1]], given).T
+    return np.mean(choices == choices_of_others(given, pairs), axis=0)
+
+
+def choices_of_metric(
+    scores: ArrayLike, grades: ArrayLike, pairs: NDArray[np.intp], cases: Sequence[object]
+) -> FloatArray:
+    """Return how often a metric says of each pair what :func:`choices_of_others` says, by :func:`agrees`;
+    held against the same as a rater in :func:`choices_of_raters`. ``cases`` are of the pairs; shape
+    (pairs,)."""
+    score = np.asarray(scores, dtype=np.float64)
+    gaps = score[pairs[:, 0]] - score[pairs[:, 1]]
+    return np.mean([agrees(gaps, wanted, cases) for wanted in choices_of_others(grades, pairs)], axis=0)
+
+
+def superiority_p(first: ArrayLike, second: ArrayLike, *, resamples: int, rng: np.random.Generator) -> float:
+    """Return the one-sided p that the mean of one group of items is not above that of another, by permuting
+    labels; (b + 1) / (resamples + 1), so never 0."""
+    ours, theirs = np.asarray(first, dtype=np.float64), np.asarray(second, dtype=np.float64)
+    pooled, n = np.concatenate([ours, theirs]), len(ours)
+    drawn = rng.permuted(np.tile(pooled, (resamples, 1)), axis=1)
+    gaps = drawn[:, :n].mean(axis=1) - drawn[:, n:].mean(axis=1)
+    return float((1 + (gaps >= ours.mean() - theirs.mean() - 1e-12).sum()) / (resamples + 1))
+
+
+def soft_pairwise_accuracy(ours: ArrayLike, theirs: ArrayLike) -> float:
+    """Return how alike a metric and people are sure of which of two systems is better (Thompson et al. 2024,
+    eq. 2): 1 minus the mean absolute difference of their p values, by :func:`superiority_p`, for pairs of
+    systems."""
+    return float(1 - np.abs(np.subtract(ours, theirs)).mean())

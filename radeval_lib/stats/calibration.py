@@ -1,8 +1,7 @@
-"""Calibration and uncertainty of a probabilistic classifier.
+"""Calibration and uncertainty of a probabilistic classifier, and their resamples of whole documents.
 
-Every function takes ``probabilities`` of shape (n, k), float, rows that sum to 1, and, where correctness
-matters, ``labels`` of shape (n,), int, 0 to k - 1, and raises a ValueError for anything else; it returns a
-float. The predicted class is that of the
+Every measure takes ``probabilities`` of shape (n, k), float, rows that sum to 1, and, where correctness
+matters, ``labels`` of shape (n,), int, 0 to k - 1; it returns a float. The predicted class is that of the
 largest probability (the first of equal ones), its probability the confidence.
 
 Bins divide [0, 1] into equal parts (lo, hi], as the code that was released with RaLEs has them
@@ -16,63 +15,48 @@ Source: RaLEs (Zambrano Chaves et al. 2023), Appendix D, unless a docstring name
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Literal
+from collections.abc import Callable, Sequence
+from typing import Literal, NamedTuple
 
 import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
-from scipy.special import entr, rel_entr
+from scipy.special import entr, rel_entr, softmax
 
-from radeval_lib.stats.inputs import FloatArray, classes_of
+from radeval_lib.stats.base import FloatArray, group_numbers
+from radeval_lib.stats.resampling import sum_draws
 
 BINS = 10
 """Of confidence, as RaLEs has them."""
 
-_SUM_TOLERANCE = 1e-4  # rows of float32 softmax output with thousands of classes miss 1 by less
 
-
-def _distributions(probabilities: ArrayLike) -> FloatArray:
-    array = np.asarray(probabilities, dtype=np.float64)
-    if array.ndim != 2 or 0 in array.shape:
-        raise ValueError(f"probabilities has shape {array.shape}; give a non-empty (samples, classes)")
-    if not ((array >= 0) & (array <= 1 + _SUM_TOLERANCE)).all():
-        raise ValueError("probabilities holds a value outside [0, 1]; apply softmax to logits first")
-    off = np.abs(array.sum(axis=1) - 1)
-    if (off > _SUM_TOLERANCE).any():
-        raise ValueError(f"row {off.argmax()} of probabilities does not sum to 1; every row must")
-    return array.clip(max=1.0)
-
-
-def checked(probabilities: ArrayLike, labels: ArrayLike) -> tuple[FloatArray, NDArray[np.int64]]:
-    """Return probabilities and labels as arrays; a ValueError where they are not what this module takes."""
-    array = _distributions(probabilities)
-    return array, classes_of(labels, *array.shape)
+def _array(probabilities: ArrayLike) -> FloatArray:
+    # Rows of float32 softmax output may exceed 1 by their last digits.
+    return np.asarray(probabilities, dtype=np.float64).clip(max=1.0)
 
 
 def bin_of(values: FloatArray, bins: int) -> NDArray[np.int64]:
-    """Index of the bin (lo, hi] that holds each value, an exact 0 in the first; the values' shape."""
-    if bins < 1:
-        raise ValueError(f"bins is {bins}; at least one bin is needed")
-    place = np.searchsorted(np.linspace(0, 1, bins + 1), values).astype(np.int64) - 1
-    return place.clip(0, bins - 1)
+    """Return the index of the bin (lo, hi] that holds each value, an exact 0 in the first; the values'
+    shape."""
+    numbers = np.searchsorted(np.linspace(0, 1, bins + 1), values).astype(np.int64) - 1
+    return numbers.clip(0, bins - 1)
 
 
 def _binned_sums(values: FloatArray, hits: FloatArray, bins: int) -> tuple[FloatArray, ...]:
-    """Per bin: how many values, sum of hits, sum of values."""
-    place = bin_of(values, bins)
+    """Return, by bin, how many values there are, the sum of hits and the sum of values."""
+    numbers = bin_of(values, bins)
     summed = (np.ones_like(values), hits, values)
-    return tuple(np.bincount(place, weights=part, minlength=bins).astype(np.float64) for part in summed)
+    return tuple(np.bincount(numbers, weights=part, minlength=bins).astype(np.float64) for part in summed)
 
 
 def _confidence(probabilities: ArrayLike, labels: ArrayLike) -> tuple[FloatArray, FloatArray]:
-    """Return confidence and correctness (1 or 0) of each prediction."""
-    array, truth = checked(probabilities, labels)
-    return array.max(axis=1), (array.argmax(axis=1) == truth).astype(np.float64)
+    """Return the confidence and the correctness (1 or 0) of each prediction."""
+    array = _array(probabilities)
+    return array.max(axis=1), (array.argmax(axis=1) == np.asarray(labels)).astype(np.float64)
 
 
 def reliability(probabilities: ArrayLike, labels: ArrayLike, *, bins: int = BINS) -> pd.DataFrame:
-    """Return accuracy and mean confidence by bin of confidence: what a reliability diagram shows.
+    """Return the accuracy and mean confidence by bin of confidence: what a reliability diagram shows.
 
     Returns
     -------
@@ -126,9 +110,7 @@ def static_calibration_error(
     ``zeros`` says where probabilities of exactly 0 go; ``"dropped"`` ignores true classes to which the model
     gave 0. Source: RaLEs, Appendix D, second formula; Nixon et al. 2019.
     """
-    if zeros not in ("first bin", "dropped"):
-        raise ValueError(f"zeros must be 'first bin' or 'dropped', not {zeros!r}")
-    array, truth = checked(probabilities, labels)
+    array, truth = _array(probabilities), np.asarray(labels)
     total = 0.0
     for index, column in enumerate(array.T):
         kept = column > (0 if zeros == "dropped" else -1)
@@ -153,7 +135,7 @@ def average_predictive_entropy(probabilities: ArrayLike) -> float:
 
     Source: RaLEs, Appendix D, last formula, with the minus sign that our copy of it lacks.
     """
-    return float(entr(_distributions(probabilities)).sum(axis=1).mean())
+    return float(entr(_array(probabilities)).sum(axis=1).mean())
 
 
 def average_kl_to_uniform(probabilities: ArrayLike) -> float:
@@ -161,7 +143,7 @@ def average_kl_to_uniform(probabilities: ArrayLike) -> float:
 
     Source: RaLEs, Appendix D, fourth formula.
     """
-    array = _distributions(probabilities)
+    array = _array(probabilities)
     return float(rel_entr(array, 1 / array.shape[1]).sum(axis=1).mean())
 
 
@@ -171,27 +153,27 @@ def average_kl_from_uniform(probabilities: ArrayLike) -> float:
     Infinite as soon as one probability is 0. It grows where a model gives *any* class a tiny probability, so
     one very small class weighs more than all that the model says about likely ones.
     """
-    array = _distributions(probabilities)
+    array = _array(probabilities)
     return float(rel_entr(1 / array.shape[1], array).sum(axis=1).mean())
 
 
 def negative_log_likelihood(probabilities: ArrayLike, labels: ArrayLike) -> float:
     """Return NLL: mean of -log of the probability given to the true class, in nats; infinite where that is
     0."""
-    array, truth = checked(probabilities, labels)
+    array, truth = _array(probabilities), np.asarray(labels)
     with np.errstate(divide="ignore"):
         return float(-np.log(array[np.arange(len(truth)), truth]).mean())
 
 
 def brier_score(probabilities: ArrayLike, labels: ArrayLike) -> float:
-    """Return Brier score: squared distance of the probabilities from the truth's 0s and 1s, summed over
+    """Return the Brier score: squared distance of the probabilities from the truth's 0s and 1s, summed over
     classes and averaged over samples; 0 to 2. scikit-learn's is half of it where there are two classes."""
-    array, truth = checked(probabilities, labels)
+    array, truth = _array(probabilities), np.asarray(labels)
     return float(np.square(array - np.eye(array.shape[1])[truth]).sum(axis=1).mean())
 
 
 def accuracy(probabilities: ArrayLike, labels: ArrayLike) -> float:
-    """Return share of samples whose predicted class is the true one."""
+    """Return the share of samples whose predicted class is the true one."""
     return float(_confidence(probabilities, labels)[1].mean())
 
 
@@ -214,3 +196,83 @@ MEASURES: dict[str, Callable[[ArrayLike, ArrayLike], float]] = {
 def measures(probabilities: ArrayLike, labels: ArrayLike) -> pd.Series:
     """Return all of :data:`MEASURES`, by name."""
     return pd.Series({name: function(probabilities, labels) for name, function in MEASURES.items()})
+
+
+DRAWN = ("ECE", "NLL", "Brier")
+"""The measures that :func:`resample` has."""
+
+
+class CalibrationDraws(NamedTuple):
+    """The measures :data:`DRAWN` in each resample, a column each, and ``observed`` in the sample as it is."""
+
+    values: pd.DataFrame
+    observed: pd.Series
+
+
+def resample(
+    outputs: Sequence[ArrayLike],
+    labels: ArrayLike,
+    documents: Sequence[object],
+    *,
+    resamples: int,
+    rng: np.random.Generator,
+) -> list[CalibrationDraws]:
+    """Resample whole documents, the same ones for every classifier.
+
+    The measures are sums over samples, or sums of absolute values of such sums, so a resample needs how often
+    each document was drawn and nothing else. ECE (of ten bins) of few samples is biased upwards, and its
+    resamples more so: the percentile interval of an ECE near 0 lies above it more often than it should.
+    Differences on the same documents suffer less.
+
+    Parameters
+    ----------
+    outputs : probabilities of each classifier on the same samples, shape (n, k).
+    labels : int, shape (n,).
+    documents : shape (n,); samples of one document (or patient) are drawn together.
+    """
+    terms = np.stack([_terms(_array(output), np.asarray(labels)) for output in outputs], axis=1)
+    codes = group_numbers("documents", documents, len(terms))
+    table = np.zeros((codes.max() + 1, *terms.shape[1:]))
+    np.add.at(table, codes, terms)
+
+    def values(sums: FloatArray) -> FloatArray:
+        return _measured(sums.reshape(-1, *table.shape[1:]))
+
+    drawn = sum_draws(table.reshape(len(table), -1), values, resamples=resamples, rng=rng)
+    observed = values(table.sum(axis=0))[0]
+    return [
+        CalibrationDraws(pd.DataFrame(drawn[:, number], columns=DRAWN), pd.Series(row, index=DRAWN))
+        for number, row in enumerate(observed)
+    ]
+
+
+def _terms(array: FloatArray, labels: NDArray[np.int64]) -> FloatArray:
+    """Return what each sample adds: 1, its loss, whether that is infinite, its squared distance, its gap by
+    bin."""
+    confidence, correct = array.max(axis=1), (array.argmax(axis=1) == labels).astype(np.float64)
+    with np.errstate(divide="ignore"):
+        loss = -np.log(array[np.arange(len(array)), labels])
+    # A document with an infinite term makes only those resamples infinite that it is drawn for.
+    infinite = np.isinf(loss)
+    distance = np.square(array - np.eye(array.shape[1])[labels]).sum(axis=1)
+    gaps = np.eye(BINS)[bin_of(confidence, BINS)] * (correct - confidence)[:, None]
+    ones = np.ones(len(array))
+    return np.column_stack([ones, np.where(infinite, 0.0, loss), infinite, distance, gaps])
+
+
+def _measured(sums: FloatArray) -> FloatArray:
+    """Return the measures :data:`DRAWN` from sums over samples; shape (..., terms) to (..., measures)."""
+    size, loss, infinite, distance = np.moveaxis(sums[..., :4], -1, 0)
+    ece, nll = np.abs(sums[..., 4:]).sum(axis=-1) / size, np.where(infinite > 0, np.inf, loss) / size
+    return np.stack([ece, nll, distance / size], axis=-1)
+
+
+def known_classifier(
+    rng: np.random.Generator, documents: int = 20_000, classes: int = 46
+) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+    """Return logits, shape (documents, classes), and labels drawn from the very probabilities that they
+    give."""
+    logits = 4 * rng.standard_normal((documents, classes))
+    drawn = rng.random((documents, 1))
+    below = (softmax(logits, axis=1).cumsum(axis=1) < drawn).sum(axis=1)
+    return logits, np.minimum(below, classes - 1)

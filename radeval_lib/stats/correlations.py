@@ -17,8 +17,8 @@ import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 from scipy import stats
 
-from radeval_lib.stats.inputs import FloatArray, finite, group_numbers
-from radeval_lib.stats.p_values import holm
+from radeval_lib.stats.base import FloatArray, finite, group_numbers
+from radeval_lib.stats.inference import holm
 from radeval_lib.stats.printed import Kind
 from radeval_lib.stats.resampling import drawn_counts, ends, estimate
 
@@ -28,10 +28,8 @@ _TESTS = {"pearson": stats.pearsonr, "spearman": stats.spearmanr, "kendall": sta
 
 
 def coefficient(scores: ArrayLike, ratings: ArrayLike, kind: Kind) -> float:
-    """Return correlation of scores with ratings, both finite and of shape (pairs,); NaN where a side does not
-    vary. Kendall's is tau-b."""
-    if kind not in _TESTS:
-        raise ValueError(f"kind must be {', '.join(_TESTS)}, not {kind!r}")
+    """Return the correlation of scores with ratings, both finite and of shape (pairs,); NaN where a side does
+    not vary. Kendall's is tau-b."""
     y = finite("ratings", ratings, None)
     x = finite("scores", scores, len(y))
     if np.ptp(x) == 0 or np.ptp(y) == 0:
@@ -57,14 +55,14 @@ class Resampled:
     groups: int
 
     def intervals(self) -> pd.DataFrame:
-        """Return correlation of each metric with the ratings: ``metric``, ``value``, ``low``, ``high``
+        """Return the correlation of each metric with the ratings: ``metric``, ``value``, ``low``, ``high``
         (percentile), ``n`` (pairs), ``groups`` (cases)."""
         low, high = np.transpose([ends(draws) for draws in self.draws])
-        found = pd.DataFrame({"metric": self.names, "value": self.values, "low": low, "high": high})
-        return found.assign(n=self.pairs, groups=self.groups)
+        table = pd.DataFrame({"metric": self.names, "value": self.values, "low": low, "high": high})
+        return table.assign(n=self.pairs, groups=self.groups)
 
     def compare(self, first: str) -> pd.DataFrame:
-        """Return correlation of the metric ``first`` with the ratings minus that of every other metric.
+        """Return the correlation of the metric ``first`` with the ratings minus that of every other metric.
 
         Returns
         -------
@@ -73,14 +71,12 @@ class Resampled:
             ``high``, both metrics on the same draws; ``p``, two-sided, by inversion; ``p_holm``, corrected
             over the rivals (Holm 1979).
         """
-        if first not in self.names:
-            raise ValueError(f"no metric {first!r}; there are {', '.join(self.names)}")
-        mine = self.names.index(first)
+        leader = self.names.index(first)
         rows = []
         for other, name in enumerate(self.names):
-            if other != mine:
-                gaps = self.draws[mine] - self.draws[other]
-                lead = estimate(self.values[mine] - self.values[other], gaps)
+            if other != leader:
+                gaps = self.draws[leader] - self.draws[other]
+                lead = estimate(self.values[leader] - self.values[other], gaps)
                 rows.append((name, lead.value, lead.low, lead.high, lead.p))
         result = pd.DataFrame(rows, columns=["rival", "difference", "low", "high", "p"])
         return result.assign(p_holm=holm(result["p"]))
@@ -100,20 +96,13 @@ def beside_one_rater(left_out: Sequence[Resampled]) -> pd.DataFrame:
     DataFrame
         Index: the names. ``value``, ``low``, ``high``: the mean correlation; ``below``, ``below_low``,
         ``below_high``: the raters' minus the metric's.
-
-    Raises
-    ------
-    ValueError
-        For no rater, and for tables of different metrics, pairs or numbers of resamples.
     """
-    if len({(*each.names[:-1], each.pairs, each.draws.shape) for each in left_out}) != 1:
-        raise ValueError("give one table per rater, all of the same metrics and pairs on the same draws")
     values = np.mean([resampled.values for resampled in left_out], axis=0)
     draws = np.mean([resampled.draws for resampled in left_out], axis=0).T
     (low, high), (below_low, below_high) = ends(draws), ends(draws[:, -1:] - draws)
-    found = {"value": values, "low": low, "high": high, "below": values[-1] - values}
-    found |= {"below_low": below_low, "below_high": below_high}
-    return pd.DataFrame(found, index=left_out[0].names)
+    columns = {"value": values, "low": low, "high": high, "below": values[-1] - values}
+    columns |= {"below_low": below_low, "below_high": below_high}
+    return pd.DataFrame(columns, index=left_out[0].names)
 
 
 def resample(
@@ -142,21 +131,19 @@ def resample(
         Where a score is missing, there are fewer than 5 cases, or a metric or the ratings do not vary in more
         than 5 % of the resamples. Up to there, such resamples are left out.
     """
-    if not scores:
-        raise ValueError("scores holds no metric")
     y = finite("ratings", ratings, None)
-    table = np.array([finite(name, own, len(y)) for name, own in scores.items()])
+    table = np.array([finite(name, values, len(y)) for name, values in scores.items()])
     values = [coefficient(row, y, kind) for row in table]
-    place = group_numbers("groups", np.arange(len(y)) if groups is None else groups, len(y), sort=True)
-    count = int(place.max()) + 1
+    numbers = group_numbers("groups", np.arange(len(y)) if groups is None else groups, len(y), sort=True)
+    count = int(numbers.max()) + 1
     if count < LEAST_GROUPS:
         raise ValueError(f"{count} groups; a bootstrap over groups needs at least {LEAST_GROUPS}")
-    draws = _draws(table, y, place, kind, resamples, rng)
+    draws = _draws(table, y, numbers, kind, resamples, rng)
     for row, name in zip(draws, scores, strict=True):
         lost = int((~np.isfinite(row)).sum())
         if lost > _MOST_UNDEFINED * resamples:
-            what = f"its scores or the ratings do not vary in {lost} of {resamples} resamples"
-            raise ValueError(f"{name}: {what}")
+            wrong = f"its scores or the ratings do not vary in {lost} of {resamples} resamples"
+            raise ValueError(f"{name}: {wrong}")
     return Resampled(list(scores), values, draws, len(y), count)
 
 
@@ -176,7 +163,8 @@ class _Variable:
         return np.add.reduceat(counts[:, self._order], self._starts, axis=1)
 
     def ranks(self, tied: FloatArray) -> FloatArray:
-        """Return mid-rank of each pair within each resample, less the mean rank; shape (resamples, pairs)."""
+        """Return the mid-rank of each pair within each resample, less the mean rank; shape (resamples,
+        pairs)."""
         centred = np.cumsum(tied, axis=1) - tied / 2 - tied.sum(axis=1, keepdims=True) / 2
         return centred[:, self.distinct]
 
@@ -184,17 +172,18 @@ class _Variable:
 def _draws(
     scores: FloatArray,
     ratings: FloatArray,
-    place: NDArray[np.intp],
+    numbers: NDArray[np.intp],
     kind: Kind,
     resamples: int,
     rng: np.random.Generator,
 ) -> FloatArray:
-    """Return coefficient of each metric in each resample, shape (metrics, resamples); NaN where undefined."""
+    """Return the coefficient of each metric in each resample, shape (metrics, resamples); NaN where
+    undefined."""
     metrics, rated = [_Variable(row) for row in scores], _Variable(ratings)
     of_kind = {"pearson": _pearson, "spearman": _spearman, "kendall": _kendall}[kind]
     chunks = []
-    for drawn in drawn_counts(int(place.max()) + 1, resamples, rng, len(ratings)):
-        counts = drawn[:, place]
+    for drawn in drawn_counts(int(numbers.max()) + 1, resamples, rng, len(ratings)):
+        counts = drawn[:, numbers]
         chunks.append(np.stack([of_kind(counts, metric, rated) for metric in metrics]))
     return np.concatenate(chunks, axis=1)
 

@@ -1,14 +1,16 @@
-"""Measures that follow from counts, such as micro F1: of a model of several training seeds, with intervals,
-and of two models compared."""
+"""Measures that follow from counts: micro F1 of a model of several training seeds, with intervals, and of two
+models compared; and precision, recall, F-score and accuracy of a text from a rater's counts of facts."""
 
 from __future__ import annotations
 
+import math
+from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
 
-from radeval_lib.stats.inputs import FloatArray, OfSums, finite
+from radeval_lib.stats.base import FloatArray, OfSums
 from radeval_lib.stats.resampling import draws, ends, estimate
 
 
@@ -16,8 +18,7 @@ class Measure(NamedTuple):
     """Measures ``names`` that follow from sums of ``statistics`` over cases.
 
     The functions below take ``counts``, with one row per seed and case: ``seed``, ``case`` (a report, a
-    document) and the statistics, finite and not negative. Every seed has the same cases. They raise a
-    ValueError where that is not so.
+    document) and the statistics, finite and not negative. Every seed has each case once.
     """
 
     statistics: tuple[str, ...]
@@ -36,7 +37,7 @@ def f1(sums: FloatArray) -> FloatArray:
 
 
 def _micro(sums: FloatArray) -> FloatArray:
-    matched, predicted, gold = (sums[..., place] for place in range(3))
+    matched, predicted, gold = (sums[..., column] for column in range(3))
     return np.stack([ratio(matched, predicted), ratio(matched, gold), f1(sums)], axis=-1)
 
 
@@ -51,7 +52,7 @@ TAGGING = Measure(
 
 
 def by_seed(counts: pd.DataFrame, measure: Measure) -> pd.DataFrame:
-    """Measures of each seed (rows), over all its cases."""
+    """Return the measures of each seed (rows), over all its cases."""
     seeds, _, table = _table(counts, measure)
     values = measure.values(table.sum(axis=1))
     return pd.DataFrame(values, index=pd.Index(seeds, name="seed"), columns=list(measure.names))
@@ -60,7 +61,7 @@ def by_seed(counts: pd.DataFrame, measure: Measure) -> pd.DataFrame:
 def intervals(
     counts: pd.DataFrame, measure: Measure, *, resamples: int, rng: np.random.Generator
 ) -> pd.DataFrame:
-    """Mean of the measures, which are shares, over seeds, with a 95 % interval by
+    """Return the mean of the measures, which are shares, over seeds, with a 95 % interval by
     :class:`~radeval_lib.stats.resampling.Draws`.
 
     Index ``measure``: ``value``, ``low``, ``high``, and ``least`` and ``most`` over the seeds.
@@ -76,33 +77,76 @@ def intervals(
 def paired_difference(
     first: pd.DataFrame, second: pd.DataFrame, measure: Measure, *, resamples: int, rng: np.random.Generator
 ) -> pd.DataFrame:
-    """Mean measures of one model minus those of another on the same test cases, by ``counts`` of the two.
+    """Return the mean measures of one model minus those of another on the same test cases, by ``counts`` of
+    the two.
 
     Each resample draws the same cases for both; their seeds may differ in number. Index ``measure``:
     ``value``, ``low``, ``high``, ``p``, and the ``detectable`` difference
     (:meth:`~radeval_lib.stats.resampling.Draws.detectable`)."""
-    (_, cases, ours), (_, others, theirs) = (_table(counts, measure) for counts in (first, second))
-    if cases != others:
-        raise ValueError("the models have other cases; compare on the same ones")
-    mine, other = draws([ours, theirs], measure.values, resamples=resamples, rng=rng)
-    gap = mine - other
-    found = [vars(estimate(*pair)) for pair in zip(gap.value, gap.total().T, strict=True)]
-    table = pd.DataFrame(found, index=pd.Index(measure.names, name="measure"))[["value", "low", "high", "p"]]
+    tables = [_table(counts, measure)[2] for counts in (first, second)]
+    ours, theirs = draws(tables, measure.values, resamples=resamples, rng=rng)
+    gap = ours - theirs
+    rows = [vars(estimate(*pair)) for pair in zip(gap.value, gap.total().T, strict=True)]
+    table = pd.DataFrame(rows, index=pd.Index(measure.names, name="measure"))[["value", "low", "high", "p"]]
     return table.assign(detectable=gap.detectable())
 
 
 def _table(counts: pd.DataFrame, measure: Measure) -> tuple[list[object], list[object], FloatArray]:
     """Return seeds and cases, sorted, and the statistics; shape (seeds, cases, statistics)."""
-    if lacking := {"seed", "case", *measure.statistics} - {*counts.columns}:
-        raise ValueError(f"counts has no column {', '.join(sorted(lacking))}")
-    if counts[["seed", "case"]].isna().any(axis=None):
-        raise ValueError("counts holds a row without its seed or case")
     ordered = counts.sort_values(["seed", "case"])
     seeds, cases = ordered["seed"].unique().tolist(), ordered["case"].drop_duplicates().sort_values().tolist()
-    if ordered["case"].tolist() != cases * len(seeds):
-        raise ValueError("every seed needs each case once")
-    values = finite("counts", ordered[list(measure.statistics)], None, None)
-    if (values < 0).any():
-        raise ValueError("counts holds a negative count")
-    table = values.reshape(len(seeds), len(cases), -1)
+    table = ordered[list(measure.statistics)].to_numpy(np.float64).reshape(len(seeds), len(cases), -1)
     return seeds, cases, table
+
+
+COHERENCE = {"Coherent": 1.0, "Minor Errors": 0.5, "Major Errors": 0.0}
+"""The code of each answer on a description's coherence."""
+
+
+@dataclass(frozen=True)
+class FactCounts:
+    """One rater's counts for one generated description. Source: Moramarco et al. 2021, Section 5.
+
+    Attributes
+    ----------
+    reference : R, facts in the reference description.
+    generated : G, facts in the generated description.
+    common : R&G, facts of the generated description that are also in the reference.
+    correct : C, facts of the generated description that are correct.
+
+    Raises
+    ------
+    ValueError
+        Where a part exceeds its whole.
+    """
+
+    reference: int
+    generated: int
+    common: int
+    correct: int
+
+    def __post_init__(self) -> None:
+        if self.common > min(self.generated, self.reference) or self.correct > self.generated:
+            raise ValueError(f"a part exceeds its whole in {self}; count facts of both texts alike")
+
+    @property
+    def precision(self) -> float:
+        """R&G / G; NaN where the generated description has no fact."""
+        return self.common / self.generated if self.generated else math.nan
+
+    @property
+    def recall(self) -> float:
+        """R&G / R; NaN where the reference has no fact."""
+        return self.common / self.reference if self.reference else math.nan
+
+    @property
+    def f_score(self) -> float:
+        """Harmonic mean of precision and recall; 0 where both are 0, NaN where one is not defined."""
+        if not (self.generated and self.reference):
+            return math.nan
+        return 2 * self.common / (self.generated + self.reference)
+
+    @property
+    def accuracy(self) -> float:
+        """C / G; NaN where the generated description has no fact."""
+        return self.correct / self.generated if self.generated else math.nan

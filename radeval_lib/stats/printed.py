@@ -1,39 +1,50 @@
-"""Inference from printed correlations and intervals, without the data behind them.
+"""What a paper's digits allow, without the data behind them: inference from printed correlations and
+intervals, the whole numbers behind printed shares and means, and the ratings behind printed means.
 
 Intervals and tests of correlations are large-sample results for independent pairs; where several pairs share
 a report, the true uncertainty is larger. Errors of estimates on the same items are correlated, and no paper
 prints how strongly, so tests take that correlation as an argument: 0 is the assumption of independence.
+
+Source of the intervals of shares: Brown, Cai and DasGupta 2001, Statistical Science 16(2).
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from itertools import product
-from typing import Literal, get_args
+from collections.abc import Mapping, Sequence
+from functools import cache
+from itertools import permutations, product
+from typing import Literal
 
 import numpy as np
+import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 from scipy import optimize, special, stats
 
+from radeval_lib.stats.inference import wilson
+
 Kind = Literal["pearson", "spearman", "kendall"]
+METHODS = ("exact", "Wilson", "Wald", "bootstrap percentile", "bootstrap BCa")
+"""Of intervals of shares."""
+Losses = tuple[float, ...]
+"""Points lost on one unit, one per rater."""
+Placement = tuple[Losses, ...]
+"""The units of a group on which some rater takes points off."""
+
 _REACH = float(stats.norm.ppf(0.975))  # of a 95 % interval, in standard errors
+_TAILS = ((1 - 0.95) / 2, 1 - (1 - 0.95) / 2)
+# Slack for binary floating point at the very edge of a rounding interval.
+_EDGE = 1e-9
 
 
 def correlation_interval(value: float, n: int, kind: Kind) -> tuple[float, float]:
-    """Return 95 % confidence interval of a correlation of ``n`` independent pairs, by Fisher's z.
+    """Return the 95 % confidence interval of a correlation of ``n`` independent pairs, by Fisher's z.
 
     Pearson's is pingouin's ``compute_esci``, which gives rank correlations Pearson's standard error.
     The standard error is 1/sqrt(n - 3) for Pearson, sqrt((1 + value²/2)/(n - 3)) for Spearman (Bonett and
     Wright 2000, equation 3) and sqrt(0.437/(n - 4)) for Kendall (Fieller, Hartley and Pearson 1957).
-
-    Raises
-    ------
-    ValueError
-        If the value is not between -1 and 1, n is below 5, or the kind is unknown.
+    A ValueError if the value is not between -1 and 1, or n is below 5.
     """
-    if kind not in get_args(Kind):
-        raise ValueError(f"kind must be {', '.join(get_args(Kind))}, not {kind!r}")
     if not -1 < value < 1 or n < 5:
         raise ValueError(f"needs |value| < 1 and n >= 5, not {value} and {n}")
     error = {
@@ -70,10 +81,7 @@ def williams_test(first: float, second: float, between: float, n: int) -> tuple[
 
 def needed_between(first: float, second: float, n: int) -> float:
     """Return how strongly two metrics must correlate for their printed correlations to differ at 5 % by
-    :func:`williams_test`; the smallest possible correlation where any will do, NaN where none will. A
-    ValueError where one is not between -1 and 1, or n is below 4."""
-    if not max(abs(first), abs(second)) < 1 or n < 4:
-        raise ValueError(f"needs correlations between -1 and 1 and n >= 4, not {first}, {second} and {n}")
+    :func:`williams_test`; the smallest possible correlation where any will do, NaN where none will."""
     if first == second:
         return math.nan
     reach = math.sqrt((1 - first**2) * (1 - second**2))
@@ -91,34 +99,18 @@ def needed_between(first: float, second: float, n: int) -> float:
 
 
 def standard_error(low: float, high: float) -> float:
-    """Return standard error on Fisher's z scale, on which it is symmetric, that a correlation's 95 % interval
-    implies.
-
-    Raises
-    ------
-    ValueError
-        If the ends are not in order between -1 and 1.
-    """
-    if not -1 < low < high < 1:
-        raise ValueError(f"interval from {low} to {high}: the ends must be in order, between -1 and 1")
+    """Return the standard error on Fisher's z scale, on which it is symmetric, that a correlation's 95 %
+    interval implies."""
     return (math.atanh(high) - math.atanh(low)) / (2 * _REACH)
 
 
 def two_sided_p(
     difference: ArrayLike, first_se: ArrayLike, second_se: ArrayLike, between: ArrayLike = 0.0
 ) -> NDArray[np.float64]:
-    """Return two-sided p of a z-test of two estimates whose errors correlate by ``between``, by broadcasting;
-    NaN where the difference and its standard error are both 0.
-
-    Raises
-    ------
-    ValueError
-        If a standard error is negative or missing, or ``between`` is not from -1 to 1.
-    """
+    """Return the two-sided p of a z-test of two estimates whose errors correlate by ``between``, by
+    broadcasting; NaN where the difference and its standard error are both 0."""
     x, y = np.asarray(first_se, dtype=np.float64), np.asarray(second_se, dtype=np.float64)
     correlation = np.asarray(between, dtype=np.float64)
-    if not ((x >= 0).all() and (y >= 0).all() and (np.abs(correlation) <= 1).all()):
-        raise ValueError("standard errors must be 0 or more, and their correlation from -1 to 1")
     variance = x**2 + y**2 - 2 * correlation * x * y
     with np.errstate(divide="ignore"):
         z = np.abs(np.asarray(difference, dtype=np.float64)) / np.sqrt(variance)
@@ -126,11 +118,12 @@ def two_sided_p(
 
 
 def needed_correlation(difference: float, first_se: float, second_se: float) -> float:
-    """From which correlation of their errors on the difference of two estimates is significant at 5 % by
-    :func:`two_sided_p`; at or below 0 where independent errors suffice, NaN where no correlation does. Both
-    standard errors must be above 0."""
-    if not (first_se > 0 and second_se > 0):
-        raise ValueError(f"standard errors must be above 0, not {first_se} and {second_se}")
+    """Return from which correlation of their errors on the difference of two estimates is significant at 5 %
+    by :func:`two_sided_p`.
+
+    At or below 0 where independent errors suffice, NaN where no correlation does. Both standard errors are
+    above 0.
+    """
     if difference == 0:
         return math.nan
     reach = abs(difference) / _REACH
@@ -150,15 +143,168 @@ def p_of_intervals(
     first: Sequence[float], second: Sequence[float], half_width: float = 0.0, between: float = 0.0
 ) -> tuple[float, float, float]:
     """Return p of :func:`two_sided_p` for two printed correlations on Fisher's scale, each as (value, low,
-    high) of its 95% interval: at the printed digits, and the smallest and largest that their rounding allows.
-    A ValueError where low, value and high are not in order, or what rounds to them is not between -1 and
-    1."""
-    one = corners([*first, *second], [half_width] * 6)
-    value, low, high = one[0].reshape(2, 3).T
-    if half_width < 0 or not ((low <= value) & (value <= high)).all() or not (np.abs(one) < 1).all():
-        raise ValueError(f"{first} and {second}: give (value, low, high) in order and between -1 and 1")
-    z = np.arctanh(one)
+    high) of its 95% interval: at the printed digits, and the smallest and largest that their rounding
+    allows."""
+    z = np.arctanh(corners([*first, *second], [half_width] * 6))
     errors = (z[:, [2, 5]] - z[:, [1, 4]]) / (2 * _REACH)
     ps = two_sided_p(z[:, 0] - z[:, 3], errors[:, 0], errors[:, 1], between)
     touch = half_width > 0 and abs(first[0] - second[0]) <= 2 * half_width
     return float(ps[0]), float(ps.min()), 1.0 if touch else float(ps.max())
+
+
+def sums_that_print(mean: float, half_width: float, n: int) -> list[int]:
+    """Return the whole numbers k from 0 for which k/n rounds to a printed mean of whole numbers.
+
+    Empty where no n counts can have that mean: the GRIM test (Brown and Heathers 2017).
+    """
+    first, last = math.ceil((mean - half_width - _EDGE) * n), math.floor((mean + half_width + _EDGE) * n)
+    return list(range(max(first, 0), last + 1))
+
+
+def counts_that_print(share: float, half_width: float, n: int) -> list[int]:
+    """Return the whole numbers k, at most n, for which k / n rounds to a printed share."""
+    return [k for k in sums_that_print(share, half_width, n) if k <= n]
+
+
+@cache
+def interval(k: int, n: int, method: str) -> tuple[float, float]:
+    """Return the 95 % confidence interval of the share k / n by one of :data:`METHODS`.
+
+    ``bootstrap percentile`` are the quantiles of a binomial distribution, the limit of many resamples;
+    ``bootstrap BCa`` takes them at levels corrected for bias and acceleration (Efron 1987), as
+    :func:`scipy.stats.bootstrap`.
+    """
+    if method == "Wilson":
+        return wilson(k, n)
+    if method == "exact":
+        exact = stats.binomtest(k, n).proportion_ci(0.95, method)
+        return float(exact.low), float(exact.high)
+    if method == "Wald":
+        reach = _REACH * math.sqrt(k / n * (1 - k / n) / n)
+        return k / n - reach, k / n + reach
+    levels = _bca_levels(k, n) if method == "bootstrap BCa" else _TAILS
+    low, high = stats.binom.ppf(levels, n, k / n) / n
+    return float(low), float(high)
+
+
+def _bca_levels(k: int, n: int) -> NDArray[np.float64]:
+    """Return levels of the two quantiles that the BCa interval of a share takes."""
+    if k in (0, n):  # resamples are all alike
+        return np.array(_TAILS)
+    bias = special.ndtri((special.bdtr(k - 1, n, k / n) + special.bdtr(k, n, k / n)) / 2)
+    # Jackknife: leaving out a right case changes the share by -(1 - k/n)/(n - 1), a wrong one by k/n/(n - 1).
+    right, wrong = -(1 - k / n), k / n
+    cubes, squares = (k * right**power + (n - k) * wrong**power for power in (3, 2))
+    acceleration = -cubes / (6 * squares**1.5)
+    reach = bias + special.ndtri(_TAILS)
+    return special.ndtr(bias + reach / (1 - acceleration * reach))
+
+
+def possible_samples(
+    shares: Sequence[tuple[float, float, float]], half_width: float, largest: int
+) -> pd.DataFrame:
+    """Return which numbers of cases fit printed (share, low, high), all over the same cases.
+
+    One row per number of cases ``n`` and method: ``shares`` (how many printed shares some k / n rounds to)
+    and ``ends`` (how many printed ends the method gives, at the best fitting k)."""
+    rows = []
+    for n in range(1, largest + 1):
+        fitting = [counts_that_print(share, half_width, n) for share, _, _ in shares]
+        for method in METHODS:
+            met = 0
+            for counts, (_, *printed) in zip(fitting, shares, strict=True):
+                gaps = (np.abs(np.subtract(interval(k, n, method), printed)) for k in counts)
+                met += max((int((gap <= half_width + _EDGE).sum()) for gap in gaps), default=0)
+            rows.append({"n": n, "method": method, "shares": sum(map(bool, fitting)), "ends": met})
+    return pd.DataFrame(rows)
+
+
+def mcnemar_range(first: int, second: int, n: int) -> tuple[float, float]:
+    """Return the smallest and largest exact McNemar p that two methods' numbers correct of the same ``n``
+    cases allow.
+
+    The exact test is a sign test of the discordant cases: with gap d and u cases that only the worse method
+    gets right, it compares u with d + u; u runs from 0 to min(worse, n - better).
+    """
+    worse, better = sorted((first, second))
+    only_worse = np.arange(min(worse, n - better) + 1)
+    discordant = better - worse + 2 * only_worse
+    # Twice the lower tail: the test of a fair coin is symmetric, and only_worse is the smaller count.
+    ps = np.minimum(1.0, 2 * stats.binom.cdf(only_worse, discordant, 0.5))
+    return float(ps.min()), float(ps.max())
+
+
+def predictions_that_print(
+    precision: float, recall: float, n: int, half_width: float
+) -> tuple[int, int] | None:
+    """Return the fewest and most predictions of a class with ``n`` members that fit its printed precision and
+    recall (fractions); None where no whole numbers fit, or where recall is 0: without a hit, precision says
+    nothing."""
+    fitting = [
+        predictions
+        for hits in counts_that_print(recall, half_width, n)
+        if hits
+        # hits / precision is at most this; one more for rounding of the quotient itself
+        for predictions in range(hits, math.ceil(hits / max(precision - half_width, 1e-9)) + 1)
+        if hits in counts_that_print(precision, half_width, predictions)
+    ]
+    return (min(fitting), max(fitting)) if fitting else None
+
+
+def losses_of(mean: float, units: int, steps: Sequence[float]) -> list[Losses]:
+    """Return the sets of points lost, sorted, that leave ``units`` ratings of at most 1 with this exact mean;
+    ``steps``: what a rating can lose, positive and in rising order. Empty where no set does."""
+    goal = round((1 - mean) * units, 6)
+
+    def fill(rest: float, allowed: Sequence[float], room: int) -> list[Losses]:
+        if abs(rest) < 1e-6:
+            return [()]
+        if rest < 0 or not room or not allowed:
+            return []
+        with_largest = fill(rest - allowed[-1], allowed, room - 1)
+        return [(*tail, allowed[-1]) for tail in with_largest] + fill(rest, allowed[:-1], room)
+
+    return fill(goal, tuple(steps), units)
+
+
+def placements(losses: Sequence[Losses], units: int) -> set[Placement]:
+    """Return all ways to assign each rater's losses to ``units`` units, where the order of units does not
+    matter."""
+    slots = min(units, sum(map(len, losses)))
+    placed = {tuple((0.0,) * len(losses) for _ in range(slots))}
+    for rater, lost in enumerate(losses):
+        with_rater = set()
+        for units_so_far in placed:
+            for chosen in set(permutations(range(slots), len(lost))):
+                rows = [list(unit) for unit in units_so_far]
+                for slot, loss in zip(chosen, lost, strict=True):
+                    rows[slot][rater] = loss
+                with_rater.add(tuple(sorted(map(tuple, rows))))
+        placed = with_rater
+    return {tuple(unit for unit in placement if any(unit)) for placement in placed}
+
+
+def tables_with(
+    means: Sequence[Sequence[float]], units: int, shares: Mapping[float, int], touched: int
+) -> list[NDArray[np.float64]]:
+    """Return every table of ratings (1 minus a loss) with the given means (groups x raters, exact), number of
+    each loss, and units on which a rater takes points off; shape (raters, groups x units), distinct up to the
+    units' order."""
+    steps = sorted(shares)
+    choices = [[losses_of(mean, units, steps) for mean in row] for row in means]
+    seen: dict[Placement, None] = {}
+    for picked in product(*(product(*row) for row in choices)):
+        every = [loss for group in picked for lost in group for loss in lost]
+        if any(every.count(loss) != number for loss, number in shares.items()):
+            continue
+        for parts in product(*(sorted(placements(group, units)) for group in picked)):
+            rows = tuple(sorted(unit for part in parts for unit in part))
+            if len(rows) == touched:
+                seen.setdefault(rows)
+    raters, total = len(means[0]), len(means) * units
+    return [
+        np.pad(
+            1 - np.array(rows).reshape(-1, raters).T, ((0, 0), (0, total - len(rows))), constant_values=1.0
+        )
+        for rows in seen
+    ]

@@ -20,9 +20,8 @@ from scipy.special import ndtr
 from scipy.stats import chi2
 from scipy.stats import t as student
 
-from radeval_lib.stats.estimates import Estimate
-from radeval_lib.stats.inputs import FloatArray, OfSums, at_least_one, finite, group_numbers
-from radeval_lib.stats.p_values import inversion_p
+from radeval_lib.stats.base import Estimate, FloatArray, OfSums, finite, group_numbers
+from radeval_lib.stats.inference import inversion_p
 
 _CELLS = 2_000_000  # counts held at a time: 16 MB an array
 
@@ -34,8 +33,6 @@ def drawn_counts(groups: int, resamples: int, rng: np.random.Generator, width: i
     ``width`` is how many numbers the caller holds for each resample: the larger it is, the fewer resamples
     are yielded at a time. The draws do not depend on it.
     """
-    at_least_one("groups", groups)
-    at_least_one("resamples", resamples)
     step = max(1, _CELLS // max(1, width))
     shares = np.full(groups, 1 / groups)
     for start in range(0, resamples, step):
@@ -45,14 +42,15 @@ def drawn_counts(groups: int, resamples: int, rng: np.random.Generator, width: i
 def drawn_rows(groups: ArrayLike, resamples: int, rng: np.random.Generator) -> Iterator[NDArray[np.intp]]:
     """Yield the numbers of the rows in each resample, each as often as its group (shape (rows,)) was
     drawn."""
-    place = group_numbers("groups", groups, len(np.asarray(groups)))
-    for counts in drawn_counts(int(place.max()) + 1, resamples, rng, len(place)):
-        for times in counts[:, place].astype(np.intp):
-            yield np.repeat(np.arange(len(place)), times)
+    numbers = group_numbers("groups", groups, len(np.asarray(groups)))
+    for counts in drawn_counts(int(numbers.max()) + 1, resamples, rng, len(numbers)):
+        for times in counts[:, numbers].astype(np.intp):
+            yield np.repeat(np.arange(len(numbers)), times)
 
 
 def sum_draws(table: FloatArray, values: OfSums, *, resamples: int, rng: np.random.Generator) -> FloatArray:
-    """Measures in each resample of groups, shape (resamples, measures); ``table`` (groups, statistics)."""
+    """Return the measures in each resample of groups, shape (resamples, measures); ``table`` (groups,
+    statistics)."""
     chunks = drawn_counts(len(table), resamples, rng, max(table.shape))
     return np.concatenate([values(counts @ table) for counts in chunks])
 
@@ -127,7 +125,7 @@ class Draws:
         """
         if not self.seeds:
             return self.cases
-        noise = sum(own.normals @ own.deviations for own in self.seeds)
+        noise = sum(of_model.normals @ of_model.deviations for of_model in self.seeds)
         stretch = np.sqrt(self.degrees / chi2.ppf(self.uniforms, self.degrees))
         return self.value + (self.cases + noise - self.value) * stretch
 
@@ -143,10 +141,8 @@ def draws(
     its seeds.
 
     Cases are drawn for all tables at once, seeds for each table separately, because equal seed numbers of two
-    tables have nothing in common. A ValueError where there is no table, or they have other numbers of cases.
+    tables have nothing in common.
     """
-    if len({table.shape[1] for table in tables}) != 1:
-        raise ValueError("give one or more tables of (seeds, cases, statistics), all of the same cases")
     cases = tables[0].shape[1]
     # Apart, so that what is drawn does not depend on how many resamples are computed at a time.
     case_rng, uniform_rng, *seed_rngs = rng.spawn(2 + len(tables))
@@ -154,7 +150,7 @@ def draws(
     for counts in drawn_counts(cases, resamples, case_rng, cases):
         for chunk, table in zip(chunks, tables, strict=True):
             chunk.append(values(np.einsum("bc,sck->bsk", counts, table, optimize=True)).mean(axis=1))
-    uniforms, found = uniform_rng.uniform(size=(resamples, 1)), []
+    uniforms, results = uniform_rng.uniform(size=(resamples, 1)), []
     for table, chunk, seed_rng in zip(tables, chunks, seed_rngs, strict=True):
         by_seed, seeds = values(table.sum(axis=1)), len(table)
         mean = by_seed.mean(axis=0)
@@ -162,15 +158,13 @@ def draws(
         if seeds > 1:
             deviations = (by_seed - mean) / np.sqrt(seeds * (seeds - 1))
             noise = (SeedNoise(seed_rng.standard_normal((resamples, seeds)), deviations),)
-        found.append(Draws(mean, np.concatenate(chunk), noise, uniforms, cases))
-    return found
+        results.append(Draws(mean, np.concatenate(chunk), noise, uniforms, cases))
+    return results
 
 
 def mean_draws(by_task: Sequence[Draws]) -> Draws:
     """Return the mean of one model's measures on several tasks, one or more, of equally many seeds and
     resamples; seeds of a number go together, cases do not."""
-    if not by_task:
-        raise ValueError("by_task holds no task")
     return replace(
         by_task[0],
         value=np.mean([task.value for task in by_task], axis=0),
@@ -190,10 +184,7 @@ def ends(drawn: ArrayLike, level: float = 0.95) -> FloatArray:
     It stays within what is possible, and needs no acceleration, which BCa would have to estimate by leaving
     out one case at a time, and which is unstable where cases are few. Undefined draws are left out.
     """
-    array = np.asarray(drawn, dtype=np.float64)
-    if not len(array):
-        raise ValueError("drawn holds no resample")
-    return np.nanquantile(array, (0.5 - level / 2, 0.5 + level / 2), axis=0)
+    return np.nanquantile(np.asarray(drawn, dtype=np.float64), (0.5 - level / 2, 0.5 + level / 2), axis=0)
 
 
 def widened(cases: int) -> float:
@@ -202,16 +193,14 @@ def widened(cases: int) -> float:
     The bootstrap's variance is (n - 1)/n of the unbiased one, and its quantiles are not those of t: the
     expanded percentile interval corrects both (Hesterberg 2015, section 4.2). It needs two cases or more.
     """
-    if cases < 2:
-        raise ValueError(f"an interval of a mean needs at least 2 cases, not {cases}")
     t = student.ppf(0.975, cases - 1)
     return float(1 - 2 * ndtr(-math.sqrt(cases / (cases - 1)) * t))
 
 
 def estimate(value: float, drawn: ArrayLike, level: float = 0.95) -> Estimate:
     """Return a number and what it was in each resample, shape (resamples,), as an estimate, with
-    :func:`~radeval_lib.stats.p_values.inversion_p`. Undefined draws are left out; where all are, the ends are
-    NaN and p is 1."""
+    :func:`~radeval_lib.stats.inference.inversion_p`. Undefined draws are left out; where all are, the ends
+    are NaN and p is 1."""
     array = np.asarray(drawn, dtype=np.float64)
     defined = array[np.isfinite(array)]
     if len(array) and not len(defined):
@@ -243,17 +232,15 @@ def mean_difference(
     rng: np.random.Generator,
     level: float = 0.95,
 ) -> Estimate:
-    """Mean of ``first`` minus mean of ``second``, of shape (cases,) or (seeds, cases), on the same cases,
-    with its percentile interval of this ``level``.
+    """Return the mean of ``first`` minus the mean of ``second``, of shape (cases,) or (seeds, cases), on the
+    same cases, with its percentile interval of this ``level``.
 
     Cases are drawn together for both, seeds for each apart.
     """
-    ours = finite("first", np.atleast_2d(first), None, None)
-    cases = ours.shape[1]
-    theirs = finite("second", np.atleast_2d(second), None, cases)
-    tables = [ours[..., None], theirs[..., None]]
-    mine, other = draws(tables, lambda sums: sums / cases, resamples=resamples, rng=rng)
-    return estimate(float(ours.mean() - theirs.mean()), (mine - other).total()[:, 0], level)
+    tables = [np.atleast_2d(np.asarray(scores, dtype=np.float64))[..., None] for scores in (first, second)]
+    cases = tables[0].shape[1]
+    ours, theirs = draws(tables, lambda sums: sums / cases, resamples=resamples, rng=rng)
+    return estimate(float(tables[0].mean() - tables[1].mean()), (ours - theirs).total()[:, 0], level)
 
 
 def share_interval(
@@ -262,7 +249,7 @@ def share_interval(
     """Return a share, or another mean, with the ends of its 95 % percentile interval, from drawing whole
     groups with replacement."""
     hit = finite("hits", hits, None)
-    place = group_numbers("groups", groups, len(hit), sort=True)
-    table = pd.Series(hit).groupby(place).agg(["sum", "count"])
-    (found,) = sum_estimates(table.to_numpy(np.float64), mean_of_sums, resamples=resamples, rng=rng)
-    return float(hit.mean()), found.low, found.high
+    numbers = group_numbers("groups", groups, len(hit), sort=True)
+    table = pd.Series(hit).groupby(numbers).agg(["sum", "count"])
+    (share,) = sum_estimates(table.to_numpy(np.float64), mean_of_sums, resamples=resamples, rng=rng)
+    return float(hit.mean()), share.low, share.high

@@ -10,35 +10,25 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.optimize import minimize_scalar
 from scipy.special import log_softmax, softmax
 
-from radeval_lib.stats.inputs import classes_of
-
 LOWEST, HIGHEST = 0.02, 50.0
 """Bounds of a temperature, without dimension. The lowest is the answer where every validation sample is
 right, so that ever sharper probabilities are ever likelier."""
 
 
 def scale(logits: ArrayLike, temperature: float) -> NDArray[np.float64]:
-    """Return probabilities softmax(logits / temperature), float64, of the logits' shape (n, k).
+    """Return the probabilities softmax(logits / temperature), float64, of the logits' shape (n, k).
 
-    Log-probabilities may be passed as logits. The predicted class never changes.
-
-    Raises
-    ------
-    ValueError
-        For a temperature that is not finite and above 0, and for logits that are NaN, infinite, or -inf in a
-        whole row.
+    Log-probabilities may be passed as logits. The predicted class never changes. The temperature is finite
+    and above 0.
     """
-    if not 0 < temperature < np.inf:
-        raise ValueError(f"temperature is {temperature}; it must be finite and above 0")
-    return softmax(_checked(logits) / temperature, axis=1)
+    return softmax(np.asarray(logits, dtype=np.float64) / temperature, axis=1)
 
 
 def explained(logits: ArrayLike, labels: ArrayLike) -> NDArray[np.bool_]:
     """Return whether some temperature gives each row's true class a probability above 0: its logit is
     finite."""
-    array = _checked(logits)
-    truth = classes_of(labels, *array.shape)
-    return np.isfinite(array[np.arange(len(truth)), truth])
+    array = np.asarray(logits, dtype=np.float64)
+    return np.isfinite(array[np.arange(len(array)), np.asarray(labels)])
 
 
 def fit(logits: ArrayLike, labels: ArrayLike) -> float:
@@ -51,13 +41,9 @@ def fit(logits: ArrayLike, labels: ArrayLike) -> float:
     ----------
     logits : shape (n, k), of validation samples; never of those that the result is judged on.
     labels : int, shape (n,), 0 to k - 1; of classes with a finite logit (:func:`explained`).
-
-    Raises
-    ------
-    ValueError
-        For a true class whose logit is -inf, and for logits as in :func:`scale`.
+    A ValueError for a true class whose logit is -inf.
     """
-    array, truth = _checked(logits), np.asarray(labels)
+    array, truth = np.asarray(logits, dtype=np.float64), np.asarray(labels)
     if not explained(array, truth).all():
         raise ValueError("a true class has probability 0, which no temperature changes")
     of_truth = array[np.arange(len(truth)), truth]
@@ -69,16 +55,5 @@ def fit(logits: ArrayLike, labels: ArrayLike) -> float:
         return float(losses[np.arange(len(truth)), truth].mean())
 
     ends = (float(np.log(LOWEST)), float(np.log(HIGHEST)))
-    found = minimize_scalar(loss, bounds=ends, method="bounded", options={"xatol": 1e-8})
-    return float(np.exp(found.x))
-
-
-def _checked(logits: ArrayLike) -> NDArray[np.float64]:
-    array = np.asarray(logits, dtype=np.float64)
-    if array.ndim != 2 or 0 in array.shape:
-        raise ValueError(f"logits has shape {array.shape}; give a non-empty array of (samples, classes)")
-    if np.isnan(array).any() or np.isposinf(array).any():
-        raise ValueError("logits holds NaN or infinity")
-    if np.isneginf(array).all(axis=1).any():
-        raise ValueError("logits holds a row that is -inf for every class")
-    return array
+    best = minimize_scalar(loss, bounds=ends, method="bounded", options={"xatol": 1e-8})
+    return float(np.exp(best.x))

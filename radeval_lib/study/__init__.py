@@ -10,8 +10,7 @@ _HOMES = {
     "radeval_lib.papers.printed_numbers": "Printed all_in by_name cell parse printed quotations quoted"
     " released texts wide",
     "radeval_lib.papers.rounding": "rounding_range",
-    "radeval_lib.stats.estimates": "Estimate",
-    "radeval_lib.stats.f_scores": "f1",
+    "radeval_lib.stats.base": "Estimate f1",
     "radeval_lib.study.beginning": "begin_cell",
     "radeval_lib.study.checks": "Check Key above below by_reading check_bounds check_groups check_one_sided"
     " check_setting check_statement check_value under_every",

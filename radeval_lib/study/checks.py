@@ -12,12 +12,12 @@ import pandas as pd
 from radeval_lib.errors import PrintedError
 from radeval_lib.papers.printed_numbers import Printed, parse, printed_in, released, require_columns
 from radeval_lib.papers.rounding import rounding_range
-from radeval_lib.stats.estimates import Estimate
+from radeval_lib.stats.base import Estimate
 from radeval_lib.study.verdicts import FAILS, HOLDS, INCONCLUSIVE
 from radeval_lib.text_format import out_of
 
 if TYPE_CHECKING:
-    from radeval_lib.stats.inputs import FloatArray
+    from radeval_lib.stats.base import FloatArray
 
 # Slack for binary floating point at the very edge of a rounding interval.
 _EDGE = 1e-9

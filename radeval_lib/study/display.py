@@ -18,7 +18,7 @@ from radeval_lib.papers.exhibits import exhibit
 from radeval_lib.papers.printed_numbers import quotations
 from radeval_lib.paths import RECORDED, ROOT
 from radeval_lib.provenance import commit, device
-from radeval_lib.stats.estimates import Estimate
+from radeval_lib.stats.base import Estimate
 from radeval_lib.study.checks import Check, above
 from radeval_lib.study.exhibit_html import as_printed, checks_frame, paper_prefix
 from radeval_lib.study.profiles import command

@@ -19,7 +19,7 @@ from radeval_lib.errors import ResultError
 from radeval_lib.papers.exhibits import exhibit, file_of
 from radeval_lib.papers.printed_numbers import Printed, table_path, transcribed
 from radeval_lib.paths import display_path
-from radeval_lib.stats.estimates import Estimate
+from radeval_lib.stats.base import Estimate
 from radeval_lib.study import beginning, checks, headlines, results, runs, superiority, verdicts
 from radeval_lib.study.checks import Check, Key
 from radeval_lib.study.display import claim_box

@@ -20,11 +20,11 @@ from radeval_lib.stats.printed import (
     Kind,
     corners,
     correlation_interval,
+    mcnemar_range,
     needed_between,
     needed_correlation,
     standard_error,
 )
-from radeval_lib.stats.printed_counts import mcnemar_range
 from radeval_lib.study.superiority import LEVEL, Lead
 from radeval_lib.text_format import p_digits, p_words
 

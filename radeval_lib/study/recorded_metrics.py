@@ -23,7 +23,7 @@ from radeval_lib.metrics.base import Metric, Scores
 from radeval_lib.paths import RECORDED
 from radeval_lib.placeholders import Placeholder, behind, refuse
 from radeval_lib.provenance import RECORDED_SCORES, Reading
-from radeval_lib.stats.inputs import FloatArray
+from radeval_lib.stats.base import FloatArray
 from radeval_lib.study.recordings import is_out_of_date, sets_of, texts
 
 if TYPE_CHECKING:

@@ -15,7 +15,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from radeval_lib.papers.printed_numbers import Printed
-from radeval_lib.stats.estimates import Estimate
+from radeval_lib.stats.base import Estimate
 from radeval_lib.study.checks import Check, Key, above
 from radeval_lib.study.verdicts import FAILS, HOLDS, INCONCLUSIVE
 from radeval_lib.text_format import out_of, p_words

@@ -15,7 +15,7 @@ from notebooks.ratescore.error_counts import (
 )
 from radeval_lib.data import recorded
 from radeval_lib.papers.printed_numbers import parse, quoted
-from radeval_lib.stats.estimates import Estimate
+from radeval_lib.stats.base import Estimate
 from radeval_lib.study.judging import coverage
 from radeval_lib.study.page_runs import OpenExhibit
 

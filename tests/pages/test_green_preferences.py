@@ -9,9 +9,8 @@ import pytest
 
 from notebooks.green import preferences
 from radeval_lib.papers.printed_numbers import printed, wide
-from radeval_lib.stats.p_values import holm
-from radeval_lib.stats.printed import p_of_intervals
-from radeval_lib.stats.printed_counts import possible_samples
+from radeval_lib.stats.inference import holm
+from radeval_lib.stats.printed import p_of_intervals, possible_samples
 
 RUN = cast(
     Any, SimpleNamespace(profile=SimpleNamespace(resamples=300), rng=lambda name: np.random.default_rng(0))

@@ -20,7 +20,7 @@ from notebooks.rales.calibration import (
 from notebooks.rales.scores import GENERAL, models
 from radeval_lib import study
 from radeval_lib.stats import calibration
-from radeval_lib.stats.calibration_draws import known_classifier
+from radeval_lib.stats.calibration import known_classifier
 
 
 @pytest.mark.parametrize(

@@ -1,20 +1,14 @@
-"""Agreement of raters: hand-computed values, and scipy and pingouin as references."""
+"""Agreement of raters, and of metrics with raters: by hand, against SciPy, pingouin and mt-metrics-eval."""
 
 from __future__ import annotations
 
 import matplotlib.pyplot as plt
 import numpy as np
-import pandas as pd
 import pingouin as pg
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
-from hypothesis.extra.numpy import arrays
 from scipy import stats
 
 from radeval_lib.stats import agreement
-
-COUNTS = arrays(np.int64, st.tuples(st.integers(8, 20), st.integers(2, 5)), elements=st.integers(0, 4))
 
 
 def test_mean_absolute_differences_by_hand() -> None:
@@ -37,35 +31,10 @@ def test_four_experts_by_hand() -> None:
     tau = agreement.kendall_matrix(counts)
     wanted = [1 / 3, -1, with_fourth, -1 / 3, 0, -with_fourth]
     np.testing.assert_allclose(agreement.upper_triangle(tau), wanted, atol=1e-12)
-    found = agreement.kendall_with(counts, counts[:, 3])
-    np.testing.assert_allclose(found, [with_fourth, 0, -with_fourth, 1], atol=1e-12)
+    with_last = agreement.kendall_with(counts, counts[:, 3])
+    np.testing.assert_allclose(with_last, [with_fourth, 0, -with_fourth, 1], atol=1e-12)
     others = np.array([[4, 3, 1, 4], [4, 4, 6, 4], [4, 5, 3, 3]]) / 3
     np.testing.assert_allclose(agreement.mean_of_others(counts), others)
-
-
-@given(COUNTS)
-def test_mean_of_all_pairs_is_the_mean_of_the_raters_means(counts) -> None:
-    matrix = agreement.mean_absolute_differences(counts)
-    assert agreement.upper_triangle(matrix).mean() == pytest.approx(agreement.means_of_pairs(matrix).mean())
-
-
-@given(COUNTS)
-def test_mean_of_others_leaves_one_out(counts) -> None:
-    others = agreement.mean_of_others(counts)
-    for rater in range(counts.shape[1]):
-        np.testing.assert_allclose(others[:, rater], np.delete(counts, rater, axis=1).mean(axis=1))
-
-
-def test_kendall_matches_pingouin() -> None:
-    rng = np.random.default_rng(3)
-    counts = rng.poisson(2, (60, 3))
-    matrix = agreement.kendall_matrix(counts)
-    expected = pd.DataFrame(counts).corr(method="kendall").to_numpy()
-    np.testing.assert_allclose(matrix, expected)
-    first = pg.corr(counts[:, 0], counts[:, 1], method="kendall")["r"].iloc[0]
-    assert agreement.kendall_with(counts, counts[:, 0])[1] == pytest.approx(first, abs=5e-6)
-    loo = agreement.kendall_with(counts, agreement.mean_of_others(counts))
-    assert loo[2] == pytest.approx(stats.kendalltau(counts[:, 2], counts[:, :2].mean(axis=1)).statistic)
 
 
 def test_limits_of_agreement_by_hand_and_as_pingouin_draws_them():
@@ -77,16 +46,12 @@ def test_limits_of_agreement_by_hand_and_as_pingouin_draws_them():
     assert lines[1:] == pytest.approx([limits.value, limits.high, limits.low])
 
 
-def test_kendall_of_a_constant_rater_is_nan() -> None:
-    assert np.isnan(agreement.kendall_matrix([[1, 0], [1, 2], [1, 3]])[0, 1])
-
-
 def test_adding_up_sixths_moves_w() -> None:
     rng = np.random.default_rng(5)
     first, second = rng.poisson(1.2, (200, 6)), rng.poisson(0.4, (200, 6))
-    found = agreement.wilcoxon_by_order([first, second], orders=50)
-    assert found.shape == (50, 6)
-    assert (found.min(axis=0) < found.max(axis=0)).all()
+    by_order = agreement.wilcoxon_by_order([first, second], orders=50)
+    assert by_order.shape == (50, 6)
+    assert (by_order.min(axis=0) < by_order.max(axis=0)).all()
     halves = agreement.wilcoxon_by_order([first[:, :2], second[:, :2]])  # halves are exact in binary
     counts = (first + second)[:, :2]
     exact = [_w(column) for column in (2 * counts - counts.sum(axis=1, keepdims=True)).T]
@@ -98,19 +63,97 @@ def _w(differences: np.ndarray) -> float:
     return float(min(ranks[ranks > 0].sum(), -ranks[ranks < 0].sum()))
 
 
-@pytest.mark.parametrize(
-    ("counts", "message"),
-    [([1, 2], r"shape \(2,\)"), ([[1], [2]], "at least two raters"), ([[1, np.nan]], "missing")],
-)
-@pytest.mark.parametrize(
-    "function", [agreement.mean_absolute_differences, agreement.kendall_matrix, agreement.mean_of_others]
-)
-def test_bad_counts(function, counts, message: str) -> None:
-    with pytest.raises(ValueError, match=message):
-        function(counts)
+# mt_metrics_eval.tau_optimization (commit 68a481a) with TauSufficientStats.acc_23 on the same draws.
+THEIRS = [(0, 1.01, 0.541667), (1, 0.93, 0.638889), (2, 0.12, 0.472222), (3, 0.16, 0.5)]
 
 
-@pytest.mark.parametrize(("reference", "message"), [([1, 2], "shape"), ([1, 2, np.nan], "missing")])
-def test_a_bad_reference(reference, message: str) -> None:
-    with pytest.raises(ValueError, match=f"reference .*{message}"):
-        agreement.kendall_with([[1, 2], [2, 3], [3, 5]], reference)
+def drawn(seed: int) -> tuple[np.ndarray, np.ndarray, list[int]]:
+    """Return gaps of scores, what people prefer, and cases, of twelve cases with four items each."""
+    rng = np.random.default_rng(seed)
+    people = rng.integers(0, 4, (12, 4)).astype(float)
+    scores = np.round(people + rng.normal(0, 1.5, (12, 4)), 2)
+    cases = [case for case in range(12) for _ in range(4)]
+    places = agreement.pairs_within(cases)
+    first_grades, second_grades = people.ravel()[places].T
+    first, second = scores.ravel()[places].T
+    return first - second, np.sign(first_grades - second_grades), [cases[row] for row in places[:, 0]]
+
+
+def tie_threshold(gaps: np.ndarray, wanted: np.ndarray) -> float:
+    """Return the threshold by its definition (Deutsch et al. 2023, section 5), which ``agrees`` finds for all
+    cases at once."""
+    tried = np.unique([0.0, *np.abs(gaps)])
+    agree = [(np.where(np.abs(gaps) > threshold, np.sign(gaps), 0) == wanted).mean() for threshold in tried]
+    return float(tried[int(np.argmax(agree))])
+
+
+def test_pairs_are_of_one_case() -> None:
+    assert agreement.pairs_within(["a", "b", "a", "a"]).tolist() == [[0, 2], [0, 3], [2, 3]]
+    assert agreement.pairs_within([1, 2]).shape == (0, 2)
+
+
+def test_threshold_by_hand() -> None:
+    # Gaps 0.7, 0.4, -0.02, 0.3; people: first, first, tie, tie. Calling all up to 0.3 a tie gets all four.
+    assert tie_threshold(np.array([0.7, 0.4, -0.02, 0.3]), np.array([1, 1, 0, 0])) == 0.3
+    assert tie_threshold(np.array([0.7, -0.4]), np.array([1, -1])) == 0.0  # no ties, so none is called
+
+
+@pytest.mark.parametrize(("seed", "threshold", "accuracy"), THEIRS)
+def test_threshold_is_that_of_mt_metrics_eval(seed: int, threshold: float, accuracy: float) -> None:
+    gaps, wanted, _ = drawn(seed)
+    ours = tie_threshold(gaps, wanted)
+    right = np.where(np.abs(gaps) > ours, np.sign(gaps), 0) == wanted
+    assert right.mean() == pytest.approx(accuracy, abs=1e-6)
+    assert ours == pytest.approx(threshold, abs=1e-6)
+
+
+def test_no_pair_chooses_its_own_threshold() -> None:
+    gaps, wanted, cases = drawn(0)
+    hits = agreement.agrees(gaps, wanted, cases)
+    fitted = np.where(np.abs(gaps) > tie_threshold(gaps, wanted), np.sign(gaps), 0) == wanted
+    assert hits.shape == gaps.shape
+    assert hits.mean() <= fitted.mean()
+    # Each case by the threshold of all others, one after the other.
+    of = np.array(cases)
+    for case in range(12):
+        threshold = tie_threshold(gaps[of != case], wanted[of != case])
+        answers = np.where(np.abs(gaps) > threshold, np.sign(gaps), 0)
+        assert (hits[of == case] == (answers == wanted)[of == case]).all()
+
+
+def test_means_of_decimal_grades_that_are_equal_prefer_neither() -> None:
+    grades = np.array([[0.1, 0.2, 0.3, 1.0], [0.3, 0.2, 0.1, 1.0]])
+    for scale in (1, 10):
+        chosen = agreement.choices_of_others(grades * scale, np.array([[0, 1]]))
+        assert chosen[:, 0].tolist() == [1, 0, -1, 0]
+
+
+def test_metrics_and_raters_are_held_against_the_same_people() -> None:
+    # Two items a set. Set 1: raters 1 and 2 prefer the first, rater 3 the second; set 2: all the second.
+    grades = [[3, 4, 1], [1, 2, 2], [2, 2, 2], [5, 4, 4]]
+    pairs = np.array([[0, 1], [2, 3]])
+    # Without rater 1: 2.5 v 2 the first; without 2: 2 v 1.5 the first; without 3: 3.5 v 1.5 the first.
+    assert agreement.choices_of_others(grades, pairs).tolist() == [[1, -1]] * 3
+    assert agreement.choices_of_raters(grades, pairs) == pytest.approx([2 / 3, 1])
+    hits = agreement.choices_of_metric([2.0, 1.0, 1.0, 2.0], grades, pairs, ["a", "b"])
+    assert hits.tolist() == [1, 1]
+    # Without rater 1, the others call set 1 a tie: a metric that prefers the first is right twice in three,
+    # and learns there that its gap of 1 is a tie, which is wrong of set 2.
+    tied = [[3, 1, 2], [1, 2, 1], [2, 2, 2], [5, 4, 4]]
+    assert agreement.choices_of_others(tied, pairs)[:, 0].tolist() == [0, 1, 1]
+    hits = agreement.choices_of_metric([2.0, 1.0, 1.0, 2.0], tied, pairs, ["a", "b"])
+    assert hits == pytest.approx([2 / 3, 2 / 3])
+
+
+def test_superiority_p_is_the_exact_permutation_test() -> None:
+    first, second = [3.0, 4.0, 5.0], [1.0, 2.0, 3.5]
+    exact = stats.permutation_test(
+        (first, second), lambda x, y: np.mean(x) - np.mean(y), alternative="greater", n_resamples=np.inf
+    ).pvalue
+    p = agreement.superiority_p(first, second, resamples=20_000, rng=np.random.default_rng(0))
+    assert p == pytest.approx(exact, abs=0.01)
+
+
+def test_soft_pairwise_accuracy_by_hand() -> None:
+    assert agreement.soft_pairwise_accuracy([0.1, 0.9, 0.5], [0.1, 0.9, 0.5]) == 1
+    assert agreement.soft_pairwise_accuracy([0.0, 1.0], [0.5, 0.25]) == pytest.approx(1 - 1.25 / 2)

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from radeval_lib.stats.fact_counts import FactCounts
+from radeval_lib.stats.measures import FactCounts
 
 
 def test_figure_3() -> None:

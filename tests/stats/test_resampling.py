@@ -1,4 +1,4 @@
-"""Intervals of span agreement: by hand, and a loop over resamples."""
+"""The bootstrap: by hand, by a loop over resamples, and under a null."""
 
 from __future__ import annotations
 
@@ -10,8 +10,9 @@ import scipy.stats
 
 from radeval_lib.models.ner.entities import Counts
 from radeval_lib.stats import resampling
-from radeval_lib.stats.measures import MICRO, TAGGING, Measure, by_seed, intervals, paired_difference
-from radeval_lib.stats.p_values import holm
+from radeval_lib.stats.inference import holm
+from radeval_lib.stats.measures import TAGGING, by_seed, intervals, paired_difference
+from radeval_lib.stats.resampling import share_interval
 
 COLUMNS = ["seed", "case", "source", "matched", "predicted", "gold", "correct_words", "words"]
 BY_HAND = pd.DataFrame(
@@ -42,12 +43,12 @@ def _made(seeds: int = 3, cases: int = 40, skill: float = 0.8, of: int = 5) -> p
 def _mean_by_loop(counts: pd.DataFrame, cases, seeds) -> np.ndarray:
     numbers = counts[["matched", "predicted", "gold", "correct_words", "words"]].to_numpy()
     row_of = dict(zip(zip(counts["seed"], counts["case"], strict=True), numbers, strict=True))
-    found = []
+    by_seed = []
     for seed in seeds:
         matched, predicted, gold, correct, words = sum(row_of[seed, case] for case in cases)
-        one = Counts(int(matched), int(predicted), int(gold))
-        found.append([one.precision, one.recall, one.f1, correct / words])
-    return np.mean(found, axis=0)
+        counted = Counts(int(matched), int(predicted), int(gold))
+        by_seed.append([counted.precision, counted.recall, counted.f1, correct / words])
+    return np.mean(by_seed, axis=0)
 
 
 def test_measures_by_hand() -> None:
@@ -88,7 +89,7 @@ def test_intervals_by_a_loop() -> None:
 def test_seeds_widen_an_interval_as_welch_and_satterthwaite_say() -> None:
     """Where cases are all alike, the interval of a difference is that of Welch's t test of the seeds."""
     first, second = (np.random.default_rng(n).normal(0.5, 0.1, seeds) for n, seeds in ((0, 3), (1, 5)))
-    tables = [np.repeat(own[:, None, None], 20, axis=1) for own in (first, second)]
+    tables = [np.repeat(of_seeds[:, None, None], 20, axis=1) for of_seeds in (first, second)]
     mine, other = resampling.draws(
         tables, lambda sums: sums / 20, resamples=100_000, rng=np.random.default_rng(0)
     )
@@ -96,10 +97,10 @@ def test_seeds_widen_an_interval_as_welch_and_satterthwaite_say() -> None:
     welch = scipy.stats.ttest_ind(first, second, equal_var=False)
     assert gap.degrees == pytest.approx(welch.df)
     assert gap.standard_error == pytest.approx(gap.value[0] / welch.statistic)
-    found = resampling.estimate(gap.value[0], gap.total()[:, 0])
+    interval = resampling.estimate(gap.value[0], gap.total()[:, 0])
     wide = gap.standard_error[0]
-    assert (found.low, found.high) == pytest.approx(tuple(welch.confidence_interval()), abs=0.03 * wide)
-    assert found.p == pytest.approx(welch.pvalue, abs=0.01)
+    assert (interval.low, interval.high) == pytest.approx(tuple(welch.confidence_interval()), abs=0.03 * wide)
+    assert interval.p == pytest.approx(welch.pvalue, abs=0.01)
     # Of differences as large as can be detected, Student's t excludes 0 in 80 of 100, by its definition.
     free = welch.df
     expected = (scipy.stats.t.ppf(0.975, free) + scipy.stats.t.ppf(0.8, free)) * wide
@@ -116,8 +117,8 @@ def test_a_true_null_is_seldom_called_a_lead(seeds: int, spread: float) -> None:
         first, second = (
             shared + rng.normal(0, 1, (seeds, cases)) + rng.normal(0, spread, (seeds, 1)) for _ in range(2)
         )
-        found = resampling.mean_difference(first, second, resamples=250, rng=rng)
-        false += found.low > 0 or found.high < 0
+        lead = resampling.mean_difference(first, second, resamples=250, rng=rng)
+        false += lead.low > 0 or lead.high < 0
     assert false / trials <= 0.09  # 5 %, and three standard errors of 300 trials
 
 
@@ -137,43 +138,16 @@ def test_order_of_rows_and_size_of_chunks_do_not_matter(monkeypatch) -> None:
     expected = paired_difference(first, second, TAGGING, resamples=100, rng=np.random.default_rng(0))
     monkeypatch.setattr(resampling, "_CELLS", 40 * 30)
     shuffled = first.sample(frac=1, random_state=0)
-    found = paired_difference(shuffled, second, TAGGING, resamples=100, rng=np.random.default_rng(0))
-    pd.testing.assert_frame_equal(found, expected)
-
-
-def test_a_difference_needs_the_same_cases() -> None:
-    counts = _made()
-    rng = np.random.default_rng(0)
-    with pytest.raises(ValueError, match="other cases"):
-        paired_difference(counts, counts[counts["case"] != "case 7"], TAGGING, resamples=10, rng=rng)
-
-
-@pytest.mark.parametrize("counts", [pd.concat([BY_HAND, BY_HAND.iloc[:1]]), BY_HAND.iloc[:3]])
-def test_every_seed_needs_each_case_once(counts) -> None:
-    with pytest.raises(ValueError, match="each case once"):
-        by_seed(counts, TAGGING)
-
-
-def test_any_measure_can_be_resampled() -> None:
-    """Macro F1 over two classes, as classification counts it."""
-    counts = BY_HAND.rename(columns={"matched": "a.matched", "predicted": "a.predicted", "gold": "a.gold"})
-    counts = counts.assign(**{"b.matched": 1, "b.predicted": 2, "b.gold": 1})
-    macro = Measure(
-        tuple(f"{of}.{name}" for of in "ab" for name in MICRO.statistics),
-        ("macro_f1",),
-        lambda sums: (MICRO.values(sums[..., :3])[..., 2:] + MICRO.values(sums[..., 3:])[..., 2:]) / 2,
-    )
-    assert by_seed(counts, macro).loc[0, "macro_f1"] == pytest.approx((8 / 13 + 2 / 3) / 2)
-    frame = intervals(counts, macro, resamples=50, rng=np.random.default_rng(0))
-    assert frame.index.tolist() == ["macro_f1"]
+    shuffled_rows = paired_difference(shuffled, second, TAGGING, resamples=100, rng=np.random.default_rng(0))
+    pd.testing.assert_frame_equal(shuffled_rows, expected)
 
 
 def test_a_difference_of_means_by_hand_and_its_interval() -> None:
     rng = np.random.default_rng(0)
     first, second = np.array([[0.0, 1, 0, 1]]), np.array([[1.0, 3, 1, 3]])
-    found = resampling.mean_difference(second, first, resamples=400, rng=rng)
-    assert found.value == pytest.approx(1.5)
-    assert (found.low, found.high) == (1, 2)
+    difference = resampling.mean_difference(second, first, resamples=400, rng=rng)
+    assert difference.value == pytest.approx(1.5)
+    assert (difference.low, difference.high) == (1, 2)
     same = resampling.mean_difference(first, first, resamples=50, rng=rng)
     assert (same.value, same.low, same.high) == (0, 0, 0)
 
@@ -192,20 +166,17 @@ def test_rows_and_sums_of_groups_are_of_the_same_draws() -> None:
     np.testing.assert_allclose(sums[:, 0], by_rows)
 
 
-@pytest.mark.parametrize(
-    ("counts", "message"),
-    [
-        (BY_HAND.iloc[:0], "counts has shape"),
-        (BY_HAND.assign(gold=[4, 4, -1, 4]), "a negative count"),
-        (BY_HAND.assign(gold=[4, 4, np.nan, 4]), "missing or not finite"),
-    ],
-)
-def test_bad_counts(counts, message: str) -> None:
-    with pytest.raises(ValueError, match=message):
-        by_seed(counts, TAGGING)
+def test_share_of_equal_groups_has_no_width():
+    share = share_interval([1, 0, 1, 0], ["a", "a", "b", "b"], resamples=50, rng=np.random.default_rng(0))
+    assert share == (0.5, 0.5, 0.5)
 
 
-@pytest.mark.parametrize(("second", "message"), [([1], "second has shape"), ([1, 2, np.nan], "missing")])
-def test_a_mean_difference_needs_the_same_cases(second, message: str) -> None:
-    with pytest.raises(ValueError, match=message):
-        resampling.mean_difference([1, 2, 3], second, resamples=5, rng=np.random.default_rng(0))
+def test_share_interval_covers_the_share_and_widens_with_fewer_groups():
+    rng = np.random.default_rng(0)
+    hits = rng.random(400) < 0.7
+    alone = share_interval(hits, [str(i) for i in range(400)], resamples=500, rng=np.random.default_rng(1))
+    clustered = share_interval(
+        np.sort(hits), [str(i // 40) for i in range(400)], resamples=500, rng=np.random.default_rng(1)
+    )
+    assert alone[1] < hits.mean() < alone[2]
+    assert clustered[2] - clustered[1] > alone[2] - alone[1]

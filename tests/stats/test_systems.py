@@ -1,4 +1,4 @@
-"""Systems compared: tests by hand and against scipy and statsmodels, p under the null, and coverage."""
+"""Systems compared, p values and intervals of shares: by hand, SciPy, statsmodels, and under a null."""
 
 from __future__ import annotations
 
@@ -9,9 +9,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
+from scipy.stats import binomtest
 from statsmodels.stats.power import TTestPower
 
-from radeval_lib.stats.p_values import randomization_p
+from radeval_lib.stats.inference import randomization_p, rule_of_three, wilson
 from radeval_lib.stats.resampling import estimate, mean_of_sums, sum_draws, widened
 from radeval_lib.stats.system_comparison import cases_needed, compare_systems, significance_clusters
 
@@ -146,3 +147,20 @@ def test_a_cluster_begins_where_all_above_differ_from_all_below() -> None:
     assert significance_clusters("abcdef", differ) == [1, 1, 1, 2, 2, 3]
     assert significance_clusters("af", differ) == [1, 2]
     assert significance_clusters("", differ) == []
+
+
+@given(st.integers(1, 500).flatmap(lambda cases: st.tuples(st.integers(0, cases), st.just(cases))))
+def test_wilson_is_that_of_scipy(counts) -> None:
+    expected = binomtest(*counts).proportion_ci(0.95, "wilson")
+    assert wilson(*counts) == pytest.approx((expected.low, expected.high), abs=1e-12)
+
+
+def test_a_tie_counts_as_half() -> None:
+    # By hand: z² = 3.8415, (4.5 + 1.9207 ± 1.96 sqrt(10 * 0.45 * 0.55 + 0.9604)) / 13.8415.
+    assert wilson(4.5, 10) == pytest.approx((0.2014, 0.7263), abs=1e-4)
+    assert wilson(4, 10) < wilson(4.5, 10) < wilson(5, 10)
+
+
+def test_rule_of_three() -> None:
+    assert rule_of_three(100) == 0.03
+    assert rule_of_three(2) == 1.0

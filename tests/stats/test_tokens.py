@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rouge_score.tokenizers import DefaultTokenizer
 
-from radeval_lib.stats import rouge, tokens
+from radeval_lib.stats import tokens
 
 TEXT = "No acute findings. T2-weighted: 1.9 x 3.5 cm, ____."
 
@@ -25,8 +25,8 @@ def test_counts_by_hand(name: str, count: int) -> None:
 
 def test_length_statistics_by_hand() -> None:
     # lengths 1, 2, 6: mean 3, variance (4 + 1 + 9) / 2 = 7
-    found = tokens.length_statistics(["a", "b c", "d e f g h i"], tokens.whitespace)
-    assert found == pytest.approx(
+    lengths = tokens.length_statistics(["a", "b c", "d e f g h i"], tokens.whitespace)
+    assert lengths == pytest.approx(
         {"texts": 3, "min": 1, "max": 6, "average": 3, "standard deviation": 7**0.5}
     )
 
@@ -58,13 +58,13 @@ def test_wrapped_lines_are_joined(text: str, line: str) -> None:
     ],
 )
 def test_rouge_l_by_hand(reference: str, candidate: str, expected: float) -> None:
-    assert rouge.rouge_l(reference.split(), candidate.split()) == pytest.approx(expected)
+    assert tokens.rouge_l(reference.split(), candidate.split()) == pytest.approx(expected)
 
 
 @given(st.text("abc", max_size=8), st.text("abc", max_size=8))
 def test_rouge_l_is_symmetric_and_bounded(first: str, second: str) -> None:
-    value = rouge.rouge_l(list(first), list(second))
-    assert value == rouge.rouge_l(list(second), list(first))
+    value = tokens.rouge_l(list(first), list(second))
+    assert value == tokens.rouge_l(list(second), list(first))
     assert 0 <= value <= 1
     assert (value == 1) == (first == second != "")
 
@@ -74,7 +74,7 @@ def test_rouge_l_is_symmetric_and_bounded(first: str, second: str) -> None:
     [("", "abc", 0), ("abcbdab", "bdcaba", 4), ("abc", "abc", 3), ("ab", "ba", 1)],
 )
 def test_lengths_of_common_subsequences_by_hand(first: str, second: str, length: int) -> None:
-    subsequence = rouge.longest_common_subsequence
+    subsequence = tokens.longest_common_subsequence
     assert subsequence(first, second) == subsequence(second, first) == length
 
 
@@ -85,4 +85,4 @@ WORDS = st.lists(
 
 @given(WORDS.map(" ".join), st.booleans())
 def test_the_words_of_rouge_are_the_packages(text: str, stem: bool) -> None:
-    assert rouge.RougeTokenizer(stem).tokenize(text) == DefaultTokenizer(stem).tokenize(text)
+    assert tokens.RougeTokenizer(stem).tokenize(text) == DefaultTokenizer(stem).tokenize(text)

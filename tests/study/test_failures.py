@@ -6,7 +6,7 @@ import pandas as pd
 import pytest
 from scipy import stats
 
-from radeval_lib.stats.comparisons import preferences
+from radeval_lib.stats.inference import preferences
 from radeval_lib.text_format import percent
 
 

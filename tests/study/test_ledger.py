@@ -117,7 +117,7 @@ def test_the_box_names_both(tmp_path: Path) -> None:
     (result,) = read_all(tmp_path)
     assert (result.verdict, result.evidence, result.coverage) == ("implemented", "definition", None)
     html = exhibit_html(result)
-    assert "radeval_lib.stats.fact_counts:FactCounts.recall" in html
+    assert "radeval_lib.stats.measures:FactCounts.recall" in html
     assert "tests/stats/test_fact_counts.py::test_figure_3" in html
 
 

@@ -38,7 +38,7 @@ from radeval_lib.data.restricted import reveal
 from radeval_lib.metrics import create
 from radeval_lib.metrics.bleu import Bleu
 from radeval_lib.rules.reader.observations import NO_FINDING, coded, label, observations, positive
-from radeval_lib.stats.inputs import FloatArray
+from radeval_lib.stats.base import FloatArray
 from radeval_lib.stats.tokens import words
 
 FILES = tuple(name for name in iu_systems.FILES if name != iu_systems.LAST_IMAGE)

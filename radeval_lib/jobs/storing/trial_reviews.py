@@ -14,8 +14,8 @@ from radeval_lib.data.records import RatedPair
 from radeval_lib.data.restricted import reveal
 from radeval_lib.jobs.storing.oriented_scores import drawn
 from radeval_lib.metrics.base import Metric
-from radeval_lib.stats import meta_evaluation
-from radeval_lib.stats.inputs import FloatArray
+from radeval_lib.stats.agreement import soft_pairwise_accuracy, superiority_p
+from radeval_lib.stats.base import FloatArray
 from radeval_lib.stats.resampling import share_interval
 from radeval_lib.study.runs import Run
 
@@ -133,8 +133,7 @@ def agreement(metrics: Mapping[str, Metric], judged: Reviews, *, run: Run) -> pd
     table[["preferred", "preferred_low", "preferred_high"]] = pd.DataFrame.from_dict(shares, orient="index")
     people = _system_p(summaries["rating"], summaries["system"], run)
     table["systems"] = [
-        meta_evaluation.soft_pairwise_accuracy(_system_p(frame[key], summaries["system"], run), people)
-        for key in table.index
+        soft_pairwise_accuracy(_system_p(frame[key], summaries["system"], run), people) for key in table.index
     ]
     return table
 
@@ -142,7 +141,7 @@ def agreement(metrics: Mapping[str, Metric], judged: Reviews, *, run: Run) -> pd
 def _system_p(values: pd.Series, systems: pd.Series, run: Run) -> list[float]:
     """Return one-sided p of every two systems that the first is no better."""
     return [
-        meta_evaluation.superiority_p(
+        superiority_p(
             values[systems == one],
             values[systems == other],
             resamples=run.profile.resamples,

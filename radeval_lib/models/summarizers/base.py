@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from radeval_lib.data.records import ReportPair
 from radeval_lib.data.restricted import reveal
 from radeval_lib.errors import ModelError
-from radeval_lib.stats import rouge, tokens
+from radeval_lib.stats import tokens
 
 # A piece that ends with the number of an item: "1." of "1. Clear lungs", "FINDINGS: 2)".
 _NUMBERED = re.compile(r"(^|\s)\d{1,2}[.)]$")
@@ -68,9 +68,9 @@ def sentences(text: str) -> list[str]:
 def rouge_l(references: Sequence[str], candidates: Sequence[str]) -> NDArray[np.float64]:
     """Return ROUGE-L F1 of each pair by ``rouge_score`` with stemming, shape (n,), as the metric
     ``rouge_l``."""
-    words = rouge.RougeTokenizer().tokenize
+    words = tokens.RougeTokenizer().tokenize
     pairs = zip(references, candidates, strict=True)
-    return np.array([rouge.rouge_l(words(ref), words(cand)) for ref, cand in pairs], dtype=np.float64)
+    return np.array([tokens.rouge_l(words(ref), words(cand)) for ref, cand in pairs], dtype=np.float64)
 
 
 def mean_rouge_l(records: Sequence[ReportPair], written: Sequence[str]) -> dict[str, float]:

@@ -17,7 +17,7 @@ from radeval_lib.models.summarizers.extractive import (
     oracle,
     oracle_sentences,
 )
-from radeval_lib.stats.rouge import rouge_l as rouge_of_words
+from radeval_lib.stats.tokens import rouge_l as rouge_of_words
 
 TEXT = "The heart is normal. There is a large effusion. No pneumothorax. The bones are intact."
 

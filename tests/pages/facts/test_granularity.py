@@ -13,7 +13,7 @@ from notebooks.facts.granularity import (
     sweep,
     three_raters,
 )
-from radeval_lib.stats.fact_counts import FactCounts
+from radeval_lib.stats.measures import FactCounts
 
 
 def test_alphas_of_raters_who_halve() -> None:

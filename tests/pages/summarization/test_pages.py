@@ -18,7 +18,7 @@ from notebooks.summarization.training import seen_groups
 from radeval_lib.data.records import ReportPair
 from radeval_lib.jobs.rales import impression_versions
 from radeval_lib.metrics import create
-from radeval_lib.stats.estimates import Estimate
+from radeval_lib.stats.base import Estimate
 from radeval_lib.study.cell_outputs import CellOutput
 from radeval_lib.study.cells import Cell
 

@@ -1,0 +1,232 @@
+"""What printed digits allow, against published, hand-computed and independently computed values."""
+
+from __future__ import annotations
+
+import math
+
+import krippendorff
+import numpy as np
+import pingouin
+import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+from scipy import stats
+
+from radeval_lib.papers.printed_numbers import printed as printed_table
+from radeval_lib.papers.printed_numbers import wide
+from radeval_lib.stats import printed
+from radeval_lib.stats.agreement import interval_alpha
+from radeval_lib.stats.printed import (
+    correlation_interval,
+    losses_of,
+    needed_between,
+    placements,
+    predictions_that_print,
+    tables_with,
+    williams_test,
+)
+
+
+def test_williams_test_of_steigers_example() -> None:
+    # R psych 2.4, help of r.test: r.test(n = 103, r12 = .4, r13 = .5, r23 = .1), "t = -0.89", "p = 0.37"
+    t, p = williams_test(0.4, 0.5, 0.1, 103)
+    assert t == pytest.approx(-0.89, abs=0.005)
+    assert p == pytest.approx(0.37, abs=0.005)
+
+
+@given(st.floats(-0.95, 0.95), st.integers(10, 3000))
+def test_pearson_interval_is_pingouins(value: float, n: int) -> None:
+    expected = pingouin.compute_esci(value, n, n, eftype="r", decimals=10)
+    assert correlation_interval(value, n, "pearson") == pytest.approx(tuple(expected), abs=1e-8)
+
+
+@pytest.mark.parametrize(
+    ("kind", "low", "high"),
+    [
+        # By hand at 0.5 and n = 103: atanh(0.5) = 0.549306; se = sqrt(1.125/100), sqrt(0.437/99)
+        ("spearman", math.tanh(0.549306 - 1.959964 * 0.106066), math.tanh(0.549306 + 1.959964 * 0.106066)),
+        ("kendall", math.tanh(0.549306 - 1.959964 * 0.066439), math.tanh(0.549306 + 1.959964 * 0.066439)),
+    ],
+)
+def test_rank_intervals_by_hand(kind: str, low: float, high: float) -> None:
+    assert correlation_interval(0.5, 103, kind) == pytest.approx((low, high), abs=1e-5)  # type: ignore[arg-type]
+
+
+def test_spearman_and_kendall_intervals_cover() -> None:
+    # Simulated bivariate normal pairs, rho = 0.6: Kendall is 2/pi asin(rho), Spearman 6/pi asin(rho/2).
+    rng = np.random.default_rng(0)
+    truth = {"kendall": 2 / math.pi * math.asin(0.6), "spearman": 6 / math.pi * math.asin(0.3)}
+    hits = dict.fromkeys(truth, 0)
+    for _ in range(400):
+        x, y = rng.multivariate_normal([0, 0], [[1, 0.6], [0.6, 1]], 120).T
+        for kind, correlation in (("kendall", stats.kendalltau(x, y)), ("spearman", stats.spearmanr(x, y))):
+            low, high = correlation_interval(float(correlation.statistic), 120, kind)  # type: ignore[arg-type]
+            hits[kind] += low <= truth[kind] <= high
+    assert all(0.92 <= count / 400 <= 0.98 for count in hits.values()), hits
+
+
+def test_needed_between_is_the_edge_of_significance() -> None:
+    edge = needed_between(0.653, 0.624, 371)
+    assert williams_test(0.653, 0.624, edge, 371)[1] == pytest.approx(0.05, abs=1e-6)
+    assert (
+        williams_test(0.653, 0.624, edge + 0.02, 371)[1]
+        < 0.05
+        < williams_test(0.653, 0.624, edge - 0.02, 371)[1]
+    )
+
+
+def test_needed_between_at_the_ends() -> None:
+    assert math.isnan(needed_between(0.5, 0.5, 400))
+    assert needed_between(0.9, 0.1, 1000) == pytest.approx(0.09 - math.sqrt(0.19 * 0.99))
+
+
+def test_impossible_correlations_are_refused() -> None:
+    with pytest.raises(ValueError, match="impossible together"):
+        williams_test(0.9, 0.9, -0.9, 50)
+
+
+def test_standard_error_of_a_pearson_interval() -> None:
+    # Fisher: atanh(r) ± 1.959964 / sqrt(n - 3); n = 103 gives 0.1.
+    ends = [math.tanh(math.atanh(0.5) + sign * 1.959964 * 0.1) for sign in (-1, 1)]
+    assert printed.standard_error(*ends) == pytest.approx(0.1, abs=1e-6)
+
+
+def test_two_sided_p_by_hand() -> None:
+    # 1.96 standard errors of sqrt(0.3² + 0.4²) = 0.5
+    assert printed.two_sided_p(0.979982, 0.3, 0.4) == pytest.approx(0.05, abs=1e-6)
+    # errors that move together by 0.5: variance 0.25 - 2 * 0.5 * 0.12 = 0.13
+    expected = 2 * stats.norm.sf(0.5 / math.sqrt(0.13))
+    assert printed.two_sided_p(0.5, 0.3, 0.4, 0.5) == pytest.approx(expected)
+
+
+@given(st.floats(0.01, 0.5), st.floats(0.02, 0.2), st.floats(0.02, 0.2))
+def test_needed_correlation_is_where_p_reaches_the_level(gap, first, second) -> None:
+    needed = printed.needed_correlation(gap, first, second)
+    if math.isnan(needed):
+        assert printed.two_sided_p(gap, first, second, 0.999) > 0.05
+    elif needed > -1:
+        assert printed.two_sided_p(gap, first, second, needed) == pytest.approx(0.05)
+    else:
+        assert printed.two_sided_p(gap, first, second, -1) <= 0.05
+
+
+def test_counts_that_print() -> None:
+    assert printed.counts_that_print(0.23, 0.005, 53) == [12]  # 12/53 = 0.2264
+    assert printed.counts_that_print(0.57, 0.005, 10) == []
+    assert printed.counts_that_print(0.5, 0.05, 20) == [9, 10, 11]
+    assert printed.counts_that_print(1.0, 0.005, 4) == [4]
+
+
+def test_means_that_no_counts_have() -> None:
+    # Brown and Heathers's example: 28 whole numbers, mean 5.19; 145/28 = 5.18, 146/28 = 5.21.
+    assert printed.sums_that_print(5.19, 0.005, 28) == []
+    assert printed.sums_that_print(5.18, 0.005, 28) == [145]
+    assert printed.sums_that_print(0.0, 0.005, 28) == [0]
+
+
+def test_intervals_by_hand() -> None:
+    # 5 of 10. Wald: 0.5 ± 1.96 sqrt(0.025). Wilson: (k + z²/2 ± z sqrt(n p q + z²/4)) / (n + z²).
+    # Exact: quantiles of Beta(5, 6) and Beta(6, 5). Bootstrap: binomial quantiles 2 and 8 of 10.
+    assert printed.interval(5, 10, "Wald") == pytest.approx((0.1901, 0.8099), abs=1e-4)
+    assert printed.interval(5, 10, "Wilson") == pytest.approx((0.2366, 0.7634), abs=1e-4)
+    assert printed.interval(5, 10, "exact") == pytest.approx((0.1871, 0.8129), abs=1e-4)
+    assert printed.interval(5, 10, "bootstrap percentile") == pytest.approx((0.2, 0.8))
+
+
+def test_the_bca_interval_is_scipys() -> None:
+    right = np.repeat([1.0, 0.0], [12, 41])
+    scipys = stats.bootstrap((right,), np.mean, n_resamples=9999, method="BCa", rng=np.random.default_rng(0))
+    assert printed.interval(12, 53, "bootstrap BCa") == pytest.approx(scipys.confidence_interval, abs=1e-9)
+    assert printed.interval(0, 5, "bootstrap BCa") == (0.0, 0.0)
+
+
+def test_greens_table_7_is_53_cases_and_bca() -> None:
+    table = wide(printed_table("green.table7"), "method", "statistic")
+    among = wide(printed_table("green.table1"), "rater", "other", "printed")
+    assert list(among.columns) == list(among.index)
+    samples = printed.possible_samples(
+        list(table[["estimate", "ci_low", "ci_high"]].itertuples(index=False)), 0.005, 100
+    )
+    best = samples[samples["shares"] == 5].sort_values("ends", ascending=False)
+    assert best.iloc[0].to_dict() == {"n": 53, "method": "bootstrap BCa", "shares": 5, "ends": 10}
+    assert best[best["n"] != 53]["ends"].max() == 5
+    low, _ = printed.interval(12, 53, "exact")
+    assert round(low, 3) == 0.123  # prints as 0.12, not as the table's 0.13
+
+
+def test_mcnemar_by_hand() -> None:
+    # 3 v 1 of 4: at best 2 discordant cases, both for one method: 2 * (1/2)² = 0.5;
+    # at worst 1 against 3: 2 * (1 + 4) / 16 = 0.625.
+    assert printed.mcnemar_range(3, 1, 4) == pytest.approx((0.5, 0.625))
+    assert printed.mcnemar_range(2, 2, 2) == (1.0, 1.0)
+    assert printed.mcnemar_range(10, 0, 10) == pytest.approx((2 / 1024, 2 / 1024))
+
+
+def test_by_hand() -> None:
+    # RaLEs, Table 15, CT UE WO contr: recall 55.9% of 34 is 19 hits; precision 55.9% is 19 of 34
+    assert predictions_that_print(0.559, 0.559, 34, 0.0005) == (34, 34)
+    # CT Pelvis W contr IV: recall 7.4% of 27 is 2 hits, precision 100%
+    assert predictions_that_print(1.0, 0.074, 27, 0.0005) == (2, 2)
+
+
+def test_nothing_fits() -> None:
+    assert predictions_that_print(0.5, 0.0, 22, 0.0005) is None  # never right
+    assert predictions_that_print(0.5, 0.559, 33, 0.0005) is None  # 55.9% is no share of 33
+
+
+@given(st.integers(1, 60), st.integers(1, 60), st.integers(0, 200))
+def test_the_true_number_is_in_the_range(hits: int, missed: int, false_alarms: int) -> None:
+    n, predictions = hits + missed, hits + false_alarms
+    precision, recall = round(hits / predictions, 3), round(hits / n, 3)
+    assume(precision > 0.01)
+    possible = predictions_that_print(precision, recall, n, 0.0005)
+    assert possible is not None
+    assert possible[0] <= predictions <= possible[1]
+
+
+@given(
+    arrays(np.float64, st.tuples(st.integers(2, 4), st.integers(2, 8)), elements=st.sampled_from([0, 0.5, 1]))
+)
+def test_alpha_is_the_packages(ratings: np.ndarray) -> None:
+    if len(np.unique(ratings)) > 1:
+        expected = krippendorff.alpha(ratings, level_of_measurement="interval")
+        assert float(interval_alpha(ratings)) == pytest.approx(expected)
+
+
+def test_alpha_by_hand_and_in_bulk() -> None:
+    # Two raters, two units: (0, 1) and (0, 0). Observed: mean of 0 and 1. Expected: twice the variance of
+    # 0, 1, 0, 0, which is .5.
+    table = np.array([[0.0, 1.0], [0.0, 0.0]])
+    assert float(interval_alpha(table)) == pytest.approx(1 - 0.5 / 0.5)
+    assert interval_alpha(np.stack([table, np.eye(2) * 0 + [0.0, 1.0]])) == pytest.approx([0, 1])
+    assert np.isnan(interval_alpha(np.ones((2, 3))))
+
+
+def test_losses() -> None:
+    # A mean of .75 over ten units loses 2.5 points: 2 x 1 + .5, 1 + 3 x .5, 5 x .5.
+    halves = (0.5, 1.0)
+    losses = sorted(losses_of(0.75, 10, halves))
+    assert losses == [(0.5, 0.5, 0.5, 0.5, 0.5), (0.5, 0.5, 0.5, 1.0), (0.5, 1.0, 1.0)]
+    assert losses_of(1.0, 10, halves) == [()]
+    assert losses_of(0.5, 2, halves) == [(1.0,), (0.5, 0.5)]
+    assert losses_of(0.97, 10, halves) == []  # .3 points cannot be lost in halves
+
+
+def test_placements_ignore_the_order_of_units() -> None:
+    # One loss each: on the same unit or on two.
+    assert placements([(0.5,), (0.5,)], 10) == {((0.5, 0.5),), ((0.0, 0.5), (0.5, 0.0))}
+    assert placements([(0.5,), (0.5,)], 1) == {((0.5, 0.5),)}
+    assert placements([(), ()], 3) == {()}
+
+
+def test_tables_have_the_means_shares_and_touched_units() -> None:
+    means = [[0.95, 0.95, 0.90], [1, 0.95, 1], [1, 1, 0.95], [1, 0.75, 0.95]]
+    tables = tables_with(means, 10, {0.5: 8, 1.0: 2}, touched=7)
+    assert len({table.tobytes() for table in tables}) == len(tables) > 0
+    for table in tables:
+        assert table.shape == (3, 40)
+        assert (table.sum(), (table == 0.5).sum(), (table == 0).sum()) == (114, 8, 2)
+        assert (table.min(axis=0) < 1).sum() == 7
+        assert table.mean(axis=1) == pytest.approx(np.mean(means, axis=0))
+    assert tables_with(means, 10, {0.5: 9, 1.0: 2}, touched=7) == []
