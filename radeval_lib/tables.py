@@ -117,14 +117,18 @@ def p_value(p: float) -> str:
     return "< 0.001" if p < 0.001 else f"{p:.3f}"
 
 
-def folded(table: HTML) -> HTML:
-    """Return a long table of :func:`show` that opens on a click on its caption, which moves out of it; a
-    ValueError where it has none."""
-    caption = re.search(r"<caption><span>(.*?)</span></caption>", table.data, re.DOTALL)
-    if caption is None:
-        raise ValueError("a table without a caption cannot be folded: nothing would be left to click on")
-    body = table.data.replace(caption.group(0), "", 1)
-    return HTML(
-        f'<details><summary class="table-caption"><strong>{caption.group(1)}</strong></summary>'
-        f"{body}</details>"
-    )
+def folded(table: HTML, caption: str = "") -> HTML:
+    """Return a long table that opens on a click on its caption: on ``caption``, or on that of :func:`show`,
+    which moves out of the table.
+
+    Raises
+    ------
+    ValueError
+        Where there is neither: nothing would be left to click on.
+    """
+    inside = re.search(r"<caption><span>(.*?)</span></caption>", table.data, re.DOTALL)
+    if inside is None and not caption:
+        raise ValueError("a table without a caption cannot be folded")
+    body = table.data.replace(inside.group(0), "", 1) if inside else table.data
+    words = escape(caption) if caption or inside is None else inside.group(1)
+    return HTML(f'<details><summary class="table-caption"><strong>{words}</strong></summary>{body}</details>')

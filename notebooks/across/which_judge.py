@@ -7,9 +7,11 @@ resample. Differences of two such tables are again of this form, where both come
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from html import escape
 
 import numpy as np
 import pandas as pd
+from IPython.display import HTML
 from matplotlib.figure import Figure
 from scipy.stats import rankdata
 
@@ -20,11 +22,13 @@ from radeval_lib.data.radpref import SIGNIFICANT, SYSTEMS
 from radeval_lib.data.recorded import Recording
 from radeval_lib.data.records import RatedPair
 from radeval_lib.data.restricted import reveal
+from radeval_lib.interactive import search_table
 from radeval_lib.jobs.storing.oriented_scores import drawn, of_columns
 from radeval_lib.metrics.base import Metric
 from radeval_lib.stats.agreement import pairs_within
 from radeval_lib.stats.resampling import drawn_rows, ends
 from radeval_lib.study.runs import Run
+from radeval_lib.tables import folded
 from radeval_lib.text_format import with_interval
 
 PERSON = "one radiologist"
@@ -84,7 +88,7 @@ def with_findings(
     table, marks = stored.table, stored.parts["ratings"].groupby("number").mean()
     if not np.array_equal(table["case"], pairs["case"]):
         scores = of_columns(table[list(stored.about["columns"])]).rename(columns=labels)
-        pairs = table.assign(system=table["system"].map("system {}".format).map(SYSTEMS))
+        pairs = table.assign(system=table["system"].map(SYSTEMS))
     listed = table[["reference_findings", "candidate_findings"]].set_axis(pairs.index)
     errors = {kind: marks.filter(regex=f"^{kind}_").sum(axis=1).to_numpy() for kind in ("false", "missing")}
     own = pairs[["system", "case"]].assign(grade=marks["grade"].to_numpy(), **errors)
@@ -137,8 +141,8 @@ def resampled(
         )
         for rater in grades
     ]
-    values = np.mean([one.values for one in left_out], axis=0)
-    draws = np.mean([one.draws for one in left_out], axis=0)
+    values = np.mean([agreement.values for agreement in left_out], axis=0)
+    draws = np.mean([agreement.draws for agreement in left_out], axis=0)
     return pd.DataFrame(np.vstack([values, draws.T]), columns=left_out[0].names)
 
 
@@ -148,17 +152,17 @@ def auc_drawn(
     """Draw cases and return each metric's AUC: how often a candidate that is not ``wrong`` scores higher
     than one that is, ties counting half. Candidates of which ``wrong`` is NaN are drawn, and left out; NaN
     in draws without one of either."""
-    values, told = scores.to_numpy(np.float64), wrong.to_numpy(np.float64)
+    values, outcome = scores.to_numpy(np.float64), wrong.to_numpy(np.float64)
     rows = [np.arange(len(values)), *drawn_rows(np.asarray(cases), run.profile.resamples, run.rng(name))]
-    found = np.full((len(rows), values.shape[1]), np.nan)
-    for place, drawn_places in enumerate(rows):
-        chosen = drawn_places[~np.isnan(told[drawn_places])]
-        right = told[chosen] == 0
+    aucs = np.full((len(rows), values.shape[1]), np.nan)
+    for number, drawn_places in enumerate(rows):
+        chosen = drawn_places[~np.isnan(outcome[drawn_places])]
+        right = outcome[chosen] == 0
         n, m = int(right.sum()), int((~right).sum())
         if n and m:
             ranks = rankdata(values[chosen], axis=0)[right].sum(axis=0)
-            found[place] = (ranks - n * (n + 1) / 2) / (n * m)
-    return pd.DataFrame(found, columns=scores.columns)
+            aucs[number] = (ranks - n * (n + 1) / 2) / (n * m)
+    return pd.DataFrame(aucs, columns=scores.columns)
 
 
 def estimates(drawn_values: pd.DataFrame) -> pd.DataFrame:
@@ -180,13 +184,37 @@ def ordered(table: pd.DataFrame, whose: pd.Series) -> pd.DataFrame:
     return rows.sort_values(["group", "value"], ascending=[True, False])
 
 
+def browse(pairs: pd.DataFrame, grades: pd.DataFrame, scores: pd.DataFrame) -> HTML:
+    """Return, folded and to search, each pair's number and system, each radiologist's grade, and every
+    metric's score, of which a higher one is better."""
+    radiologists = grades.set_axis([f"radiologist {n}" for n in range(1, grades.shape[1] + 1)], axis=1)
+    shown = pairs[["system"]].join(radiologists.map("{:g}".format)).join(scores.map("{:.3f}".format))
+    shown.insert(0, "pair", [f"pair {number}" for number in range(len(shown))])
+    rows = [[escape(value) for value in row] for row in shown.to_numpy().tolist()]
+    return folded(search_table(list(shown), rows, "pair 17"), "Every pair: grades and scores")
+
+
+def _colours(whose: pd.Series) -> list[str]:
+    """Return each metric's colour, by its group."""
+    colour = dict(zip((PUBLISHED, SUBSTITUTES, RULES), plots.PALETTE, strict=False))
+    return [colour[group] for group in whose]
+
+
+def draw_auc(table: pd.DataFrame, whose: pd.Series) -> None:
+    """Draw each metric's AUC with its interval, coloured by group, and a line at chance."""
+    _, axes = plots.panels(1, 1, 3.4)
+    axes.axvline(0.5, color="0.6", linewidth=1)
+    plots.intervals(axes, table, _colours(whose[table.index]), size=28)
+    axes.set(xlabel="AUC", xlim=(0, 1.02))
+
+
 def forest(tables: Mapping[str, pd.DataFrame], whose: pd.Series) -> Figure:
     """Draw τ_b of each metric, and of one radiologist, with intervals: a marker per table of
     :func:`estimates`, coloured by group."""
     order = ordered(next(iter(tables.values())), whose)
     names = [*order.index, PERSON]
     colour = dict(zip([PUBLISHED, SUBSTITUTES, RULES], plots.PALETTE, strict=False))
-    colours = [*(colour[group] for group in order["group"]), plots.PALETTE[6]]
+    colours = [*_colours(order["group"]), plots.PALETTE[6]]
     figure, axes = plots.panels(1, 1, 5.6)
     for number, (title, table) in enumerate(tables.items()):
         rows, marker = table.loc[names], plots.MARKERS[number]

@@ -78,7 +78,7 @@ def radpref_errors(run: Run) -> pd.DataFrame:
     errors = marks[["_".join(mark) for mark in MARKS]].sum(axis=1)
     possible = table["reference_findings"] + table["candidate_findings"]
     columns = table[["case", "reference_findings"]].assign(
-        system=table["system"].map("system {}".format).map(SYSTEMS), words=table["reference_words"]
+        system=table["system"].map(SYSTEMS), words=table["reference_words"]
     )
     return columns.assign(errors=errors, possible=possible, share=errors / possible.replace(0, np.nan))
 

@@ -34,8 +34,9 @@ _ATTRIBUTES = (
     "certainty",
 )
 _HIGHEST_RATING = 5
-SYSTEMS = {"system 1": "MedGemma", "system 2": "GPT", "medgemma": "MedGemma", "gpt": "GPT"}
-"""RadPref's systems in the words of its authors, by their names in its stored numbers and in its files."""
+SYSTEMS: dict[str | int, str] = {"medgemma": "MedGemma", "gpt": "GPT"}
+"""RadPref's systems in the words of its authors, by their names in its files and in its stored numbers."""
+SYSTEMS |= {1: "MedGemma", "system 1": "MedGemma", 2: "GPT", "system 2": "GPT"}
 MARKS = tuple(
     (kind, significance)
     for kind, known in (
