@@ -63,7 +63,7 @@ lint: $(VENV)/.developers ## style, types and declared dependencies
 	@$(BIN)/lint-imports --no-logo
 	@$(BIN)/deptry .
 	@$(BIN)/python workflow/notebook_style.py
-	@$(BIN)/python workflow/check_words.py
+	@$(BIN)/codespell
 	@$(BIN)/python workflow/size.py
 
 format: $(VENV)/.developers ## put the code into the one format

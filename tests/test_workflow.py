@@ -7,30 +7,17 @@ from pathlib import Path
 import pytest
 
 from radeval_lib.paths import ROOT
-from workflow import check_words, notebook_style, readme
-
-
-@pytest.mark.parametrize(
-    ("text", "hits"),
-    [
-        ("drawn anew", [(1, "anew", "again, resampled")]),
-        ("all that it\n    # hangs on", [(2, "hangs on", "depends on")]),
-        ("the data at\n    hand", [(1, "at hand", "available")]),
-        ("`anew` and draw_anew are names, renewal is a word", []),
-    ],
-)
-def test_refused_wording_is_found_across_lines_and_not_in_names(text: str, hits: list) -> None:
-    assert check_words.found(text) == hits
+from workflow import notebook_style, readme
 
 
 def test_a_list_that_begins_in_a_paragraph_is_found() -> None:
     page = "---\ntitle: a\n---\nA sum of\n- 2 and 3.\n\n- An item\n- another\n\n```\na\n- b\n```\n"
-    told = notebook_style.accidental_lists(page, ROOT / "book" / "page.md")
-    assert told == ["book/page.md:5: a list begins in the middle of a paragraph"]
+    lists = notebook_style.accidental_lists(page, ROOT / "book" / "page.md")
+    assert lists == ["book/page.md:5: a list begins in the middle of a paragraph"]
 
 
 def test_a_profile_that_was_not_built_has_no_findings_to_write(tmp_path: Path) -> None:
-    with pytest.raises(FileNotFoundError, match="holds no results"):
+    with pytest.raises(FileNotFoundError):
         readme.findings(tmp_path / "results")
 
 
@@ -39,5 +26,5 @@ def test_a_readme_without_a_place_for_findings_is_refused(
 ) -> None:
     monkeypatch.setattr(readme, "README", tmp_path / "README.md")
     readme.README.write_text("# Title\n", encoding="utf-8")
-    with pytest.raises(ValueError, match="no place for findings"):
+    with pytest.raises(ValueError):
         readme.shown()

@@ -56,10 +56,10 @@ def test_numbered_places():
     assert len(with_numbered(frozenset(["ribs"]))) == 1 + 12
     assert len(with_numbered(frozenset(["spine"]))) == 1 + 7 + 12 + 5
     for bad in ("l2-t11", "t1-t13", "t1"):
-        with pytest.raises(ValueError):  # noqa: PT011
+        with pytest.raises(ValueError):
             within(bad)
 
 
 def test_a_phrase_has_a_word():
-    with pytest.raises(ValueError):  # noqa: PT011
+    with pytest.raises(ValueError):
         Phrases([("-", 1)])
