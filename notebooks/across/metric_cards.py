@@ -93,7 +93,7 @@ def honest(run: Run) -> Card:
         name="five lines",
         value_range=(0, 1),
         tuned="no",
-        known=stored_five_lines(),
+        rated_scores=stored_five_lines(),
         data_root=None,
         seed=run.seed,
     )
@@ -112,7 +112,7 @@ def built_to_win(run: Run) -> dict[str, Card]:
             tuned="yes",
             half=half,
             quick=True,
-            known=known,
+            rated_scores=known,
             data_root=None,
             seed=run.seed,
         )

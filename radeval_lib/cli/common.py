@@ -68,12 +68,12 @@ def one_line_errors(command: Callable[..., Any]) -> Callable[..., Any]:
         except ModuleNotFoundError as error:
             if (error.name or "").partition(".")[0] == "radeval_lib":
                 raise
-            what = f"the package {error.name} is not installed, which this command needs"
+            problem = f"the package {error.name} is not installed, which this command needs"
             context = click.get_current_context(silent=True)
             group = context.command_path.split()[1:2] if context else []
             extras = next((_EXTRAS[name] for name in group if name in _EXTRAS), "models,book")
             refusal = RadevalError(
-                what, remedy=f"Run in a clone of the repository: pip install '.[{extras}]'"
+                problem, remedy=f"Run in a clone of the repository: pip install '.[{extras}]'"
             )
         except BrokenPipeError:  # who reads our output has seen enough; click ends quietly
             raise

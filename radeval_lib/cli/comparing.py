@@ -14,13 +14,13 @@ from radeval_lib.paths import display_path
 from radeval_lib.registry import METRICS
 
 
-def _named(given: tuple[str, ...], option: str, what: str) -> dict[str, str]:
+def _named(given: tuple[str, ...], option: str, kind: str) -> dict[str, str]:
     """Return ``NAME=VALUE`` options as a mapping."""
     named: dict[str, str] = {}
     for text in given:
         name, sign, value = text.partition("=")
         if not (name and sign and value):
-            raise ParameterError(f"{text!r} names no {what}", option, f"Write NAME={what.upper()}.")
+            raise ParameterError(f"{text!r} names no {kind}", option, f"Write NAME={kind.upper()}.")
         if name in named:
             raise ParameterError(f"two systems are called {name!r}", option, "Rename one.")
         named[name] = value

@@ -53,18 +53,18 @@ def _restored_path() -> Iterator[None]:
         sys.path[:] = before
 
 
-def _function(place: str) -> Callable[..., Any]:
+def _function(named: str) -> Callable[..., Any]:
     """Return the function that ``FILE.py:NAME`` or ``MODULE:NAME`` names."""
-    home, _, name = place.rpartition(":")
+    home, _, name = named.rpartition(":")
     if not home or not name:
-        raise ParameterError("a file or a function is not named", place, _REMEDY)
+        raise ParameterError("a file or a function is not named", named, _REMEDY)
     try:
         module = _imported(home)
     except ParameterError:
         raise
     except (Exception, SystemExit) as error:  # a script may end Python, where it has no `if __name__ == ...`
-        what = f"{type(error).__name__} while it was imported: {error}"
-        raise ParameterError(what, Path(home).name, "Import it in Python to see where.") from None
+        problem = f"{type(error).__name__} while it was imported: {error}"
+        raise ParameterError(problem, Path(home).name, "Import it in Python to see where.") from None
     function = getattr(module, name, None)
     if not callable(function):
         raise ParameterError(f"no function {name!r}", Path(home).name, _REMEDY)

@@ -104,7 +104,7 @@ def score(
         sys.exit(EXIT_BAD_INPUT)
 
 
-def progress_line(what: str) -> Callable[[int, float], None]:
+def progress_line(unit: str) -> Callable[[int, float], None]:
     """Return a function that shows how many are done, and the time left by the share that is done, on one
     line of standard error."""
     # The speed is that of the last calls: rows kept from an interrupted run pass at another one.
@@ -117,7 +117,7 @@ def progress_line(what: str) -> Callable[[int, float], None]:
         recent.append((time.monotonic(), share))
         seconds = (recent[-1][0] - started) * (1 - share) / (share - before) if share > before else 0
         # Ends in a carriage return, so that the next line overwrites this one.
-        click.echo(f"{done:,} {what} scored, {timedelta(seconds=round(seconds))} left \r", nl=False, err=True)
+        click.echo(f"{done:,} {unit} scored, {timedelta(seconds=round(seconds))} left \r", nl=False, err=True)
 
     return progress
 

@@ -96,20 +96,21 @@ def on_radpref(
     def rng(part: str) -> np.random.Generator:
         return np.random.default_rng([seed, *part.encode()])
 
-    def drawn(own: Mapping[str, FloatArray], ratings: FloatArray, number: int, part: str) -> Resampled:
-        return resample(own, ratings, groups=cases, kind="kendall", resamples=number, rng=rng(part))
+    def drawn(oriented: Mapping[str, FloatArray], ratings: FloatArray, number: int, part: str) -> Resampled:
+        return resample(oriented, ratings, groups=cases, kind="kendall", resamples=number, rng=rng(part))
 
     whole = drawn(scores, wanted, resamples, "grade")
-    rows = {one: {"metric": one, **_interval(part)} for one, part in _by_metric(whole.intervals()).items()}
+    by_metric = _by_metric(whole.intervals())
+    rows = {metric: {"metric": metric, **_interval(part)} for metric, part in by_metric.items()}
     errors = {pair: float(np.nanstd(gap)) for pair, gap in _gaps(whole).items()}
     if tests and len(np.unique(cases)) >= LEAST_CASES:
         tested = compared(
-            whole, name, lambda names: drawn({one: scores[one] for one in names}, wanted, MORE, "again")
+            whole, name, lambda names: drawn({key: scores[key] for key in names}, wanted, MORE, "again")
         )
         for rival, test in tested.iterrows():
-            found = _interval(test, "difference", value="difference")
+            numbers = _interval(test, "difference", value="difference")
             detectable = _detectable(errors[frozenset((name, str(rival)))])
-            rows[str(rival)] |= {**found, "p_holm": float(test["p_holm"]), "detectable": detectable}
+            rows[str(rival)] |= {**numbers, "p_holm": float(test["p_holm"]), "detectable": detectable}
     rows[PERSON] = {"metric": PERSON}
     by_raters = [
         drawn(
@@ -117,15 +118,17 @@ def on_radpref(
         )
         for rater in range(grades.shape[1])
     ]
-    for one, part in beside_one_rater(by_raters).iterrows():
-        rows[str(one)] |= _interval(part, "others")
+    for metric, part in beside_one_rater(by_raters).iterrows():
+        rows[str(metric)] |= _interval(part, "others")
     first = sets[:, 0]
-    hits = {one: choices_of_metric(own, grades, sets, cases[first].tolist())
-            for one, own in scores.items()}  # fmt: skip
+    hits = {
+        metric: choices_of_metric(oriented, grades, sets, cases[first].tolist())
+        for metric, oriented in scores.items()
+    }
     hits[PERSON] = choices_of_raters(grades, sets)
-    for one, hit in hits.items():
+    for metric, hit in hits.items():
         share = share_interval(hit, cases[first].tolist(), resamples=resamples, rng=rng("choices"))
-        rows[one] |= dict(zip(("choices", "choices_low", "choices_high"), share, strict=True))
+        rows[metric] |= dict(zip(("choices", "choices_low", "choices_high"), share, strict=True))
     others = [error for pair, error in errors.items() if name not in pair]
     return {
         "candidates": len(table),
@@ -192,15 +195,15 @@ def on_facts(
 ) -> list[dict[str, Any]]:
     """Return τ_b of every metric with F1 of the facts that experts counted in MTS-Dialog: rows of ``metric``,
     ``n`` and ``value``, with ``value_low`` and ``value_high``."""
-    known = table["f1"].notna().to_numpy()
-    cases = table["case"].to_numpy()[known]
+    counted = table["f1"].notna().to_numpy()
+    cases = table["case"].to_numpy()[counted]
     drawn = resample(
-        {name: own[known] for name, own in scores.items() if varies(own[known], cases)},
-        table.loc[known, "f1"].to_numpy(np.float64),
+        {name: oriented[counted] for name, oriented in scores.items() if varies(oriented[counted], cases)},
+        table.loc[counted, "f1"].to_numpy(np.float64),
         groups=cases,
         kind="kendall",
         resamples=resamples,
         rng=np.random.default_rng([seed, *b"f1"]),
     )
     rows = _by_metric(drawn.intervals())
-    return [{"metric": one, **_interval(row), "n": int(row["n"])} for one, row in rows.items()]
+    return [{"metric": metric, **_interval(row), "n": int(row["n"])} for metric, row in rows.items()]

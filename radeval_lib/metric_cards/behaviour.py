@@ -60,8 +60,8 @@ def costs(frame: pd.DataFrame, values: FloatArray, *, seed: int) -> dict[str, An
                 cost = estimate(sums[:, 0].mean() / sums[:, 1].mean(), drawn[:, 0] / drawn[:, 1])
                 row |= {"value": cost.value, "low": cost.low, "high": cost.high}
             rows.append(row)
-    own = {"value": unrelated.value, "low": unrelated.low, "high": unrelated.high, "n": len(loss)}
-    return {"unrelated": own, "edits": rows}
+    overall = {"value": unrelated.value, "low": unrelated.low, "high": unrelated.high, "n": len(loss)}
+    return {"unrelated": overall, "edits": rows}
 
 
 def behaviour(
@@ -72,9 +72,9 @@ def behaviour(
 
     ``value_range`` is the metric's own, as declared; None where none is.
     """
-    values, known = scored.values, np.isfinite(scored.values)
+    values, finite = scored.values, np.isfinite(scored.values)
     part, kinds = frame["part"].to_numpy(), frame["kind"].to_numpy()
-    scores = values[known & (part != "again")]
+    scores = values[finite & (part != "again")]
     outside = None
     if value_range is not None:
         low, high = value_range
@@ -85,7 +85,7 @@ def behaviour(
     empty = {str(kinds[at]): float(values[at]) for at in np.flatnonzero(part == "empty")}
     return {
         "pairs": len(frame),
-        "failures": dict(Counter(str(part[place]) for place in scored.reasons)),
+        "failures": dict(Counter(str(part[at]) for at in scored.reasons)),
         "seconds_per_pair": scored.seconds,
         "range_seen": [float(scores.min()), float(scores.max())],
         "outside_range": outside,

@@ -106,10 +106,10 @@ class Card:
         radpref = self.data["radpref"]
         if radpref is None:
             return [f"“{self.name}”: agreement with radiologists was not measured."]
-        own, person, rivals = self.row(self.name), self.row(PERSON), self.rivals()
-        tau = with_interval(own["value"], own["value_low"], own["value_high"], ".2f")
+        mine, person, rivals = self.row(self.name), self.row(PERSON), self.rivals()
+        tau = with_interval(mine["value"], mine["value_low"], mine["value_high"], ".2f")
         low, high = radpref["null_band"]
-        chance = "within" if low <= own["value"] <= high else "outside"
+        chance = "within" if low <= mine["value"] <= high else "outside"
         reached = (
             f"Its τ_b with the mean grade is {tau}, {chance} the {low:+.2f} to {high:+.2f} of random scores."
         )
@@ -131,7 +131,7 @@ class Card:
             ]
         return [
             *texts,
-            f"With the mean of two radiologists it reaches {own['others']:.2f}, the third radiologist "
+            f"With the mean of two radiologists it reaches {mine['others']:.2f}, the third radiologist "
             f"{person['others']:.2f}.",
             _TUNED[self.data["metric"]["tuned_on_radpref"]],
             f"The stored metrics by rules met RadPref’s grades {_rules_looks()} times.",
@@ -221,8 +221,8 @@ class Card:
             raise MetricError(
                 "the page would replace what is written beside it", target.name, "Name it *.html."
             )
-        for place in content:
-            check_target(place)
+        for file in content:
+            check_target(file)
         with atomic.new_files(*content) as parts:
             for part, text in zip(parts, content.values(), strict=True):
                 part.write_text(f"{text.rstrip()}\n", encoding="utf-8")
@@ -273,7 +273,7 @@ def metric_card(
     systems: bool = False,
     data_root: str | Path | None = "",
     rated: bool = True,
-    known: Mapping[str, FloatArray] | None = None,
+    rated_scores: Mapping[str, FloatArray] | None = None,
     seed: int = 0,
     progress: Progress = lambda done, share: None,
 ) -> Card:
@@ -294,7 +294,7 @@ def metric_card(
     data_root : the folder with RadPref, MTS-Dialog and Open-i; default: ``RADEVAL_DATA_ROOT``. Without
         one, or with None, only generated reports are edited.
     rated : whether people's ratings are used.
-    known : scores of rated sets that are known already, by set
+    rated_scores : scores of rated sets that are known already, by set
         (:data:`radeval_lib.metric_cards.pairs.RATED`), one for each row in its order.
     seed : of resampling and permutation, 0 or more.
     progress : called with how many pairs are scored, and their share, the first time before any is.
@@ -306,45 +306,46 @@ def metric_card(
     """
     for value, choices, where in ((half, Half, "half"), (tuned, Tuned, "tuned")):
         check_choice(value, choices, where, MetricError)
-    own, note = (metric.name if isinstance(metric, Metric) else metric if isinstance(metric, str) else ""), ""
+    key, note = (metric.name if isinstance(metric, Metric) else metric if isinstance(metric, str) else ""), ""
     if isinstance(metric, str):
-        chosen = choose(own)
-        metric, note = chosen.metrics[own], chosen.stand_ins.get(own, "")
+        chosen = choose(key)
+        metric, note = chosen.metrics[key], chosen.stand_ins.get(key, "")
     if isinstance(metric, Metric):
         higher_is_better, value_range, tuned = metric.higher_is_better, metric.bounds(), "no"
-    titles = [by_name.get(one).title or one for one in by_name.names()]
-    name = (by_name.get(own).title or own) if own else name or getattr(metric, "__name__", "the metric")
-    name = f"{name} (this card)" if not own and name in titles else name
+    titles = [by_name.get(other).title or other for other in by_name.names()]
+    name = (by_name.get(key).title or key) if key else name or getattr(metric, "__name__", "the metric")
+    name = f"{name} (this card)" if not key and name in titles else name
     if plain(name, 60) != name or not name.strip():
         raise MetricError(f"{name!r} is not a name for a table", "name", "Give a shorter one that prints.")
     if value_range is not None and not value_range[0] < value_range[1]:
         raise MetricError(f"the range {value_range} is empty", "range", "Give the lower end first.")
     root, sign = root_of(data_root), 1 if higher_is_better else -1
-    sets = {one: stored.load(one) for one in (pairs.RATED if rated else ())}
-    held = {one: np.asarray(values, dtype=np.float64) for one, values in (known or {}).items()}
-    if own:  # a metric of this library meets rated sets by its stored scores alone
-        kept = {one: recording for one, recording in sets.items() if own in recording.about["columns"]}
-        held |= {one: recording.table[own].to_numpy(np.float64) for one, recording in kept.items()}
-    for one, values in held.items():
-        if one not in sets or values.shape != (len(sets[one].table),) or not np.isfinite(values).any():
-            raise MetricError(f"not a score for each pair of {one}", "known", f"Sets: {joined([*sets])}.")
-    wanted = [one for one in sets if one not in held]
+    sets = {label: stored.load(label) for label in (pairs.RATED if rated else ())}
+    held = {label: np.asarray(values, dtype=np.float64) for label, values in (rated_scores or {}).items()}
+    for label, recording in sets.items():  # a metric of this library meets them by its stored scores alone
+        if key in recording.about["columns"]:
+            held[label] = recording.table[key].to_numpy(np.float64)
+    for label, values in held.items():
+        if label not in sets or values.shape != (len(sets[label].table),) or not np.isfinite(values).any():
+            problem = f"not a score for each pair of {label}"
+            raise MetricError(problem, "rated_scores", f"Sets: {joined([*sets])}.")
+    wanted = [label for label in sets if label not in held]
     frame = pairs.build(root, quick=quick, systems=systems, rated=wanted)
     progress(0, 0.0)
     scored = score(metric, frame, batched=batched, progress=progress)
-    for one in wanted:
-        if (here := (frame["part"] == one).to_numpy()).any():
-            held[one] = scored.values[here]
+    for label in wanted:
+        if (here := (frame["part"] == label).to_numpy()).any():
+            held[label] = scored.values[here]
     settings = {"seed": seed, "quick": quick, "half": half, "resamples": RADPREF_RESAMPLES}
     not_tried = {"the models that the metric was published with": note} if note else {}
     content: dict[str, Any] = dict.fromkeys((*pairs.RATED, "systems"))
-    for one, recording in sets.items():
+    for label, recording in sets.items():
         why = "its texts are in no data root"
-        part = _on_people(recording, sign * held[one], name, own, settings) if one in held else why
+        part = _on_people(recording, sign * held[label], name, key, settings) if label in held else why
         if isinstance(part, str):
-            not_tried[f"agreement on {one}"] = part
+            not_tried[f"agreement on {label}"] = part
         else:
-            content[one] = part
+            content[label] = part
     oriented = filled(frame, sign * scored.values)
     if (frame["part"] == "systems").any():
         content["systems"] = on_systems(frame, oriented, sign=sign, seed=seed)
@@ -377,13 +378,13 @@ def metric_card(
 
 
 def _on_people(
-    recording: stored.Recording, oriented: FloatArray, name: str, own: str, settings: Mapping[str, Any]
+    recording: stored.Recording, oriented: FloatArray, name: str, key: str, settings: Mapping[str, Any]
 ) -> dict[str, Any] | list[dict[str, Any]] | str:
     """Return a metric's agreement with people's ratings of a set, or why there is none."""
     finite, cases = np.isfinite(oriented), recording.table["case"].to_numpy()
     if not finite.any():
         return "no pair of it got a score"
-    scores = {name: np.where(finite, oriented, oriented[finite].min()), **agreement.rivals(recording, own)}
+    scores = {name: np.where(finite, oriented, oriented[finite].min()), **agreement.rivals(recording, key)}
     if recording.name != "radpref":
         if not varies(scores[name], cases):
             return "nearly all pairs have the same score"
@@ -411,18 +412,18 @@ def _faults(
     """Return what the checks find, a sentence each."""
     again, alone, faults = behaves["again"], behaves["alone"], []
     if again["differ"]:
-        what = f"{again['differ']} of {again['pairs']} pairs score otherwise the second time"
-        faults.append(f"Not repeatable: {what}, by up to {again['most']:.2g}.")
+        problem = f"{again['differ']} of {again['pairs']} pairs score otherwise the second time"
+        faults.append(f"Not repeatable: {problem}, by up to {again['most']:.2g}.")
     if alone and alone["differ"]:
-        what = f"{alone['differ']} of {alone['pairs']} pairs score otherwise alone than among others"
-        faults.append(f"Dependent on the batch: {what}, by up to {alone['most']:.2g}.")
+        problem = f"{alone['differ']} of {alone['pairs']} pairs score otherwise alone than among others"
+        faults.append(f"Dependent on the batch: {problem}, by up to {alone['most']:.2g}.")
     if behaves["commonest_share"] >= _CONSTANT:
         faults.append(f"Nearly constant: {behaves['commonest_share']:.0%} of pairs have one score.")
     elif behaves["identical_below_unrelated"] > 0.5:
         flag = "give --lower-is-better" if higher_is_better else "leave out --lower-is-better"
         share = f"{behaves['identical_below_unrelated']:.0%}"
-        what = f"in {share} of reports an equal text scores worse than an unrelated one"
-        faults.append(f"The direction looks wrong: {what}; to turn it, {flag}.")
+        problem = f"in {share} of reports an equal text scores worse than an unrelated one"
+        faults.append(f"The direction looks wrong: {problem}; to turn it, {flag}.")
     if behaves["outside_range"] and value_range is not None:
         low, high = value_range
         seen = "{:.4g} to {:.4g} are seen".format(*behaves["range_seen"])
@@ -430,10 +431,10 @@ def _faults(
         faults.append(f"Outside its range: {count}; {low:g} to {high:g} is declared, {seen}.")
     total = sum(behaves["failures"].values())
     if total or failed_on_radpref:
-        what = (
+        problem = (
             f"{failed_on_radpref} pairs of RadPref and {total:,} of all {behaves['pairs']:,} that were scored"
         )
-        faults.append(f"No score for {what}; they count as the worst.")
+        faults.append(f"No score for {problem}; they count as the worst.")
     if quick:
         faults.append("Made with --quick: fewer reports were edited.")
     return faults

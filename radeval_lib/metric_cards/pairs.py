@@ -60,7 +60,7 @@ def build(
         from radeval_lib.study import recordings  # not above: a card without data needs no model's packages
 
         for name in rated:
-            rows += [(name, *pair, place, "") for place, pair in enumerate(recordings.texts(name, root))]
+            rows += [(name, *pair, row, "") for row, pair in enumerate(recordings.texts(name, root))]
         rows += _of_systems(root) if systems else []
     source, reports = edited_reports(root)
     frame = edited(reports[: _QUICK_REPORTS if quick else REPORTS], EDITS | LAYOUTS)
@@ -69,7 +69,7 @@ def build(
     text = frame["reference"].iloc[0]
     sides = {"both texts": ("", ""), "the candidate": (text, ""), "the reference": ("", text)}
     scored = len(rows)
-    rows += [("empty", *pair, place, kind) for place, (kind, pair) in enumerate(sides.items())]
+    rows += [("empty", *pair, row, kind) for row, (kind, pair) in enumerate(sides.items())]
     step = max(1, scored // AGAIN)
     rows += [("again", *rows[at][1:3], at, "") for at in range(scored)[::-step][:AGAIN]]
     # The digest tells the same number of another text apart.
@@ -119,12 +119,12 @@ def _of_systems(root: Path) -> list[_Row]:
     dealt = np.empty(len(studies), dtype=np.intp)
     dealt[circle] = np.roll(circle, 1)
     for name in SHUFFLED:
-        outputs[f"{name}, shuffled"] = [outputs[name][place] for place in dealt]
+        outputs[f"{name}, shuffled"] = [outputs[name][study] for study in dealt]
     references = [by_file[iu_systems.REFERENCE][study] for study in studies]
     return [
-        ("systems", reference, output, place, name)
+        ("systems", reference, output, study, name)
         for name, of_studies in outputs.items()
-        for place, (reference, output) in enumerate(zip(references, of_studies, strict=True))
+        for study, (reference, output) in enumerate(zip(references, of_studies, strict=True))
     ]
 
 

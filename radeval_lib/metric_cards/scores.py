@@ -67,9 +67,9 @@ def score(
     """
     if isinstance(metric, Mapping):
         if missing := [name for name in frame["id"] if name not in metric]:
-            what = f"{len(missing):,} of {len(frame):,} pairs have no score: {listed(missing, 90)}"
+            problem = f"{len(missing):,} of {len(frame):,} pairs have no score: {listed(missing, 90)}"
             remedy = "Score the pairs that --pairs writes with the same data root and options."
-            raise MetricError(what, "scores", remedy)
+            raise MetricError(problem, "scores", remedy)
         scored = _of_values([metric[name] for name in frame["id"]])
     elif isinstance(metric, Metric):
         started = time.perf_counter()
@@ -83,18 +83,18 @@ def score(
 
 def _of_values(values: Iterable[float]) -> Scored:
     array = np.array(list(values), dtype=np.float64)
-    known = np.isfinite(array)
-    reasons = dict.fromkeys(np.flatnonzero(~known).tolist(), _MISSING)
+    finite = np.isfinite(array)
+    reasons = dict.fromkeys(np.flatnonzero(~finite).tolist(), _MISSING)
     _check_some(reasons, len(array))
-    return Scored(np.where(known, array, np.nan), reasons)
+    return Scored(np.where(finite, array, np.nan), reasons)
 
 
 def _check_some(reasons: Mapping[int, str], count: int, message: str = "") -> None:
     """Refuse a metric that failed on all pairs."""
     if count and len(reasons) == count:
         why = Counter(reasons.values()).most_common(1)[0][0]
-        what = f"none of {count:,} pairs could be scored ({why}{f': {message}' if message else ''})"
-        raise MetricError(what, "the metric", "Try it on one pair.")
+        problem = f"none of {count:,} pairs could be scored ({why}{f': {message}' if message else ''})"
+        raise MetricError(problem, "the metric", "Try it on one pair.")
 
 
 class _Caller:
@@ -114,10 +114,10 @@ class _Caller:
         scored, started = Scored(np.full(len(pairs), np.nan)), time.perf_counter()
         size = BATCH if self._batched else 1
         for start in range(0, len(pairs), size):
-            for place, (value, why) in enumerate(self._tried(pairs[start : start + size]), start):
-                scored.values[place] = value
+            for at, (value, why) in enumerate(self._tried(pairs[start : start + size]), start):
+                scored.values[at] = value
                 if why:
-                    scored.reasons[place] = why
+                    scored.reasons[at] = why
             done = min(start + size, len(pairs))
             if done >= _GIVE_UP:
                 _check_some(scored.reasons, done, self._message)
@@ -126,7 +126,7 @@ class _Caller:
         scored.message = self._message
         if self._batched:
             again = np.flatnonzero(frame["part"] == "again")
-            scored.alone = np.array([self._tried([pairs[place]])[0][0] for place in again])
+            scored.alone = np.array([self._tried([pairs[at]])[0][0] for at in again])
         return scored
 
     def _tried(self, pairs: Sequence[tuple[str, str]]) -> list[tuple[float, str]]:
@@ -148,13 +148,13 @@ class _Caller:
         if not self._batched:
             value = self._function(*(side[0] for side in sides))
             if isinstance(value, Sequence | Mapping) or getattr(value, "shape", ()) not in ((), (1,)):
-                what = f"it gives {type(value).__name__} for a pair, not a number"
-                raise MetricError(what, "the metric", "Return a number, or say that it is batched.")
+                problem = f"it gives {type(value).__name__} for a pair, not a number"
+                raise MetricError(problem, "the metric", "Return a number, or say that it is batched.")
             return [value]
         values = self._function(*map(list, sides))
         if not hasattr(values, "__len__") or len(values) != len(pairs) or isinstance(values, str | Mapping):
-            what = f"it gives {type(values).__name__}, and not {len(pairs)} scores for {len(pairs)} pairs"
-            raise MetricError(what, "the metric", "Return one number per pair, or leave batched out.")
+            problem = f"it gives {type(values).__name__}, and not {len(pairs)} scores for {len(pairs)} pairs"
+            raise MetricError(problem, "the metric", "Return one number per pair, or leave batched out.")
         return list(values)
 
 
@@ -169,8 +169,8 @@ def filled(frame: pd.DataFrame, oriented: FloatArray) -> FloatArray:
     result, worst = oriented.copy(), float(np.nanmin(oriented))
     for name in frame["part"].unique():
         here = (frame["part"] == name).to_numpy()
-        known = oriented[here & np.isfinite(oriented)]
-        result[here & ~np.isfinite(oriented)] = known.min() if len(known) else worst
+        scored = oriented[here & np.isfinite(oriented)]
+        result[here & ~np.isfinite(oriented)] = scored.min() if len(scored) else worst
     return result
 
 
@@ -180,10 +180,10 @@ def of_command(words: Sequence[str], frame: pd.DataFrame) -> dict[str, float]:
     where = Path(words[0]).name
     ran = subprocess.run(list(words), input=as_lines(frame).encode(), stdout=subprocess.PIPE, check=False)
     if ran.returncode:
-        what = (
+        problem = (
             f"it ended with status {ran.returncode} after {ran.stdout.count(10):,} of {len(frame):,} scores"
         )
-        raise MetricError(what, where, "Try it on a few lines of the file that --pairs writes.")
+        raise MetricError(problem, where, "Try it on a few lines of the file that --pairs writes.")
     return _scores_of(ran.stdout.decode("utf-8", "replace"), where)
 
 

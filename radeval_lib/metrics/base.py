@@ -137,10 +137,10 @@ def _commit(hub: str) -> str:
     except ModuleNotFoundError:
         return UNKNOWN
     try:
-        found: Any = try_to_load_from_cache(hub, "config.json", revision=revision_of(hub))
+        cached: Any = try_to_load_from_cache(hub, "config.json", revision=revision_of(hub))
     except HFValidationError:
         return UNKNOWN
-    return Path(found).parent.name if isinstance(found, str) else UNKNOWN
+    return Path(cached).parent.name if isinstance(cached, str) else UNKNOWN
 
 
 @lru_cache(maxsize=1)
@@ -270,8 +270,8 @@ class Metric(ABC):
         for position, case in enumerate(cases):
             value = scored[case][0]
             if not (math.isfinite(value) and low - _EDGE <= value <= high + _EDGE):
-                what = f"the score of pair {position} is {value:g}, not a number from {low:g} to {high:g}"
-                raise MetricError(what, self.name, "Correct the score, or `range` of its class.")
+                problem = f"the score of pair {position} is {value:g}, not a number from {low:g} to {high:g}"
+                raise MetricError(problem, self.name, "Correct the score, or `range` of its class.")
         values = np.array([scored[case][0] for case in cases], dtype=np.float64)
         return Scores(values, [scored[case][1] for case in cases], self, contexts)
 
@@ -406,12 +406,12 @@ def check_texts(label: str, texts: Any) -> None:
     # A set has no order; the items of a mapping or table would be its keys or the names of its columns.
     unordered = isinstance(texts, str | bytes | Mapping | Set) or hasattr(texts, "columns")
     if unordered or not hasattr(texts, "__len__"):
-        what = f"{type(texts).__name__} is not a sequence of texts"
-        raise MetricError(what, label, "Pass a list of texts, one per pair.")
+        problem = f"{type(texts).__name__} is not a sequence of texts"
+        raise MetricError(problem, label, "Pass a list of texts, one per pair.")
     for position, text in enumerate(texts):
         if not isinstance(text, str):
-            what = f"item {position} is of type {type(text).__name__}, not a text"
-            raise MetricError(what, label, "Use '' for a report that is empty.")
+            problem = f"item {position} is of type {type(text).__name__}, not a text"
+            raise MetricError(problem, label, "Use '' for a report that is empty.")
 
 
 def checked_pairs(references: Sequence[str], candidates: Sequence[str]) -> list[Pair]:
@@ -425,8 +425,8 @@ def checked_pairs(references: Sequence[str], candidates: Sequence[str]) -> list[
     check_texts("references", references)
     check_texts("candidates", candidates)
     if len(references) != len(candidates):
-        what = f"{len(references)} references but {len(candidates)} candidates"
-        raise MetricError(what, remedy="Give as many of each: they are matched by position.")
+        problem = f"{len(references)} references but {len(candidates)} candidates"
+        raise MetricError(problem, remedy="Give as many of each: they are matched by position.")
     return list(zip(references, candidates, strict=True))
 
 

@@ -71,11 +71,11 @@ class BertScore(Metric):
         """Return as of every metric, but each text is encoded once."""
         check_texts("references", references)
         check_texts("candidates", candidates)
-        known = {text: one_line(text) for text in (*references, *candidates)}
-        texts = sorted(set(known.values()))
+        seen = {text: one_line(text) for text in (*references, *candidates)}
+        texts = sorted(set(seen.values()))
         vectors = dict(zip(texts, self._tokens(texts), strict=True))
         values = [
-            f1(*greedy(*vectors[known[candidate]], *vectors[known[reference]]))
+            f1(*greedy(*vectors[seen[candidate]], *vectors[seen[reference]]))
             for reference in references
             for candidate in candidates
         ]

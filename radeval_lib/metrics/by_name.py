@@ -32,8 +32,8 @@ def get(name: str) -> type[Metric]:
     """
     if name in METRICS:
         module(METRICS[name])
-    if name not in REGISTERED and name not in (known := names()):
-        remedy = f"{meant(name.lower(), known)}Metrics: {', '.join(known)}."
+    if name not in REGISTERED and name not in (every := names()):
+        remedy = f"{meant(name.lower(), every)}Metrics: {', '.join(every)}."
         raise MetricError(f"unknown metric {name!r}", remedy=remedy)
     return REGISTERED[name]
 
@@ -53,11 +53,11 @@ def create(name: str, /, **settings: Any) -> Metric:
     MetricError
         If the metric or a setting is unknown, or a value is not of the setting's type or choices.
     """
-    metric, known = get(name), settings_of(name)
+    metric, defaults = get(name), settings_of(name)
     hints = typing.get_type_hints(metric.__init__)
     for key in settings:
-        if key not in known:
-            remedy = f"Settings: {', '.join(sorted(known))}."
+        if key not in defaults:
+            remedy = f"Settings: {', '.join(sorted(defaults))}."
             raise MetricError(f"unknown setting {key!r}", name, remedy)
     return metric(**{key: _checked(value, hints[key], f"{name}.{key}") for key, value in settings.items()})
 
@@ -118,17 +118,17 @@ def choose(wanted: Wanted) -> Chosen:
     settings.pop(ALL, None)
     chosen, failed = Chosen({}, {}, {}), list[RadevalError]()
     for name in [*settings, *everything]:
-        own = settings.get(name, {})
+        given = settings.get(name, {})
         if name in everything and "judge" in get(name).needs:
             chosen.left_out[name] = f"no language model is named as its judge. Give one as {name}.judge."
             continue
         try:
-            models, note = _models(name, own, fetch=name in settings)
+            models, note = _models(name, given, fetch=name in settings)
         except ModelError as error:
             failed.append(MetricError(error.what, name, error.remedy))
             chosen.left_out[name] = f"{error.what}. {error.remedy}".rstrip()
             continue
-        chosen.metrics[name] = create(name, **{**fitting(name, models), **models, **own})
+        chosen.metrics[name] = create(name, **{**fitting(name, models), **models, **given})
         if note:
             chosen.stand_ins[name] = note
     if not chosen.metrics:
@@ -176,8 +176,8 @@ def _models(name: str, settings: Mapping[str, Any], fetch: bool) -> tuple[dict[s
             continue
         substitute = stand_in(role)
         if substitute is None:
-            what = f"its {role} {default!r} is not on this machine, and nothing there can replace it"
-            raise ModelError(what, remedy=f"Give another as {name}.{role}.")
+            problem = f"its {role} {default!r} is not on this machine, and nothing there can replace it"
+            raise ModelError(problem, remedy=f"Give another as {name}.{role}.")
         substitutes[role] = substitute
     parts = (
         f"{role} {display_path(Path(other)) if Path(other).exists() else other} instead of {defaults[role]}"

@@ -27,17 +27,17 @@ def green(judgement: Judgement) -> float:
 
 def reasons_of(judgement: Judgement) -> Iterator[Reason]:
     """Yield every error, what differs slightly, and what both reports say."""
-    for one in judgement.errors:
+    for error in judgement.errors:
         yield Reason(
             "error",
-            CATEGORIES[one.category],
-            name(one.observation),
-            one.says,
-            rule=one.rule,
-            significant=one.significant,
-            weight=one.weight,
-            reference=one.reference_span,
-            candidate=one.candidate_span,
+            CATEGORIES[error.category],
+            name(error.observation),
+            error.says,
+            rule=error.rule,
+            significant=error.significant,
+            weight=error.weight,
+            reference=error.reference_span,
+            candidate=error.candidate_span,
         )
     if judgement.slight:
         yield Reason(
@@ -48,8 +48,8 @@ def reasons_of(judgement: Judgement) -> Iterator[Reason]:
             significant=False,
             weight=judgement.slight,
         )
-    for said in (*judgement.matched, *judgement.agreed_negatives):
-        yield Reason("matched", "", finding=said)
+    for statement in (*judgement.matched, *judgement.agreed_negatives):
+        yield Reason("matched", "", finding=statement)
 
 
 def shown(reference: str, candidate: str) -> dict[str, Any]:
@@ -68,18 +68,18 @@ def shown(reference: str, candidate: str) -> dict[str, Any]:
     """
     judgement = judge_pair(reference, candidate)
     reasons = list(reasons_of(judgement))
-    errors = [one for one in reasons if one.kind == "error"]
+    errors = [reason for reason in reasons if reason.kind == "error"]
     return {
         "scores": {"green_rules": green(judgement), "green_rules_errors": judgement.weighted_errors},
         "cautions": list(dict.fromkeys([*of_texts(reference, candidate), *of_rules(reference, candidate)])),
         "errors": [
-            {key: getattr(one, key) for key in ("category", "says", "rule", "significant", "weight")}
-            for one in errors
+            {key: getattr(reason, key) for key in ("category", "says", "rule", "significant", "weight")}
+            for reason in errors
         ],
-        "matched": [one.finding for one in reasons if one.kind == "matched"],
+        "matched": [reason.finding for reason in reasons if reason.kind == "matched"],
         "sides": {
-            "reference": _side(reference, [one.reference for one in errors], errors),
-            "candidate": _side(candidate, [one.candidate for one in errors], errors),
+            "reference": _side(reference, [reason.reference for reason in errors], errors),
+            "candidate": _side(candidate, [reason.candidate for reason in errors], errors),
         },
     }
 
@@ -87,24 +87,24 @@ def shown(reference: str, candidate: str) -> dict[str, Any]:
 def _side(text: str, spans: list[tuple[int, int] | None], errors: list[Reason]) -> dict[str, Any]:
     read = coverage(text)
     marks = [
-        Highlight(*span, mark_kind(one.kind, one.significant), number)
-        for number, (span, one) in enumerate(zip(spans, errors, strict=True), start=1)
+        Highlight(*span, mark_kind(error.kind, error.significant), number)
+        for number, (span, error) in enumerate(zip(spans, errors, strict=True), start=1)
         if span is not None
     ]
-    unused = [place for one in read.in_part for place in one.unused]
+    unused = [word for part in read.in_part for word in part.unused]
     marks += [Highlight(*span, "unread") for span in (*read.unread, *unused)]
     return {
-        "segments": [[one.text, one.kinds, list(one.numbers)] for one in segments(text, marks)],
+        "segments": [[part.text, part.kinds, list(part.numbers)] for part in segments(text, marks)],
         "share": read.share,
         "unread": [text[slice(*span)] for span in read.unread],
         "in_part": [
             {
-                "statement": text[slice(*one.span)],
+                "statement": text[slice(*part.span)],
                 "words": [
-                    [text[slice(*place)], kind] for place, kind in zip(one.unused, one.kinds, strict=True)
+                    [text[slice(*span)], kind] for span, kind in zip(part.unused, part.kinds, strict=True)
                 ],
             }
-            for one in read.in_part
+            for part in read.in_part
         ],
         "remarks": list(read.remarks),
     }
@@ -143,7 +143,7 @@ def segments(text: str, marks: Iterable[Highlight]) -> Iterator[Segment]:
         here = [mark for mark in marks if mark.start <= start and end <= mark.end]
         kinds = " ".join(sorted({mark.kind for mark in here}))
         yield Segment(
-            text[start:end], kinds, tuple(one.number for one in here if one.number and one.end == end)
+            text[start:end], kinds, tuple(mark.number for mark in here if mark.number and mark.end == end)
         )
 
 

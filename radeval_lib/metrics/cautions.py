@@ -18,9 +18,9 @@ from radeval_lib.stats.tokens import share_of_letters
 
 EMPTY_REFERENCE = "the reference is empty"
 EMPTY_CANDIDATE = "the candidate is empty"
-NO_TEXT = "a text is a word for a missing value, such as NaN or None"
+NO_TEXT = "a text is no report but stands for a missing value, such as NaN, None or a dash"
 NOT_LATIN = "a text is mostly in another script than the Latin one"
-TAGS = "a text holds tags of HTML, which metrics of words count as words"
+TAGS = "a text holds tags, as of HTML or a chat template, which metrics of words count as words"
 THINKING = "the candidate holds a model's thinking, marked <think>"
 LONG = "the candidate has more than 2,000 words"
 REPEATED = "the candidate says a sentence three times or more"
@@ -43,10 +43,9 @@ MOST = 0.05
 _ALIKE, _FEWEST = 0.9, 10  # one text for so large a share of candidates, where there are so many
 _SHOWN = 5  # rows that a caution names
 _LATIN = "\u024f"  # the last letter of Latin Extended-B
-_MISSING = {"nan", "none", "null", "n/a", "na", "<na>", "nat"}
-_TAG = re.compile(
-    r"</?(?:a|b|br|div|em|font|h[1-6]|i|li|ol|p|span|strong|su[bp]|table|t[dhr]|u|ul)\b[^<>]*>", re.I
-)
+# NaN, "None.", "N/A", "nan nan", or no letter and no digit at all.
+_MISSING = re.compile(r"(?:\W|_|\b(?:nan|none|null|n/?a|n\.a|nat|nil|missing|error)\b)+", re.I)
+_TAG = re.compile(r"</?[a-z][\w-]*(?:\s[^<>]*)?/?>|<\|\w+\|>", re.I)  # <p>, </report>, <|im_end|>
 _OPEN_END = re.compile(
     r"(?:,|\b(?:an?|and|are|at|for|from|in|is|no|of|or|the|there|to|was|were|with|without))\s*", re.I
 )
@@ -80,14 +79,14 @@ def of_texts(reference: str, candidate: str) -> Iterator[str]:
         yield EMPTY_CANDIDATE
     elif candidate.split() == reference.split():
         yield EQUAL
-    if any(text.strip().lower() in _MISSING for text in both):
+    if any(text.strip() and _MISSING.fullmatch(text) for text in both):
         yield NO_TEXT
     if any(share_of_letters(text, beyond=_LATIN) > 0.5 for text in both):
         yield NOT_LATIN
-    if any("<" in text and _TAG.search(text) for text in both):
-        yield TAGS
     if "<think" in candidate.lower():
         yield THINKING
+    elif any("<" in text and _TAG.search(text) for text in both):
+        yield TAGS
     if len(candidate) > 2_000 and len(candidate.split()) > 2_000:
         yield LONG
     sentences = Counter(" ".join(part.lower().split()) for part in re.split(r"[.!?]\s|\n", f"{candidate} "))
@@ -151,18 +150,21 @@ class Cautions:
         common, shown = list(of_texts(*pair)), []
         self._pairs[system] += 1
         hashes = self._texts.setdefault(system, (array("q"), array("q")))
-        for kept, text in zip(hashes, (pair[1], pair), strict=True):
+        reference, candidate = (" ".join(text.split()) for text in pair)
+        for kept, text in zip(hashes, (candidate, (reference, candidate)), strict=True):
             kept.append(hash(text))
         for caution in common:
             self._rows.setdefault((system, "", caution), Rows()).add(row)
             shown.append(caution)
         for metric in self.metrics:
-            own = [caution for caution in dict.fromkeys(of_metrics.get(metric, ())) if caution not in common]
-            for caution in own:
+            alone = [
+                caution for caution in dict.fromkeys(of_metrics.get(metric, ())) if caution not in common
+            ]
+            for caution in alone:
                 self._rows.setdefault((system, metric, caution), Rows()).add(row)
                 shown.append(f"{metric}: {caution}")
-            self._doubtful[system, metric] += bool({*common, *own} - {EQUAL})
-            self._silent[system, metric] += bool(SILENT.intersection((*common, *own)))
+            self._doubtful[system, metric] += bool({*common, *alone} - {EQUAL})
+            self._silent[system, metric] += bool(SILENT.intersection((*common, *alone)))
         return shown
 
     def lines(self) -> list[str]:

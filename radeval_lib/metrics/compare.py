@@ -7,7 +7,7 @@ import platform
 import re
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations, pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -118,9 +118,7 @@ class Comparison:
     def table(self) -> pd.DataFrame:
         """Return the systems by metric, the best first, with their clusters, as texts."""
         shown = [
-            part.sort_values(
-                "value", ascending=self.metrics[str(name)].get("better") == "lower", kind="stable"
-            )
+            part.sort_values("value", ascending=_is_lower_better(self.metrics[str(name)]), kind="stable")
             for name, part in self.systems.groupby("metric", sort=False)
         ]
         frame = self._as_texts(pd.concat(shown))
@@ -141,11 +139,8 @@ class Comparison:
         frame["95 % interval"] = frame.pop("low") + " to " + frame.pop("high")
         return frame
 
-    def _is_lower_better(self, name: str) -> bool:
-        return self.metrics[name].get("better") == "lower"
-
     def _label(self, name: str) -> str:
-        direction = ", lower is better" if self._is_lower_better(name) else ""
+        direction = ", lower is better" if _is_lower_better(self.metrics[name]) else ""
         return f"{name} ({self.metrics[name]['value']}{direction})"
 
     def methods(self) -> str:
@@ -173,29 +168,22 @@ class Comparison:
                 f"[@riezler2005pitfalls]{holm * (comparisons > 1)}. "
             )
         text += "Cases were taken as independent; systems' training seeds were not varied. "
+        models = any(set(about.get("models", {})) - {"rules"} for about in self.metrics.values())
+        rouge = any(name.startswith("rouge") for name in self.metrics)
+        used = ["radeval-lib", "numpy", "scipy"]
+        used += ["rouge-score"] * rouge + ["torch", "transformers"] * models
         packages = provenance.package_versions()
-        software = [f"{name} {packages[name]}" for name in self._packages() if name in packages]
+        software = [f"{name} {packages[name]}" for name in used if name in packages]
         return f"{text}Software: Python {platform.python_version()}, {', '.join(software)}."
 
     def _method_of(self, name: str) -> str:
         about = self.metrics[name]
         details = [f"signature `{about['signature']}`" if "signature" in about else "scores as given"]
-        details += ["lower is better"] if self._is_lower_better(name) else []
+        details += ["lower is better"] if _is_lower_better(about) else []
         details += ["value of the corpus from summed counts"] if about["value"] == "corpus" else []
         details += [about["note"]] if about.get("note") else []
         source = f" [@{about['source']}]" if about.get("source") else ""
         return f"{name}{source} ({'; '.join(details)})"
-
-    def _packages(self) -> list[str]:
-        models = any(set(about.get("models", {})) - {"rules"} for about in self.metrics.values())
-        rouge = any(name.startswith("rouge") for name in self.metrics)
-        return [
-            "radeval-lib",
-            "numpy",
-            "scipy",
-            *["rouge-score"] * rouge,
-            *["torch", "transformers"] * models,
-        ]
 
     def references(self) -> str:
         """Return the BibTeX entries that :meth:`methods` cites."""
@@ -218,6 +206,10 @@ class Comparison:
             "references": self.references(),
             **provenance.environment(),
         }
+
+
+def _is_lower_better(about: Mapping[str, Any]) -> bool:
+    return about.get("better") == "lower"
 
 
 def bibtex(keys: Iterable[str]) -> str:
@@ -279,14 +271,10 @@ def compare(
     settings = settings_by_name(metrics or DEFAULT)
     frame, columns = _table_of(references, systems, settings)
     cases = _case_numbers(frame)
-    measured = {
-        metric: _given(metric, frame, columns)
-        for metric in settings
-        if any(f"{metric}:{system}" in frame for system in columns)
-    }
-    left_out, cautions, notes = dict[str, str](), Cautions(settings), list[str]()
-    profile = ErrorCounts()
-    wanted = {name: own for name, own in settings.items() if name not in measured}
+    ready = [name for name in settings if any(f"{name}:{system}" in frame for system in columns)]
+    measured = {name: _given(name, frame, columns) for name in ready}
+    wanted = {name: settings[name] for name in settings if name not in measured}
+    left_out, cautions, notes, errors = dict[str, str](), Cautions(settings), list[str](), ErrorCounts()
     texts = _texts(frame, columns, floor)
     if wanted and texts is None:
         lacking = next(name for name in (REFERENCE, *columns.values()) if name not in frame)
@@ -294,40 +282,40 @@ def compare(
         raise MetricError(f"no column {plain(lacking, 40)!r}", "references", remedy)
     if texts is not None:
         chosen = choose(wanted) if wanted else Chosen({}, {}, {})
-        found = evaluate(texts, chosen.metrics, "references", counted=True)
-        chosen.leave_out(found.failed)
+        evaluation = evaluate(texts, chosen.metrics, "references", counted=True)
+        chosen.leave_out(evaluation.failed)
         left_out = chosen.left_out
-        names = [system_of(column) or CANDIDATE for column in found.columns]
-        measured |= {name: _measured(chosen, name, found, names) for name in chosen.metrics}
-        found.add_cautions(cautions, texts.get(ID, ()), without=FLOOR)
+        names = [system_of(column) or CANDIDATE for column in evaluation.columns]
+        measured |= {name: _measured(chosen, name, evaluation, names) for name in chosen.metrics}
+        evaluation.add_cautions(cautions, texts.get(ID, ()), without=FLOOR)
         notes = _diversity(texts.drop(columns=[f"{CANDIDATE}:{name}" for name in FLOOR], errors="ignore"))
-        errors = next((found.scored[name].errors for name in chosen.metrics if found.scored[name].errors), [])
-        for at, counts in enumerate(errors):
-            row, place = divmod(at, len(names))
-            if names[place] not in FLOOR:
-                profile.add(names[place], int(cases[row]), counts)
-    tables = {name: _by_case(one.tables, cases) for name, one in measured.items()}
-    about = {name: one.about for name, one in measured.items()}
-    values = {name: one.value for name, one in measured.items()}
+        counted = (evaluation.scored[name].errors for name in chosen.metrics)
+        for at, counts in enumerate(next(filter(None, counted), [])):
+            row, position = divmod(at, len(names))
+            if names[position] not in FLOOR:
+                errors.add(names[position], int(cases[row]), counts)
+    tables = {name: _by_case(part.tables, cases) for name, part in measured.items()}
+    about = {name: part.about for name, part in measured.items()}
+    values = {name: part.value for name, part in measured.items()}
     of_systems, of_pairs = compare_systems(tables, values, resamples=resamples, seed=seed)
     tested = {
-        name: {system: part for system, part in own.items() if system not in FLOOR}
-        for name, own in tables.items()
+        name: {system: part for system, part in by_system.items() if system not in FLOOR}
+        for name, by_system in tables.items()
     }
     if floor:
         _, of_pairs = compare_systems(tested, values, resamples=resamples, seed=seed)
     notes = [*cautions.lines(), *notes]
-    for name, own in tested.items():
-        notes += cautions_on_intervals(name, own, mean=about[name]["value"] == "mean")
+    for name, by_system in tested.items():
+        notes += _on_intervals(name, by_system, mean=about[name]["value"] == "mean")
     clusters, verdicts = ranked(of_systems, of_pairs, about, cautions)
     return Comparison(
-        with_wilson(of_systems.assign(cluster=clusters), about, tables),
+        _with_wilson(of_systems.assign(cluster=clusters), about, tables),
         of_pairs,
         about,
         left_out,
         notes,
         verdicts,
-        profile.profile(resamples=resamples, seed=seed),
+        errors.profile(resamples=resamples, seed=seed),
         len(frame),
         resamples,
         seed,
@@ -352,53 +340,62 @@ def compare_files(
     systems : by the name of each system, its column of candidates or, where candidates come from a file of
         their own, nothing; default: every column ``candidate:<system>``.
     candidates : by the name of a system, a file with a column ``candidate``, or columns ``<metric>`` as
-        ``radbook score`` writes them. Where both files have a column ``id``, rows are joined by it, else by
-        their position; any other column that both have must then say the same in every row.
+        ``radbook score`` writes them. Rows are joined by a column ``id`` of ours and the column of the same
+        name, or of the same values, of the other file, else by their position; any other column that both
+        have must then say the same in every row.
     metrics, resamples, seed, floor : as for :func:`compare`.
     """
-    frame, files = table(Path(path)), dict(candidates or {})
-    named = dict(systems or {})
-    if not named and files and CANDIDATE in frame:
-        raise MetricError(
-            f"column {CANDIDATE!r}: whose?", Path(path).name, "Name it: --system NAME=candidate."
-        )
-    for name, other in files.items():
+    frame, named, notes = table(Path(path)), dict(systems or {}), list[str]()
+    ours = Path(path).name
+    if candidates and not named and CANDIDATE in frame:
+        raise MetricError(f"column {CANDIDATE!r}: whose?", ours, "Name it: --system NAME=candidate.")
+    for name, other in (candidates or {}).items():
         if name in named or f"{CANDIDATE}:{name}" in frame:
             raise MetricError(f"two systems are called {name!r}", "candidates", "Rename one.")
-        theirs = _joined(frame, table(Path(other)), Path(path).name, Path(other).name)
-        kept = {
-            CANDIDATE: f"{CANDIDATE}:{name}",
-            **{one: f"{one}:{name}" for one in settings_by_name(metrics)},
-        }
-        columns = {new: theirs[old].tolist() for old, new in kept.items() if old in theirs}
-        if not columns:
+        theirs = table(Path(other))
+        key = _id_column(frame, theirs)
+        if not key and ID in {*frame, *theirs}:
+            lacking = Path(other).name if ID in frame else ours
+            notes.append(f"{name} is joined to {ours} by position, because {lacking} has no column {ID!r}")
+        theirs = _joined(frame, theirs, key, ours, Path(other).name)
+        wanted = [column for column in (CANDIDATE, *settings_by_name(metrics)) if column in theirs]
+        if not wanted:
             remedy = f"Columns: {listed(map(str, theirs.columns))}."
             raise MetricError(f"no column {CANDIDATE!r}", Path(other).name, remedy)
-        frame = frame.assign(**columns)
+        frame = frame.assign(**{f"{column}:{name}": theirs[column].tolist() for column in wanted})
         if named:
             named[name] = f"{CANDIDATE}:{name}"
-    return compare(frame, named or None, metrics=metrics, resamples=resamples, seed=seed, floor=floor)
+    compared = compare(frame, named or None, metrics=metrics, resamples=resamples, seed=seed, floor=floor)
+    return replace(compared, cautions=[*notes, *compared.cautions])
 
 
-def _joined(frame: pd.DataFrame, theirs: pd.DataFrame, ours: str, where: str) -> pd.DataFrame:
-    """Return the rows of another file in the order of our file."""
+def _id_column(frame: pd.DataFrame, theirs: pd.DataFrame) -> str:
+    """Return the column of another table that holds our ids, whatever it is called; empty where none does."""
+    if ID not in frame or ID in theirs:
+        return ID if ID in frame else ""
+    ids = set(frame[ID].map(str))
+    named = (name for name in theirs if name not in frame and set(theirs[name].map(str)) == ids)
+    return next(named, "")
+
+
+def _joined(frame: pd.DataFrame, theirs: pd.DataFrame, key: str, ours: str, where: str) -> pd.DataFrame:
+    """Return the rows of another file in the order of our file, by the column ``key`` of ids, if any."""
     if len(theirs) != len(frame):
-        what = f"{len(theirs)} rows, but {ours} has {len(frame)}"
-        raise MetricError(what, where, "Give a row for each.")
-    if ID in frame and ID in theirs:
-        # As texts: a number of JSON lines is one of CSV too.
-        own, other = frame[ID].map(str), theirs[ID].map(str)
-        if own.duplicated().any() or set(own) != set(other):
-            doubled = own.duplicated().any() or other.duplicated().any()
-            what = f"column {ID!r} names a row twice" if doubled else f"other ids than {ours} has"
-            raise MetricError(what, where, "Give every row an id of its own, the same in all files.")
-        theirs = theirs.set_axis(other).loc[own].reset_index(drop=True)
+        problem = f"{len(theirs)} rows, but {ours} has {len(frame)}"
+        raise MetricError(problem, where, "Give a row for each.")
+    if key:  # as texts: a number of JSON lines is one of CSV too
+        ids, other = frame[ID].map(str), theirs[key].map(str)
+        if ids.duplicated().any() or set(ids) != set(other):
+            doubled = ids.duplicated().any() or other.duplicated().any()
+            problem = f"column {key!r} names a row twice" if doubled else f"other ids than {ours} has"
+            raise MetricError(problem, where, "Give every row an id of its own, the same in all files.")
+        theirs = theirs.set_axis(other).loc[ids].reset_index(drop=True)
     for name in frame.columns.intersection(theirs.columns).difference([CANDIDATE, ID]):
         differs = (frame[name].map(str) != theirs[name].map(str)).to_numpy()
         if differs.any():
-            what = f"column {plain(str(name), 30)!r} is not that of {ours}"
+            problem = f"column {plain(str(name), 30)!r} is not that of {ours}"
             remedy = "Put the rows in the same order, give both files a column `id`, or rename the column."
-            raise MetricError(what, f"{where}, row {int(differs.argmax()) + 1}", remedy)
+            raise MetricError(problem, f"{where}, row {int(differs.argmax()) + 1}", remedy)
     return theirs
 
 
@@ -411,8 +408,8 @@ def _table_of(
             raise MetricError("no candidates by name", "systems", "Give {name: candidates}.")
         for name, texts in systems.items():
             if len(texts) != len(references):
-                what = f"{len(texts)} candidates of {name!r} for {len(references)} references"
-                raise MetricError(what, "systems", "Give one for each.")
+                problem = f"{len(texts)} candidates of {name!r} for {len(references)} references"
+                raise MetricError(problem, "systems", "Give one for each.")
         given = {f"{CANDIDATE}:{name}": list(texts) for name, texts in systems.items()}
         references = pd.DataFrame({REFERENCE: list(references), **given}, dtype=object)
         systems = None
@@ -420,11 +417,9 @@ def _table_of(
     if len(set(names)) < len(names):
         raise MetricError("two columns have one name", "references", "Rename one.")
     heads = (f"{CANDIDATE}:", *(f"{metric}:" for metric in metrics))
-    found = dict.fromkeys(name.partition(":")[2] for name in names if name.startswith(heads))
-    by_default = {name: f"{CANDIDATE}:{name}" for name in found} or (
-        {CANDIDATE: CANDIDATE} if CANDIDATE in names else {}
-    )
-    columns = dict(systems or by_default)
+    every = dict.fromkeys(name.partition(":")[2] for name in names if name.startswith(heads))
+    alone = {CANDIDATE: CANDIDATE} if CANDIDATE in names else {}
+    columns = dict(systems or {name: f"{CANDIDATE}:{name}" for name in every} or alone)
     shown = listed(name for name in names if re.fullmatch(r"[\w.:-]{1,30}", name))
     hint = f"Name each column of candidates: --system NAME=COLUMN. Columns: {shown}."
     if not columns:
@@ -478,14 +473,14 @@ def _diversity(texts: pd.DataFrame) -> list[str]:
     distinct = {text for column in columns.values() for text in column}
     stated = {text: positive(label(text)) - {NO_FINDING} for text in distinct}
     sets = {system_of(name): [stated[text] for text in column] for name, column in columns.items()}
-    own = sets.pop(REFERENCE)
-    known, rows, notes = sum(map(bool, own)), len(own), []
-    for name, findings in sets.items() if known else ():
+    references, notes = sets.pop(REFERENCE), []
+    different, filled = len(set(references)), sum(map(bool, references))
+    for name, findings in sets.items() if filled else ():
         if not any(findings):
-            notes.append(f"{name} states no finding of the chest, where {known:,} of {rows:,} references do")
-        elif len(set(findings)) * _LITTLE_DIVERSITY <= len(set(own)):
-            count = len(set(findings))
-            notes.append(f"{name} states {count} different sets of findings, the references {len(set(own))}")
+            rows = f"{filled:,} of {len(references):,} references"
+            notes.append(f"{name} states no finding of the chest, where {rows} do")
+        elif (count := len(set(findings))) * _LITTLE_DIVERSITY <= different:
+            notes.append(f"{name} states {count} different sets of findings, the references {different}")
     return notes
 
 
@@ -506,13 +501,13 @@ def _by_case(tables: Mapping[str, FloatArray], numbers: NDArray[np.intp]) -> dic
     return summed
 
 
-def _measured(chosen: Chosen, name: str, found: Evaluation, systems: list[str]) -> _Measured:
-    """Return what a metric finds for the pairs of each system."""
-    metric, scores = chosen.metrics[name], found.scored[name].scores
+def _measured(chosen: Chosen, name: str, evaluation: Evaluation, systems: list[str]) -> _Measured:
+    """Return what a metric says of the pairs of each system."""
+    metric, scores = chosen.metrics[name], evaluation.scored[name].scores
     assert scores is not None
     statistics, value = metric.corpus(scores)
     of_corpus = bool(metric.corpus_variant)
-    signature = metric.signature(in_context=found.in_context, of_corpus=of_corpus)
+    signature = metric.signature(in_context=evaluation.in_context, of_corpus=of_corpus)
     about = {
         "value": "corpus" if of_corpus else "mean",
         "signature": str(signature),
@@ -522,7 +517,7 @@ def _measured(chosen: Chosen, name: str, found: Evaluation, systems: list[str]) 
         "note": chosen.stand_ins.get(name, ""),
         "remark": metric.remark,
     }
-    tables = {system: statistics[place :: len(systems)] for place, system in enumerate(systems)}
+    tables = {system: statistics[first :: len(systems)] for first, system in enumerate(systems)}
     return _Measured(tables, value, about)
 
 
@@ -552,7 +547,7 @@ def _given(metric: str, frame: pd.DataFrame, columns: Mapping[str, str]) -> _Mea
     return _Measured(tables, mean_of_sums, about)
 
 
-def cautions_on_intervals(metric: str, tables: Mapping[str, FloatArray], *, mean: bool) -> Iterator[str]:
+def _on_intervals(metric: str, tables: Mapping[str, FloatArray], *, mean: bool) -> Iterator[str]:
     """Yield a caution for each system of which most cases have the same score, and fewer than ten another (a
     rule of thumb), with the rule of three (Hanley and Lippman-Hand 1983) where all cases score alike.
 
@@ -570,11 +565,11 @@ def cautions_on_intervals(metric: str, tables: Mapping[str, FloatArray], *, mean
             bound = f"at most {rule_of_three(count):.2g} of all cases score otherwise (95 %, 3/{count:,})"
             yield f"{metric}: all {count:,} cases of {system} have the same score: {bound}"
         elif count - same < min(10, same):
-            what = f"{same:,} of {count:,} cases of {system} have the same score"
-            yield f"{metric}: {what}; the interval may be too narrow"
+            share = f"{same:,} of {count:,} cases"
+            yield f"{metric}: {share} of {system} have the same score; the interval may be too narrow"
 
 
-def with_wilson(
+def _with_wilson(
     systems: pd.DataFrame,
     about: Mapping[str, Mapping[str, Any]],
     tables: Mapping[str, Mapping[str, FloatArray]],
@@ -621,17 +616,17 @@ def ranked(
         pair with the smallest p that differs; and each system that is not ranked.
     """
     clusters, sentences = dict[tuple[str, str], int](), dict[str, str]()
-    for metric, own in systems.groupby("metric", sort=False):
-        name, values = str(metric), own.set_index("system")["value"]
+    for metric, part in systems.groupby("metric", sort=False):
+        name, values = str(metric), part.set_index("system")["value"]
         tests = dict[tuple[str, str], _Test]()
         for row in pairs[pairs["metric"] == name].itertuples():
             tests[row.first, row.second] = _Test(row.difference, row.low, row.high, row.p, row.p_holm)
             tests[row.second, row.first] = _Test(-row.difference, -row.high, -row.low, row.p, row.p_holm)
-        best_first = values.sort_values(ascending=about[name].get("better") == "lower", kind="stable").index
+        best_first = values.sort_values(ascending=_is_lower_better(about[name]), kind="stable").index
         best_first = [system for system in best_first if system not in FLOOR]
         order = [system for system in best_first if not cautions.is_silent(system, name)]
         differ = {pair: test.p_holm < LEVEL for pair, test in tests.items()}
-        numbers = significance_clusters(order, lambda one, two: differ[one, two])  # noqa: B023
+        numbers = significance_clusters(order, lambda first, second: differ[first, second])  # noqa: B023
         clusters |= {(name, system): number for system, number in zip(order, numbers, strict=True)}
         apart = [pair for pair in combinations(order, 2) if differ[pair]]
         steps = zip(pairwise(order), pairwise(numbers), strict=True)
@@ -648,8 +643,8 @@ def ranked(
         ]
         if parts:
             sentences[name] = f"{name}: {'; '.join(parts)}."
-    found = [clusters.get(key) for key in zip(systems["metric"], systems["system"], strict=True)]
-    return pd.array(found, dtype="Int64"), sentences
+    by_row = [clusters.get(key) for key in zip(systems["metric"], systems["system"], strict=True)]
+    return pd.array(by_row, dtype="Int64"), sentences
 
 
 def _difference(

@@ -44,12 +44,12 @@ def error_counts(
     candidate has, and all."""
     ours, theirs = said(reference), said(candidate)
     ours, theirs = by_side(ours, theirs), by_side(theirs, ours)
-    kinds = [kind_of(one) for one in judgement.errors]
+    kinds = [kind_of(error) for error in judgement.errors]
     doubts = sum(link.reference.uncertain != link.candidate.uncertain for link in align(ours, theirs))
     urgent = sum(_is_urgent({item.observation, *item.means}, context) for item in ours.stated)
     missed = sum(
-        one.category == _MISSING and _is_urgent(_read_as(one, ours.stated), context)
-        for one in judgement.errors
+        error.category == _MISSING and _is_urgent(_read_as(error, ours.stated), context)
+        for error in judgement.errors
     )
     counts = [kinds.count(kind) for kind in KINDS[:-1]]
     return (*counts, doubts, max(0, urgent - missed), urgent)
@@ -73,7 +73,7 @@ def _read_as(error: JudgedError, items: list[Item]) -> set[str]:
 
 
 def _is_urgent(observations: set[str], context: Context | None) -> bool:
-    return any(significance(one, context).name == "urgent" for one in observations)
+    return any(significance(observation, context).name == "urgent" for observation in observations)
 
 
 class ErrorCounts:
@@ -95,11 +95,11 @@ class ErrorCounts:
         """Return the :func:`profile` of what was taken in."""
         tables = {}
         for system, (cases, table) in self._systems.items():
-            _, first, place = np.unique(np.array(cases), return_index=True, return_inverse=True)
-            place = np.argsort(np.argsort(first))[place]  # in the order of rows: hashes differ between runs
+            _, first, group = np.unique(np.array(cases), return_index=True, return_inverse=True)
+            group = np.argsort(np.argsort(first))[group]  # in the order of rows: hashes differ between runs
             counts = np.array(table, dtype=np.float64).reshape(len(cases), -1)
-            tables[system] = np.zeros((int(place.max()) + 1, counts.shape[1]))
-            np.add.at(tables[system], place, counts)
+            tables[system] = np.zeros((int(group.max()) + 1, counts.shape[1]))
+            np.add.at(tables[system], group, counts)
         return profile(tables, resamples=resamples, seed=seed)
 
 
@@ -121,18 +121,18 @@ def profile(counts: Mapping[str, FloatArray], *, resamples: int, seed: int) -> p
     """
     import pandas as pd
 
-    from radeval_lib.stats.inference import wilson
-    from radeval_lib.stats.resampling import ends, sum_draws, widened
-
     rows = []
     for system, table in counts.items():
         total, cases = table.sum(axis=0), len(table)
         values = _values(total)
         intervals = np.full((2, len(values)), np.nan)
         if cases > 1:
-            known = np.isfinite(values)
+            from radeval_lib.stats.inference import wilson
+            from radeval_lib.stats.resampling import ends, sum_draws, widened
+
+            finite = np.isfinite(values)
             drawn = sum_draws(table, _values, resamples=resamples, rng=np.random.default_rng(seed))
-            intervals[:, known] = ends(drawn[:, known], widened(cases))
+            intervals[:, finite] = ends(drawn[:, finite], widened(cases))
             intervals[1, :-1][total[: len(KINDS)] == 0] = 100 * 3 / cases  # the rule of three, for counts
             if values[-1] in (0.0, 1.0):
                 intervals[:, -1] = wilson(int(total[-3]), int(total[-2]))

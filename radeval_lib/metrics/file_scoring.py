@@ -379,8 +379,9 @@ def chunks(path: Path) -> Iterator[Chunk]:
     for frame, share in _parquet(path) if path.suffix.lower() == ".parquet" else _lines(path):
         columns = columns or [*frame.columns]
         if later := [name for name in frame.columns if name not in columns]:
-            what = f"a column {plain(str(later[0]), 30)!r}, which rows before it lack"
-            raise MetricError(what, f"{path.name}, row {start} or later", "Give every row the same columns.")
+            problem = f"a column {plain(str(later[0]), 30)!r}, which rows before it lack"
+            remedy = "Give every row the same columns."
+            raise MetricError(problem, f"{path.name}, row {start} or later", remedy)
         yield Chunk(start, frame, share)
         start += len(frame)
 
@@ -405,8 +406,8 @@ def _lines(path: Path) -> Iterator[tuple[pd.DataFrame, float]]:
     except UnicodeDecodeError:
         content = path.read_bytes()
         if content.startswith(_ZIP):
-            what = "a workbook or an archive, not a text"
-            raise MetricError(what, path.name, "Save it as CSV.") from None
+            problem = "a workbook or an archive, not a text"
+            raise MetricError(problem, path.name, "Save it as CSV.") from None
         # The stream decodes in blocks, so its position is not that of the sign.
         before = re.split("[\ud800-\udfff]", content.decode("utf-8", "surrogateescape"), maxsplit=1)[0]
         line = before.count("\n") + 1
@@ -431,15 +432,15 @@ def _delimited(stream: TextIO, path: Path) -> tuple[list[str], Iterator[dict[str
     def rows() -> Iterator[dict[str, Any]]:
         for number, row in enumerate(cells_left, start=1):
             if len(row) != len(columns):
-                what = f"{len(row)} values for {len(columns)} columns"
-                raise MetricError(what, f"{path.name}, row {number}", "Quote texts with separators.")
+                problem = f"{len(row)} values for {len(columns)} columns"
+                raise MetricError(problem, f"{path.name}, row {number}", "Quote texts with separators.")
             yield dict(zip(columns, row, strict=True))
 
     cells_left = cells()
     columns = next(cells_left, [])
     if twice := [name for name in columns if columns.count(name) > 1]:
-        what = f"two columns are called {plain(twice[0], 30)!r}"
-        raise MetricError(what, path.name, describe_columns(columns))
+        problem = f"two columns are called {plain(twice[0], 30)!r}"
+        raise MetricError(problem, path.name, describe_columns(columns))
     return columns or [""], rows()
 
 
@@ -487,8 +488,8 @@ def _parquet(path: Path) -> Iterator[tuple[pd.DataFrame, float]]:
 def check_format(path: Path) -> None:
     """Refuse a file whose name does not end as that of a table."""
     if path.suffix.lower() not in _FORMATS:
-        what, remedy = f"unknown format {path.suffix!r}", f"Use a name that ends in {', '.join(_FORMATS)}."
-        raise MetricError(what, path.name, remedy)
+        problem, remedy = f"unknown format {path.suffix!r}", f"Use a name that ends in {', '.join(_FORMATS)}."
+        raise MetricError(problem, path.name, remedy)
     if path.suffix.lower() == ".parquet":
         _pyarrow()
 

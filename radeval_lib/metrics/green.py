@@ -111,8 +111,8 @@ def clean(response: str) -> str:
 
 
 def _reference_section(text: str, name: str) -> str | None:
-    found = re.search(rf"\[{name}\]:\s*(.*?)(?:\n\s*\n|\Z)", text, re.DOTALL)
-    return found.group(1) if found else None
+    section = re.search(rf"\[{name}\]:\s*(.*?)(?:\n\s*\n|\Z)", text, re.DOTALL)
+    return section.group(1) if section else None
 
 
 def _reference_errors(text: str, name: str) -> Counts:
@@ -148,8 +148,8 @@ def _strict(text: str) -> Analysis:
     bodies: dict[str, str] = {}
     for name in SECTIONS:
         if names.count(name) == 1:
-            place = names.index(name)
-            bodies[name] = text[headers[place].end() : ends[place]].strip().strip("`").strip()
+            position = names.index(name)
+            bodies[name] = text[headers[position].end() : ends[position]].strip().strip("`").strip()
         else:
             faults.append(f"{name}: {'no such section' if name not in names else 'more than one section'}")
     significant, insignificant = (
@@ -167,7 +167,7 @@ def _strict_errors(bodies: dict[str, str], name: str, faults: list[str]) -> Coun
     if not body:
         faults.append(f"{name}: the section is empty")
         return None
-    found: dict[int, int] = {}
+    counts: dict[int, int] = {}
     before = len(faults)
     for line in filter(None, map(str.strip, body.splitlines())):
         entry = ERROR_LINE.match(line)
@@ -176,16 +176,16 @@ def _strict_errors(bodies: dict[str, str], name: str, faults: list[str]) -> Coun
             continue
         mark, _, count = entry.groups()
         position = LETTERS.index(category_letter(mark))
-        if position in found:
+        if position in counts:
             faults.append(f"{name}: ({mark}) stands twice")
         if other := ERROR_LINE.search(line, entry.end()):
             faults.append(f"{name}: ({mark}) and ({other.group(1)}) share a line")
-        found[position] = int(count)
-    if len(faults) == before and (absent := [LETTERS[k] for k in range(6) if k not in found]):
+        counts[position] = int(count)
+    if len(faults) == before and (absent := [LETTERS[k] for k in range(6) if k not in counts]):
         faults.append(f"{name}: no count for ({'), ('.join(absent)})")
     if len(faults) > before:
         return None
-    a, b, c, d, e, f = (found[position] for position in range(6))
+    a, b, c, d, e, f = (counts[position] for position in range(6))
     return a, b, c, d, e, f
 
 
@@ -197,8 +197,8 @@ def _strict_matched(bodies: dict[str, str], faults: list[str]) -> int | None:
         return int(number.group(1))
     if _NONE.match(body):
         return 0
-    what = "the section is empty" if not body else f"not of the form 'count. findings': {body[:60]!r}"
-    faults.append(f"{MATCHED}: {what}")
+    problem = "the section is empty" if not body else f"not of the form 'count. findings': {body[:60]!r}"
+    faults.append(f"{MATCHED}: {problem}")
     return None
 
 
@@ -261,12 +261,12 @@ class Green(Metric):
         return self._parsed([judgement.analysis() for judgement in _judged(pairs, contexts)])
 
     def _parsed(self, answers: list[str]) -> Iterator[tuple[float, Any]]:
-        for place, answer in enumerate(answers):
+        for position, answer in enumerate(answers):
             read = parse(clean(answer), self.mode)
             if read.score is None:
                 raise MetricError(
                     f"the judge's answer to a pair is malformed: {_QUOTED.sub('', read.faults[0])}",
-                    f"{self.name}, pair {place + 1} of {len(answers)}",
+                    f"{self.name}, pair {position + 1} of {len(answers)}",
                     "Use mode=reference to score it as the released parser does, or another judge.",
                 )
             yield read.score, (read, answer)
@@ -283,8 +283,8 @@ def _judged(pairs: Sequence[tuple[str, str]], contexts: Sequence[Context | None]
     """Yield the rules' judgement of each pair, for the patient whose context is known."""
     for pair, context in zip(pairs, contexts, strict=True):
         if not isinstance(context, Context | None):
-            what = f"{type(context).__name__} is no context of a patient"
-            raise MetricError(what, "contexts", "Give a radeval_lib.Context for each pair, or None.")
+            problem = f"{type(context).__name__} is no context of a patient"
+            raise MetricError(problem, "contexts", "Give a radeval_lib.Context for each pair, or None.")
         yield judge_pair(*pair, context)
 
 

@@ -55,9 +55,9 @@ class ObservationF1(Metric):
                 yield Reason("unmatched", "observation", name, f"the {alone} alone states it")
 
     def _score_pairs(self, pairs: Sequence[tuple[str, str]]) -> Iterable[tuple[float, Any]]:
-        known = {text: label(text) for text in {text for pair in pairs for text in pair}}
+        labels = {text: label(text) for text in {text for pair in pairs for text in pair}}
         for reference, candidate in pairs:
-            ours, theirs = (positive(known[text]) & self._kept for text in (reference, candidate))
+            ours, theirs = (positive(labels[text]) & self._kept for text in (reference, candidate))
             total = len(ours) + len(theirs)
             value = 2 * len(ours & theirs) / total if total else 1.0
-            yield value, {"reference": known[reference], "candidate": known[candidate]}
+            yield value, {"reference": labels[reference], "candidate": labels[candidate]}

@@ -117,8 +117,8 @@ class RadCliQ(Metric):
             released = (self.encoder, self.layer) == ("distilroberta-base", 5)
             self.baseline = DISTILROBERTA_BASELINE if released else 0.0
         if not 0 <= self.baseline < 1:
-            what = f"baseline must be at least 0 and below 1, not {self.baseline}"
-            raise MetricError(what, "radcliq.baseline")
+            problem = f"baseline must be at least 0 and below 1, not {self.baseline}"
+            raise MetricError(problem, "radcliq.baseline")
         self.label_encoder = self.encoder if self.label_encoder is None else self.label_encoder
         self._graphs = RadGraphCombined(graph_model=self.graph_model, device=self.device)
         self._bertscore = BertScore(encoder=self.encoder, layer=self.layer, device=self.device)

@@ -66,7 +66,7 @@ def parse_graph(entities: Mapping[str, Mapping[str, Any]]) -> dict[str, GraphEnt
         if not named:
             raise ValueError(f"entity {key!r} has no text tokens or label; give RadGraph's own JSON")
         relations = entity.get("relations") or ()
-        if any(isinstance(one, str) or len(one) != 2 for one in relations):
+        if any(isinstance(relation, str) or len(relation) != 2 for relation in relations):
             raise ValueError(f"a relation of entity {key!r} is not [type, key of the other]")
         if lost := [other for _, other in relations if str(other) not in keys]:
             raise ValueError(f"a relation of entity {key!r} points at {lost[0]!r}, which is not there")
@@ -199,11 +199,11 @@ def mean_of_two_f1(
 ) -> tuple[float, dict[str, Overlap]]:
     """Return the mean of two F1, and the overlaps that it is the mean of; relations are the items of three
     parts."""
-    found = {}
+    overlaps = {}
     for name, size in (("entities", 2), ("relations", 3)):
         ours, theirs = ({item for item in side if len(item) == size} for side in (reference, candidate))
-        found[name] = overlap(theirs, ours, both_empty)
-    return (found["entities"].f1 + found["relations"].f1) / 2, found
+        overlaps[name] = overlap(theirs, ours, both_empty)
+    return (overlaps["entities"].f1 + overlaps["relations"].f1) / 2, overlaps
 
 
 def character_spans(text: str, annotated: Annotation) -> dict[str, Span]:
@@ -252,8 +252,8 @@ class _GraphMetric(Metric):
                 yield self._compare(read[reference], read[candidate])
 
     def cautions(self, reference: str, candidate: str, detail: Any) -> Iterator[str]:
-        found: Overlap = detail if isinstance(detail, Overlap) else detail["entities"]
-        texts = ((reference, found.reference), (candidate, found.candidate))
+        result: Overlap = detail if isinstance(detail, Overlap) else detail["entities"]
+        texts = ((reference, result.reference), (candidate, result.candidate))
         if any(text.strip() and not entities for text, entities in texts):
             yield "the graph model finds no entity in a text"
 
@@ -261,7 +261,7 @@ class _GraphMetric(Metric):
         """Yield an item that a text has several times is reported once, at its first place."""
         texts = (reference, candidate)
         both = zip(texts, self.extractor.annotate(texts), strict=True)
-        ours, theirs = (self._first_places(*one) for one in both)
+        ours, theirs = (self._first_places(*annotated) for annotated in both)
         for item in dict.fromkeys([*ours, *theirs]):
             shared = item in ours and item in theirs
             yield Reason(
@@ -273,10 +273,10 @@ class _GraphMetric(Metric):
             )
 
     def _first_places(self, text: str, annotated: Annotation) -> dict[Item, Span | None]:
-        where, found = character_spans(text, annotated), dict[Item, Span | None]()
+        where, first = character_spans(text, annotated), dict[Item, Span | None]()
         for key, item in self._items(parse_graph(annotated["entities"])):
-            found.setdefault(item, where.get(key))
-        return found
+            first.setdefault(item, where.get(key))
+        return first
 
     def compare(self, reference: Annotation, candidate: Annotation) -> float:
         """Return the score of two annotations in RadGraph's form, such as the package ``radgraph`` gives."""
@@ -332,8 +332,8 @@ class F1RadGraph(_GraphMetric):
         return {"category": label, "says": "with a relation" if relation else ""}
 
     def _compare(self, reference: set[Item], candidate: set[Item]) -> tuple[float, Any]:
-        found = overlap(candidate, reference, self.both_empty)
-        return found.f1, found
+        result = overlap(candidate, reference, self.both_empty)
+        return result.f1, result
 
 
 @register

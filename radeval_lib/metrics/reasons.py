@@ -64,13 +64,14 @@ def _mover(seen: str, given: str) -> Callable[[Span | None], Span | None]:
 def moved(reasons: Iterable[Reason], seen: tuple[str, str], given: tuple[str, str]) -> list[Reason]:
     """Return reasons whose places are in the texts as given, of reasons in the texts that a metric saw, which
     differ from those in white space alone."""
-    ours, theirs = (_mover(one, other) for one, other in zip(seen, given, strict=True))
-    return [one._replace(reference=ours(one.reference), candidate=theirs(one.candidate)) for one in reasons]
+    ours, theirs = (_mover(before, after) for before, after in zip(seen, given, strict=True))
+    sides = ((reason, ours(reason.reference), theirs(reason.candidate)) for reason in reasons)
+    return [reason._replace(reference=left, candidate=right) for reason, left, right in sides]
 
 
 def places(text: str) -> list[int]:
     """Return where the characters of a text are that are not white space."""
-    return [place for place, sign in enumerate(text) if not sign.isspace()]
+    return [at for at, sign in enumerate(text) if not sign.isspace()]
 
 
 class Finder:

@@ -102,41 +102,43 @@ class ScorePage:
 
     def _view(self, pair: dict[str, Any], name: str, reasons: list[dict[str, Any]]) -> dict[str, Any]:
         """Return a pair as one metric sees it, or several whose reasons are the same."""
-        errors = [one for one in reasons if one["kind"] == "error"]
-        found = {kind: [one for one in reasons if one["kind"] == kind] for kind in ("matched", "unmatched")}
-        placed = any(one[side] for one in reasons for side in _SIDES)
+        by_kind = {
+            kind: [reason for reason in reasons if reason["kind"] == kind]
+            for kind in ("error", "matched", "unmatched")
+        }
+        errors = by_kind.pop("error")
+        placed = any(reason[side] for reason in reasons for side in _SIDES)
         return {
             "names": [name],
             "reasons": reasons,
             "errors": errors,
             "sides": self._sides(pair, reasons, errors) if placed and self._texts else [],
-            "counts": {kind: len(of_kind) for kind, of_kind in found.items()} if placed else {},
-            **{kind: [one for one in of_kind if one["finding"]] for kind, of_kind in found.items()},
+            "counts": {kind: len(of_kind) for kind, of_kind in by_kind.items()} if placed else {},
+            **{
+                kind: [reason for reason in of_kind if reason["finding"]] for kind, of_kind in by_kind.items()
+            },
         }
 
     def _sides(
         self, pair: dict[str, Any], reasons: list[dict[str, Any]], errors: list[dict[str, Any]]
     ) -> list[tuple[str, list[Segment]]]:
         """Return both texts, cut where a mark begins or ends."""
-        found = []
+        numbers = {id(error): number for number, error in enumerate(errors, start=1)}
+        sides = []
         for side, text in zip(_SIDES, pair["texts"], strict=True):
             marks = [
                 Highlight(
-                    one[side]["start"],
-                    one[side]["end"],
-                    mark_kind(one["kind"], one["significant"]),
-                    _number(one, errors),
+                    reason[side]["start"],
+                    reason[side]["end"],
+                    mark_kind(reason["kind"], reason["significant"]),
+                    numbers.get(id(reason), 0),
                 )
-                for one in reasons
-                if one[side] is not None
+                for reason in reasons
+                if reason[side] is not None
             ]
             marks += [Highlight(start, end, "unread") for start, end in pair["unread"][side] if errors]
-            found.append((side, list(segments(text, marks))))
-        return found
-
-
-def _number(reason: Mapping[str, Any], errors: list[dict[str, Any]]) -> int:
-    return next((place for place, one in enumerate(errors, start=1) if one is reason), 0)
+            sides.append((side, list(segments(text, marks))))
+        return sides
 
 
 def _beside(name: str) -> str:

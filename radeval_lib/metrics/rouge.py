@@ -28,8 +28,8 @@ class _Rouge(Metric):
 
         scorer = RougeScorer([self.kind], tokenizer=RougeTokenizer(self.stem))
         for reference, candidate in pairs:
-            found = scorer.score(reference, candidate)[self.kind]
-            yield float(found.fmeasure), {"precision": found.precision, "recall": found.recall}
+            result = scorer.score(reference, candidate)[self.kind]
+            yield float(result.fmeasure), {"precision": result.precision, "recall": result.recall}
 
 
 @register

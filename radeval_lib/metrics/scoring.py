@@ -61,12 +61,12 @@ def check(frame: pd.DataFrame, metrics: Sequence[str], where: str, start: int = 
     candidates = tuple(named or [CANDIDATE])
     for name in (REFERENCE, *candidates):
         if (count := columns.count(name)) != 1:
-            what = f"two columns are called {plain(name, 30)!r}" if count else f"no column {name!r}"
-            raise MetricError(what, where, describe_columns(columns))
+            problem = f"two columns are called {plain(name, 30)!r}" if count else f"no column {name!r}"
+            raise MetricError(problem, where, describe_columns(columns))
         for row, text in enumerate(frame[name], start):
             if not isinstance(text, str):
-                what = f"{plain(name, 30)!r} is of type {type(text).__name__}, not a text"
-                raise MetricError(what, f"{where}, row {row}", "Use '' for a report that is empty.")
+                problem = f"{plain(name, 30)!r} is of type {type(text).__name__}, not a text"
+                raise MetricError(problem, f"{where}, row {row}", "Use '' for a report that is empty.")
     for name in (score_column(metric, candidate) for metric in metrics for candidate in candidates):
         if name in columns:
             raise MetricError(f"there is already a column {plain(name, 30)!r}", where, "Rename it.")

@@ -54,8 +54,10 @@ def no_data_root(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.fixture(scope="module")
 def rated_card() -> Card:
     """Of a function whose scores of rated pairs are known."""
-    known = {"radpref": RADPREF["rouge_l"].to_numpy() + 0.01, "mts_dialog": MTS["rouge_l"].to_numpy()}
-    return metric_card(overlap, quick=True, known=known, value_range=(0, 1), tuned="no", data_root=None)
+    rated = {"radpref": RADPREF["rouge_l"].to_numpy() + 0.01, "mts_dialog": MTS["rouge_l"].to_numpy()}
+    return metric_card(
+        overlap, quick=True, rated_scores=rated, value_range=(0, 1), tuned="no", data_root=None
+    )
 
 
 def _words(card: Card) -> int:
@@ -140,8 +142,8 @@ def test_a_sound_metric_has_no_fault_but_haste() -> None:
 
 
 def test_failures_on_radpref_are_told_apart_from_all() -> None:
-    known = {"radpref": np.where(np.arange(len(RADPREF)) < 3, np.nan, RADPREF["rouge_l"])}
-    made = metric_card(overlap, quick=True, known=known)
+    rated = {"radpref": np.where(np.arange(len(RADPREF)) < 3, np.nan, RADPREF["rouge_l"])}
+    made = metric_card(overlap, quick=True, rated_scores=rated)
     (fault,) = [one for one in made.data["faults"] if one.startswith("No score")]
     assert "3 pairs of RadPref" in fault
     assert "0 of" in fault
@@ -205,7 +207,7 @@ def test_numbers_of_other_libraries_are_numbers(value: Any) -> None:
         (overlap, {"name": " "}),
         (overlap, {"value_range": (1, 0)}),
         (overlap, {"half": "third"}),
-        (overlap, {"known": {"radpref": np.ones(3)}}),
+        (overlap, {"rated_scores": {"radpref": np.ones(3)}}),
         ("no_such_metric", {}),
         ({"edits/0/12345678": 1.0}, {}),
     ],

@@ -276,12 +276,19 @@ def _files(folder: Path, own: str, other: str) -> tuple[Path, dict[str, Path]]:
     return folder / "own.csv", {"s": folder / "other.csv"}
 
 
-def test_rows_of_files_are_joined_by_their_ids(tmp_path) -> None:
-    own, files = _files(
-        tmp_path, "id,reference\n1,a b\n2,c d\n3,e f\n", "candidate,id\ne f,3\na b,1\nc d,2\n"
+@pytest.mark.parametrize("column", ["id", "ID", "study"])
+def test_rows_of_files_are_joined_by_their_ids_whatever_the_column_is_called(tmp_path, column) -> None:
+    ours, files = _files(
+        tmp_path, "id,reference\n1,a b\n2,c d\n3,e f\n", f"candidate,{column}\ne f,3\na b,1\nc d,2\n"
     )
-    found = compare_files(own, candidates=files, metrics="rouge_l", resamples=100)
-    assert found.systems["value"].tolist() == [1.0]
+    compared = compare_files(ours, candidates=files, metrics="rouge_l", resamples=100)
+    assert compared.systems["value"].tolist() == [1.0]
+
+
+def test_rows_that_are_joined_by_position_although_a_file_has_ids_are_reported(tmp_path) -> None:
+    ours, files = _files(tmp_path, "id,reference\n1,a b\n2,c d\n", "candidate\na b\nc d\n")
+    compared = compare_files(ours, candidates=files, metrics="rouge_l", resamples=100)
+    assert "by position" in compared.cautions[0]
 
 
 @pytest.mark.parametrize(

@@ -47,7 +47,7 @@ class Direction:
     ``value`` is the sum of the terms over the sum of the weights; 0 where these sum to 0.
     """
 
-    found: NDArray[np.int64]
+    positions: NDArray[np.int64]
     cosines: NDArray[np.float64]
     weights: NDArray[np.float64]
     penalties: NDArray[np.float64]
@@ -56,7 +56,7 @@ class Direction:
     @property
     def matches(self) -> tuple[Match, ...]:
         """The terms, one per query entity, in order."""
-        columns = (self.found, self.cosines, self.weights, self.penalties)
+        columns = (self.positions, self.cosines, self.weights, self.penalties)
         rows = zip(*(column.tolist() for column in columns), strict=True)
         return tuple(Match(query, *row) for query, row in enumerate(rows))
 
@@ -203,8 +203,8 @@ class Scorer:
             raise MetricError("neither cosines nor vectors are given", "ratescore", "Give one of them.")
         table = np.asarray(similarity if embeddings is None else cosines(*embeddings), dtype=np.float64)
         if table.shape != (len(ours), len(theirs)):
-            what = f"cosines of shape {table.shape} for {len(ours)} and {len(theirs)} entities"
-            raise MetricError(what, "ratescore")
+            problem = f"cosines of shape {table.shape} for {len(ours)} and {len(theirs)} entities"
+            raise MetricError(problem, "ratescore")
         if not np.isfinite(table).all():
             raise MetricError("a cosine is not a finite number", "ratescore", "Check the encoder's vectors.")
         rows, columns = ([entity.type for entity in side] for side in (ours, theirs))

@@ -95,7 +95,7 @@ class RaTEScore(Metric):
     cache: str | None = None
 
     def __post_init__(self) -> None:
-        changes = {one.name: getattr(self, one.name) for one in fields(Options)}
+        changes = {option.name: getattr(self, option.name) for option in fields(Options)}
         self.options = options(self.preset, **changes)
         vars(self).update(asdict(self.options))  # what the preset decides
         self.scorer = Scorer(self.weights, self.options)
@@ -117,8 +117,8 @@ class RaTEScore(Metric):
         )
         types = {label.partition("-")[2] for label in getattr(tagger, "labels", []) if label != "O"}
         if unknown := sorted(types - set(TYPES)):
-            what = f"the tagger has the type {unknown[0]!r}"
-            raise MetricError(what, "ratescore.ner_model", f"Types: {', '.join(TYPES)}.")
+            problem = f"the tagger has the type {unknown[0]!r}"
+            raise MetricError(problem, "ratescore.ner_model", f"Types: {', '.join(TYPES)}.")
         return tagger
 
     @cached_property
@@ -136,20 +136,20 @@ class RaTEScore(Metric):
 
     def entities(self, texts: Sequence[str]) -> list[tuple[NamedEntity, ...]]:
         """Return the entities of each text, in order."""
-        found = self._read(list(dict.fromkeys(texts)))
-        return [found[text].entities for text in texts]
+        readings = self._read(list(dict.fromkeys(texts)))
+        return [readings[text].entities for text in texts]
 
     def _score_pairs(self, pairs: Sequence[tuple[str, str]]) -> Iterator[tuple[float, Explanation]]:
         # The encoder is loaded only where an entity is found.
         vectors = Vectors(lambda texts: self.entity_encoder.encode(texts))
-        known: dict[str, _Reading] = {}
+        readings: dict[str, _Reading] = {}
         remaining = iter(pairs)
         while chunk := list(islice(remaining, CHUNK)):
-            texts = list(dict.fromkeys(text for pair in chunk for text in pair if text not in known))
-            known.update(self._read(texts))
-            vectors.learn(entity.text for text in texts for entity in known[text].entities)
+            texts = list(dict.fromkeys(text for pair in chunk for text in pair if text not in readings))
+            readings.update(self._read(texts))
+            vectors.learn(entity.text for text in texts for entity in readings[text].entities)
             for reference, candidate in chunk:
-                explanation = self._explained(known[reference], known[candidate], vectors)
+                explanation = self._explained(readings[reference], readings[candidate], vectors)
                 yield explanation.score, explanation
 
     def cautions(self, reference: str, candidate: str, detail: Explanation) -> Iterator[str]:
@@ -170,14 +170,14 @@ class RaTEScore(Metric):
             yield from (Reason("unmatched", kind, credit=0.0, candidate=span) for kind, span in theirs)
             return
         reported = set()
-        for own, others, direction in ((theirs, ours, detail.precision), (ours, theirs, detail.recall)):
+        for entities, others, direction in ((theirs, ours, detail.precision), (ours, theirs, detail.recall)):
             for term in direction.matches:
-                kind, span = own[term.query]
+                kind, span = entities[term.query]
                 other, nearest = others[term.match]
                 credit = term.penalty * term.cosine
                 matched = credit >= HALF
                 pair = (nearest if matched else None, span)
-                spans = pair if own is theirs else pair[::-1]
+                spans = pair if entities is theirs else pair[::-1]
                 rule = f"cosine {term.cosine:.2f} with the nearest entity, of type {other}"
                 rule += f"; penalty {term.penalty:g}" if term.penalty != 1 else ""
                 # Where two entities are each other's nearest, once is enough.
@@ -205,13 +205,13 @@ class RaTEScore(Metric):
         if self._kept is None:
             return self._found(texts)
         keys = {text_key(text): text for text in texts}
-        known = {}
+        readings = {}
         for key, value in self._kept.get(keys).items():
             entities, notes = json.loads(value)
-            known[keys[key]] = _Reading(tuple(NamedEntity(*entity) for entity in entities), tuple(notes))
-        fresh = self._found([text for text in texts if text not in known])
-        self._kept.put({text_key(text): json.dumps(found).encode() for text, found in fresh.items()})
-        return known | fresh
+            readings[keys[key]] = _Reading(tuple(NamedEntity(*entity) for entity in entities), tuple(notes))
+        fresh = self._found([text for text in texts if text not in readings])
+        self._kept.put({text_key(text): json.dumps(reading).encode() for text, reading in fresh.items()})
+        return readings | fresh
 
     @cached_property
     def _kept(self) -> BlobCache | None:

@@ -72,8 +72,8 @@ class Options:
         for key, hint in get_type_hints(Options).items():
             check_choice(getattr(self, key), hint, f"ratescore.{key}", MetricError)
         if not isinstance(self.min_characters, int) or self.min_characters < 1:
-            what = f"min_characters must be a whole number from 1, not {self.min_characters}"
-            raise MetricError(what, "ratescore")
+            problem = f"min_characters must be a whole number from 1, not {self.min_characters}"
+            raise MetricError(problem, "ratescore")
 
 
 PRESETS: dict[Preset, Options] = {
@@ -102,9 +102,9 @@ def options(preset: Preset = "released", **changes: Any) -> Options:
         If the preset or an option is unknown, or as of :class:`Options`.
     """
     check_choice(preset, Preset, "ratescore.preset", MetricError)
-    known = [entry.name for entry in fields(Options)]
-    if unknown := sorted(set(changes) - set(known)):
-        raise MetricError(f"unknown option {unknown[0]!r}", "ratescore", f"Options: {', '.join(known)}.")
+    names = [entry.name for entry in fields(Options)]
+    if unknown := sorted(set(changes) - set(names)):
+        raise MetricError(f"unknown option {unknown[0]!r}", "ratescore", f"Options: {', '.join(names)}.")
     return replace(PRESETS[preset], **{key: value for key, value in changes.items() if value is not None})
 
 
@@ -172,12 +172,12 @@ def from_mapping(content: Any, name: str) -> Weights:
             flat = dict(content)
         numbers = {str(key).lower(): float(value) for key, value in flat.items()}
     except (AttributeError, TypeError, ValueError) as error:
-        what = f"not a mapping of type pairs to numbers ({type(error).__name__})"
-        raise MetricError(what, name, "Give 25 weights and a penalty.") from None
+        problem = f"not a mapping of type pairs to numbers ({type(error).__name__})"
+        raise MetricError(problem, name, "Give 25 weights and a penalty.") from None
     if numbers.keys() != set(wanted):
         key = min(numbers.keys() ^ set(wanted))
-        what = f"{'unknown pair of types' if key in numbers else 'no value for'} {key!r}"
-        raise MetricError(what, name, f"W needs all 25 pairs of {', '.join(TYPES)}, and a penalty.")
+        problem = f"{'unknown pair of types' if key in numbers else 'no value for'} {key!r}"
+        raise MetricError(problem, name, f"W needs all 25 pairs of {', '.join(TYPES)}, and a penalty.")
     values = [numbers[key] for key in wanted]
     return Weights(name, np.array(values[:-1]).reshape(5, 5), values[-1])
 

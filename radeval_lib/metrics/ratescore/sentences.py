@@ -98,10 +98,10 @@ def _longest_match() -> int:
 def _raw_trie() -> dict[str, dict]:
     trie: dict[str, dict] = {}
     for pattern, score, kind in _rules():
-        place = trie
+        node = trie
         for char in pattern:
-            place = place.setdefault(char, {})
-        place.setdefault("<END>", {})[kind] = score % 2 == 0
+            node = node.setdefault(char, {})
+        node.setdefault("<END>", {})[kind] = score % 2 == 0
     return trie
 
 
@@ -146,19 +146,19 @@ class _Clues:
         self.intervals: list[tuple[int, int, int]] = []
 
     def add(self, begin: int, end: int, true_clue: bool) -> None:
-        place = self._overlapped(begin, end)
-        if place is None:
+        number = self._overlapped(begin, end)
+        if number is None:
             # The reference's interval search shortens the very first interval by one.
             self.intervals.append((begin, end if self.intervals else end - 1, len(self.clues)))
             self.clues.append((begin, end, true_clue))
-        elif end - begin > self.clues[place][1] - self.clues[place][0]:
-            self.clues[place] = (begin, end, true_clue)
-            self.intervals.append((begin, end, place))
+        elif end - begin > self.clues[number][1] - self.clues[number][0]:
+            self.clues[number] = (begin, end, true_clue)
+            self.intervals.append((begin, end, number))
 
     def _overlapped(self, begin: int, end: int) -> int | None:
-        for start, stop, place in reversed(self.intervals):
+        for start, stop, number in reversed(self.intervals):
             if not (stop <= begin or start >= end) or begin == end == start or start == stop == begin:
-                return place
+                return number
         return None
 
 
@@ -293,7 +293,7 @@ class _Item(NamedTuple):
 
 def _closure(items: set[_Item]) -> frozenset[_Item]:
     """With the places that brackets and plus signs lead to without a character."""
-    found, waiting = set(items), list(items)
+    reached, waiting = set(items), list(items)
     while waiting:
         item = waiting.pop()
         node = item.node
@@ -301,9 +301,9 @@ def _closure(items: set[_Item]) -> frozenset[_Item]:
         if item.before != "\\":
             brackets = ((node.opening, "("), (node.closing, ")"))
             free |= {_Item(child, False, name) for child, name in brackets if child is not None}
-        waiting.extend(free - found)
-        found |= free
-    return frozenset(found)
+        waiting.extend(free - reached)
+        reached |= free
+    return frozenset(reached)
 
 
 @cache
@@ -319,19 +319,19 @@ def _first_state() -> _State:
 def _candidates(text: str) -> list[int]:
     """Return positions after the first from which some rule may match: all those from which one does, and few
     others."""
-    first, length, longest, found = _first_state(), len(text), _longest_match(), []
+    first, length, longest, positions = _first_state(), len(text), _longest_match(), []
     for position in range(1, length):
         state: _State | None = first
-        place, end = position, min(length, position + longest)
+        at, end = position, min(length, position + longest)
         while state is not None and not state.accepts:
-            if place == end:
+            if at == end:
                 break
-            char = text[place]
+            char = text[at]
             state = state.next[char] if char in state.next else state.step(char)
-            place += 1
+            at += 1
         if state is not None:
-            found.append(position)
-    return found
+            positions.append(position)
+    return positions
 
 
 def spans(text: str) -> list[tuple[int, int]]:
@@ -393,12 +393,12 @@ def _fill(output: list[list[int]], text: str, end: int) -> None:
 def _trimmed(text: str, begin: int, end: int) -> list[int] | None:
     """Return the stretch from its first visible character to its last letter, digit or closing sign, at least
     two long."""
-    first = next((place for place in range(begin, end) if not text[place].isspace()), None)
+    first = next((at for at in range(begin, end) if not text[at].isspace()), None)
     if first is None:
         return None
-    for place in range(end - 1, first, -1):
-        if text[place].isalnum() or text[place] in '.!?)]"':
-            return [first, place + 1]
+    for at in range(end - 1, first, -1):
+        if text[at].isalnum() or text[at] in '.!?)]"':
+            return [first, at + 1]
     return None
 
 
@@ -468,19 +468,19 @@ def _sentence_starts(starts: list[int], blank: list[bool], spans: list[tuple[int
     marks: set[int] = set()
     count, position, current = len(starts), 0, 0
     while position < count:
-        place = starts[position]
-        if current < len(spans) - 1 and spans[current][1] <= place < spans[current + 1][0]:
+        start = starts[position]
+        if current < len(spans) - 1 and spans[current][1] <= start < spans[current + 1][0]:
             gap_end = bisect_left(starts, spans[current + 1][0], position)
             marks.add(next((token for token in range(position, gap_end) if blank[token]), position))
             position = gap_end
             continue
-        while current < len(spans) and place >= spans[current][1]:
+        while current < len(spans) and start >= spans[current][1]:
             current += 1
         if current >= len(spans):
             if blank[position]:
                 marks.add(position)
-        elif spans[current][0] <= place:
-            if place == spans[current][0]:
+        elif spans[current][0] <= start:
+            if start == spans[current][0]:
                 marks.add(position)
             if position + 1 < count and starts[position + 1] >= spans[current][1]:
                 marks.add(position + 1)
