@@ -11,7 +11,7 @@ from pathlib import Path
 
 from radeval_lib import atomic, data
 from radeval_lib.errors import RadevalError
-from radeval_lib.pipeline import book_sources, forkserver, steps
+from radeval_lib.pipeline import browser_judge, forkserver, rendered, steps
 
 try:
     GRAPH = steps.graph(
@@ -28,7 +28,7 @@ ROOT_OF_DATA = str(GRAPH.data_root or "")
 OUT = f"build/{GRAPH.settings.name}"
 # Commands stand here and not among the params of a rule, which decide what is redone: a project that was moved has
 # other paths and the same results.
-RADBOOK = forkserver.through_server([sys.executable, "-m", "radeval_lib.cli"], models=False)
+RADBOOK = forkserver.through_server([sys.executable, "-m", "radeval_lib.cli"])
 GIVEN = ["-p", "profile", GRAPH.settings.name] + (["-p", "data_root", ROOT_OF_DATA] if ROOT_OF_DATA else [])
 RENDER = [*RADBOOK, "render", "--profile", GRAPH.settings.name] + (
     ["--data-root", ROOT_OF_DATA] if ROOT_OF_DATA else []
@@ -70,8 +70,8 @@ rule book:
     output:
         OUT + "/_build/html/index.html",
     params:
-        renderer=book_sources.renderer_digest(),
-        prose=book_sources.prose_digest(),
+        renderer=rendered.renderer_digest(),
+        prose=rendered.prose_digest(judge=browser_judge.in_reach()),
     message:
         "rendering the book"
     shell:
@@ -93,7 +93,7 @@ rule page:
     message:
         "running {wildcards.page}"
     shell:
-        "{RADBOOK:q} run {wildcards.page:q} --quiet {GIVEN:q}"
+        "{RADBOOK:q} run {wildcards.page:q} --quiet --in-build {GIVEN:q}"
 
 
 use rule page as model_page with:
@@ -123,4 +123,4 @@ rule cell:
     message:
         "running {wildcards.cell}"
     shell:
-        "{RADBOOK:q} run {params.notebook:q} --quiet {GIVEN:q} {params.own:q}"
+        "{RADBOOK:q} run {params.notebook:q} --quiet --in-build {GIVEN:q} {params.own:q}"

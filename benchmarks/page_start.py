@@ -27,7 +27,7 @@ def seconds(page: str, server: dict[str, str]) -> float:
     command = [sys.executable, "-m", "radeval_lib.cli", "run", page, "--quiet", "-p", "seed", "1"]
     began = time.perf_counter()
     subprocess.run(
-        forkserver.through_server(command, models=False),
+        forkserver.through_server(command),
         cwd=ROOT,
         env={**os.environ, "OMP_NUM_THREADS": "1", **server},
         check=True,

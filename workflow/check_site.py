@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import argparse
 import copy
-import json
 import sys
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -21,10 +20,8 @@ from urllib.parse import unquote, urldefrag, urljoin, urlparse
 
 from bs4 import BeautifulSoup, Tag
 
-from radeval_lib import checksums
 from radeval_lib.papers.exhibits import exhibit
 from radeval_lib.paths import BUILD
-from radeval_lib.pipeline import browser_judge
 from radeval_lib.pipeline.staging import CONTENTS, pages_of
 from radeval_lib.study.results import read_all
 
@@ -115,22 +112,6 @@ def _seen(name: str, page: str) -> _Seen:
     return _Seen(every, words(content), error)
 
 
-def judge_faults(html: Path, *, wanted: bool = False) -> list[str]:
-    """Return what the page of the judge lacks, a line each; a book without it is at fault where it is
-    ``wanted``."""
-    folder = html / browser_judge.PLACE
-    page = BeautifulSoup((html / "try_the_judge.html").read_text(encoding="utf-8"), "html.parser")
-    box = page.find(id="judge")
-    if not isinstance(box, Tag):
-        return ["try_the_judge: no judge: render with --browser-judge"] if wanted else []
-    listed = folder / browser_judge.LIST
-    sums = json.loads(listed.read_text(encoding="utf-8")) if listed.is_file() else {}
-    found = checksums.of_folder(folder)
-    names = sorted({*sums, str(box["data-archive"])})
-    wrong = [name for name in names if sums.get(name) != found.get(name)]
-    return [f"try_the_judge: {name} is missing or changed" for name in wrong]
-
-
 def faults(output: Path, *, judge: bool = False) -> list[str]:
     """Return what is wrong with the book that stands in a profile's folder, a line each; with ``judge`` it
     must have the judge for a reader's browser."""
@@ -139,7 +120,8 @@ def faults(output: Path, *, judge: bool = False) -> list[str]:
     if absent := [f"{page}: not there" for page in pages if not (html / f"{page}.html").is_file()]:
         return absent
     faults = [f"dead link: {link}" for link in dead_links(html, pages)]
-    faults += judge_faults(html, wanted=judge)
+    if judge and 'id="judge"' not in (html / "try_the_judge.html").read_text(encoding="utf-8"):
+        faults.append("try_the_judge: no judge: render with --browser-judge")
     for result in read_all(output):
         entry = exhibit(result.exhibit)
         if entry.anchor not in _read(html / "notebooks" / f"{entry.notebook}.html").anchors:

@@ -2,7 +2,7 @@
 home of the repository.
 
 ``python workflow/describing.py`` writes them. A fork names its home once, in ``_config.yml``
-under ``repository: url``, where launch buttons find it too.
+under ``repository: url``.
 """
 
 from __future__ import annotations

@@ -3,6 +3,8 @@ notebook."""
 
 from __future__ import annotations
 
+import subprocess
+import sys
 import time
 from contextlib import suppress
 from pathlib import Path
@@ -105,17 +107,19 @@ def render(profile: str, data_root: str, judge: bool | None) -> None:
 @click.command()
 @profile_option
 @click.option(
-    "--port", default=8000, show_default=True, type=click.IntRange(0, 65535), help="0: any free one."
+    "--port", default=8000, show_default=True, type=click.IntRange(1, 65535), help="Of this computer."
 )
 @one_line_errors
 def serve(profile: str, port: int) -> None:
     """Serve the rendered book to browsers on this computer alone, until Ctrl-C."""
-    from radeval_lib.pipeline import serving
-
-    with serving.server(BUILD / profile, port) as server:
-        click.echo(f"http://{serving.HOST}:{server.server_port}/ (Ctrl-C ends it)")
-        with suppress(KeyboardInterrupt):
-            server.serve_forever()
+    folder = BUILD / profile / "_build" / "html"
+    if not (folder / "index.html").is_file():
+        raise ParameterError("no rendered book", display_path(folder), "Run `radbook build` first.")
+    click.echo("Ctrl-C ends it.")
+    server = [sys.executable, "-m", "http.server", "--bind", "127.0.0.1", "--directory", str(folder)]
+    with suppress(KeyboardInterrupt):
+        if subprocess.call([*server, str(port)], stderr=subprocess.DEVNULL):
+            raise ParameterError(f"port {port} cannot be had", "--port", "Give another port.")
 
 
 @click.command()
@@ -125,26 +129,24 @@ def serve(profile: str, port: int) -> None:
     "-p", "parameters", nargs=2, multiple=True, metavar="NAME VALUE", help="A parameter of the notebook."
 )
 @click.option("--quiet", is_flag=True, help="No progress bar.")
+@click.option("--in-build", is_flag=True, hidden=True, help="As a step of a build.")
 @one_line_errors
-def run(notebook: str, data_root: str, parameters: tuple[tuple[str, str], ...], quiet: bool) -> None:
+def run(
+    notebook: str, data_root: str, parameters: tuple[tuple[str, str], ...], quiet: bool, in_build: bool
+) -> None:
     """Run one NOTEBOOK, such as rales/nlu_scores.
 
     A run with the parameters of a build replaces what the build left; any other run writes below build/runs.
     """
     from radeval_lib import data
-    from radeval_lib.pipeline import execute, processes
-    from radeval_lib.pipeline.parameters import notebook_name, parse_parameters
+    from radeval_lib.pipeline import execute
 
-    name, given = notebook_name(notebook), dict(parameters)
+    name, given = execute.notebook_name(notebook), dict(parameters)
     if len(given) < len(parameters):
         raise ParameterError("a parameter is given twice", "-p", "Give one value.")
-    values = parse_parameters(name, {"data_root": data_root, **given})
+    values = execute.parse_parameters(name, {"data_root": data_root, **given})
     values["data_root"] = str(data.data_root(values["data_root"] or None) or "")
     place = execute.place_of(name, values)
-    if processes.is_owned():
-        execute.run_notebook(name, values, place, progress=not quiet)
-    else:
-        with processes.only_run(place.output_dir, place.executed):
-            execute.run_notebook(name, values, place, progress=not quiet)
+    execute.run_notebook(name, values, place, progress=not quiet, in_build=in_build)
     if not quiet:
         click.echo(f"Executed: {display_path(place.executed)}\nResults:  {display_path(place.left)}")

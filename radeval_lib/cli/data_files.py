@@ -113,14 +113,13 @@ def data_add(dataset: str, files: tuple[Path, ...], data_root: str) -> None:
 def data_purge(dry_run: bool) -> None:
     """Remove every build and run below build/ that had restricted data in reach; data files stay, and so does
     what papermill wrote elsewhere."""
-    from radeval_lib.pipeline import purging
+    from radeval_lib.pipeline import release
 
-    folders = purging.held()
-    for folder in folders:
-        corpora = ", ".join(folder.corpora)
-        click.echo(f"{folder.size / 1e6:9,.1f} MB  {display_path(folder.path)}: {folder.holds} ({corpora})")
-    if not folders:
+    builds = release.with_restricted_data()
+    for folder, corpora in builds.items():
+        click.echo(f"{display_path(folder)} ({', '.join(corpora)})")
+    if not builds:
         click.echo("Nothing below build/ says that it had restricted data in reach.")
     elif not dry_run:
-        purging.purge()
+        release.purge()
         click.echo("Removed. Data files stay, and notebooks that papermill wrote elsewhere, and copies.")

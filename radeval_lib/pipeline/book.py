@@ -17,7 +17,7 @@ from radeval_lib.child_process import kill_on_parent_exit
 from radeval_lib.data import guard, guarded_texts
 from radeval_lib.errors import RadevalError
 from radeval_lib.paths import BOOK, MANIFESTS, NOTEBOOKS, display_path
-from radeval_lib.pipeline import browser_judge, logs, rendered, searched
+from radeval_lib.pipeline import browser_judge, rendered, steps
 from radeval_lib.pipeline.staging import stage
 from radeval_lib.rules.generator.generator import generate
 from radeval_lib.study import cell_outputs
@@ -47,30 +47,29 @@ def render(output_dir: Path, data_root: Path | None = None, *, judge: bool | Non
     """
     judge = browser_judge.in_reach() if judge is None else judge
     made, unfinished = output_dir / "_build", output_dir / "book.unfinished"
-    if unfinished.exists() or rendered.changed(output_dir, but_index=True):
+    if unfinished.exists():
         # A render that was killed, or stopped at a warning, leaves pages that look done and warnings that an
-        # incremental run would not repeat; nor would it write a page again that was damaged: start over.
+        # incremental run would not repeat: start over.
         atomic.discard(made)
     unfinished.parent.mkdir(parents=True, exist_ok=True)
     unfinished.touch()
-    rendered.discard_report(rendered.release_report(output_dir))
+    for suffix in (".md", ".sha256"):  # what they say does not hold of another book
+        rendered.release_report(output_dir).with_suffix(suffix).unlink(missing_ok=True)
     if stage(output_dir / "executed", output_dir / "book", judge=judge):
         atomic.discard(made)  # else Sphinx would leave the page of a source that is gone, and old titles
     log = output_dir / "book.log"
     if not run_jupyter_book(output_dir, log):
-        lines = logs.without_colours(log.read_text(encoding="utf-8")).splitlines()
+        lines = steps.without_colours(log.read_text(encoding="utf-8")).splitlines()
         warnings = [line for line in lines if "WARNING" in line or "ERROR" in line]
         remedy = (
             "Correct the page that it names and run `radbook build` again."
             if warnings
             else "The log has the whole error. If a package is broken, remove .venv: `make` installs again."
         )
-        problems = " | ".join((warnings or logs.last_words(lines))[:5])
+        problems = " | ".join((warnings or steps.last_words(lines))[:5])
         problems = problems.replace(str(output_dir.resolve()), display_path(output_dir))
         raise BookError(f"Jupyter Book stopped: {problems}", display_path(log), remedy)
     search(output_dir, data_root)
-    searched.note(output_dir, data_root)
-    rendered.note(output_dir)
     unfinished.unlink()
     return rendered.index(output_dir)
 

@@ -1,4 +1,4 @@
-"""How the book says that it is cited: as a whole, by a result, by a lab; from ``CITATION.cff``.
+"""How the book says that it and its results are cited: BibTeX, from ``CITATION.cff``.
 
 A result's citation names the exhibit and the commit that made it. It is added when the book is rendered, so
 that a new version or address changes no result and runs no page again.
@@ -13,20 +13,16 @@ from html import escape
 from typing import Any
 
 from radeval_lib import own_yaml, provenance
-from radeval_lib.labs import sources
 from radeval_lib.papers.exhibits import PAPERS, exhibit
 from radeval_lib.paths import ROOT
-from radeval_lib.pipeline import launching
 from radeval_lib.study.exhibit_html import citation_mark
 from radeval_lib.study.printed_tables import place_of
 from radeval_lib.study.results import Result
 
-_ASKED = re.compile(r"^<!-- cite: (book|result|lab) -->$", re.MULTILINE)
-"""Where a prose page wants a citation: of the book, of the first result of the build, of the first lab."""
+BOOK_MARK = "<!-- cite: book -->"
+"""Where a prose page wants the citation of the book."""
 _SPECIAL = re.compile(r"[&%$#_{}]")
 """What LaTeX reads as more than a character."""
-_EXAMPLE = "green.table6"
-"""The exhibit by which the book shows how to cite one."""
 
 
 @cache
@@ -35,11 +31,19 @@ def about() -> dict[str, Any]:
     return own_yaml.read(ROOT / "CITATION.cff")
 
 
-def authors() -> str:
-    """Return the study's authors as one line."""
-    people = about()["authors"]
-    named = [person.get("name") or f"{person['given-names']} {person['family-names']}" for person in people]
-    return " and ".join(named)
+@cache
+def home() -> str:
+    """Return ``owner/name`` of the public repository; empty where ``_config.yml`` names none."""
+    url = own_yaml.read(ROOT / "_config.yml").get("repository", {}).get("url", "")
+    match = re.search(r"github\.com/([\w.-]+/[\w.-]+?)/?$", url)
+    return match[1] if match else ""
+
+
+def address(path: str = "", commit: str = "") -> str:
+    """Return the public repository on the web, or a file of it at a commit; empty where none is named."""
+    if not home():
+        return ""
+    return f"https://github.com/{home()}" + (f"/blob/{commit}/{path}" if path and commit else "")
 
 
 def head() -> tuple[str, str]:
@@ -54,13 +58,6 @@ def _day_of(commit: str) -> str:
     return (provenance.git("log", "-1", "--format=%cs", commit) or "").strip()
 
 
-def address(path: str = "", commit: str = "") -> str:
-    """Return the public repository on the web, or a file of it at a commit; empty where none is named."""
-    if not (home := launching.home()):
-        return ""
-    return f"https://github.com/{home}" + (f"/blob/{commit}/{path}" if path and commit else "")
-
-
 def source_line(path: str) -> str:
     """Return the last line of a page, as Markdown: the file that it is made from, linked where there is a
     public repository, the commit that is checked out, and where it says how to cite the book."""
@@ -71,16 +68,24 @@ def source_line(path: str) -> str:
     return f"[Source: {where}{commit_clause}{repository}. {{ref}}`how-to-cite`.]{{.page-source}}"
 
 
-def bibtex(key: str, title: str, commit: str, day: str, path: str = "") -> str:
-    """Return an entry of BibTeX; ``day`` as 2026-11-27, ``path`` a file of the repository that it is about.
-    What is empty has no field."""
+def bibtex(key: str, title: str, commit: str, day: str, *, path: str = "", changed: bool = False) -> str:
+    """Return an entry of BibTeX; what is empty has no field.
+
+    Parameters
+    ----------
+    day : of the commit, as 2026-11-27.
+    path : a file of the repository that the entry is about.
+    changed : whether files differ from the commit.
+    """
+    people = about()["authors"]
+    names = [person.get("name") or f"{person['given-names']} {person['family-names']}" for person in people]
     fields = {
-        "author": f"{{{authors()}}}",
+        "author": "{" + " and ".join(names) + "}",
         "title": "{" + _SPECIAL.sub(r"\\\g<0>", title) + "}",
         "year": day[:4],
         "date": day,
         "version": str(about()["version"]),
-        "note": f"commit {commit[:12]}" if commit else "",
+        "note": f"{'changed after ' * changed}commit {commit[:12]}" if commit else "",
         "url": address(path, commit),
     }
     lines = [f"  {name} = {{{value}}}," for name, value in fields.items() if value]
@@ -94,26 +99,17 @@ def of_book() -> str:
 
 def of_result(result: Result) -> str:
     """Return BibTeX for one result: its exhibit, the commit that made it, and the date of that commit."""
-    entry = exhibit(result.exhibit)
-    made = result.provenance["code"]
+    entry, made = exhibit(result.exhibit), result.provenance["code"]
     commit = made["commit"] or ""
     came_out = f"{result.verdict} ({result.evidence})" if result.evidence != "definition" else result.verdict
-    title = f"{PAPERS[entry.paper]}, {entry.heading}: {came_out}. In: {about()['title']}"
-    citation = bibtex(
+    return bibtex(
         place_of(result).replace("result-", "radeval-", 1),
-        title,
+        f"{PAPERS[entry.paper]}, {entry.heading}: {came_out}. In: {about()['title']}",
         commit,
         _day_of(commit) if commit else "",
-        f"notebooks/{result.notebook}.md",
+        path=f"notebooks/{result.notebook}.md",
+        changed=made["dirty"],
     )
-    return citation.replace("note = {commit", "note = {changed after commit") if made["dirty"] else citation
-
-
-def of_lab() -> str:
-    """Return BibTeX for the first lab, as an example for all."""
-    lab = sources.labs()[0]
-    title = f"Lab {lab.number}: {lab.title}. In: {about()['title']}"
-    return bibtex(f"radeval-lab-{lab.number}", title, *head(), f"notebooks/labs/{lab.name}.md")
 
 
 def with_citation(html: str, results: Iterable[Result]) -> str:
@@ -123,17 +119,3 @@ def with_citation(html: str, results: Iterable[Result]) -> str:
         if mark in html:
             html = html.replace(mark, f"<dt>Cite</dt><dd><pre>{escape(of_result(result))}</pre></dd>")
     return html
-
-
-def with_examples(source: str, results: Iterable[Result]) -> str:
-    """Return a prose page with each ``<!-- cite: … -->`` replaced by an entry of BibTeX."""
-    example = next((result for result in results if result.exhibit == _EXAMPLE), None)
-
-    def filled(asked: re.Match[str]) -> str:
-        if asked[1] == "result":
-            text = of_result(example) if example else f"% {_EXAMPLE} is not in this build"
-        else:
-            text = of_book() if asked[1] == "book" else of_lab()
-        return f"```bibtex\n{text}\n```"
-
-    return _ASKED.sub(filled, source)

@@ -7,7 +7,6 @@ import os
 import re
 import subprocess
 import sys
-import time
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import replace
@@ -17,8 +16,8 @@ import joblib
 from radeval_lib import atomic
 from radeval_lib.child_process import kill_on_parent_exit
 from radeval_lib.errors import RadevalError, ResultError
-from radeval_lib.paths import ROOT, THREAD_VARIABLES, display_path, notebooks
-from radeval_lib.pipeline import durations, forkserver, logs, outlook, processes, rendered, steps
+from radeval_lib.paths import BUILD_LOCK, ROOT, THREAD_VARIABLES, display_path, notebooks
+from radeval_lib.pipeline import forkserver, outlook, rendered, steps
 from radeval_lib.pipeline.steps import Graph
 from radeval_lib.study import cell_outputs, cells, headlines, results
 
@@ -47,7 +46,7 @@ def build(graph: Graph, cores: int, say: Say) -> None:
         If a step failed, or Snakemake could not plan them; what failed was said before.
     """
     os.environ.update(dict.fromkeys(THREAD_VARIABLES, str(graph.settings.threads)))  # before libraries load
-    with processes.only_build(graph.output_dir), forkserver.serving() as served:
+    with steps.locked(graph.output_dir / BUILD_LOCK), forkserver.serving() as served:
         graph.discard_removed()
         for line in discard_unreadable(graph):
             say(line)
@@ -93,20 +92,13 @@ def planned(graph: Graph) -> list[str]:
     plan = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, encoding="utf-8", check=False)
     lines = (plan.stdout + plan.stderr).splitlines()
     if plan.returncode:
-        raise _no_plan(lines)
+        raise RadevalError(steps.last_words(lines)[0], "the plan of the build")
     return [name for line in lines if (name := steps.named(line.strip()))]
-
-
-def _no_plan(lines: list[str]) -> RadevalError:
-    """Return what Snakemake says in these lines of why it could not make the graph."""
-    return RadevalError(logs.last_words(lines)[0], "the plan of the build")
 
 
 def _command(graph: Graph, cores: int) -> list[str]:
     """Write the settings that Snakemake reads, and return the command that runs it."""
-    settings, book = graph.output_dir / "engine.json", rendered.index(graph.output_dir)
-    # The engine would take the book for done where a page that it was rendered from is missing.
-    stale = rendered.changed(graph.output_dir) or rendered.is_behind(graph.output_dir)
+    settings = graph.output_dir / "engine.json"
     content = {"profile": graph.settings.name, "data_root": str(graph.data_root or ""), "only": graph.only}
     atomic.write_text(settings, json.dumps({**content, "at_once": graph.at_once, "checked": True}) + "\n")
     return [
@@ -114,7 +106,6 @@ def _command(graph: Graph, cores: int) -> list[str]:
         "--cores", str(cores), "--keep-going", "--rerun-incomplete", "--nolock", "--nocolor",
         "--rerun-triggers", "params", "input", "code",
         "--configfile", str(settings),
-        *(["--forcerun", str(book.relative_to(ROOT))] if stale else []),
     ]  # fmt: skip
 
 
@@ -123,49 +114,43 @@ class _Progress:
 
     Attributes
     ----------
-    waiting : seconds that each step of the engine's list is expected to take; None until it is there.
-    named : whether a step said in a line of its own what stopped it.
+    waiting : seconds that each step that has not begun is expected to take; None before Snakemake lists them.
+    explained : whether a step said in a line of its own what stopped it.
     """
 
     def __init__(self, graph: Graph, cores: int) -> None:
         self._graph, self._cores = graph, cores
-        self._started: dict[str, float] = {}
         self.waiting: dict[str, float] | None = None
-        self.named = False
+        self.explained = False
 
-    def lines(self, text: str) -> Iterator[str]:
-        """Yield what to show of a line of the log; nothing of those before the list of steps."""
-        if (waiting := steps.waiting(text)) is not None:
-            self.waiting = {name: durations.expected(self._graph, name) for name in waiting}
-            yield _total(self.waiting, self._cores)
-        elif self.waiting is None:
-            return
-        elif name := steps.named(text):
-            self._started[name] = time.monotonic()
-            yield text.partition(": ")[2] or text
-        elif match := _DONE.match(text):
-            yield f"{match[1]} of {match[2]} steps done, about {self._left(self.waiting)} left"
-        elif _SHOWN.match(text):
-            self.named |= " is left out: " not in text
-            yield text
-
-    def _left(self, waiting: dict[str, float]) -> str:
-        """Return the time left on all cores; a step that runs longer than expected counts as about to end."""
-        now = time.monotonic()
-        left = (max(0.0, seconds - (now - self._started.get(name, now))) for name, seconds in waiting.items())
-        return _duration(sum(left) / self._cores)
+    def shown(self, line: str) -> str:
+        """Return what to show of a line of the log; empty for those before the list of steps."""
+        if (names := steps.waiting(line)) is not None:
+            self.waiting = {name: self._graph.expected(name) for name in names}
+            return _total(self.waiting, self._cores)
+        if self.waiting is None:
+            return ""
+        if name := steps.named(line):
+            self.waiting.pop(name, None)
+            return line.partition(": ")[2] or line
+        if match := _DONE.match(line):
+            left = _duration(sum(self.waiting.values()) / self._cores)
+            return f"{match[1]} of {match[2]} steps done, about {left} left"
+        if not _SHOWN.match(line):
+            return ""
+        self.explained |= " is left out: " not in line
+        return line
 
 
 def _run(graph: Graph, cores: int, say: Say, environment: dict[str, str]) -> None:
     """Run what Snakemake finds to be made."""
     log, progress = graph.output_dir / "build.log", _Progress(graph, cores)
-    own = {"TOKENIZERS_PARALLELISM": "false", processes.OWNED: "1", **environment}
     with (
         log.open("w", encoding="utf-8") as kept,
         subprocess.Popen(
             _command(graph, cores),
             cwd=ROOT,
-            env={**os.environ, **own},
+            env={**os.environ, "TOKENIZERS_PARALLELISM": "false", **environment},
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             text=True,
@@ -177,23 +162,21 @@ def _run(graph: Graph, cores: int, say: Say, environment: dict[str, str]) -> Non
         for line in snakemake.stdout or ():
             kept.write(line)
             kept.flush()
-            for shown in progress.lines(line.strip()):
+            if shown := progress.shown(line.strip()):
                 say(shown)
     if snakemake.returncode:
         lines = log.read_text(encoding="utf-8").splitlines()
         if progress.waiting is None:
-            raise _no_plan(lines)
-        what, where = "the build did not finish", "The lines above name the notebook and cell; the"
-        if not progress.named:  # no RadevalError: a fault of the code, or a kill
-            what, where = ": ".join([what, *logs.exceptions(lines)[:1]]), "The"
-        raise RadevalError(what, "radbook build", f"{where} whole log is in {display_path(log)}.")
+            raise RadevalError(steps.last_words(lines)[0], "the plan of the build")
+        problem, where = "the build did not finish", "The lines above name the notebook and cell; the"
+        if not progress.explained:  # no RadevalError: a fault of the code, or a kill
+            problem, where = ": ".join([problem, *steps.exceptions(lines)[:1]]), "The"
+        raise RadevalError(problem, "radbook build", f"{where} whole log is in {display_path(log)}.")
 
 
 def _duration(seconds: float) -> str:
     """Return a time in words that fit how well it is known."""
-    if seconds < 90:
-        return f"{max(1, round(seconds / 10)) * 10} s"
-    return f"{round(seconds / 60)} min"
+    return f"{max(1, round(seconds / 10)) * 10} s" if seconds < 90 else f"{round(seconds / 60)} min"
 
 
 def dry_run(graph: Graph, cores: int, say: Say) -> None:
@@ -201,10 +184,9 @@ def dry_run(graph: Graph, cores: int, say: Say) -> None:
     how long all would take."""
     for line in outlook.outlook(graph):
         say(line)
-    waiting = {name: durations.expected(graph, name) for name in planned(graph)}
+    waiting = {name: graph.expected(name) for name in planned(graph)}
     for name, seconds in waiting.items():
-        measured = durations.measured(graph.output_dir, name) is not None
-        say(f"{seconds:7.0f} s  {name}" + ("" if measured else " (not measured here)"))
+        say(f"{seconds:7.0f} s  {name}" + (" (not measured here)" if graph.measured(name) is None else ""))
     say(_total(waiting, cores) if waiting else "Everything is up to date.")
 
 

@@ -2,21 +2,24 @@
 
 from __future__ import annotations
 
+import ast
 import logging
 import os
 import shutil
 import tempfile
 import time
 from collections.abc import Mapping
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass
+from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
 import nbformat
 import papermill as pm
 from jupyter_client.manager import AsyncKernelManager
+from nbclient.exceptions import CellTimeoutError
 from papermill.exceptions import PapermillExecutionError
-from traitlets import Bool
 from traitlets.config import Config
 
 from radeval_lib import atomic, data
@@ -24,15 +27,85 @@ from radeval_lib.child_process import kill_on_parent_exit
 from radeval_lib.data import withholding
 from radeval_lib.data.errors import AbsentDataError
 from radeval_lib.data.manifests import restricted_in
-from radeval_lib.errors import NotebookError, ParameterError, plain
-from radeval_lib.paths import BUILD, NOTEBOOKS, ROOT, STAGE, THREAD_VARIABLES, display_path
-from radeval_lib.pipeline import absent, durations, forkserver, limited, logs, processes
-from radeval_lib.pipeline.parameters import COMMON
+from radeval_lib.errors import NotebookError, ParameterError, listed, plain
+from radeval_lib.paths import (
+    BUILD,
+    BUILD_LOCK,
+    NOTEBOOKS,
+    ROOT,
+    STAGE,
+    THREAD_VARIABLES,
+    display_path,
+    notebooks,
+)
+from radeval_lib.pipeline import forkserver, steps
 from radeval_lib.study import beginning, cell_outputs, cells, profiles
 from radeval_lib.study.cells import Cell
-from radeval_lib.study.sources import declared, read_source
+from radeval_lib.study.sources import read_source
 
 INJECTED = "injected-parameters"
+COMMON = ("profile", "seed", "output_dir", "data_root")
+"""Parameters that every notebook has; what a notebook has beyond them makes it a job."""
+
+
+def notebook_name(given: str) -> str:
+    """Return the notebook that ``given`` names: ``rales/datasets``, or a path to its source.
+
+    Raises
+    ------
+    NotebookError
+        For any other name, with those near it.
+    """
+    bare = given.removesuffix(".md").removeprefix(f"{NOTEBOOKS}/")
+    bare = bare.removeprefix("./").removeprefix("notebooks/")
+    if bare not in notebooks():
+        close = get_close_matches(bare, notebooks(), n=5, cutoff=0.4) or list(notebooks())
+        raise NotebookError(
+            f"unknown notebook {plain(given, 60)!r}", display_path(NOTEBOOKS), f"Notebooks: {listed(close)}."
+        )
+    return bare
+
+
+def parse_parameters(notebook: str, given: Mapping[str, str]) -> dict[str, Any]:
+    """Return every parameter of a notebook: its own defaults, and the values of ``given``, texts as Python
+    writes values, in the same types.
+
+    Raises
+    ------
+    ParameterError
+        For a parameter that the notebook does not have, a value of another type than its default, or a
+        notebook whose defaults are not plain values.
+    """
+    every = read_source(NOTEBOOKS / f"{notebook}.md").cells
+    source = "\n".join(cell.source for cell in every if "parameters" in cell.metadata.get("tags", []))
+    try:
+        assigned = [node for node in ast.parse(source).body if isinstance(node, ast.Assign)]
+        values = {ast.unparse(node.targets[0]): ast.literal_eval(node.value) for node in assigned}
+    except (SyntaxError, ValueError):
+        raise ParameterError(
+            "its parameters are not given as plain values", notebook, "Assign a number, text or bool to each."
+        ) from None
+    for name, text in given.items():
+        if name not in values:
+            raise ParameterError(f"unknown parameter {name!r}", notebook, f"Parameters: {', '.join(values)}.")
+        if (value := _of_type(text, type(values[name]))) is None:
+            wanted = type(values[name]).__name__
+            remedy = f"Its default is {values[name]!r}."
+            raise ParameterError(f"parameter {name} must be of type {wanted}, not {text!r}", notebook, remedy)
+        values[name] = value
+    return values
+
+
+def _of_type(text: str, wanted: type) -> Any:
+    """Return the value that a text states, of the wanted type, of which a whole number may be a float; else
+    None."""
+    if wanted is str:
+        return text
+    with suppress(SyntaxError, ValueError):
+        value = ast.literal_eval(text)
+        if type(value) is wanted or (wanted is float and type(value) is int):
+            return value
+    return None
 
 
 def _without_traces(notebook: nbformat.NotebookNode) -> nbformat.NotebookNode:
@@ -46,25 +119,32 @@ def _without_traces(notebook: nbformat.NotebookNode) -> nbformat.NotebookNode:
     return notebook
 
 
-def _failure(notebook: str, error: PapermillExecutionError, kept: Path, secret: bool) -> NotebookError:
-    """Return what is reported about a cell that failed; ``secret``: restricted data were within its reach."""
-    code = [cell for cell in nbformat.read(kept, as_version=4).cells if cell.cell_type == "code"]
+def _failure(
+    notebook: str, error: PapermillExecutionError, executed: Path, failed: Path, *, secret: bool
+) -> NotebookError:
+    """Keep a notebook up to the cell that failed in the file ``failed``, and return the error to raise;
+    ``secret``: restricted data were within its reach, and its outputs are not kept."""
+    content = nbformat.read(executed, as_version=4)
+    if secret:
+        withholding.without_outputs(content)
+    nbformat.write(content, failed)
+    code = [cell for cell in content.cells if cell.cell_type == "code"]
     # Counted as in the source: without the cell that papermill puts in.
-    own = [c for c in code if INJECTED not in c.metadata.get("tags", [])]
-    number = 1 + next((n for n, c in enumerate(own) if c.execution_count == error.exec_count), 0)
-    message = logs.without_colours(error.evalue).strip().splitlines() or ["no message"]
-    what = withholding.message(error.ename, message[0]) if secret else message[0]
+    counts = [cell.execution_count for cell in code if INJECTED not in cell.metadata.get("tags", [])]
+    number = 1 + (counts.index(error.exec_count) if error.exec_count in counts else 0)
+    message = steps.without_colours(error.evalue).strip().splitlines() or ["no message"]
+    problem = withholding.message(error.ename, message[0]) if secret else message[0]
+    is_ours = withholding.is_ours(error.ename)
     # One of our errors has its remedy behind what is wrong, as a sentence of its own.
-    says_what_to_do = withholding.is_ours(error.ename) and ". " in what
-    advice = "" if says_what_to_do else "; correct the cell and run `radbook build` again"
-    first = (error.source.strip().splitlines() or [""])[0]
-    said = f"code cell {number} ({plain(first, 80)!r}) raised {error.ename}: {what}"
-    if withholding.is_ours(error.ename) and len(said) > (most := NotebookError.longest[0]):
-        said = f"{said[: most - 4]} ..."  # what is wrong comes first, the choices last
+    advice = "" if is_ours and ". " in problem else "; correct the cell and run `radbook build` again"
+    line = plain((error.source.strip().splitlines() or [""])[0], 80)
+    report = f"code cell {number} ({line!r}) raised {error.ename}: {problem}"
+    if is_ours and len(report) > (most := NotebookError.longest[0]):
+        report = f"{report[: most - 4]} ..."  # what is wrong comes first, the choices last
     return NotebookError(
-        said,
+        report,
         f"notebooks/{notebook}.md",
-        f"The run up to there is kept in {display_path(kept)}{advice}.",
+        f"The run up to there is kept in {display_path(failed)}{advice}.",
     )
 
 
@@ -72,12 +152,10 @@ class ForkedKernelManager(AsyncKernelManager):
     """Starts a kernel as a fork of :mod:`radeval_lib.pipeline.forkserver` where a build has one, else as a
     new process."""
 
-    models = Bool(False, config=True)
-
     def format_kernel_cmd(self, extra_arguments: list[str] | None = None) -> list[str]:
         """Return the command of the kernel, which says on standard error only what ends it."""
         command = [*super().format_kernel_cmd(extra_arguments), "--log-level=CRITICAL"]
-        return forkserver.through_server(command, self.models)
+        return forkserver.through_server(command)
 
     async def start_kernel(self, **settings: Any) -> None:  # type: ignore[override]
         """Start it, so that it ends with this process, however that ends."""
@@ -114,9 +192,9 @@ def place_of(notebook: str, parameters: Mapping[str, Any]) -> RunFolders:
         For an ``output_dir`` that is not below ``build/``.
     """
     settings = profiles.profile(str(parameters["profile"]))
-    own = {key: value for key, value in parameters.items() if key not in COMMON}
-    cell = Cell(notebook, tuple(own.items())) if own else None
-    output_dir = beginning.outputs_of(notebook, settings, int(parameters["seed"]), own)
+    more = {key: value for key, value in parameters.items() if key not in COMMON}
+    cell = Cell(notebook, tuple(more.items())) if more else None
+    output_dir = beginning.outputs_of(notebook, settings, int(parameters["seed"]), more)
     if given := str(parameters["output_dir"]):
         output_dir = Path(given).resolve()
         if BUILD not in output_dir.parents:
@@ -127,46 +205,56 @@ def place_of(notebook: str, parameters: Mapping[str, Any]) -> RunFolders:
     return RunFolders(output_dir, name, is_cell=cell is not None)
 
 
-def run_notebook(name: str, parameters: Mapping[str, Any], place: RunFolders, progress: bool) -> None:
+def run_notebook(
+    name: str, parameters: Mapping[str, Any], place: RunFolders, *, progress: bool, in_build: bool
+) -> None:
     """Execute a notebook; what it leaves takes its place whole when it has succeeded, or not at all.
 
     Parameters
     ----------
-    parameters : every one of the notebook, see :func:`radeval_lib.pipeline.parameters.parse_parameters`.
+    parameters : every one of the notebook, see :func:`parse_parameters`.
     progress : whether papermill's bar is shown, one step per cell.
+    in_build : whether it is a step of a build: what lacks data is left out, by hand that is an error like
+        others. A run by hand waits for no build, but is refused while one writes to its output folder.
 
     Raises
     ------
     NotebookError
-        If a cell raises, the kernel dies, or a notebook of cells saves nothing. The notebook up to there is
+        If a cell raises, the kernel dies, or a notebook of jobs saves nothing. The notebook up to there is
         kept beside its place, as ``*.failed.ipynb``.
+    BusyError
+        If another process writes to the same place.
     """
     logging.getLogger("papermill").setLevel(logging.ERROR)
     failed = place.executed.with_suffix(".failed.ipynb")
     failed.unlink(missing_ok=True)
     started = time.monotonic()
-    with atomic.scratch(place.executed.parent) as folder:
+    with ExitStack() as held:
+        if not in_build:
+            held.enter_context(steps.locked(place.output_dir / BUILD_LOCK, shared=True))
+        held.enter_context(steps.locked(cells.lock_path(place.executed)))
+        folder = held.enter_context(atomic.scratch(place.executed.parent))
         executed = folder / "executed.ipynb"
         with atomic.new_folder(place.left) as stage:
             try:
                 _execute(name, parameters, place, stage, executed, progress)
             except PapermillExecutionError as error:
-                # In a build, what lacks data is left out; by hand that is an error like others.
-                if not (error.ename == AbsentDataError.__name__ and error.evalue and processes.is_owned()):
-                    raise _kept_failure(name, parameters, error, executed, failed) from None
+                if not (in_build and error.ename == AbsentDataError.__name__ and error.evalue):
+                    secret = bool(restricted_in(data.data_root(parameters["data_root"] or None)))
+                    raise _failure(name, error, executed, failed, secret=secret) from None
                 print(f"radbook: {place.name} is left out: {error.evalue}", flush=True)
                 _leave_out(name, parameters, stage, executed, error.evalue)
             else:
                 if place.is_cell and not (stage / cell_outputs.FACTS).is_file():
                     raise NotebookError(
-                        "this cell ended without `run.save(...)`",
+                        "this job ended without `run.save(...)`",
                         f"notebooks/{name}.md",
-                        "Save what it found in its last code cell.",
+                        "Save its results in its last code cell.",
                     )
                 nbformat.write(_without_traces(nbformat.read(executed, as_version=4)), executed)
         os.replace(executed, place.executed)
     shutil.rmtree(place.output_dir / cells.UNFINISHED / place.name, ignore_errors=True)
-    durations.note(place.output_dir, place.name, time.monotonic() - started)
+    steps.note_seconds(place.output_dir, place.name, time.monotonic() - started)
 
 
 def _execute(
@@ -180,36 +268,39 @@ def _execute(
     PapermillExecutionError
         If a cell raises; ``executed`` then holds the cells up to it.
     NotebookError
-        If the kernel dies.
+        If the kernel dies, or a cell runs too long.
     """
     settings = profiles.profile(str(parameters["profile"]))
     os.environ.update(dict.fromkeys(THREAD_VARIABLES, str(settings.threads)))  # before libraries load
+    is_builds = place.output_dir == BUILD / settings.name
     source = executed.with_name("source.ipynb")
     nbformat.write(read_source(NOTEBOOKS / f"{name}.md"), source)
     # The kernel's sockets are files, since two kernels that start at once may pick the same TCP port; their
     # folder is the system's, because the length of a socket's path is limited.
     with tempfile.TemporaryDirectory(prefix="radbook-") as sockets:
-        manager = {
-            "transport": "ipc",
-            "ip": f"{sockets}/kernel",
-            "models": place.is_cell or declared(name).uses_models,
-        }
+        transport = {"transport": "ipc", "ip": f"{sockets}/kernel"}
         os.environ[STAGE] = str(stage.resolve())  # the kernel inherits it
         try:
             pm.execute_notebook(
                 source,
                 executed,
-                _differing(parameters, place),
+                # No folder of this machine where it can be avoided, so that equal results are equal bytes.
+                {**parameters, "output_dir": "" if is_builds else display_path(place.output_dir)},
                 request_save_on_cell_execute=False,  # else it is written twice a cell
                 progress_bar=progress,
                 cwd=ROOT,
                 kernel_name="python3",
                 kernel_manager_class=ForkedKernelManager,
-                config=Config({"ForkedKernelManager": manager}),
-                engine_name=limited.NAME,
-                where=f"notebooks/{name}.md",
-                limits=settings.limits,
+                config=Config({"ForkedKernelManager": transport}),
+                start_timeout=settings.limits.start_seconds,
+                execution_timeout=settings.limits.cell_minutes * 60,
             )
+        except CellTimeoutError:
+            raise NotebookError(
+                f"a cell ran for more than {settings.limits.cell_minutes} minutes",
+                f"notebooks/{name}.md",
+                "Correct it, or raise `limits: cell_minutes` in the profile.",
+            ) from None
         except RuntimeError as error:  # nbclient's DeadKernelError is one
             raise NotebookError(
                 f"the kernel died: {error}",
@@ -220,35 +311,10 @@ def _execute(
             del os.environ[STAGE]
 
 
-def _kept_failure(
-    name: str, parameters: Mapping[str, Any], error: PapermillExecutionError, executed: Path, failed: Path
-) -> NotebookError:
-    """Keep the notebook up to the cell that failed in the file ``failed``, without its outputs where
-    restricted data were within reach; the error to raise."""
-    secret = bool(restricted_in(data.data_root(parameters["data_root"] or None)))
-    notebook = nbformat.read(executed, as_version=4)
-    if secret:
-        withholding.without_outputs(notebook)
-    nbformat.write(notebook, failed)
-    return _failure(name, error, failed, secret)
-
-
 def _leave_out(name: str, parameters: Mapping[str, Any], stage: Path, executed: Path, lack: str) -> None:
     """Leave what a page or cell lacks in its place, and nothing that it recorded before it stopped."""
     atomic.discard(*stage.iterdir())
-    notebook = nbformat.v4.new_notebook(metadata={absent.OMISSION_KEY: lack})
+    notebook = nbformat.v4.new_notebook(metadata={steps.OMISSION_KEY: lack})
     nbformat.write(notebook, executed)
-    if own := {key: value for key, value in parameters.items() if key not in COMMON}:
-        cell_outputs.write_omission(stage, Cell(name, tuple(own.items())), lack)
-
-
-def _lasting(parameters: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the parameters that decide what a run gives: all but its folder."""
-    return {key: value for key, value in parameters.items() if key != "output_dir"}
-
-
-def _differing(parameters: Mapping[str, Any], place: RunFolders) -> dict[str, Any]:
-    """Return the parameters that papermill passes on; no folder of this machine where it can be avoided, so
-    that equal results are equal bytes."""
-    own_place = place.output_dir == BUILD / str(parameters["profile"])
-    return {**_lasting(parameters), "output_dir": "" if own_place else display_path(place.output_dir)}
+    if more := {key: value for key, value in parameters.items() if key not in COMMON}:
+        cell_outputs.write_omission(stage, Cell(name, tuple(more.items())), lack)

@@ -1,25 +1,45 @@
-"""Pages as the book shows them: an executed notebook for its readers, and prose with its claims."""
+"""Pages as the book shows them: executed notebooks, labs, prose with its claims, and what stands for a page
+that is missing."""
 
 from __future__ import annotations
 
+import importlib.util
 import re
-from collections.abc import Mapping, Sequence
+import tempfile
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 import nbformat
 import pandas as pd
 
 from radeval_lib.errors import NotebookError
+from radeval_lib.labs import building, sources
 from radeval_lib.papers.exhibits import PAPERS, of_notebook
 from radeval_lib.papers.printed_numbers import paper as described
-from radeval_lib.pipeline import citing, drawings, launching
+from radeval_lib.pipeline import citing, steps
+from radeval_lib.pipeline.sphinx_extension import drawing_symbols
 from radeval_lib.study.display import ENDS_HERE
 from radeval_lib.study.pages import claims_table, not_checked
 from radeval_lib.study.results import Result
 
 _CLAIMS = re.compile(r"^<!-- claims: (\w+) -->$", re.MULTILINE)
 """Where a prose page wants the claims of a paper: a comment with the paper's key in the ledger."""
-
+_LABEL = re.compile(
+    r"^\((?P<target>[\w-]+)\)=$"  # (how-to-cite)=
+    r"|^(?:    |:)name: (?P<figure>[\w-]+)$",  # of a figure, in a cell's metadata or as an option
+    re.MULTILINE,
+)
+FENCED = re.compile(r"^(`{3,}).*?^\1`*$", re.MULTILINE | re.DOTALL)
+"""A cell of code or a directive, from ``` to ```."""
+_HEADING = re.compile(r"^#+ (.*)$", re.MULTILINE)
+_BELOW = re.compile(r"(?:\s|\([\w-]+\)=)*#+ (.*)")  # a heading, perhaps behind further labels
+_TARGET = re.compile(r"\{ref\}`(?:[^`<]+<)?([\w-]+)>?`")  # {ref}`label` or {ref}`words <label>`
+# The rows of a lab's first table that name pages: | **Read first** | {ref}`label` |
+_READ = re.compile(r"^\| \*\*Read (?:first|afterwards)\*\* \|(.*)\|$", re.MULTILINE)
+_SOLUTION = (
+    "`make labs` writes the solved lab to `build/labs/solution/{name}.ipynb`, with rubrics of what is "
+    "marked by hand. {{ref}}`For instructors <labs-instructors>`."
+)
 _TOY_SCALE = """```{warning}
 **A protocol at toy scale.** In this edition the page shows only that the protocol runs, on generated reports
 or with small models of our own. Its numbers say nothing about the paper.
@@ -32,14 +52,17 @@ def for_readers(
     exercises: Mapping[str, str],
     recorded: Sequence[Result],
     *,
+    source: str = "",
     at_toy_scale: bool = False,
 ) -> str:
-    """Return an executed notebook as the book shows it: parameters hidden (its provenance lists them), code
-    folded unless it is tagged ``show-input``, its papers below the title, how to cite each result of
-    ``recorded`` beside it, exhibits that were not checked at the end; ``at_toy_scale``, under the banner of
-    the appendix."""
+    """Return an executed notebook as the book shows it, as JSON.
+
+    Parameters are hidden (its provenance lists them) and code is folded unless it is tagged ``show-input``.
+    Its papers are named below the title, how to cite each result of ``recorded`` is beside it, and exhibits
+    that were not checked are at the end. Labels of ``source`` behind a page's early end are kept there, for
+    other pages refer to them. ``at_toy_scale`` gives it the banner of the appendix.
+    """
     notebook = nbformat.read(executed, as_version=4)
-    commit = launching.built_from(notebook)
     first = next((cell for cell in notebook.cells if cell.cell_type == "markdown"), None)
     notebook.cells = notebook.cells[: _length_shown(notebook)]
     for cell in notebook.cells:
@@ -48,26 +71,25 @@ def for_readers(
             _adapt_outputs(cell, recorded)
     if first is not None:
         page = f"{executed.parent.name}/{executed.stem}"
-        label = re.match(r"\(([\w-]+)\)=", first.source)
+        label = _LABEL.match(first.source)
         closing = {
+            "left-out": _sections_left_out(source, notebook),
             "exhibits": not_checked(card, page),
-            "exercise": exercises.get(label[1], "") if label else "",
+            "exercise": exercises.get(label["target"], "") if label else "",
             "source": citing.source_line(f"notebooks/{page}.md"),
         }
         notebook.cells += [
             nbformat.v4.new_markdown_cell(text, id=key) for key, text in closing.items() if text
         ]
-        banner = _TOY_SCALE if at_toy_scale else ""
-        first.source = _below_title(first.source, banner)
-        first.source = _below_title(with_papers(first.source, page), launching.buttons(page, commit))
+        first.source = with_papers(_below_title(first.source, _TOY_SCALE * at_toy_scale), page)
     return str(nbformat.writes(notebook))
 
 
 def _length_shown(notebook: nbformat.NotebookNode) -> int:
     """Return how many cells a page shows: up to the one with which ``study.only_with_data`` ends it."""
-    for place, cell in enumerate(notebook.cells):
+    for index, cell in enumerate(notebook.cells):
         if any(output.get("metadata", {}).get(ENDS_HERE) for output in cell.get("outputs", [])):
-            return place + 1
+            return index + 1
     return len(notebook.cells)
 
 
@@ -82,10 +104,10 @@ def _tag(cell: nbformat.NotebookNode) -> None:
 
 
 def _adapt_outputs(cell: nbformat.NotebookNode, recorded: Sequence[Result]) -> None:
-    """Make the drawings of a cell fit both grounds, and add to its results how to cite them."""
+    """Set the text of a cell's drawings, and add to its results how to cite them."""
     for output in cell.outputs:
         if drawing := output.get("data", {}).get("image/svg+xml"):
-            output["data"]["image/svg+xml"] = drawings.for_pages("".join(drawing))
+            output["data"]["image/svg+xml"] = drawing_symbols("".join(drawing))
         if html := output.get("data", {}).get("text/html"):
             output["data"]["text/html"] = citing.with_citation("".join(html), recorded)
 
@@ -116,3 +138,94 @@ def with_claims(source: str, card: pd.DataFrame) -> str:
         return claims_table(card, PAPERS[key], up="../notebooks/")
 
     return _CLAIMS.sub(filled, source)
+
+
+def labels(source: str) -> dict[str, str]:
+    """Return the labels of a page's source, those of figures included, each with the heading right below it,
+    else with the one above it."""
+    prose = FENCED.sub(lambda block: re.sub(r"[^\n]", " ", block[0]), source)
+    headings = [(heading.start(), heading[1].strip()) for heading in _HEADING.finditer(prose)]
+    titles = {}
+    for label in _LABEL.finditer(source):
+        below = _BELOW.match(source, label.end())
+        above = [title for start, title in headings if start < label.start()]
+        titles[label["target"] or label["figure"]] = below[1].strip() if below else above[-1]
+    return titles
+
+
+def _sections_left_out(source: str, shown: nbformat.NotebookNode) -> str:
+    """Return a heading for each section of a page's source that the page ends before, with its labels."""
+    there = set[str]()
+    for cell in shown.cells:
+        if cell.cell_type == "markdown":
+            there |= {label["target"] or label["figure"] for label in _LABEL.finditer(cell.source)}
+        there.add(cell.metadata.get("mystnb", {}).get("figure", {}).get("name", ""))
+    by_title: dict[str, str] = {}
+    for label, title in labels(source).items():
+        if label not in there:
+            by_title[title] = by_title.get(title, "") + f"({label})=\n"
+    return "\n\n".join(f"{targets}## {title} (left out)" for title, targets in by_title.items())
+
+
+def omission_reason(executed: Path) -> str:
+    """Return why the book leaves a page out: it was omitted from the build, or ends before its first result;
+    empty for any other page."""
+    notebook = nbformat.read(executed, as_version=4)
+    if reason := notebook.metadata.get(steps.OMISSION_KEY, ""):
+        return str(reason)
+    outputs = [output for cell in notebook.cells for output in cell.get("outputs", [])]
+    return str(outputs[0].get("metadata", {}).get(ENDS_HERE, "")) if outputs else ""
+
+
+def placeholder(source: str, reason: str) -> str:
+    """Return the page that takes the place of one that is not made yet (no ``reason``), or was left out for
+    one. It has the page's labels, so that references lead to it."""
+    heading = _HEADING.search(source)
+    title = heading[1] if heading else "A page"
+    targets = "".join(f"({label})=\n" for label in labels(source))
+    if reason:
+        return f"{targets}# {title} (left out)\n\nThis build leaves the page out: {reason}.\n"
+    return (
+        f"{targets}# {title} (follows)\n\nThis page is not made yet. `radbook build` makes the whole book.\n"
+    )
+
+
+def labs() -> Iterator[tuple[str, str]]:
+    """Yield name and content of each file that the labs add to the staged book: each as a page, and its
+    notebook where Otter is installed."""
+    has_otter = importlib.util.find_spec("otter") is not None
+    for lab in sources.labs():
+        if has_otter:
+            with tempfile.TemporaryDirectory() as folder:
+                building.build(lab, Path(folder))
+                student = Path(folder) / "student" / f"{lab.name}.ipynb"
+                yield f"_extra/labs/{lab.name}.ipynb", student.read_text(encoding="utf-8")
+        page = sources.page(lab)
+        page.cells[0].source = _below_title(page.cells[0].source, _lab_buttons(lab, has_otter))
+        closing = {
+            "solution": _SOLUTION.format(name=lab.name),
+            "source": citing.source_line(f"notebooks/labs/{lab.name}.md"),
+        }
+        page.cells += [nbformat.v4.new_markdown_cell(text, id=key) for key, text in closing.items()]
+        for number, cell in enumerate(page.cells):
+            cell["id"] = f"cell-{number:03d}"  # the same at every build
+        yield f"notebooks/labs/{lab.name}.ipynb", str(nbformat.writes(page))
+
+
+def _lab_buttons(lab: sources.Lab, has_otter: bool) -> str:
+    """Return how to get the notebook: by a link, on Binder where the repository is named, or by a command."""
+    links = [f'<a href="../../labs/{lab.name}.ipynb" download>Download the notebook</a>'] * has_otter
+    if repository := citing.home():  # where postBuild has made the labs
+        place = f"https://mybinder.org/v2/gh/{repository}/HEAD?urlpath=lab/tree/build/labs/student"
+        links.append(f'<a href="{place}/{lab.name}.ipynb">Open in Binder</a>')
+    return f'<p class="lab-buttons">{" ".join(links)} <code>make lab N={lab.number}</code></p>'
+
+
+def exercises() -> dict[str, str]:
+    """Return, for the label of each page that labs rest on, the line that leads there to the labs."""
+    by_label: dict[str, list[str]] = {}
+    for lab in sources.labs():
+        rows = _READ.findall(lab.source.read_text(encoding="utf-8"))
+        for label in dict.fromkeys(_TARGET.findall(" ".join(rows))):
+            by_label.setdefault(label, []).append(f"{{ref}}`Lab {lab.number}: {lab.title} <lab-{lab.name}>`")
+    return {label: f"**Exercise.** {', '.join(links)}" for label, links in by_label.items()}

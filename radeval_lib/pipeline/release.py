@@ -1,7 +1,9 @@
-"""The report on a rendered book that a data officer signs before publication: it repeats no text."""
+"""What a data officer asks of builds: a report to sign before a book is published, which repeats no text, and
+the removal of what builds keep of restricted data."""
 
 from __future__ import annotations
 
+from contextlib import ExitStack
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -11,15 +13,17 @@ from scipy.stats import binomtest
 
 from radeval_lib import __version__, atomic, checksums, provenance
 from radeval_lib.data import guard, guarded_texts, statements
-from radeval_lib.data.manifests import restricted_in
+from radeval_lib.data.manifests import find, load_manifest, restricted_in
 from radeval_lib.errors import RadevalError, listed
-from radeval_lib.paths import BUILD, IN_REACH, MANIFESTS
-from radeval_lib.pipeline import book, rendered, searched
+from radeval_lib.paths import BUILD, BUILD_LOCK, IN_REACH, MANIFESTS, ROOT
+from radeval_lib.pipeline import book, rendered, steps
 from radeval_lib.study import recordings
 from radeval_lib.study.profiles import Profile
 
 RECALL = MANIFESTS / "leak_recall.csv"
 """How many planted leaks of each kind were found; a nightly test writes it."""
+_ENGINE = ROOT / ".snakemake"
+"""Snakemake's own folder: its logs may repeat what a step printed."""
 CONFIDENCE = 0.95  # of the lower end of the share of leaks that is found
 
 
@@ -41,8 +45,9 @@ def recall() -> pd.DataFrame:
 def write(profile: Profile, data_root: Path | None, target: Path) -> None:
     """Write the report on ``build/<profile>``, and beside it the checksums of the book's files in the form of
     ``sha256sum``; where none can be made, neither stays of an earlier one."""
-    rendered.discard_report(target)
-    sums = rendered.sums_of(target)
+    sums = target.with_suffix(".sha256")
+    for path in (target, sums):
+        path.unlink(missing_ok=True)
     content, lines = report(profile, data_root, sums.name)
     atomic.write_text(sums, lines)
     atomic.write_text(target, content)
@@ -72,12 +77,18 @@ def report(profile: Profile, data_root: Path | None, sums: str) -> tuple[str, st
     Raises
     ------
     ReleaseError
-        If stored scores are out of date, the book is not as it was rendered, or what was in its reach
-        cannot be searched for as it was then.
+        If stored scores are out of date, there is no book, or a data set that was in its reach is not under
+        ``data_root``.
     """
     output_dir = BUILD / profile.name
     refuse_out_of_date(profile)
-    in_reach = _in_reach(profile, output_dir, data_root)
+    if not rendered.index(output_dir).is_file():
+        raise ReleaseError("no rendered book", profile.name, "Run `radbook build` first.")
+    mark, corpora = output_dir / IN_REACH, restricted_in(data_root)
+    reached = mark.read_text(encoding="utf-8").split() if mark.is_file() else []
+    if gone := sorted(set(reached) - set(corpora)):
+        problem = f"{listed(gone)} was in reach of this build, and cannot be searched for"
+        raise ReleaseError(problem, "--data-root", "Name the folder that holds it.")
     book.search(output_dir, data_root)
     top = rendered.folder(output_dir)
     files = [(digest, (top / name).stat().st_size, name) for name, digest in checksums.of_folder(top).items()]
@@ -94,10 +105,13 @@ def report(profile: Profile, data_root: Path | None, sums: str) -> tuple[str, st
         profile=profile,
         made=f"{datetime.now(UTC):%d %B %Y}",
         version=__version__,
-        commit=_commit() or "unknown",
-        corpora=restricted_in(data_root),
+        commit=(provenance.git("describe", "--always", "--dirty") or "unknown").strip(),
+        corpora=corpora,
         searched=[
-            (name, file, sum(1 for _ in texts[name].of_file(file)), digest) for name, file, digest in in_reach
+            (name, file.path, sum(1 for _ in texts[name].of_file(file.path)), checksums.of_file(path))
+            for name in corpora
+            for file in load_manifest(name).files
+            if (path := find(name, data_root, file.path)) is not None
         ],
         recall=recall(),
         confidence=CONFIDENCE,
@@ -110,29 +124,35 @@ def report(profile: Profile, data_root: Path | None, sums: str) -> tuple[str, st
     return content, lines
 
 
-def _in_reach(profile: Profile, output_dir: Path, data_root: Path | None) -> list[searched.Searched]:
-    """Return the restricted files in reach; a book that is not as it was rendered is refused, and one whose
-    restricted files are not those of its build."""
-    build = "Run `radbook build` first."
-    if changed := rendered.changed(output_dir):
-        raise ReleaseError(f"not as it was rendered: {listed(changed)}", profile.name, build)
-    mark = output_dir / IN_REACH
-    reached = mark.read_text(encoding="utf-8").split() if mark.is_file() else []
-    if gone := sorted(set(reached) - set(restricted_in(data_root))):
-        what = f"{listed(gone)} was in reach of this build, and cannot be searched for"
-        raise ReleaseError(what, "--data-root", "Name the folder that holds it.")
-    (smallest, before), now = searched.noted(output_dir), searched.files(data_root)
-    if other := sorted({searched_file.file for searched_file in set(before) ^ set(now)}):
-        what = f"not the files that were in reach of this build: {listed(other)}"
-        remedy = "Name the folder that holds them, or run `radbook build` again."
-        raise ReleaseError(what, "--data-root", remedy)
-    if smallest != profile.smallest_count:
-        what = f"smallest_count was {smallest} when the book was built, not {profile.smallest_count}"
-        raise ReleaseError(what, profile.name, build)
-    return now
+def with_restricted_data() -> dict[Path, list[str]]:
+    """Return the builds and runs below ``build/`` that had restricted data in reach, with the data sets.
+
+    An OSError where a mark cannot be read.
+    """
+    marks = sorted(BUILD.rglob(IN_REACH))
+    outer = [mark for mark in marks if not {other.parent for other in marks} & set(mark.parent.parents)]
+    return {mark.parent: mark.read_text(encoding="utf-8", errors="replace").split() for mark in outer}
 
 
-def _commit() -> str:
-    """Return the commit of the checkout, with ``-dirty`` where files differ from it; empty where there is
-    none."""
-    return (provenance.git("describe", "--always", "--dirty") or "").strip()
+def purge() -> None:
+    """Remove all that :func:`with_restricted_data` lists, and Snakemake's logs; the marks go last, so that it
+    lists what an error leaves.
+
+    Raises
+    ------
+    BusyError
+        Where a build is running in one of the folders; nothing is removed then.
+    OSError
+        Where something cannot be removed.
+    """
+    with ExitStack() as locks:
+        folders = with_restricted_data()
+        for folder in folders:
+            locks.enter_context(steps.locked(folder / BUILD_LOCK))
+        stays = {folder / name for folder in folders for name in (IN_REACH, BUILD_LOCK)}
+        atomic.discard(*(part for folder in folders for part in folder.iterdir() if part not in stays))
+        if folders:
+            atomic.discard(_ENGINE)
+        for folder in folders:
+            atomic.discard(*(folder / name for name in (IN_REACH, BUILD_LOCK)))
+            folder.rmdir()

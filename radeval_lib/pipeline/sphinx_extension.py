@@ -1,14 +1,54 @@
-"""The Sphinx extension of the book: sets numbers and symbols (:mod:`radeval_lib.pipeline.typesetting`),
-registers the style of the bibliography, and makes pages that the table of contents lacks."""
+"""The Sphinx extension of the book: sets numbers and symbols, and allows pages outside its table of contents.
+
+Pages get a minus sign before a negative number, no sign before zero, intervals that stay on one line, and the
+subscript of Kendall's τ_b. Sources and results keep the plain characters, which programs read.
+"""
 
 from __future__ import annotations
+
+import re
+from collections.abc import Callable
 
 from docutils import nodes
 from sphinx.application import Sphinx
 from sphinx.environment import BuildEnvironment
 
-from radeval_lib.pipeline import bibliography
-from radeval_lib.pipeline.typesetting import TAU, characters, symbols
+TAU = "τ_b"
+_MINUS = re.compile(r"(?<![\w.:/−-])-(?=\.?\d)")
+_SIGNED_ZERO = re.compile(r"(?<![\w.:/+−-])[-+−](?=0(?:\.0+)?(?![\w]|\.\d))")
+_INTERVAL = re.compile(r"(?<=\[)([-+−]?[\d.,]+%?(?:,| to)) (?=[-+−]?[\d.,]+%?\])")
+_AS_IS = re.compile(
+    r"<(script|style|code|pre|math|textarea|title)\b.*?</\1\s*>|<[^>]*>",
+    re.DOTALL,
+)
+"""What of HTML or SVG is no running text: tags, and elements that hold code or what a program reads."""
+_LOWERED = r'τ<tspan font-size="75%" dy="0.24em">b</tspan><tspan dy="-0.18em">\1</tspan>'
+"""A subscript in SVG; what follows it is raised to the line again."""
+
+
+def characters(text: str) -> str:
+    """Return text with minus signs (U+2212), zeros without a sign, and intervals without a line break."""
+    signed = _MINUS.sub("\N{MINUS SIGN}", _SIGNED_ZERO.sub("", text))
+    return _INTERVAL.sub("\\1\N{NO-BREAK SPACE}", signed)
+
+
+def symbols(html: str) -> str:
+    """Return HTML with the signs and subscripts of its text set, outside tags and code."""
+    return _outside_tags(html, lambda text: characters(text).replace(TAU, "τ<sub>b</sub>"))
+
+
+def drawing_symbols(svg: str) -> str:
+    """Return an SVG drawing with the signs and subscripts of its text set."""
+    return _outside_tags(svg, lambda text: re.sub(rf"{TAU}([^<]*)", _LOWERED, characters(text)))
+
+
+def _outside_tags(source: str, write: Callable[[str], str]) -> str:
+    """Return HTML or SVG whose running text is as ``write`` gives it."""
+    parts, last = list[str](), 0
+    for match in _AS_IS.finditer(source):
+        parts += [write(source[last : match.start()]), match[0]]
+        last = match.end()
+    return "".join([*parts, write(source[last:])])
 
 
 def set_page(app: Sphinx, doctree: nodes.document, page: str) -> None:
@@ -36,14 +76,13 @@ def _is_code(node: nodes.Node | None) -> bool:
 
 
 def allow_outside_contents(app: Sphinx, env: BuildEnvironment) -> None:
-    """Let pages stand outside the table of contents: the appendix, and pages left out that tables link."""
+    """Let pages stand outside the table of contents: the appendix."""
     for page in env.all_docs:
         env.metadata[page].setdefault("orphan", True)
 
 
 def setup(app: Sphinx) -> dict[str, bool]:
     """Register the extension with Sphinx."""
-    bibliography.register()
     app.connect("env-updated", allow_outside_contents)
     app.connect("doctree-resolved", set_page)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -2,27 +2,27 @@
 
 from __future__ import annotations
 
+import ast
 import json
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from itertools import chain
 from pathlib import Path
 
+import nbformat
 import pandas as pd
 import yaml
 from jinja2 import Environment, FileSystemLoader
 from sphinx_external_toc.parsing import parse_toc_yaml
 
-from radeval_lib import checksums, own_yaml
+from radeval_lib import own_yaml
 from radeval_lib.errors import NotebookError
 from radeval_lib.papers.exhibits import ledger
 from radeval_lib.papers.printed_numbers import has_numbers, numbers_of
 from radeval_lib.paths import BOOK, REFERENCES, ROOT, display_path, notebooks
-from radeval_lib.pipeline import absent, browser_judge, citing, lab_pages
-from radeval_lib.pipeline.page_forms import for_readers, with_claims
-from radeval_lib.pipeline.page_search import search_script
+from radeval_lib.pipeline import browser_judge, citing, page_forms
 from radeval_lib.study import profiles, recordings, results
-from radeval_lib.study.display import ENDS_HERE
+from radeval_lib.study.pages import exhibit_entries
 from radeval_lib.study.printed_tables import shown_numbers
 from radeval_lib.study.results import Result
 from radeval_lib.study.scorecards import scorecard
@@ -42,8 +42,9 @@ def settings(edition: str = "") -> str:
     content = yaml.safe_load((ROOT / "_config.yml").read_text(encoding="utf-8"))
     footer = [f"Version {citing.about()['version']}."]
     footer += ["Code: MIT licence. Text, figures and tables: CC BY 4.0 (see LICENSE and LICENSE-TEXT.md)."]
-    if commit := last_commit():
-        footer.append(f"Last commit of the repository: {commit}.")
+    commit, day = citing.head()
+    if commit:
+        footer.append(f"Last commit of the repository: {commit[:7]} of {day}.")
     if edition in profiles.names():
         footer.append(f"Edition: {edition}.")
         own = profiles.profile(edition)
@@ -55,25 +56,13 @@ def settings(edition: str = "") -> str:
     return yaml.safe_dump(content, sort_keys=False, allow_unicode=True)
 
 
-def last_commit() -> str:
-    """Return short name and date of the repository's last commit; empty outside a clone, or without git."""
-    commit, day = citing.head()
-    return f"{commit[:7]} of {day}" if commit else ""
-
-
 def _downloads(output_dir: Path) -> Iterator[tuple[str, bytes]]:
     """Yield what pages link to or load: each result as JSON and what is shown of it as CSV, texts that a page
     leaves, what the papers print of each exhibit as CSV and JSON, the notebooks, and MathJax's own files,
     from the package that carries them: a hospital's network blocks other hosts.
-
-    With them the style sheet of MyST-NB, which comes with that package only after the first pages were
-    written: a page's link to it names its checksum, so the first render would differ from the next.
     """
     import mathjax
-    import myst_nb
 
-    style = Path(myst_nb.__file__).parent / "static" / "mystnb.css"
-    yield f"_static/mystnb.{checksums.of_file(style)}.css", style.read_bytes()
     for path in sorted((output_dir / "results").glob("*/*/headline_*.json")):
         yield f"_extra/results/{path.name}", path.read_bytes()  # what a later edition is compared with
     for path in sorted((output_dir / "results").glob("*/*/*.txt")):
@@ -113,23 +102,16 @@ def appendix(edition: str) -> dict[str, list[str]]:
     return {} if edition == "full" else meta.get("appendix", {})
 
 
-def _contents(edition: str, left_out: Collection[str]) -> bytes:
-    """Return the staged table of contents: without pages left out, and with the appendix among the pages of
-    each paper where this edition has none."""
+def _contents(edition: str) -> bytes:
+    """Return the staged table of contents, with the appendix among the pages of each paper where this edition
+    has none."""
     contents = yaml.safe_load((BOOK / CONTENTS).read_text(encoding="utf-8"))
-    meta = contents.pop("meta", {})
     if not appendix(edition):
-        papers = (page for part in contents.get("parts", []) for page in part["chapters"])
-        for paper in papers:
-            own = meta.get("appendix", {}).get(paper["file"], [])
-            paper.setdefault("sections", []).extend({"file": page} for page in own)
-            if not paper["sections"]:
-                del paper["sections"]
-        meta = {}
-    contents = absent.contents_without(contents, left_out)
-    for pages in meta.get("appendix", {}).values():
-        pages[:] = [page for page in pages if page not in left_out]
-    return yaml.safe_dump({**contents, "meta": meta} if meta else contents, sort_keys=False).encode()
+        moved = contents.pop("meta", {}).get("appendix", {})
+        for chapter in (page for part in contents.get("parts", []) for page in part["chapters"]):
+            if chapter["file"] in moved:
+                chapter.setdefault("sections", []).extend({"file": page} for page in moved[chapter["file"]])
+    return yaml.safe_dump(contents, sort_keys=False).encode()
 
 
 def _redirects() -> Iterator[tuple[str, bytes]]:
@@ -154,11 +136,6 @@ def repeated(name: str, content: bytes | None) -> object:
     return _REPEATED.findall(content)
 
 
-def _placeholder(name: str, source: str, lack: str = "") -> bytes:
-    """Return what stands for a page that this build does not have, by its notebook's name and source."""
-    return f"{absent.placeholder(source, lack)}\n\n{citing.source_line(f'notebooks/{name}.md')}\n".encode()
-
-
 def stage(executed_dir: Path, target: Path, *, judge: bool = False) -> bool:
     """Bring ``target`` to what the book needs, touching only files that changed; with ``judge``, also the
     judge for a reader's browser, without which its page is left out.
@@ -175,114 +152,119 @@ def stage(executed_dir: Path, target: Path, *, judge: bool = False) -> bool:
     recorded = results.read_all(output_dir)
     card, pages = scorecard(recorded), pages_of(BOOK / CONTENTS)
     files, form = browser_judge.staged() if judge else ({}, "")
-    wanted = {"_config.yml": settings(output_dir.name).encode(), REFERENCES.name: REFERENCES.read_bytes()}
-    wanted |= {f"_extra/{name}": content for name, content in files.items()}
-    prose, unjudged = _prose_pages(card, recorded, form)
-    wanted |= prose
+    wanted = {f"_extra/{name}": content for name, content in files.items()}
+    wanted |= _prose_pages(card, form)
+    wanted["_config.yml"] = settings(output_dir.name).encode()
+    wanted[CONTENTS] = _contents(output_dir.name)
+    wanted[REFERENCES.name] = REFERENCES.read_bytes()
     wanted |= _downloads(output_dir)
     wanted |= _redirects()
-    wanted |= {name: text.encode() for name, text in lab_pages.staged()}
-    at_toy_scale = set(chain.from_iterable(appendix(output_dir.name).values()))
-    executed, left_out, reasons = _executed_pages(executed_dir, pages, at_toy_scale, card, recorded)
-    wanted |= executed
-    reasons |= dict.fromkeys(unjudged, browser_judge.lack())
-    left_out |= {label: title for page in unjudged for label, title in absent.labels(_source(page)).items()}
-    pages = [page for page in pages if page not in reasons]
-    wanted[CONTENTS] = _contents(output_dir.name, reasons)
-    _leave_out(wanted, reasons)
-    to_come, missing = _pages_to_come(pages, wanted)
-    wanted |= to_come
-    for name in wanted:
-        if name.endswith((".md", ".ipynb")) and not name.startswith("_extra/"):
-            is_notebook = name.endswith(".ipynb")
-            wanted[name] = absent.unlink_in_file(wanted[name], missing, notebook=is_notebook)
-            wanted[name] = absent.unlink_in_file(wanted[name], left_out, "left out", notebook=is_notebook)
+    wanted |= {name: text.encode() for name, text in page_forms.labs()}
+    wanted |= _notebook_pages(executed_dir, [page for page in pages if _not_in(wanted, page)], card, recorded)
     wanted["_extra/page_texts.js"] = search_script(pages, wanted, card)
     return _write(target, wanted)
 
 
-def _source(page: str) -> str:
-    """Return the source of a page by its name in the table of contents."""
-    return ((ROOT if page.startswith("notebooks/") else BOOK) / f"{page}.md").read_text(encoding="utf-8")
+def _not_in(staged: Collection[str], page: str) -> bool:
+    return f"{page}.md" not in staged and f"{page}.ipynb" not in staged
 
 
-def _prose_pages(
-    card: pd.DataFrame, recorded: Sequence[Result], form: str
-) -> tuple[dict[str, bytes], list[str]]:
-    """Return every file of the folder ``book``, its pages with claims, citations and the judge's ``form``;
-    and the pages that are left out because they want that form and it is empty."""
-    wanted, unjudged = dict[str, bytes](), list[str]()
+def _prose_pages(card: pd.DataFrame, form: str) -> dict[str, bytes]:
+    """Return every file of the folder ``book``, its pages with claims, citation and the judge's ``form``; the
+    page that wants the form is left out where it is empty."""
+    wanted = dict[str, bytes]()
     for path in sorted(BOOK.rglob("*")):
         name = path.relative_to(BOOK).as_posix()
         if path.suffix == ".md":
-            prose = path.read_text(encoding="utf-8")
-            prose = citing.with_examples(with_claims(prose, card), recorded)
+            prose = page_forms.with_claims(path.read_text(encoding="utf-8"), card)
+            prose = prose.replace(citing.BOOK_MARK, f"```bibtex\n{citing.of_book()}\n```")
             if browser_judge.MARK in prose and not form:
-                prose = absent.placeholder(prose, browser_judge.lack())
-                unjudged.append(name.removesuffix(".md"))
+                prose = page_forms.placeholder(prose, browser_judge.lack())
             prose = prose.replace(browser_judge.MARK, form)
             wanted[name] = f"{prose}\n\n{citing.source_line(f'book/{name}')}\n".encode()
         elif path.is_file():
             wanted[name] = path.read_bytes()
-    return wanted, unjudged
+    return wanted
 
 
-def _executed_pages(
-    executed_dir: Path,
-    pages: Sequence[str],
-    at_toy_scale: Collection[str],
-    card: pd.DataFrame,
-    recorded: Sequence[Result],
-) -> tuple[dict[str, bytes], dict[str, str], dict[str, str]]:
-    """Return notebooks that were run, or what stands for those that lack data; the labels that are left out;
-    and the pages that are left out whole, with the reason."""
-    wanted, left_out, reasons = dict[str, bytes](), dict[str, str](), dict[str, str]()
-    exercises = lab_pages.exercises()
-    for path in sorted(executed_dir.glob("*/[!.]*.ipynb")):
-        name = path.relative_to(executed_dir).with_suffix("").as_posix()
-        if f"notebooks/{name}" not in pages:  # a cell such as one training is run but is not a page
-            continue
-        source = _source(f"notebooks/{name}")
-        if lack := absent.omission_reason(path):
-            wanted[f"notebooks/{name}.md"] = _placeholder(name, source, lack)
-            left_out |= absent.labels(source)
-            reasons[f"notebooks/{name}"] = lack
-            continue
-        shown = for_readers(path, card, exercises, recorded, at_toy_scale=f"notebooks/{name}" in at_toy_scale)
-        wanted[f"notebooks/{name}.ipynb"] = shown.encode()
-        if ENDS_HERE in shown:
-            left_out |= absent.cut_labels(source, shown)
-    return wanted, left_out, reasons
-
-
-def _leave_out(wanted: dict[str, bytes], reasons: Mapping[str, str]) -> None:
-    """Take pages that are left out from the lists of pages in prose."""
-    if not reasons:
-        return
-    apart = {
-        label: f"{title} ({lack[:1].upper()}{lack[1:]}.)"
-        for page, lack in reasons.items()
-        for label, title in absent.labels(_source(page)).items()
-    }
-    for name in wanted:
-        if name.endswith(".md") and not name.startswith("_extra/"):
-            wanted[name] = absent.listed_apart(wanted[name].decode(), apart).encode()
-
-
-def _pages_to_come(pages: Sequence[str], staged: Collection[str]) -> tuple[dict[str, bytes], dict[str, str]]:
-    """Return what stands for notebooks that were not run yet, and the labels that are missing with them."""
-    wanted, missing = dict[str, bytes](), dict[str, str]()
+def _notebook_pages(
+    executed_dir: Path, pages: Sequence[str], card: pd.DataFrame, recorded: Sequence[Result]
+) -> dict[str, bytes]:
+    """Return notebooks that were run, and what stands for those that were not yet, or lack data."""
+    at_toy_scale = set(chain.from_iterable(appendix(executed_dir.parent.name).values()))
+    exercises, wanted = page_forms.exercises(), dict[str, bytes]()
     for page in pages:
-        if any(f"{page}{ending}" in staged for ending in (".md", ".ipynb")):
-            continue
-        path = ROOT / f"{page}.md"
-        if not (page.startswith("notebooks/") and path.is_file()):
-            where, remedy = display_path(BOOK / CONTENTS), "Correct the entry or run the notebook."
+        name = page.removeprefix("notebooks/")
+        if page == name or name not in notebooks():
+            where, remedy = display_path(BOOK / CONTENTS), "Correct the entry."
             raise NotebookError(f"page {page!r} does not exist", where, remedy)
-        source = path.read_text(encoding="utf-8")
-        wanted[f"{page}.md"] = _placeholder(page.removeprefix("notebooks/"), source)
-        missing |= absent.labels(source)
-    return wanted, missing
+        source, executed = notebooks()[name].read_text(encoding="utf-8"), executed_dir / f"{name}.ipynb"
+        lack = page_forms.omission_reason(executed) if executed.is_file() else ""
+        if lack or not executed.is_file():
+            text = page_forms.placeholder(source, lack)
+            wanted[f"{page}.md"] = f"{text}\n\n{citing.source_line(f'{page}.md')}\n".encode()
+        else:
+            shown = page_forms.for_readers(
+                executed, card, exercises, recorded, source=source, at_toy_scale=page in at_toy_scale
+            )
+            wanted[f"{page}.ipynb"] = shown.encode()
+    return wanted
+
+
+_FRONT_MATTER = re.compile(r"\A---\n.*?^---\n", re.MULTILINE | re.DOTALL)
+_GLUED = re.compile(r"\{glue:text\}`([\w-]+)`")  # {glue:text}`name`
+# A heading with the first label before it, as ``(how-to-cite)=`` and ``# How to cite``.
+_HEADING = re.compile(r"(?:^\(([\w-]+)\)=\n)?(?:^\([\w-]+\)=\n)*^#{1,6} (.+)$", re.MULTILINE)
+# Citations, tags, labels, fences, options, and of roles and emphasis all but the words.
+_MARKUP = re.compile(
+    r"\{cite[:a-z]*\}`[^`]*`|<[^>]+>|^\([\w-]+\)=$|^(?:```|:::)[^\n]*$|^:[\w-]+:[^\n]*$"
+    r"|\{[a-z:]+\}(?=`)| <[\w-]+>(?=`)|[`*#$]",
+    re.MULTILINE,
+)
+
+
+def _prose(page: bytes, *, notebook: bool) -> str:
+    """Return the Markdown of a staged page, with the texts that its code put into it."""
+    if not notebook:
+        return _FRONT_MATTER.sub("", page.decode())
+    read = nbformat.reads(page.decode(), as_version=4)
+    values = {
+        output.metadata.scrapbook.name: text
+        for cell in read.cells
+        for output in cell.get("outputs", [])
+        if "scrapbook" in output.get("metadata", {})
+        for text in output.data.values()
+    }
+    source = "\n\n".join(cell.source for cell in read.cells if cell.cell_type == "markdown")
+    return _GLUED.sub(lambda used: str(ast.literal_eval(values.get(used[1], "''"))), source)
+
+
+def searched(page: bytes, *, notebook: bool) -> tuple[str, list[tuple[str, str]]]:
+    """Return what search shows of a staged page: its running text without markup and with its numbers, and
+    its headings, the title first, each with the label before it (empty where there is none)."""
+    prose = _prose(page, notebook=notebook)
+    headings = _HEADING.findall(page_forms.FENCED.sub("", prose))
+    return _plain(prose), [(_plain(words), label) for label, words in headings]
+
+
+def _plain(markdown: str) -> str:
+    return " ".join(_MARKUP.sub(" ", markdown).split())
+
+
+def search_script(pages: Sequence[str], staged: Mapping[str, bytes], card: pd.DataFrame) -> bytes:
+    """Return what search looks through: exhibits by paper and number, and headings and texts of pages.
+
+    A script, not data: browsers refuse to fetch anything for a page that was opened from a folder.
+    """
+    names = {page: f"{page}.ipynb" if f"{page}.ipynb" in staged else f"{page}.md" for page in pages}
+    read = {page: searched(staged[name], notebook=name != f"{page}.md") for page, name in names.items()}
+    listed = {
+        "pageTexts": {page: text for page, (text, _) in read.items()},
+        "pageHeadings": {page: headings for page, (_, headings) in read.items()},
+        "exhibits": exhibit_entries(card),
+    }
+    texts = {key: json.dumps(value, ensure_ascii=False, indent=0) for key, value in listed.items()}
+    return "".join(f"window.{key} = {text};\n" for key, text in texts.items()).encode()
 
 
 def _write(target: Path, wanted: Mapping[str, bytes]) -> bool:

@@ -1,30 +1,55 @@
-"""The steps of a build: their dependencies and their outputs."""
+"""The steps of a build: their dependencies, their outputs, and how long they take."""
 
 from __future__ import annotations
 
 import json
 import re
 import shutil
-from collections.abc import Iterable, Sequence
+import time
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from difflib import get_close_matches
-from functools import cached_property
+from functools import cache, cached_property
 from pathlib import Path
+from statistics import fmean
 
-from radeval_lib.errors import NotebookError, ParameterError, listed
+from radeval_lib import atomic, checksums, own_yaml
+from radeval_lib.data.manifests import load_manifest
+from radeval_lib.errors import NotebookError, ParameterError, RadevalError, listed
 from radeval_lib.papers.exhibits import ledger
-from radeval_lib.paths import BUILD, notebooks
-from radeval_lib.pipeline import data_sums, rendered
+from radeval_lib.paths import BUILD, ROOT, display_path, notebooks
 from radeval_lib.registry import CELL_MODEL
 from radeval_lib.study import cells, dependencies
 from radeval_lib.study.cells import Cell
 from radeval_lib.study.profiles import Profile, profile
 from radeval_lib.study.sources import ALL, declared
 
-BOOK = "the book"
-"""The step that renders."""
+OMISSION_KEY = "radeval_lacks"
+"""In the metadata of an executed notebook that was omitted from the build: why, in one line."""
+_EXPECTED = ROOT / "workflow" / "expected_seconds.yml"
+_CHECKSUMS = BUILD / "cache" / "data.json"
+_SETTLED_NS = 2_000_000_000
+"""Nanoseconds: more than the resolution of any file system's clock."""
 _WAITING = "waiting: "
+_COLOUR = re.compile(r"\x1b\[[0-9;]*m")  # a change of colour in a terminal
+_RAISED = re.compile(r"[\w.]*(Error|Exception|Exit|Interrupt): \S")  # builtins.KeyError: 'name'
 _MESSAGE = re.compile(r"(?:Job \d+: )?(running|rendering) (.+)")  # Job 3: running rales/benchmark
+
+
+class BusyError(RadevalError):
+    """A file or folder that another process is writing."""
+
+
+@contextmanager
+def locked(path: Path, *, shared: bool = False) -> Iterator[None]:
+    """Hold the lock of a file, alone or with others that share it; it ends with this process, however that
+    ends. A BusyError where another process has it."""
+    if (stream := atomic.lock(path, shared=shared)) is None:
+        remedy = "Wait for it to end, or stop it."
+        raise BusyError("another process writes here", display_path(path.parent), remedy)
+    with stream:
+        yield
 
 
 @dataclass(frozen=True)
@@ -137,7 +162,7 @@ class Graph:
             "manifests": dependencies.manifests_digest(notebook, self.settings, wanted, page=page),
             "settings": self.settings.narrowed(wanted, cell=not page).digest,
             "papers' settings": dependencies.papers_settings_digest(wanted) if page else "",
-            "data": data_sums.digest(sets, self.data_root),
+            "data": _data_digest(sets, self.data_root),
         }
 
     def keys(self) -> dict[str, dict[str, str]]:
@@ -170,9 +195,66 @@ class Graph:
                     unvisited.append(self.cells[name].notebook)
         return list(steps)
 
-    def output(self, name: str) -> Path:
-        """Return the file by which the engine knows a step."""
-        return rendered.index(self.output_dir) if name == BOOK else self.executed(name)
+    def measured(self, name: str) -> float | None:
+        """Return how many seconds a step took last here; None where that is not known."""
+        with suppress(OSError, ValueError):
+            return float(_seconds_file(self.output_dir, name).read_text(encoding="utf-8"))
+        return None
+
+    def expected(self, name: str) -> float:
+        """Return how many seconds a step took last here, or else the cells of its notebook on average, or
+        else on the machine that the repository's list is from (for the profile ``embedded``); 8 where nothing
+        is listed."""
+        if (seconds := self.measured(name)) is not None:
+            return seconds
+        cell = self.cells.get(name)
+        alike = [job for job in self.cells if cell and self.cells[job].notebook == cell.notebook]
+        if taken := [seconds for job in alike if (seconds := self.measured(job)) is not None]:
+            return fmean(taken)
+        times = own_yaml.read(_EXPECTED)
+        return float(times.get(name, times.get(cell.notebook if cell else "", 8.0)))
+
+
+def note_seconds(output_dir: Path, name: str, seconds: float) -> None:
+    """Remember how long a step took."""
+    atomic.write_text(_seconds_file(output_dir, name), f"{seconds:.1f}\n")
+
+
+def _seconds_file(output_dir: Path, name: str) -> Path:
+    return output_dir / "seconds" / f"{name}.txt"
+
+
+def _data_digest(data_sets: Iterable[str], root: Path | None) -> str:
+    """Return a SHA-256 of the files of these data sets that a data root holds, by path and content; empty
+    where it holds none."""
+    sums = [
+        f"{file.path} {_checksum(path)}"
+        for name in sorted(data_sets)
+        for file in load_manifest(name).files
+        if root is not None and (path := root / file.path).is_file()
+    ]
+    return checksums.of_text("\n".join(sums)) if sums else ""
+
+
+def _checksum(path: Path) -> str:
+    """Return the SHA-256 of a file, from a cache where its size, inode and times did not change.
+
+    An entry is kept only if the file had not changed for a while when it was made, so that a change within
+    the clock's resolution cannot hide behind it.
+    """
+    cached, state = _cached(_CHECKSUMS), checksums.state(path)
+    entry = cached.get(str(path))
+    if entry is not None and entry[:-1] == list(state):
+        return str(entry[-1])
+    checksum = checksums.of_file(path)
+    if time.time_ns() - max(state[2:]) > _SETTLED_NS:
+        cached[str(path)] = [*state, checksum]
+        with suppress(OSError):  # it is computed again next time
+            atomic.write_text(_CHECKSUMS, json.dumps(cached) + "\n")
+    return checksum
+
+
+_cached = cache(atomic.read_mapping)
 
 
 def graph(name: str, only: Sequence[str] = (), data_root: Path | None = None, at_once: bool = False) -> Graph:
@@ -221,3 +303,19 @@ def waiting_line(messages: Iterable[str]) -> str:
 def waiting(line: str) -> list[str] | None:
     """Return the steps that :func:`waiting_line` wrote on a line; None for another line."""
     return json.loads(line.removeprefix(_WAITING)) if line.startswith(_WAITING) else None
+
+
+def without_colours(text: str) -> str:
+    """Return a text for a terminal without its changes of colour."""
+    return _COLOUR.sub("", text)
+
+
+def exceptions(lines: Iterable[str]) -> list[str]:
+    """Return the lines of a log that name an exception, the first cause first."""
+    return [line.strip() for line in lines if _RAISED.match(line.strip())]
+
+
+def last_words(lines: Iterable[str]) -> list[str]:
+    """Return the :func:`exceptions` of another program's log; without any its last line."""
+    printed = [line.strip() for line in lines if line.strip()]
+    return exceptions(printed) or printed[-1:] or ["it printed nothing"]

@@ -27,7 +27,6 @@ class Limits(BaseModel, extra="forbid", frozen=True):
     """What one notebook may take before it is stopped; no result depends on it."""
 
     cell_minutes: Annotated[int, Field(strict=True, ge=1)] = 60
-    output_megabytes: Annotated[int, Field(strict=True, ge=1)] = 20
     start_seconds: Annotated[int, Field(strict=True, ge=1)] = 180
 
 

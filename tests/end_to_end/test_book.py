@@ -16,8 +16,8 @@ from playwright.sync_api import Browser, Page, expect
 from radeval_lib.papers.exhibits import level_of
 from radeval_lib.papers.printed_numbers import paper, printed
 from radeval_lib.paths import BOOK
+from radeval_lib.pipeline.sphinx_extension import characters, symbols
 from radeval_lib.pipeline.staging import pages_of
-from radeval_lib.pipeline.typesetting import characters, symbols
 from radeval_lib.study import PAPERS, ledger, read_all
 from radeval_lib.study.exhibit_html import RECORD
 from radeval_lib.study.judging import explains

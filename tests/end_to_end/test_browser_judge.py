@@ -5,6 +5,8 @@ from __future__ import annotations
 import shutil
 import subprocess
 from collections.abc import Iterator
+from functools import partial
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from threading import Thread
 from typing import Any
@@ -16,7 +18,7 @@ from playwright.sync_api import Browser, ConsoleMessage, Page, expect
 
 from radeval_lib.metrics import by_rules
 from radeval_lib.paths import BOOK, REFERENCES, ROOT
-from radeval_lib.pipeline import book, browser_judge, rendered, serving, staging
+from radeval_lib.pipeline import book, browser_judge, rendered, staging
 from tests.end_to_end.conftest import new_context
 from tests.pipeline.test_browser_judge import PAIRS
 
@@ -100,10 +102,11 @@ def output(package: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def address(output: Path) -> Iterator[str]:
-    with serving.server(output, 0) as server:
+    handler = partial(SimpleHTTPRequestHandler, directory=str(rendered.folder(output)))
+    with ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
         thread = Thread(target=server.serve_forever, daemon=True)
         thread.start()
-        yield f"http://{serving.HOST}:{server.server_port}"
+        yield f"http://127.0.0.1:{server.server_port}"
         server.shutdown()
         thread.join()
 

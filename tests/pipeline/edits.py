@@ -19,11 +19,7 @@ import json, sys
 from pathlib import Path
 from radeval_lib.pipeline import steps
 graph = steps.graph(sys.argv[1], data_root=Path(sys.argv[2]) if sys.argv[2] else None)
-notebook = {name: graph.cells[name].notebook if name in graph.cells else name for name in graph.names}
-before = {
-    name: graph.cells_before(notebook[name]) + graph.pages_before(notebook[name]) for name in graph.names
-}
-print(json.dumps({"keys": graph.keys(), "before": before, "cells": list(graph.cells)}))
+print(json.dumps({"keys": graph.keys(), "cells": list(graph.cells)}))
 """
 
 
@@ -44,7 +40,7 @@ class Copy:
         return cls(path, profile, data_root)
 
     def graph(self) -> dict[str, dict[str, object]]:
-        """Return keys of every step, and what each waits for."""
+        """Return the keys of every step, and the names of jobs."""
         done = subprocess.run(
             [sys.executable, "-c", _PRINT, self.profile, str(self.data_root or "")],
             cwd=self.path,
@@ -54,8 +50,8 @@ class Copy:
             check=False,
         )
         assert done.returncode == 0, done.stderr
-        found: dict[str, dict[str, object]] = json.loads(done.stdout)
-        return found
+        graph: dict[str, dict[str, object]] = json.loads(done.stdout)
+        return graph
 
     @cached_property
     def untouched(self) -> dict[str, dict[str, object]]:
@@ -75,10 +71,3 @@ class Copy:
         finally:
             path.write_text(content, encoding="utf-8")
         return {name for name in before | after if before.get(name) != after.get(name)}
-
-    def redone(self, stale: set[str]) -> set[str]:
-        """Return these steps and all that read what they leave; with the book, if there is any."""
-        found, before = set(stale), self.untouched["before"]
-        while more := {name for name, read in before.items() if found.intersection(read)} - found:  # type: ignore[call-overload]
-            found |= more
-        return found | ({"the book"} if found else set())

@@ -14,16 +14,13 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
-from click.testing import CliRunner
 
 from radeval_lib import explain, score
 from radeval_lib.categories import CATEGORIES
-from radeval_lib.cli import main
 from radeval_lib.data import guard, guarded_texts
 from radeval_lib.metrics import by_rules
 from radeval_lib.paths import BOOK, BUILD
-from radeval_lib.pipeline import book, book_sources, browser_judge, staging
-from workflow.check_site import judge_faults
+from radeval_lib.pipeline import book, browser_judge, rendered, staging
 
 PAIRS = [
     ("Small left effusion. No pneumothorax.", "Large right effusion. Pneumothorax."),
@@ -73,22 +70,13 @@ def test_a_search_for_restricted_text_knows_its_files(
         book.search(tmp_path / "open", tmp_path)
 
 
-def test_a_missing_or_another_package_is_one_line_with_its_remedy(
-    package: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def told() -> str:
-        done = CliRunner().invoke(main, ["render", "--profile", "smoke", "--browser-judge"])
-        assert done.exit_code == 2
-        assert done.stderr.count("\n") == 1
-        return done.stderr
-
-    monkeypatch.setattr(browser_judge, "BUILD", package.parent)
-    monkeypatch.setattr("radeval_lib.cli.building.BUILD", package.parent)
-    monkeypatch.setattr(staging, "settings", lambda _: "")
+def test_a_missing_or_another_package_is_refused(package: Path) -> None:
     package.write_bytes(package.read_bytes() + b"x")
-    assert "its SHA-512 is not the one that is pinned. Remove it and run `npm pack pyodide@1.0.0" in told()
+    with pytest.raises(browser_judge.BrowserJudgeError, match="SHA-512"):
+        browser_judge.runtime()
     package.unlink()
-    assert "no package pyodide@1.0.0. Run `npm pack pyodide@1.0.0 --pack-destination" in told()
+    with pytest.raises(browser_judge.BrowserJudgeError, match="npm pack pyodide"):
+        browser_judge.runtime()
 
 
 def test_the_pin_is_whole() -> None:
@@ -132,90 +120,44 @@ def test_what_is_shown_is_what_the_library_explains(pair: tuple[str, str]) -> No
     values = score([pair[0]], [pair[1]], metrics=metrics)
     assert shown["scores"] == {name: pytest.approx(values[name][0]) for name in metrics}
     reasons = explain([pair[0]], [pair[1]], metrics="green_rules").to_dict("records")
-    errors = [one for one in reasons if one["kind"] == "error"]
+    errors = [row for row in reasons if row["kind"] == "error"]
     keys = ("category", "says", "rule", "significant", "weight")
-    assert shown["errors"] == [{key: one[key] for key in keys} for one in errors]
-    assert shown["matched"] == [one["finding"] for one in reasons if one["kind"] == "matched"]
+    assert shown["errors"] == [{key: row[key] for key in keys} for row in errors]
+    assert shown["matched"] == [row["finding"] for row in reasons if row["kind"] == "matched"]
     for side, text in zip(("reference", "candidate"), pair, strict=True):
         segments = shown["sides"][side]["segments"]
         assert "".join(part for part, _, _ in segments) == text
         ends = sorted(number for _, _, numbers in segments for number in numbers)
-        assert ends == [n for n, one in enumerate(errors, start=1) if pd.notna(one[f"{side}_start"])]
-
-
-def test_what_is_not_read_is_marked_and_listed() -> None:
-    candidate = "Large blarney. Small zzyzx left effusion."
-    side = by_rules.shown("Lungs are clear.", candidate)["sides"]["candidate"]
-    assert side["unread"] == ["Large blarney"]
-    assert [words for one in side["in_part"] for words in one["words"]] == [["zzyzx", "word"]]
-    assert [part for part, kinds, _ in side["segments"] if "unread" in kinds] == ["Large blarney", "zzyzx"]
-    assert side["share"] < 1
+        assert ends == [n for n, row in enumerate(errors, start=1) if pd.notna(row[f"{side}_start"])]
 
 
 def test_examples_have_the_errors_that_they_are_named_for() -> None:
     examples = browser_judge.examples()
     assert len({text for _, *texts in examples for text in texts}) == 2 * len(examples)
     for title, reference, candidate in examples:
-        found = by_rules.shown(reference, candidate)["errors"]
+        errors = by_rules.shown(reference, candidate)["errors"]
         planted = [] if title.endswith("misses") else browser_judge.EXAMPLES[title][1]
-        told = sorted((one["category"], one["significant"]) for one in found)
-        assert told == sorted((CATEGORIES[letter], significant) for letter, significant in planted)
+        listed = sorted((error["category"], error["significant"]) for error in errors)
+        assert listed == sorted((CATEGORIES[letter], significant) for letter, significant in planted)
 
 
 def test_the_page_of_the_judge_is_left_out_without_it(tmp_path: Path, package: Path) -> None:
-    source = (BOOK / "try_the_judge.md").read_text(encoding="utf-8")
-    assert source.count(browser_judge.MARK) == 1
-    target = tmp_path / "book"
-
-    def staged(judge: bool) -> tuple[str, str, list[str]]:
-        staging.stage(tmp_path / "executed", target, judge=judge)
-        pages = [target / name for name in ("try_the_judge.md", "reproduce.md")]
-        page, other = (one.read_text(encoding="utf-8") for one in pages)
-        return page, other, staging.pages_of(target / staging.CONTENTS)
-
-    page, other, contents = staged(judge=False)
-    assert "# Try the judge (left out)\n\nThis build leaves the page out: its judge runs in" in page
-    assert f"`npm pack {browser_judge.specifier()} --pack-destination" in page
-    assert "Try the judge (left out) needs a Python for browsers" in other
-    assert "try_the_judge" not in contents
-    assert '"try_the_judge"' not in (target / "_extra" / "page_texts.js").read_text(encoding="utf-8")
-    page, other, contents = staged(judge=True)
-    assert "Paste a report" in page
-    assert '<div id="judge"' in page
-    assert browser_judge.MARK not in page
-    assert "{ref}`try-the-judge` needs" in other
-    assert "try_the_judge" in contents
+    pages = []
+    for judge in (False, True):
+        staging.stage(tmp_path / "executed", tmp_path / "book", judge=judge)
+        pages.append((tmp_path / "book" / "try_the_judge.md").read_text(encoding="utf-8"))
+    without, with_it = pages
+    assert "(try-the-judge)=\n# Try the judge (left out)" in without
+    assert browser_judge.specifier() in without
+    assert '<div id="judge"' in with_it
+    assert browser_judge.MARK not in without + with_it
 
 
-def test_a_book_has_the_judge_where_its_package_is_in_reach(
-    package: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_book_has_the_judge_where_its_package_is_in_reach(package: Path) -> None:
     assert browser_judge.in_reach()
-    there = book_sources.prose_digest()
     package.unlink()
     assert not browser_judge.in_reach()
-    assert book_sources.prose_digest() != there  # so that the book is rendered again
-
-
-def test_a_book_that_lacks_a_file_of_its_judge_is_not_published(tmp_path: Path, package: Path) -> None:
-    files, form = browser_judge.staged()
-    page = tmp_path / "try_the_judge.html"
-    page.write_text("<p>none</p>")
-    assert judge_faults(tmp_path) == []
-    assert judge_faults(tmp_path, wanted=True) == ["try_the_judge: no judge: render with --browser-judge"]
-    page.write_text(form)
-    for name, content in files.items():
-        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
-        (tmp_path / name).write_bytes(content)
-    assert judge_faults(tmp_path, wanted=True) == []
-    (tmp_path / "judge" / "worker.js").write_text("spoiled")
-    (tmp_path / "judge" / "pyodide-1.0.0" / "pyodide.asm.wasm").unlink()
-    assert judge_faults(tmp_path) == [
-        "try_the_judge: pyodide-1.0.0/pyodide.asm.wasm is missing or changed",
-        "try_the_judge: worker.js is missing or changed",
-    ]
-    (tmp_path / "judge" / browser_judge.LIST).unlink()
-    assert len(judge_faults(tmp_path)) == 1
+    assert rendered.prose_digest(judge=True) != rendered.prose_digest(judge=False)  # it is rendered again
 
 
 def test_the_form_is_one_block_of_html_in_markdown_and_its_texts_are_escaped(

@@ -171,9 +171,9 @@ def test_a_page_of_arithmetic_rests_on_few_modules() -> None:
     from radeval_lib.study import dependencies
     from radeval_lib.study.profiles import profile
 
-    found = dependencies.modules_of(PRINT, profile("embedded"))
-    assert len(found) <= 55, sorted(found)
-    packages = {name.split(".")[1] for name in found if "." in name}
+    modules = dependencies.modules_of(PRINT, profile("embedded"))
+    assert len(modules) <= 55, sorted(modules)
+    packages = {name.split(".")[1] for name in modules if "." in name}
     assert not packages & {"metrics", "models", "rules", "roles"}
 
 
@@ -183,15 +183,18 @@ def test_words_about_data_train_nothing_again(notebook: str) -> None:
     from radeval_lib.study import dependencies
     from radeval_lib.study.profiles import profile
 
-    found = dependencies.modules_of(notebook, profile("open"))
-    assert registry.FILLING["stand_ins"] not in found
+    modules = dependencies.modules_of(notebook, profile("open"))
+    assert registry.FILLING["stand_ins"] not in modules
     source = (NOTEBOOKS / f"{notebook}.md").read_text(encoding="utf-8")
-    sources = [source, *(Path(str(dependencies.file_of(name))).read_text("utf-8") for name in sorted(found))]
+    sources = [
+        source,
+        *(Path(str(dependencies.file_of(name))).read_text("utf-8") for name in sorted(modules)),
+    ]
     asked = re.compile(r"\brun\.(source|rests_on|basis|stand_in|labels)\(")
     assert not [text[:80] for text in sources if asked.search(text)]
 
 
-def test_imports_are_found_wherever_they_stand() -> None:
+def test_imports_are_found_in_any_block_but_that_of_types() -> None:
     text = (
         "from typing import TYPE_CHECKING\n"
         "import radeval_lib.a\n"
@@ -203,7 +206,7 @@ def test_imports_are_found_wherever_they_stand() -> None:
     assert {name for name in _names(text) if name.startswith("radeval_lib")} == wanted
 
 
-def test_code_is_found_without_options_and_prose() -> None:
+def test_the_code_of_a_page_is_its_cells_without_options() -> None:
     text = "\n".join(
         [
             *("# Title", "```python", "import no", "```"),
@@ -212,28 +215,27 @@ def test_code_is_found_without_options_and_prose() -> None:
         ]
     )
     assert code_of(text).split() == ["a", "=", "1", "b", "=", "'''", "text'''"]
-
-
-def test_a_form_feed_in_a_string_ends_no_line() -> None:
-    cell = "a = 'b\fc\u2028d'"
+    cell = "a = 'b\fc\u2028d'"  # characters that end no line
     assert code_of(f"```{{code-cell}}\n{cell}\n```\n") == f"{cell}\n"
+    for unended in ("```{code-cell}\na = 1\n", "```{code-cell}\n---\ntags: [b]\na = 1\n```\n"):
+        with pytest.raises(NotebookError):
+            code_of(unended)
 
 
 @pytest.mark.parametrize(
-    ("one", "other", "same"),
+    ("first", "second", "same"),
     [
         ("x: 2020-01-01", 'x: "2020-01-01"', False),
-        ("1: a", '"1": a', False),
         ("x: 1", "x: true", False),
         ("{a: 1, b: 2}", "{b: 2, a: 1}", False),
-        ("{a: 1, b: [x]}", "# said\na: 1\nb:\n- x", True),
+        ("{a: 1, b: [x]}", "# a comment\na: 1\nb:\n- x", True),
     ],
 )
-def test_yaml_files_have_one_digest_where_they_hold_the_same(
-    one: str, other: str, same: bool, tmp_path: Path
+def test_yaml_files_have_one_digest_if_they_hold_the_same(
+    first: str, second: str, same: bool, tmp_path: Path
 ) -> None:
-    files = [tmp_path / "one.yml", tmp_path / "other.yml"]
-    for file, text in zip(files, (one, other), strict=True):
+    files = [tmp_path / "first.yml", tmp_path / "second.yml"]
+    for file, text in zip(files, (first, second), strict=True):
         file.write_text(text, encoding="utf-8")
     assert (digest_of_file(files[0]) == digest_of_file(files[1])) == same
 
@@ -251,9 +253,3 @@ def test_what_type_checkers_alone_import_is_not_imported() -> None:
     assert _names(used) == {"c.d", "c.d.e"}
     with pytest.raises(SyntaxError):
         parsed(b"from .b import c", ".py")
-
-
-@pytest.mark.parametrize("text", ["```{code-cell}\na = 1\n", "```{code-cell}\n---\ntags: [b]\na = 1\n```\n"])
-def test_a_cell_without_an_end_is_refused(text: str) -> None:
-    with pytest.raises(NotebookError):
-        code_of(text)

@@ -37,34 +37,32 @@ def test_a_planted_leak_fails_the_build_and_names_the_page(tiny: TinyRepository)
     tiny.write("facts/two", RECORDS.format(exhibit="facts.table2") + f"\nprint({SECRET!r})")
 
     leaking = tiny.radbook("build", "--data-root", str(root))
-    told = leaking.stdout + leaking.stderr
+    output = leaking.stdout + leaking.stderr
     assert leaking.returncode == 2
-    assert "facts/two" in told
-    assert "mediqa2021_mimic_cxr" in told
-    assert "pleural effusion" not in told
+    assert "facts/two" in output
+    assert "mediqa2021_mimic_cxr" in output
+    assert "pleural effusion" not in output
     assert not (tiny.build / "_build").exists()
     for path in tiny.build.rglob("*"):
         assert not path.is_file() or b"pleural effusion" not in path.read_bytes(), path
 
 
 @pytest.mark.nightly
-def test_a_book_besiderestricted_data_builds(tiny: TinyRepository) -> None:
+def test_a_book_beside_restricted_data_builds(tiny: TinyRepository) -> None:
     built = tiny.radbook("build", "--data-root", str(restricted_data(tiny)))
     assert built.returncode == 0, built.stdout + built.stderr
 
 
-def test_what_a_failing_cell_says_ofrestricted_data_is_withheld(tiny: TinyRepository) -> None:
+def test_what_a_failing_cell_says_of_restricted_data_is_withheld(tiny: TinyRepository) -> None:
     root = restricted_data(tiny)
     reading = "from radeval_lib.data import readers\n\n"
     reading += "pair = readers.load('mediqa2021_mimic_cxr', run.data_root)[0]"
     tiny.write("facts/one", f"{reading}\nprint(pair.findings.reveal())\nfloat(pair.findings.reveal())")
     failed = tiny.radbook("run", "facts/one", "--data-root", str(root))
-    told = failed.stdout + failed.stderr
     assert failed.returncode == 2
-    assert "raised ValueError: Withheld" in told
     kept = (tiny.build / "executed" / "facts" / "one.failed.ipynb").read_text(encoding="utf-8")
-    assert "Withheld" in kept
-    for text in (told, kept):
+    for text in (failed.stdout + failed.stderr, kept):
+        assert "Withheld" in text
         assert "atelectasis" not in text
 
 

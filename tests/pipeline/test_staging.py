@@ -1,4 +1,4 @@
-"""What staging adds to pages: papers below titles, conclusions, licences and the last commit."""
+"""What staging makes of pages: papers, claims, footers, search, and pages that stand for missing ones."""
 
 from __future__ import annotations
 
@@ -13,56 +13,119 @@ import pytest
 from radeval_lib.errors import RadevalError
 from radeval_lib.papers.exhibits import PAPERS, ledger, of_notebook
 from radeval_lib.paths import BOOK, NOTEBOOKS, ROOT
-from radeval_lib.pipeline import page_forms, page_search, staging
+from radeval_lib.pipeline import page_forms, staging, steps
+from radeval_lib.pipeline.sphinx_extension import characters, symbols
 from radeval_lib.study import scorecard
+from radeval_lib.study.display import ENDS_HERE
 
 NOTHING = scorecard([])
+PAGE = """---
+kernelspec:
+  name: python3
+---
+
+(nb-x)=
+# What it costs
+
+(section-y)=
+(section-z)=
+
+## Hours
+
+```{code-cell} ipython3
+---
+mystnb:
+  figure:
+    name: fig-z
+---
+# a comment
+draw()
+```
+"""
 
 
-def test_a_page_names_the_papers_whose_exhibits_it_rebuilds() -> None:
-    told = page_forms.with_papers("(here)=\n# A title\n\nText.\n\n# Not a title", "facts/agreement")
-    assert told == "(here)=\n# A title\n\nPaper: {cite}`moramarco2021facts`\n\nText.\n\n# Not a title"
+def _shown(folder: Path, name: str, *cells: nbformat.NotebookNode, source: str = "") -> list[str]:
+    """Return the Markdown of an executed notebook as the book shows it."""
+    path = folder / f"{name}.ipynb"
+    path.parent.mkdir(exist_ok=True)
+    nbformat.write(nbformat.v4.new_notebook(cells=list(cells)), path)
+    shown = nbformat.reads(page_forms.for_readers(path, NOTHING, {}, [], source=source), 4)
+    return [cell.source for cell in shown.cells if cell.cell_type == "markdown"]
 
 
-def test_a_page_tells_its_papers_first_and_what_was_not_checked_last(tmp_path: Path) -> None:
-    page = nbformat.v4.new_notebook(cells=[nbformat.v4.new_markdown_cell("# Ceilings\n\nText.")])
-    (tmp_path / "green").mkdir()
-    nbformat.write(page, tmp_path / "green" / "judge_models.ipynb")
-    shown = page_forms.for_readers(tmp_path / "green" / "judge_models.ipynb", NOTHING, {}, [])
-    told = nbformat.reads(shown, 4)
-    title, papers, text = told.cells[0].source.split("\n\n")
-    assert (title, text) == ("# Ceilings", "Text.")
-    assert papers.startswith("Paper: ")
-    missing, source = (cell.source for cell in told.cells[-2:])
-    assert missing.startswith('<p class="muted">Not checked: ')
-    assert source.startswith("[Source: `notebooks/green/judge_models.md`, commit ")
+def _ending(reason: str) -> nbformat.NotebookNode:
+    """Return a cell that ends a page for lack of data."""
+    output = nbformat.v4.new_output("display_data", metadata={ENDS_HERE: reason})
+    return nbformat.v4.new_code_cell(outputs=[output])
 
 
-def test_a_page_of_no_paper_stays_as_it_is() -> None:
+def test_a_page_begins_with_its_papers_and_ends_with_what_was_not_checked(tmp_path: Path) -> None:
+    title = nbformat.v4.new_markdown_cell("(here)=\n# Ceilings\n\nText.\n\n# Not a title")
+    first, *_, missing, source = _shown(tmp_path, "green/judge_models", title)
+    assert re.fullmatch(r"\(here\)=\n# Ceilings\n\nPaper: \{cite\}.*\n\nText.\n\n# Not a title", first)
+    assert "Not checked: " in missing
+    assert "notebooks/green/judge_models.md" in source
     assert page_forms.with_papers("# Audit\n", "across/audit") == "# Audit\n"
 
 
-def test_the_footer_names_licences_and_the_last_commit_and_no_clock(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(staging, "last_commit", lambda: "abc1234 of 2026-01-02")
-    told = staging.settings()
-    assert "MIT" in told
-    assert "CC BY 4.0" in told
-    assert "abc1234 of 2026-01-02" in " ".join(told.split())
-    assert told == staging.settings()
+def test_labels_have_the_title_of_their_section() -> None:
+    titles = {"nb-x": "What it costs", "section-y": "Hours", "section-z": "Hours", "fig-z": "Hours"}
+    assert page_forms.labels(PAGE) == titles
 
 
-def test_the_footer_names_the_edition_and_scores_that_the_code_would_not_give(
+@pytest.mark.parametrize("reason", ["", "it needs ReXVal"])
+def test_the_placeholder_of_a_page_has_its_labels_and_says_why(reason: str) -> None:
+    page = page_forms.placeholder(PAGE, reason)
+    assert page_forms.labels(page).keys() == page_forms.labels(PAGE).keys()
+    assert reason in page
+    assert f"# What it costs ({'left out' if reason else 'follows'})\n" in page
+
+
+def test_a_page_that_ends_early_keeps_the_labels_that_others_refer_to(tmp_path: Path) -> None:
+    first = nbformat.v4.new_markdown_cell("(nb-x)=\n# What it costs")
+    second = nbformat.v4.new_markdown_cell("(section-y)=\n(section-z)=\n## Hours")
+    shown = _shown(tmp_path, "facts/x", first, _ending("it needs y"), second, source=PAGE)
+    assert "(section-y)=\n(section-z)=\n(fig-z)=\n## Hours (left out)" in shown
+    whole = _shown(tmp_path, "facts/x", first, second, nbformat.v4.new_code_cell(), source=PAGE)
+    assert "(fig-z)=\n## Hours (left out)" in whole  # the figure's cell is gone
+    assert not any("(section-y)=\n(section-z)=\n(fig-z)" in text for text in whole)
+
+
+def test_a_page_without_a_result_is_left_out(tmp_path: Path) -> None:
+    executed = tmp_path / "page.ipynb"
+    result = nbformat.v4.new_code_cell(outputs=[nbformat.v4.new_output("display_data")])
+    reasons = []
+    for cells in ([_ending("it needs x"), result], [result, _ending("it needs x")], [result], []):
+        nbformat.write(nbformat.v4.new_notebook(cells=cells), executed)
+        reasons.append(page_forms.omission_reason(executed))
+    nbformat.write(nbformat.v4.new_notebook(metadata={steps.OMISSION_KEY: "no data"}), executed)
+    assert [*reasons, page_forms.omission_reason(executed)] == ["it needs x", "", "", "", "no data"]
+
+
+@pytest.mark.parametrize("profile", ["smoke", "embedded", "open", "full"])
+def test_every_reference_leads_to_a_label_that_is_always_there(profile: str) -> None:
+    """Placeholders have the labels of their pages, so that references of any edition lead somewhere."""
+    sources = {}
+    for page in staging.pages_of(BOOK / staging.CONTENTS):
+        folder = ROOT if page.startswith("notebooks/") else BOOK
+        sources[page] = (folder / f"{page}.md").read_text(encoding="utf-8")
+    there = {label for source in sources.values() for label in page_forms.labels(source)}
+    lost = {page: set(page_forms._TARGET.findall(source)) - there for page, source in sources.items()}
+    assert not {page: labels for page, labels in lost.items() if labels}
+    links = r"\{(?:numref|doc|eq)\}`(?!contributing/)|\]\(#|\]\((?!https?:)[^)]*\.(?:md|ipynb)\b"
+    assert not [page for page, source in sources.items() if re.search(links, source)]
+    assert {f"notebooks/{page}" for page in steps.graph(profile).pages} <= sources.keys()
+
+
+def test_the_footer_names_edition_licences_commit_and_scores_out_of_date(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(staging.recordings, "out_of_date", lambda name, metrics: [])
-    assert "Edition: embedded." in staging.settings("embedded")
-    assert "was scored on" not in staging.settings("embedded")
-    monkeypatch.setattr(
-        staging.recordings, "out_of_date", lambda name, metrics: ["rouge_l"] if name == "radpref" else []
-    )
-    told = " ".join(staging.settings("embedded").split())
-    assert told.count("was scored on") == 1
-    assert "RadPref was scored on" in told
+    monkeypatch.setattr(staging.citing, "head", lambda: ("abc1234" + "0" * 33, "2026-01-02"))
+    stale = {"radpref": ["rouge_l"]}
+    monkeypatch.setattr(staging.recordings, "out_of_date", lambda name, metrics: stale.get(name, []))
+    footer = " ".join(staging.settings("embedded").split())
+    for words in ("MIT", "CC BY 4.0", "abc1234 of 2026-01-02", "Edition: embedded", "RadPref was scored on"):
+        assert words in footer
     assert "Edition" not in staging.settings("a folder of a reader")
 
 
@@ -71,80 +134,68 @@ def test_no_commit_is_named_where_git_is_missing(monkeypatch: pytest.MonkeyPatch
         raise FileNotFoundError("git")
 
     monkeypatch.setattr(subprocess, "run", missing)
-    assert staging.last_commit() == ""
     assert "Last commit" not in staging.settings()
 
 
 def test_a_papers_claims_are_written_where_a_page_asks_for_them() -> None:
-    told = page_forms.with_claims("Before.\n\n<!-- claims: green -->\n\nAfter.\n", NOTHING)
-    assert told.startswith("Before.\n\n<div")
-    claims = [one for one in ledger().values() if one.kind == "claim" and one.paper == "green"]
-    assert told.count(">○ not checked<") == len(claims)
-    assert told.endswith("</div>\n\nAfter.\n")
-
-
-def test_claims_of_an_unknown_paper_are_an_error() -> None:
-    with pytest.raises(RadevalError, match="claims of no paper"):
+    page = page_forms.with_claims("Before.\n\n<!-- claims: green -->\n\nAfter.\n", NOTHING)
+    claims = [entry for entry in ledger().values() if entry.kind == "claim" and entry.paper == "green"]
+    assert page.count(">○ not checked<") == len(claims)
+    assert page.startswith("Before.\n\n<div")
+    assert page.endswith("</div>\n\nAfter.\n")
+    with pytest.raises(RadevalError):
         page_forms.with_claims("<!-- claims: grean -->", NOTHING)
 
 
-def test_all_claims_that_the_book_asks_for_are_of_known_papers() -> None:
-    for path in BOOK.rglob("*.md"):
-        told = page_forms.with_claims(path.read_text(encoding="utf-8"), NOTHING)
-        assert not re.search(r"<!-- claims", told), path
-
-
-def test_every_papers_first_page_gives_its_claims_its_sources_and_its_main_figure() -> None:
-    figures = {
-        label
-        for path in NOTEBOOKS.rglob("*.md")
-        for label in re.findall(r"^ +name: (fig-[\w-]+)$", path.read_text(encoding="utf-8"), re.MULTILINE)
-    }
-    asked = []
-    for path in sorted(BOOK.glob("papers/*.md")):
-        page = path.read_text(encoding="utf-8")
-        asked += re.findall(r"^<!-- claims: (\w+) -->$", page, re.MULTILINE)
-        assert re.search(r"Paper: \{cite\}`\w+`", page), path
-        (figure,) = re.findall(r"Main\s+figure:\s+\{ref\}`[^`<]+ <([\w-]+)>`", page)
-        assert figure in figures, path
+def test_every_paper_has_a_first_page_with_its_claims() -> None:
+    pages = [path.read_text(encoding="utf-8") for path in sorted(BOOK.glob("papers/*.md"))]
+    asked = [key for page in pages for key in re.findall(r"^<!-- claims: (\w+) -->$", page, re.MULTILINE)]
     assert sorted(asked) == sorted(PAPERS)
 
 
-def test_search_gets_the_words_of_a_page_without_its_markup() -> None:
-    page = "(place)=\n# Title\n\n:::{note}\n:class: tip\nSome *words* and {ref}`a place <nb-x>`.\n:::\n"
-    assert page_search.searched_text(page.encode(), notebook=False) == "Title Some words and a place ."
-    page = '---\nmyst:\n  html_meta:\n    "a": "b"\n---\n\n# Title\n\nText.\n\n---\n\nMore.\n'
-    assert page_search.searched_text(page.encode(), notebook=False) == "Title Text. --- More."
-
-
-def test_search_gets_the_numbers_of_the_build_and_the_headings() -> None:
+def test_search_gets_words_headings_and_numbers_of_a_page_without_its_markup() -> None:
+    page = "---\na: b\n---\n(x)=\n# Title\n\n:::{note}\n:class: tip\n*Words*, {ref}`a place <nb-x>`.\n:::\n"
+    text, headings = staging.searched(page.encode(), notebook=False)
+    assert (text, headings) == ("Title Words , a place .", [("Title", "x")])
     glued = nbformat.v4.new_output(
         "display_data",
         {"application/papermill.record/text/plain": "'2 of 7 {x}'"},
         metadata={"scrapbook": {"name": "lead", "mime_prefix": "application/papermill.record/"}},
     )
     cells = [
-        nbformat.v4.new_markdown_cell(
-            "(nb-x)=\n# A *title*\n\n## Below\n\nIt leads {glue:text}`lead` rivals."
-        ),
+        nbformat.v4.new_markdown_cell("(nb-x)=\n# A *title*\n\n## Below\n\nIt leads {glue:text}`lead`."),
         nbformat.v4.new_code_cell("# no heading", outputs=[glued]),
         nbformat.v4.new_markdown_cell("```bash\n# no heading\n```\n(one)=\n(two)=\n### Last"),
     ]
-    page = str(nbformat.writes(nbformat.v4.new_notebook(cells=cells))).encode()
-    assert "It leads 2 of 7 {x} rivals." in page_search.searched_text(page, notebook=True)
-    headings = [("A title", "nb-x"), ("Below", ""), ("Last", "one")]
-    assert page_search.headings_of(page, notebook=True) == headings
+    notebook = str(nbformat.writes(nbformat.v4.new_notebook(cells=cells))).encode()
+    text, headings = staging.searched(notebook, notebook=True)
+    assert "It leads 2 of 7 {x} ." in text
+    assert headings == [("A title", "nb-x"), ("Below", ""), ("Last", "one")]
+
+
+@pytest.mark.parametrize(
+    ("plain", "shown"),
+    [
+        ("-0.5 and 3-4", "\N{MINUS SIGN}0.5 and 3-4"),
+        ("-0.00", "0.00"),
+        ("2023-07-04", "2023-07-04"),
+        ("[-0.1, 0.2]", "[\N{MINUS SIGN}0.1,\N{NO-BREAK SPACE}0.2]"),
+    ],
+)
+def test_signs_and_intervals_are_set(plain: str, shown: str) -> None:
+    assert characters(plain) == shown
+
+
+def test_code_and_tags_stay_as_they_are() -> None:
+    html = '<td title="-1">τ_b -1</td><code>-1 τ_b</code>'
+    assert symbols(html) == '<td title="-1">τ<sub>b</sub> \N{MINUS SIGN}1</td><code>-1 τ_b</code>'
 
 
 def test_no_two_places_of_the_book_have_the_same_label() -> None:
     pages = [*BOOK.rglob("*.md"), *NOTEBOOKS.rglob("*.md")]
-    places = [
-        (label, path.relative_to(ROOT).as_posix())
-        for path in pages
-        for label in re.findall(r"^\(([\w-]+)\)=$", path.read_text(encoding="utf-8"), flags=re.MULTILINE)
-    ]
-    twice = {label for label, count in Counter(label for label, _ in places).items() if count > 1}
-    assert not [place for place in places if place[0] in twice]
+    sources = "\n".join(path.read_text(encoding="utf-8") for path in pages)
+    labels = Counter(re.findall(r"(?m)^\(([\w-]+)\)=$", sources))
+    assert not [label for label, count in labels.items() if count > 1]
 
 
 @pytest.mark.parametrize("notebook", sorted({entry.notebook for entry in ledger().values()}))

@@ -1,4 +1,4 @@
-"""Notebooks that never end, print without end, or write where they must not: stopped, with one line."""
+"""Notebooks that never end, or write where they must not: stopped, with one line."""
 
 from __future__ import annotations
 
@@ -12,12 +12,6 @@ from tests.pipeline.conftest import TinyRepository, tiny_repository
 RUNAWAYS = {
     "loops for ever": ("while True:\n    pass", "limits: cell_minutes"),
     "sleeps for ever": ("import time\n\ntime.sleep(10**6)", "limits: cell_minutes"),
-    "prints 200 MB": ("for _ in range(200):\n    print('x' * 10**6)", "limits: output_megabytes"),
-    "prints for ever": ("while True:\n    print('x' * 10**5)", "limits: output_megabytes"),
-    "shows 200 MB": (
-        "from IPython.display import HTML\n\nHTML('x' * 200_000_000)",
-        "limits: output_megabytes",
-    ),
     "writes into the repository": ("open('book/foreign.md', 'w').write('x')", "book/foreign.md"),
     "appends to a source": ("open('notebooks/facts/two.md', 'a').write('x')", "notebooks/facts/two.md"),
     "writes another page's results": (
@@ -32,7 +26,7 @@ RUNAWAYS = {
     ),
 }
 LONGEST = 150  # seconds that a runaway may take to be stopped, its start included
-_SMALL = "limits: {cell_minutes: 1, output_megabytes: 5, start_seconds: 1800}"
+_SMALL = "limits: {cell_minutes: 1, start_seconds: 1800}"
 
 
 def runaway_repository(folder: Path) -> TinyRepository:

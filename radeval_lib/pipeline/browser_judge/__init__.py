@@ -12,7 +12,6 @@ from __future__ import annotations
 import base64
 import hashlib
 import io
-import json
 import tarfile
 import zipfile
 from collections.abc import Iterator
@@ -32,8 +31,6 @@ from radeval_lib.study import dependencies
 ENTRY = "radeval_lib.metrics.by_rules"
 PLACE = "judge"
 """The folder of the rendered book that holds all of it."""
-LIST = "files.json"
-"""In that folder: the SHA-256 of every other file in it."""
 MARK = "<!-- the judge in the browser -->"
 """Where a prose page wants it."""
 LONGEST = 20_000
@@ -75,21 +72,21 @@ def in_reach() -> bool:
     return package().is_file()
 
 
-def lack() -> str:
-    """Return why a book has no judge, in one line."""
-    return (
-        f"its judge runs in a Python for browsers, which `{_fetch()}` fetches and `radbook render` puts here"
-    )
-
-
-def _fetch() -> str:
-    """Return the command that fetches the package."""
-    return f"npm pack {specifier()} --pack-destination {display_path(package().parent)}"
-
-
 def specifier() -> str:
     """Return the package and its version as npm names them."""
     return f"{pinned()['package']}@{pinned()['version']}"
+
+
+def _remedy() -> str:
+    """Return the command that fetches the package."""
+    return f"`npm pack {specifier()} --pack-destination {display_path(package().parent)}`"
+
+
+def lack() -> str:
+    """Return why a book has no judge, in one line."""
+    return (
+        f"its judge runs in a Python for browsers, which {_remedy()} fetches and `radbook render` puts here"
+    )
 
 
 def runtime() -> dict[str, bytes]:
@@ -102,14 +99,11 @@ def runtime() -> dict[str, bytes]:
     """
     pin, path = pinned(), package()
     if not path.is_file():
-        raise BrowserJudgeError(f"no package {specifier()}", display_path(path), f"Run `{_fetch()}`.")
+        raise BrowserJudgeError(f"no package {specifier()}", display_path(path), f"Run {_remedy()}.")
     content = path.read_bytes()
     if base64.b64encode(hashlib.sha512(content).digest()).decode() != pin["sha512"]:
-        raise BrowserJudgeError(
-            "its SHA-512 is not the one that is pinned",
-            display_path(path),
-            f"Remove it and run `{_fetch()}`.",
-        )
+        remedy = f"Remove it and run {_remedy()}."
+        raise BrowserJudgeError("its SHA-512 is not the one that is pinned", display_path(path), remedy)
     files = {}
     with tarfile.open(fileobj=io.BytesIO(content)) as packed:
         for name in pin["files"]:
@@ -169,8 +163,6 @@ def staged() -> tuple[dict[str, bytes], str]:
             examples=examples(),
         )
     )
-    listed = {name: checksums.of_bytes(content) for name, content in sorted(files.items())}
-    files[LIST] = (json.dumps(listed, indent=1) + "\n").encode()
     # A blank line would end the block of HTML in Markdown.
     text = "\n".join(line for line in form.splitlines() if line.strip())
     return {f"{PLACE}/{name}": content for name, content in files.items()}, text

@@ -1,0 +1,74 @@
+"""Labels, kinds and cells of figures."""
+
+from __future__ import annotations
+
+import matplotlib.pyplot as plt
+import numpy as np
+import pandas as pd
+import pytest
+from seaborn.utils import relative_luminance
+
+from radeval_lib import plots
+
+
+def contrast(first: object, second: object) -> float:
+    darker, lighter = sorted(relative_luminance(colour) + 0.05 for colour in (first, second))
+    return float(lighter / darker)
+
+
+def test_texts_on_a_heat_map_contrast_with_their_cells() -> None:
+    _, axes = plots.panels(1, 1)
+    plots.heat_map(axes, np.linspace(0, 1, 30).reshape(3, 10), cmap="Blues", mask=np.eye(3, 10, dtype=bool))
+    cells = axes.collections[0].get_facecolor()
+    assert len(axes.texts) == 27
+    for text in axes.texts:
+        column, row = map(int, text.get_position())
+        assert contrast(cells[10 * row + column], text.get_color()) > 4.5
+    plt.close()
+
+
+def test_kinds_of_a_line_differ_in_colour_and_marker() -> None:
+    _, axes = plots.panels(1, 1)
+    rows = pd.DataFrame(
+        [("b", "ours", 1.0), ("b", "theirs", 2.0), ("a", "theirs", 3.0)], columns=["line", "kind", "x"]
+    )
+    plots.dodged(axes, rows, "x", "line", "kind", hollow=["ours"])
+    drawn = {points.get_label(): points for points in axes.collections}
+    assert [text.get_text() for text in axes.get_yticklabels()] == ["b", "a"]
+    assert np.round(drawn["ours"].get_offsets(), 2).tolist() == [[1.0, -0.19]]
+    assert np.round(drawn["theirs"].get_offsets(), 2).tolist() == [[2.0, 0.19], [3.0, 1.19]]
+    ours, theirs = drawn["ours"], drawn["theirs"]
+    assert ours.get_edgecolor().tolist() != theirs.get_edgecolor().tolist()
+    assert not ours.get_facecolor().size
+    assert theirs.get_facecolor().tolist() == theirs.get_edgecolor().tolist()
+    assert ours.get_paths()[0].vertices.tolist() != theirs.get_paths()[0].vertices.tolist()
+
+
+def test_a_label_has_the_ground_behind_it_and_keeps_its_distance() -> None:
+    _, axes = plots.panels(1, 1)
+    plots.label_point(axes, "a name", (0.5, 0.5), (-8, 0))
+    (label,) = axes.texts
+    box = label.get_bbox_patch()
+    assert box is not None
+    assert box.get_facecolor() == (1, 1, 1, 1)
+    assert (label.get_text(), label.get_ha(), label.get_position()) == ("a name", "right", (-8, 0))
+    plt.close()
+
+
+def test_more_kinds_than_can_be_distinguished_and_a_band_of_nothing_are_refused() -> None:
+    figure, axes = plots.panels(1, 1)
+    many = pd.DataFrame({"value": range(8), "line": "one", "kind": list("abcdefgh")})
+    with pytest.raises(ValueError, match="8 kinds"):
+        plots.dodged(axes, many, "value", "line", "kind")
+    rows = pd.DataFrame({"value": [0.5], "low": [0.4], "high": [0.6]}, index=["metric"])
+    with pytest.raises(KeyError, match="other"):
+        plots.forest(axes, rows, ["metric", "other"], "other")
+    plt.close(figure)
+
+
+def test_cells_of_a_heat_map_choose_their_ink_whatever_stood_on_the_axes() -> None:
+    figure, axes = plots.panels(1, 1)
+    axes.scatter([0], [0], color="black")
+    plots.heat_map(axes, pd.DataFrame([[0.0, 1.0]]), cmap="Greys", vmin=0, vmax=1)
+    assert [text.get_color() for text in axes.texts] == ["black", "white"]
+    plt.close(figure)
