@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -24,8 +23,6 @@ from radeval_lib.study import cell_outputs
 
 _PICTURES = (".png", ".jpg", ".ico")
 _GENERATED = 20_000  # reports, for the phrases that the generator makes
-# The lines of a code block
-_LISTING = re.compile(r"^```\{code-block\}[^\n]*\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
 
 class BookError(RadevalError):
@@ -80,7 +77,7 @@ def search(output_dir: Path, data_root: Path | None) -> None:
         guard.scan_build(
             output_dir,
             corpora,
-            chain(guarded_texts.public_texts(data_root), example_listings()),
+            chain(guarded_texts.public_texts(data_root), example_texts()),
             trusted=trusted(),
             own=own_texts(output_dir),
         )
@@ -96,10 +93,9 @@ def trusted() -> set[str]:
     return sums | browser_judge.sums()
 
 
-def example_listings() -> Iterator[str]:
-    """Yield the tables and files that the page on one's own data shows; a corpus may say the same."""
-    for page in BOOK.glob("own.md"):
-        yield from _LISTING.findall(page.read_text(encoding="utf-8"))
+def example_texts() -> Iterator[str]:
+    """Yield the page on one's own data, whose examples a corpus may repeat."""
+    return (page.read_text(encoding="utf-8") for page in BOOK.glob("own.md"))
 
 
 def own_texts(output_dir: Path) -> Iterator[str]:

@@ -134,8 +134,10 @@ class _Progress:
             self.waiting.pop(name, None)
             return line.partition(": ")[2] or line
         if match := _DONE.match(line):
-            left = _duration(sum(self.waiting.values()) / self._cores)
-            return f"{match[1]} of {match[2]} steps done, about {left} left"
+            left = (
+                f", about {_duration(sum(self.waiting.values()) / self._cores)} left" if self.waiting else ""
+            )
+            return f"{match[1]} of {match[2]} steps done{left}"
         if not _SHOWN.match(line):
             return ""
         self.explained |= " is left out: " not in line

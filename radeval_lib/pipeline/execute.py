@@ -60,9 +60,8 @@ def notebook_name(given: str) -> str:
     bare = bare.removeprefix("./").removeprefix("notebooks/")
     if bare not in notebooks():
         close = get_close_matches(bare, notebooks(), n=5, cutoff=0.4) or list(notebooks())
-        raise NotebookError(
-            f"unknown notebook {plain(given, 60)!r}", display_path(NOTEBOOKS), f"Notebooks: {listed(close)}."
-        )
+        problem = f"unknown notebook {plain(given, 60)!r}"
+        raise NotebookError(problem, display_path(NOTEBOOKS), f"Notebooks: {listed(close)}.")
     return bare
 
 
@@ -82,9 +81,8 @@ def parse_parameters(notebook: str, given: Mapping[str, str]) -> dict[str, Any]:
         assigned = [node for node in ast.parse(source).body if isinstance(node, ast.Assign)]
         values = {ast.unparse(node.targets[0]): ast.literal_eval(node.value) for node in assigned}
     except (SyntaxError, ValueError):
-        raise ParameterError(
-            "its parameters are not given as plain values", notebook, "Assign a number, text or bool to each."
-        ) from None
+        remedy = "Assign a number, text or bool to each."
+        raise ParameterError("its parameters are not plain values", notebook, remedy) from None
     for name, text in given.items():
         if name not in values:
             raise ParameterError(f"unknown parameter {name!r}", notebook, f"Parameters: {', '.join(values)}.")
@@ -198,9 +196,8 @@ def place_of(notebook: str, parameters: Mapping[str, Any]) -> RunFolders:
     if given := str(parameters["output_dir"]):
         output_dir = Path(given).resolve()
         if BUILD not in output_dir.parents:
-            raise ParameterError(
-                f"output_dir {given!r} is not below build/", notebook, "papermill itself writes anywhere."
-            )
+            remedy = "papermill itself writes anywhere."
+            raise ParameterError(f"output_dir {given!r} is not below build/", notebook, remedy)
     name = notebook if cell is None else f"{notebook}/{cell.slug}"
     return RunFolders(output_dir, name, is_cell=cell is not None)
 
@@ -246,11 +243,8 @@ def run_notebook(
                 _leave_out(name, parameters, stage, executed, error.evalue)
             else:
                 if place.is_cell and not (stage / cell_outputs.FACTS).is_file():
-                    raise NotebookError(
-                        "this job ended without `run.save(...)`",
-                        f"notebooks/{name}.md",
-                        "Save its results in its last code cell.",
-                    )
+                    remedy = "Save its results in its last code cell."
+                    raise NotebookError("this job saved nothing", f"notebooks/{name}.md", remedy)
                 nbformat.write(_without_traces(nbformat.read(executed, as_version=4)), executed)
         os.replace(executed, place.executed)
     shutil.rmtree(place.output_dir / cells.UNFINISHED / place.name, ignore_errors=True)
@@ -296,17 +290,12 @@ def _execute(
                 execution_timeout=settings.limits.cell_minutes * 60,
             )
         except CellTimeoutError:
-            raise NotebookError(
-                f"a cell ran for more than {settings.limits.cell_minutes} minutes",
-                f"notebooks/{name}.md",
-                "Correct it, or raise `limits: cell_minutes` in the profile.",
-            ) from None
+            problem = f"a cell ran for more than {settings.limits.cell_minutes} minutes"
+            remedy = "Correct it, or raise `limits: cell_minutes` in the profile."
+            raise NotebookError(problem, f"notebooks/{name}.md", remedy) from None
         except RuntimeError as error:  # nbclient's DeadKernelError is one
-            raise NotebookError(
-                f"the kernel died: {error}",
-                f"notebooks/{name}.md",
-                "Memory may be short; run `radbook build` again.",
-            ) from None
+            remedy = "Memory may be short; run `radbook build` again."
+            raise NotebookError(f"the kernel died: {error}", f"notebooks/{name}.md", remedy) from None
         finally:
             del os.environ[STAGE]
 

@@ -6,7 +6,7 @@ from __future__ import annotations
 import importlib.util
 import re
 import tempfile
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import nbformat
@@ -33,9 +33,6 @@ FENCED = re.compile(r"^(`{3,}).*?^\1`*$", re.MULTILINE | re.DOTALL)
 """A cell of code or a directive, from ``` to ```."""
 _HEADING = re.compile(r"^#+ (.*)$", re.MULTILINE)
 _BELOW = re.compile(r"(?:\s|\([\w-]+\)=)*#+ (.*)")  # a heading, perhaps behind further labels
-_TARGET = re.compile(r"\{ref\}`(?:[^`<]+<)?([\w-]+)>?`")  # {ref}`label` or {ref}`words <label>`
-# The rows of a lab's first table that name pages: | **Read first** | {ref}`label` |
-_READ = re.compile(r"^\| \*\*Read (?:first|afterwards)\*\* \|(.*)\|$", re.MULTILINE)
 _SOLUTION = (
     "`make labs` writes the solved lab to `build/labs/solution/{name}.ipynb`, with rubrics of what is "
     "marked by hand. {{ref}}`For instructors <labs-instructors>`."
@@ -49,7 +46,6 @@ or with small models of our own. Its numbers say nothing about the paper.
 def for_readers(
     executed: Path,
     card: pd.DataFrame,
-    exercises: Mapping[str, str],
     recorded: Sequence[Result],
     *,
     source: str = "",
@@ -71,11 +67,9 @@ def for_readers(
             _adapt_outputs(cell, recorded)
     if first is not None:
         page = f"{executed.parent.name}/{executed.stem}"
-        label = _LABEL.match(first.source)
         closing = {
             "left-out": _sections_left_out(source, notebook),
             "exhibits": not_checked(card, page),
-            "exercise": exercises.get(label["target"], "") if label else "",
             "source": citing.source_line(f"notebooks/{page}.md"),
         }
         notebook.cells += [
@@ -219,13 +213,3 @@ def _lab_buttons(lab: sources.Lab, has_otter: bool) -> str:
         place = f"https://mybinder.org/v2/gh/{repository}/HEAD?urlpath=lab/tree/build/labs/student"
         links.append(f'<a href="{place}/{lab.name}.ipynb">Open in Binder</a>')
     return f'<p class="lab-buttons">{" ".join(links)} <code>make lab N={lab.number}</code></p>'
-
-
-def exercises() -> dict[str, str]:
-    """Return, for the label of each page that labs rest on, the line that leads there to the labs."""
-    by_label: dict[str, list[str]] = {}
-    for lab in sources.labs():
-        rows = _READ.findall(lab.source.read_text(encoding="utf-8"))
-        for label in dict.fromkeys(_TARGET.findall(" ".join(rows))):
-            by_label.setdefault(label, []).append(f"{{ref}}`Lab {lab.number}: {lab.title} <lab-{lab.name}>`")
-    return {label: f"**Exercise.** {', '.join(links)}" for label, links in by_label.items()}

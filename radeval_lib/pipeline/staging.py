@@ -192,7 +192,7 @@ def _notebook_pages(
 ) -> dict[str, bytes]:
     """Return notebooks that were run, and what stands for those that were not yet, or lack data."""
     at_toy_scale = set(chain.from_iterable(appendix(executed_dir.parent.name).values()))
-    exercises, wanted = page_forms.exercises(), dict[str, bytes]()
+    wanted = dict[str, bytes]()
     for page in pages:
         name = page.removeprefix("notebooks/")
         if page == name or name not in notebooks():
@@ -205,7 +205,7 @@ def _notebook_pages(
             wanted[f"{page}.md"] = f"{text}\n\n{citing.source_line(f'{page}.md')}\n".encode()
         else:
             shown = page_forms.for_readers(
-                executed, card, exercises, recorded, source=source, at_toy_scale=page in at_toy_scale
+                executed, card, recorded, source=source, at_toy_scale=page in at_toy_scale
             )
             wanted[f"{page}.ipynb"] = shown.encode()
     return wanted

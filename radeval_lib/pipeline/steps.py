@@ -112,24 +112,17 @@ class Graph:
         ParameterError, NotebookError
             If the profile plans none of the cells, or fills none of the model roles, that it declares.
         """
-        wanted = declared(notebook)
+        wanted, where, profile = declared(notebook), f"notebooks/{notebook}.md", self.settings.name
         names = [name for name, cell in self.cells.items() if cell.notebook in wanted.cells]
         for missing in set(wanted.cells) - {cell.notebook for cell in self.cells.values()}:
-            raise ParameterError(
-                f"profile {self.settings.name!r} plans no cell of {missing!r}",
-                f"notebooks/{notebook}.md",
-                "Correct `cells` in its front matter, or the profile's `experiments`.",
-            )
+            remedy = "Correct `cells` in its front matter, or the profile's `experiments`."
+            raise ParameterError(f"profile {profile!r} plans no job of {missing!r}", where, remedy)
         for role in wanted.models:
-            filler = self.settings.models.get(role)
-            if filler is None:
-                raise NotebookError(
-                    f"profile {self.settings.name!r} fills no model role {role!r}",
-                    f"notebooks/{notebook}.md",
-                    f"It fills: {', '.join(self.settings.models)}.",
-                )
-            if filler.startswith(CELL_MODEL):
-                cell = cells.planned_of(self.settings, filler.removeprefix(CELL_MODEL))[0]
+            if (source := self.settings.models.get(role)) is None:
+                remedy = f"It fills: {', '.join(self.settings.models)}."
+                raise NotebookError(f"profile {profile!r} fills no model role {role!r}", where, remedy)
+            if source.startswith(CELL_MODEL):
+                cell = cells.planned_of(self.settings, source.removeprefix(CELL_MODEL))[0]
                 names.append(f"{cell.notebook}/{cell.slug}")
         return list(dict.fromkeys(names))
 
@@ -140,11 +133,9 @@ class Graph:
             return [name for name in self.pages if name not in self.readers]
         for missing in set(wanted) - set(self.pages):
             if missing not in notebooks():
-                raise NotebookError(
-                    f"it reads the results of {missing!r}, which is not a page",
-                    f"notebooks/{notebook}.md",
-                    "Correct `results` in its front matter.",
-                )
+                problem = f"it reads the results of {missing!r}, which is not a page"
+                remedy = "Correct `results` in its front matter."
+                raise NotebookError(problem, f"notebooks/{notebook}.md", remedy)
         return [name for name in wanted if name in self.pages]
 
     def cache_key(self, name: str) -> dict[str, str]:

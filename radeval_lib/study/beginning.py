@@ -111,7 +111,7 @@ _held: dict[Path, TextIO] = {}
 def _hold_place(run: Run) -> None:
     """Keep the place of a run by hand for this process: two that write there at once would mix results.
 
-    The lock is that of ``radbook run`` (:func:`radeval_lib.pipeline.execute.run_notebook`): a cell has its own.
+    The lock is that of ``radbook run`` (:func:`radeval_lib.pipeline.execute.run_notebook`).
     """
     is_cell = bool(run.parameters)
     name = f"{run.notebook}/{Cell(run.notebook, run.parameters).slug}" if is_cell else run.notebook

@@ -19,6 +19,7 @@ from radeval_lib.study import scorecard
 from radeval_lib.study.display import ENDS_HERE
 
 NOTHING = scorecard([])
+_TARGET = re.compile(r"\{ref\}`(?:[^`<]+<)?([\w-]+)>?`")  # {ref}`label` or {ref}`words <label>`
 PAGE = """---
 kernelspec:
   name: python3
@@ -49,7 +50,7 @@ def _shown(folder: Path, name: str, *cells: nbformat.NotebookNode, source: str =
     path = folder / f"{name}.ipynb"
     path.parent.mkdir(exist_ok=True)
     nbformat.write(nbformat.v4.new_notebook(cells=list(cells)), path)
-    shown = nbformat.reads(page_forms.for_readers(path, NOTHING, {}, [], source=source), 4)
+    shown = nbformat.reads(page_forms.for_readers(path, NOTHING, [], source=source), 4)
     return [cell.source for cell in shown.cells if cell.cell_type == "markdown"]
 
 
@@ -110,7 +111,7 @@ def test_every_reference_leads_to_a_label_that_is_always_there(profile: str) -> 
         folder = ROOT if page.startswith("notebooks/") else BOOK
         sources[page] = (folder / f"{page}.md").read_text(encoding="utf-8")
     there = {label for source in sources.values() for label in page_forms.labels(source)}
-    lost = {page: set(page_forms._TARGET.findall(source)) - there for page, source in sources.items()}
+    lost = {page: set(_TARGET.findall(source)) - there for page, source in sources.items()}
     assert not {page: labels for page, labels in lost.items() if labels}
     links = r"\{(?:numref|doc|eq)\}`(?!contributing/)|\]\(#|\]\((?!https?:)[^)]*\.(?:md|ipynb)\b"
     assert not [page for page, source in sources.items() if re.search(links, source)]
@@ -169,7 +170,7 @@ def test_search_gets_words_headings_and_numbers_of_a_page_without_its_markup() -
     ]
     notebook = str(nbformat.writes(nbformat.v4.new_notebook(cells=cells))).encode()
     text, headings = staging.searched(notebook, notebook=True)
-    assert "It leads 2 of 7 {x} ." in text
+    assert "It leads 2 of 7 {x}." in text
     assert headings == [("A title", "nb-x"), ("Below", ""), ("Last", "one")]
 
 
