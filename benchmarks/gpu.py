@@ -31,6 +31,7 @@ import pandas as pd
 import torch
 import transformers
 
+from radeval_lib.data.generated import ner_corpus
 from radeval_lib.models.encoders import Encoder
 from radeval_lib.models.judges.language_model import CausalJudge
 from radeval_lib.models.ner.iob import IobScheme
@@ -39,7 +40,6 @@ from radeval_lib.models.packaged import packaged_minilm
 from radeval_lib.models.training import TrainingSettings, train
 from radeval_lib.paths import BUILD
 from radeval_lib.pipeline import steps
-from radeval_lib.roles.generated import ner_corpus
 from radeval_lib.rules.generator.generator import generate
 from radeval_lib.study import cells
 

@@ -31,14 +31,14 @@ READERS = {
     "iu_systems": "radeval_lib.data.iu_systems:READER",
     "mediqa2021": "radeval_lib.data.mediqa:READER",
     "mediqa2021_mimic_cxr": "radeval_lib.data.mediqa:MIMIC_CXR_READER",
-    "mimic3_procedure": "radeval_lib.data.construction.procedure:READER",
-    "mimic3_rrs": "radeval_lib.data.construction.rrs:READER",
+    "mimic3_procedure": "radeval_lib.data.mimic3_procedure:READER",
+    "mimic3_rrs": "radeval_lib.data.mimic3_rrs:READER",
     "mimic_cxr_rrs": "radeval_lib.data.mimic_cxr:READER",
     "mslr": "radeval_lib.data.mslr:READER",
     "mts_dialog": "radeval_lib.data.mts_dialog:READER",
     "mtsamples": "radeval_lib.data.mtsamples:READER",
     "openi": "radeval_lib.data.openi:READER",
-    "openi_labels": "radeval_lib.data.openi_labels:READER",
+    "openi_labels": "radeval_lib.data.openi:LABELS_READER",
     "primock57": "radeval_lib.data.primock57:READER",
     "radgraph": "radeval_lib.data.radgraph:READER",
     "radpref": "radeval_lib.data.radpref:READER",
@@ -48,7 +48,7 @@ READERS = {
     "rate_ner": "radeval_lib.data.rate_ner:READER",
     "rexval": "radeval_lib.data.rexval:READER",
     "rexval_counts": "radeval_lib.data.rexval:COUNTS_READER",
-    "stanza_radiology": "radeval_lib.data.iob:READER",
+    "stanza_radiology": "radeval_lib.data.iob_tags:READER",
 }
 """The :class:`radeval_lib.data.readers.Reader` of each data set that has a manifest."""
 
@@ -64,7 +64,7 @@ RECORDINGS = {
 """What gives the records of a stored set from ``data_manifests/recorded/``, by its name."""
 
 
-OWN_READERS = {"ratings": "radeval_lib.data.own_ratings:reader"}
+OWN_READERS = {"ratings": "radeval_lib.data.ratings:reader"}
 """What makes the reader, ``(name) -> Reader``, of a data set of one's own, by what its manifest gives under
 ``reader``; it has no row in :data:`READERS`."""
 
@@ -78,7 +78,7 @@ class Role(NamedTuple):
 
 
 def _role(record: str, generator: str = "") -> Role:
-    return Role(f"radeval_lib.data.records:{record}", generator and f"radeval_lib.roles.{generator}")
+    return Role(f"radeval_lib.data.records:{record}", generator and f"radeval_lib.data.{generator}")
 
 
 ROLES = {
@@ -92,7 +92,7 @@ ROLES = {
     "spatial_corpus": _role("AnnotatedSentence", "generated:spatial_corpus"),
     "stanza_corpus": _role("AnnotatedSentence", "generated:ner_corpus"),
     "edited_reports": _role("TextPair"),
-    "text_pairs": _role("TextPair", "generated_pairs:text_pairs"),
+    "text_pairs": _role("TextPair", "generated:text_pairs"),
     "rated_sentences": _role("RatedPair"),
     "rated_paragraphs": _role("RatedPair"),
     "rated_pairs": _role("RatedPair"),
@@ -144,7 +144,7 @@ RECORDED = "radeval_lib.study.recorded_metrics"
 """The module that gives them stored scores."""
 
 FILLING = {
-    "data": "radeval_lib.roles.filling",
+    "data": "radeval_lib.data.roles",
     "models": "radeval_lib.models.filling",
     "metrics": "radeval_lib.metrics.by_name",
     "stand_ins": "radeval_lib.study.stand_ins",

@@ -100,7 +100,7 @@ def test_own_ratings_fill_the_role(copy: Path) -> None:
     code = """
 from radeval_lib.data.manifests import data_root
 from notebooks.across import which_judge
-from radeval_lib.roles import load
+from radeval_lib.data.roles import load
 from radeval_lib.study import stand_ins
 from radeval_lib.study.profiles import profile
 
@@ -124,7 +124,7 @@ def test_an_own_data_set_is_loaded_and_fills_a_role(copy: Path) -> None:
     assert "our_reports: 2 reports" in said[0]
     code = """
 from radeval_lib.data.manifests import data_root
-from radeval_lib.roles import load
+from radeval_lib.data.roles import load
 
 print([one.impression for one in load("summaries", "our_reports", size=0, seed=0, root=data_root())])
 """

@@ -21,9 +21,9 @@ from radeval_lib.data import reading
 from radeval_lib.data.errors import FormatError
 from radeval_lib.data.records import TextPair
 from radeval_lib.data.restricted import RestrictedText, reveal
+from radeval_lib.data.roles import load
 from radeval_lib.errors import ParameterError
 from radeval_lib.registry import SYNTHETIC
-from radeval_lib.roles import load
 from radeval_lib.stats.measures import COHERENCE, FactCounts
 
 CANDIDATES = 4
@@ -208,9 +208,13 @@ def _completed(annotation: Mapping[str, Any], descriptions: int, where: str) -> 
             if question not in values:
                 raise FormatError(f"{question!r} is not answered", spot)
         numbers = {
-            name: reading.whole(str(values[question]), question, spot) for name, question in asked.items()
+            name: reading.value(values[question], reading.Count, question, spot)
+            for name, question in asked.items()
         }
-        counts = reading.make(FactCounts, spot, **numbers)
+        try:
+            counts = FactCounts(**numbers)
+        except ValueError as error:
+            raise FormatError(str(error), spot) from None
         coherence = (values.get(f"coherence_{number}") or [""])[0]
         if coherence not in COHERENCE:
             raise FormatError(

@@ -13,11 +13,11 @@ import pandas as pd
 from matplotlib.axes import Axes
 
 from radeval_lib import plots
+from radeval_lib.data.generated import radgraph_json
 from radeval_lib.metrics import radgraph
 from radeval_lib.metrics.radgraph import Case, Graph, Level, compare, parse_graph
 from radeval_lib.models.graph.extraction import Extractor
 from radeval_lib.papers.printed_numbers import printed, quotations
-from radeval_lib.roles.generated import radgraph_json
 from radeval_lib.rules.generator.planted_errors import ErrorPair
 from radeval_lib.stats.base import Estimate
 from radeval_lib.stats.measures import MICRO, intervals

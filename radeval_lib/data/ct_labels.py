@@ -48,7 +48,7 @@ def load(path: Path) -> list[LabelledReport]:
 
 
 def _report(row: reading.Entry) -> Iterator[LabelledReport]:
-    labels = frozenset(name for name in LABELS if row.whole(name, high=1))
+    labels = frozenset(name for name in LABELS if row.take(name, reading.Flag))
     yield LabelledReport(row.text("AccessionNo"), row.text("report_text"), labels)
 
 

@@ -2,9 +2,9 @@
 
 Records carry the mark of :class:`~radeval_lib.data.restricted.RestrictedText`, which refuses to be shown.
 This module is the second line: it looks for sequences of every restricted corpus in all readings
-(:mod:`radeval_lib.data.leak_decoders`) of all files and of their names. It is there for accidents: whoever
+(:mod:`radeval_lib.data.leak_readings`) of all files and of their names. It is there for accidents: whoever
 means harm has the data already. So it reads what a notebook, a library or the book writes, and refuses every
-other kind of file instead of decoding it.
+other kind of file.
 
 What is compared (:mod:`radeval_lib.data.leak_sequences`) are sequences of words and of letters; phrases of
 four adjoining words, where they are rare in the corpus and stand neither in a public text nor in what the
@@ -17,20 +17,18 @@ What it cannot see is listed in :data:`UNSEEN`.
 from __future__ import annotations
 
 import os
-import shutil
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 
-from radeval_lib import checksums
-from radeval_lib.data import leak_decoders
+from radeval_lib import atomic, checksums
+from radeval_lib.data import leak_readings
 from radeval_lib.data.errors import DataError
 from radeval_lib.data.leak_sequences import (
-    KINDS,
     LABELS,
     NAMED,
     NUMBERS,
@@ -38,28 +36,27 @@ from radeval_lib.data.leak_sequences import (
     RARE,
     WORDS,
     Hashes,
-    Sequences,
     distinct,
+    kinds,
     of_corpus,
     of_text,
     phrases_and_identifiers,
-    plain_lower,
     within,
     words,
 )
-from radeval_lib.data.leak_streams import Unreadable
 from radeval_lib.data.restricted import Text, reveal
 from radeval_lib.errors import listed
 
 _UNITS = {"cells": 4, "results": 3}  # depth of a build's folders that are whole or nothing
 # Folders of a rendered book that hold the theme's own files, and fonts of formulas.
-_THEME = ("_static", "mathjax")
+_THEME = {"_static", "mathjax"}
 
 UNSEEN = (
     "words in pixels; pictures other than SVG are therefore refused, and so is every file that is neither "
-    "text nor an archive of at most 256 MiB",
-    "text in a code, such as encrypted, compressed within another file, or with letters of other scripts; "
-    "text that goes on from one file or name to the next",
+    "text nor an archive (gzip, zip or tar)",
+    "text in a code, such as encrypted, compressed or percent-encoded within another file, with accents, "
+    "blanks or signs that do not show within its words, or with letters of other scripts; text that goes on "
+    "from one file or name to the next",
     "what does not stand as plain text in the records of Sphinx, in checkpoints and caches, and in the "
     "weights and vocabularies of models",
     "paraphrases",
@@ -68,9 +65,9 @@ UNSEEN = (
     "end with a word such as *the*, or have two words of one or two letters; numbers, single letters and "
     f"these labels of annotations do not count as words: {', '.join(sorted(LABELS))}",
     "numbers of patients and studies of four digits, and those of five to seven that do not stand behind the "
-    "name of an identifier; longer ones with letters directly behind them or with spaces within",
-    "days before the year 2100, which anyone may name, and days with two digits for the year, with spaces "
-    "between three numbers, or without their day of the month",
+    "name of an identifier; longer ones with letters directly behind them, with spaces within or rounded",
+    "days before the year 2100, which anyone may name, and days in any other form than year, month and day "
+    "in figures",
     "of the notes of MIMIC-III, those that are not of radiology: the study does not read them",
 )
 """What may get past the guard; the book and every release report list it."""
@@ -101,73 +98,31 @@ class Leak:
         return f"{where} ({self.why or f'{self.sequences} sequences of {self.corpus}'})"
 
 
-@dataclass
-class Index:
-    """Hashed sequences of files and of their names, by kind: those of each, and all of them, sorted."""
-
-    places: list[tuple[str, bool]] = field(default_factory=list)  # each file, and whether it is its name
-    of_place: dict[int, list[Hashes]] = field(default_factory=lambda: {kind: [] for kind in KINDS})
-    public: dict[int, list[Hashes]] = field(default_factory=lambda: {kind: [] for kind in KINDS})
-
-    def add(self, file: str, texts: Iterable[str], known: frozenset[str], named: bool = False) -> None:
-        """Index a file, or its name, by those of its words that are ``known``."""
-        found: dict[int, list[Hashes]] = {kind: [] for kind in KINDS}
-        seen: set[int] = set()
+def _hashes(texts: Iterable[str], vocabulary: frozenset[str]) -> tuple[Hashes, str]:
+    """Return the sequences in the readings of a file, and why it must be refused, if it must."""
+    each: dict[str, Hashes] = {}
+    why = ""
+    try:
         for text in texts:
-            if hash(text) in seen:  # another reading gave the same
-                continue
-            seen.add(hash(text))
-            for kind, hashes in of_text(text, known).items():
-                found[kind].append(hashes)
-        self.places.append((file, named))
-        for kind, each in found.items():
-            self.of_place[kind].append(distinct(each))
+            if text not in each:
+                each[text] = of_text(text, vocabulary)
+    except leak_readings.RefusedError as error:
+        why = str(error)
+    return distinct(each.values()), why
 
-    def add_same(self, file: str, place: int) -> None:
-        """Index a file with the bytes of the one at ``place``."""
-        self.places.append((file, False))
-        for each in self.of_place.values():
-            each.append(each[place])
 
-    def allow(self, text: str, known: frozenset[str]) -> None:
-        """Forget the sequences of a public text: phrases that it shares with restricted ones are no leak."""
-        for kind, hashes in of_text(text, known).items():
-            self.public[kind].append(hashes)
-
-    def hits(self, texts: Iterable[Text]) -> Sequences:
-        """Return the sequences of a corpus that are in a file, in no public text, and as rare as their kind
-        must be; sorted."""
-        every = {kind: self._watched(kind) for kind in KINDS}
-        holders: dict[int, dict[int, set[int]]] = {kind: defaultdict(set) for kind in KINDS}
-        for text in texts:
-            found = words(reveal(text))
-            for kind, sequences in of_corpus(reveal(text), found).items():
-                for hit in sequences[within(sequences, every[kind])].tolist():
-                    if len(holders[kind][hit]) <= RARE:
-                        holders[kind][hit].add(hash(tuple(found)))
-        hits = {}
-        for kind, each in holders.items():
-            often = kind in (WORDS, NUMBERS, NAMED)
-            rare = [hit for hit, held in each.items() if often or len(held) <= RARE]
-            hits[kind] = np.array(sorted(rare), np.uint64)
-        return hits
-
-    def leaks(self, corpus: str, hits: Sequences) -> list[Leak]:
-        """Return files that hold one of the hits of a corpus, in the order in which they were added."""
-        counts = [0] * len(self.places)
-        for kind, wanted in hits.items():
-            for place, own in enumerate(self.of_place[kind]):
-                counts[place] += int(within(wanted, own).sum())
-        return [
-            Leak(file, corpus, count, named)
-            for (file, named), count in zip(self.places, counts, strict=True)
-            if count
-        ]
-
-    def _watched(self, kind: int) -> Hashes:
-        every = distinct(self.of_place[kind])
-        public = distinct(self.public[kind])
-        return every[~within(every, public)]
+def hits(texts: Iterable[Text], watched: Hashes) -> Hashes:
+    """Return the sequences of a corpus that are among those ``watched`` and as rare as their kind must be;
+    sorted, as ``watched`` must be."""
+    holders: dict[int, set[int]] = defaultdict(set)
+    for text in map(reveal, texts):
+        key, sequences = hash(tuple(words(text))), of_corpus(text)
+        for hit in sequences[within(sequences, watched)].tolist():
+            if len(holders[hit]) <= RARE:
+                holders[hit].add(key)
+    every = np.array(sorted(holders), np.uint64)
+    rare = np.array([len(holders[hit]) <= RARE for hit in every.tolist()], bool)
+    return every[rare | np.isin(kinds(every), (WORDS, NUMBERS, NAMED))]
 
 
 def scan(
@@ -186,78 +141,56 @@ def scan(
     """
     if not corpora:
         return []
-    known = frozenset(word for name, texts in corpora.items() for word in _vocabulary(name, texts))
-    index, refused = Index(), []
-    every = sorted(path.relative_to(folder) for path in folder.rglob("*"))
-    unreadable: dict[str, list[Unreadable]] = {}
-    first: dict[str, int] = {}  # a build holds most pages several times
-    for path in every:
-        if not (folder / path).is_file():
+    vocabulary = frozenset[str]().union(*(_vocabulary(name, texts) for name, texts in corpora.items()))
+    every: list[tuple[Path, bool, Hashes]] = []  # each file or folder, whether it is its name, sequences
+    refused = []
+    by_digest: dict[str, tuple[Hashes, str]] = {}  # a build holds most pages several times
+    paths = sorted(path.relative_to(folder) for path in folder.rglob("*"))
+    for path in paths:
+        if not (folder / path).is_file() or (digest := checksums.of_file(folder / path)) in trusted:
             continue
-        file, digest = path.as_posix(), checksums.of_file(folder / path)
-        if digest in trusted:
-            continue
-        if digest not in first:
-            first[digest] = len(index.places)
-            content = (folder / path).read_bytes()
-            unreadable[digest] = []
-            index.add(file, _texts(content, file, unreadable[digest]), known)
-        else:
-            index.add_same(file, first[digest])
-        if unreadable[digest] and not set(_THEME) & set(path.parts):
-            refused.append(Leak(file, "", 0, why=unreadable[digest][0].value))
-    _add_names(index, every, known)
-    for text in public:
-        index.allow(text, known)
-    hits = {name: index.hits(texts) for name, texts in corpora.items()}
-    for kind, left in _not_said(hits.values(), own).items():
-        for found in hits.values():
-            found[kind] = found[kind][within(found[kind], left)]
-    return [*(leak for name, found in hits.items() for leak in index.leaks(name, found)), *refused]
+        if digest not in by_digest:
+            texts = leak_readings.of_file((folder / path).read_bytes(), path.as_posix())
+            by_digest[digest] = _hashes(texts, vocabulary)
+        sequences, why = by_digest[digest]
+        every.append((path, False, sequences))
+        if why and not _THEME & {*path.parts}:
+            refused.append(Leak(path.as_posix(), "", 0, why=why))
+    for path in paths:
+        texts = leak_readings.of_text(" ".join((*path.parts, path.stem)))
+        every.append((path, True, _hashes(texts, vocabulary)[0]))
+    watched = distinct(sequences for *_, sequences in every)
+    watched = watched[~within(watched, distinct(of_text(text, vocabulary) for text in public))]
+    by_corpus = {name: hits(texts, watched) for name, texts in corpora.items()}
+    allowed = _said(distinct(by_corpus.values()), own)
+    leaks = []
+    for name, sequences in by_corpus.items():
+        wanted = sequences[~within(sequences, allowed)]
+        for path, named, of_file in every:
+            if count := int(within(wanted, of_file).sum()):
+                leaks.append(Leak(path.as_posix(), name, count, named))
+    return leaks + refused
 
 
-def _not_said(hits: Iterable[Sequences], own: Iterable[str]) -> Sequences:
-    """Return the phrases and the named numbers among the hits that the study's own texts do not say; a whole
+def _said(hits: Hashes, own: Iterable[str]) -> Hashes:
+    """Return the phrases and the named numbers among the hits that the study's own texts say; a whole
     sentence is a leak there too. The texts, of which many are generated, are read until all are found."""
-    every = list(hits)
-    left = {kind: distinct(found[kind] for found in every) for kind in (PHRASE, NAMED)}
+    left = wanted = hits[np.isin(kinds(hits), (PHRASE, NAMED))]
     texts = iter(own)
-    while any(map(len, left.values())) and (text := next(texts, None)) is not None:
-        said = phrases_and_identifiers(plain_lower(leak_decoders.decoded(text)))
-        left = {kind: wanted[~within(wanted, np.sort(said[kind]))] for kind, wanted in left.items()}
-    return left
+    while len(left) and (text := next(texts, None)) is not None:
+        left = left[~within(left, distinct([phrases_and_identifiers(leak_readings.unescaped(text).lower())]))]
+    return wanted[~within(wanted, left)]
 
 
 def _vocabulary(corpus: str, texts: Iterable[Text]) -> set[str]:
     """Return the words of a corpus, which must hold something to search for."""
-    found: set[str] = set()
-    empty = True
-    for text in texts:
-        empty = False
-        found.update(words(reveal(text)))
-    if empty:
+    if not any(True for _ in texts):
         raise DataError(
             "its files hold nothing, so that nothing can be searched for",
             corpus,
             "Fetch them again, or remove them from the data root.",
         )
-    return found
-
-
-def _texts(content: bytes, file: str, unreadable: list[Unreadable]) -> Iterator[str]:
-    """Yield the readings of a file that are texts; why it must be refused is added to ``unreadable``."""
-    for reading in leak_decoders.of_file(content, file):
-        if isinstance(reading, str):
-            yield reading
-        else:
-            unreadable.append(reading)
-
-
-def _add_names(index: Index, every: Sequence[Path], known: frozenset[str]) -> None:
-    """Index the path of every file and folder."""
-    for path in every:
-        texts = leak_decoders.of_text(" ".join((*path.parts, path.stem)))
-        index.add(path.as_posix(), (text for text in texts if isinstance(text, str)), known, named=True)
+    return {word for text in texts for word in words(reveal(text))}
 
 
 def scan_build(
@@ -272,40 +205,32 @@ def scan_build(
     Of a rendered book nothing stays, because pages, search index and Sphinx's own records repeat one another;
     of a folder of results or of a cell, which are whole or nothing, neither.
     """
-    if leaks := scan(folder, corpora, public, trusted, own):
-        hidden = {leak.file for leak in leaks if leak.named}
-        places = [place for leak in leaks for place in _holding(folder, Path(leak.file))]
-        places += folder.rglob("_build")
-        for place in places:
-            _remove(place, folder)
-        stay = sum(os.path.lexists(place) for place in places)  # counted: a name may reveal something, too
-        messages = dict.fromkeys(str(leak) for leak in leaks if leak.named or leak.file not in hidden)
-        what = "restricted text in" if any(leak.corpus for leak in leaks) else "what cannot be searched:"
-        removed = "These files of the build and the rendered book are removed, and no source."
-        if stay:
-            removed = f"{stay} of these could NOT be removed, so delete the build's folder yourself."
-        raise LeakError(
-            f"{what} {listed(messages, 900, 150)}",
-            remedy=f"{removed} Show numbers computed from the text, draw figures as SVG, and build again.",
-        )
+    leaks = scan(folder, corpora, public, trusted, own)
+    if not leaks:
+        return
+    doomed = [folder / leak.file for leak in leaks] + list(folder.rglob("_build"))
+    for parts in (Path(leak.file).parts for leak in leaks):
+        if len(parts) > (depth := _UNITS.get(parts[0], len(parts))):
+            doomed.append(folder.joinpath(*parts[:depth]))
+    for path in doomed:
+        _remove(path, folder)
+    hidden = {leak.file for leak in leaks if leak.named}  # a name may reveal something, too
+    messages = dict.fromkeys(str(leak) for leak in leaks if leak.named or leak.file not in hidden)
+    subject = "restricted text in" if any(leak.corpus for leak in leaks) else "what cannot be searched:"
+    removed = "These files of the build and the rendered book are removed, and no source."
+    if stay := sum(map(os.path.lexists, doomed)):
+        removed = f"{stay} of these could NOT be removed, so delete the build's folder yourself."
+    raise LeakError(
+        f"{subject} {listed(messages, 900, 150)}",
+        remedy=f"{removed} Show numbers computed from the text, draw figures as SVG, and build again.",
+    )
 
 
-def _holding(folder: Path, file: Path) -> Iterator[Path]:
-    """Yield a file or folder, and the folder of results or of the cell that it belongs to."""
-    yield folder / file
-    depth = _UNITS.get(file.parts[0])
-    if depth is not None and len(file.parts) > depth:
-        yield folder.joinpath(*file.parts[:depth])
-
-
-def _remove(place: Path, folder: Path) -> None:
+def _remove(path: Path, folder: Path) -> None:
     """Remove a file or folder below ``folder`` as far as the system lets us, with the folders that it leaves
     empty."""
     with suppress(OSError):  # what stays is named
-        if place.is_dir() and not place.is_symlink():
-            shutil.rmtree(place, ignore_errors=True)
-        else:
-            place.unlink(missing_ok=True)
+        atomic.discard(path)
     with suppress(OSError):  # until one is not empty
-        for above in place.relative_to(folder).parents[:-1]:
+        for above in path.relative_to(folder).parents[:-1]:
             (folder / above).rmdir()

@@ -1,10 +1,16 @@
-"""Spans of tokens as IOB tags, and back."""
+"""Spans of tokens as IOB tags, and back; and sentences of chest CT reports with such tags, in the form that
+RaLEs reads (Zhang et al. 2021)."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from functools import partial
+from pathlib import Path
 
-from radeval_lib.data.records import Entity
+from radeval_lib.data import reading
+from radeval_lib.data.readers import SPLIT_FILES, Reader, by_split, each
+from radeval_lib.data.records import AnnotatedSentence, Entity
+from radeval_lib.data.restricted import mark
 
 WordSpan = tuple[int, int, str]
 """First word, one past the last word, type."""
@@ -57,3 +63,23 @@ def decode(tags: Sequence[str]) -> tuple[Entity, ...]:
             open_label = ""
     close(len(tags))
     return tuple(entities)
+
+
+def load(path: Path) -> list[AnnotatedSentence]:
+    """Return sentences of a JSON list, or of JSON lines, of objects with ``tokens`` and ``ner_tags``."""
+    return reading.records(reading.read_objects(path), partial(_sentence, stem=path.stem))
+
+
+def _sentence(item: reading.Entry, stem: str) -> Iterator[AnnotatedSentence]:
+    tokens, tags = item.take("tokens", tuple[str, ...]), item.take("ner_tags", tuple[str, ...])
+    if len(tokens) != len(tags):
+        raise ValueError(f"{len(tokens)} tokens but {len(tags)} tags")
+    yield AnnotatedSentence(
+        # Files without ids: the record's number is its name.
+        id=str(item.get("id", item.get("doc_key", f"{stem}-{item.at}"))),
+        tokens=tuple(mark(token, "stanza_radiology", True) for token in tokens),
+        entities=decode(tags),
+    )
+
+
+READER = Reader(each(load, *SPLIT_FILES), by_split)

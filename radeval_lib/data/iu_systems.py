@@ -130,7 +130,8 @@ def released(path: Path, studies: Sequence[str]) -> dict[str, dict[str, float]]:
     if len(rows) != len(studies):
         raise FormatError(f"{len(rows)} rows for {len(studies)} studies", path.name, reading.CUT_SHORT)
     return {
-        name: {study: row.number(name) for study, row in zip(studies, rows, strict=True)} for name in RELEASED
+        name: {study: row.take(name, reading.Number) for study, row in zip(studies, rows, strict=True)}
+        for name in RELEASED
     }
 
 

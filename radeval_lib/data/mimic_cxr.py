@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import Annotated, Literal
+
+from pydantic import Field
 
 from radeval_lib.data import reading
 from radeval_lib.data.errors import FormatError
@@ -21,13 +24,11 @@ def load_sections(path: Path) -> list[Report]:
 
 
 def _report(row: reading.Entry) -> Iterator[Report]:
-    if not row["study"].startswith("s"):
-        raise FormatError("study is not 's' and a number", row.where)
-    number = reading.whole(row["study"][1:], "study", row.where)
+    study = row.take("study", Annotated[str, Field(pattern=r"^s\d+$")])
     findings, impression = (
         mark(" ".join(row[name].split()), NAME, True) for name in ("findings", "impression")
     )
-    yield Report(f"s{number}", findings, impression)
+    yield Report(study, findings, impression)
 
 
 def load_splits(path: Path) -> dict[str, tuple[str, str]]:
@@ -35,9 +36,9 @@ def load_splits(path: Path) -> dict[str, tuple[str, str]]:
     image)."""
     result: dict[str, tuple[str, str]] = {}
     for row in reading.read_csv(path, ("study_id", "subject_id", "split")):
-        split = row.one_of("split", ("train", "validate", "test"), "Splits")
-        study, assignment = f"s{row.whole('study_id')}", (str(row.whole("subject_id")), split)
-        if result.setdefault(study, assignment) != assignment:
+        study, patient = (str(row.take(key, reading.Count)) for key in ("study_id", "subject_id"))
+        assignment = patient, row.take("split", Literal["train", "validate", "test"])
+        if result.setdefault(f"s{study}", assignment) != assignment:
             raise FormatError("the study stands in another split or with another patient too", row.where)
     return result
 
@@ -46,15 +47,15 @@ def pairs(reports: Sequence[Report], splits: dict[str, tuple[str, str]]) -> list
     """Return pairs of the studies that have both sections and an official split (MIMIC-RRS, Section 2.1)."""
     return [
         ReportPair(
-            id=one.id,
-            findings=one.findings,
-            impression=one.impression,
-            patient=splits[one.id][0],
+            id=report.id,
+            findings=report.findings,
+            impression=report.impression,
+            patient=splits[report.id][0],
             group="X-ray chest",
-            split=splits[one.id][1],
+            split=splits[report.id][1],
         )
-        for one in reports
-        if len(one.findings) and len(one.impression) and one.id in splits
+        for report in reports
+        if len(report.findings) and len(report.impression) and report.id in splits
     ]
 
 

@@ -56,7 +56,7 @@ def _rating(row: reading.Entry, rater: str) -> Iterator[RatedPair]:
             id=f"{row['ReviewID']}/{system}",
             reference=row["Target Summary"],
             candidate=row["Generated Summary"],
-            rating=float(sum(one for one in points if one is not None)),
+            rating=float(sum(filter(None, points))),
             rater=rater,
             group=system,
             scale="facets",
@@ -75,7 +75,7 @@ def _points(answer: str, facet: str, where: str) -> int | None:
 
 def load_preferences(path: Path) -> list[Preference]:
     """Return preferences of ``pairwise/A<n>.tsv``; rows without an answer are left out."""
-    found = []
+    preferences = []
     columns = ("review_id", "target", "sys_a", "A", "sys_b", "B", _CHOICE)
     for row in reading.read_csv(path, columns, delimiter="\t"):
         answer = row.text(_CHOICE)
@@ -84,8 +84,8 @@ def load_preferences(path: Path) -> list[Preference]:
             raise FormatError("unknown preference", row.where, "Known: A, B, Neither.")
         if choice:
             texts, systems = (row["target"], row["A"], row["B"]), (row["sys_a"], row["sys_b"])
-            found.append(Preference(row["review_id"], *texts, systems, path.stem, choice))
-    return found
+            preferences.append(Preference(row["review_id"], *texts, systems, path.stem, choice))
+    return preferences
 
 
 def _read(find: Find) -> Records:

@@ -50,31 +50,29 @@ def load(scores: Path, summaries: Path) -> list[FactRating]:
             reading.CUT_SHORT,
         )
     dialogues: dict[str, list[str]] = defaultdict(list)  # of each case, one per system
-    found = []
+    entries = []
     for row, text in zip(rated, written, strict=True):
-        case = text["ID"]
-        dialogues[case].append(text["Dialogue"])
-        if text["Dialogue"] != dialogues[case][0]:
+        heard = dialogues[text["ID"]]
+        heard.append(text["Dialogue"])
+        if heard[-1] != heard[0]:
             raise FormatError("another dialogue stands above under the same ID", text.where)
-        omission = row.number(_OMISSION, low=_NO_RATE, high=1)
-        if _NO_RATE < omission < 0:
-            raise FormatError(f"{_OMISSION} must lie from 0 to 1, not {omission:g}", row.where)
-        found.append(
-            reading.make(
-                FactRating,
-                row.where,
-                id=f"{case}/{len(dialogues[case])}",
-                case=case,
-                group=f"system {len(dialogues[case])}",
-                reference=text.text("Reference Summary"),
-                candidate=text.text("Automatic Summary"),
-                source=text.text("Dialogue"),
-                omission=None if omission == _NO_RATE else omission,
-                fault=f"{_OMISSION} {omission:g} is not a rate" if omission == _NO_RATE else "",
-                **{name: row.number(column, low=0, high=1) for name, column in _RATES.items()},
-            )
-        )
-    return found
+        entries.append(reading.Entry({**row, **text, "system": len(heard)}, row.where))
+    return reading.records(entries, _rating)
+
+
+def _rating(row: reading.Entry) -> Iterator[FactRating]:
+    case, system, omission = row["ID"], row["system"], row.take(_OMISSION, reading.Number)
+    yield FactRating(
+        id=f"{case}/{system}",
+        case=case,
+        group=f"system {system}",
+        reference=row.text("Reference Summary"),
+        candidate=row.text("Automatic Summary"),
+        source=row.text("Dialogue"),
+        omission=None if omission == _NO_RATE else omission,
+        fault=f"{_OMISSION} {omission:g} is not a rate" if omission == _NO_RATE else "",
+        **{name: row.take(column, reading.Number) for name, column in _RATES.items()},
+    )
 
 
 def _read(find: Find) -> list[FactRating]:

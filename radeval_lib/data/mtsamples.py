@@ -32,7 +32,7 @@ def load(path: Path, *, partial: bool = False) -> list[Document]:
 
 def _document(row: reading.Entry) -> Iterator[Document]:
     yield Document(
-        id=str(reading.whole(row[""], "row number", row.where)),
+        id=str(reading.value(row[""], reading.Count, "row number", row.where)),
         text=row.text("transcription"),
         summary=row.text("description"),
         label=row.text("sample_name"),

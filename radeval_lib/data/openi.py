@@ -4,14 +4,35 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
 from pathlib import Path
+from typing import Annotated
+
+from pydantic import Field
 
 from radeval_lib.data import reading
 from radeval_lib.data.readers import Reader, each
 from radeval_lib.data.recorded import Recording, sections
-from radeval_lib.data.records import Report, ReportPair
+from radeval_lib.data.records import CodedStudy, Report, ReportPair
 from radeval_lib.data.restricted import reveal
 from radeval_lib.stats.tokens import words
 
+LABELS = (
+    "Atelectasis",
+    "Cardiomegaly",
+    "Effusion",
+    "Infiltration",
+    "Mass",
+    "Nodule",
+    "Pneumonia",
+    "Pneumothorax",
+    "Consolidation",
+    "Edema",
+    "Emphysema",
+    "Fibrosis",
+    "Pleural_Thickening",
+)
+"""What people coded, as findings of NegBio's repository (Peng et al. 2018), without ``Hernia``: it is empty
+for every report by a fault of the mapping."""
+LABELS_FILE = "openi_gld_std14.csv"
 COLUMNS = ("uid", "MeSH", "Problems", "image", "indication", "comparison", "findings", "impression")
 
 
@@ -22,7 +43,7 @@ def load(path: Path) -> list[Report]:
 
 def _report(row: reading.Entry) -> Iterator[Report]:
     yield Report(
-        id=str(row.whole("uid", low=1)),
+        id=str(row.take("uid", reading.Count)),
         findings=row.text("findings"),
         impression=row.text("impression"),
         indication=row.text("indication"),
@@ -49,7 +70,7 @@ def halves(reports: Sequence[Report]) -> dict[str, str]:
 def to_develop_on(reports: Sequence[Report], tested: Collection[str]) -> list[Report]:
     """Return the odd half without the studies of a test split, by uid, and texts that equal one of theirs."""
     half, withheld = halves(reports), {text_key(report) for report in reports if report.id in tested}
-    return [one for one in reports if half[one.id] == "odd" and text_key(one) not in withheld]
+    return [report for report in reports if half[report.id] == "odd" and text_key(report) not in withheld]
 
 
 def pairs(reports: list[Report]) -> list[ReportPair]:
@@ -68,7 +89,19 @@ def recorded_reports(recording: Recording) -> Iterator[Report]:
         yield Report(id=str(row.number + 1), findings=findings, impression=impression)
 
 
+def load_labels(path: Path) -> list[CodedStudy]:
+    """Return the codes of each report, in the file's order; ``CXR12`` is Open-i's report 12."""
+    return reading.records(reading.read_csv(path, ("filename", *LABELS, "normal")), _study, name="filename")
+
+
+def _study(row: reading.Entry) -> Iterator[CodedStudy]:
+    uid = row.take("filename", Annotated[str, Field(pattern=r"^\s*CXR[1-9]\d{0,5}\s*$")]).strip()
+    coded = frozenset(name for name in LABELS if row.take(name, reading.Flag))
+    yield CodedStudy(uid.removeprefix("CXR"), coded, bool(row.take("normal", reading.Flag)))
+
+
 READER = Reader(
     each(load, "indiana_reports.csv"),
     lambda records: {"pairs with findings and impression": len(pairs(records))},
 )
+LABELS_READER = Reader(each(load_labels, LABELS_FILE))

@@ -34,7 +34,7 @@ def load(path: Path) -> list[NoteJudgement]:
     return reading.records(
         reading.read_csv(path, COLUMNS),
         _judgement,
-        lambda one: f"{one.case}, {one.group}, {one.rater}",
+        lambda judged: (judged.case, judged.group, judged.rater),
         "consultation, model and evaluator",
     )
 
@@ -48,7 +48,7 @@ def _judgement(row: reading.Entry) -> Iterator[NoteJudgement]:
         reference=row.text("Evaluator Note"),
         candidate=row.text("Model Note"),
         edited=row.text("Post-edited note"),
-        seconds=reading.number(seconds, "Post-edit time", row.where, low=0) if seconds else None,
+        seconds=row.take("Post-edit time", reading.Number) if seconds else None,
         incorrect=_listed(row, "Incorrect Statements"),
         omissions=_listed(row, "Omissions"),
         remarks=row.text("Other Issues"),
@@ -57,19 +57,19 @@ def _judgement(row: reading.Entry) -> Iterator[NoteJudgement]:
 
 def _listed(row: reading.Entry, column: str) -> tuple[NoteError, ...]:
     """Return one error per line that begins with a mark; lines without one continue the error before them."""
-    found: list[tuple[bool, str]] = []
+    errors: list[tuple[bool, str]] = []
     for line in filter(None, map(str.strip, row[column].splitlines())):
         if line[0] in _MARKS:
-            found.append((_MARKS[line[0]], line[1:].strip()))
-        elif found:
-            found[-1] = (found[-1][0], f"{found[-1][1]} {line}")
+            errors.append((_MARKS[line[0]], line[1:].strip()))
+        elif errors:
+            errors[-1] = (errors[-1][0], f"{errors[-1][1]} {line}")
         else:
             raise FormatError(
                 f"{column} begins without a mark",
                 row.where,
                 "Each begins with ! (critical) or - (not critical).",
             )
-    return tuple(NoteError(text, critical) for critical, text in found)
+    return tuple(NoteError(text, critical) for critical, text in errors)
 
 
 READER = Reader(each(load, "results.csv"))

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
+
+from pydantic import BaseModel, ConfigDict
 
 from radeval_lib.data import reading
 from radeval_lib.data.errors import FormatError
@@ -22,33 +24,44 @@ Annotation = dict[str, Any]
 of [type, id of the tail]."""
 
 
+class _Span(BaseModel):
+    model_config = ConfigDict(hide_input_in_errors=True)
+
+    tokens: str
+    label: str
+    start_ix: reading.Count
+    end_ix: reading.Count
+    relations: list[tuple[Literal["modify", "located_at", "suggestive_of"], str]]
+
+
 def load(path: Path) -> list[AnnotatedSentence]:
     """Return reports of ``train.json``, ``dev.json`` or ``test.json``, each as one sequence of words.
 
     The test file has two labelers: each report yields two records, ``<id>/labeler_1`` and ``<id>/labeler_2``.
     ``group`` is the institution (MIMIC-CXR or CheXpert).
     """
-    return [
-        record
-        for number, (key, item) in enumerate(reading.read_json(path, dict).items(), start=1)
-        for record in _records(key, reading.Entry(item, f"{path.name}, report {number}"))
-    ]
+    reports = enumerate(reading.read_json(path, dict).items(), start=1)
+    entries = (
+        reading.Entry({"key": key, "item": item}, f"{path.name}, report {at}") for at, (key, item) in reports
+    )
+    return reading.records(entries, _sentences)
 
 
-def _records(key: str, item: reading.Entry) -> Iterator[AnnotatedSentence]:
-    words, group = item.take("text", str).split(), item.take("data_source", str)
+def _sentences(entry: reading.Entry) -> Iterator[AnnotatedSentence]:
+    item = entry.inner("item")
+    words = item.take("text", str).split()
     labelers = [name for name in ("labeler_1", "labeler_2") if name in item]
     for name in labelers or [""]:
         holder = reading.Entry(item[name], f"{item.where}, {name}") if name else item
-        entities, relations = _graph(holder, words, ENTITY_LABELS)
-        yield reading.make(
-            AnnotatedSentence,
-            holder.where,
-            id=f"{key}/{name}" if name else key,
+        entities, relations = _graph(holder, words)
+        if any(entity.label not in ENTITY_LABELS for entity in entities):
+            raise FormatError("unknown label", holder.where, f"Labels: {', '.join(ENTITY_LABELS)}.")
+        yield AnnotatedSentence(
+            id=f"{entry['key']}/{name}" if name else entry["key"],
             tokens=tuple(mark(word, NAME, True) for word in words),
             entities=entities,
             relations=relations,
-            group=group,
+            group=item.take("data_source", str),
         )
 
 
@@ -58,16 +71,16 @@ def read_annotations(path: Path) -> dict[str, Annotation]:
 
     Labels may be any (RadGraph-XL's differ). A text without words is allowed, and has no entities.
     """
-    found = reading.read_json(path, dict)
-    for number, item in enumerate(found.values(), start=1):
+    annotations = reading.read_json(path, dict)
+    for number, item in enumerate(annotations.values(), start=1):
         check_annotation(item, f"{path.name}, record {number}")
-    return found
+    return annotations
 
 
 def check_annotation(item: Any, where: str) -> None:
     """Raise :class:`FormatError` where one record of :func:`read_annotations` is broken."""
     entry = reading.Entry(item, where)
-    _graph(entry, entry.take("text", str).split(), None)
+    _graph(entry, entry.take("text", str).split())
 
 
 def annotation(
@@ -106,32 +119,22 @@ def annotation(
     }
 
 
-def _graph(
-    holder: reading.Entry, words: list[str], labels: tuple[str, ...] | None
-) -> tuple[tuple[Entity, ...], tuple[Relation, ...]]:
+def _graph(holder: reading.Entry, words: list[str]) -> tuple[tuple[Entity, ...], tuple[Relation, ...]]:
     """Return entities and relations; RadGraph's ends are inclusive and its relations stand with their
     head."""
     content = holder.inner("entities")
     index = {key: position for position, key in enumerate(content)}
     entities, relations = [], []
     for head, item in enumerate(content.values()):
-        entry = reading.Entry(item, f"{holder.where}, entity {head + 1}")
-        where, start, end = entry.where, entry.take("start_ix", int), entry.take("end_ix", int)
-        label = entry.one_of("label", labels, "Labels") if labels else entry.take("label", str)
-        if not 0 <= start <= end < len(words):
-            raise FormatError(f"words {start} to {end} are not all in the text of {len(words)} words", where)
-        if words[start : end + 1] != entry.take("tokens", str).split():
-            raise FormatError(f"words {start} to {end} of the text are not the entity's tokens", where)
-        entities.append(reading.make(Entity, where, start=start, end=end + 1, label=label))
-        for relation in entry.take("relations", list):
-            if not (isinstance(relation, list) and [type(part) for part in relation] == [str, str]):
-                raise FormatError("a relation is not [type, entity]", where)
-            kind, tail = relation
-            if kind not in RELATION_LABELS:
-                raise FormatError("unknown relation", where, f"Relations: {', '.join(RELATION_LABELS)}.")
-            if tail not in index:
-                raise FormatError("a relation to a missing entity", where)
-            relations.append(Relation(head, index[tail], kind))
+        where = f"{holder.where}, entity {head + 1}"
+        span: _Span = reading.value(item, _Span, "entity", where)
+        start, end = span.start_ix, span.end_ix + 1
+        if words[start:end] != span.tokens.split() or not start < end <= len(words) or not span.label:
+            raise FormatError(f"words {start} to {end - 1} of the text are not the entity's tokens", where)
+        if any(tail not in index for _, tail in span.relations):
+            raise FormatError("a relation to a missing entity", where)
+        entities.append(Entity(start, end, span.label))
+        relations += [Relation(head, index[tail], kind) for kind, tail in span.relations]
     return tuple(entities), tuple(relations)
 
 

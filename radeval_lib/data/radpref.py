@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal, get_args
+from typing import Annotated, Any, Literal, get_args
 
 import numpy as np
 import pandas as pd
+from pydantic import BaseModel, ConfigDict, Field
 
 from radeval_lib.data import reading
 from radeval_lib.data.errors import FormatError
@@ -33,18 +34,17 @@ _ATTRIBUTES = (
     "descriptor",
     "certainty",
 )
-_HIGHEST_RATING = 5
 SYSTEMS: dict[str | int, str] = {"medgemma": "MedGemma", "gpt": "GPT"}
 """RadPref's systems in the words of its authors, by their names in its files and in its stored numbers."""
 SYSTEMS |= {1: "MedGemma", "system 1": "MedGemma", 2: "GPT", "system 2": "GPT"}
 MARKS = tuple(
     (kind, significance)
-    for kind, known in (
+    for kind, significances in (
         ("false", SIGNIFICANCES),
         ("missing", SIGNIFICANCES),
         ("attribute", ("significant", "negligible")),
     )
-    for significance in known
+    for significance in significances
 )
 """Kind and significance of every error that a radiologist can mark."""
 SIGNIFICANT = frozenset(["urgent", "actionable_not_urgent", "significant"])
@@ -90,17 +90,52 @@ class RadPrefRating:
     errors: tuple[MarkedError, ...]
 
 
+class _Error(BaseModel):
+    """An error as the file has it, under the number of its finding."""
+
+    model_config = ConfigDict(hide_input_in_errors=True)
+
+    error_type: Literal["false", "attribute"] = "false"
+    clinical_significance: Literal["", *SIGNIFICANCES] = ""  # type: ignore[valid-type]
+    attributes: dict[Literal[*_ATTRIBUTES], Literal["significant", "negligible"]] = {}  # type: ignore[valid-type]
+
+    def marked(self, kind: str, finding: int) -> Iterator[MarkedError]:
+        """Yield the errors that are marked on a finding."""
+        if kind == "attribute":
+            for attribute, significance in self.attributes.items():
+                yield MarkedError(kind, finding, significance, attribute)
+        elif not self.clinical_significance:
+            raise ValueError("an error without clinical_significance")
+        else:
+            yield MarkedError(kind, finding, self.clinical_significance)
+
+
+class _Rating(BaseModel):
+    model_config = ConfigDict(hide_input_in_errors=True)
+
+    rating: Annotated[int, Field(ge=1, le=5, strict=True)]
+    finding_errors: dict[reading.Count, _Error]
+    missing_findings: dict[reading.Count, _Error]
+
+    def errors(self) -> Iterator[MarkedError]:
+        """Yield every error, those in the candidate first."""
+        for finding, error in self.finding_errors.items():
+            yield from error.marked(error.error_type, finding)
+        for finding, error in self.missing_findings.items():
+            yield from error.marked("missing", finding)
+
+
 def load(find: Find) -> tuple[list[Case], list[RadPrefRating]]:
     """Return the cases, and the ratings of one radiologist after the other, all in the order of the cases:
     each radiologist's file has an order of its own. Both are empty where the cases are absent."""
     path = find(CASES_FILE)
     cases = load_cases(path) if path else []
-    places = {case.id: place for place, case in enumerate(cases)}
+    order = {case.id: number for number, case in enumerate(cases)}
     by_rater = [load_ratings(path) for path in map(find, RATING_FILES) if path] if cases else []
     return cases, [
         rating
         for ratings in by_rater
-        for rating in sorted(ratings, key=lambda rating: places.get(rating.case, len(places)))
+        for rating in sorted(ratings, key=lambda rating: order.get(rating.case, len(order)))
     ]
 
 
@@ -110,13 +145,16 @@ def load_cases(path: Path) -> list[Case]:
 
 
 def _case(item: reading.Entry) -> Iterator[Case]:
+    def by_candidate(key: str, kind: Any) -> dict[str, Any]:
+        return {name: item.take(f"{name}_{key}", kind) for name in CANDIDATES}
+
     yield Case(
         id=item.take("id", str),
         reference=item.take("ground_truth_report", str),
-        reference_findings=item.texts("ground_truth_findings"),
-        candidates={key: item.take(f"{key}_report", str) for key in CANDIDATES},
-        candidate_findings={key: item.texts(f"{key}_findings") for key in CANDIDATES},
-        sources={key: item.take(f"{key}_source", str) for key in CANDIDATES},
+        reference_findings=item.take("ground_truth_findings", tuple[str, ...]),
+        candidates=by_candidate("report", str),
+        candidate_findings=by_candidate("findings", tuple[str, ...]),
+        sources=by_candidate("source", str),
     )
 
 
@@ -126,37 +164,15 @@ def load_ratings(path: Path) -> list[RadPrefRating]:
     rater = content.take("user_id", str)
     ratings = []
     for number, (case, item) in enumerate(content.inner("annotations").items(), start=1):
-        for candidate in CANDIDATES:
-            judged = reading.Entry(item, f"{path.name}, case {number}, {candidate}").inner(candidate)
-            rating = judged.take("rating", int)
-            if not 1 <= rating <= _HIGHEST_RATING:
-                said = f"rating must lie from 1 to {_HIGHEST_RATING}, not {reading.kind_of(rating)}"
-                raise FormatError(said, judged.where)
-            ratings.append(RadPrefRating(case, candidate, rater, rating, tuple(_errors(judged))))
+        for name in CANDIDATES:
+            judged = reading.Entry(item, f"{path.name}, case {number}, {name}")
+            rating: _Rating = judged.take(name, _Rating)
+            try:
+                errors = tuple(rating.errors())
+            except ValueError as error:
+                raise FormatError(str(error), judged.where) from None
+            ratings.append(RadPrefRating(case, name, rater, rating.rating, errors))
     return ratings
-
-
-def _errors(judged: reading.Entry) -> Iterator[MarkedError]:
-    for finding, entry in _marked(judged, "finding_errors"):
-        kind = entry.one_of("error_type", ("false", "attribute"))
-        if kind == "false":
-            yield MarkedError(kind, finding, entry.one_of("clinical_significance", SIGNIFICANCES))
-            continue
-        attributes = entry.inner("attributes")
-        for attribute in attributes:
-            if attribute not in _ATTRIBUTES:
-                raise FormatError("unknown attribute", entry.where, f"Known: {', '.join(_ATTRIBUTES)}.")
-            weight = attributes.one_of(attribute, ("significant", "negligible"))
-            yield MarkedError(kind, finding, weight, attribute)
-    for finding, entry in _marked(judged, "missing_findings"):
-        yield MarkedError("missing", finding, entry.one_of("clinical_significance", SIGNIFICANCES))
-
-
-def _marked(judged: reading.Entry, key: str) -> Iterator[tuple[int, reading.Entry]]:
-    """Yield number of a finding, and what is marked of it."""
-    for number, (index, entry) in enumerate(judged.inner(key).items(), start=1):
-        where = f"{judged.where}, {key} {number}"
-        yield reading.whole(str(index), "finding", where), reading.Entry(entry, where)
 
 
 def candidates(cases: Sequence[Case]) -> pd.DataFrame:
@@ -169,12 +185,12 @@ def candidates(cases: Sequence[Case]) -> pd.DataFrame:
         ``system``, numbered by first appearance; ``reference_findings``, ``candidate_findings``: how many are
         listed; ``reference`` and ``text``.
     """
-    rows = [(place, case, key) for place, case in enumerate(cases) for key in CANDIDATES]
+    rows = [(number, case, key) for number, case in enumerate(cases) for key in CANDIDATES]
     return pd.DataFrame(
         {
             "number": range(len(rows)),
             "case": pd.factorize(pd.Series([case.reference for _, case, _ in rows]))[0],
-            "set": [place for place, _, _ in rows],
+            "set": [number for number, _, _ in rows],
             "system": pd.factorize(pd.Series([case.sources[key] for _, case, key in rows]))[0] + 1,
             "reference_findings": [len(case.reference_findings) for _, case, _ in rows],
             "candidate_findings": [len(case.candidate_findings[key]) for _, case, key in rows],
@@ -204,7 +220,8 @@ def marks(cases: Sequence[Case], ratings: Sequence[RadPrefRating]) -> pd.DataFra
     if not ratings:
         raise FormatError("no ratings", RATING_FILES[0])
     numbers = {case.id: number for number, case in enumerate(cases)}
-    raters = {name: place for place, name in enumerate(dict.fromkeys(one.rater for one in ratings), start=1)}
+    names = dict.fromkeys(rating.rater for rating in ratings)
+    raters = {name: number for number, name in enumerate(names, start=1)}
     rows = []
     for rating, case in _with_cases(cases, ratings):
         stated = len(case.candidate_findings[rating.candidate])
@@ -233,12 +250,12 @@ def _with_cases(
     by_id = {case.id: case for case in cases}
     seen: set[tuple[str, str, str]] = set()
     for number, rating in enumerate(ratings, start=1):
-        what = (rating.case, rating.candidate, rating.rater)
-        if what in seen:
+        key = (rating.case, rating.candidate, rating.rater)
+        if key in seen:
             raise FormatError(
                 "a rating of a candidate that its radiologist has rated above", f"rating {number}"
             )
-        seen.add(what)
+        seen.add(key)
         if rating.case not in by_id:
             remedy = f"Take {CASES_FILE} and the ratings from one release."
             raise FormatError("a rating of an unknown case", f"rating {number}", remedy)

@@ -32,60 +32,63 @@ def load(path: Path) -> list[AnnotatedSentence]:
             "not XML", f"{path.name}, line {line}, column {column}", reading.CUT_SHORT
         ) from None
     documents = enumerate(root.iter("Document"), start=1)
-    entries = (reading.Entry({"document": one}, f"{path.name}, document {n}") for n, one in documents)
+    entries = (
+        reading.Entry({"document": document}, f"{path.name}, document {number}")
+        for number, document in documents
+    )
     return reading.records(entries, _document)
 
 
 def _document(entry: reading.Entry) -> Iterator[AnnotatedSentence]:
-    element, where = entry["document"], entry.where
-    text = element.findtext("Text")
-    annotations = element.find("Annotations")
+    """Yield the sentence of a document; whatever is not there or not a number raises ValueError."""
+    element = entry["document"]
+    text, annotations = element.findtext("Text"), element.find("Annotations")
     if text is None or annotations is None:
-        raise FormatError("a document needs Text and Annotations", where)
+        raise ValueError("a document needs Text and Annotations")
     tokens = []
     for token in annotations.iter("Token"):
-        start, length = (_wholes(token, key, where)[0] for key in ("cs", "cl"))
+        (start,), (length,) = _wholes(token, "cs"), _wholes(token, "cl")
         if not 0 < length <= len(text) - start:
-            raise FormatError(f"token at {start} of length {length} leaves the text", where)
+            raise ValueError(f"token at {start} of length {length} leaves the text")
         tokens.append(text[start : start + length])
     entities: list[Entity] = []
     relations: list[Relation] = []
     for relation in annotations.iter("RadSpRLRelation"):
         head = len(entities)
-        entities.append(_entity(relation, "Indicator", where))
+        entities.append(_entity(relation, "Indicator"))
         for role in relation:
             if role.tag not in ROLES:
-                raise FormatError("unknown role", where, f"Roles: {', '.join(ROLES)}.")
+                raise ValueError(f"a role that is none of {', '.join(ROLES)}")
             relations.append(Relation(head, len(entities), role.tag))
-            entities.append(_entity(role, role.tag, where))
+            entities.append(_entity(role, role.tag))
     yield AnnotatedSentence(
-        id=_attribute(element, "id", where),
+        id=_attribute(element, "id"),
         tokens=tuple(tokens),
         entities=tuple(entities),
         relations=tuple(relations),
     )
 
 
-def _attribute(element: ElementTree.Element, name: str, where: str) -> str:
+def _attribute(element: ElementTree.Element, name: str) -> str:
     if name not in element.attrib:
-        raise FormatError(f"{element.tag} needs attribute {name!r}", where)
+        raise ValueError(f"no attribute {name!r} of an element")
     return element.attrib[name]
 
 
-def _wholes(element: ElementTree.Element, name: str, where: str) -> list[int]:
+def _wholes(element: ElementTree.Element, name: str) -> list[int]:
     """Return the numbers of an attribute: several, with commas, where a span has gaps."""
-    parts = _attribute(element, name, where).split(",")
-    return [reading.whole(part, f"{element.tag}@{name}", where) for part in parts]
+    parts = _attribute(element, name).split(",")
+    if not all(part.isdecimal() for part in parts):
+        raise ValueError(f"attribute {name!r} must be whole numbers")
+    return list(map(int, parts))
 
 
-def _entity(element: ElementTree.Element, label: str, where: str) -> Entity:
+def _entity(element: ElementTree.Element, label: str) -> Entity:
     """Return an entity from its token starts ``ts`` and lengths ``tl``, whatever gaps are between."""
-    starts, lengths = _wholes(element, "ts", where), _wholes(element, "tl", where)
-    if len(starts) != len(lengths):
-        raise FormatError(f"{element.tag} has {len(starts)} starts but {len(lengths)} lengths", where)
+    starts, lengths = _wholes(element, "ts"), _wholes(element, "tl")
+    if len(starts) != len(lengths) or not any(lengths):
+        raise ValueError(f"{len(starts)} starts and {len(lengths)} lengths of a role's tokens")
     spans = [(start, start + length) for start, length in zip(starts, lengths, strict=True) if length]
-    if not spans:
-        raise FormatError(f"{element.tag} has no tokens", where)
     return Entity(min(spans)[0], max(end for _, end in spans), label)
 
 

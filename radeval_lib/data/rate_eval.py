@@ -10,6 +10,9 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
+from typing import Annotated
+
+from pydantic import Field
 
 from radeval_lib.data import reading
 from radeval_lib.data.manifests import load_manifest
@@ -20,29 +23,26 @@ from radeval_lib.data.restricted import mark
 NAME = "rate_eval"
 PAIR_COLUMNS = ("gt_report", "similar_report", "Score")
 TRIAD_COLUMNS = ("gt_report", "synonymous_report", "opposite_report")
-HIGHEST = 5.0  # ratings of task 2 run from 0 (nothing correct) to 5 (perfect); Section 3
+Rating = Annotated[float, Field(ge=0, le=5)]  # 0 is nothing correct, 5 perfect; Section 3
 
 
 def load_pairs(path: Path) -> list[RatedPair]:
     """Return rated pairs of ``rate_<split>.csv`` (task 1 or 2), in the file's order; ids are row numbers."""
     rows = reading.read_csv(path, PAIR_COLUMNS)
-    return reading.records(rows, _pair, lambda one: (one.reference, one.candidate, one.rating), "row")
+    return reading.records(rows, _pair, lambda pair: (pair.reference, pair.candidate, pair.rating), "row")
 
 
 def _pair(row: reading.Entry) -> Iterator[RatedPair]:
     reference, candidate = (mark(row[column], NAME, True) for column in PAIR_COLUMNS[:2])
-    yield RatedPair(str(row.at), reference, candidate, row.number("Score", low=0, high=HIGHEST))
+    yield RatedPair(str(row.at), reference, candidate, row.take("Score", Rating))
 
 
 def load_triads(path: Path) -> list[Triad]:
     """Return triads of task 3, from JSON: report, synonymous rewrite and opposite."""
-    return reading.records(
-        reading.read_objects(path), _triad, lambda one: (one.reference, one.synonymous, one.opposite), "triad"
-    )
-
-
-def _triad(item: reading.Entry) -> Iterator[Triad]:
-    yield Triad(str(item.at), *(mark(item.take(column, str), NAME, True) for column in TRIAD_COLUMNS))
+    return [
+        Triad(str(item.at), *(mark(item.take(column, str), NAME, True) for column in TRIAD_COLUMNS))
+        for item in reading.read_objects(path)
+    ]
 
 
 # Scale of the records and name in Table 3 of each task's folder.
@@ -56,7 +56,8 @@ def _pairs_of_file(path: Path) -> Records:
     split, task = path.stem.removeprefix("rate_"), path.parent.name
     scale = _TASKS[task][0]
     return [
-        replace(one, id=f"{split}-{one.id}", group=task, split=split, scale=scale) for one in load_pairs(path)
+        replace(pair, id=f"{split}-{pair.id}", group=task, split=split, scale=scale)
+        for pair in load_pairs(path)
     ]
 
 

@@ -10,6 +10,9 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from functools import partial
 from pathlib import Path
+from typing import Annotated
+
+from pydantic import AfterValidator, BeforeValidator
 
 from radeval_lib.categories import RATE_TYPES
 from radeval_lib.data import reading
@@ -22,6 +25,10 @@ NAME = "rate_ner"
 SOURCES = {"MIMIC_IV": "MIMIC-IV", "Radiopaedia": "Radiopaedia"}  # folder -> the paper's name
 
 
+_Span = tuple[int, int, Annotated[str, AfterValidator(lambda label: label.lower().replace("_", "-"))]]
+_LABELS = {label.lower(): label for label in RATE_TYPES}
+
+
 def load_span(path: Path, group: str = "") -> list[AnnotatedSentence]:
     """Return sentences of ``<split>_span.json``: with ``sentences`` and ``ner`` (spans with inclusive
     ends)."""
@@ -30,37 +37,26 @@ def load_span(path: Path, group: str = "") -> list[AnnotatedSentence]:
 
 
 def _sentences(item: reading.Entry, stem: str, group: str) -> Iterator[AnnotatedSentence]:
-    where, key = item.where, str(item.get("doc_key", f"{stem}-{item.at}"))
-    sentences, annotated = item.take("sentences", list), item.take("ner", list)
+    """Yield sentences; the indices of spans run through the document, and a span's type may be in any case
+    and with any separator."""
+    key = str(item.get("doc_key", f"{stem}-{item.at}"))
+    sentences = item.take("sentences", list[list[str]])
+    annotated = item.take("ner", list[list[Annotated[_Span, BeforeValidator(lambda span: span[:3])]]])
     if len(sentences) != len(annotated):
-        raise FormatError(f"{len(sentences)} sentences but {len(annotated)} lists of entities", where)
+        raise ValueError(f"{len(sentences)} sentences but {len(annotated)} lists of entities")
     offset = 0
     for number, (tokens, spans) in enumerate(zip(sentences, annotated, strict=True)):
-        if not isinstance(tokens, list) or not all(isinstance(token, str) for token in tokens):
-            raise FormatError("a sentence must be a list of words", where)
-        if not isinstance(spans, list):
-            raise FormatError("the entities of a sentence must be a list", where)
+        if any(label not in _LABELS for *_, label in spans):
+            raise FormatError("unknown entity type", item.where, f"Types: {', '.join(RATE_TYPES)}.")
         yield AnnotatedSentence(
             id=key if len(sentences) == 1 else f"{key}-{number}",
             tokens=tuple(mark(token, NAME, True) for token in tokens),
-            entities=tuple(_entity(span, offset, where) for span in spans),
+            entities=tuple(
+                Entity(first - offset, last - offset + 1, _LABELS[label]) for first, last, label in spans
+            ),
             group=group,
         )
         offset += len(tokens)
-
-
-def _entity(span: object, offset: int, where: str) -> Entity:
-    """Return an entity from [start, end, type] with document-level indices and an inclusive end; the type in
-    any case and with any separator."""
-    if not (
-        isinstance(span, list) and len(span) >= 3 and [type(part) for part in span[:3]] == [int, int, str]
-    ):
-        raise FormatError("a span must be [start, end, type]", where)
-    said = span[2].lower().replace("_", "-")
-    label = next((name for name in RATE_TYPES if name.lower() == said), "")
-    if not label:
-        raise FormatError("unknown entity type", where, f"Types: {', '.join(RATE_TYPES)}.")
-    return Entity(span[0] - offset, span[1] - offset + 1, label)
 
 
 def counts(sentences: Sequence[AnnotatedSentence]) -> dict[str, int]:

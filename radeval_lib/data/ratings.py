@@ -1,15 +1,26 @@
-"""Rated pairs as one table: a row per pair, its raters averaged, higher ratings better."""
+"""Rated pairs: as one table with a row per pair, and read from a CSV table of one's own.
+
+A manifest with ``reader: ratings`` is read so: a row per rater and candidate. Columns: ``case`` (whose
+candidates are compared), ``id`` (of the candidate within its case), ``candidate`` and ``reference`` (texts),
+``rater``, and ``grade``, a number of which higher is better. Further columns are ignored.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import chain
+from pathlib import Path
 
 import pandas as pd
 
-from radeval_lib.data.errors import DataError
+from radeval_lib.data import reading
+from radeval_lib.data.errors import DataError, FormatError
+from radeval_lib.data.manifests import load_manifest
+from radeval_lib.data.readers import Find, Reader, Records
 from radeval_lib.data.records import RatedPair, TextPair
-from radeval_lib.data.restricted import reveal
+from radeval_lib.data.restricted import mark, reveal
 
+COLUMNS = ("case", "id", "candidate", "reference", "rater", "grade")
 _LOWER_IS_BETTER = {"errors": lambda count: -count, "error_share": lambda share: 1 - share}
 
 
@@ -52,7 +63,69 @@ def rating_table(records: Sequence[RatedPair]) -> pd.DataFrame:
 def text_table(records: Sequence[TextPair]) -> pd.DataFrame:
     """Return ``case``, ``reference`` and ``candidate`` by id; restricted texts are laid open, so the table
     must not be shown. An id that stands there twice raises :class:`DataError`."""
-    rows = {one.id: (one.case, reveal(one.reference), reveal(one.candidate)) for one in records}
+    rows = {pair.id: (pair.case, reveal(pair.reference), reveal(pair.candidate)) for pair in records}
     if len(rows) < len(records):
         raise DataError(f"{len(records) - len(rows)} pair(s) have the id of another")
     return pd.DataFrame.from_dict(rows, orient="index", columns=["case", "reference", "candidate"])
+
+
+def load(paths: Iterable[Path], name: str, restricted: bool) -> list[RatedPair]:
+    """Return the ratings of one or several tables, in their order; together they are one set of ratings.
+
+    Parameters
+    ----------
+    paths : CSV files with the columns of :data:`COLUMNS`.
+    name : the data set, which restricted texts name.
+    restricted : whether the texts must not be shown, see :func:`radeval_lib.data.restricted.mark`.
+
+    Raises
+    ------
+    FormatError
+        Where a cell is empty or no grade, a case or id has a slash, a rater grades a candidate twice, rows of
+        one candidate have different texts, or candidates of one case have different references: it names the
+        file and the line, within a file and across them.
+    """
+    texts: dict[str, str] = {}
+    references: dict[str, str] = {}
+
+    def rating(row: reading.Entry) -> Iterator[RatedPair]:
+        case, number, candidate, reference, rater, _ = (row.text(column) for column in COLUMNS)
+        if empty := [column for column in COLUMNS if not row.text(column)]:
+            raise FormatError(f"no {empty[0]}", row.where, "Every row needs all of its cells.")
+        if slashed := [column for column in ("case", "id") if "/" in row[column]]:
+            raise FormatError(f"a slash in {slashed[0]}", row.where, "Put another sign in its place.")
+        if texts.setdefault(f"{case}/{number}", candidate) != candidate:
+            remedy = "Rows with one case and id are about one candidate: give each text an id of its own."
+            raise FormatError("another text of a candidate that stands above", row.where, remedy)
+        if references.setdefault(case, reference) != reference:
+            remedy = "A case has one reference: give each reference a case of its own."
+            raise FormatError("another reference of a case that stands above", row.where, remedy)
+        yield RatedPair(
+            id=f"{case}/{number}",
+            reference=mark(reference, name, restricted),
+            candidate=mark(candidate, name, restricted),
+            rating=row.take("grade", reading.Number),
+            rater=rater,
+        )
+
+    rows = chain.from_iterable(reading.read_csv(path, COLUMNS) for path in paths)
+    return reading.records(rows, rating, lambda pair: (pair.id, pair.rater), "id, case and rater")
+
+
+def _counts(records: Records) -> dict[str, int]:
+    return {
+        "cases": len({pair.id.rpartition("/")[0] for pair in records}),
+        "candidates": len({pair.id for pair in records}),
+        "raters": len({pair.rater for pair in records}),
+    }
+
+
+def reader(name: str) -> Reader:
+    """Return how a data set with ``reader: ratings`` is read."""
+    manifest = load_manifest(name)
+
+    def read(find: Find) -> Records:
+        paths = [path for file in manifest.files if (path := find(file.path))]
+        return load(paths, name, manifest.restricted)
+
+    return Reader(read, _counts)

@@ -1,34 +1,49 @@
 """Strict reading of tables and JSON: every error names the file, the row and the column.
 
 No error repeats what a file holds, because it may be text that must not be passed on, wherever it stands: a
-report may be in the header, in a key or in the column of a number. :func:`kind_of` says what a wrong value is
-without showing it.
+report may be in the header, in a key or in the column of a number.
 """
 
 from __future__ import annotations
 
 import csv
 import gzip
-import json
-import math
-import re
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from itertools import chain, count
+from functools import lru_cache
 from operator import attrgetter
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Annotated, Any, TypeVar
+
+from pydantic import Field, TypeAdapter, ValidationError
+from pydantic_core import from_json
 
 from radeval_lib.data.errors import FormatError
-from radeval_lib.errors import listed
+from radeval_lib.errors import complaint, listed
 
 T = TypeVar("T")
+Number = Annotated[float, Field(allow_inf_nan=False)]
+Share = Annotated[float, Field(ge=0, le=1)]
+Count = Annotated[int, Field(ge=0)]
+Flag = Annotated[int, Field(ge=0, le=1)]
 
 # Clinical notes are single CSV fields that may pass the 128 KiB that the csv module allows by default.
 csv.field_size_limit(2**27)
 
 CUT_SHORT = "Is the file cut short?"
 SAVE_AS_UTF8 = "Save the file as UTF-8."
+_adapter = lru_cache(TypeAdapter)
+
+
+def value(given: Any, kind: Any, name: str, where: str) -> Any:
+    """Return what pydantic makes of ``given`` as ``kind``; the error shows ``name``, and no value."""
+    try:
+        return _adapter(kind).validate_python(given)
+    except ValidationError as error:
+        first = error.errors(include_url=False, include_input=False)[0]
+        fields = getattr(kind, "__pydantic_fields__", {})
+        place = ".".join([name, *(part for part in first["loc"] if part in fields)])
+        raise FormatError(f"{place}: {first['msg'][:1].lower()}{first['msg'][1:]}", where) from None
 
 
 class Entry(dict[str, Any]):
@@ -43,14 +58,11 @@ class Entry(dict[str, Any]):
         super().__init__(content)
         self.where, self.at = where, at
 
-    def take(self, key: str, kind: type[T]) -> T:
-        """Return the value of ``key``, which must be there and of type ``kind``."""
+    def take(self, key: str, kind: Any) -> Any:
+        """Return the value of ``key``, which must be there, as pydantic reads it as ``kind``."""
         if key not in self:
             raise FormatError(f"missing key {key!r}; {len(self)} others are there", self.where)
-        value = self[key]
-        if not isinstance(value, kind) or (kind is int and isinstance(value, bool)):
-            raise FormatError(f"{key} must be {kind.__name__}, not {type(value).__name__}", self.where)
-        return value
+        return value(self[key], kind, key, self.where)
 
     def inner(self, key: str) -> Entry:
         """Return the object under ``key``."""
@@ -58,43 +70,22 @@ class Entry(dict[str, Any]):
 
     def text(self, key: str) -> str:
         """Return the text under ``key`` without the blanks around it."""
-        return self.take(key, str).strip()
-
-    def texts(self, key: str) -> tuple[str, ...]:
-        """Return the value of ``key``, which must be a list of strings."""
-        values = self.take(key, list)
-        if not all(isinstance(value, str) for value in values):
-            raise FormatError(f"{key} must hold text only", self.where)
-        return tuple(values)
-
-    def number(self, key: str, **limits: float) -> float:
-        """Return the text under ``key`` as a number, see :func:`number`."""
-        return number(self[key], key, self.where, **limits)
-
-    def whole(self, key: str, **limits: int) -> int:
-        """Return the text under ``key`` as a whole number, see :func:`whole`."""
-        return whole(self[key], key, self.where, **limits)
-
-    def one_of(self, key: str, allowed: Sequence[str], name: str = "Known") -> str:
-        """Return the text under ``key``, which must be one of those allowed."""
-        value = self.take(key, str)
-        if value not in allowed:
-            raise FormatError(f"unknown {key}", self.where, f"{name}: {', '.join(allowed)}.")
-        return value
+        text: str = self.take(key, str).strip()
+        return text
 
 
 def read_text(path: Path) -> str:
     """Return the whole file as UTF-8 text (a leading byte-order mark is dropped)."""
     if not path.is_file():
         raise FormatError("file does not exist", path.name)
+    content = path.read_bytes()
     try:
-        text = path.read_bytes().decode("utf-8-sig")
-    except UnicodeDecodeError:
-        raise FormatError(
-            "not UTF-8 text", f"{path.name}, line {line_of_bad_byte(path)}", SAVE_AS_UTF8
-        ) from None
+        text = content.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = content.count(b"\n", 0, error.start) + 1
+        raise FormatError("not UTF-8 text", f"{path.name}, line {line}", SAVE_AS_UTF8) from None
     if not text.strip():
-        raise FormatError("file is empty", path.name, "Fetch it again: it may have been cut short.")
+        raise FormatError("file is empty", path.name, CUT_SHORT)
     return text
 
 
@@ -103,135 +94,72 @@ def read_csv(
 ) -> Iterator[Entry]:
     """Yield rows of a CSV file with a header, placed by the line on which they begin; memory stays constant.
 
-    In a file of tab-separated values a quotation mark is a character like others. Of a ``partial`` file the
-    last row is left out where it is incomplete. Columns that are not asked for may share a name: the second
-    is ``name.1``, as pandas has it.
+    In a file of tab-separated values a quotation mark is a character like others. A ``partial`` file ends at
+    a row that is incomplete. Of columns that share a name, which none that is asked for may, those but the
+    first have their number behind it.
     """
-    rows = _cells(path, partial, delimiter)
-    header = next(rows, (1, []))[1]
+    rows = _rows(path, partial, delimiter)
+    line, header = next(rows, (1, []))
     if not header:
-        raise FormatError("file is empty", path.name, "Fetch it again: it may have been cut short.")
+        raise FormatError("file is empty", path.name, CUT_SHORT)
     if missing := [name for name in columns if name not in header]:
         raise FormatError(
             f"missing column {missing[0]!r}; the first line has {len(header)} cells",
-            f"{path.name}, line 1",
+            f"{path.name}, line {line}",
             f"The first line must name the columns, which are {listed(columns)}.",
         )
     if doubled := [name for name in columns if header.count(name) > 1]:
-        raise FormatError(f"column {doubled[0]!r} stands twice in the header", f"{path.name}, line 1")
-    header = _distinct(header)
-    following, at = next(rows, None), 0
-    while following is not None:
-        (line, cells), following, at = following, next(rows, None), at + 1
-        if partial and following is None and (len(cells) != len(header) or not _ends_with_newline(path)):
-            return
+        raise FormatError(f"column {doubled[0]!r} stands twice in the header", f"{path.name}, line {line}")
+    names = [name if header.index(name) == at else f"{name}.{at}" for at, name in enumerate(header)]
+    for at, (line, cells) in enumerate(rows, start=1):
         where = f"{path.name}, line {line}"
-        if len(cells) != len(header):
-            raise FormatError(f"{len(cells)} cells instead of {len(header)}", where, CUT_SHORT)
-        yield Entry(dict(zip(header, cells, strict=True)), where, at)
+        if len(cells) == len(names):
+            yield Entry(dict(zip(names, cells, strict=True)), where, at)
+        elif not partial:
+            raise FormatError(f"{len(cells)} cells instead of {len(names)}", where, CUT_SHORT)
 
 
-def _distinct(names: Sequence[str]) -> list[str]:
-    """Return the names, with ``.1``, ``.2`` and so on behind those that stood there before."""
-    found: dict[str, None] = {}
-    for name in names:
-        forms = chain([name], (f"{name}.{number}" for number in count(1)))
-        found[next(form for form in forms if form not in found)] = None
-    return list(found)
-
-
-def _ends_with_newline(path: Path) -> bool:
-    with path.open("rb") as stream:
-        stream.seek(-1, 2)
-        return stream.read(1) in b"\r\n"
-
-
-def _cells(path: Path, partial: bool, delimiter: str) -> Iterator[tuple[int, list[str]]]:
+def _rows(path: Path, partial: bool, delimiter: str) -> Iterator[tuple[int, list[str]]]:
     """Yield (line, cells) of each row that is not blank; what the reader cannot read becomes a
     FormatError."""
     if not path.is_file():
         raise FormatError("file does not exist", path.name)
-    opened = gzip.open if path.suffix == ".gz" else open
-    with opened(path, "rt", encoding="utf-8-sig", newline="") as stream:
-        reader = csv.reader(
-            stream,
-            strict=True,
-            delimiter=delimiter,
-            quoting=csv.QUOTE_NONE if delimiter == "\t" else csv.QUOTE_MINIMAL,
-        )
-        while True:
-            begin = reader.line_num + 1
-            where = f"{path.name}, line {begin}"
-            try:
-                cells = next(reader)
-            except StopIteration:
-                return
-            except csv.Error as error:
-                if partial and "unexpected end of data" in str(error):
-                    yield begin, []  # the row that was cut off
-                    return
-                raise FormatError(f"not a CSV row ({error})", where, CUT_SHORT) from None
-            except UnicodeDecodeError:
-                # The decoder works in blocks, so the line is only where reading stopped.
-                line = line_of_bad_byte(path) or begin
-                raise FormatError("not UTF-8 text", f"{path.name}, line {line}", SAVE_AS_UTF8) from None
-            except (EOFError, OSError, zlib.error) as error:
-                raise FormatError(f"not readable ({error})", where, CUT_SHORT) from None
-            if cells:
-                yield begin, cells
-
-
-def line_of_bad_byte(path: Path) -> int:
-    """Return the line from 1 that holds the first byte which is not UTF-8; 0 where all are."""
+    quoting = csv.QUOTE_NONE if delimiter == "\t" else csv.QUOTE_MINIMAL
     with (gzip.open if path.suffix == ".gz" else open)(path, "rb") as stream:
-        for number, line in enumerate(stream, start=1):
-            try:
-                line.decode("utf-8")
-            except UnicodeDecodeError:
-                return number
-    return 0
+        lines = (line.decode("utf-8" if number else "utf-8-sig") for number, line in enumerate(stream))
+        rows = csv.reader(lines, strict=True, delimiter=delimiter, quoting=quoting)
+        begin = 1
+        try:
+            for cells in rows:
+                if cells:
+                    yield begin, cells
+                begin = rows.line_num + 1
+        except csv.Error as error:
+            if not partial:
+                raise FormatError(
+                    f"not a CSV row ({error})", f"{path.name}, line {begin}", CUT_SHORT
+                ) from None
+        except UnicodeDecodeError:
+            where = f"{path.name}, line {rows.line_num + 1}"
+            raise FormatError("not UTF-8 text", where, SAVE_AS_UTF8) from None
+        except (EOFError, OSError, zlib.error) as error:
+            raise FormatError(f"not readable ({error})", f"{path.name}, line {begin}", CUT_SHORT) from None
+
+
+def decode_json(text: str, kind: type[T], where: str) -> T:
+    """Return ``text`` as JSON, which must be of type ``kind`` (list, dict or any other)."""
+    try:
+        content = from_json(text)
+    except ValueError as error:
+        raise FormatError(f"not JSON ({error})", where, CUT_SHORT) from None
+    if not isinstance(content, kind):
+        raise FormatError(f"must be a JSON {kind.__name__}, not {type(content).__name__}", where)
+    return content
 
 
 def read_json(path: Path, kind: type[T]) -> T:
     """Return the content of a JSON file, which must be of type ``kind`` (list or dict)."""
-    return decode_json(read_text(path), kind, path.name, line=0)
-
-
-def decode_json(text: str, kind: type[T], where: str, *, line: int) -> T:
-    """Return ``text`` as JSON of type ``kind``; ``line`` is its line in the file, 0 where it is the whole
-    file."""
-    place = f"{where}, line {line}" if line else where
-    try:
-        content = json.loads(text, object_pairs_hook=_without_duplicates)
-    except json.JSONDecodeError as error:
-        at = f"{where}, line {line or error.lineno}, column {error.colno}"
-        raise FormatError(f"not JSON ({error.msg})", at, CUT_SHORT) from None
-    except _DuplicateKeyError:
-        raise FormatError("a key stands twice in one object", place) from None
-    except RecursionError:
-        raise FormatError("not JSON that can be read: nested too deep", place) from None
-    except ValueError:  # a number of thousands of digits
-        raise FormatError("a number is too long", place) from None
-    if not isinstance(content, kind):
-        raise FormatError(f"must be a JSON {kind.__name__}, not {type(content).__name__}", place)
-    if "\\ud" in text.lower():
-        try:
-            json.dumps(content, ensure_ascii=False).encode()
-        except UnicodeEncodeError:
-            half = "holds half of a surrogate pair, which is not a character"
-            raise FormatError(half, place, SAVE_AS_UTF8) from None
-    return content
-
-
-class _DuplicateKeyError(ValueError):
-    pass
-
-
-def _without_duplicates(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    content = dict(pairs)
-    if len(content) != len(pairs):
-        raise _DuplicateKeyError
-    return content
+    return decode_json(read_text(path), kind, path.name)
 
 
 def read_objects(path: Path) -> Iterator[Entry]:
@@ -239,48 +167,14 @@ def read_objects(path: Path) -> Iterator[Entry]:
     text = read_text(path)
     items: Iterable[tuple[int, Any]]
     if text.lstrip().startswith("["):
-        items = enumerate(decode_json(text, list, path.name, line=0), start=1)
+        items = enumerate(decode_json(text, list, path.name), start=1)
     else:
         lines = enumerate(text.split("\n"), start=1)
-        items = ((n, decode_json(row, dict, path.name, line=n)) for n, row in lines if row.strip())
+        items = (
+            (at, decode_json(line, dict, f"{path.name}, line {at}")) for at, line in lines if line.strip()
+        )
     for at, item in items:
         yield Entry(item, f"{path.name}, record {at}", at)
-
-
-def kind_of(value: object) -> str:
-    """Return a description of a wrong value for a message, which does not show it unless it is a number of a
-    few digits."""
-    if isinstance(value, str):
-        if re.fullmatch(r"[-+]?\d{1,4}(\.\d{1,4})?", value):
-            return value
-        return f"a text of {len(value):,} characters" if value else "an empty text"
-    if isinstance(value, int | float) and not isinstance(value, bool):
-        return kind_of(str(value)) if len(str(value)) < 10 else "a long number"
-    return "nothing" if value is None else f"a {type(value).__name__}"
-
-
-def number(text: str, name: str, where: str, *, low: float = -math.inf, high: float = math.inf) -> float:
-    """Return ``text`` as a finite number of [low, high], in the digits 0 to 9 with nothing between them."""
-    try:
-        if "_" in text or not text.isascii():  # float reads 1_000, and digits of other scripts
-            raise ValueError
-        value = float(text)
-    except ValueError:
-        raise FormatError(f"{name} must be a number, not {kind_of(text)}", where) from None
-    if not (math.isfinite(value) and low <= value <= high):
-        raise FormatError(f"{name} must lie from {low:g} to {high:g}, not {kind_of(text)}", where)
-    return value
-
-
-def whole(text: str, name: str, where: str, *, low: int = 0, high: int | None = None) -> int:
-    """Return ``text`` as a whole number of [low, high]; ``2.0`` is 2, for tables that passed through
-    floats."""
-    value = number(text, name, where, low=low, high=math.inf if high is None else high)
-    if abs(value) >= 2**53:
-        raise FormatError(f"{name} has too many digits to be exact", where)
-    if value != int(value):
-        raise FormatError(f"{name} must be a whole number, not {kind_of(text)}", where)
-    return int(value)
 
 
 def records(
@@ -299,6 +193,8 @@ def records(
     for entry in entries:
         try:
             made = list(parse(entry))
+        except ValidationError as error:
+            raise FormatError(complaint(error), entry.where) from None
         except ValueError as error:
             raise FormatError(str(error), entry.where) from None
         for record in made:
@@ -308,12 +204,3 @@ def records(
             seen[value] = entry.where
             result.append(record)
     return result
-
-
-def make(kind: Callable[..., T], where: str, **values: Any) -> T:
-    """Return ``kind(**values)``; what the record's own check refuses becomes a :class:`FormatError` at
-    ``where``."""
-    try:
-        return kind(**values)
-    except ValueError as error:
-        raise FormatError(str(error), where) from None

@@ -1,4 +1,4 @@
-"""The typed records that loaders yield: frozen, and checked when they are made.
+"""The typed records that loaders yield: frozen, and checked by pydantic when they are made.
 
 Text fields are ``str``, or :class:`~radeval_lib.data.restricted.RestrictedText` where the data set may not be
 redistributed; code that computes on them calls :func:`~radeval_lib.data.restricted.reveal`. Token spans are
@@ -7,125 +7,109 @@ half-open: ``[start, end)``.
 
 from __future__ import annotations
 
-import math
-from dataclasses import dataclass
+from typing import Annotated
 
-from radeval_lib.categories import LETTERS
+from pydantic import ConfigDict, Field
+from pydantic.dataclasses import dataclass
+
 from radeval_lib.data.restricted import Text, reveal
 from radeval_lib.stats.base import f1
 
+_CHECKED = ConfigDict(arbitrary_types_allowed=True, hide_input_in_errors=True)
+Name = Annotated[str, Field(min_length=1)]
+Given = Annotated[Text, Field(min_length=1)]
+Count = Annotated[int, Field(ge=0)]
+Share = Annotated[float, Field(ge=0, le=1)]
 
-def _require(holds: bool, what: str) -> None:
-    if not holds:
-        raise ValueError(what)
 
-
-@dataclass(frozen=True)
+@dataclass(frozen=True, config=_CHECKED)
 class Report:
     """A report as its source has it; any section may be empty."""
 
-    id: str
+    id: Name
     findings: Text
     impression: Text
     indication: Text = ""
     comparison: Text = ""
     technique: str = ""
 
-    def __post_init__(self) -> None:
-        _require(bool(self.id), "a report needs an id")
 
-
-@dataclass(frozen=True)
+@dataclass(frozen=True, config=_CHECKED)
 class CodedStudy:
     """What people coded in a report: the names of findings, and whether they called it normal."""
 
-    id: str
+    id: Name
     codes: frozenset[str]
     normal: bool
 
     def __post_init__(self) -> None:
-        _require(not (self.normal and self.codes), "a normal report has findings")
+        if self.normal and self.codes:
+            raise ValueError("a normal report has findings")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, config=_CHECKED)
 class SystemReport:
     """What a system wrote for a study, or the reference; ``id`` is the study's."""
 
-    id: str
-    system: str
+    id: Name
+    system: Name
     text: Text
 
-    def __post_init__(self) -> None:
-        _require(bool(self.id and self.system), "a system's report needs an id and a system")
 
-
-@dataclass(frozen=True)
+@dataclass(frozen=True, config=_CHECKED)
 class ReportPair:
     """Findings and the impression that summarizes them; neither is empty.
 
     ``group`` is the modality-anatomy pair or the institution; ``patient`` is empty where the source hides it.
     """
 
-    id: str
-    findings: Text
-    impression: Text
+    id: Name
+    findings: Given
+    impression: Given
     background: Text = ""
     patient: str = ""
     group: str = ""
     split: str = ""
 
-    def __post_init__(self) -> None:
-        _require(bool(self.id), "a report pair needs an id")
-        _require(len(self.findings) > 0, "empty findings")
-        _require(len(self.impression) > 0, "empty impression")
 
-
-@dataclass(frozen=True)
+@dataclass(frozen=True, config=_CHECKED)
 class Entity:
     """A labelled span of tokens ``[start, end)``."""
 
-    start: int
-    end: int
-    label: str
+    start: Count
+    end: Count
+    label: Name
 
     def __post_init__(self) -> None:
-        _require(0 <= self.start < self.end, f"span [{self.start}, {self.end}) is empty or negative")
-        _require(bool(self.label), "an entity needs a label")
+        if self.start >= self.end:
+            raise ValueError(f"span [{self.start}, {self.end}) is empty")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, config=_CHECKED)
 class Relation:
     """A labelled relation from entity ``head`` to entity ``tail``: indices into the sentence's entities."""
 
-    head: int
-    tail: int
-    label: str
-
-    def __post_init__(self) -> None:
-        _require(self.head >= 0 and self.tail >= 0, "a relation joins a negative index")
-        _require(bool(self.label), "a relation needs a label")
+    head: Count
+    tail: Count
+    label: Name
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, config=_CHECKED)
 class AnnotatedSentence:
     """Tokens of a sentence (or of a short report taken as one) with entities and relations."""
 
     id: str
-    tokens: tuple[Text, ...]
+    tokens: Annotated[tuple[Text, ...], Field(min_length=1)]
     entities: tuple[Entity, ...] = ()
     relations: tuple[Relation, ...] = ()
     group: str = ""
     split: str = ""
 
     def __post_init__(self) -> None:
-        _require(len(self.tokens) > 0, "a sentence needs a token")
-        for entity in self.entities:
-            _require(
-                entity.end <= len(self.tokens), f"span [{entity.start}, {entity.end}) leaves the sentence"
-            )
-        for relation in self.relations:
-            ends = (relation.head, relation.tail)
-            _require(all(0 <= end < len(self.entities) for end in ends), "a relation joins a missing entity")
+        if any(entity.end > len(self.tokens) for entity in self.entities):
+            raise ValueError(f"a span leaves the sentence of {len(self.tokens)} tokens")
+        if any(max(relation.head, relation.tail) >= len(self.entities) for relation in self.relations):
+            raise ValueError("a relation joins a missing entity")
 
     @property
     def report(self) -> str:
@@ -139,7 +123,7 @@ def plain_words(sentence: AnnotatedSentence) -> list[str]:
     return [reveal(token) for token in sentence.tokens]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, config=_CHECKED)
 class RatedPair:
     """A reference, a candidate and a person's rating of the candidate.
 
@@ -149,21 +133,17 @@ class RatedPair:
     candidate comes from.
     """
 
-    id: str
+    id: Name
     reference: Text
     candidate: Text
-    rating: float
+    rating: Annotated[float, Field(allow_inf_nan=False)]
     rater: str = ""
     group: str = ""
     split: str = ""
     scale: str = "grade"
 
-    def __post_init__(self) -> None:
-        _require(bool(self.id), "a rated pair needs an id")
-        _require(math.isfinite(self.rating), "the rating is not a number")
 
-
-@dataclass(frozen=True)
+@dataclass(frozen=True, config=_CHECKED)
 class TextPair:
     """A reference and a candidate as texts to read, without a rating.
 
@@ -171,18 +151,15 @@ class TextPair:
     empty where it is not known; ``group`` is where the candidate comes from.
     """
 
-    id: str
-    case: str
+    id: Name
+    case: Name
     reference: Text
     candidate: Text
     source: Text = ""
     group: str = ""
 
-    def __post_init__(self) -> None:
-        _require(bool(self.id and self.case), "a pair of texts needs an id and a case")
 
-
-@dataclass(frozen=True)
+@dataclass(frozen=True, config=_CHECKED)
 class Triad:
     """A text, a rewrite that keeps its meaning and one that turns it round (RaTE-Eval task 3)."""
 
@@ -192,27 +169,23 @@ class Triad:
     opposite: Text
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, config=_CHECKED)
 class ErrorCount:
-    """How many errors of one category one rater counted in one candidate (ReXVal)."""
+    """How many errors of one category (1 to 6) one rater counted in one candidate (ReXVal)."""
 
     study: int
     origin: str
-    category: int
+    category: Annotated[int, Field(ge=1, le=6)]
     rater: str
     significant: bool
-    count: float
-
-    def __post_init__(self) -> None:
-        _require(self.category in range(1, len(LETTERS) + 1), f"error category {self.category} is not 1 to 6")
-        _require(self.count >= 0, "a negative count")
+    count: Annotated[float, Field(ge=0)]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, config=_CHECKED)
 class Document:
     """A text with what describes it: a summary, a label, a group (specialty), the patient it is about."""
 
-    id: str
+    id: Name
     text: Text
     summary: Text = ""
     label: str = ""
@@ -220,23 +193,17 @@ class Document:
     patient: str = ""
     split: str = ""
 
-    def __post_init__(self) -> None:
-        _require(bool(self.id), "a document needs an id")
 
-
-@dataclass(frozen=True)
+@dataclass(frozen=True, config=_CHECKED)
 class JudgedPair:
     """A prompt to a judge and its written analysis of a candidate report (GREEN's training data)."""
 
     id: str
-    prompt: Text
-    analysis: Text
-
-    def __post_init__(self) -> None:
-        _require(len(self.prompt) > 0 and len(self.analysis) > 0, "empty prompt or analysis")
+    prompt: Given
+    analysis: Given
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, config=_CHECKED)
 class FactRating:
     """A machine-written text judged by counting facts, as rates and, where the source keeps them, counts.
 
@@ -250,43 +217,34 @@ class FactRating:
     case: str
     reference: Text
     candidate: Text
-    precision: float
-    recall: float
-    f1: float
-    hallucination: float
-    omission: float | None
-    reference_facts: int | None = None
-    candidate_facts: int | None = None
-    common_facts: int | None = None
+    precision: Share
+    recall: Share
+    f1: Share
+    hallucination: Share
+    omission: Share | None
+    reference_facts: Count | None = None
+    candidate_facts: Count | None = None
+    common_facts: Count | None = None
     source: Text = ""
     group: str = ""
     rater: str = ""
     fault: str = ""
 
     def __post_init__(self) -> None:
-        counts = (self.reference_facts, self.candidate_facts, self.common_facts)
-        if None not in counts:
-            reference, candidate, common = (int(count or 0) for count in counts)
-            _require(
-                0 <= common <= min(reference, candidate),
-                f"{common} common facts, but {reference} in the reference and {candidate} in the candidate",
-            )
-        for name in ("precision", "recall", "f1", "hallucination", "omission"):
-            rate = getattr(self, name)
-            _require(rate is None or 0 <= rate <= 1, f"{name} {rate} is not a rate from 0 to 1")
+        facts = [count for count in (self.reference_facts, self.candidate_facts) if count is not None]
+        if self.common_facts is not None and self.common_facts > min(facts, default=0):
+            raise ValueError(f"{self.common_facts} common facts of {min(facts, default=0)}")
         harmonic = f1(self.precision, self.recall)
-        _require(
-            abs(self.f1 - harmonic) < 1e-5,
-            f"f1 {self.f1:g} is not the harmonic mean {harmonic:g} of precision and recall",
-        )
-        _require(
-            self.hallucination <= 1 - self.precision + 1e-5,
-            f"hallucination {self.hallucination:g} exceeds 1 - precision {1 - self.precision:g}: "
-            "a fact that is in the reference is not invented",
-        )
+        if abs(self.f1 - harmonic) >= 1e-5:
+            raise ValueError(f"f1 {self.f1:g} is not the harmonic mean {harmonic:g} of precision and recall")
+        if self.hallucination > 1 - self.precision + 1e-5:
+            raise ValueError(
+                f"hallucination {self.hallucination:g} exceeds 1 - precision {1 - self.precision:g}: "
+                "a fact that is in the reference is not invented"
+            )
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, config=_CHECKED)
 class NoteError:
     """An incorrect statement or an omission that a clinician listed."""
 
@@ -294,7 +252,7 @@ class NoteError:
     critical: bool
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, config=_CHECKED)
 class NoteJudgement:
     """What one clinician listed as wrong in one note (PriMock57).
 
@@ -302,17 +260,13 @@ class NoteJudgement:
     ``seconds`` is the time that the correction took, None where it was not taken.
     """
 
-    case: str
-    group: str
-    rater: str
+    case: Name
+    group: Name
+    rater: Name
     reference: Text
     candidate: Text
     edited: Text
     incorrect: tuple[NoteError, ...]
     omissions: tuple[NoteError, ...]
-    seconds: float | None = None
+    seconds: Annotated[float, Field(ge=0)] | None = None
     remarks: Text = ""
-
-    def __post_init__(self) -> None:
-        _require(bool(self.case and self.group and self.rater), "a judgement needs case, system and rater")
-        _require(self.seconds is None or self.seconds >= 0, "a negative time")

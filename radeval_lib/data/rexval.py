@@ -116,16 +116,26 @@ def load_reports(path: Path) -> list[Candidate]:
         If a column or a report is missing, or a study stands there twice.
     """
     rows = reading.read_csv(path, ("study_id", "gt_report", *ORIGINS))
-    return reading.records(rows, _candidates, lambda one: (one.study_id, one.origin), "study_id")
+    return reading.records(rows, _candidates, lambda made: (made.study_id, made.origin), "study_id")
 
 
 def _candidates(row: reading.Entry) -> Iterator[Candidate]:
-    study_id = str(row.whole("study_id"))
+    study_id = str(row.take("study_id", reading.Count))
     for origin in ORIGINS:
         if not row.text("gt_report") or not row.text(origin):
             raise FormatError(f"no report in column gt_report or {origin}", row.where)
         reference, candidate = (mark(row[name], NAME, True) for name in ("gt_report", origin))
         yield Candidate(row.at - 1, study_id, origin, reference, candidate)
+
+
+_COLUMNS = {
+    "study": "study_number",
+    "origin": "candidate_type",
+    "category": "error_category",
+    "rater": "rater_index",
+    "significant": "clinically_significant",
+    "count": "num_errors",
+}
 
 
 def load_counts(path: Path) -> list[ErrorCount]:
@@ -137,35 +147,11 @@ def load_counts(path: Path) -> list[ErrorCount]:
         If a column is missing, a value is not one of those that the manifest describes, or a count stands
         there twice.
     """
-    columns = (
-        "study_number",
-        "candidate_type",
-        "error_category",
-        "rater_index",
-        "clinically_significant",
-        "num_errors",
-    )
     return reading.records(
-        reading.read_csv(path, columns),
-        _count,
-        lambda one: (one.study, one.origin, one.category, one.rater, one.significant),
+        reading.read_csv(path, [*_COLUMNS.values()]),
+        lambda row: [ErrorCount(**{field: row.text(column) for field, column in _COLUMNS.items()})],
+        lambda made: (made.study, made.origin, made.category, made.rater, made.significant),
         "study, candidate, category, rater and significance",
-    )
-
-
-def _count(row: reading.Entry) -> Iterator[ErrorCount]:
-    significant = row.text("clinically_significant").lower()
-    if significant not in ("true", "false", "1", "0"):
-        raise FormatError(
-            f"clinically_significant must be True or False, not {reading.kind_of(significant)}", row.where
-        )
-    yield ErrorCount(
-        study=row.whole("study_number"),
-        origin=row.one_of("candidate_type", ORIGINS, "Types"),
-        category=row.whole("error_category", low=1, high=len(LETTERS)),
-        rater=str(row.whole("rater_index")),
-        significant=significant in ("true", "1"),
-        count=row.whole("num_errors"),
     )
 
 
@@ -173,20 +159,20 @@ def rated_pairs(reports: Sequence[Candidate], counts: Sequence[ErrorCount]) -> l
     """Return one record for each candidate and rater who counted errors in it, in the order of ``reports``;
     its rating is the number of errors, significant or not. Candidates without counts are left out."""
     totals: dict[tuple[int, str], dict[str, float]] = defaultdict(lambda: defaultdict(float))
-    for one in counts:
-        totals[one.study, one.origin][one.rater] += one.count
+    for entry in counts:
+        totals[entry.study, entry.origin][entry.rater] += entry.count
     return [
         RatedPair(
-            id=f"{one.study}/{one.origin}",
-            reference=one.reference,
-            candidate=one.candidate,
+            id=f"{report.study}/{report.origin}",
+            reference=report.reference,
+            candidate=report.candidate,
             rating=total,
             rater=rater,
-            group=one.origin,
+            group=report.origin,
             scale="errors",
         )
-        for one in reports
-        for rater, total in sorted(totals.get((one.study, one.origin), {}).items())
+        for report in reports
+        for rater, total in sorted(totals.get((report.study, report.origin), {}).items())
     ]
 
 

@@ -22,15 +22,15 @@ def load(findings: Path, impressions: Path, *, group: str, split: str) -> list[R
     """
     first, second = _lines(findings), _lines(impressions)
     if len(first) != len(second):
-        said = f"{len(first)} findings but {len(second)} impressions in {impressions.name}"
-        raise FormatError(said, findings.name, reading.CUT_SHORT)
+        wrong = f"{len(first)} findings but {len(second)} impressions in {impressions.name}"
+        raise FormatError(wrong, findings.name, reading.CUT_SHORT)
     pairs = []
-    for line, (found, concluded) in enumerate(zip(first, second, strict=True), start=1):
-        if not concluded:
+    for line, lines in enumerate(zip(first, second, strict=True), start=1):
+        if not lines[1]:
             continue
-        if not found:
+        if not lines[0]:
             raise FormatError("empty line", f"{findings.name}, line {line}")
-        texts = mark(found, NAME, True), mark(concluded, NAME, True)
+        texts = mark(lines[0], NAME, True), mark(lines[1], NAME, True)
         pairs.append(ReportPair(f"{group}/{findings.name}/{line}", *texts, group=group, split=split))
     return pairs
 

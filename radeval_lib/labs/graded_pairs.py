@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from random import Random
 
-from radeval_lib.roles.generated_pairs import CANDIDATES, error_cases
+from radeval_lib.data.generated import CANDIDATES, error_cases
 from radeval_lib.rules.generator import ErrorPair
 from radeval_lib.rules.generator.difference import CATEGORIES, ReportDifference
 from radeval_lib.rules.generator.generator import seeded

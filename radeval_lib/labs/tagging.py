@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from radeval_lib.data.generated import iob
 from radeval_lib.models.ner.entities import decode_standard, span_scores
-from radeval_lib.roles.generated import iob
 from radeval_lib.rules import generator
 from radeval_lib.rules.generator.records import Style
 

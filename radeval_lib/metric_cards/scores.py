@@ -203,7 +203,7 @@ def _scores_of(text: str, source: str) -> dict[str, float]:
     rows = []
     for number, line in lines:
         try:
-            row = reading.decode_json(line, dict, source, line=number)
+            row = reading.decode_json(line, dict, source)
             rows.append((row["id"], row["score"], f"{source}, line {number}"))
         except (FormatError, KeyError):
             where = f"{source}, line {number}"

@@ -7,9 +7,9 @@ import re
 from collections.abc import Iterator
 
 from radeval_lib import registry
+from radeval_lib.data.roles import present
 from radeval_lib.models import catalog
 from radeval_lib.pipeline.steps import Graph
-from radeval_lib.roles import filling
 from radeval_lib.study.sources import declared
 from radeval_lib.text_format import joined
 
@@ -36,7 +36,7 @@ def pages_without_data(graph: Graph) -> dict[str, list[str]]:
     absent = [
         role
         for role, source in graph.settings.roles.items()
-        if source != registry.ABSENT and not filling.present(source, graph.data_root)
+        if source != registry.ABSENT and not present(source, graph.data_root)
     ]
     readers = {page: _roles_of(graph, page) for page in graph.pages} if absent else {}
     by_role = {role: [page for page, wanted in readers.items() if role in wanted] for role in absent}
@@ -61,6 +61,6 @@ def _lacking_lines(graph: Graph) -> Iterator[str]:
         named = joined(list(registry.datasets_of(graph.settings.roles[role])))
         yield f"Without {named} ({role}), left out as a whole or from where they need it: {joined(pages)}."
     for role, source in graph.settings.roles.items():
-        here = filling.present(source, graph.data_root)
+        here = present(source, graph.data_root)
         if here and here != source:
             yield f"In part: {role} is filled by {here} alone, of {source}."

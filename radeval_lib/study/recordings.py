@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import cast
 
 from radeval_lib import provenance, registry
-from radeval_lib.data import radpref, readers, recorded
+from radeval_lib.data import radpref, readers, recorded, roles
 from radeval_lib.data.manifests import find
 from radeval_lib.data.recorded import Recording
 from radeval_lib.data.records import TextPair
@@ -20,7 +20,6 @@ from radeval_lib.data.restricted import reveal
 from radeval_lib.metrics.base import Metric
 from radeval_lib.metrics.by_name import create, get
 from radeval_lib.paths import RECORDED, ROOT
-from radeval_lib.roles import filling
 from radeval_lib.study.behaviours import behaviour, has_moved, probe_scores
 from radeval_lib.text_format import joined, long_date
 
@@ -45,7 +44,7 @@ def edited_reports(root: Path) -> list[TextPair]:
     """Return the plain edits of Open-i's odd half; none where the data root does not hold it."""
     if find("openi", root) is None:
         return []
-    return filling.load("edited_reports", "openi/odd", size=0, seed=0, root=root)
+    return roles.load("edited_reports", "openi/odd", size=0, seed=0, root=root)
 
 
 def is_out_of_date(name: str, metric: Metric) -> bool:

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from radeval_lib import registry
+from radeval_lib.data import roles
 from radeval_lib.data.manifests import load_manifest, names
 from radeval_lib.metrics.base import Metric
 from radeval_lib.models import naming
 from radeval_lib.models.packaged import is_packaged
 from radeval_lib.registry import ABSENT, CELL_MODEL, SYNTHETIC
-from radeval_lib.roles import filling
 from radeval_lib.study.runs import Basis
 from radeval_lib.study.verdicts import OURS, PAPERS_OWN, STRENGTH
 from radeval_lib.text_format import long_date
@@ -39,7 +39,7 @@ def basis(filled: Mapping[str, str], data: Mapping[str, str], models: Mapping[st
         Its evidence is the weakest of the data's. Where a model is another than the paper's the instrument is
         ours, because the result is then about that model.
     """
-    evidence = max((filling.evidence(filled[role]) for role in data), key=STRENGTH.index)
+    evidence = max((roles.evidence(filled[role]) for role in data), key=STRENGTH.index)
     is_ours = evidence == SYNTHETIC or any(filled[role] != paper for role, paper in models.items())
     words = stand_in(filled, {**data, **models})
     return Basis(evidence, words, (*data, *models), OURS if is_ours else PAPERS_OWN)
@@ -75,7 +75,7 @@ def rests_on(filler: str) -> str:
     """Return what is computed on a filler rests on, in words."""
     if any(load_manifest(name).reader for name in datasets(filler)):
         return "private data"
-    found = filling.evidence(filler)
+    found = roles.evidence(filler)
     if found == "recorded":
         recording = registry.module("radeval_lib.data.recorded").load(registry.dataset_of(filler))
         return f"public data, scored on {long_date(recording.scored_on)}"

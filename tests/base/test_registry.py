@@ -32,7 +32,7 @@ def test_a_row_is_named_with_its_table(
 
 
 def test_a_role_names_its_generator(monkeypatch: pytest.MonkeyPatch) -> None:
-    role = registry.Role("radeval_lib.data.records:Report", "radeval_lib.roles.generated:report")
+    role = registry.Role("radeval_lib.data.records:Report", "radeval_lib.data.generated:report")
     monkeypatch.setitem(registry.ROLES, "toy", role)
     with pytest.raises(RegistryError, match=r"ROLES, 'toy': .* has no 'report'\. Did you mean 'reports'"):
         registry.find(role.generator)

@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 import yaml
 
-from radeval_lib.data import manifests, own_ratings, readers
+from radeval_lib.data import manifests, ratings, readers
 from radeval_lib.data.errors import FormatError, ManifestError
 from radeval_lib.data.restricted import RestrictedText
-from radeval_lib.roles import evidence, load
+from radeval_lib.data.roles import evidence, load
 from radeval_lib.study import dependencies
 
 HEAD = ["case", "id", "candidate", "reference", "rater", "grade"]
@@ -30,14 +30,14 @@ def _write(path: Path, rows: list[list[str]]) -> Path:
 
 
 def test_several_raters_of_a_candidate_are_read(tmp_path: Path) -> None:
-    found = own_ratings.load([_write(tmp_path / "r.csv", ROWS)], "mine", restricted=False)
+    found = ratings.load([_write(tmp_path / "r.csv", ROWS)], "mine", restricted=False)
     assert [(one.id, one.rater, one.rating) for one in found[:3]] == [
         ("1/a", "Ada", 5),
         ("1/a", "Ben", 4.5),
         ("1/b", "Ada", 1),
     ]
     assert {one.scale for one in found} == {"grade"}
-    closed = own_ratings.load([tmp_path / "r.csv"], "mine", restricted=True)
+    closed = ratings.load([tmp_path / "r.csv"], "mine", restricted=True)
     assert all(isinstance(one.candidate, RestrictedText) for one in closed)
 
 
@@ -61,7 +61,7 @@ def _changed(row: int, column: str, value: str) -> list[list[str]]:
 )
 def test_what_is_wrong_is_named_without_its_text(rows: list[list[str]], message: str, tmp_path: Path) -> None:
     with pytest.raises(FormatError, match=message) as caught:
-        own_ratings.load([_write(tmp_path / "r.csv", rows)], "mine", restricted=True)
+        ratings.load([_write(tmp_path / "r.csv", rows)], "mine", restricted=True)
     assert "Else" not in str(caught.value)
     assert "lungs" not in str(caught.value)
 
@@ -80,7 +80,7 @@ def test_what_is_wrong_is_named_without_its_text(rows: list[list[str]], message:
 def test_several_tables_are_checked_as_one(row: list[str], message: str, tmp_path: Path) -> None:
     first, second = _write(tmp_path / "r.csv", ROWS), _write(tmp_path / "s.csv", [row])
     with pytest.raises(FormatError, match=message):
-        own_ratings.load([first, second], "mine", restricted=False)
+        ratings.load([first, second], "mine", restricted=False)
 
 
 def test_one_manifest_makes_a_table_fill_the_role(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -103,7 +103,7 @@ def test_one_manifest_makes_a_table_fill_the_role(tmp_path: Path, monkeypatch: p
         assert len(found) == 6
         assert evidence("mine") == "open"
         assert readers.reader("mine").count(found) == {"cases": 2, "candidates": 3, "raters": 2}
-        assert dependencies.readers("mine", "rated_pairs") == ["radeval_lib.data.own_ratings:reader"]
+        assert dependencies.readers("mine", "rated_pairs") == ["radeval_lib.data.ratings:reader"]
         closed = manifests.parse_manifest("mine", {**content, "restricted": True}, "mine.yml")
         assert (closed.access, closed.redistributable) == ("credentialed", False)
         unsaid = {key: value for key, value in content.items() if key != "restricted"}

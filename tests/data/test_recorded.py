@@ -12,7 +12,7 @@ import pytest
 from notebooks.facts.fact_rates import counts_of
 from notebooks.rales import datasets
 from radeval_lib import placeholders
-from radeval_lib.data import iu_systems, mts_dialog, mtsamples, openi_labels, radpref, readers, recorded
+from radeval_lib.data import iu_systems, mts_dialog, mtsamples, openi, radpref, readers, recorded
 from radeval_lib.data.errors import DataError
 from radeval_lib.data.report_edits import EDITS, STEPS, WORDINGS
 from radeval_lib.jobs.facts.copying import MEASURES
@@ -55,7 +55,7 @@ CATEGORIES: dict[str, set[str]] = {
     "system": {*iu_systems.FILES, *system_sets.LANDMARKS, system_sets.SAME},
     "stratum": {"all", *system_sets.STRATA},
     "half": set(coded_findings.HALVES),
-    "code": {coded_findings.ALL, *openi_labels.LABELS},
+    "code": {coded_findings.ALL, *openi.LABELS},
     "variant": set(bleu_variants.variants()),
     "source": {source for source, _ in bleu_variants.variants().values()},
     "draw": set(labelled_sentences.labels()["draw"]),

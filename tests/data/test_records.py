@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from pydantic import ValidationError
 
 from radeval_lib.data import iob_tags
 from radeval_lib.data.records import (
     AnnotatedSentence,
-    Document,
+    CodedStudy,
     Entity,
     ErrorCount,
     FactRating,
@@ -22,41 +25,41 @@ from radeval_lib.data.records import (
     SystemReport,
     TextPair,
 )
+from radeval_lib.data.restricted import RestrictedText
 
 
 @pytest.mark.parametrize(
-    ("make", "message"),
+    "make",
     [
-        (lambda: Report("", "a", "b"), "needs an id"),
-        (lambda: ReportPair("1", "", "b"), "empty findings"),
-        (lambda: ReportPair("1", "a", ""), "empty impression"),
-        (lambda: Entity(2, 2, "A"), "empty or negative"),
-        (lambda: Entity(-1, 2, "A"), "empty or negative"),
-        (lambda: AnnotatedSentence("1", ()), "needs a token"),
-        (lambda: AnnotatedSentence("1", ("a",), (Entity(0, 2, "A"),)), "leaves the sentence"),
-        (
-            lambda: AnnotatedSentence("1", ("a",), (Entity(0, 1, "A"),), (Relation(0, 1, "r"),)),
-            "missing entity",
-        ),
-        (lambda: Relation(-1, 0, "r"), "negative index"),
-        (lambda: Relation(0, 0, ""), "needs a label"),
-        (lambda: SystemReport("1", "", "a"), "an id and a system"),
-        (lambda: TextPair("1", "", "a", "b"), "an id and a case"),
-        (lambda: RatedPair("", "a", "b", 1.0), "needs an id"),
-        (lambda: RatedPair("1", "a", "b", float("nan")), "not a number"),
-        (lambda: ErrorCount(0, "bleu", 1.5, "0", True, 1), "not 1 to 6"),  # type: ignore[arg-type]
-        (lambda: ErrorCount(0, "bleu", 7, "0", True, 1), "not 1 to 6"),
-        (lambda: ErrorCount(0, "bleu", 1, "0", True, -1), "negative"),
-        (lambda: Document("", "a"), "needs an id"),
-        (lambda: JudgedPair("1", "", "b"), "empty prompt"),
-        (lambda: FactRating("1", "c", "a", "b", 1, 1, 1, 0, 0, 2, 3, 3), "3 common facts, but 2 in the ref"),
-        (lambda: FactRating("1", "c", "a", "b", 1, 1, 1, 0, 0, 2, 3, -1), "-1 common facts"),
-        (lambda: NoteJudgement("1", "g", "r", "a", "b", "c", (), (), -1.0), "a negative time"),
+        lambda: Report("", "a", "b"),
+        lambda: ReportPair("1", "", "b"),
+        lambda: ReportPair("1", "a", RestrictedText("", "x")),
+        lambda: CodedStudy("1", frozenset("a"), normal=True),
+        lambda: Entity(2, 2, "A"),
+        lambda: Entity(-1, 2, "A"),
+        lambda: AnnotatedSentence("1", ()),
+        lambda: AnnotatedSentence("1", ("a",), (Entity(0, 2, "A"),)),
+        lambda: AnnotatedSentence("1", ("a",), (Entity(0, 1, "A"),), (Relation(0, 1, "r"),)),
+        lambda: SystemReport("1", "", "a"),
+        lambda: TextPair("1", "", "a", "b"),
+        lambda: RatedPair("1", "a", "b", float("nan")),
+        lambda: ErrorCount(0, "bleu", 7, "0", True, 1),
+        lambda: ErrorCount(0, "bleu", 1, "0", True, -1),
+        lambda: JudgedPair("1", "", "b"),
+        lambda: FactRating("1", "c", "a", "b", 1, 1, 1, 0, 0, 2, 3, 3),
+        lambda: FactRating("1", "c", "a", "b", 1, 1, 0.5, 0, 0),
+        lambda: NoteJudgement("1", "g", "r", "a", "b", "c", (), (), -1.0),
     ],
 )
-def test_record_refuses(make, message: str) -> None:  # type: ignore[no-untyped-def]
-    with pytest.raises(ValueError, match=message):
+def test_record_refuses(make: Callable[[], object]) -> None:
+    with pytest.raises(ValueError):
         make()
+
+
+def test_no_error_of_a_record_repeats_its_text() -> None:
+    with pytest.raises(ValidationError) as caught:
+        RatedPair("", "spiculated", ["spiculated"], "spiculated", scale=1)  # type: ignore[arg-type]
+    assert "spiculated" not in str(caught.value)
 
 
 @pytest.mark.parametrize(
@@ -73,19 +76,19 @@ def test_record_refuses(make, message: str) -> None:  # type: ignore[no-untyped-
     ],
 )
 def test_decode(tags: str, spans: list[tuple[int, int, str]]) -> None:
-    assert [(one.start, one.end, one.label) for one in iob_tags.decode(tags.split())] == spans
+    assert [(entity.start, entity.end, entity.label) for entity in iob_tags.decode(tags.split())] == spans
 
 
 @pytest.mark.parametrize("span", [(2, 5, "A"), (2, 2, "A"), (-2, 2, "A"), (3, 1, "A")])
 def test_encode_refuses_spans_that_are_not_in_the_words(span: tuple[int, int, str]) -> None:
     assert iob_tags.encode([(1, 3, "A")], 4) == ["O", "B-A", "I-A", "O"]
-    with pytest.raises(ValueError, match="is empty or leaves the 4 words"):
+    with pytest.raises(ValueError):
         iob_tags.encode([span], 4)
 
 
 @pytest.mark.parametrize("tag", ["A", "X-A", "B-", ""])
 def test_decode_refuses(tag: str) -> None:
-    with pytest.raises(ValueError, match="not an IOB tag"):
+    with pytest.raises(ValueError):
         iob_tags.decode([tag])
 
 
@@ -95,5 +98,5 @@ def test_labels_are_decoded_to_what_they_stand_for(pieces: list[tuple[int, int, 
     for gap, length, label in pieces:
         entities.append(Entity(position + gap, position + gap + length, label))
         position += gap + length
-    labels = iob_tags.encode([(one.start, one.end, one.label) for one in entities], position)
+    labels = iob_tags.encode([(entity.start, entity.end, entity.label) for entity in entities], position)
     assert list(iob_tags.decode(labels)) == entities

@@ -23,11 +23,11 @@ import pandas as pd
 
 from radeval_lib.categories import RATE_TYPES
 from radeval_lib.data import mts_dialog, primock57, radpref
-from radeval_lib.data.construction.rrs import PAIRS
+from radeval_lib.data.mimic3_rrs import PAIRS
 from radeval_lib.data.readers import SPLITS
 from radeval_lib.data.records import AnnotatedSentence, Entity
 from radeval_lib.data.restricted import reveal
-from radeval_lib.roles.filling import load
+from radeval_lib.data.roles import load
 from radeval_lib.rules import reader
 from tests.data.samples import csv_bytes, json_bytes
 

@@ -13,10 +13,10 @@ import pytest
 from radeval_lib import registry
 from radeval_lib.data.manifests import load_manifest
 from radeval_lib.data.restricted import reveal
+from radeval_lib.data.roles import load
 from radeval_lib.paths import BOOK, NOTEBOOKS, notebooks
 from radeval_lib.pipeline import outlook
 from radeval_lib.pipeline.steps import Graph
-from radeval_lib.roles.filling import load
 from radeval_lib.study.profiles import profile
 from tests.full import data_files, tiny
 from tests.full.tiny import TinyFull

@@ -14,10 +14,10 @@ import yaml
 
 from radeval_lib import checksums
 from radeval_lib.data.restricted import reveal
+from radeval_lib.data.roles import load
 from radeval_lib.models import catalog
 from radeval_lib.paths import ROOT
 from radeval_lib.pipeline import outlook, steps
-from radeval_lib.roles.filling import load
 from radeval_lib.study.profiles import profile
 from tests.copies import copy_found_out
 from tests.full import data_files, models

@@ -17,6 +17,7 @@ from hypothesis import strategies as st
 from radeval_lib.data import radgraph
 from radeval_lib.data.errors import FormatError
 from radeval_lib.data.records import AnnotatedSentence, Entity, Relation
+from radeval_lib.data.roles import load
 from radeval_lib.errors import ModelError
 from radeval_lib.models.graph.counting import counts
 from radeval_lib.models.graph.extraction import ModelExtractor, RecordedGraphs, open_extractor
@@ -32,7 +33,6 @@ from radeval_lib.models.graph.word_graphs import (
     within,
 )
 from radeval_lib.models.training import TrainingSettings, train
-from radeval_lib.roles import load
 from tests.data.samples import RADGRAPH, RADGRAPH_TEST, json_bytes
 
 pytestmark = pytest.mark.usefixtures("one_thread")

@@ -7,12 +7,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from radeval_lib.data.roles import load
 from radeval_lib.errors import ModelError
 from radeval_lib.models.encoders import Encoder
 from radeval_lib.models.naming import AFTER_GRAPHS, UNTRAINED
 from radeval_lib.models.ner.initial import prepare
 from radeval_lib.models.ner.iob import IobScheme
-from radeval_lib.roles import load
 
 pytestmark = pytest.mark.usefixtures("one_thread")
 

@@ -13,6 +13,7 @@ import torch
 from nervaluate import Evaluator
 
 from radeval_lib.data import iob_tags
+from radeval_lib.data.generated import ner_corpus
 from radeval_lib.data.records import AnnotatedSentence, Entity, plain_words
 from radeval_lib.errors import ModelError
 from radeval_lib.models.batching import buckets
@@ -22,7 +23,6 @@ from radeval_lib.models.ner.iob_model import IobNerModel, iob_labels
 from radeval_lib.models.ner.span_scheme import SpanNerModel, SpanScheme, SpanSettings
 from radeval_lib.models.ner.training import open_ner_model, scheme_of
 from radeval_lib.models.training import TrainingSettings, train
-from radeval_lib.roles.generated import ner_corpus
 from radeval_lib.rules.generator.generator import generate
 
 pytestmark = pytest.mark.usefixtures("one_thread")

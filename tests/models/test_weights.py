@@ -14,6 +14,7 @@ from safetensors.torch import load_file, save_file
 from torch import nn
 
 from radeval_lib.cli import main
+from radeval_lib.data.generated import ner_corpus
 from radeval_lib.errors import ModelError
 from radeval_lib.models import soundness, uses
 from radeval_lib.models.classifiers import TextClassifier
@@ -21,7 +22,6 @@ from radeval_lib.models.encoders import Encoder
 from radeval_lib.models.ner.iob import IobScheme
 from radeval_lib.models.saving import fill
 from radeval_lib.models.training import TrainingSettings, train
-from radeval_lib.roles.generated import ner_corpus
 from tests.models.test_layouts import bare_bert, bert
 
 pytestmark = pytest.mark.usefixtures("one_thread")

@@ -11,11 +11,11 @@ import pytest
 
 from notebooks.green import language_judge
 from notebooks.green.language_judge import fine_tune, readable
+from radeval_lib.data import generated
 from radeval_lib.data.restricted import reveal
 from radeval_lib.green_analysis import render
 from radeval_lib.jobs.green.judging import settings
 from radeval_lib.models.batching import IGNORED
-from radeval_lib.roles import generated
 from radeval_lib.rules.generator import green_pairs
 from radeval_lib.study import begin
 from radeval_lib.study.profiles import profile

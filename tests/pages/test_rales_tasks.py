@@ -5,7 +5,7 @@ from __future__ import annotations
 import pandas as pd
 import pytest
 
-from radeval_lib import roles
+from radeval_lib.data import roles
 from radeval_lib.data.records import AnnotatedSentence, Document, Entity, Relation
 from radeval_lib.errors import TaskError
 from radeval_lib.jobs.rales import tasks

@@ -18,8 +18,8 @@ from notebooks.ratescore.curation import (
     taken,
     with_polarity,
 )
+from radeval_lib.data.generated import ner_corpus
 from radeval_lib.data.records import AnnotatedSentence, Entity
-from radeval_lib.roles.generated import ner_corpus
 from radeval_lib.study import begin
 
 

@@ -13,12 +13,11 @@ import nbformat
 import pytest
 from papermill.exceptions import PapermillExecutionError
 
-from radeval_lib.data.errors import AbsentDataError
+from radeval_lib.data.errors import AbsentDataError, RoleError
 from radeval_lib.errors import ModelError, NotebookError, ParameterError
 from radeval_lib.paths import THREAD_VARIABLES
 from radeval_lib.pipeline import execute, steps
 from radeval_lib.pipeline.execute import notebook_name, parse_parameters
-from radeval_lib.roles import RoleError
 from tests.pipeline.conftest import TinyRepository
 
 PAGE = "rales/nlu_scores"

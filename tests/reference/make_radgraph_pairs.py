@@ -11,8 +11,8 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
+from radeval_lib.data.generated import radgraph_json
 from radeval_lib.data.radgraph import annotation
-from radeval_lib.roles.generated import radgraph_json
 from radeval_lib.rules.generator import error_pairs
 
 HERE = Path(__file__).resolve().parent / "radgraph"

@@ -18,8 +18,8 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
+from radeval_lib.data import generated
 from radeval_lib.metrics.green import parse
-from radeval_lib.roles import generated
 
 _COUNT, _SEED = 300, 11
 _SECTIONS = ("Clinically Significant Errors", "Clinically Insignificant Errors", "Matched Findings")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import base64
-import bz2
 import csv
 import gzip
 import io
@@ -15,15 +14,12 @@ import subprocess
 import tarfile
 import tempfile
 import zipfile
-import zlib
 from collections import Counter
 from collections.abc import Callable, Iterator
-from datetime import date
 from functools import cache
 from html import escape
 from pathlib import Path, PurePath
 from random import Random
-from urllib.parse import quote
 from zlib import crc32
 
 import numpy as np
@@ -39,8 +35,7 @@ from radeval_lib.pipeline import release
 from radeval_lib.rules.generator.generator import generate
 from radeval_lib.rules.generator.records import AnnotatedText
 
-CORPUS = 60  # reports in the restricted corpus
-LARGE = 2500  # and where many leaks of each kind are planted
+LARGE = 2500  # reports in the restricted corpus
 BATCH = 300  # leaks of a build
 SHORTEST = 20  # words of a report that is planted
 Files = dict[str, bytes]
@@ -52,12 +47,12 @@ def _page(body: str) -> bytes:
 
 def _labels(text: AnnotatedText) -> list[tuple[str, str]]:
     """Return each word of a report with the label of the entity that it is in."""
-    words, place = [], 0
+    words, start = [], 0
     for word in text.text.split():
-        place = text.text.index(word, place)
-        label = next((one.label for one in text.entities if one.start <= place < one.end), "O")
+        start = text.text.index(word, start)
+        label = next((entity.label for entity in text.entities if entity.start <= start < entity.end), "O")
         words.append((word, label))
-        place += len(word)
+        start += len(word)
     return words
 
 
@@ -71,9 +66,9 @@ def page(text: AnnotatedText) -> Files:
 
 
 def entities_shown(text: AnnotatedText) -> Files:
-    found = tuple(NamedEntity(one.text, one.label.upper()) for one in text.entities)
+    entities = tuple(NamedEntity(entity.text, entity.label.upper()) for entity in text.entities)
     shown = Explanation(
-        reference=found, candidate=(), precision=None, recall=None, score=0.5, notes=()
+        reference=entities, candidate=(), precision=None, recall=None, score=0.5, notes=()
     )  # fmt: skip
     return {"_build/html/page.html": _page(entity_display.html(shown, text.text, ""))}
 
@@ -88,24 +83,8 @@ def one_word_a_row_in_a_result(text: AnnotatedText) -> Files:
     return {"results/rales/a/rales.table1.json": json.dumps({"table": rows}).encode()}
 
 
-def escaped_signs(text: AnnotatedText) -> Files:
-    form = _one_of(text, "\\u{:04x}", "\\x{:02x}", "\\u{{{:x}}}", "\\U{:08x}")
-    signs = "".join(form.format(ord(sign)) for sign in text.text)
-    return {"_build/html/data.js": f'var rows = ["{signs}"];'.encode()}
-
-
-def percent_encoding(text: AnnotatedText) -> Files:
-    link = f'<a href="https://example.org/?q={quote(text.text)}">look it up</a>'
-    return {"_build/html/page.html": _page(link)}
-
-
 def another_ending(text: AnnotatedText) -> Files:
     return {"cells/a/notes.backup": text.text.encode()}
-
-
-def log(text: AnnotatedText) -> Files:
-    lines = [f"[12:00:0{number}] INFO {line}" for number, line in enumerate(text.text.split(". "))]
-    return {"build.log": "\n".join(["starting", *lines, "done"]).encode()}
 
 
 def rows_of_seven_words(text: AnnotatedText) -> Files:
@@ -138,7 +117,7 @@ def pickled(text: AnnotatedText) -> Files:
 def columns_of_csv(text: AnnotatedText) -> Files:
     stream = io.StringIO()
     csv.writer(stream).writerows(
-        [("number", "word", "label"), *((i, *one) for i, one in enumerate(_labels(text)))]
+        [("number", "word", "label"), *((i, *pair) for i, pair in enumerate(_labels(text)))]
     )
     return {"results/rales/a/words.csv": stream.getvalue().encode()}
 
@@ -172,14 +151,6 @@ def _name(text: AnnotatedText) -> str:
 
 def name_of_a_file(text: AnnotatedText) -> Files:
     return {f"cells/a/{_name(text)}.json": b"{}"}
-
-
-def name_of_a_folder(text: AnnotatedText) -> Files:
-    return {f"{_name(text)}/facts.json": b"{}"}
-
-
-def one_word_a_folder_in_the_next(text: AnnotatedText) -> Files:
-    return {f"cells/{'/'.join(word.strip('.,/') for word in text.text.split()[:30])}/facts.json": b"{}"}
 
 
 def _parts(text: AnnotatedText, length: int) -> list[str]:
@@ -279,107 +250,56 @@ def member_of_an_archive(text: AnnotatedText) -> Files:
     return {"cells/a/reports": stream.getvalue()}
 
 
+PNG = b"\x89PNG\r\n\x1a\n" + bytes(50)
+
+
+def picture(text: AnnotatedText) -> Files:
+    return {"_build/html/_images/figure.png": PNG}
+
+
+def picture_in_an_output(text: AnnotatedText) -> Files:
+    data = {"image/png": base64.b64encode(PNG).decode(), "text/plain": ["<Figure>"]}
+    return _notebook([{"output_type": "display_data", "data": data}])
+
+
+def file_in_an_address(text: AnnotatedText) -> Files:
+    kind, content = ("image/png", PNG) if _one_of(text, "0", "1") == "0" else ("text/csv", text.text.encode())
+    address = f"data:{kind};base64,{base64.b64encode(content).decode()}"
+    ways = {
+        "_build/html/page.html": f'<a href="{address}">the file</a>',
+        "_build/html/page.css": f"body {{ background: url({address}) }}",
+        "book/page.md": f"# Page\n\n![figure]({address})\n",
+        "_build/html/_images/figure.svg": f"<svg><image xlink:href='{address}'/></svg>",
+    }
+    name = _one_of(text, *ways)
+    return {name: ways[name].encode()}
+
+
 def other_kind_of_file(text: AnnotatedText) -> Files:
     stream, words = io.BytesIO(), text.text.split()
     np.savez_compressed(stream, words=np.array(words), scores=np.zeros(9))
     kinds = {
         "words.npz": stream.getvalue(),
         "words.pickle": pickle.dumps(words),
-        "table.pkl": pickle.dumps(pd.DataFrame(_labels(text), columns=["word", "label"])),
         "report.txt": text.text.encode("utf-16"),
-        "report.zlib": zlib.compress(text.text.encode()),
-        "report.gz": gzip.compress(text.text.encode() + b" and so on" * 200)[:-8] + b"sevenmen",
+        "report.xz": lzma.compress(text.text.encode()),
     }
     name = _one_of(text, *kinds)
     return {f"cells/a/{name}": kinds[name]}
 
 
-def accents(text: AnnotatedText) -> Files:
-    marked = text.text.translate(str.maketrans({"a": "á", "e": "ë", "u": "u\u0300", "s": "s\u00ad"}))
-    return {"cells/a/notes.txt": marked.encode()}
+def log(text: AnnotatedText) -> Files:
+    lines = [f"[12:00:0{number}] INFO {line}" for number, line in enumerate(text.text.split(". "))]
+    coloured = " ".join(f"\x1b[3{len(word) % 8}m{word}\x1b[0m" for word in text.text.split())
+    return {"build.log": _one_of(text, "\n".join(["starting", *lines, "done"]), coloured).encode()}
 
 
-def file_in_an_address(text: AnnotatedText) -> Files:
-    kind = _one_of(text, "text/plain", "text/csv", "image/svg+xml", "text/html;charset=utf-8")
-    packed = base64.b64encode(text.text.encode()).decode()
-    return {"_build/html/page.html": _page(f'<a href="data:{kind};base64,{packed}">the file</a>')}
+def script(text: AnnotatedText) -> Files:
+    return {"_build/html/data.js": f"var rows = {json.dumps(['left', text.text + chr(10)])};".encode()}
 
 
-PICTURES = {
-    "png": b"\x89PNG\r\n\x1a\n" + bytes(50),
-    "tiff": b"II*\0" + bytes(50),
-    "bmp": b"BM" + (99).to_bytes(4, "little") + bytes(8) + b"\x28\0\0\0" + bytes(50),
-    "avif": b"\0\0\0\x1cftypavif" + bytes(50),
-    "ico": b"\0\0\1\0\1\0\x10\x10\0\0\1\0\x20\0" + bytes(50),
-    "webp": b"RIFF" + (99).to_bytes(4, "little") + b"WEBPVP8 " + bytes(50),
-    "jpeg": b"\xff\xd8\xff\xe0" + bytes(50),
-}
-
-
-def _picture(text: AnnotatedText) -> tuple[str, bytes]:
-    kind = _one_of(text, *PICTURES)
-    return kind, PICTURES[kind]
-
-
-def _picture_url(text: AnnotatedText) -> str:
-    kind, content = _picture(text)
-    return f"data:image/{kind};base64,{base64.b64encode(content).decode()}"
-
-
-def picture(text: AnnotatedText) -> Files:
-    return {f"_build/html/_images/figure.{_picture(text)[0]}": _picture(text)[1]}
-
-
-def picture_of_another_name(text: AnnotatedText) -> Files:
-    return {"cells/a/facts.json": _picture(text)[1]}
-
-
-def picture_in_an_output(text: AnnotatedText) -> Files:
-    kind, content = _picture(text)
-    data = {f"image/{kind}": base64.b64encode(content).decode(), "text/plain": ["<Figure>"]}
-    return _notebook([{"output_type": "display_data", "data": data}])
-
-
-def picture_in_a_style_sheet(text: AnnotatedText) -> Files:
-    return {"_build/html/page.css": f"body {{ background: url({_picture_url(text)}) }}".encode()}
-
-
-def picture_in_markdown(text: AnnotatedText) -> Files:
-    return {"book/page.md": f"# Page\n\n![figure]({_picture_url(text)})\n".encode()}
-
-
-def picture_in_a_drawing(text: AnnotatedText) -> Files:
-    drawing = f"<svg><image xlink:href='{_picture_url(text)}'/></svg>"
-    return {"_build/html/_images/figure.svg": drawing.encode()}
-
-
-def picture_behind_a_sign(text: AnnotatedText) -> Files:
-    return {"_build/html/page.html": _page(f"<img alt='>' src='{_picture_url(text)}'>")}
-
-
-def picture_packed(text: AnnotatedText) -> Files:
-    pack = {"gz": gzip.compress, "xz": lzma.compress, "bz2": bz2.compress}
-    way = _one_of(text, *pack)
-    return {f"cells/a/figure.{way}": pack[way](_picture(text)[1])}
-
-
-def letters_apart_or_joined(text: AnnotatedText) -> Files:
-    words = text.text.split()
-    shown = {
-        "apart": " ".join(" ".join(word) for word in words),
-        "far apart": "   ".join(" ".join(word) for word in words),
-        "points": ".".join("".join(words)),
-        "joined": "".join(words),
-        "camels": "".join(word.capitalize() for word in words),
-        "lines": "\n".join("".join(words)),
-    }
-    return {"cells/a/notes.txt": shown[_one_of(text, *shown)].encode()}
-
-
-def colours_of_a_terminal(text: AnnotatedText) -> Files:
-    return {
-        "build.log": " ".join(f"\x1b[3{len(word) % 8}m{word}\x1b[0m" for word in text.text.split()).encode()
-    }
+def name_of_a_folder(text: AnnotatedText) -> Files:
+    return {f"{_name(text)}/facts.json": b"{}"}
 
 
 def _number(text: AnnotatedText) -> int:
@@ -397,19 +317,6 @@ def study_number(text: AnnotatedText) -> Files:
     ways = {"results/rales/a/t.json": json.dumps({"table": rows}), "build.log": f"read s{_number(text)}.txt"}
     name = _one_of(text, *ways)
     return {name: ways[name].encode()}
-
-
-def study_number_in_another_form(text: AnnotatedText) -> Files:
-    number = _number(text)
-    ways = (
-        f"{number:,}", f"{number}.0", f"{number / 1e7}e+07", f"{number:010}", f"study{number}",
-        f"study.{number}", f"p{number - 40_000_000}s{number}.jpg",
-    )  # fmt: skip
-    return {"cells/a/t.csv": f'study,score\n"{_one_of(text, *ways)}",0.5\n'.encode()}
-
-
-def number_in_a_name(text: AnnotatedText) -> Files:
-    return {f"cells/a/p10/s{_number(text)}.json": b"{}"}
 
 
 def _short_number(text: AnnotatedText) -> int:
@@ -440,19 +347,9 @@ def accession_number(text: AnnotatedText) -> Files:
     return {name: ways[name].format(_accession(text)).encode()}
 
 
-def day_in_words_or_figures(text: AnnotatedText) -> Files:
-    year, month, day = map(int, _day(text).split("-"))
-    name = date(2000, month, 1).strftime(_one_of(text, "%B", "%b"))
-    ways = (
-        f"{name} {day}, {year}", f"{day} {name} {year}", f"{month}/{day}/{year}", f"{day}.{month}.{year}",
-        f"{name} {day:02} 10:00:00 {year}", f"the {day}th of {name} {year}", f"{year}_{month:02}_{day:02}",
-    )  # fmt: skip
-    return {"_build/html/page.html": _page(f"<p>Seen on {_one_of(text, *ways)} and later</p>")}
-
-
 def _parts_of(text: str, length: int) -> list[tuple[str, ...]]:
     """Return the sequences of so many words within sentences."""
-    sentences = (re.findall("[a-z]+|[0-9]+", one) for one in re.split(r"[.:;?!](?:\s|$)", text.lower()))
+    sentences = [re.findall("[a-z]+|[0-9]+", part) for part in re.split(r"[.:;?!](?:\s|$)", text.lower())]
     return [
         tuple(words[start : start + length])
         for words in sentences
@@ -463,7 +360,7 @@ def _parts_of(text: str, length: int) -> list[tuple[str, ...]]:
 @cache
 def _holders() -> Counter[tuple[str, ...]]:
     """Return how many reports of the corpus hold each sequence of four words."""
-    return Counter(part for one in corpus(LARGE) for part in set(_parts_of(one.text, 4)))
+    return Counter(part for report in corpus(LARGE) for part in set(_parts_of(report.text, 4)))
 
 
 def _says_much(part: tuple[str, ...]) -> bool:
@@ -471,209 +368,92 @@ def _says_much(part: tuple[str, ...]) -> bool:
     return long and part[-1] not in leak_sequences.FUNCTION_WORDS and _holders()[part] <= leak_sequences.RARE
 
 
-def _phrase(text: AnnotatedText, length: int) -> Files:
-    """Return a phrase of which four words are rare and say something, in one of several places."""
-    every = _parts_of(text.text, length)
-    telling = [one for one in every if any(_says_much(one[at : at + 4]) for at in range(length - 3))]
+def day_of_a_study(text: AnnotatedText) -> Files:
+    return {"results/rales/a/t.csv": f"study,day,score\n1,{_day(text)},0.5\n".encode()}
+
+
+def study_number_in_another_form(text: AnnotatedText) -> Files:
+    number = _number(text)
+    ways = (f"{number:,}", f"{number}.0", f"study{number}", f"p{number - 40_000_000}s{number}.jpg")
+    return {"cells/a/t.csv": f'study,score\n"{_one_of(text, *ways)}",0.5\n'.encode()}
+
+
+def number_in_a_name(text: AnnotatedText) -> Files:
+    return {f"cells/a/p10/s{_number(text)}.json": b"{}"}
+
+
+def phrase(text: AnnotatedText) -> Files:
+    """Return a phrase of four to seven words, of which four are rare and say something."""
+    length = int(_one_of(text, *"4567"))
+    telling = [
+        part
+        for part in _parts_of(text.text, length)
+        if any(_says_much(part[start : start + 4]) for start in range(length - 3))
+    ]
     if not telling:
         return {}
-    phrase = " ".join(Random(crc32(text.text.encode())).choice(telling))
+    chosen = " ".join(Random(crc32(text.text.encode())).choice(telling))
     ways = {
-        "results/rales/a/t.json": json.dumps({"table": [{"found": phrase, "score": 0.5}]}),
-        "_build/html/page.html": f"<p>The reader found <em>{phrase}</em> twice</p>",
-        "build.log": f"[12:00] INFO scored {phrase!r} in 3 s",
-        "executed/rales/a.ipynb": json.dumps({"cells": [{"outputs": [{"text": [f"{phrase}\n"]}]}]}),
+        "results/rales/a/t.json": json.dumps({"table": [{"found": chosen, "score": 0.5}]}),
+        "_build/html/page.html": f"<p>The reader found <em>{chosen}</em> twice</p>",
+        "build.log": f"[12:00] INFO scored {chosen!r} in 3 s",
+        "executed/rales/a.ipynb": json.dumps({"cells": [{"outputs": [{"text": [f"{chosen}\n"]}]}]}),
     }
     name = _one_of(text, *ways)
     return {name: ways[name].encode()}
 
 
-def phrase_of_four_words(text: AnnotatedText) -> Files:
-    return _phrase(text, 4)
-
-
-def phrase_of_five_words(text: AnnotatedText) -> Files:
-    return _phrase(text, 5)
-
-
-def phrase_of_six_words(text: AnnotatedText) -> Files:
-    return _phrase(text, 6)
-
-
-def phrase_of_seven_words(text: AnnotatedText) -> Files:
-    return _phrase(text, 7)
-
-
-def day_of_a_study(text: AnnotatedText) -> Files:
-    return {"results/rales/a/t.csv": f"study,day,score\n1,{_day(text)},0.5\n".encode()}
-
-
 KINDS: tuple[Callable[[AnnotatedText], Files], ...] = (
-    page, entities_shown, words_and_labels_in_a_table, one_word_a_row_in_a_result, escaped_signs,
-    percent_encoding, another_ending, log, rows_of_seven_words, notebook, traceback, compressed, pickled,
-    columns_of_csv, columns_of_markdown, words_cut_by_markup, words_of_a_drawing, tagged_lines,
-    name_of_a_file, name_of_a_folder, one_word_a_folder_in_the_next, one_word_an_output,
-    five_words_an_output, word_pieces, word_pieces_with_labels, tuples_as_shown,
-    yaml_lists, member_of_an_archive, other_kind_of_file, accents, file_in_an_address, picture,
-    picture_of_another_name, picture_in_an_output, picture_in_a_style_sheet, picture_in_markdown,
-    picture_in_a_drawing, picture_behind_a_sign, picture_packed, letters_apart_or_joined,
-    colours_of_a_terminal, study_number, study_number_in_another_form, number_in_a_name, day_of_a_study,
-    day_in_words_or_figures, patient_number, accession_number, phrase_of_four_words, phrase_of_five_words,
-    phrase_of_six_words, phrase_of_seven_words,
+    page, entities_shown, words_and_labels_in_a_table, one_word_a_row_in_a_result, another_ending, log,
+    script, rows_of_seven_words, notebook, traceback, compressed, pickled, columns_of_csv,
+    columns_of_markdown, words_cut_by_markup, words_of_a_drawing, tagged_lines, name_of_a_file,
+    name_of_a_folder, one_word_an_output, five_words_an_output, word_pieces, word_pieces_with_labels,
+    tuples_as_shown, yaml_lists, member_of_an_archive, other_kind_of_file, file_in_an_address, picture,
+    picture_in_an_output, study_number, study_number_in_another_form, number_in_a_name, day_of_a_study,
+    patient_number, accession_number, phrase,
 )  # fmt: skip
 
 
-def corpus(size: int = CORPUS) -> list[AnnotatedText]:
+def corpus(size: int) -> list[AnnotatedText]:
     """Return generated findings that stand for a restricted corpus."""
     return [report.findings for report in generate(size, seed=0, min_findings=3)]
 
 
-def clean_build(folder: Path, pages: int | None = None) -> None:
-    """What a build without a leak may look like: the book's own prose, all of it or some pages, and a log."""
-    for path in sorted(BOOK.glob("*.md"))[:pages]:
-        (folder / "book").mkdir(parents=True, exist_ok=True)
-        (folder / "book" / path.name).write_bytes(path.read_bytes())
-    (folder / "build.log").write_text("running notebooks/rales/a.md\n3 of 3 steps (100 %) done\n")
-
-
-def _numbers_of_a_build(folder: Path) -> None:
-    rng = Random(0)
-    rows = [
-        {"id": n, "report": f"{n:08}", "bytes": 62_465_680 + n, "score": rng.random()} for n in range(999)
-    ]
-    (folder / "table.json").write_text(json.dumps({"seed": 20230704, "table": rows}))
-    (folder / "facts.csv").write_text(
-        "id,value\n" + "".join(f"{n},{rng.gauss(0, 1e6)}\n" for n in range(999))
-    )
-    (folder / "record.txt").write_text(
-        f"{rng.getrandbits(256):064x} 2026-11-22 10:00:00 0.50123456789\n" * 99
-    )
-    (folder / "model.safetensors").write_bytes(rng.randbytes(1 << 20))
-    (folder / "weights.safetensors").write_bytes(
-        np.random.default_rng(0).normal(size=1 << 17).astype("<f4").tobytes()
-    )
-
-
-def _words_of_a_build(folder: Path) -> None:
-    """Single words of the trade in small files, in names, and under labels."""
-    trade = ("left", "lung", "effusion", "no", "right", "small", "opacity", "heart", "is", "the", "size")
-    rng = Random(0)
-    for number in range(60):
-        (folder / f"{number}-{rng.choice(trade)}.txt").write_text(" ".join(rng.choices(trade, k=3)))
-    cells = [{"outputs": [{"text": [rng.choice(trade)]}], "source": ["show()"]} for _ in range(60)]
-    (folder / "a.ipynb").write_text(json.dumps({"cells": cells, "data": {"image/svg+xml": "<svg></svg>"}}))
-    (folder / "a.html").write_text(
-        "<img src='data:image/svg+xml;utf8,%3Csvg/%3E'>data:image/png is not shown"
-    )
-    (folder / ".doctrees").mkdir()
-    (folder / ".doctrees" / "a.pickle").write_bytes(pickle.dumps([rng.choice(trade) for _ in range(99)]))
-    (folder / "a.csv.gz").write_bytes(gzip.compress("\n".join(trade).encode()))
-
-
-def _reports_of_a_build(folder: Path) -> None:
-    """The reports that a build generates, as pages, tables and results show them."""
-    texts = [report.findings.text for report in generate(CORPUS, seed=1)]
-    (folder / "reports.json").write_text(json.dumps([{"text": text, "score": 0.5} for text in texts]))
-    (folder / "page.html").write_bytes(_page("".join(f"<p>{escape(text)}</p>" for text in texts)))
-
-
-CLEAN = (clean_build, _numbers_of_a_build, _words_of_a_build)
-
-
-def _tells(name: str, content: bytes) -> bool:
-    """Return whether a planted file has a word of the text, which its name holds where it is empty."""
-    return bool(guard.words(PurePath(name).stem if content == b"{}" else content.decode("latin-1")))
-
-
-def _shown(message: str, text: str, names: list[str]) -> bool:
-    """Return whether a message repeats three words of a text together, or a name that holds some of it."""
-    held, said = guard.words(text), " ".join(guard.words(message))
-    together = any(" ".join(held[start : start + 3]) in said for start in range(len(held) - 2))
-    return together or any(name in message for name in names)
-
-
-def _texts(reports: list[AnnotatedText]) -> dict[str, list[RestrictedText]]:
+def texts(reports: list[AnnotatedText]) -> dict[str, list[RestrictedText]]:
     """Return the restricted corpus of these reports, with what identifies each of them."""
     named = (
-        f"Accession {_number(one)}, id {_accession(one)}, patient {_short_number(one)}, examination of "
-        f"{_day(one)}."
-        for one in reports
+        f"Accession {_number(text)}, id {_accession(text)}, patient {_short_number(text)}, examination of "
+        f"{_day(text)}."
+        for text in reports
     )
-    every = [*(one.text for one in reports), *named]
-    return {"mimic3_rrs": [RestrictedText(one, "mimic3_rrs") for one in every]}
+    every = [*(text.text for text in reports), *named]
+    return {"mimic3_rrs": [RestrictedText(text, "mimic3_rrs") for text in every]}
 
 
-def _public() -> list[str]:
-    return [path.read_text(encoding="utf-8") for path in sorted(BOOK.glob("*.md"))]
-
-
-def _plant(build: Path, files: Files) -> None:
-    for name, content in files.items():
-        (build / name).parent.mkdir(parents=True, exist_ok=True)
-        (build / name).write_bytes(content)
-
-
-def tries(folder: Path, each: int = 10, pages: int | None = None) -> Iterator[tuple[str, bool]]:
-    """Yield (kind, whether it was found and nothing of it stayed) of each planted leak, beside all pages of
-    the book's prose or so many, and of clean builds."""
-    reports, public = corpus(), _public()
-    texts = _texts(reports)
-    long = [report for report in reports if len(report.text.split()) >= SHORTEST]
-    for kind in KINDS:
-        able = [report for report in long if kind(report)]
-        for number, report in enumerate(Random(0).sample(able, each)):
-            build, planted = folder / f"{kind.__name__}-{number}", kind(report)
-            clean_build(build, pages)
-            _plant(build, planted)
-            try:
-                guard.scan_build(build, texts, public)
-            except guard.LeakError as error:
-                stayed = any(
-                    (build / name).exists() and _tells(name, content) for name, content in planted.items()
-                )
-                names = [PurePath(name).stem for name, content in planted.items() if content == b"{}"]
-                shown = _shown(str(error), report.text, names)
-                again = guard.scan(build, texts, public)
-                yield _name_of(kind), not (stayed or shown or again)
-            else:
-                yield _name_of(kind), False
-    for plant in CLEAN:
-        build = folder / plant.__name__
-        build.mkdir()
-        plant(build)
-        yield "no leak", not guard.scan(build, texts, public)
-    build = folder / "reports"
-    build.mkdir()
-    _reports_of_a_build(build)  # which are of the generator that wrote the corpus: only other prose can tell
-    prose = [re.sub(r"```.*?```", "", one, flags=re.DOTALL) for one in public]  # examples are reports too
-    yield "no leak", not guard.scan(build, {"prose": prose})
-
-
-def recall(folder: Path, each: int = 600) -> Iterator[tuple[str, bool]]:
+def recall(folder: Path, each: int = 600, reports: int = LARGE) -> Iterator[tuple[str, bool]]:
     """Yield (kind, whether it was found) of leaks planted side by side, :data:`BATCH` in a build."""
-    reports, public = corpus(LARGE), _public()
-    texts = _texts(reports)
-    long = [report for report in reports if len(report.text.split()) >= SHORTEST]
+    restricted = corpus(reports)
+    corpora, public = texts(restricted), [path.read_text(encoding="utf-8") for path in BOOK.glob("*.md")]
+    long = [text for text in restricted if len(text.text.split()) >= SHORTEST]
     for kind in KINDS:
-        chosen = Random(0).sample([report for report in long if kind(report)], each)
+        chosen = Random(0).sample([text for text in long if kind(text)], each)
         for start in range(0, each, BATCH):
+            batch = chosen[start : start + BATCH]
             with tempfile.TemporaryDirectory(dir=folder) as build:
-                for number, report in enumerate(chosen[start : start + BATCH]):
-                    _plant(Path(build) / str(number), kind(report))
-                found = {PurePath(leak.file).parts[0] for leak in guard.scan(Path(build), texts, public)}
-            for number in range(len(chosen[start : start + BATCH])):
-                yield _name_of(kind), str(number) in found
+                for number, text in enumerate(batch):
+                    for name, content in kind(text).items():
+                        path = Path(build) / str(number) / name
+                        path.parent.mkdir(parents=True, exist_ok=True)
+                        path.write_bytes(content)
+                caught = {PurePath(leak.file).parts[0] for leak in guard.scan(Path(build), corpora, public)}
+            for number in range(len(batch)):
+                yield kind.__name__.replace("_", " "), str(number) in caught
 
 
-def _name_of(kind: Callable[[AnnotatedText], Files]) -> str:
-    return kind.__name__.replace("_", " ")
-
-
-def measured(folder: Path) -> Iterator[str]:
+def measured(folder: Path, each: int = 600) -> Iterator[str]:
     """Yield the kind of every leak that was missed; the recall of each goes to :data:`release.RECALL`."""
-    yield from (kind for kind, held in tries(folder) if not held)
     planted, caught = Counter[str](), Counter[str]()
-    for kind, held in recall(folder):
+    for kind, held in recall(folder, each):
         planted[kind] += 1
         caught[kind] += held
         if not held:

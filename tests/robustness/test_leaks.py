@@ -10,7 +10,7 @@ from tests.robustness import leaks
 
 
 def test_planted_leaks_of_every_kind_are_found(tmp_path: Path) -> None:
-    assert not [kind for kind, held in leaks.tries(tmp_path, each=1, pages=3) if not held]
+    assert not [kind for kind, held in leaks.recall(tmp_path, each=4, reports=300) if not held]
 
 
 @pytest.mark.nightly

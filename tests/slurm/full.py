@@ -13,14 +13,14 @@ from typing import Any
 
 import yaml
 
-from radeval_lib.data.construction import rrs
+from radeval_lib.data import generated
+from radeval_lib.data import mimic3_rrs as rrs
+from radeval_lib.data.generated import iob, radgraph_json
 from radeval_lib.jobs.rales import plan as rales
 from radeval_lib.jobs.summarization import plan as summarization
 from radeval_lib.models import catalog
 from radeval_lib.models.packaged import is_packaged
 from radeval_lib.paths import ROOT
-from radeval_lib.roles import generated
-from radeval_lib.roles.generated import iob, radgraph_json
 from radeval_lib.rules.generator import generate
 from radeval_lib.rules.generator.records import SyntheticReport, sentence_tokens
 from radeval_lib.study import cells, profiles

@@ -13,10 +13,10 @@ from notebooks.ratescore import RATESCORE
 from radeval_lib.data.errors import DataError
 from radeval_lib.data.ratings import rating_table
 from radeval_lib.data.records import RatedPair
+from radeval_lib.data.roles import load
 from radeval_lib.errors import NotebookError
 from radeval_lib.metrics import create
 from radeval_lib.metrics.base import Metric
-from radeval_lib.roles import load
 from radeval_lib.study import begin, metric_agreement
 from radeval_lib.study.runs import Run
 

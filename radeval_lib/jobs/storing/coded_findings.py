@@ -3,7 +3,7 @@
 Fixed before the even half was scored:
 
 - sections: findings and impression, which the coders saw; history and comparison are not read;
-- labels: the thirteen codes of :data:`radeval_lib.data.openi_labels.LABELS`, read by
+- labels: the thirteen codes of :data:`radeval_lib.data.openi.LABELS`, read by
   :func:`radeval_lib.rules.reader.observations.coded`;
 - uncertain mentions: a code counts where it is stated, probable or one of two ("scarring or atelectasis"),
   not where it is merely possible ("may", "possibly", "cannot exclude", "concerning for"). On the odd half
@@ -24,10 +24,10 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from radeval_lib.data import iu_systems, openi, openi_labels
+from radeval_lib.data import iu_systems, openi
 from radeval_lib.data.errors import DataError
 from radeval_lib.data.manifests import find
-from radeval_lib.data.openi_labels import LABELS
+from radeval_lib.data.openi import LABELS
 from radeval_lib.data.records import CodedStudy, Report
 from radeval_lib.data.restricted import reveal
 from radeval_lib.rules.reader.observations import coded
@@ -91,13 +91,13 @@ def agreement(root: Path, resamples: int, rng: np.random.Generator) -> pd.DataFr
     over all codes with micro F1 and its interval; empty where the root lacks a file."""
     paths = [
         find("openi", root, "indiana_reports.csv"),
-        find("openi_labels", root, openi_labels.FILE),
+        find("openi_labels", root, openi.LABELS_FILE),
         find("iu_systems", root, iu_systems.REFERENCES),
     ]
     there = [path for path in paths if path is not None]
     if len(there) < len(paths):
         return pd.DataFrame()
-    reports, codes = openi.load(there[0]), openi_labels.load(there[1])
+    reports, codes = openi.load(there[0]), openi.load_labels(there[1])
     tested = set(iu_systems.references(there[2]))
     half = openi.halves(reports)
     chosen = {

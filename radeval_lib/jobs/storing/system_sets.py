@@ -29,10 +29,10 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from radeval_lib.data import iu_systems, openi, openi_labels, reading
+from radeval_lib.data import iu_systems, openi, reading
 from radeval_lib.data.errors import DataError
 from radeval_lib.data.manifests import find
-from radeval_lib.data.openi_labels import LABELS
+from radeval_lib.data.openi import LABELS
 from radeval_lib.data.records import CodedStudy, Report, SystemReport
 from radeval_lib.data.restricted import reveal
 from radeval_lib.metrics import create
@@ -74,12 +74,12 @@ def outputs(root: Path) -> pd.DataFrame:
     has no such set."""
     records: list[SystemReport] = iu_systems.READER.load(lambda file: find("iu_systems", root, file))
     reports = find("openi", root, "indiana_reports.csv")
-    labels = find("openi_labels", root, openi_labels.FILE)
+    labels = find("openi_labels", root, openi.LABELS_FILE)
     if not records or reports is None or labels is None:
         return pd.DataFrame()
     texts = {(one.system, one.id): reveal(one.text) for one in records}
     studies = [one.id for one in records if one.system == iu_systems.REFERENCE]
-    known = {one.id: one for one in openi_labels.load(labels)}
+    known = {one.id: one for one in openi.load_labels(labels)}
     uncoded = {
         row["uid"] for row in reading.read_csv(reports, ("uid", "MeSH")) if row["MeSH"] == "No Indexing"
     }

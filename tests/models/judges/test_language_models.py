@@ -3,6 +3,7 @@
 import pytest
 import torch
 
+from radeval_lib.data import generated
 from radeval_lib.data.records import JudgedPair
 from radeval_lib.jobs.green.judging import settings
 from radeval_lib.models.batching import IGNORED
@@ -10,7 +11,6 @@ from radeval_lib.models.judges.language_model import CausalJudge, pretrained_mod
 from radeval_lib.models.judges.opening import open_judge
 from radeval_lib.models.judges.tuning import JudgeTuning, small_model
 from radeval_lib.models.training import TrainingSettings, train
-from radeval_lib.roles import generated
 from radeval_lib.rules.judge.base import JudgeError, prompt
 from radeval_lib.study.profiles import profile
 

@@ -25,8 +25,8 @@ from notebooks.facts.annotation_task import (
 from radeval_lib.data.errors import FormatError
 from radeval_lib.data.records import TextPair
 from radeval_lib.data.restricted import RestrictedText, mark
+from radeval_lib.data.roles import load
 from radeval_lib.errors import ParameterError
-from radeval_lib.roles import load
 
 
 def _records(cases: int = 2) -> list[TextPair]:

@@ -16,8 +16,8 @@ from notebooks.facts.real_counts import (
     table,
 )
 from radeval_lib.data.records import FactRating
+from radeval_lib.data.roles import load
 from radeval_lib.metrics.base import MetricError
-from radeval_lib.roles import load
 
 REFERENCE = "one two three four five six seven eight"
 

@@ -15,11 +15,11 @@ from notebooks.summarization.comparison import difference, lead_left, mean_of
 from notebooks.summarization.models import grid
 from radeval_lib.data.errors import AbsentDataError, DataError
 from radeval_lib.data.records import ReportPair
+from radeval_lib.data.roles import load
 from radeval_lib.errors import ParameterError, ProfileError
 from radeval_lib.jobs.summarization import plan, systems
 from radeval_lib.jobs.summarization.corpora import TRAINED, UNSEEN, divided, drawn, named, pair_name
 from radeval_lib.jobs.summarization.systems import System, make
-from radeval_lib.roles import load
 from radeval_lib.study.profiles import profile
 
 

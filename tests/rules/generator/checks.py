@@ -7,8 +7,8 @@ from dataclasses import asdict
 from typing import Any
 
 from radeval_lib.categories import RATE_TYPES
+from radeval_lib.data.generated import radgraph_json
 from radeval_lib.data.radgraph import ENTITY_LABELS, RELATION_LABELS
-from radeval_lib.roles.generated import radgraph_json
 from radeval_lib.rules.generator import (
     AnnotatedText,
     Denial,

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from radeval_lib.data.generated import iob, radgraph_json
 from radeval_lib.data.radgraph import annotation
-from radeval_lib.roles.generated import iob, radgraph_json
 from radeval_lib.rules.generator import (
     Denial,
     Statement,

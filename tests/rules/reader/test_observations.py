@@ -125,6 +125,6 @@ def test_what_people_would_code(text, expected):
 
 
 def test_codes_are_those_of_the_data_set():
-    from radeval_lib.data.openi_labels import LABELS
+    from radeval_lib.data.openi import LABELS
 
     assert codes() == LABELS

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from functools import partial
 
 from radeval_lib.data import iob_tags
 from radeval_lib.data.radgraph import Annotation, annotation
@@ -14,22 +15,33 @@ from radeval_lib.data.records import (
     Relation,
     Report,
     ReportPair,
+    TextPair,
 )
 from radeval_lib.rules.generator import (
     MIMIC_RRS_PAIRS,
     MIMIC_RRS_TRAINED,
+    ErrorPair,
     SyntheticError,
     SyntheticReport,
     generate,
     green_answer,
     green_pairs,
+    rewrite,
     tokenize,
 )
-from radeval_lib.rules.generator.generator import seeded
+from radeval_lib.rules.generator.generator import RewriteKind, report_at, seeded
+from radeval_lib.rules.generator.planted_errors import inject, random_kinds
 from radeval_lib.rules.generator.records import AnnotatedText, graph, sentence_tokens, token_places
 
 # Sources of the two styles, as the records of RaTE-NER name theirs: what the style stands in for.
 SOURCES = {"hospital": "MIMIC-IV", "encyclopaedic": "Radiopaedia"}
+CANDIDATES = 4
+"""Of each case of :func:`error_cases`, as in ReXVal."""
+# Planted errors of a candidate, on average, and their standard deviation over cases as a share of it: fitted
+# to what ReXVal's radiologists counted.
+_ERRORS, _CASES, _MOST = 3.0, 1.18, 8
+_CHEST = ("X-Ray", "CHEST")
+_TRIES = 8  # mixes of as many errors
 
 
 def _parted(n: int, seed: int) -> Iterator[tuple[SyntheticReport, str]]:
@@ -122,8 +134,8 @@ def graph_corpus(n: int, seed: int) -> Iterator[AnnotatedSentence]:
         yield AnnotatedSentence(
             id=made.report_id,
             tokens=tokenize(made.findings.text),
-            entities=tuple(Entity(*one) for one in entities),
-            relations=tuple(Relation(*one) for one in relations),
+            entities=tuple(Entity(*entity) for entity in entities),
+            relations=tuple(Relation(*relation) for relation in relations),
             group=f"{made.modality} {made.anatomy}",
             split=split,
         )
@@ -136,25 +148,16 @@ def spatial_corpus(n: int, seed: int) -> Iterator[AnnotatedSentence]:
         tokens, places = token_places(made.findings.text)
         entities: list[Entity] = []
         relations: list[Relation] = []
-        for one in made.findings.roles:
+        for spans in made.findings.roles:
             indicator = len(entities)
             for label in ("Indicator", "Trajector", "Landmark", "Diagnosis", "Hedge"):
-                span = getattr(one, label.lower())
+                span = getattr(spans, label.lower())
                 if span is None:
                     continue
                 if label != "Indicator":
                     relations.append(Relation(indicator, len(entities), label))
                 entities.append(Entity(places[span[0]], places[span[1] - 1] + 1, label))
         yield AnnotatedSentence(made.report_id, tokens, tuple(entities), tuple(relations), split=split)
-
-
-def turned(turn: Callable[[SyntheticReport], SyntheticReport], report: SyntheticReport) -> SyntheticReport:
-    """Return the report turned, or as it is where it cannot be: it may have no other wording, or no
-    opposite."""
-    try:
-        return turn(report)
-    except SyntheticError:
-        return report
 
 
 def judged_pairs(n: int, seed: int) -> Iterator[JudgedPair]:
@@ -179,3 +182,52 @@ def iob(text: AnnotatedText) -> Iterator[tuple[list[str], list[str]]]:
     for tokens, entities in sentence_tokens(text):
         spans = ((first, last + 1, label.upper()) for first, last, label in entities)
         yield tokens, iob_tags.encode(spans, len(tokens))
+
+
+def _turned(turn: Callable[[SyntheticReport], SyntheticReport], report: SyntheticReport) -> SyntheticReport:
+    """Return the report turned, or as it is where it cannot be, since it may have no other wording."""
+    try:
+        return turn(report)
+    except SyntheticError:
+        return report
+
+
+def text_pairs(n: int, seed: int) -> Iterator[TextPair]:
+    """Yield ``n`` candidates; the source is the whole report."""
+    for number, pair in enumerate(error_cases(n, seed)):
+        case, origin = divmod(number, CANDIDATES)
+        yield TextPair(
+            id=f"{case}/{origin}",
+            case=str(case),
+            reference=pair.reference.findings.text,
+            candidate=pair.candidate.findings.text,
+            source=pair.reference.text,
+            group=f"candidate {origin + 1}",
+        )
+
+
+def error_cases(n: int, seed: int) -> Iterator[ErrorPair]:
+    """Yield ``n`` pairs, four of each reference; the comparison is the exact one of what reference and
+    candidate state, whatever words the candidate says it in."""
+    for case in range(-(-n // CANDIDATES)):
+        expected = seeded(seed, case, "expected").gammavariate(_CASES**-2, _ERRORS * _CASES**2)
+        findings = max(1, min(6, round(expected)))  # a report without findings allows few errors
+        reference = report_at(seed, case, style="hospital", modality_anatomy=_CHEST, min_findings=findings)
+        for origin in range(min(CANDIDATES, n - case * CANDIDATES)):
+            pair = _with_errors(reference, expected, seed, f"{case}/{origin}")
+            kind: RewriteKind = "style" if origin == 0 else "synonym"
+            candidate = _turned(partial(rewrite, kind=kind, seed=seed + origin), pair.candidate)
+            yield ErrorPair(pair.reference, candidate, pair.comparison)
+
+
+def _with_errors(reference: SyntheticReport, expected: float, seed: int, name: str) -> ErrorPair:
+    """Return the reference with a random mix of about so many errors, or fewer where it does not allow
+    them."""
+    rng = seeded(seed, name, "errors")
+    for number in range(min(_MOST, int(expected + rng.random())), 0, -1):
+        for _ in range(_TRIES):
+            try:
+                return inject(reference, random_kinds(rng, number), rng.getrandbits(30))
+            except SyntheticError:
+                continue
+    return inject(reference, [], rng.getrandbits(30))

@@ -10,18 +10,17 @@ from __future__ import annotations
 
 import random
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from difflib import SequenceMatcher
 from pathlib import Path
 
 from radeval_lib.data import reading
-from radeval_lib.data.construction.notes import Note, radiology_notes
 from radeval_lib.data.errors import FormatError
 from radeval_lib.data.manifests import load_manifest
 from radeval_lib.data.readers import Find, Reader
 from radeval_lib.data.records import ReportPair
-from radeval_lib.data.restricted import mark
+from radeval_lib.data.restricted import RestrictedText, mark
 
 NAME = "mimic3_rrs"
 # The paper's pairs; the trained ones have three splits, in the order in which the reference shuffles.
@@ -47,29 +46,49 @@ _INTERVENTION = re.compile(r"\b(GUID\w*|BIOPSY|DRAIN\w*|NEEDLE|ABLATION|ASPIR\w*
 _OTHER_SECTION = re.compile(r"technique|indication|history|comparison|reason|impression|protocol|conclusion")
 
 
+NOTE_COLUMNS = ("ROW_ID", "SUBJECT_ID", "CATEGORY", "DESCRIPTION", "TEXT")
+
+
 @dataclass(frozen=True)
-class Section:
-    """A section: its header in lower case (empty for what stands before the first) and its text."""
+class Note:
+    """A radiology note: ``description`` is the examination's name in MIMIC-III."""
 
-    name: str
-    text: str
+    id: str
+    patient: str
+    description: str
+    text: RestrictedText
 
 
-def split(text: str) -> list[Section]:
-    """Return sections of a report in order, the part before the first header first.
+def radiology_notes(path: Path) -> Iterator[Note]:
+    """Yield notes of category Radiology of ``NOTEEVENTS.csv`` or ``.csv.gz``, in the file's order.
+
+    Memory is constant but for the ids.
+    """
+    seen: set[int] = set()
+    for row in reading.read_csv(path, NOTE_COLUMNS):
+        if row.text("CATEGORY") != "Radiology":
+            continue
+        row_id, patient = (row.take(key, reading.Count) for key in ("ROW_ID", "SUBJECT_ID"))
+        if row_id in seen:
+            raise FormatError("the same ROW_ID stands above", row.where)
+        seen.add(row_id)
+        text = RestrictedText(row["TEXT"], "mimic3")
+        yield Note(str(row_id), str(patient), " ".join(row["DESCRIPTION"].split()), text)
+
+
+def split(text: str) -> list[tuple[str, str]]:
+    """Return sections of a report in order: each header in lower case, empty before the first, and the text.
 
     The line on which a section begins is not searched for another header, as in the reference code: it avoids
     taking a phrase such as ``CHEST, PA AND LATERAL:`` within it for one.
     """
     header = _HEADER.search(text)
-    sections = [Section("", text[: header.start()] if header else text)]
+    sections = [("", text[: header.start()] if header else text)]
     while header:
         begin = header.end()
         line_end = text.find("\n", begin)
         following = _HEADER.search(text, line_end) if line_end >= 0 else None
-        sections.append(
-            Section(header[1].lower().strip(), text[begin : following.start() if following else None])
-        )
+        sections.append((header[1].lower().strip(), text[begin : following.start() if following else None]))
         header = following
     return sections
 
@@ -95,8 +114,8 @@ class PatternRules:
             return None
         if modalities == ["CT"] and anatomies and set(anatomies) <= {"abdomen", "pelvis"}:
             return "CT_abdomen-pelvis"
-        found = f"{modalities[0]}_{anatomies[0]}" if len(anatomies) == 1 else None
-        return found if found in PAIRS else None
+        pair = f"{modalities[0]}_{anatomies[0]}" if len(anatomies) == 1 else None
+        return pair if pair in PAIRS else None
 
     def findings(self, pair: str, names: Sequence[str]) -> list[int]:
         """Return indices of the section names that may hold findings, best first."""
@@ -106,7 +125,7 @@ class PatternRules:
         def rank(name: str) -> int | None:
             if is_like(name, "findings"):
                 return 0
-            if _OTHER_SECTION.search(name) or not any(one.search(name.upper()) for one in patterns):
+            if _OTHER_SECTION.search(name) or not any(pattern.search(name.upper()) for pattern in patterns):
                 return None
             return 1 if name.startswith("finding") else 2 if _MODALITIES[modality].search(name.upper()) else 3
 
@@ -141,10 +160,10 @@ def load_rules(path: Path) -> ListRules:
         entry = reading.Entry(item, f"{path.name}, pair {number}")
         if pair not in PAIRS:
             raise FormatError("unknown pair", entry.where, f"Pairs: {', '.join(PAIRS)}.")
-        for description in entry.texts("descriptions"):
+        for description in entry.take("descriptions", tuple[str, ...]):
             if descriptions.setdefault(description, pair) != pair:
                 raise FormatError("an examination stands under another pair too", entry.where)
-        headers[pair] = entry.texts("headers")
+        headers[pair] = entry.take("headers", tuple[str, ...])
     return ListRules(descriptions, headers)
 
 
@@ -164,21 +183,16 @@ def extract(text: str, pair: str, rules: Rules) -> tuple[str, str] | str:
     report = final_report(text)
     if not report:
         return "no final report"
-    sections = split(report)
-    names = ["impression" if _is_impression(section.name) else section.name for section in sections]
-    impressions = [index for index, name in enumerate(names) if name == "impression"]
-    if len(impressions) != 1:
-        return "no impression" if not impressions else "several impressions"
-    impression = _clean(sections[impressions[0]].text)
-    held = (_clean(sections[index].text) for index in rules.findings(pair, names))
-    findings = next(filter(None, held), "")
+    headers, texts = zip(*split(report), strict=True)
+    concluding = [is_like(name, "impression") or name == "impression and plan" for name in headers]
+    names = ["impression" if is_last else name for name, is_last in zip(headers, concluding, strict=True)]
+    if sum(concluding) != 1:
+        return "several impressions" if any(concluding) else "no impression"
+    impression = _clean(texts[concluding.index(True)])
+    findings = next(filter(None, (_clean(texts[index]) for index in rules.findings(pair, names))), "")
     if not findings:
         return "no findings"
     return (findings, impression) if impression else "empty impression"
-
-
-def _is_impression(name: str) -> bool:
-    return is_like(name, "impression") or name == "impression and plan"
 
 
 def build(notes: Iterable[Note], rules: Rules) -> list[ReportPair]:

@@ -14,9 +14,9 @@ from operator import itemgetter
 from pathlib import Path
 
 from radeval_lib.data import reading
-from radeval_lib.data.construction.notes import Note, radiology_notes
 from radeval_lib.data.errors import FormatError
 from radeval_lib.data.manifests import load_manifest
+from radeval_lib.data.mimic3_rrs import Note, radiology_notes
 from radeval_lib.data.readers import Find, Reader
 from radeval_lib.data.records import Document
 from radeval_lib.data.restricted import mark
@@ -76,7 +76,11 @@ def load(path: Path) -> list[Document]:
 
 
 def _document(row: reading.Entry) -> Iterator[Document]:
-    row_id, reason, code = row.whole("ROW_ID"), row.text("indication"), row.text("procedure_label")
+    row_id, reason, code = (
+        row.take("ROW_ID", reading.Count),
+        row.text("indication"),
+        row.text("procedure_label"),
+    )
     if not (reason and code):
         raise FormatError("a document needs an indication and a procedure_label", row.where)
     yield Document(str(row_id), mark(reason, NAME, True), label=code, patient=row.get("SUBJECT_ID", ""))

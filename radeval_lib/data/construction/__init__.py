@@ -1,1 +1,0 @@
-"""Construction of the data sets that users must build themselves from MIMIC-III."""

@@ -1,0 +1,195 @@
+"""Loads the records of a role of data, from what the profile configures.
+
+A notebook asks for a role, such as ``rated_pairs``; the profile names its source:
+
+- ``synthetic``: the generator;
+- ``NAME``: the files of a data set under the data root; ``NAME/SCALE`` for one of several scales of ratings;
+- ``recorded/NAME``: numbers in the repository that were stored from a data set (placeholders for its texts);
+- several data sets joined by ``+``;
+- ``absent``: nothing.
+
+Roles and readers are found by name in :mod:`radeval_lib.registry`.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from radeval_lib import registry
+from radeval_lib.data import manifests, readers
+from radeval_lib.data.errors import AbsentDataError, RoleError
+from radeval_lib.data.manifests import load_manifest
+from radeval_lib.data.records import FactRating, RatedPair, Report, TextPair
+from radeval_lib.errors import check_at_least, listed, meant
+from radeval_lib.registry import ABSENT, SYNTHETIC, dataset_of, datasets_of, is_recorded, scale_of
+from radeval_lib.text_format import joined
+
+HALVES = ("odd", "even")
+"""In place of a scale: the half of a collection of reports whose plain edits are the texts of a role."""
+
+
+def load(
+    role: str,
+    source: str,
+    *,
+    size: int,
+    seed: int,
+    root: Path | None,
+    note: Callable[[Path], None] = lambda path: None,
+) -> list[Any]:
+    """Return the records of a role, all of the role's type.
+
+    Parameters
+    ----------
+    role : key of :data:`radeval_lib.registry.ROLES`.
+    source : as the module describes. Of several joined by ``+``, those whose files are absent are skipped.
+    size, seed : how many records the generator makes, and its seed; not used with a data set.
+    root : data root, or None where there is none.
+    note : called with the path of each file before it is read, for provenance.
+
+    Raises
+    ------
+    RoleError
+        If there is no such role; the source is unknown, ``absent``, names a part twice, or has nothing of the
+        role's type or of the scale that it names; the generator is asked for no record; or a data root is
+        needed and there is none.
+    AbsentDataError
+        If the data root does not hold the data set, or holds too little of it to give a record.
+    DataError
+        If a file is not what its manifest, its format or its recording says.
+    """
+    where = f"role {role!r}"
+    if role not in registry.ROLES:
+        raise RoleError(f"unknown role {role!r}", "", f"Roles: {', '.join(registry.ROLES)}.")
+    if source == SYNTHETIC:
+        if not registry.ROLES[role].generator:
+            remedy = "Name a data set, `recorded/` and a stored set, or `absent` for it in the profile."
+            raise RoleError("the generator rates nothing", where, remedy)
+        check_at_least(1, where, RoleError, size=size)
+        # No two roles share a report, so that a model is not tried on what it learned.
+        stream = int.from_bytes(hashlib.sha256(f"{seed} {role}".encode()).digest()[:4], "big")
+        return list(registry.find(registry.ROLES[role].generator)(size, stream))
+    if "+" in source:
+        if len(set(parts := source.split("+"))) < len(parts):
+            raise RoleError(f"{source!r} names a part twice", where, "Name each once.")
+        return [
+            record
+            for part in (present(source, root) or source).split("+")
+            for record in load(role, part, size=size, seed=seed, root=root, note=note)
+        ]
+    if source == ABSENT:
+        raise RoleError("it is absent", where, "The page ends before it: only_with_data.")
+    dataset = dataset_of(source)
+    if is_recorded(source):
+        recorded = registry.module("radeval_lib.data.recorded")
+        for path in recorded.files(dataset):
+            note(path)
+        return _of_role(recorded.records(dataset), role, source, root)
+    if dataset not in manifests.names():
+        sources = [SYNTHETIC, *manifests.names()]
+        raise RoleError(
+            f"no source {source!r}", where, f"{meant(dataset, sources)}Sources: {listed(sources)}."
+        )
+    if root is None:
+        raise RoleError(f"{source!r} needs a data root", where)
+    return _of_role(readers.load(dataset, root, note), role, source, root)
+
+
+def _of_role(records: list[Any], role: str, source: str, root: Path | None) -> list[Any]:
+    """Return the records of the role's type, and of the source's scale if it names one.
+
+    Where the role wants plain pairs of texts, ratings are accepted too, without their numbers and each id
+    once; in place of a scale, the source may then name a half of :data:`HALVES`.
+
+    Raises
+    ------
+    RoleError
+        If no record is left although all files are there.
+    AbsentDataError
+        If no record is left.
+    """
+    kind, scale = registry.find(registry.ROLES[role].record), scale_of(source)
+    if kind is TextPair and scale in HALVES:
+        records, scale = _edited(records, scale), ""
+    kinds = (RatedPair, FactRating, TextPair) if kind is TextPair else kind
+    chosen = [
+        record
+        for record in records
+        if isinstance(record, kinds) and (not scale or getattr(record, "scale", "") == scale)
+    ]
+    if kind is TextPair:
+        chosen = list({record.id: _without_rating(record) for record in chosen}.values())
+    if chosen:
+        return chosen
+    files = load_manifest(dataset_of(source)).files
+    if is_recorded(source) or (root is not None and all((root / file.path).is_file() for file in files)):
+        scales = sorted({record.scale for record in records if isinstance(record, RatedPair)})
+        remedy = f"Scales: {', '.join(scales)}." if scales else "Name another data set."
+        raise RoleError(f"{source!r} holds no record of it", f"role {role!r}", remedy)
+    raise lack(role, source, root)
+
+
+def present(source: str, root: Path | None) -> str:
+    """Return the parts of a source that can be loaded, joined by ``+`` as before; empty if none can.
+
+    A data set counts as present if the data root holds any of its files. The generator and stored sets are
+    always present; so is an unknown name, which :func:`load` refuses.
+    """
+
+    def is_present(part: str) -> bool:
+        if is_recorded(part) or dataset_of(part) not in manifests.names():
+            return True
+        files = load_manifest(dataset_of(part)).files
+        return root is not None and any((root / file.path).is_file() for file in files)
+
+    return "+".join(filter(is_present, source.split("+")))
+
+
+def lack(role: str, source: str, root: Path | None) -> AbsentDataError:
+    """Return the error that names the data sets that are missing for a role, and how to get them; ``source``
+    names data sets alone."""
+    sets = [load_manifest(name) for name in datasets_of(source)]
+    named = joined([manifest.title.partition(":")[0] for manifest in sets])
+    wrong = "there only in part and gives no records" if present(source, root) else "not in the data root"
+    remedy = f"`radbook data status {sets[0].name}` says how to get it"
+    return AbsentDataError(f"{named}, for the role {role!r}, is {wrong}", remedy=remedy)
+
+
+def _edited(records: list[Any], half: str) -> list[TextPair]:
+    """Return reports of one half of a collection (:data:`HALVES`), each paired with its controlled edits."""
+    reports = [record for record in records if isinstance(record, Report)]
+    halves = registry.find("radeval_lib.data.openi:halves")(reports)
+    chosen = [report for report in reports if halves[report.id] == half]
+    edited: list[TextPair] = registry.find("radeval_lib.data.report_edits:text_pairs")(chosen)
+    return edited
+
+
+def _without_rating(record: RatedPair | FactRating | TextPair) -> TextPair:
+    """Return a rated candidate as a pair of texts; the case of a RatedPair is its id up to the last ``/``."""
+    if isinstance(record, TextPair):
+        return record
+    case, source = record.id.rpartition("/")[0] or record.id, ""
+    if isinstance(record, FactRating):
+        case, source = record.case, record.source
+    return TextPair(record.id, case, record.reference, record.candidate, source, record.group)
+
+
+_LEVELS = (ABSENT, SYNTHETIC, "recorded", "open", "credentialed")
+
+
+def evidence(source: str) -> str:
+    """Return the level of evidence of results that are computed on a source: ``synthetic``, ``recorded``
+    (public data, scored before), ``open``, ``credentialed``, or ``absent``. Of several parts that of the
+    least open."""
+
+    def level(part: str) -> str:
+        if part in (SYNTHETIC, ABSENT):
+            return part
+        if is_recorded(part):
+            return "recorded"
+        return "open" if load_manifest(dataset_of(part)).access == "open" else "credentialed"
+
+    return max(map(level, source.split("+")), key=_LEVELS.index)
