@@ -18,6 +18,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from functools import cache
 from html import escape
+from itertools import islice
 from pathlib import Path, PurePath
 from random import Random
 from zlib import crc32
@@ -36,7 +37,7 @@ from radeval_lib.rules.generator.generator import generate
 from radeval_lib.rules.generator.records import AnnotatedText
 
 LARGE = 2500  # reports in the restricted corpus
-BATCH = 300  # leaks of a build
+BATCH = 100  # leaks of each kind in a build
 SHORTEST = 20  # words of a report that is planted
 Files = dict[str, bytes]
 
@@ -431,23 +432,27 @@ def texts(reports: list[AnnotatedText]) -> dict[str, list[RestrictedText]]:
 
 
 def recall(folder: Path, each: int = 600, reports: int = LARGE) -> Iterator[tuple[str, bool]]:
-    """Yield (kind, whether it was found) of leaks planted side by side, :data:`BATCH` in a build."""
+    """Yield (kind, whether it was found) of leaks planted side by side, :data:`BATCH` of each kind in a
+    build."""
     restricted = corpus(reports)
     corpora, public = texts(restricted), [path.read_text(encoding="utf-8") for path in BOOK.glob("*.md")]
     long = [text for text in restricted if len(text.text.split()) >= SHORTEST]
-    for kind in KINDS:
-        chosen = Random(0).sample([text for text in long if kind(text)], each)
-        for start in range(0, each, BATCH):
-            batch = chosen[start : start + BATCH]
-            with tempfile.TemporaryDirectory(dir=folder) as build:
-                for number, text in enumerate(batch):
-                    for name, content in kind(text).items():
-                        path = Path(build) / str(number) / name
+    plants = {
+        kind.__name__: list(islice(filter(None, map(kind, Random(0).sample(long, len(long)))), each))
+        for kind in KINDS
+    }
+    for start in range(0, each, BATCH):
+        numbers = range(start, min(start + BATCH, each))
+        with tempfile.TemporaryDirectory(dir=folder) as build:
+            for kind, planted in plants.items():
+                for number in numbers:
+                    for name, content in planted[number].items():
+                        path = Path(build) / f"{kind}-{number}" / name
                         path.parent.mkdir(parents=True, exist_ok=True)
                         path.write_bytes(content)
-                caught = {PurePath(leak.file).parts[0] for leak in guard.scan(Path(build), corpora, public)}
-            for number in range(len(batch)):
-                yield kind.__name__.replace("_", " "), str(number) in caught
+            caught = {PurePath(leak.file).parts[0] for leak in guard.scan(Path(build), corpora, public)}
+        for kind in plants:
+            yield from ((kind.replace("_", " "), f"{kind}-{number}" in caught) for number in numbers)
 
 
 def measured(folder: Path, each: int = 600) -> Iterator[str]:
