@@ -34,9 +34,9 @@ import transformers
 from radeval_lib.data.generated import ner_corpus
 from radeval_lib.models.encoders import Encoder
 from radeval_lib.models.judges.language_model import CausalJudge
-from radeval_lib.models.ner.iob import IobScheme
-from radeval_lib.models.ner.iob_model import IobNerModel
-from radeval_lib.models.packaged import packaged_minilm
+from radeval_lib.models.names import packaged_minilm
+from radeval_lib.models.ner.models import IobNerModel
+from radeval_lib.models.ner.schemes import IobScheme
 from radeval_lib.models.training import TrainingSettings, train
 from radeval_lib.paths import BUILD
 from radeval_lib.pipeline import steps

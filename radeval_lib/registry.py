@@ -145,7 +145,7 @@ RECORDED = "radeval_lib.study.recorded_metrics"
 
 FILLING = {
     "data": "radeval_lib.data.roles",
-    "models": "radeval_lib.models.filling",
+    "models": "radeval_lib.models.derived",
     "metrics": "radeval_lib.metrics.by_name",
     "stand_ins": "radeval_lib.study.stand_ins",
 }

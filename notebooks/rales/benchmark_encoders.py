@@ -10,7 +10,8 @@ from __future__ import annotations
 from pathlib import Path
 
 from radeval_lib.errors import ParameterError
-from radeval_lib.models import catalog, naming
+from radeval_lib.models import catalog
+from radeval_lib.models import names as model_names
 from radeval_lib.models.derived import shallow, untrained
 
 SHALLOW = "shallow:"
@@ -23,10 +24,10 @@ def title(name: str, layers: int) -> str:
         return "in-domain"
     if name.startswith(SHALLOW):
         return f"{title(name.removeprefix(SHALLOW), layers)}, {layers} layers"
-    if name.startswith(naming.UNTRAINED):
-        return f"{title(name.removeprefix(naming.UNTRAINED), layers)}, untrained"
+    if name.startswith(model_names.UNTRAINED):
+        return f"{title(name.removeprefix(model_names.UNTRAINED), layers)}, untrained"
     described = {card.hub: card.title for card in catalog.cards()}
-    return described.get(name, naming.title(name))
+    return described.get(name, model_names.title(name))
 
 
 def resolve(name: str, *, layers: int, seed: int, folder: Path) -> str:
@@ -37,10 +38,10 @@ def resolve(name: str, *, layers: int, seed: int, folder: Path) -> str:
     ParameterError
         Where a prefix stands in the other order or twice, or before the in-domain encoder.
     """
-    where = name.removeprefix(naming.UNTRAINED).removeprefix(SHALLOW)
-    if where == IN_DOMAIN or where.startswith((naming.UNTRAINED, SHALLOW)):
-        order = f"{naming.UNTRAINED}{SHALLOW}NAME"
+    where = name.removeprefix(model_names.UNTRAINED).removeprefix(SHALLOW)
+    if where == IN_DOMAIN or where.startswith((model_names.UNTRAINED, SHALLOW)):
+        order = f"{model_names.UNTRAINED}{SHALLOW}NAME"
         raise ParameterError(f"no encoder {name!r}", "rales, encoders", f"Prefixes stand as in {order}.")
     if SHALLOW in name:
         where = shallow(where, layers, folder)
-    return untrained(where, folder, seed) if name.startswith(naming.UNTRAINED) else where
+    return untrained(where, folder, seed) if name.startswith(model_names.UNTRAINED) else where

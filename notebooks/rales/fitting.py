@@ -25,9 +25,9 @@ from notebooks.rales.search import Tables, Trial, best, search
 from radeval_lib.errors import ParameterError
 from radeval_lib.jobs.rales.settings import SHARES, Dimension, RalesSettings
 from radeval_lib.jobs.rales.tasks import BenchmarkTask, Parts, task_of, texts_of
+from radeval_lib.models.catalog import checksum
+from radeval_lib.models.classifiers import frozen
 from radeval_lib.models.derived import trimmed
-from radeval_lib.models.frozen import frozen
-from radeval_lib.models.identity import checksum
 from radeval_lib.models.training import TrainingSettings, train
 from radeval_lib.study.runs import Run
 

@@ -11,7 +11,7 @@ import pandas as pd
 from notebooks.ratescore.ner_ablations import BOTH, MEASURES
 from radeval_lib.jobs.ratescore import plan
 from radeval_lib.jobs.ratescore.ner_models import NOTEBOOK, SOURCES, Training
-from radeval_lib.models.naming import AFTER_GRAPHS, UNTRAINED, title
+from radeval_lib.models.names import AFTER_GRAPHS, UNTRAINED, title
 from radeval_lib.papers.printed_numbers import cell
 from radeval_lib.stats import measures
 from radeval_lib.stats.base import Estimate

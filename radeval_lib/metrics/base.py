@@ -112,9 +112,8 @@ def _digits(name: str) -> str:
     if name == RULES:
         return _rules_digest()
     from radeval_lib.errors import ModelError
-    from radeval_lib.models.identity import checksum
-    from radeval_lib.models.packaged import is_packaged
-    from radeval_lib.models.pretrained import ADDRESSES, RADGRAPH
+    from radeval_lib.models.catalog import checksum
+    from radeval_lib.models.names import ADDRESSES, RADGRAPH, is_packaged
 
     if name.startswith((RADGRAPH, *ADDRESSES)):
         return UNKNOWN

@@ -89,7 +89,7 @@ class BertScore(Metric):
         """Return whether the model reads only the beginning of a text."""
         if len(text) <= _MOST_TOKENS - 2:  # a token has a character at least
             return False
-        from radeval_lib.models.word_pieces import well_formed
+        from radeval_lib.models.batching import well_formed
 
         ids = self._loaded.tokenizer(well_formed(one_line(text)), verbose=False)["input_ids"]
         return len(ids) > _MOST_TOKENS
@@ -99,9 +99,8 @@ class BertScore(Metric):
         """Tokenizer and model, loaded when first needed."""
         from transformers import AutoModel, AutoTokenizer
 
-        from radeval_lib.models.devices import device_of
-        from radeval_lib.models.pretrained import pretrained, weights
-        from radeval_lib.models.uses import ENCODER
+        from radeval_lib.models.batching import device_of
+        from radeval_lib.models.pretrained import ENCODER, pretrained, weights
 
         model = weights(AutoModel, self.encoder, ENCODER).to(device_of(self.device))
         depth = int(model.config.num_hidden_layers)
@@ -118,8 +117,7 @@ class BertScore(Metric):
             return []
         import torch
 
-        from radeval_lib.models.batching import in_batches
-        from radeval_lib.models.word_pieces import well_formed
+        from radeval_lib.models.batching import in_batches, well_formed
 
         tokenizer, model = self._loaded
         encoded = tokenizer([well_formed(text) for text in texts], truncation=True, max_length=_MOST_TOKENS)

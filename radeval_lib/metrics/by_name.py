@@ -147,7 +147,7 @@ def fitting(name: str, models: Mapping[str, str]) -> dict[str, Any]:
     """Return the settings of a metric that go with models which are not its defaults."""
     if "encoder" not in models:
         return {}
-    from radeval_lib.models.packaged import PACKAGED
+    from radeval_lib.models.names import PACKAGED
 
     settings: dict[str, Any] = {}
     if "pooling" in settings_of(name) and PACKAGED in models["encoder"]:
@@ -161,8 +161,8 @@ def _models(name: str, settings: Mapping[str, Any], fetch: bool) -> tuple[dict[s
     """Return substitutes, by role, for defaults that are not available; and how to report them."""
     if not get(name).needs:
         return {}, ""
-    from radeval_lib.models.pretrained import RADGRAPH, hub_answers
-    from radeval_lib.models.standing_in import check_installed, is_available, stand_in
+    from radeval_lib.models.names import RADGRAPH
+    from radeval_lib.models.pretrained import check_installed, hub_answers, is_available, substitute_model
 
     defaults, substitutes = settings_of(name), dict[str, str]()
     if settings.get("judge", defaults.get("judge")) == RULES:
@@ -174,7 +174,7 @@ def _models(name: str, settings: Mapping[str, Any], fetch: bool) -> tuple[dict[s
             continue
         if fetch and not default.startswith(RADGRAPH) and hub_answers():
             continue
-        substitute = stand_in(role)
+        substitute = substitute_model(role)
         if substitute is None:
             problem = f"its {role} {default!r} is not on this machine, and nothing there can replace it"
             raise ModelError(problem, remedy=f"Give another as {name}.{role}.")

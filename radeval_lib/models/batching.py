@@ -1,15 +1,55 @@
-"""Batches of sequences of similar length, and what is computed in them."""
+"""Where and how precisely a model computes, from which seed, and on which batches of pieces of texts."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any, TypeVar
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
-from radeval_lib.models.devices import Precision, precision_of
+from radeval_lib.errors import ModelError
+from radeval_lib.models.pretrained import pretrained
 
 if TYPE_CHECKING:
     import torch
+
+
+def device_of(device: str) -> torch.device:
+    """Let ``auto`` take the GPU where there is one."""
+    import torch
+
+    if device not in ("auto", "cpu", "cuda"):
+        raise ModelError(f"unknown device {device!r}", "device", "Choices: auto, cpu, cuda.")
+    if device == "auto":
+        device = "cuda" if torch.cuda.is_available() else "cpu"
+    if device == "cuda" and not torch.cuda.is_available():
+        raise ModelError("no GPU that torch can use", "device", "Use device=auto or device=cpu.")
+    return torch.device(device)
+
+
+Precision = Literal["auto", "float32", "bfloat16"]
+
+
+def precision_of(device: torch.device, precision: Precision) -> Precision:
+    """Return what a model computes in: ``auto`` takes bfloat16 on a GPU and float32 on a CPU."""
+    if precision == "auto":
+        return "bfloat16" if device.type == "cuda" else "float32"
+    return precision
+
+
+@contextmanager
+def seeded(seed: int) -> Iterator[None]:
+    """Let torch draw from ``seed`` on the CPU, where new weights are drawn; after the block, torch draws what
+    it would have drawn without it."""
+    import torch
+
+    held = torch.get_rng_state()
+    torch.default_generator.manual_seed(int(seed))
+    try:
+        yield
+    finally:
+        torch.set_rng_state(held)
+
 
 IGNORED = -100
 """A label that the loss leaves out."""
@@ -38,7 +78,7 @@ def buckets(lengths: Sequence[int], tokens: int, texts: int = 256) -> Iterator[l
 
 @contextmanager
 def evaluating(module: torch.nn.Module, precision: Precision = "auto") -> Iterator[torch.device]:
-    """Put a module in evaluation mode, without gradients; yields its device."""
+    """Put a module in evaluation mode, without gradients, and yield its device."""
     import torch
 
     device = next(module.parameters()).device
@@ -76,8 +116,8 @@ def in_batches(
 def of_distinct(items: Sequence[K], compute: Callable[[list[K]], Iterable[R]]) -> list[R]:
     """Apply ``compute`` to each item; equal ones are computed once."""
     distinct = list(dict.fromkeys(items))
-    found = dict(zip(distinct, compute(distinct), strict=True))
-    return [found[item] for item in items]
+    results = dict(zip(distinct, compute(distinct), strict=True))
+    return [results[item] for item in items]
 
 
 def stacked(rows: Iterable[Sequence[int]], padding_value: int = 0) -> torch.Tensor:
@@ -92,3 +132,79 @@ def padded(tokenizer: Any, rows: Iterable[Sequence[int]]) -> Any:
     """Return pieces of texts as one batch: ``input_ids`` and ``attention_mask``, int64, padded on the
     right."""
     return tokenizer.pad({"input_ids": list(rows)}, padding_side="right", return_tensors="pt")
+
+
+MAX_PIECES = 512
+"""Longer texts and sentences are cut, special tokens counted."""
+
+
+def fast_tokenizer(factory: Any, model: str | Path) -> Any:
+    """Return the model's tokenizer, which must be one that can say which word a piece is from."""
+    tokenizer = pretrained(factory, model)
+    if not tokenizer.is_fast:
+        name = Path(str(model)).name
+        raise ModelError(f"{name!r} has no fast tokenizer", remedy="Give a model that has one.")
+    if "roberta" in type(tokenizer).__name__.lower():
+        tokenizer = pretrained(factory, model, add_prefix_space=True)
+    return tokenizer
+
+
+def well_formed(text: str) -> str:
+    """Return ``text`` with lone surrogates, which cannot be written as UTF-8, replaced by U+FFFD."""
+    try:
+        text.encode("utf-8")
+    except UnicodeEncodeError:
+        return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+    return text
+
+
+def longer_than(most: int, tokenizer: Any, sentences: Sequence[str]) -> list[bool]:
+    """Return whether each sentence has more than ``most`` pieces, special tokens counted."""
+    texts = [well_formed(sentence) for sentence in sentences]
+    return [len(ids) > most for ids in tokenizer(texts, verbose=False)["input_ids"]] if texts else []
+
+
+def encode_words(
+    tokenizer: Any, sentences: Sequence[Sequence[str]]
+) -> list[tuple[list[int], list[tuple[int, int]]]]:
+    """Return for each sentence its piece ids, and the first and last piece of each word within the first
+    :data:`MAX_PIECES`."""
+    result = []
+    for row in encodings(tokenizer, sentences):
+        pieces: dict[int, tuple[int, int]] = {}
+        for position, word in enumerate(row.word_ids):
+            if word is not None:
+                pieces[word] = (pieces.get(word, (position, position))[0], position)
+        # A word that the tokenizer makes nothing of is where the word before it ended.
+        of_words: list[tuple[int, int]] = []
+        for word in range(max(pieces, default=-1) + 1):
+            last = of_words[-1][1] if of_words else 0
+            of_words.append(pieces.get(word, (last, last)))
+        result.append((list(row.ids), of_words))
+    return result
+
+
+def encodings(tokenizer: Any, sentences: Sequence[Sequence[str]]) -> list[Any]:
+    """Return what the tokenizer makes of sentences that are given as words: each has ``ids``, and
+    ``word_ids``, the word of each piece."""
+    if not sentences:  # of which a tokenizer would make one
+        return []
+    words = [[well_formed(word) or " " for word in sentence] for sentence in sentences]
+    encoded = tokenizer(words, is_split_into_words=True, truncation=True, max_length=MAX_PIECES)
+    return list(encoded.encodings)
+
+
+def candidate_spans(pieces: Sequence[tuple[int, int]], width: int) -> dict[str, list[int]]:
+    """Return every span of at most ``width`` words of a unit, by start, then by end.
+
+    ``pieces`` are the first and last piece of each word (:func:`encode_words`). Of each span ``starts`` and
+    ``ends`` are its first and last piece, ``words`` is its first word, ``widths`` its words less one.
+    """
+    count = len(pieces)
+    spans = [(start, end) for start in range(count) for end in range(start, min(start + width, count))]
+    return {
+        "starts": [pieces[start][0] for start, _ in spans],
+        "ends": [pieces[end][1] for _, end in spans],
+        "widths": [end - start for start, end in spans],
+        "words": [start for start, _ in spans],
+    }

@@ -1,17 +1,23 @@
-"""The pretrained models that papers name."""
+"""The pretrained models that papers name, and what identifies a model."""
 
 from __future__ import annotations
 
-from functools import cache
+import hashlib
+import json
+from collections.abc import Iterator
+from contextlib import suppress
+from functools import cache, lru_cache
+from pathlib import Path
 from typing import Literal, get_args
 
 import yaml
 from pydantic import BaseModel, Field, ValidationError
 
-from radeval_lib import own_yaml
+from radeval_lib import checksums, own_yaml
 from radeval_lib.errors import ModelError, complaint
-from radeval_lib.models.soundness import INDEX
+from radeval_lib.models.names import ADDRESSES, RADGRAPH, locate
 from radeval_lib.paths import MODELS, display_path
+from radeval_lib.registry import RULES
 
 Unknown = Literal["unknown"]
 Domain = Literal["English", "Biomedical", "Clinical", "Radiology"]
@@ -71,14 +77,11 @@ def load(name: str) -> ModelCard:
     format."""
     path = MODELS / f"{name}.yml"
     if not path.is_file():
-        known = f"Models: {', '.join(names())}."
-        raise ModelError(f"no model is described as {name!r}", display_path(MODELS), known)
+        remedy = f"Models: {', '.join(names())}."
+        raise ModelError(f"no model is described as {name!r}", display_path(MODELS), remedy)
     try:
-        held = own_yaml.read(path)
-        if not isinstance(held, dict) or "name" in held:
-            raise ValueError("it is not a mapping of the attributes of a ModelCard without its name")
-        return ModelCard(name=name, **held)
-    except (ValueError, yaml.YAMLError) as error:
+        return ModelCard(name=name, **own_yaml.read(path))
+    except (ValueError, TypeError, yaml.YAMLError) as error:
         wrong = complaint(error) if isinstance(error, ValidationError) else str(error)
         raise ModelError(wrong, display_path(path), "Correct the manifest.") from error
 
@@ -107,5 +110,57 @@ def in_hub_cache(hub: str) -> bool:
     from huggingface_hub import try_to_load_from_cache
 
     repository, revision = hub.partition("@")[0], revision_of(hub)
-    files = ("model.safetensors", INDEX)
+    files = ("model.safetensors", "model.safetensors.index.json")
     return any(isinstance(try_to_load_from_cache(repository, file, revision=revision), str) for file in files)
+
+
+_OF_LOADING = {
+    "config.json": {"_name_or_path", "transformers_version"},
+    "tokenizer_config.json": {"is_local", "local_files_only", "name_or_path", "tokenizer_file"},
+    "tokenizer.json": {"padding", "truncation"},  # as of the last call; each of our calls gives its own
+}
+"""What libraries write beside a model's settings that decides no output, by file."""
+
+
+def checksum(name: str | Path) -> str:
+    """Return the SHA-256 of what decides a model's output: its weights, vocabulary and settings.
+
+    It is over the files of a folder, without what they say of how they were loaded or last called; over a hub
+    model's name with the revision at which it is loaded; and over the text of a name that the package
+    ``radgraph`` or a server resolves, or that needs no weights. A :class:`ModelError` where there is no model
+    of that name.
+    """
+    if str(name) == RULES or str(name).startswith((RADGRAPH, *ADDRESSES)):
+        return checksums.of_text(str(name))
+    where = locate(name)
+    if not Path(where).is_dir():
+        revision = revision_of(where)
+        return checksums.of_text(f"{where.partition('@')[0]}@{revision}" if revision else where)
+    kinds = (".safetensors", ".json", ".txt", ".model")
+    files = sorted(path for path in Path(where).glob("*") if path.suffix in kinds)
+    return _digest(tuple((path, checksums.state(path)) for path in files))
+
+
+@lru_cache(maxsize=64)
+def _digest(files: tuple[tuple[Path, tuple[int, ...]], ...]) -> str:
+    """Return the SHA-256 over files, each with its state, so that a file that changed is read again."""
+    digest = hashlib.sha256()
+    for path, _ in files:
+        digest.update(path.name.encode())
+        for block in _deciding(path):
+            digest.update(block)
+    return digest.hexdigest()
+
+
+def _deciding(path: Path) -> Iterator[bytes]:
+    """Yield a file's bytes; of settings, without what says nothing about the model (:data:`_OF_LOADING`)."""
+    if path.name in _OF_LOADING:
+        with suppress(ValueError):
+            content = json.loads(path.read_text(encoding="utf-8"))
+            if isinstance(content, dict):
+                kept = {key: value for key, value in content.items() if key not in _OF_LOADING[path.name]}
+                yield json.dumps(kept, sort_keys=True).encode()
+                return
+    with path.open("rb") as stream:
+        while block := stream.read(1 << 20):
+            yield block

@@ -1,9 +1,12 @@
-"""Document classifiers: an encoder that is fine-tuned to tell classes of texts."""
+"""Classifiers of documents: fine-tuned, or linear probes on an encoder that is not trained any more."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import warnings
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
+from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -12,11 +15,17 @@ from numpy.typing import NDArray
 from radeval_lib.data.records import Document
 from radeval_lib.data.restricted import reveal
 from radeval_lib.errors import ModelError
-from radeval_lib.models.batching import in_batches, padded
-from radeval_lib.models.ner.iob import labelled
-from radeval_lib.models.pretrained import pretrained, weights
-from radeval_lib.models.uses import NEW_CLASSIFIER
-from radeval_lib.models.word_pieces import MAX_PIECES, well_formed
+from radeval_lib.models.batching import (
+    MAX_PIECES,
+    encode_words,
+    fast_tokenizer,
+    in_batches,
+    padded,
+    well_formed,
+)
+from radeval_lib.models.encoders import Encoder
+from radeval_lib.models.ner.schemes import labelled
+from radeval_lib.models.pretrained import NEW_CLASSIFIER, pretrained, weights
 
 if TYPE_CHECKING:
     import torch
@@ -31,11 +40,6 @@ class TextClassifier:
     ----------
     init_model : folder or hub name of the encoder; its new head is drawn by torch.
     labels : the classes, at least two, each once.
-
-    Raises
-    ------
-    ModelError
-        If the encoder cannot be loaded, or the classes are not so.
     """
 
     new_layers = ("classifier.", "score.")
@@ -43,25 +47,22 @@ class TextClassifier:
     def __init__(self, init_model: str | Path, labels: Sequence[str]) -> None:
         from transformers import AutoModelForSequenceClassification, AutoTokenizer
 
-        self.labels, different = list(labels), len(set(labels))
-        if different < max(2, len(self.labels)):
-            wrong = f"{different} different classes among {len(self.labels)}"
-            raise ModelError(wrong, "classifier", "Give at least two classes, each once.")
+        self.labels = list(labels)
         self._index = {label: index for index, label in enumerate(self.labels)}
         self.tokenizer: Any = pretrained(AutoTokenizer, init_model)
         config = labelled(self.labels)
         self.module: Any = weights(AutoModelForSequenceClassification, init_model, NEW_CLASSIFIER, **config)
 
     def index_of(self, document: Document) -> int:
-        """Place of a document's class among the labels; a :class:`ModelError` where it is none of them."""
+        """Return the position of a document's class among the labels; a :class:`ModelError` where it is none
+        of them."""
         if document.label not in self._index:
             wrong = f"the label {document.label!r} is none of the {len(self.labels)} classes"
-            remedy = "Give every class of the data when the classifier is made."
-            raise ModelError(wrong, f"document {document.id}", remedy)
+            raise ModelError(wrong, f"document {document.id}")
         return self._index[document.label]
 
     def example(self, record: Document) -> dict[str, Any]:
-        """Return ``input_ids`` of the text, and ``labels``, the place of its class."""
+        """Return ``input_ids`` of the text, and ``labels``, the position of its class."""
         ids = self.tokenizer(well_formed(reveal(record.text)), truncation=True, max_length=MAX_PIECES)
         return {"input_ids": ids["input_ids"], "labels": self.index_of(record)}
 
@@ -91,3 +92,131 @@ class TextClassifier:
             return self.module(**inputs.to(device)).logits.double().cpu().numpy()
 
         return np.stack(in_batches(self.module, [len(ids) for ids in encoded], scores))
+
+
+Features = NDArray[np.float32]
+"""One row per text or word, shape (n, h)."""
+
+
+def frozen(encoder: Any) -> torch.nn.Module:
+    """Return the encoder as a layer without gradients below others that are trained, always in evaluation
+    mode.
+
+    ``forward`` takes ``input_ids`` and ``attention_mask``, shape (n, pieces), padded on the right; of what it
+    returns ``last_hidden_state`` has the shape (n, pieces, h), with zeros where there is padding.
+    """
+    import torch
+
+    class Frozen(torch.nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.encoder = encoder.requires_grad_(False).eval()
+            self._states: dict[tuple[int, ...], torch.Tensor] = {}
+
+        def train(self, mode: bool = True) -> Any:
+            """Keep evaluation mode, whatever the layers above are in."""
+            return super().train(False)
+
+        def forward(self, input_ids: torch.Tensor, attention_mask: torch.Tensor) -> SimpleNamespace:
+            lengths = attention_mask.sum(1).tolist()
+            texts = [tuple(row[:length]) for row, length in zip(input_ids.tolist(), lengths, strict=True)]
+            new = [row for row, text in enumerate(texts) if text not in self._states]
+            if new:
+                # Normal tensors, since a text that is first read in inference may be learned from later.
+                with torch.inference_mode(False), torch.no_grad():
+                    states = self.encoder(
+                        input_ids=input_ids[new].clone(), attention_mask=attention_mask[new].clone()
+                    ).last_hidden_state
+                    for row, state in zip(new, states, strict=True):
+                        self._states[texts[row]] = state[: lengths[row]].clone()
+            hidden = torch.nn.utils.rnn.pad_sequence([self._states[text] for text in texts], batch_first=True)
+            missing = input_ids.shape[1] - hidden.shape[1]
+            return SimpleNamespace(last_hidden_state=torch.nn.functional.pad(hidden, (0, 0, 0, missing)))
+
+    return Frozen()
+
+
+class FrozenEncoder(Encoder):
+    """Features of sentences that are given as words, and of each of the words."""
+
+    def __init__(self, model: str | Path, *, device: str = "auto") -> None:
+        from transformers import AutoTokenizer
+
+        super().__init__(model, device=device)
+        self.tokenizer = fast_tokenizer(AutoTokenizer, model)
+        self._features: dict[tuple[str, ...], tuple[Features, Features]] = {}
+
+    def of_words(self, sentences: Sequence[Sequence[str]]) -> list[Features]:
+        """Return for each sentence the last hidden state of each word's first piece, shape (words, h); zeros
+        for words beyond the encoder's reach."""
+        return [self._features[tuple(words)][1] for words in self._read(sentences)]
+
+    def of_texts(self, sentences: Sequence[Sequence[str]]) -> Features:
+        """Return the last hidden state of the first token of each sentence; shape (n, h)."""
+        rows = [self._features[tuple(words)][0] for words in self._read(sentences)]
+        return np.stack(rows) if rows else np.empty((0, self.dimension), np.float32)
+
+    def _read(self, sentences: Sequence[Sequence[str]]) -> Sequence[Sequence[str]]:
+        """Return the sentences, after their features were computed where they are not known yet."""
+        keys = map(tuple, sentences)
+        missing = list(dict.fromkeys(key for key in keys if key not in self._features))
+        encoded = encode_words(self.tokenizer, missing)
+
+        def features(batch: list[int], device: Any) -> Iterator[tuple[Features, Features]]:
+            inputs = padded(self.tokenizer, (encoded[index][0] for index in batch))
+            states = self.model(**inputs.to(device)).last_hidden_state.float().cpu().numpy()
+            for index, hidden in zip(batch, states, strict=True):
+                pieces = [first for first, _ in encoded[index][1]]
+                rows = np.zeros((len(missing[index]), hidden.shape[1]), np.float32)
+                rows[: len(pieces)] = hidden[pieces]
+                yield hidden[0].copy(), rows
+
+        new = in_batches(self.model, [len(ids) for ids, _ in encoded], features)
+        self._features.update(zip(missing, new, strict=True))
+        return sentences
+
+
+_SMALLEST = np.nextafter(0.0, 1.0)
+"""The least probability of a class that training saw, where arithmetic would round it to 0."""
+
+
+@dataclass(frozen=True)
+class Probe:
+    """A logistic regression on standardised features, for the classes ``labels``."""
+
+    labels: tuple[str, ...]
+    pipeline: Any
+
+    def logits(self, features: Features) -> NDArray[np.float64]:
+        """Return logarithms of the probabilities, shape (n, classes); -infinity for a class that training
+        never saw, and for no other."""
+        of_seen = np.log(np.maximum(self.pipeline.predict_proba(features), _SMALLEST))
+        result = np.full((len(features), len(self.labels)), -np.inf)
+        result[:, [self.labels.index(name) for name in self.pipeline.classes_]] = of_seen
+        return result
+
+    def predict(self, features: Features) -> list[str]:
+        """Return the likeliest class of each row."""
+        return [self.labels[index] for index in self.logits(features).argmax(axis=1)]
+
+
+def fit_probe(features: Features, targets: Sequence[str], labels: Sequence[str], penalty: float) -> Probe:
+    """Fit a probe.
+
+    Parameters
+    ----------
+    features : shape (n, h), finite.
+    targets : the class of each row; two different ones or more.
+    labels : all classes, each once; ``targets`` may lack some.
+    penalty : what half of the weights' squared norm is multiplied with in the loss; above 0.
+    """
+    from sklearn.exceptions import ConvergenceWarning
+    from sklearn.linear_model import LogisticRegression
+    from sklearn.pipeline import make_pipeline
+    from sklearn.preprocessing import StandardScaler
+
+    pipeline = make_pipeline(StandardScaler(), LogisticRegression(C=1 / penalty, max_iter=300))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)  # near its optimum after 300 steps
+        pipeline.fit(features, list(targets))
+    return Probe(tuple(labels), pipeline)

@@ -1,33 +1,31 @@
-"""Models made of others, kept in folders: the first layers, a smaller vocabulary, or weights drawn at random.
+"""Models of roles: as a profile names them, or made of another model in a folder.
 
-A folder's name has the checksum of the model that it was made of, so that none is taken for another's.
+The name of the folder has the checksum of what its model was made of, so that none is taken for another's.
 """
 
 from __future__ import annotations
 
+import itertools
 import json
 from collections.abc import Iterable
 from pathlib import Path
+from typing import Any
 
 from radeval_lib import atomic, checksums
+from radeval_lib.data import statements
+from radeval_lib.data.manifests import restricted_in
 from radeval_lib.errors import ModelError
-from radeval_lib.models.identity import checksum
-from radeval_lib.models.naming import UNTRAINED
-from radeval_lib.models.pretrained import pretrained, weights
-from radeval_lib.models.randomness import seeded
-from radeval_lib.models.saving import save_checkpoint
-from radeval_lib.models.uses import ENCODER
-from radeval_lib.models.vocabularies import keep_rows, trimmed_tokenizer
+from radeval_lib.models.batching import seeded, well_formed
+from radeval_lib.models.catalog import checksum, revision_of
+from radeval_lib.models.names import UNTRAINED, is_hub_name, is_packaged
+from radeval_lib.models.pretrained import ENCODER, pretrained, save_checkpoint, weights
+from radeval_lib.registry import RULES
 
 
 def shallow(name: str, layers: int, folder: Path) -> str:
-    """Return folder of an encoder's first ``layers`` layers, made below ``folder`` unless it is there
-    already.
+    """Return the folder of an encoder's first ``layers`` layers, made below ``folder`` unless it is there.
 
-    Raises
-    ------
-    ModelError
-        If the model cannot be loaded, is not built as BERT is, or has no more layers than that.
+    A :class:`ModelError` if the model cannot be loaded, is not built as BERT is, or has no more layers.
     """
     from transformers import AutoModel, AutoTokenizer
 
@@ -36,10 +34,9 @@ def shallow(name: str, layers: int, folder: Path) -> str:
         return str(target)
     model = weights(AutoModel, name, ENCODER)
     stack = getattr(getattr(model, "encoder", None), "layer", None)
-    if stack is None or not 0 < layers < len(stack):
-        has = "unknown layers" if stack is None else f"{len(stack)} layers"
-        wrong = f"cannot take the first {layers} layers of a model with {has}"
-        raise ModelError(wrong, name, "Give fewer layers, at least one, of a model of BERT's kind.")
+    if stack is None or layers >= len(stack):
+        remedy = "Give fewer layers, of a model of BERT's kind."
+        raise ModelError(f"cannot take the first {layers} layers of this model", name, remedy)
     model.encoder.layer = stack[:layers]
     model.config.num_hidden_layers = layers
     with atomic.new_folder(target, replace=False) as new:
@@ -48,8 +45,8 @@ def shallow(name: str, layers: int, folder: Path) -> str:
 
 
 def trimmed(name: str, texts: Iterable[str], folder: Path) -> str:
-    """Return folder of an encoder with the pieces of ``texts`` alone (:func:`trimmed_tokenizer`), made below
-    ``folder`` unless it is there already.
+    """Return the folder of an encoder with the pieces of ``texts`` alone (:func:`trimmed_tokenizer`), made
+    below ``folder`` unless it is there already.
 
     The same vectors with far fewer parameters: of the 30,522 pieces of BERT's vocabulary a small corpus
     uses one or two thousand.
@@ -68,7 +65,7 @@ def trimmed(name: str, texts: Iterable[str], folder: Path) -> str:
 
 
 def untrained(name: str, folder: Path, seed: int) -> str:
-    """Return folder of the architecture and tokenizer of the model named after :data:`UNTRAINED`, with
+    """Return the folder of the architecture and tokenizer of the model named after :data:`UNTRAINED`, with
     weights drawn from ``seed``; made below ``folder`` unless it is there already. Other random numbers stay
     as they are."""
     from transformers import AutoConfig, AutoModel, AutoTokenizer
@@ -86,3 +83,103 @@ def untrained(name: str, folder: Path, seed: int) -> str:
 def _identified(name: str) -> str:
     """Return a model's name as a part of a folder's, with the first digits of its checksum."""
     return f"{Path(name).name}-{checksum(name)[:12]}"
+
+
+def trimmed_tokenizer(tokenizer: Any, texts: Iterable[str]) -> tuple[Any, list[int]]:
+    """Return a tokenizer with the pieces of ``texts`` and single characters alone, and the old ids of its
+    pieces.
+
+    Special tokens, and all that were added to the vocabulary, are kept. WordPiece takes the longest piece
+    that fits, so ``texts`` are cut as before; other words are spelled.
+    A :class:`ModelError` if the tokenizer is not a fast one of WordPiece.
+    """
+    from tokenizers import Tokenizer
+    from transformers import PreTrainedTokenizerFast
+
+    state: dict[str, Any] = json.loads(tokenizer.backend_tokenizer.to_str()) if tokenizer.is_fast else {}
+    if state.get("model", {}).get("type") != "WordPiece":
+        where = Path(tokenizer.name_or_path).name
+        raise ModelError("its vocabulary is not WordPiece, so it cannot be trimmed", where)
+    pieces: dict[str, int] = state["model"]["vocab"]
+    distinct = sorted({well_formed(text) for text in texts})
+    rows = tokenizer(distinct, verbose=False)["input_ids"] if distinct else []
+    used = set(itertools.chain.from_iterable(rows))
+    special = set(tokenizer.all_special_tokens)
+    kept = [
+        piece
+        for piece in sorted(pieces, key=pieces.__getitem__)
+        if pieces[piece] in used or piece in special or len(piece.removeprefix("##")) == 1
+    ]
+    state["model"]["vocab"] = {piece: index for index, piece in enumerate(kept)}
+    # What was added is in the word pieces, which keep it if it is used or special, or stands behind them.
+    added = {
+        token["content"]: token["id"] for token in state["added_tokens"] if token["content"] not in pieces
+    }
+    kept += sorted(added, key=added.__getitem__)
+    new = {piece: index for index, piece in enumerate(kept)}
+    state["added_tokens"] = [
+        {**token, "id": new[token["content"]]} for token in state["added_tokens"] if token["content"] in new
+    ]
+    state["truncation"] = state["padding"] = None
+    _renumber(state.get("post_processor") or {}, new)
+    named: dict[str, Any] = {key: str(value) for key, value in tokenizer.special_tokens_map.items()}
+    if tokenizer.extra_special_tokens:
+        named["extra_special_tokens"] = list(map(str, tokenizer.extra_special_tokens))
+    shortened = PreTrainedTokenizerFast(
+        tokenizer_object=Tokenizer.from_str(json.dumps(state)),
+        model_max_length=tokenizer.model_max_length,
+        **named,
+    )
+    old = {**pieces, **added}
+    return shortened, [old[piece] for piece in kept]
+
+
+def _renumber(processor: dict[str, Any], new: dict[str, int]) -> None:
+    """Put new ids into the two kinds of processor that add [CLS] and [SEP]."""
+    for name, special in processor.get("special_tokens", {}).items():
+        special["ids"] = [new[token] for token in special.get("tokens", [name])]
+    for key in ("sep", "cls"):
+        if key in processor:
+            processor[key] = [processor[key][0], new[processor[key][0]]]
+
+
+def keep_rows(module: Any, ids: list[int]) -> None:
+    """Shrink a model's embeddings, and the output layer tied to them, to the rows ``ids``."""
+    import torch
+
+    with torch.no_grad():
+        tables = [module.get_input_embeddings().weight]
+        output = module.get_output_embeddings()
+        if output is not None:
+            tables += [output.weight, *([output.bias] if output.bias is not None else [])]
+        done: set[int] = set()
+        for table in tables:
+            if table.data_ptr() not in done:
+                table[: len(ids)] = table[ids].clone()
+                done.add(table.data_ptr())
+    module.resize_token_embeddings(len(ids), mean_resizing=False)
+
+
+def permit(name: str, root: Path | None) -> None:
+    """Refuse a model behind an address, unless a statement allows to send it what the data root holds."""
+    statements.require(restricted_in(root), name, root)
+
+
+def ready(name: str, folder: Path, seed: int) -> str:
+    """Return the folder or name under which a model is loaded; one that has to be made is made below
+    ``folder``."""
+    return untrained(name, folder, seed) if name.startswith(UNTRAINED) else name
+
+
+def revision(name: str) -> str:
+    """Return the revision at which a hub model is loaded, or ``unpinned``; empty for what is not a hub
+    model."""
+    bare = name.removeprefix(UNTRAINED)
+    if bare == RULES or is_packaged(bare) or Path(bare).is_dir() or not is_hub_name(bare):
+        return ""
+    return revision_of(bare) or "unpinned"
+
+
+def digest(where: str) -> str:
+    """Return :func:`~radeval_lib.models.catalog.checksum` of what :func:`ready` gave."""
+    return checksum(where)

@@ -1,4 +1,4 @@
-"""Text encoders: one vector a text, from any BERT-like model; and words as an encoder's pieces."""
+"""Text encoders: one vector a text, from any BERT-like model."""
 
 from __future__ import annotations
 
@@ -9,15 +9,19 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from radeval_lib.errors import ModelError, check_at_least, check_choice
-from radeval_lib.models import cache as caching
-from radeval_lib.models.batching import in_batches, of_distinct
-from radeval_lib.models.devices import Precision, device_of, precision_of
-from radeval_lib.models.identity import checksum
-from radeval_lib.models.packaged import PACKAGED
-from radeval_lib.models.pretrained import pretrained, weights
-from radeval_lib.models.uses import ENCODER
-from radeval_lib.models.word_pieces import well_formed
+from radeval_lib.errors import ModelError
+from radeval_lib.models.batching import (
+    Precision,
+    device_of,
+    in_batches,
+    of_distinct,
+    precision_of,
+    well_formed,
+)
+from radeval_lib.models.cache import BlobCache, text_key
+from radeval_lib.models.catalog import checksum
+from radeval_lib.models.names import PACKAGED
+from radeval_lib.models.pretrained import ENCODER, pretrained, weights
 
 Pooling = Literal["cls", "mean"]
 
@@ -32,13 +36,8 @@ class Encoder:
     pooling : ``cls``: last hidden state of the first token. ``mean``: mean over the text's tokens.
     max_tokens : longer texts are cut; at least 1, and no more than the model has places for.
     device : ``auto``, ``cpu`` or ``cuda``.
-    precision : ``auto``, ``float32`` or ``bfloat16``; see :func:`~radeval_lib.models.devices.precision_of`.
+    precision : ``auto``, ``float32`` or ``bfloat16``; see :func:`~radeval_lib.models.batching.precision_of`.
     cache : folder of vectors kept between runs; None keeps none.
-
-    Raises
-    ------
-    ModelError
-        If the model cannot be loaded, or a setting is out of its range.
     """
 
     def __init__(
@@ -51,7 +50,6 @@ class Encoder:
         precision: Precision = "auto",
         cache: str | Path | None = None,
     ) -> None:
-        check_choice(pooling, Pooling, "pooling", ModelError)
         from transformers import AutoModel, AutoTokenizer
 
         self.name, self.pooling, self.max_tokens = str(model), pooling, max_tokens
@@ -59,39 +57,33 @@ class Encoder:
         self.tokenizer: Any = pretrained(AutoTokenizer, model)
         self.model: Any = weights(AutoModel, model, ENCODER).to(self.device)
         self.dimension = int(self.model.config.hidden_size)
-        check_at_least(1, "encoder", ModelError, max_tokens=max_tokens)
-        if max_tokens > (places := getattr(self.model.config, "max_position_embeddings", 0)) > 0:
-            raise ModelError(f"max_tokens is {max_tokens}", "encoder", f"The model has {places} places.")
+        if max_tokens > (positions := getattr(self.model.config, "max_position_embeddings", 0)) > 0:
+            raise ModelError(f"max_tokens is {max_tokens}", "encoder", f"The model has {positions} places.")
         self.precision = precision_of(self.device, precision)
         self._cache = None
         if cache is not None:
             key = f"vectors {checksum(model)} {pooling} {max_tokens} {self.precision}"
-            self._cache = caching.BlobCache(cache, key)
+            self._cache = BlobCache(cache, key)
 
     def encode(self, texts: Sequence[str]) -> NDArray[np.float32]:
         """Return vectors, float32, shape (number of texts, dimension), in the order of the texts.
 
-        Lone surrogates, which no tokenizer takes, are read as U+FFFD. A :class:`ModelError` where ``texts``
-        is a text.
+        Lone surrogates, which no tokenizer takes, are read as U+FFFD.
         """
-        if isinstance(texts, str):
-            raise ModelError(
-                "a text where a list of texts is wanted", "encoder", "Put it in brackets: [text]."
-            )
         return np.stack(of_distinct(texts, self._vectors)) if texts else np.empty((0, self.dimension), "f4")
 
     def _vectors(self, texts: list[str]) -> list[NDArray[np.float32]]:
         """Return the vectors of distinct texts, from the cache where they are there."""
         if self._cache is None:
             return self._computed(texts)
-        keys = [caching.text_key(text) for text in texts]
-        known = {key: caching.from_bytes(value) for key, value in self._cache.get(keys).items()}
-        missing = {key: text for key, text in zip(keys, texts, strict=True) if key not in known}
+        keys = [text_key(text) for text in texts]
+        vectors = {key: np.frombuffer(value, dtype="<f4") for key, value in self._cache.get(keys).items()}
+        missing = {key: text for key, text in zip(keys, texts, strict=True) if key not in vectors}
         if missing:
             new = dict(zip(missing, self._computed(list(missing.values())), strict=True))
-            self._cache.put({key: caching.to_bytes(vector) for key, vector in new.items()})
-            known |= new
-        return [known[key] for key in keys]
+            self._cache.put({key: vector.astype("<f4").tobytes() for key, vector in new.items()})
+            vectors |= new
+        return [vectors[key] for key in keys]
 
     def _computed(self, texts: list[str]) -> list[NDArray[np.float32]]:
         """Return the vectors of texts by the model."""

@@ -11,11 +11,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from radeval_lib.errors import ModelError
-from radeval_lib.models.batching import IGNORED, buckets, evaluating, padded, tokens_for
-from radeval_lib.models.pretrained import pretrained, weights
-from radeval_lib.models.saving import save_checkpoint
-from radeval_lib.models.uses import ENCODER
-from radeval_lib.models.word_pieces import well_formed
+from radeval_lib.models.batching import IGNORED, buckets, evaluating, padded, tokens_for, well_formed
+from radeval_lib.models.pretrained import ENCODER, pretrained, save_checkpoint, weights
 
 if TYPE_CHECKING:
     import torch
@@ -100,8 +97,8 @@ class MaskedLanguageModel:
         return batch
 
     def measure(self, records: Sequence[str]) -> dict[str, float]:
-        """Mean log-likelihood of the guessed pieces (``score``), and the share guessed ``right``; both are 0
-        where there are none."""
+        """Return the mean log-likelihood of the guessed pieces (``score``), and the share guessed ``right``;
+        both are 0 where there are none."""
         import torch
 
         examples = [self.example(record) for record in records]
@@ -110,10 +107,10 @@ class MaskedLanguageModel:
         with evaluating(self.module) as device:
             for rows in buckets([len(e["input_ids"]) for e in examples], tokens_for(device)):
                 batch = self.collate([examples[row] for row in rows], generator)
-                found = self.module(**{key: value.to(device) for key, value in batch.items()})
+                output = self.module(**{key: value.to(device) for key, value in batch.items()})
                 guesses = int((batch["labels"] != IGNORED).sum())
-                loss += float(found["loss"]) * guesses
-                right, total = right + int(found["right"]), total + guesses
+                loss += float(output["loss"]) * guesses
+                right, total = right + int(output["right"]), total + guesses
         return {"score": (0.0 - loss) / max(1, total), "right": right / max(1, total)}
 
     def save(self, folder: str | Path) -> None:

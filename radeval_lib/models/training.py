@@ -11,23 +11,21 @@ import math
 import shutil
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar
 
 from radeval_lib import atomic, checksums, provenance
-from radeval_lib.errors import ModelError, check_at_least, check_share
-from radeval_lib.models.batching import IGNORED
-from radeval_lib.models.devices import device_of
+from radeval_lib.errors import ModelError
+from radeval_lib.models.batching import IGNORED, device_of
 from radeval_lib.models.pretrained import quiet
-from radeval_lib.models.randomness import rng_state, set_rng_state
 from radeval_lib.models.unpadding import unpadded
 
 if TYPE_CHECKING:
     import torch
 
 _LOG = logging.getLogger(__name__)
-_ABOUT, _STATE = "about.json", "state.pt"
+_STATE = "state.pt"
 _BETWEEN = 60.0
 """Seconds between checkpoints, at least: what takes less is not kept."""
 
@@ -38,8 +36,8 @@ T = TypeVar("T", bound="Task[Any]")
 class Task(Protocol[Record]):
     """What the trainer must know of a model and of its data.
 
-    A task whose ``collate`` draws random numbers draws them from torch's, numpy's or Python's, or from a
-    ``torch.Generator`` of its own that it calls ``generator``.
+    A task whose ``collate`` draws random numbers draws them from torch's, or from a ``torch.Generator`` of
+    its own that it calls ``generator``.
 
     Trainings that are kept in a folder are distinguished by what its ``__dict__`` shows of its attributes
     (``repr``).
@@ -66,8 +64,6 @@ class Task(Protocol[Record]):
 @dataclass(frozen=True)
 class TrainingSettings:
     """How a model is trained. The defaults are A.9's (Zhao et al. 2024) for the IOB scheme.
-
-    A :class:`ModelError` where a number is out of its range.
 
     Attributes
     ----------
@@ -99,19 +95,6 @@ class TrainingSettings:
     measure: str = "f1"
     seed: int = 0
     device: str = "auto"
-
-    def __post_init__(self) -> None:
-        counts = {"batch_size": self.batch_size, "accumulate": self.accumulate}
-        counts |= {"epochs": self.epochs, "patience": self.patience}
-        check_at_least(1, "training", ModelError, **counts)
-        rates = {"learning_rate": self.learning_rate, "weight_decay": self.weight_decay}
-        if self.head_learning_rate is not None:
-            rates["head_learning_rate"] = self.head_learning_rate
-        check_at_least(0.0, "training", ModelError, **rates)
-        check_share("training", ModelError, warmup=self.warmup)
-        check_at_least(0, "training", ModelError, seed=self.seed)
-        if self.seed >= 2**32:
-            raise ModelError(f"seed is {self.seed}", "training", "Give a whole number below 2**32.")
 
 
 @dataclass
@@ -152,29 +135,43 @@ def train(
         data and settings, it goes on from there, to the same weights and history. Without a folder nothing
         is kept.
 
-    Returns
-    -------
-    Trained
-        The task, the measures of its best epoch, and the history of all.
-
     Raises
     ------
     ModelError
-        If there is nothing to train or to choose the epoch on, the task has no measure of the name that the
-        settings give, or has one called ``epoch`` or ``loss``.
+        If there is nothing to train or to choose the epoch on.
     """
-    for name, rows in (("training", records), ("dev", dev)):
-        if not rows:
-            raise ModelError(f"no {name} examples", "training", "Give at least one record of each part.")
-    chosen = settings or TrainingSettings()
+    from transformers import set_seed
+
+    if not records or not dev:
+        raise ModelError("no training examples" if dev else "no dev examples", "training")
+    s = settings or TrainingSettings()
     examples = [task.example(record) for record in records]
     checkpoint = None
     if folder is not None:
-        checkpoint = _Checkpoint(Path(folder), _fingerprint(task, examples, dev, chosen))
-    history = _run(task, examples, dev, chosen, checkpoint)
-    best = history[len(history) - 1 - _since_best(history, chosen.measure)]
-    kept = {name: value for name, value in best.items() if name not in ("epoch", "loss")}
-    return Trained(task, kept, history)
+        checkpoint = _Checkpoint(Path(folder), _fingerprint(task, examples, dev, s))
+    module: Any = task.module.to(device_of(s.device))
+    if (config := getattr(module, "config", None)) is not None:
+        config.use_cache = False  # what decoding remembers is of no use in training
+    set_seed(s.seed)
+    training = _Training(task, examples, s)
+    if checkpoint is not None and (kept := checkpoint.read()) is not None:
+        training.resume(kept)
+    history, began, before = training.history, time.monotonic(), len(training.history)
+    with quiet(), unpadded(module):
+        while len(history) < s.epochs and _since_best(history, s.measure) < s.patience:
+            loss = training.epoch()
+            measured = {name: float(value) for name, value in task.measure(dev).items()}
+            training.close_epoch(loss, measured)
+            if checkpoint is not None and checkpoint.is_due():
+                checkpoint.write(training.state())
+            done = len(history)
+            left = (time.monotonic() - began) / (done - before) * (s.epochs - done)
+            shown = ", ".join(f"{name} {value:.3f}" for name, value in measured.items())
+            _LOG.info("epoch %d of %d on dev: %s; at most %.0f s left", done, s.epochs, shown, left)
+    load_trainable_state(module, training.best)
+    best = dict(history[len(history) - 1 - _since_best(history, s.measure)])
+    del best["epoch"], best["loss"]
+    return Trained(task, best, history)
 
 
 def _fingerprint(
@@ -187,8 +184,8 @@ def _fingerprint(
     attributes = {key: repr(value) for key, value in vars(task).items() if key not in ("module", "generator")}
     learns = [name for name, weight in task.module.named_parameters() if weight.requires_grad]
     weights = [torch.hash_tensor(weight.detach()).item() for weight in task.module.state_dict().values()]
-    own: torch.Generator | None = getattr(task, "generator", None)
-    drawn = None if own is None else torch.hash_tensor(own.get_state()).item()
+    generator: torch.Generator | None = getattr(task, "generator", None)
+    drawn = None if generator is None else torch.hash_tensor(generator.get_state()).item()
     digest = hashlib.sha256()
     for example in (*examples, *map(task.example, dev)):
         digest.update(repr(sorted(example.items())).encode())
@@ -212,23 +209,20 @@ class _Checkpoint:
         import torch
 
         with atomic.new_folder(self._folder) as new:
-            torch.save(dict(state), new / _STATE)
-            about = [self._fingerprint, checksums.of_file(new / _STATE)]
-            (new / _ABOUT).write_text(json.dumps(about), encoding="utf-8")
+            torch.save({"fingerprint": self._fingerprint, **state}, new / _STATE)
         self._since = time.monotonic()
 
     def read(self) -> dict[str, Any] | None:
         import torch
 
+        if not (self._folder / _STATE).is_file():
+            return None
         try:
-            fingerprint, digest = json.loads((self._folder / _ABOUT).read_text(encoding="utf-8"))
-            if (fingerprint, digest) == (self._fingerprint, checksums.of_file(self._folder / _STATE)):
-                state = torch.load(self._folder / _STATE, map_location="cpu", weights_only=True)
-                return dict(state)
+            state = dict(torch.load(self._folder / _STATE, map_location="cpu", weights_only=True))
+            if state.pop("fingerprint") == self._fingerprint:
+                return state
             _LOG.warning("%s starts over: its checkpoint is of another training", self._folder.name)
-        except FileNotFoundError:
-            pass
-        except (OSError, ValueError, TypeError) as error:
+        except Exception as error:  # torch raises errors of many types
             _LOG.warning("%s starts over: its checkpoint is damaged (%s)", self._folder.name, error)
         shutil.rmtree(self._folder, ignore_errors=True)
         return None
@@ -240,95 +234,58 @@ def trainable_state(module: torch.nn.Module) -> dict[str, torch.Tensor]:
     return {**learning, **dict(module.named_buffers())}
 
 
-def load_trainable_state(module: torch.nn.Module, held: Mapping[str, torch.Tensor]) -> None:
+def load_trainable_state(module: torch.nn.Module, state: Mapping[str, torch.Tensor]) -> None:
     """Restore a module from a state; names and shapes are those of :func:`trainable_state`."""
     for name, value in trainable_state(module).items():
-        value.copy_(held[name])
-
-
-@dataclass
-class TrainerState:
-    """How far a training is: the measures of finished epochs, and the weights of the best one."""
-
-    history: list[dict[str, float]] = field(default_factory=list)
-    best: dict[str, torch.Tensor] = field(default_factory=dict)
-
-
-def _run(
-    task: Task[Any],
-    examples: list[dict[str, Any]],
-    dev: Sequence[Any],
-    s: TrainingSettings,
-    checkpoint: _Checkpoint | None,
-) -> list[dict[str, float]]:
-    """Train, and return the history of the epochs; the module is left with the best weights."""
-    from transformers import set_seed
-
-    module: Any = task.module.to(device_of(s.device))
-    if (config := getattr(module, "config", None)) is not None:
-        config.use_cache = False  # what decoding remembers is of no use in training
-    set_seed(s.seed)
-    training = _Training(task, examples, s)
-    if checkpoint is not None and (kept := checkpoint.read()) is not None:
-        training.resume(kept)
-    now, began, before = training.now, time.monotonic(), len(training.now.history)
-    with quiet(), unpadded(module):
-        while len(now.history) < s.epochs and _since_best(now.history, s.measure) < s.patience:
-            loss = training.epoch()
-            measured = {name: float(value) for name, value in task.measure(dev).items()}
-            training.close_epoch(loss, measured)
-            if checkpoint is not None and checkpoint.is_due():
-                checkpoint.write(training.state())
-            done = len(now.history)
-            left = (time.monotonic() - began) / (done - before) * (s.epochs - done)
-            shown = ", ".join(f"{name} {value:.3f}" for name, value in measured.items())
-            _LOG.info("epoch %d of %d on dev: %s; at most %.0f s left", done, s.epochs, shown, left)
-    load_trainable_state(module, now.best)
-    return now.history
+        value.copy_(state[name])
 
 
 class _Training:
     """A training under way: AdamW, a learning rate that rises and falls linearly, gradients clipped to norm
-    1. ``now`` is how far it is."""
+    1. ``history`` has the measures of finished epochs, ``best`` the weights of the best one."""
 
-    def __init__(
-        self,
-        task: Task[Any],
-        examples: list[dict[str, Any]],
-        s: TrainingSettings,
-    ) -> None:
+    def __init__(self, task: Task[Any], examples: list[dict[str, Any]], s: TrainingSettings) -> None:
         from transformers import get_linear_schedule_with_warmup
 
         self._task, self._examples, self._s = task, examples, s
         self._module: Any = task.module
         self._device = device_of(s.device)
-        self._own: torch.Generator | None = getattr(task, "generator", None)
+        self._generator: torch.Generator | None = getattr(task, "generator", None)
         self._size = s.batch_size * s.accumulate
         self._steps = -(-len(examples) // self._size)
         self._optimizer = _optimizer(task, s)
         whole = self._steps * s.epochs
         self._schedule: Any = get_linear_schedule_with_warmup(self._optimizer, int(s.warmup * whole), whole)
-        self.now = TrainerState()
+        self.history: list[dict[str, float]] = []
+        self.best: dict[str, torch.Tensor] = {}
 
     def resume(self, kept: dict[str, Any]) -> None:
         """Go on from a :meth:`state`."""
-        self.now.history, self.now.best = list(kept["history"]), kept["best"]
+        import torch
+
+        self.history.extend(kept["history"])
+        self.best = kept["best"]
         load_trainable_state(self._module, kept["weights"])
         self._optimizer.load_state_dict(kept["optimizer"])
         self._schedule.load_state_dict(kept["schedule"])
-        set_rng_state(kept["rng"])
-        if self._own is not None:
-            self._own.set_state(kept["own"])
+        torch.set_rng_state(kept["rng"])
+        torch.cuda.set_rng_state_all(kept["cuda_rng"])
+        if self._generator is not None:
+            self._generator.set_state(kept["generator"])
 
     def state(self) -> dict[str, Any]:
         """Return what a training needs to go on after an epoch."""
+        import torch
+
         return {
-            **vars(self.now),
+            "history": self.history,
+            "best": self.best,
             "weights": trainable_state(self._module),
             "optimizer": self._optimizer.state_dict(),
             "schedule": self._schedule.state_dict(),
-            "rng": rng_state(),
-            "own": None if self._own is None else self._own.get_state(),
+            "rng": torch.get_rng_state(),
+            "cuda_rng": torch.cuda.get_rng_state_all() if torch.cuda.is_available() else [],
+            "generator": None if self._generator is None else self._generator.get_state(),
         }
 
     def epoch(self) -> float:
@@ -336,9 +293,9 @@ class _Training:
         import torch
 
         whole = torch.zeros((), device=self._device)
-        order = _order(self._examples, self._s, len(self.now.history))
+        order = _order(self._examples, self._s, len(self.history))
         for start in range(0, len(order), self._size):
-            chosen = [self._examples[at] for at in order[start : start + self._size]]
+            chosen = [self._examples[index] for index in order[start : start + self._size]]
             self._module.train()
             for loss in _losses(self._task, chosen, self._s.batch_size, self._device):
                 loss.backward()
@@ -349,18 +306,12 @@ class _Training:
             self._module.zero_grad()
         return whole.item() / self._steps
 
-    def close_epoch(self, loss: float, found: dict[str, float]) -> None:
+    def close_epoch(self, loss: float, measured: dict[str, float]) -> None:
         """Note what was measured after an epoch, and the weights if it is the best one."""
-        now, measure = self.now, self._s.measure
-        if measure not in found:
-            known = ", ".join(found)
-            raise ModelError(f"no measure {measure!r}", type(self._task).__name__, f"Measures: {known}.")
-        if taken := {"epoch", "loss"} & set(found):
-            wrong = f"a measure is called {min(taken)!r}, as a column of the history is"
-            raise ModelError(wrong, type(self._task).__name__, "Give it another name.")
-        now.history.append({"epoch": float(len(now.history) + 1), "loss": loss, **found})
-        if _since_best(now.history, measure) == 0:
-            now.best = {name: one.to("cpu", copy=True) for name, one in trainable_state(self._module).items()}
+        self.history.append({"epoch": float(len(self.history) + 1), "loss": loss, **measured})
+        if _since_best(self.history, self._s.measure) == 0:
+            state = trainable_state(self._module)
+            self.best = {name: value.to("cpu", copy=True) for name, value in state.items()}
 
 
 def _order(examples: list[dict[str, Any]], s: TrainingSettings, epoch: int) -> list[int]:
@@ -390,7 +341,7 @@ def _losses(
     module: Any = task.module
     model = module.get_base_model() if hasattr(module, "get_base_model") else module
     parameters = inspect.signature(model.forward).parameters.values()
-    takes = getattr(model, "accepts_loss_kwargs", any(one.kind is one.VAR_KEYWORD for one in parameters))
+    takes = getattr(model, "accepts_loss_kwargs", any(each.kind is each.VAR_KEYWORD for each in parameters))
     counted: dict[str, Any] = {}
     if takes and "labels" in batches[0]:
         first = int(getattr(model, "loss_type", "") == "ForCausalLM")  # such a model predicts no first label

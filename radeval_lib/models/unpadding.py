@@ -98,11 +98,11 @@ def _filled(lengths: Sequence[int], width: int) -> list[list[int]]:
     """Return texts of each row: the longest first, each into the first row that has room for it."""
     rows: list[list[int]] = []
     room: list[int] = []
-    for text in sorted(range(len(lengths)), key=lambda one: -lengths[one]):
-        at = next((row for row, left in enumerate(room) if left >= lengths[text]), len(rows))
-        if at == len(rows):
+    for text in sorted(range(len(lengths)), key=lambda index: -lengths[index]):
+        row = next((row for row, left in enumerate(room) if left >= lengths[text]), len(rows))
+        if row == len(rows):
             rows.append([])
             room.append(width)
-        rows[at].append(text)
-        room[at] -= lengths[text]
+        rows[row].append(text)
+        room[row] -= lengths[text]
     return rows

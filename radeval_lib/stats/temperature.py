@@ -41,7 +41,11 @@ def fit(logits: ArrayLike, labels: ArrayLike) -> float:
     ----------
     logits : shape (n, k), of validation samples; never of those that the result is judged on.
     labels : int, shape (n,), 0 to k - 1; of classes with a finite logit (:func:`explained`).
-    A ValueError for a true class whose logit is -inf.
+
+    Raises
+    ------
+    ValueError
+        For a true class whose logit is -inf.
     """
     array, truth = np.asarray(logits, dtype=np.float64), np.asarray(labels)
     if not explained(array, truth).all():

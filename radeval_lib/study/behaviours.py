@@ -69,7 +69,7 @@ def probe_scores(key: str) -> list[float]:
 
 def _over_probe_models(key: str) -> np.ndarray:
     with tempfile.TemporaryDirectory() as folder:
-        fill = registry.find("radeval_lib.models.drawn:drawn")
+        fill = registry.find("radeval_lib.models.initial:drawn")
         made = registry.module(registry.FILLING["metrics"]).metric(
             key, lambda role: fill(role, Path(folder)), "cpu", {}
         )

@@ -189,7 +189,7 @@ class Run:
         """
         self.require_declared("metrics", name)
         for asked in settings.values():
-            registry.find("radeval_lib.models.filling:permit")(str(asked), self.data_root)
+            registry.find("radeval_lib.models.derived:permit")(str(asked), self.data_root)
         made: Metric = self._filling("metrics").metric(name, self.model, self.profile.device, settings)
         return self._frozen(made, tuple(settings))
 

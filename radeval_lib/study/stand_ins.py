@@ -8,8 +8,8 @@ from radeval_lib import registry
 from radeval_lib.data import roles
 from radeval_lib.data.manifests import load_manifest, names
 from radeval_lib.metrics.base import Metric
-from radeval_lib.models import naming
-from radeval_lib.models.packaged import is_packaged
+from radeval_lib.models import names as model_names
+from radeval_lib.models.names import is_packaged
 from radeval_lib.registry import ABSENT, CELL_MODEL, SYNTHETIC
 from radeval_lib.study.runs import Basis
 from radeval_lib.study.verdicts import OURS, PAPERS_OWN, STRENGTH
@@ -64,7 +64,7 @@ def labels(metrics: Mapping[str, Metric], filled: Mapping[str, str]) -> dict[str
     named = {}
     for title, metric in metrics.items():
         used = [filled[role] for role in metric.needs if role in filled]
-        packaged = [naming.title(filler) for filler in used if is_packaged(filler)]
+        packaged = [model_names.title(filler) for filler in used if is_packaged(filler)]
         ours = any(filler.startswith(CELL_MODEL) for filler in used)
         word = "our models" if ours else "".join(packaged[:1])
         named[title] = f"{title} ({word})" if word else title
@@ -84,7 +84,7 @@ def rests_on(filler: str) -> str:
 
 def title(filler: str) -> str:
     """Return the name of what fills a role: a data set, or a model."""
-    return _data_title(filler) or naming.title(filler)
+    return _data_title(filler) or model_names.title(filler)
 
 
 def _data_title(filler: str) -> str:
@@ -109,6 +109,6 @@ def _description(role: str, filler: str) -> str:
     if filler.startswith(CELL_MODEL):
         return f"{noun} trained in this build"
     found = _data_title(filler)
-    words = f"{noun} from {found}" if found else f"{noun} {naming.title(filler)}"
+    words = f"{noun} from {found}" if found else f"{noun} {model_names.title(filler)}"
     # The paper takes the first token's vector; the packaged encoder was trained to be averaged.
     return f"{words} with mean pooling" if role == "encoder" and is_packaged(filler) else words

@@ -18,7 +18,7 @@ from click.testing import CliRunner
 from radeval_lib import explain, score
 from radeval_lib.cli import main
 from radeval_lib.metrics import MetricError, by_name, file_scoring, score_file
-from radeval_lib.models import standing_in
+from radeval_lib.models import pretrained
 
 RULES = "green_rules_errors"
 METRICS = ["bleu", RULES]
@@ -205,12 +205,11 @@ def test_a_warning_points_at_the_line_of_the_caller() -> None:
 @pytest.fixture
 def nothing_available(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """A machine without a hub, with nothing in its cache and no build."""
-    from radeval_lib.models import pretrained
 
     monkeypatch.setattr(pretrained, "hub_answers", lambda: False)
-    monkeypatch.setattr(standing_in, "is_available", lambda name: not standing_in.needs_torch(name))
+    monkeypatch.setattr(pretrained, "is_available", lambda name: not pretrained.needs_torch(name))
     monkeypatch.setattr(
-        standing_in, "stand_in", lambda role: "packaged-minilm" if role == "encoder" else None
+        pretrained, "substitute_model", lambda role: "packaged-minilm" if role == "encoder" else None
     )
 
 

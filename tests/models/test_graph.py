@@ -11,22 +11,17 @@ from typing import Any
 
 import pytest
 import torch
-from hypothesis import given
-from hypothesis import strategies as st
 
 from radeval_lib.data import radgraph
 from radeval_lib.data.errors import FormatError
 from radeval_lib.data.records import AnnotatedSentence, Entity, Relation
 from radeval_lib.data.roles import load
 from radeval_lib.errors import ModelError
-from radeval_lib.models.graph.counting import counts
 from radeval_lib.models.graph.extraction import ModelExtractor, RecordedGraphs, open_extractor
-from radeval_lib.models.graph.model import GraphModel, tally
-from radeval_lib.models.graph.network import GraphSettings
-from radeval_lib.models.graph.training import new_model, unit_records
+from radeval_lib.models.graph.model import GraphModel, GraphSettings, new_model, tally, unit_records
 from radeval_lib.models.graph.word_graphs import (
-    MAX_WORDS,
     WordGraph,
+    counts,
     gold_graph,
     joined_units,
     units,
@@ -51,20 +46,10 @@ def corpus() -> list[AnnotatedSentence]:
 
 def test_sentences_end_where_no_number_follows() -> None:
     words = ["Nodule", "of", "2", ".", "5", "cm", ".", "No", "edema", "!", "1", ".", "Clear"]
-    found = [" ".join(words[a:b]) for a, b in units(words, "sentence")]
-    assert found == ["Nodule of 2 . 5 cm .", "No edema !", "1 .", "Clear"]
+    sentences = [" ".join(words[a:b]) for a, b in units(words, "sentence")]
+    assert sentences == ["Nodule of 2 . 5 cm .", "No edema !", "1 .", "Clear"]
     assert units(words, "text") == [(0, len(words))]
     assert units([], "sentence") == []
-
-
-@given(
-    st.lists(st.sampled_from(["no", ".", "2", "?"]), max_size=3 * MAX_WORDS),
-    st.sampled_from(["sentence", "text"]),
-)
-def test_units_cover_the_text_in_order(words: list[str], unit: Any) -> None:
-    found = units(words, unit)
-    assert [word for a, b in found for word in words[a:b]] == words
-    assert all(0 < b - a <= MAX_WORDS for a, b in found)
 
 
 def test_graphs_are_cut_and_joined_again() -> None:
@@ -134,14 +119,6 @@ def test_training_learns_and_is_kept(corpus: list[AnnotatedSentence], tmp_path: 
     ]
 
 
-def test_other_labels_are_learned_as_well() -> None:
-    spatial = load("spatial_corpus", "synthetic", size=20, seed=3, root=None)
-    model = new_model(TINY, spatial, 0, max_width=12, unit="text", **SMALL)
-    assert set(model.settings.entity_types) >= {"Indicator", "Trajector", "Landmark"}
-    example = model.example(spatial[0])
-    assert len(example["relations"]) == len(spatial[0].relations)
-
-
 def test_a_file_in_radgraphs_form_is_trained_on_and_counted_by_labeler(tmp_path: Path) -> None:
     """What the profile ``full`` does: whole texts of restricted words, the test file by two labelers."""
     parts = []
@@ -157,22 +134,6 @@ def test_a_file_in_radgraphs_form_is_trained_on_and_counted_by_labeler(tmp_path:
     assert sorted(table["case"].unique()) == sorted(record.id for record in tested)
     gold = table[table["part"] == "entity"].groupby("case")["gold"].sum()
     assert gold.to_dict() == {record.id: len(record.entities) for record in tested}
-
-
-def test_frozen_layers_stay(corpus: list[AnnotatedSentence]) -> None:
-    model = new_model(TINY, corpus, 0, frozen_layers=1, **SMALL)
-    open_names = {name for name, value in model.module.encoder.named_parameters() if value.requires_grad}
-    assert not any(name.startswith(("embeddings", "encoder.layer.0")) for name in open_names)
-    assert any(name.startswith("encoder.layer.1") for name in open_names)
-
-
-def test_bad_models_are_named(tmp_path: Path) -> None:
-    with pytest.raises(ModelError, match="no graph model"):
-        GraphModel.load(TINY)
-    with pytest.raises(ModelError, match="no entity in the corpus"):
-        new_model(TINY, [AnnotatedSentence("a", ("no",))], 0)
-    with pytest.raises(ModelError, match="no graph model of that name"):
-        open_extractor(tmp_path)
 
 
 # --- counting ---
@@ -247,7 +208,7 @@ def test_recorded_graphs_are_found_by_their_words(tmp_path: Path) -> None:
     path.write_text(json.dumps({"a": item}), encoding="utf-8")
     extractor = open_extractor(path)
     assert isinstance(extractor, RecordedGraphs)
-    assert [len(found["entities"]) for found in extractor.annotate(["No edema.", ""])] == [1, 0]
+    assert [len(graph["entities"]) for graph in extractor.annotate(["No edema.", ""])] == [1, 0]
     with pytest.raises(ModelError, match=r"graphs\.json: no annotation of text 1 \(2 words\)"):
         extractor.annotate(["No edema.", "Other text"])
     item["entities"]["1"]["end_ix"] = 7  # type: ignore[index]
@@ -300,49 +261,23 @@ def test_the_package_is_used_where_it_is_installed(monkeypatch: pytest.MonkeyPat
     loading.get_tokenizer = None  # type: ignore[attr-defined]
     monkeypatch.setitem(sys.modules, loading.__name__, loading)
     extractor = open_extractor("radgraph:radgraph-xl", device="cpu")
-    found = extractor.annotate(["edema seen", "", "edema seen"])
-    assert [len(item["entities"]) for item in found] == [1, 0, 1]
+    graphs = extractor.annotate(["edema seen", "", "edema seen"])
+    assert [len(item["entities"]) for item in graphs] == [1, 0, 1]
     with pytest.raises(ModelError, match="text 1: no graph of a text of 2 words"):
         extractor.annotate(["edema seen", "too long"])
     with pytest.raises(ModelError, match="Models: radgraph, radgraph-xl"):
         open_extractor("radgraph:other")
-    weights["scorer.weight"].zero_()
-    with pytest.raises(ModelError, match=r"every number of scorer\.weight is 0"):
+    weights["scorer.weight"] /= 0
+    with pytest.raises(ModelError, match=r"scorer\.weight"):
         open_extractor("radgraph:radgraph-xl", device="cpu")
-
-
-@pytest.mark.parametrize(
-    ("changed", "said"),
-    [
-        ({"unit": "sentences"}, "unknown value 'sentences'. Choices: sentence, text"),
-        ({"max_width": 0}, "max_width is 0"),
-        ({"entity_weight": -1.0}, "entity_weight is -1.0"),
-        ({"dropout": 1.5}, "dropout is 1.5. Give a share"),
-        ({"entity_types": ()}, "no entity type"),
-        ({"entity_types": ("A", "A")}, "a type twice among A, A"),
-        ({"relation_types": ("r", "s", "r")}, "a type twice among r, s, r"),
-        ({"frozen_layers": 9}, "frozen_layers is 9. The encoder has 2 layers"),
-    ],
-)
-def test_settings_of_a_graph_model_that_are_wrong_are_named(changed: dict[str, Any], said: str) -> None:
-    with pytest.raises(ModelError, match=said):
-        GraphModel(TINY, GraphSettings(**{"entity_types": ("A",), "relation_types": ("r",), **changed}))
-    with pytest.raises(ModelError, match="unknown value"):
-        units(["a"], "texts")  # type: ignore[arg-type]
-
-
-def test_of_no_records_nothing_is_found() -> None:
-    model = GraphModel(TINY, GraphSettings(("A",), ("r",), **SMALL))
-    assert set(model.measure([]).values()) == {0.0}
-    assert model.predict([]) == []
 
 
 def test_a_text_that_is_annotated_in_two_ways_is_refused(tmp_path: Path) -> None:
     entity = {"tokens": "effusion", "label": "OBS-DP", "start_ix": 0, "end_ix": 0, "relations": []}
-    one, other = {"text": "effusion", "entities": {}}, {"text": "effusion ", "entities": {"1": entity}}
+    without, other = {"text": "effusion", "entities": {}}, {"text": "effusion ", "entities": {"1": entity}}
     path = tmp_path / "graphs.json"
-    path.write_text(json.dumps({"a": one, "b": one}))
-    assert RecordedGraphs(path).annotate(["effusion"]) == [one]
-    path.write_text(json.dumps({"a": one, "b": other}))
+    path.write_text(json.dumps({"a": without, "b": without}))
+    assert RecordedGraphs(path).annotate(["effusion"]) == [without]
+    path.write_text(json.dumps({"a": without, "b": other}))
     with pytest.raises(ModelError, match="'b' annotates a text otherwise than one before it"):
         RecordedGraphs(path)

@@ -38,8 +38,8 @@ def package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
         "--target",
         tmp_path / "package",
     ]
-    known = runpy.run_path(str(ROOT / "workflow" / "install.py"))["settings_for_uv"]()
-    subprocess.run([*command, "--index-strategy", "unsafe-best-match", *wanted], env=known, check=True)
+    settings = runpy.run_path(str(ROOT / "workflow" / "install.py"))["settings_for_uv"]()
+    subprocess.run([*command, "--index-strategy", "unsafe-best-match", *wanted], env=settings, check=True)
     monkeypatch.syspath_prepend(tmp_path / "package")
     yield
     for name in [name for name in sys.modules if name.partition(".")[0] == "radgraph"]:

@@ -1,8 +1,9 @@
-"""Weights that are missing, foreign, torn, flat or not finite are refused, in one line that names them."""
+"""Models that are incomplete, of another shape, not finite or not to be had are refused in one line."""
 
 from __future__ import annotations
 
 import json
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -14,19 +15,18 @@ from safetensors.torch import load_file, save_file
 from torch import nn
 
 from radeval_lib.cli import main
-from radeval_lib.data.generated import ner_corpus
 from radeval_lib.errors import ModelError
-from radeval_lib.models import soundness, uses
-from radeval_lib.models.classifiers import TextClassifier
+from radeval_lib.metrics import MetricError, create, score_file
+from radeval_lib.models import pretrained
 from radeval_lib.models.encoders import Encoder
-from radeval_lib.models.ner.iob import IobScheme
-from radeval_lib.models.saving import fill
-from radeval_lib.models.training import TrainingSettings, train
-from tests.models.test_layouts import bare_bert, bert
+from radeval_lib.models.names import locate, packaged_minilm
+from radeval_lib.models.pretrained import fill
+from tests.models.test_layouts import bare_bert
 
 pytestmark = pytest.mark.usefixtures("one_thread")
 
 WORD = "embeddings.word_embeddings.weight"
+BIAS = "embeddings.LayerNorm.bias"
 QUERY = "encoder.layer.0.attention.self.query.weight"
 Weights = dict[str, torch.Tensor]
 
@@ -45,47 +45,21 @@ def changed(folder: Path, change: Callable[[Weights], Weights], file: str = "mod
 
 
 @pytest.mark.parametrize(
-    ("change", "message"),
+    ("change", "weight"),
     [
-        (
-            lambda held: {name: held[name] for name in sorted(held)[::2]},
-            r"weights are missing: embeddings\.LayerNorm\.weight and \d+ more\. Copy the folder again",
-        ),
-        (
-            lambda held: {**held, "foreign.weight": torch.ones(2, 3)},
-            r"no place in the model: foreign\.weight\.",
-        ),
-        (
-            lambda held: {f"old.{name}": value for name, value in held.items()},
-            r"weights are missing: .* and \d+ more; weights have no place in the model: old\.",
-        ),
-        (
-            lambda held: {name: value for name, value in held.items() if name != "pooler.dense.bias"},
-            r"weights are missing: pooler\.dense\.bias\.",
-        ),
-        (
-            lambda held: {**held, "pooler.dense.weight": torch.randn(3, 32)},
-            r"pooler\.dense\.weight is 3 x 32",
-        ),
-        (lambda held: {**held, WORD: torch.randn(9, 32)}, r"is 9 x 32 where config\.json wants \d+ x 32"),
-        (
-            lambda held: {name: torch.zeros_like(value) for name, value in held.items()},
-            r"every number of \S+ is 0\.",
-        ),
-        (
-            lambda held: {**held, QUERY: torch.full((32, 32), 0.25)},
-            r"every number of \S+query\.weight is 0\.25",
-        ),
-        (lambda held: {**held, QUERY: held[QUERY] / 0}, "not finite"),
-        (lambda held: {**held, "embeddings.LayerNorm.bias": torch.full((32,), torch.nan)}, "not finite"),
+        (lambda state: {name: state[name] for name in sorted(state)[::2]}, "embeddings.LayerNorm.weight"),
+        (lambda state: {f"old.{name}": value for name, value in state.items()}, "embeddings.LayerNorm"),
+        (lambda state: {**state, WORD: torch.randn(9, 32)}, WORD),
+        (lambda state: {**state, QUERY: state[QUERY] / 0}, QUERY),
+        (lambda state: {**state, BIAS: torch.full((32,), torch.nan)}, BIAS),
     ],
-    ids=["half", "foreign", "renamed", "torn", "pooler", "shape", "zeros", "constant", "infinite", "nan"],
+    ids=["half", "renamed", "shape", "infinite", "nan"],
 )
-def test_spoiled_weights_are_named(model: Path, change: Any, message: str) -> None:
+def test_spoiled_weights_are_refused_by_name(model: Path, change: Any, weight: str) -> None:
     changed(model, change)
-    with pytest.raises(ModelError, match=message) as caught:
+    with pytest.raises(ModelError, match=weight) as caught:
         Encoder(model, device="cpu")
-    assert "model model: " in str(caught.value)
+    assert caught.value.where == "model model"
 
 
 def test_a_command_does_not_score_with_half_of_a_model(model: Path, tmp_path: Path) -> None:
@@ -100,87 +74,62 @@ def test_a_command_does_not_score_with_half_of_a_model(model: Path, tmp_path: Pa
     assert not (tmp_path / "out.csv").exists()
 
 
-def test_what_may_be_constant() -> None:
-    plain = {
-        "norm.weight": torch.ones(4), "bias": torch.zeros(4), "segments": torch.zeros(1, 4),
-        "column": torch.zeros(4, 1), "steps": torch.zeros(3, 4, dtype=torch.long),
-        "a.lora_B.default.weight": torch.zeros(4, 2), "none": torch.zeros(0, 4),
-    }  # fmt: skip
-    soundness.check_values(plain, "model")
-    soundness.check_values({"new": torch.zeros(4, 4)}, "model", new={"new"})
-    with pytest.raises(ModelError, match="every number of new is 0"):
-        soundness.check_values({"new": torch.zeros(4, 4)}, "model")
-
-
-def test_heads_are_new_as_a_whole_or_not_at_all(model: Path) -> None:
-    assert TextClassifier(model, ["a", "b"]).module.num_labels == 2
-    changed(model, lambda held: {**held, "classifier.weight": torch.randn(2, 32)})
-    with pytest.raises(ModelError, match=r"weights are missing: classifier\.bias"):
-        TextClassifier(model, ["a", "b"])
-    other = {"classifier.weight": torch.randn(5, 32), "classifier.bias": torch.randn(5)}
-    changed(model, lambda held: {**held, **other})
-    assert TextClassifier(model, ["a", "b"]).module.num_labels == 2  # one of other labels is drawn again
-
-
-def test_an_allowance_holds_for_its_use_alone() -> None:
-    assert "lm_head.*" in uses.ENCODER.may_have("roberta")
-    assert "lm_head.*" not in uses.ENCODER.may_have("bert")
-    assert uses.LANGUAGE_MODEL.may_have("roberta") == uses.LANGUAGE_MODEL.may_lack("llama") == ()
-    assert "cls.*" not in uses.NER_MODEL.may_have("bert")
-
-
 @pytest.mark.parametrize(
-    ("settings", "message"),
-    [({"pad_token_id": 40}, "pads with token 40"), ({"vocab_size": 5000}, "the model vectors for 5,000")],
+    ("settings", "wrong"),
+    [({"pad_token_id": 40}, "token 40"), ({"vocab_size": 5000}, "5,000"), ({"vocab_size": 20}, "20")],
 )
-def test_a_tokenizer_that_is_not_the_models_is_refused(model: Path, settings: Any, message: str) -> None:
+def test_a_tokenizer_that_is_not_the_models_is_refused(model: Path, settings: Any, wrong: str) -> None:
     config = json.loads((model / "config.json").read_text())
     (model / "config.json").write_text(json.dumps({**config, **settings}))
-    with pytest.raises(ModelError, match=message):
+    with pytest.raises(ModelError, match=wrong):
         Encoder(model, device="cpu")
 
 
 def test_our_own_files_are_filled_in_whole_or_not_at_all(tmp_path: Path) -> None:
     layers = nn.Sequential(nn.Linear(3, 4), nn.Linear(4, 2))
     file = tmp_path / "head.safetensors"
-    for change, message in (
-        (lambda held: {name: held[name] for name in list(held)[1:]}, "weights are missing"),
-        (lambda held: {**held, "more": torch.ones(1)}, "no place in the model: more"),
-        (lambda held: {**held, "0.weight": torch.ones(4, 3)}, r"every number of 0\.weight is 1"),
-        (lambda held: {**held, "0.weight": torch.randn(5, 3)}, r"head\.safetensors cannot be loaded"),
+    state = layers.state_dict()
+    for spoiled in (
+        {name: state[name] for name in list(state)[1:]},
+        {**state, "more": torch.ones(1)},
+        {**state, "0.weight": torch.randn(5, 3)},
+        {**state, "0.weight": torch.full((4, 3), torch.inf)},
     ):
-        save_file(change(layers.state_dict()), file)
-        with pytest.raises(ModelError, match=message):
+        save_file(spoiled, file)
+        with pytest.raises(ModelError):
             fill(layers, file)
 
 
-def test_a_training_from_old_names_of_norms_goes_on_with_all_that_it_learned(tmp_path: Path) -> None:
-    """google-bert calls norms' weights gamma and beta; a checkpoint with these would be read without them."""
-    (tmp_path / "model").mkdir()
-    bert(tmp_path / "model")
+TOKENIZER = ("tokenizer.json", "tokenizer_config.json", "vocab.txt", "special_tokens_map.json")
 
-    class Stopped(IobScheme):
-        measured = 0
 
-        def measure(self, records: Any) -> dict[str, float]:
-            self.measured += 1
-            if self.measured == dies:
-                raise KeyboardInterrupt
-            return {"f1": float(self.measured + before)}
+@pytest.fixture
+def packaged(tmp_path: Path) -> Path:
+    """A copy of the packaged encoder."""
+    return Path(shutil.copytree(packaged_minilm(), tmp_path / "model"))
 
-    def trained(folder: Path) -> Weights:
-        torch.manual_seed(0)
-        task = Stopped(tmp_path / "model")
-        settings = TrainingSettings(learning_rate=1e-2, batch_size=4, epochs=3, device="cpu")
-        train(task, rows, rows, settings, folder=folder)
-        return {name: value.clone() for name, value in task.module.state_dict().items()}
 
-    rows = list(ner_corpus(2, 3))[:8]
-    dies, before = 0, 0
-    whole = trained(tmp_path / "whole")
-    dies = 3
-    with pytest.raises(KeyboardInterrupt):
-        trained(tmp_path / "stopped")
-    dies, before = 0, 2
-    for name, value in trained(tmp_path / "stopped").items():
-        assert torch.equal(value, whole[name]), name
+def test_a_folder_without_its_tokenizer_is_refused(packaged: Path) -> None:
+    for name in TOKENIZER:
+        (packaged / name).unlink(missing_ok=True)
+    with pytest.raises(ModelError, match="model"):
+        Encoder(packaged)
+
+
+def test_a_hub_model_that_cannot_be_had_is_reported_at_once(monkeypatch, tmp_path: Path) -> None:
+    monkeypatch.setattr(pretrained, "hub_answers", lambda: False)
+    assert locate("distilbert-base-uncased") == "distilbert-base-uncased"
+    with pytest.raises(ModelError, match="the hub cannot be reached"):
+        create("bertscore", encoder="nobody/no-such-model").score(["a"], ["b"])
+    (tmp_path / "in.csv").write_text("reference,candidate\na,b\n")
+    with pytest.raises(MetricError, match=r"The setting is bertscore\.encoder"):
+        score_file(
+            {"bertscore": {"encoder": "nobody/no-such-model"}}, tmp_path / "in.csv", tmp_path / "out.csv"
+        )
+    assert [path.name for path in tmp_path.iterdir()] == ["in.csv"]
+
+
+@pytest.mark.parametrize("name", ["/no/such/folder", "./model", "a/b/c", "~/model", "", "two words"])
+def test_what_is_no_hub_name_is_a_missing_folder(name: str) -> None:
+    with pytest.raises(ModelError, match="no folder"):
+        locate(name)

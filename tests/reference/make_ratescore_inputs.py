@@ -18,7 +18,7 @@ from transformers import BertConfig, BertModel, BertTokenizerFast
 
 from notebooks.ratescore.where_it_fails import FORMS
 from radeval_lib.data.generated import ner_corpus
-from radeval_lib.models.ner.training import scheme_of
+from radeval_lib.models.ner.schemes import scheme_of
 from radeval_lib.models.training import TrainingSettings, train
 from radeval_lib.rules.generator.generator import generate
 

@@ -19,7 +19,7 @@ from radeval_lib.data.generated import iob, radgraph_json
 from radeval_lib.jobs.rales import plan as rales
 from radeval_lib.jobs.summarization import plan as summarization
 from radeval_lib.models import catalog
-from radeval_lib.models.packaged import is_packaged
+from radeval_lib.models.names import is_packaged
 from radeval_lib.paths import ROOT
 from radeval_lib.rules.generator import generate
 from radeval_lib.rules.generator.records import SyntheticReport, sentence_tokens

@@ -17,9 +17,8 @@ from radeval_lib.data import iob_tags
 from radeval_lib.data.iob_tags import WordSpan
 from radeval_lib.data.records import AnnotatedSentence, Document, plain_words
 from radeval_lib.data.restricted import reveal
-from radeval_lib.models.frozen import FrozenEncoder
+from radeval_lib.models.classifiers import FrozenEncoder, Probe, fit_probe
 from radeval_lib.models.ner.entities import decode_standard, gold_spans, span_scores
-from radeval_lib.models.probes import Probe, fit_probe
 
 
 class ProbedDocuments:

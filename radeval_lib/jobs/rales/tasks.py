@@ -21,10 +21,9 @@ from radeval_lib.data.restricted import reveal
 from radeval_lib.errors import TaskError
 from radeval_lib.jobs.rales.probing import ProbedDocuments, ProbedWords
 from radeval_lib.models.classifiers import TextClassifier
-from radeval_lib.models.graph.model import GraphModel, tally
-from radeval_lib.models.graph.training import new_model, unit_records
+from radeval_lib.models.graph.model import GraphModel, new_model, tally, unit_records
 from radeval_lib.models.ner.entities import gold_spans, span_scores
-from radeval_lib.models.ner.iob import FirstPieceScheme
+from radeval_lib.models.ner.schemes import FirstPieceScheme
 
 IN, OUT = "MIMIC-CXR", "CheXpert"
 """The institutions of RadGraph: in domain, which models are trained on, and out of domain."""

@@ -13,7 +13,8 @@ from radeval_lib.data.ratings import rating_table
 from radeval_lib.jobs.ratescore.partial_metric import EQUAL_WEIGHTS, EntityPair, scored
 from radeval_lib.metrics.ratescore import RaTEScore, Scorer
 from radeval_lib.metrics.ratescore.options import Pooling
-from radeval_lib.models import encoders, naming
+from radeval_lib.models import encoders
+from radeval_lib.models import names as model_names
 from radeval_lib.placeholders import behind
 from radeval_lib.stats.correlations import resample
 from radeval_lib.study.runs import Run
@@ -53,7 +54,7 @@ def scores_by_setting(run: Run, pairs: Sequence[EntityPair]) -> dict[str, NDArra
     scores = {name: scored(pairs, own, Scorer(key)) for key, name in LEARNED.items()}
     scores[EQUAL] = scored(pairs, own, Scorer(EQUAL_WEIGHTS))
     scores[FIRST_TOKEN] = scored(pairs, model("encoder", "cls"), Scorer("long"))
-    rival = naming.title(run.profile.models["rival_encoder"])
+    rival = model_names.title(run.profile.models["rival_encoder"])
     scores[_ENCODER + rival] = scored(pairs, model("rival_encoder", "mean"), Scorer("long"))
     return scores
 

@@ -11,7 +11,7 @@ import pandas as pd
 from radeval_lib.data.records import AnnotatedSentence, plain_words
 from radeval_lib.errors import ParameterError
 from radeval_lib.models.ner.entities import gold_spans, span_scores
-from radeval_lib.models.ner.scheme import Scheme
+from radeval_lib.models.ner.schemes import Scheme
 
 NOTEBOOK = "ratescore/ner_training"
 SOURCES = ("MIMIC-IV", "Radiopaedia")
@@ -25,7 +25,7 @@ class Training:
     Attributes
     ----------
     scheme : ``iob`` or ``span``.
-    init_model : see :mod:`radeval_lib.models.ner.initial`.
+    init_model : see :mod:`radeval_lib.models.initial`.
     corpus : one of :data:`CORPORA`.
     sentences : training sentences of each source, or all where there are fewer; 0: all.
     """

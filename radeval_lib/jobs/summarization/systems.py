@@ -14,9 +14,13 @@ from radeval_lib.data.records import ReportPair
 from radeval_lib.data.restricted import reveal
 from radeval_lib.errors import ParameterError
 from radeval_lib.models.encoders import Encoder
-from radeval_lib.models.naming import title
-from radeval_lib.models.summarizers.base import Summarizer
-from radeval_lib.models.summarizers.extractive import ClusterExtractor, LeadSentences, SentenceSelector
+from radeval_lib.models.names import title
+from radeval_lib.models.summarizers.extractive import (
+    ClusterExtractor,
+    LeadSentences,
+    SentenceSelector,
+    Summarizer,
+)
 from radeval_lib.models.training import TrainingSettings, train
 from radeval_lib.text_format import joined
 

@@ -28,7 +28,7 @@ from radeval_lib.metrics.ratescore.options import (
 )
 from radeval_lib.metrics.ratescore.sentences import split
 from radeval_lib.metrics.reasons import HALF, Finder, Reason
-from radeval_lib.models.devices import Precision
+from radeval_lib.models.batching import Precision
 from radeval_lib.models.ner.entities import Decoding
 
 if TYPE_CHECKING:
@@ -110,7 +110,7 @@ class RaTEScore(Metric):
     @cached_property
     def tagger(self) -> NerModel:
         """The NER model, loaded when first needed."""
-        from radeval_lib.models.ner.training import open_ner_model
+        from radeval_lib.models.ner.models import open_ner_model
 
         tagger = open_ner_model(
             self.ner_model, decoding=self.options.decoding, device=self.device, precision=self.precision
@@ -218,9 +218,9 @@ class RaTEScore(Metric):
         """What earlier runs found, under the hash of the text."""
         if self.cache is None:
             return None
+        from radeval_lib.models.batching import device_of, precision_of
         from radeval_lib.models.cache import BlobCache
-        from radeval_lib.models.devices import device_of, precision_of
-        from radeval_lib.models.identity import checksum
+        from radeval_lib.models.catalog import checksum
 
         model = checksum(self.ner_model)
         precision = precision_of(device_of(self.device), self.precision)

@@ -8,14 +8,13 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any, Protocol, TypeVar
 
-from radeval_lib import checksums
 from radeval_lib.data.radgraph import Annotation, annotation, check_annotation, read_annotations
 from radeval_lib.errors import ModelError
-from radeval_lib.models import soundness
-from radeval_lib.models.devices import device_of
+from radeval_lib.models.batching import device_of
 from radeval_lib.models.graph.model import SETTINGS, GraphModel
 from radeval_lib.models.graph.word_graphs import joined_units
-from radeval_lib.models.pretrained import RADGRAPH
+from radeval_lib.models.names import RADGRAPH
+from radeval_lib.models.pretrained import check_finite
 from radeval_lib.rules.lexicon.entries import tokenize
 
 PACKAGE_MODELS = ("radgraph", "radgraph-xl", "modern-radgraph-xl", "echograph")
@@ -52,30 +51,23 @@ def open_extractor(name: str | Path, *, device: str = "auto") -> Extractor:
 def remembering(read: Callable[[list[K]], Sequence[V]], most: int) -> Callable[[Sequence[K]], list[V]]:
     """Return ``read`` with a cache: it is called only for what is not cached. The cache holds at most
     ``most`` answers and is emptied when it would hold more."""
-    known: dict[K, V] = {}
+    kept: dict[K, V] = {}
 
     def answers(asked: Sequence[K]) -> list[V]:
-        missing = [one for one in dict.fromkeys(asked) if one not in known]
+        missing = [key for key in dict.fromkeys(asked) if key not in kept]
         new = dict(zip(missing, read(missing), strict=True)) if missing else {}
-        found = [new[one] if one in new else known[one] for one in asked]
-        if len(known) + len(new) > most:
-            known.clear()
-        known.update(list(new.items())[:most])
-        return found
+        results = [new[key] if key in new else kept[key] for key in asked]
+        if len(kept) + len(new) > most:
+            kept.clear()
+        kept.update(list(new.items())[:most])
+        return results
 
     return answers
 
 
-def shared_extractor(name: str | Path, *, device: str) -> Extractor:
-    """Return the extractor of a model, one for all callers of this process; another where the files of the
-    model changed."""
-    path = Path(name)
-    files = sorted(path.glob("*")) if path.is_dir() else [path] if path.is_file() else []
-    return _shared(str(name), tuple((file, checksums.state(file)) for file in files), device)
-
-
 @lru_cache(maxsize=2)
-def _shared(name: str, files: tuple[tuple[Path, tuple[int, ...]], ...], device: str) -> Extractor:
+def shared_extractor(name: str, device: str) -> Extractor:
+    """Return the extractor of a model, one for all callers of this process."""
     extractor = open_extractor(name, device=device)
     # Several metrics ask for the same texts.
     extractor.annotate = remembering(extractor.annotate, 4_000)  # type: ignore[method-assign, assignment]
@@ -92,7 +84,7 @@ class ModelExtractor:
     def annotate(self, texts: Sequence[str]) -> list[Annotation]:
         words = [tokenize(text) for text in texts]
         graphs = joined_units(words, self.model.settings.unit, self._read)
-        return [annotation(own, *graph) for own, graph in zip(words, graphs, strict=True)]
+        return [annotation(text_words, *graph) for text_words, graph in zip(words, graphs, strict=True)]
 
 
 class PackageExtractor:
@@ -119,21 +111,21 @@ class PackageExtractor:
             reason = str(error).strip().splitlines()[:1]
             raise ModelError(f"cannot load {model!r}: {' '.join(reason):.200}", "radgraph") from error
         # The package itself refuses missing and unexpected weights (``load_state_dict(..., strict=True)``).
-        soundness.check_values(self._model.state_dict(), self.name)
+        check_finite(self._model.state_dict(), self.name)
 
     def annotate(self, texts: Sequence[str]) -> list[Annotation]:
         # The package reads an empty text as the word "None"; it has no entity here.
         filled = [text for text in dict.fromkeys(texts) if text.strip()]
         given = self._model(filled) if filled else {}
-        found = {}
+        annotations = {}
         for number, text in enumerate(filled):
             where = f"{self.name}, text {number}"
             if str(number) not in given:  # the package prints what went wrong and skips the text
-                what = f"no graph of a text of {len(text.split())} words"
-                raise ModelError(what, where, "Shorten the text.")
+                wrong = f"no graph of a text of {len(text.split())} words"
+                raise ModelError(wrong, where, "Shorten the text.")
             check_annotation(given[str(number)], where)
-            found[text] = given[str(number)]
-        return [found[text] if text in found else annotation([], [], []) for text in texts]
+            annotations[text] = given[str(number)]
+        return [annotations[text] if text in annotations else annotation([], [], []) for text in texts]
 
 
 def _give_methods_of_transformers_4(package: Any) -> None:
@@ -156,21 +148,19 @@ class RecordedGraphs:
 
     def __init__(self, path: Path) -> None:
         self.name = path.name
-        found = read_annotations(path)
-        self._known: dict[str, Annotation] = {}
-        for name, item in found.items():
+        self._known: dict[str, Annotation] = {"": annotation([], [], [])}
+        for name, item in read_annotations(path).items():
             if self._known.setdefault(_squeezed(item["text"]), item)["entities"] != item["entities"]:
                 remedy = "Keep one annotation of each text."
                 raise ModelError(f"{name!r} annotates a text otherwise than one before it", self.name, remedy)
 
     def annotate(self, texts: Sequence[str]) -> list[Annotation]:
-        known = {"": annotation([], [], []), **self._known}
         for number, text in enumerate(texts):
-            if _squeezed(text) not in known:
-                what = f"no annotation of text {number} ({len(text.split())} words)"
+            if _squeezed(text) not in self._known:
+                wrong = f"no annotation of text {number} ({len(text.split())} words)"
                 remedy = "Annotate every text that is scored, with the same wording."
-                raise ModelError(what, self.name, remedy)
-        return [known[_squeezed(text)] for text in texts]
+                raise ModelError(wrong, self.name, remedy)
+        return [self._known[_squeezed(text)] for text in texts]
 
 
 def _squeezed(text: str) -> str:

@@ -1,27 +1,209 @@
-"""The joint model of entities and relations: trained on annotated records, saved, and asked for graphs."""
+"""A joint model of entities and relations: its network, its training data, and the graphs that it finds.
+
+The model scores every span of up to ``max_width`` words as an entity, and every ordered pair of the spans
+that it keeps as a relation, over one shared encoder. It follows DyGIE++ (Wadden et al. 2019), which
+RadGraph's authors trained, in scoring spans and pruning them before pairs are formed, but has no propagation
+over the graph and no coreference. Texts are read sentence by sentence or as a whole
+(:data:`~radeval_lib.models.graph.word_graphs.Unit`).
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
-from radeval_lib.data.records import AnnotatedSentence, plain_words
+from radeval_lib.data.records import AnnotatedSentence, Entity, Relation, plain_words
 from radeval_lib.errors import ModelError
-from radeval_lib.models.batching import IGNORED, in_batches, padded, stacked
-from radeval_lib.models.devices import device_of
-from radeval_lib.models.graph.counting import PARTS, counts
-from radeval_lib.models.graph.network import GraphSettings, graph_module
-from radeval_lib.models.graph.word_graphs import WordGraph, gold_graph, joined_units
-from radeval_lib.models.pretrained import weights
-from radeval_lib.models.saving import fill, read_settings, save_checkpoint
-from radeval_lib.models.uses import ENCODER
-from radeval_lib.models.word_pieces import candidate_spans, encode_words, fast_tokenizer, places_of_spans
+from radeval_lib.models.batching import (
+    IGNORED,
+    candidate_spans,
+    device_of,
+    encode_words,
+    fast_tokenizer,
+    in_batches,
+    padded,
+    seeded,
+    stacked,
+)
+from radeval_lib.models.graph.word_graphs import (
+    PARTS,
+    Unit,
+    WordGraph,
+    counts,
+    gold_graph,
+    joined_units,
+    units,
+    within,
+)
+from radeval_lib.models.pretrained import ENCODER, fill, read_settings, save_checkpoint, weights
 
 if TYPE_CHECKING:
+    import torch
     from torch import Tensor
+
+
+_DISTANCES = 12  # words; spans further apart count as so far
+
+
+@dataclass(frozen=True)
+class GraphSettings:
+    """Labels, and the sizes and training of the head.
+
+    Attributes
+    ----------
+    entity_types, relation_types : labels, at least one of entities; class 0 of the logits is "none" in
+        addition.
+    unit : what is read at a time.
+    max_width : words of the widest span that can be an entity.
+    hidden, width_size : sizes of the head's layers and of its embedding of widths.
+    dropout : in the layer of the spans' vectors and before the classifier of relations.
+    spans_per_word : in training, how many spans per word of a unit are paired, at least the gold ones.
+    entity_weight : weight of the entity loss, where that of the relation loss is 1.
+    frozen_layers : encoder layers from the bottom, the embeddings with them, that are not trained; 0 trains
+        all.
+    """
+
+    entity_types: tuple[str, ...]
+    relation_types: tuple[str, ...]
+    unit: Unit = "sentence"
+    max_width: int = 8
+    hidden: int = 150
+    width_size: int = 32
+    dropout: float = 0.2
+    spans_per_word: float = 0.5
+    entity_weight: float = 1.0
+    frozen_layers: int = 0
+
+
+def graph_module(encoder: Any, settings: GraphSettings) -> torch.nn.Module:
+    """Return the encoder with its head.
+
+    ``forward`` takes a batch of units as :meth:`GraphModel.collate` makes it: ``input_ids`` and
+    ``attention_mask`` of shape (units, pieces); of shape (units, spans) ``starts`` and ``ends``, the first
+    and last piece of each span, ``words``, its first word, ``widths``, its words less one, -1 in padding, and
+    in training ``labels``, its class, :data:`IGNORED` in padding; and in training ``relations`` of shape
+    (gold relations, 4): unit, head span, tail span, class.
+
+    It returns ``entities``, logits of shape (units, spans, types + 1);
+    ``chosen``, the positions of the spans that were paired, shape (units, k), -1 where there are fewer; and
+    ``pairs``, logits of shape (units, k, k, relations + 1), head before tail. With ``labels`` and
+    ``relations`` it also returns ``loss``: the summed cross-entropy over spans and over pairs, each divided
+    by the number of gold spans, so that batches of long and of short texts weigh alike.
+    """
+    import torch
+    from torch import nn
+
+    s = settings
+
+    class GraphModule(nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.encoder = encoder
+            size = int(encoder.config.hidden_size)
+            head = {
+                "first": nn.Linear(size, s.hidden),
+                "last": nn.Linear(size, s.hidden),
+                "widths": nn.Embedding(s.max_width, s.width_size),
+                "width": nn.Linear(s.width_size, s.hidden, bias=False),
+                "span": nn.Sequential(
+                    nn.ReLU(), nn.Dropout(s.dropout), nn.Linear(s.hidden, s.hidden), nn.ReLU()
+                ),
+                "entity": nn.Linear(s.hidden, len(s.entity_types) + 1),
+                "head": nn.Linear(s.hidden, s.hidden),
+                "tail": nn.Linear(s.hidden, s.hidden, bias=False),
+                "product": nn.Linear(s.hidden, s.hidden, bias=False),
+                "distance": nn.Embedding(2 * _DISTANCES + 1, s.hidden),
+                "pair": nn.Sequential(
+                    nn.ReLU(), nn.Dropout(s.dropout), nn.Linear(s.hidden, len(s.relation_types) + 1)
+                ),
+            }
+            self.head = nn.ModuleDict(head)
+
+        def forward(
+            self,
+            input_ids: Tensor,
+            attention_mask: Tensor,
+            starts: Tensor,
+            ends: Tensor,
+            words: Tensor,
+            widths: Tensor,
+            labels: Tensor | None = None,
+            relations: Tensor | None = None,
+        ) -> dict[str, Tensor]:
+            hidden = self.encoder(input_ids=input_ids, attention_mask=attention_mask).last_hidden_state
+            rows = torch.arange(len(hidden), device=hidden.device).unsqueeze(1)
+            first, last = self.head["first"](hidden), self.head["last"](hidden)
+            width = self.head["width"](self.head["widths"](widths.clamp(min=0)))
+            spans = self.head["span"](first[rows, starts] + last[rows, ends] + width)
+            entities = self.head["entity"](spans)
+            chosen = self._chosen(entities, words, widths, labels)
+            near = chosen.clamp(min=0)
+            pairs = self._pairs(spans[rows, near], words[rows, near])
+            output = {"entities": entities, "chosen": chosen, "pairs": pairs}
+            if labels is not None and relations is not None:
+                output["loss"] = self._loss(entities, pairs, chosen, labels, relations)
+            return output
+
+        def _chosen(self, entities: Tensor, words: Tensor, widths: Tensor, labels: Tensor | None) -> Tensor:
+            """Return positions of the spans to pair: when training the gold ones and the likeliest others,
+            else those that are more likely something than nothing."""
+            margin = (entities[..., 1:].amax(-1) - entities[..., 0]).detach().float()
+            margin = margin.masked_fill(widths < 0, -torch.inf)
+            if labels is None:
+                wanted = margin > 0
+            else:
+                margin = margin.masked_fill(labels > 0, torch.inf)
+                gold = (labels > 0).sum(-1)
+                length = words.amax(-1) + 1
+                counts = torch.maximum(gold, (s.spans_per_word * length).ceil().long())
+                # The argsort of an argsort is the rank: gold spans come first, padding last.
+                order = margin.argsort(dim=-1, descending=True, stable=True).argsort(dim=-1)
+                wanted = (order < counts.unsqueeze(-1)) & (widths >= 0)
+            # Positions of the wanted spans, in order, on the left of each row; -1 behind them.
+            most = int(wanted.sum(-1).max())
+            places = torch.arange(wanted.shape[1], device=wanted.device).expand_as(wanted)
+            first = places.masked_fill(~wanted, wanted.shape[1]).sort(-1).values[:, :most]
+            return first.masked_fill(first == wanted.shape[1], -1)
+
+        def _pairs(self, spans: Tensor, words: Tensor) -> Tensor:
+            """Return logits of every ordered pair of the chosen spans, shape (units, k, k, relations + 1),
+            from their vectors, shape (units, k, hidden), and first words, shape (units, k): head, tail, their
+            product, and the distance in words, clipped at 12 either way."""
+            apart = (words.unsqueeze(2) - words.unsqueeze(1)).clamp(-_DISTANCES, _DISTANCES) + _DISTANCES
+            product = self.head["product"](spans.unsqueeze(2) * spans.unsqueeze(1))
+            joint = self.head["head"](spans).unsqueeze(2) + self.head["tail"](spans).unsqueeze(1)
+            logits: Tensor = self.head["pair"](joint + product + self.head["distance"](apart))
+            return logits
+
+        def _loss(
+            self, entities: Tensor, pairs: Tensor, chosen: Tensor, labels: Tensor, relations: Tensor
+        ) -> Tensor:
+            """Return the loss that ``forward`` returns. A pair of chosen spans without a gold relation is of
+            class 0; padding, and a span with itself, do not count."""
+            wanted = torch.zeros(pairs.shape[:3], dtype=torch.long, device=pairs.device)
+            absent = chosen < 0
+            empty = absent.unsqueeze(2) | absent.unsqueeze(1)
+            itself = torch.eye(wanted.shape[1], dtype=torch.bool, device=pairs.device)
+            wanted = wanted.masked_fill(empty | itself, IGNORED)
+            if len(relations):
+                unit, head, tail, kind = relations.unbind(-1)
+                places = [(chosen[unit] == span.unsqueeze(1)).long().argmax(-1) for span in (head, tail)]
+                wanted[unit, places[0], places[1]] = kind
+            entropy = nn.functional.cross_entropy
+            first = entropy(
+                entities.flatten(0, 1).float(), labels.flatten(), ignore_index=IGNORED, reduction="sum"
+            )
+            second = entropy(
+                pairs.flatten(0, 2).float(), wanted.flatten(), ignore_index=IGNORED, reduction="sum"
+            )
+            return (s.entity_weight * first + second) / (labels > 0).sum().clamp(min=1)
+
+    return GraphModule()
+
 
 SETTINGS = "graph_model.json"
 _HEAD = "graph_head.safetensors"
@@ -41,13 +223,7 @@ class GraphModel:
         self.module: Any = graph_module(weights(AutoModel, init_model, ENCODER), settings)
         if settings.frozen_layers:
             encoder: Any = self.module.encoder
-            layers = getattr(getattr(encoder, "encoder", None), "layer", ())
-            if settings.frozen_layers > len(layers):
-                wrong = f"frozen_layers is {settings.frozen_layers}"
-                raise ModelError(
-                    wrong, "graph model", f"The encoder has {len(layers)} layers as BERT has them."
-                )
-            for number, layer in enumerate([encoder.embeddings, *layers]):
+            for number, layer in enumerate([encoder.embeddings, *encoder.encoder.layer]):
                 layer.requires_grad_(number > settings.frozen_layers)
         self._entity = {kind: index + 1 for index, kind in enumerate(settings.entity_types)}
         self._relation = {kind: index + 1 for index, kind in enumerate(settings.relation_types)}
@@ -57,7 +233,7 @@ class GraphModel:
         """Return what :meth:`save` wrote, ready to predict; a :class:`ModelError` if it is not one of our
         checkpoints."""
         where = Path(folder)
-        model = cls(where, read_settings(where / SETTINGS, GraphSettings, "graph model"))
+        model = cls(where, read_settings(where / SETTINGS, GraphSettings))
         fill(model.module.head, where / _HEAD)
         model.module.eval().to(device_of(device))
         return model
@@ -83,14 +259,14 @@ class GraphModel:
         """Return a unit as the numbers that the module takes. Spans that the model cannot see, and their
         relations, are left out; of two entities with one span the last counts, of two relations of a pair
         likewise."""
-        row = self._encoded([words])[0]
+        (row,) = self._encoded([words])
         spans = list(zip(row["words"], row["widths"], strict=True))
-        place = {(start, start + width + 1): number for number, (start, width) in enumerate(spans)}
+        number_of = {(start, start + width + 1): number for number, (start, width) in enumerate(spans)}
         labels = [0] * len(spans)
         for start, end, kind in graph.entities:
-            if (start, end) in place and kind in self._entity:
-                labels[place[start, end]] = self._entity[kind]
-        seen = [place.get((start, end), -1) for start, end, _ in graph.entities]
+            if (start, end) in number_of and kind in self._entity:
+                labels[number_of[start, end]] = self._entity[kind]
+        seen = [number_of.get((start, end), -1) for start, end, _ in graph.entities]
         relations: dict[tuple[int, int], int] = {}
         for head, tail, kind in graph.relations:
             pair = seen[head], seen[tail]
@@ -100,14 +276,12 @@ class GraphModel:
         return {**row, "labels": labels, "relations": [[*pair, kind] for pair, kind in relations.items()]}
 
     def _encoded(self, texts: Sequence[Sequence[str]]) -> list[dict[str, Any]]:
-        """For each unit ``input_ids``, and of all its candidate spans ``starts``, ``ends``, ``widths`` and
-        ``words``; see :func:`graph_module`."""
-        rows = []
-        for ids, places in encode_words(self.tokenizer, texts):
-            spans = candidate_spans(len(places), self.settings.max_width)
-            words = [start for start, _ in spans]
-            rows.append({"input_ids": ids, **places_of_spans(places, spans), "words": words})
-        return rows
+        """Return for each unit ``input_ids``, and of all its candidate spans ``starts``, ``ends``, ``widths``
+        and ``words``; see :func:`graph_module`."""
+        return [
+            {"input_ids": ids, **candidate_spans(pieces, self.settings.max_width)}
+            for ids, pieces in encode_words(self.tokenizer, texts)
+        ]
 
     def collate(self, rows: Sequence[dict[str, Any]]) -> dict[str, Tensor]:
         """Return a padded batch of units; ``widths`` is -1 where there is no span."""
@@ -119,8 +293,8 @@ class GraphModel:
         for key in (name for name in fillers if name in rows[0]):
             batch[key] = stacked((row[key] for row in rows), fillers[key])
         if "relations" in rows[0]:
-            found = [[number, *relation] for number, row in enumerate(rows) for relation in row["relations"]]
-            batch["relations"] = torch.tensor(found, dtype=torch.long).reshape(-1, 4)
+            relations = [[number, *link] for number, row in enumerate(rows) for link in row["relations"]]
+            batch["relations"] = torch.tensor(relations, dtype=torch.long).reshape(-1, 4)
         return batch
 
     def predict(self, texts: Sequence[Sequence[str]]) -> list[WordGraph]:
@@ -131,14 +305,14 @@ class GraphModel:
         """Return the graph of each unit, in batches of like length."""
         rows = self._encoded(texts)
 
-        def found(batch: list[int], device: Any) -> Iterator[WordGraph]:
+        def graphs(batch: list[int], device: Any) -> Iterator[WordGraph]:
             inputs = self.collate([rows[index] for index in batch])
             output = self.module(**{key: value.to(device) for key, value in inputs.items()})
             kinds = output["entities"].argmax(-1).tolist()
             chosen, links = output["chosen"].tolist(), output["pairs"].argmax(-1).tolist()
             return map(self._graph, (rows[index] for index in batch), kinds, chosen, links)
 
-        return in_batches(self.module, [len(row["input_ids"]) for row in rows], found)
+        return in_batches(self.module, [len(row["input_ids"]) for row in rows], graphs)
 
     def _graph(
         self, row: dict[str, Any], kinds: list[int], chosen: list[int], links: list[list[int]]
@@ -177,8 +351,48 @@ def tally(model: GraphModel, records: Sequence[AnnotatedSentence]) -> pd.DataFra
     s = model.settings
     rows = [
         {"case": record.id, "group": record.group, **row}
-        for record, found in zip(records, predicted, strict=True)
-        for row in counts(gold_graph(record), found, s.entity_types, s.relation_types, s.max_width)
+        for record, graph in zip(records, predicted, strict=True)
+        for row in counts(gold_graph(record), graph, s.entity_types, s.relation_types, s.max_width)
     ]
     columns = ("case", "group", "part", "label", "matched", "predicted", "gold", "unseen")
     return pd.DataFrame(rows, columns=columns)
+
+
+def new_model(
+    init_model: str | Path, corpus: Iterable[AnnotatedSentence], seed: int, **head: Any
+) -> GraphModel:
+    """Return a model that is not trained yet.
+
+    Parameters
+    ----------
+    init_model : folder or name of the encoder from which it starts.
+    corpus : what it is to be trained on, which gives its labels.
+    seed : what the head is drawn from.
+    head : fields of :class:`~radeval_lib.models.graph.model.GraphSettings` other than the labels.
+    """
+    rows = list(corpus)
+    entities = tuple(sorted({entity.label for row in rows for entity in row.entities}))
+    relations = tuple(sorted({relation.label for row in rows for relation in row.relations}))
+    if not entities:
+        raise ModelError("no entity in the corpus", "graph model", "Give records with entities.")
+    with seeded(seed):
+        return GraphModel(init_model, GraphSettings(entities, relations, **head))
+
+
+def unit_records(records: Iterable[AnnotatedSentence], unit: Unit) -> list[AnnotatedSentence]:
+    """Return records of one unit each, to train on: a model that reads sentences learns from sentences.
+    Entities and relations that cross a border are left out; the model's ``measure`` counts them as missed."""
+    parts = []
+    for record in records:
+        for number, (start, end) in enumerate(units(plain_words(record), unit)):
+            part = within(gold_graph(record), start, end)
+            parts.append(
+                replace(
+                    record,
+                    id=f"{record.id}/{number}",
+                    tokens=record.tokens[start:end],
+                    entities=tuple(Entity(*entity) for entity in part.entities),
+                    relations=tuple(Relation(*relation) for relation in part.relations),
+                )
+            )
+    return parts

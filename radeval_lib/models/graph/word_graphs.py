@@ -1,14 +1,13 @@
-"""Graphs over the words of a text, and the units in which texts are read."""
+"""Graphs over the words of a text, the units in which texts are read, and counts against gold graphs."""
 
 from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Sequence
-from typing import Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 from radeval_lib.data.iob_tags import WordSpan
 from radeval_lib.data.records import AnnotatedSentence
-from radeval_lib.errors import ModelError, check_choice
 from radeval_lib.models.batching import of_distinct
 
 Unit = Literal["sentence", "text"]
@@ -44,15 +43,12 @@ def units(words: Sequence[str], unit: Unit) -> list[tuple[int, int]]:
     A sentence ends with an exclamation or question mark, or with a full stop that does not stand between two
     numbers: RadGraph writes "2.5" as three words. What is longer than :data:`MAX_WORDS` is cut.
     """
-    check_choice(unit, Unit, "unit", ModelError)
     borders = [0]
     if unit == "sentence":
-        for place, word in enumerate(words[:-1]):
-            number = (
-                word == "." and words[place + 1][:1].isdigit() and place > 0 and words[place - 1].isdigit()
-            )
+        for index, word in enumerate(words[:-1]):
+            number = word == "." and words[index + 1][:1].isdigit() and index and words[index - 1].isdigit()
             if word in _ENDS and not number:
-                borders.append(place + 1)
+                borders.append(index + 1)
     borders.append(len(words))
     return [
         (cut, min(cut + MAX_WORDS, end))
@@ -64,13 +60,13 @@ def units(words: Sequence[str], unit: Unit) -> list[tuple[int, int]]:
 def within(graph: WordGraph, start: int, end: int) -> WordGraph:
     """Return the part of a graph in ``[start, end)``, counted from there, without what crosses a border."""
     kept = [number for number, (a, b, _) in enumerate(graph.entities) if start <= a and b <= end]
-    place = {number: position for position, number in enumerate(kept)}
+    positions = {number: position for position, number in enumerate(kept)}
     return WordGraph(
         tuple((a - start, b - start, label) for a, b, label in (graph.entities[number] for number in kept)),
         tuple(
-            (place[head], place[tail], label)
+            (positions[head], positions[tail], label)
             for head, tail, label in graph.relations
-            if head in place and tail in place
+            if head in positions and tail in positions
         ),
     )
 
@@ -83,15 +79,62 @@ def joined_units(
     ``read`` gets the distinct units of all texts, as tuples of words, and returns a graph for each.
     """
     parts = [units(words, unit) for words in texts]
-    keys = [tuple(words[a:b]) for words, own in zip(texts, parts, strict=True) for a, b in own]
-    found = iter(of_distinct(keys, read))
+    keys = [tuple(words[a:b]) for words, borders in zip(texts, parts, strict=True) for a, b in borders]
+    graphs = iter(of_distinct(keys, read))
     result = []
-    for own in parts:
+    for borders in parts:
         entities: list[WordSpan] = []
         relations: list[tuple[int, int, str]] = []
-        for (start, _), part in zip(own, found, strict=False):
+        for (start, _), part in zip(borders, graphs, strict=False):
             shift = len(entities)
             entities += [(start + a, start + b, label) for a, b, label in part.entities]
             relations += [(shift + head, shift + tail, label) for head, tail, label in part.relations]
         result.append(WordGraph(tuple(entities), tuple(relations)))
     return result
+
+
+PARTS = ("entity", "relation", "strict")
+"""What is counted: entities, relations, and relations whose ends must also have the right types."""
+
+
+def counts(
+    gold: WordGraph,
+    predicted: WordGraph,
+    entity_types: Sequence[str],
+    relation_types: Sequence[str],
+    max_width: int,
+) -> list[dict[str, Any]]:
+    """Return counts of one text by part and label, as DyGIE++ makes them (repository at b55dec4,
+    ``dygie/training``).
+
+    An entity is right if its borders and its type are. A gold entity wider than the model's spans is left
+    out, which helps recall; it is counted as ``unseen``. A relation is right if the borders of its head and
+    its tail, its direction and its label are; types of the ends do not matter, except for ``strict`` (PURE's
+    Rel+). Labels other than ``entity_types`` and ``relation_types`` are not counted. A span has one type and
+    an ordered pair one relation: of several the last counts. Gold relations are all counted.
+    """
+    truth, guess = ({(a, b): kind for a, b, kind in graph.entities} for graph in (gold, predicted))
+    links, predicted_links = (_links(graph) for graph in (gold, predicted))
+    seen = {span: kind for span, kind in truth.items() if span[1] - span[0] <= max_width}
+    right = {span: kind for span, kind in guess.items() if seen.get(span) == kind}
+    linked = {pair: kind for pair, kind in predicted_links.items() if links.get(pair) == kind}
+    strict = {pair: kind for pair, kind in linked.items() if all(guess[end] == truth[end] for end in pair)}
+    wide = {span: kind for span, kind in truth.items() if span not in seen}
+    parts: list[tuple[str, Sequence[str], tuple[dict[Any, str], ...]]] = [
+        ("entity", entity_types, (right, guess, seen, wide)),
+        ("relation", relation_types, (linked, predicted_links, links, {})),
+        ("strict", relation_types, (strict, predicted_links, links, {})),
+    ]
+    columns = ("matched", "predicted", "gold", "unseen")
+    return [
+        {"part": part, "label": label}
+        | {name: list(kinds.values()).count(label) for name, kinds in zip(columns, sets, strict=True)}
+        for part, labels, sets in parts
+        for label in labels
+    ]
+
+
+def _links(graph: WordGraph) -> dict[tuple[tuple[int, int], tuple[int, int]], str]:
+    """Return the label of each relation by the spans of its head and tail."""
+    ends = [(start, end) for start, end, _ in graph.entities]
+    return {(ends[head], ends[tail]): kind for head, tail, kind in graph.relations}

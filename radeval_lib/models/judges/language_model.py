@@ -1,17 +1,104 @@
-"""A judge that is a causal language model on this machine, as the released GREEN models are."""
+"""Judges that are causal language models on this machine, as the released GREEN models are; and their tuning.
+
+How the released models are asked, their prompt and their form of a conversation, is theirs byte for byte.
+Source: green-score 0.0.12, ``make_prompt`` in ``green_score/utils.py``, ``get_response`` and the template of
+``green_score/green.py``; the GREEN repository at d72c195 has the same.
+"""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from radeval_lib.errors import check_at_least
-from radeval_lib.models import pretrained, uses
-from radeval_lib.models.devices import device_of
-from radeval_lib.models.identity import checksum
-from radeval_lib.models.judges.green_prompt import is_released, released_chat, released_prompt
-from radeval_lib.rules.judge.base import LONGEST, JudgeError, Keep, Pair, prompt
+from radeval_lib.categories import GREEN_NAMES, LETTERS
+from radeval_lib.data.records import JudgedPair
+from radeval_lib.data.restricted import reveal
+from radeval_lib.green_analysis import INSIGNIFICANT, MATCHED, SIGNIFICANT
+from radeval_lib.models.batching import IGNORED, device_of, evaluating, stacked
+from radeval_lib.models.catalog import checksum
+from radeval_lib.models.names import locate
+from radeval_lib.models.pretrained import TRAINED, pretrained, quiet, save_checkpoint, weights
+from radeval_lib.rules.judge.base import LONGEST, JudgeError, Keep, Pair, cut, prompt
+
+_NAME = re.compile(r"(?i)\bGREEN-(Rad)?(Llama|Mistral|Phi)")
+_TURN = "message['from']"
+_CRITERIA = "\n".join(f"{letter}) {name}." for letter, name in zip(LETTERS, GREEN_NAMES, strict=True))
+_ERRORS = "\n....\n".join(
+    f"({letter}) <Error Type>: <The number of errors>. <Error 1>; <Error 2>; ...; <Error n>"
+    for letter in (LETTERS[0], LETTERS[-1])
+)
+_PROMPT = f"""\
+Objective: Evaluate the accuracy of a candidate radiology report in comparison to a reference radiology \
+report composed by expert radiologists.
+
+Process Overview: You will be presented with:
+
+1. The criteria for making a judgment.
+2. The reference radiology report.
+3. The candidate radiology report.
+4. The desired format for your assessment.
+
+1. Criteria for Judgment:
+
+For each candidate report, determine:
+
+The count of clinically significant errors.
+The count of clinically insignificant errors.
+
+Errors can fall into one of these categories:
+
+{_CRITERIA}
+Note: Concentrate on the clinical findings rather than the report's writing style. Evaluate only the \
+findings that appear in both reports.
+
+2. Reference Report:
+{{reference}}
+
+3. Candidate Report:
+{{candidate}}
+
+4. Reporting Your Assessment:
+
+Follow this specific format for your output, even if no errors are found:
+```
+[Explanation]:
+<Explanation>
+
+[{SIGNIFICANT}]:
+{_ERRORS}
+
+[{INSIGNIFICANT}]:
+{_ERRORS}
+
+[{MATCHED}]:
+<The number of matched findings>. <Finding 1>; <Finding 2>; ...; <Finding n>
+```
+"""
+# Every line but the first is indented where it is not empty.
+_INDENTED = re.sub(r"\n(?=[^\n])", "\n    ", _PROMPT)
+
+
+def is_released(name: str, chat_template: str | None = None) -> bool:
+    """Return whether a model is a released one, by its name or by the form of its tokenizer's conversations,
+    in which a turn has ``from`` and ``value``."""
+    return bool(_NAME.search(name)) or _TURN in (chat_template or "")
+
+
+def released_prompt(reference: str, candidate: str, words: int = LONGEST) -> str:
+    """Return the prompt in the released wording; each report is cut at ``words`` words, as in the released
+    code."""
+    return _INDENTED.format(reference=cut(reference, words), candidate=cut(candidate, words))
+
+
+def released_chat(asked: str, end: str) -> str:
+    """Return the conversation that a prompt opens, each turn closed by ``end``, the tokenizer's token for it.
+
+    An empty answer comes before the one that the model is to write, as in the released code.
+    """
+    return f"<|user|>\n{asked}{end}\n<|assistant|>\n{end}\n<|assistant|>\n"
+
 
 _STEP = 25  # words by which reports are shortened until a prompt fits
 AFTER_PROMPT = "\n\n"  # between prompt and analysis, where there is no chat template
@@ -22,7 +109,7 @@ class CausalJudge:
     """Generates the analysis greedily, in batches of prompts of similar length.
 
     A released GREEN model is asked in its own wording and form, whatever template its tokenizer brings; any
-    other by the template of its tokenizer, or as :mod:`~radeval_lib.models.judges.tuning` taught it.
+    other by the template of its tokenizer, or as :class:`JudgeTuning` taught it.
 
     Where a prompt would leave no room for the answer, the two reports are shortened, never the end of the
     prompt: the released package cuts the end, and with it the tag after which the model answers.
@@ -38,7 +125,7 @@ class CausalJudge:
     Raises
     ------
     JudgeError
-        If the longest answer leaves no room for a prompt, or a number is out of its range.
+        If the longest answer leaves no room for a prompt.
     ModelError
         If the model cannot be loaded.
     """
@@ -54,8 +141,7 @@ class CausalJudge:
     ) -> None:
         import torch
 
-        check_at_least(1, "judge", JudgeError, batch_size=batch_size, max_new_tokens=max_new_tokens)
-        where = pretrained.locate(model)
+        where = locate(model)
         self._device = device_of(device)
         self.model, self.tokenizer = pretrained_model(where)
         if self._device.type == "cuda":
@@ -82,26 +168,28 @@ class CausalJudge:
         import torch
 
         prompts = [self.fitting(reference, candidate) for reference, candidate in pairs]
-        order = sorted(range(len(pairs)), key=lambda place: len(prompts[place]))
+        order = sorted(range(len(pairs)), key=lambda position: len(prompts[position]))
         answers: dict[int, str] = {}
         for start in range(0, len(order), self._batch):
-            places = order[start : start + self._batch]
+            chosen = order[start : start + self._batch]
             # On the left, so that every prompt ends where its answer begins.
             batch = self.tokenizer.pad(
-                {"input_ids": [prompts[place] for place in places]}, padding_side="left", return_tensors="pt"
+                {"input_ids": [prompts[position] for position in chosen]},
+                padding_side="left",
+                return_tensors="pt",
             ).to(self._device)
-            with torch.inference_mode(), pretrained.quiet():
+            with torch.inference_mode(), quiet():
                 pad = self.tokenizer.pad_token_id
                 output = self.model.generate(
                     **batch, max_new_tokens=self._new, do_sample=False, pad_token_id=pad
                 )
             new = output[:, batch["input_ids"].shape[1] :]
             texts = self.tokenizer.batch_decode(new, skip_special_tokens=True)
-            made = {place: text.strip() for place, text in zip(places, texts, strict=True)}
+            made = {position: text.strip() for position, text in zip(chosen, texts, strict=True)}
             answers.update(made)
             if keep is not None:
                 keep(made)
-        return [answers[place] for place in range(len(pairs))]
+        return [answers[position] for position in range(len(pairs))]
 
     def fitting(self, reference: str, candidate: str) -> list[int]:
         """Return token ids of the prompt, its reports shortened until the answer has room behind it."""
@@ -135,7 +223,102 @@ def pretrained_model(name: str | Path) -> tuple[Any, Any]:
     """Return a causal language model in safetensors and its tokenizer, with padding."""
     from transformers import AutoModelForCausalLM, AutoTokenizer
 
-    tokenizer = pretrained.pretrained(AutoTokenizer, name)
+    tokenizer = pretrained(AutoTokenizer, name)
     if tokenizer.pad_token is None:
         tokenizer.pad_token = tokenizer.eos_token
-    return pretrained.weights(AutoModelForCausalLM, name, uses.LANGUAGE_MODEL), tokenizer
+    return weights(AutoModelForCausalLM, name, TRAINED), tokenizer
+
+
+class JudgeTuning:
+    """Teaches a causal language model the analyses of judged pairs (a
+    :class:`~radeval_lib.models.training.Task`).
+
+    Parameters
+    ----------
+    module, tokenizer : the model.
+    longest : tokens of prompt and analysis; of a longer one the beginning of the prompt is cut.
+    lora : rank of the adapters that are trained in place of the weights; 0 trains the weights.
+    """
+
+    new_layers: tuple[str, ...] = ()
+
+    def __init__(self, module: Any, tokenizer: Any, *, longest: int = 1024, lora: int = 0) -> None:
+        self.tokenizer, self._longest = tokenizer, longest
+        if lora:
+            from peft import LoraConfig, TaskType, get_peft_model
+
+            settings = LoraConfig(
+                task_type=TaskType.CAUSAL_LM, r=lora, lora_alpha=2 * lora, target_modules="all-linear"
+            )
+            with quiet():
+                module = get_peft_model(module, settings)
+        self._lora = bool(lora)
+        self.module = module
+
+    def example(self, record: JudgedPair) -> dict[str, Any]:
+        """Return token ids of prompt and analysis; the labels of the prompt are :data:`IGNORED`."""
+        texts = [f"{reveal(record.prompt)}{AFTER_PROMPT}", reveal(record.analysis)]
+        asked, answer = self.tokenizer(texts, add_special_tokens=False)["input_ids"]
+        answer = [*answer, self.tokenizer.eos_token_id][: self._longest]
+        asked = asked[-max(1, self._longest - len(answer)) :] if len(answer) < self._longest else []
+        return {"input_ids": [*asked, *answer], "labels": [IGNORED] * len(asked) + answer}
+
+    def collate(self, examples: Sequence[dict[str, Any]]) -> dict[str, Any]:
+        """Return a batch padded on the right: ``input_ids``, ``attention_mask`` and ``labels``, int64."""
+        return {
+            "input_ids": stacked(
+                (example["input_ids"] for example in examples), self.tokenizer.pad_token_id or 0
+            ),
+            "attention_mask": stacked([1] * len(example["input_ids"]) for example in examples),
+            "labels": stacked((example["labels"] for example in examples), IGNORED),
+        }
+
+    def measure(self, records: Sequence[JudgedPair]) -> dict[str, float]:
+        """Return ``likelihood``: mean log-probability of a token of the analyses, in nats; at most 0, and 0
+        where there is no token."""
+        total, count = 0.0, 0
+        with evaluating(self.module, "float32") as device:
+            for start in range(0, len(records), 8):
+                batch = self.collate([self.example(record) for record in records[start : start + 8]])
+                tokens = int((batch["labels"][:, 1:] != IGNORED).sum())
+                loss = self.module(**{key: value.to(device) for key, value in batch.items()}).loss
+                total, count = total + float(loss) * tokens, count + tokens
+        return {"likelihood": -total / max(1, count)}
+
+    def save(self, folder: str | Path) -> None:
+        """Write weights, with adapters merged into them, configuration and tokenizer."""
+        module = self.module.merge_and_unload() if self._lora else self.module
+        save_checkpoint(folder, module, self.tokenizer)
+
+
+def small_model(
+    texts: Sequence[str], *, vocabulary: int = 1500, width: int = 128, layers: int = 2
+) -> tuple[Any, Any]:
+    """Return a causal language model small enough for a laptop, with weights drawn at random, and its
+    tokenizer."""
+    from tokenizers import Tokenizer, decoders, models, pre_tokenizers, trainers
+    from transformers import LlamaConfig, LlamaForCausalLM, PreTrainedTokenizerFast
+
+    raw = Tokenizer(models.BPE())
+    raw.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
+    raw.decoder = decoders.ByteLevel()
+    trainer = trainers.BpeTrainer(
+        vocab_size=vocabulary,
+        special_tokens=["<pad>", "</s>"],
+        initial_alphabet=pre_tokenizers.ByteLevel.alphabet(),
+        show_progress=False,
+    )
+    raw.train_from_iterator(texts, trainer)
+    tokenizer = PreTrainedTokenizerFast(tokenizer_object=raw, pad_token="<pad>", eos_token="</s>")
+    config = LlamaConfig(
+        vocab_size=len(tokenizer),
+        hidden_size=width,
+        intermediate_size=3 * width,
+        num_hidden_layers=layers,
+        num_attention_heads=4,
+        max_position_embeddings=2048,
+        pad_token_id=tokenizer.pad_token_id,
+        eos_token_id=tokenizer.eos_token_id,
+        bos_token_id=None,
+    )
+    return LlamaForCausalLM(config), tokenizer

@@ -1,17 +1,166 @@
-"""Opens the judge that fills a role: the rules, a language model or a server, with a cache of its answers."""
+"""Opens the judge of a role: the rules, a language model or a server, with a cache of its answers."""
 
 from __future__ import annotations
 
+import ipaddress
 from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
 from pathlib import Path
+from threading import Event, Lock
+from typing import Any
+from urllib.parse import urlsplit
+
+import requests
 
 from radeval_lib.data import statements
 from radeval_lib.data.manifests import data_root, restricted_in
 from radeval_lib.models.cache import BlobCache, text_key
-from radeval_lib.models.pretrained import ADDRESSES
+from radeval_lib.models.names import ADDRESSES
 from radeval_lib.registry import RULES
 from radeval_lib.rules.judge import RulesJudge
-from radeval_lib.rules.judge.base import Judge, JudgeError, Keep, Pair, handed
+from radeval_lib.rules.judge.base import Judge, JudgeError, Keep, Pair, handed, prompt
+
+# The states of an answer after which it is worth asking again: too busy, too slow, not up yet.
+_AGAIN = frozenset([408, 409, 425, 429, 500, 502, 503, 504])
+_LONGEST_PAUSE = 60.0  # seconds between two tries
+
+
+@dataclass(frozen=True)
+class EndpointJudge:
+    """A judge behind an OpenAI-compatible endpoint (vLLM, llama.cpp, Ollama), which is asked greedily at
+    ``<url>/chat/completions``.
+
+    A released GREEN model, known by its name, is asked at ``/completions``: the form of its conversations is
+    not one that a server's chat can fill.
+
+    Attributes
+    ----------
+    url : the address up to the version, as ``http://127.0.0.1:8000/v1``.
+    model : the name that the server knows the model by.
+    send_to : the host that reports may be sent to where it is not this machine.
+    concurrency : requests that are on their way at once.
+    timeout : seconds without a byte of an answer.
+    tries : how often one answer is asked for.
+    pause : seconds before the second try, twice as many before each further one.
+    max_tokens : the longest answer.
+
+    Raises
+    ------
+    JudgeError
+        If the address is none, or another machine's that ``send_to`` does not name, or the model has no name.
+    """
+
+    url: str
+    model: str
+    send_to: str = ""
+    concurrency: int = 4
+    timeout: float = 120.0
+    tries: int = 5
+    pause: float = 1.0
+    max_tokens: int = 1024
+
+    def __post_init__(self) -> None:
+        try:
+            parts = urlsplit(self.url)
+            plain = self.url.startswith(ADDRESSES) and parts.port != 0 and not parts.query
+            host = parts.hostname if plain else None
+        except ValueError:  # brackets or a port
+            host = None
+        if not host:
+            remedy = "For example http://127.0.0.1:8000/v1."
+            raise JudgeError(f"{self.url!r} is not an http address without a query", "endpoint", remedy)
+        if host != self.send_to and not _is_here(host):
+            wrong = f"{host} is another machine, and reports are not sent there"
+            remedy = f"If these reports may leave this machine, say send_to={host!r}."
+            raise JudgeError(wrong, "endpoint", remedy)
+        if not self.model:
+            remedy = "Put the name by which the server knows it behind the address, after #."
+            raise JudgeError("the server's model has no name", "endpoint", remedy)
+
+    @property
+    def signature(self) -> str:
+        """Model, length and the wording of the prompt; the same model at another address answers the same."""
+        return f"endpoint|{self.model}|{self.max_tokens}|{self._asked('<reference>', '<candidate>')[1]}"
+
+    def _asked(self, reference: str, candidate: str) -> tuple[bool, str]:
+        """Return whether the model is a released one, and the text that it is asked."""
+        from radeval_lib.models.judges.language_model import is_released, released_chat, released_prompt
+
+        if not is_released(self.model):
+            return False, prompt(reference, candidate)
+        end = "<|endoftext|>" if "phi" in self.model.lower() else "</s>"
+        return True, released_chat(released_prompt(reference, candidate), end)
+
+    def judge(self, pairs: Sequence[Pair], keep: Keep | None = None) -> list[str]:
+        """Return the server's answers, in the input's order. If it refuses a request or fails too often, what
+        came before was handed to ``keep``, and requests not yet sent are not sent any more."""
+        answers: dict[int, str] = {}
+        lock, stop = Lock(), Event()
+
+        def ask(position: int) -> None:
+            try:
+                answer = self._answer(stop, *pairs[position])
+            except BaseException:
+                if stop.is_set():  # another request failed before, which is what is reported
+                    return
+                stop.set()
+                raise
+            with lock:
+                answers[position] = answer
+                if keep is not None:
+                    keep({position: answer})
+
+        with ThreadPoolExecutor(self.concurrency) as pool:
+            try:
+                for job in [pool.submit(ask, position) for position in range(len(pairs))]:
+                    job.result()
+            finally:
+                stop.set()
+        return [answers[position] for position in range(len(pairs))]
+
+    def _answer(self, stop: Event, reference: str, candidate: str) -> str:
+        """Return the server's answer, asked for again after failures that may pass, until ``stop`` is set."""
+        released, text = self._asked(reference, candidate)
+        asked = {"prompt": text} if released else {"messages": [{"role": "user", "content": text}]}
+        body: Any = {"model": self.model, **asked, "temperature": 0, "max_tokens": self.max_tokens}
+        url = f"{self.url.rstrip('/')}/{'' if released else 'chat/'}completions"
+        failure = "stopped"
+        for attempt in range(self.tries):
+            if attempt:
+                stop.wait(min(_LONGEST_PAUSE, self.pause * 2 ** (attempt - 1)))
+            if stop.is_set():
+                break
+            try:
+                with requests.Session() as session:
+                    session.trust_env = False  # reports go to the server alone, not through a proxy
+                    response = session.post(url, json=body, timeout=self.timeout, allow_redirects=False)
+                if response.status_code in _AGAIN:
+                    failure = f"status {response.status_code}"
+                    continue
+                if response.status_code != 200:
+                    wrong = f"the server answers {response.status_code} {response.reason}"
+                    remedy = "See that the path and the model's name are the server's."
+                    raise JudgeError(wrong, self.url, remedy)
+                choice = response.json()["choices"][0]
+                answer = choice["text"] if released else choice["message"]["content"]
+            except requests.RequestException as error:  # no connection, or an answer that is no JSON
+                failure = type(error).__name__
+            except (KeyError, IndexError, TypeError):
+                failure = "the answer is not of the form of a completion"
+            else:
+                if isinstance(answer, str) and answer.strip():
+                    return answer
+                failure = "the answer is empty"
+        wrong = f"no usable answer in {self.tries} tries; the last: {failure}"
+        raise JudgeError(wrong, self.url, "See that the server runs.")
+
+
+def _is_here(host: str) -> bool:
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost"
 
 
 class CachedJudge:
@@ -33,18 +182,20 @@ class CachedJudge:
         ``keep`` is called once, with all analyses by position.
         """
         keys = [text_key(f"{len(reference)}:{reference}{candidate}") for reference, candidate in pairs]
-        found = self._cache.get(set(keys))
-        wanted = {key: place for place, key in enumerate(keys) if key not in found}
-        places = sorted(wanted.values())
+        kept = self._cache.get(set(keys))
+        missing = sorted({key: position for position, key in enumerate(keys) if key not in kept}.values())
 
         def store(analyses: Mapping[int, str]) -> None:
-            new = {keys[places[at]]: one.encode("utf-8", "surrogatepass") for at, one in analyses.items()}
+            new = {
+                keys[missing[number]]: analysis.encode("utf-8", "surrogatepass")
+                for number, analysis in analyses.items()
+            }
             self._cache.put(new)
-            found.update(new)
+            kept.update(new)
 
-        if places:
-            self._judge.judge([pairs[place] for place in places], store)
-        return handed([found[key].decode("utf-8", "surrogatepass") for key in keys], keep)
+        if missing:
+            self._judge.judge([pairs[position] for position in missing], store)
+        return handed([kept[key].decode("utf-8", "surrogatepass") for key in keys], keep)
 
 
 def open_judge(name: str, *, cache: str | Path | None = None, device: str = "auto", model: str = "") -> Judge:
@@ -71,12 +222,10 @@ def open_judge(name: str, *, cache: str | Path | None = None, device: str = "aut
         return RulesJudge()
     judge: Judge
     if name.startswith(ADDRESSES):
-        from radeval_lib.models.judges.endpoint import EndpointJudge
-
         root = data_root()
         statements.require(restricted_in(root), name, root)
-        address, _, there = name.partition("#")
-        judge = EndpointJudge(address, model or there)
+        address, _, of_address = name.partition("#")
+        judge = EndpointJudge(address, model or of_address)
     else:
         from radeval_lib.models.judges.language_model import CausalJudge
 

@@ -127,9 +127,9 @@ def span_scores(
     """Return strict matches of the spans of sentences with ``lengths`` words. The case of types does not
     matter, and spans that occur twice count once."""
     counts, correct_words = Counts(), 0
-    for annotated, found, length in zip(gold, predicted, lengths, strict=True):
+    for annotated, tagged, length in zip(gold, predicted, lengths, strict=True):
         truth = {(start, end, kind.upper()) for start, end, kind in annotated}
-        guess = {(start, end, kind.upper()) for start, end, kind in found}
+        guess = {(start, end, kind.upper()) for start, end, kind in tagged}
         counts += Counts(len(truth & guess), len(guess), len(truth))
         labels = zip(iob_tags.encode(truth, length), iob_tags.encode(guess, length), strict=True)
         correct_words += sum(right == given for right, given in labels)

@@ -1,17 +1,88 @@
-"""Summaries made of the findings' own sentences: the first, the central, the best possible, or learned."""
+"""What every summarizer is, and summaries of the findings' own sentences."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from radeval_lib.data.records import ReportPair
 from radeval_lib.data.restricted import reveal
-from radeval_lib.errors import ModelError, check_at_least
-from radeval_lib.models.summarizers.base import checked, rouge_l, sentences
+from radeval_lib.errors import ModelError
+from radeval_lib.stats import tokens
+
+# A piece that ends with the number of an item: "1." of "1. Clear lungs", "FINDINGS: 2)".
+_NUMBERED = re.compile(r"(^|\s)\d{1,2}[.)]$")
+# Between sentences: the blanks behind a full stop (and a quote or bracket), or an empty line.
+_END = re.compile(r"(?<=[.!?;])[\"')\]]*\s+|\s*\n\s*\n\s*")
+# A piece that ends with a full stop within a sentence: "seen by Dr.".
+_ABBREVIATED = re.compile(r"\b(?:dr|mr|mrs|ms|vs|no|approx|e\.g|i\.e)\.$", re.IGNORECASE)
+
+
+class Summarizer(Protocol):
+    """Writes the impression of each findings section."""
+
+    def summarize(self, findings: Sequence[str]) -> list[str]:
+        """Return one impression a text, in order; texts are not empty, equal ones get equal impressions."""
+        ...
+
+
+def sentences(text: str) -> list[str]:
+    """Return the sentences of a section, each on one line, in order; at least one where the text is not
+    empty.
+
+    An empty line ends a sentence; a line break, the number of a list ("1.") and a few abbreviations do not.
+    """
+    pieces: list[str] = []
+    for piece in map(tokens.one_line, _END.split(text)):
+        if not piece:
+            continue
+        if pieces and (_NUMBERED.search(pieces[-1]) or _ABBREVIATED.search(pieces[-1])):
+            pieces[-1] = f"{pieces[-1]} {piece}"
+        else:
+            pieces.append(piece)
+    return pieces
+
+
+def rouge_l(references: Sequence[str], candidates: Sequence[str]) -> NDArray[np.float64]:
+    """Return ROUGE-L F1 of each pair by ``rouge_score`` with stemming, shape (n,), as the metric
+    ``rouge_l``."""
+    words = tokens.RougeTokenizer().tokenize
+    pairs = zip(references, candidates, strict=True)
+    return np.array([tokens.rouge_l(words(ref), words(cand)) for ref, cand in pairs], dtype=np.float64)
+
+
+def mean_rouge_l(records: Sequence[ReportPair], written: Sequence[str]) -> dict[str, float]:
+    """Return ``rouge_l``: the mean of :func:`rouge_l` over records and what was written; 0 where none is."""
+    values = rouge_l([reveal(record.impression) for record in records], written)
+    return {"rouge_l": float(values.mean()) if len(values) else 0.0}
+
+
+# "intra - abdominal", "and / or": signs within a word.
+_INNER = re.compile(r"(?<=\w) ?([-/]) ?(?=\w)")
+# "1 . 5": a decimal point.
+_DECIMAL = re.compile(r"(?<=\d)\s*\.\s+(?=\d)")
+# "clear .": signs that have no blank before them.
+_BEFORE = re.compile(r"\s+([.,;:!?%)\]])")
+# "( left": signs that have none behind.
+_AFTER = re.compile(r"([(\[])\s+")
+# The first letter of the text, and of what follows a full stop.
+_START = re.compile(r"(^|[.!?]\s+)([a-z])")
+
+
+def sentence_case(text: str) -> str:
+    """Return lower-case words with spaces round every sign as sentences: signs joined, sentences capitalized.
+
+    >>> sentence_case("no acute intra - abdominal process . 1 . 5 cm cyst .")
+    'No acute intra-abdominal process. 1.5 cm cyst.'
+    """
+    joined = _DECIMAL.sub(".", _INNER.sub(r"\1", text))
+    joined = _AFTER.sub(r"\1", _BEFORE.sub(r"\1", joined)).strip()
+    return _START.sub(lambda match: match[1] + match[2].upper(), joined)
+
 
 Encode = Callable[[Sequence[str]], NDArray[np.floating[Any]]]
 """Texts to vectors, shape (number of texts, dimension): ``Encoder.encode``."""
@@ -19,8 +90,6 @@ Encode = Callable[[Sequence[str]], NDArray[np.floating[Any]]]
 
 def _by_text(split: Sequence[Sequence[str]], rows: NDArray[Any]) -> list[NDArray[Any]]:
     """Return what belongs to the sentences of each text, of one row per sentence."""
-    if len(rows) != (wanted := sum(map(len, split))):
-        raise ModelError(f"{len(rows)} vectors of {wanted} sentences", "encoder")
     return np.split(rows, np.cumsum([len(row) for row in split])[:-1]) if split else []
 
 
@@ -28,12 +97,11 @@ class LeadSentences:
     """The first ``count`` sentences of the findings; at least one."""
 
     def __init__(self, count: int = 3) -> None:
-        check_at_least(1, "lead", ModelError, count=count)
         self.count = count
         self.name = f"Lead-{count}"
 
     def summarize(self, findings: Sequence[str]) -> list[str]:
-        return [" ".join(sentences(text)[: self.count]) for text in checked(findings, self.name)]
+        return [" ".join(sentences(text)[: self.count]) for text in findings]
 
 
 class ClusterExtractor:
@@ -42,15 +110,14 @@ class ClusterExtractor:
     name = "Bert-Ext"
 
     def __init__(self, encode: Encode, *, count: int = 2, seed: int = 0) -> None:
-        check_at_least(1, self.name, ModelError, count=count)
         self.encode, self.count, self.seed = encode, count, seed
 
     def summarize(self, findings: Sequence[str]) -> list[str]:
-        split = [sentences(text) for text in checked(findings, self.name)]
-        vectors = self.encode([one for row in split for one in row])
+        split = [sentences(text) for text in findings]
+        vectors = self.encode([sentence for row in split for sentence in row])
         return [
-            " ".join(row[index] for index in self._central(own))
-            for row, own in zip(split, _by_text(split, vectors), strict=True)
+            " ".join(row[index] for index in self._central(of_text))
+            for row, of_text in zip(split, _by_text(split, vectors), strict=True)
         ]
 
     def _central(self, vectors: NDArray[np.floating[Any]]) -> list[int]:
@@ -60,8 +127,8 @@ class ClusterExtractor:
         distinct = len(np.unique(vectors.round(5), axis=0))
         if len(vectors) <= self.count or distinct <= self.count:
             return sorted(np.unique(vectors.round(5), axis=0, return_index=True)[1].tolist())
-        found = KMeans(self.count, n_init=4, random_state=self.seed).fit(vectors.astype(np.float64))
-        distances = np.linalg.norm(vectors[:, None] - found.cluster_centers_[None], axis=2)
+        clusters = KMeans(self.count, n_init=4, random_state=self.seed).fit(vectors.astype(np.float64))
+        distances = np.linalg.norm(vectors[:, None] - clusters.cluster_centers_[None], axis=2)
         return sorted({int(index) for index in distances.argmin(axis=0)})
 
 
@@ -77,7 +144,7 @@ def oracle_sentences(findings: str, impression: str, most: int = 4) -> list[int]
     best = -1.0
     while len(chosen) < most:
         left = [index for index in range(len(split)) if index not in chosen]
-        extracts = [" ".join(split[index] for index in sorted([*chosen, one])) for one in left]
+        extracts = [" ".join(split[index] for index in sorted([*chosen, added])) for added in left]
         if not extracts:
             break
         scores = rouge_l([impression] * len(extracts), extracts)
@@ -91,12 +158,10 @@ def oracle_sentences(findings: str, impression: str, most: int = 4) -> list[int]
 
 def oracle(findings: Sequence[str], impressions: Sequence[str]) -> list[str]:
     """Return the best extract of each text by :func:`oracle_sentences`: a bound for extraction, for it reads
-    the answer. A :class:`ModelError` where there are not as many impressions as texts."""
-    if len(findings) != len(impressions):
-        raise ModelError(f"{len(findings)} findings and {len(impressions)} impressions", "oracle")
+    the answer."""
     return [
         " ".join(sentences(text)[index] for index in oracle_sentences(text, impression))
-        for text, impression in zip(checked(findings, "oracle"), impressions, strict=True)
+        for text, impression in zip(findings, impressions, strict=True)
     ]
 
 
@@ -114,7 +179,6 @@ class SentenceSelector:
     name = "Sentence selector"
 
     def __init__(self, encode: Encode, *, most: int = 4) -> None:
-        check_at_least(1, self.name, ModelError, most=most)
         self.encode, self.most = encode, most
         self.coefficients: NDArray[np.float32] = np.zeros(0, dtype=np.float32)
         self.intercept, self.threshold = 0.0, 0.5
@@ -122,17 +186,12 @@ class SentenceSelector:
     def fit(self, pairs: Sequence[ReportPair], dev: Sequence[ReportPair]) -> SentenceSelector:
         """Learn from the greedy extracts of ``pairs``; ``dev`` chooses the threshold, by mean ROUGE-L.
 
-        Raises
-        ------
-        ModelError
-            If either has no pair or a pair without findings, or there is nothing to tell sentences apart by.
+        A :class:`ModelError` if there is nothing to tell sentences apart by.
         """
         from sklearn.linear_model import LogisticRegression
         from sklearn.preprocessing import StandardScaler
 
-        if not pairs or not dev:
-            raise ModelError("no pairs to learn from" if not pairs else "no dev pairs", self.name)
-        split, features = self._described(checked([reveal(one.findings) for one in pairs], self.name))
+        split, features = self._described([reveal(pair.findings) for pair in pairs])
         labels = []
         for pair, row in zip(pairs, split, strict=True):
             kept = set(oracle_sentences(reveal(pair.findings), reveal(pair.impression), self.most))
@@ -149,28 +208,26 @@ class SentenceSelector:
         return self
 
     def summarize(self, findings: Sequence[str]) -> list[str]:
-        texts = checked(findings, self.name)
-        return self._summaries(*self._probabilities(texts), self.threshold)
+        return self._summaries(*self._probabilities(findings), self.threshold)
 
     def _described(self, texts: Sequence[str]) -> tuple[list[list[str]], NDArray[np.float64]]:
         """Return the sentences of each text, and the features of all sentences, shape (sentences,
         features)."""
         split = [sentences(text) for text in texts]
-        vectors = np.asarray(self.encode([one for row in split for one in row]), dtype=np.float64)
+        vectors = np.asarray(self.encode([sentence for row in split for sentence in row]), dtype=np.float64)
         rows = []
-        for row, own in zip(split, _by_text(split, vectors), strict=True):
-            mean, place = own.mean(axis=0), np.arange(len(row))
-            norms = np.linalg.norm(own, axis=1) * np.linalg.norm(mean)
-            likeness = own @ mean / np.maximum(norms, 1e-9)
-            lengths = np.log1p([len(one.split()) for one in row]), np.full(len(row), np.log1p(len(row)))
-            places = place / len(row), place == 0, place == len(row) - 1
-            rows.append(np.column_stack([own, likeness, *places, *lengths]))
+        for row, of_text in zip(split, _by_text(split, vectors), strict=True):
+            mean, number = of_text.mean(axis=0), np.arange(len(row))
+            norms = np.linalg.norm(of_text, axis=1) * np.linalg.norm(mean)
+            likeness = of_text @ mean / np.maximum(norms, 1e-9)
+            words = [len(sentence.split()) for sentence in row]
+            lengths = np.log1p(words), np.full(len(row), np.log1p(len(row)))
+            positions = number / len(row), number == 0, number == len(row) - 1
+            rows.append(np.column_stack([of_text, likeness, *positions, *lengths]))
         return split, np.concatenate(rows) if rows else np.zeros((0, 0))
 
     def _probabilities(self, texts: Sequence[str]) -> tuple[list[list[str]], list[NDArray[np.float64]]]:
         """Return the sentences of each text, and how likely each is to be kept."""
-        if not self.coefficients.size:
-            raise ModelError("it has learned nothing yet", self.name, "Call fit.")
         split, features = self._described(texts)
         logits: Any = features @ self.coefficients.astype(np.float64) + self.intercept if split else []
         return split, _by_text(split, 1 / (1 + np.exp(-np.asarray(logits))))
@@ -187,7 +244,7 @@ class SentenceSelector:
 
     def _best_threshold(self, dev: Sequence[ReportPair]) -> float:
         """Return the threshold with the highest mean ROUGE-L on dev, the lowest of equals."""
-        split, shares = self._probabilities(checked([reveal(one.findings) for one in dev], self.name))
+        split, shares = self._probabilities([reveal(pair.findings) for pair in dev])
         impressions = [reveal(pair.impression) for pair in dev]
         written = (self._summaries(split, shares, threshold) for threshold in _THRESHOLDS)
         means = [float(rouge_l(impressions, summaries).mean()) for summaries in written]

@@ -1,9 +1,9 @@
-"""A pointer-generator (See et al. 2017): the network, its training and its use."""
+"""A pointer-generator (See et al. 2017): beam search, the network, its training and its use."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,12 +13,119 @@ from torch.nn import functional
 
 from radeval_lib.data.records import ReportPair
 from radeval_lib.data.restricted import reveal
-from radeval_lib.errors import ModelError, check_at_least, check_share
-from radeval_lib.models.batching import in_batches, of_distinct, stacked
-from radeval_lib.models.randomness import seeded
-from radeval_lib.models.summarizers.base import checked, mean_rouge_l, sentence_case
-from radeval_lib.models.summarizers.beam_search import BeamSettings, search
-from radeval_lib.models.word_pieces import well_formed
+from radeval_lib.models.batching import in_batches, of_distinct, seeded, stacked, well_formed
+from radeval_lib.models.summarizers.extractive import mean_rouge_l, sentence_case
+
+Step = Callable[[Tensor, Any], tuple[Tensor, Any]]
+"""(last tokens of shape (rows,), state) -> (log-probabilities of shape (rows, vocabulary), state)."""
+
+Reorder = Callable[[Any, Tensor], Any]
+"""(state, rows) -> the state of those rows, as after ``tensor[rows]``. As many rows as before are of the same
+texts in the same order."""
+
+
+@dataclass(frozen=True)
+class BeamSettings:
+    """How a summary is decoded.
+
+    Attributes
+    ----------
+    beams : hypotheses kept for each text; 1 decodes greedily.
+    longest : tokens of a summary, at most.
+    length_penalty : exponent of the length by which a hypothesis' log-probability is divided.
+    no_repeat : length of the n-grams of tokens that may not occur twice; 0 allows all.
+    """
+
+    beams: int = 3
+    longest: int = 80
+    length_penalty: float = 1.0
+    no_repeat: int = 4
+
+
+def search(
+    step: Step, reorder: Reorder, state: Any, texts: int, *, begin: int, end: int, settings: BeamSettings
+) -> list[list[int]]:
+    """Return the best token sequence for each text by beam search, without ``begin`` and ``end``.
+
+    A text is done when ``beams`` hypotheses have ended, or none can go on; the best has the highest
+    log-probability divided by length**length_penalty. That is what transformers' ``generate`` does with
+    ``early_stopping=True``, but for texts that are not done at ``longest`` tokens: there it ranks hypotheses
+    that still go on with those that have ended, and here they count only where none has ended.
+
+    Parameters
+    ----------
+    step : log-probabilities of the next token of each row, and the state after it.
+    reorder : selects rows of a state.
+    state : of ``texts`` rows, before the first step.
+    texts : how many there are, one or more.
+    begin, end : the tokens that stand before and after a sequence.
+    settings : how they are decoded; the vocabulary has at least two tokens.
+
+    Tokens and rows are handed to ``step`` and ``reorder`` on the CPU; log-probabilities may be anywhere.
+    """
+    width = settings.beams
+    rows = torch.arange(texts).repeat_interleave(width)
+    state = reorder(state, rows)
+    # Every text starts with one live hypothesis; the others get no probability until the first step.
+    totals = torch.full((texts, width), -torch.inf)
+    totals[:, 0] = 0.0
+    tokens = torch.full((texts * width, 1), begin)
+    finished: list[list[tuple[float, list[int]]]] = [[] for _ in range(texts)]
+    active = list(range(texts))  # texts without their summary; each has `width` rows
+    for length in range(1, settings.longest + 1):
+        scores, state = step(tokens[:, -1], state)
+        scores = scores.float().cpu()
+        _bar_repeats(scores, tokens, settings.no_repeat)
+        vocabulary = scores.shape[1]
+        joint = (totals.view(-1, 1) + scores).view(len(active), width * vocabulary)
+        best, cells = joint.topk(2 * width, dim=1)
+        # Most texts end nowhere yet and take their best candidates; the others are gone through one by one.
+        chosen = torch.arange(len(active)).unsqueeze(1) * width + cells[:, :width] // vocabulary
+        values, picked = best[:, :width].clone(), cells[:, :width] % vocabulary
+        special = ((cells % vocabulary == end) | (best == -torch.inf)).any(dim=1).nonzero()[:, 0].tolist()
+        for at in special:
+            text, kept = active[at], 0
+            chosen[at], values[at], picked[at] = 0, -torch.inf, end
+            candidates = zip(best[at].tolist(), cells[at].tolist(), strict=True)
+            for rank, (value, cell) in enumerate(candidates):
+                row, token = at * width + cell // vocabulary, cell % vocabulary
+                if value == -torch.inf:
+                    break
+                if token == end:
+                    if rank < width:  # as transformers: an end that no beam would take is not an end
+                        ranked = value / length**settings.length_penalty
+                        finished[text].append((ranked, tokens[row, 1:].tolist()))
+                elif kept < width:
+                    chosen[at, kept], values[at, kept], picked[at, kept] = row, value, token
+                    kept += 1
+        # As transformers' early stopping: a text of which enough are finished, or none can go on, is done.
+        going = [
+            at for at, text in enumerate(active) if len(finished[text]) < width and values[at, 0] > -torch.inf
+        ]
+        for at in set(range(len(active))) - set(going):
+            if not finished[active[at]]:
+                finished[active[at]].append((0.0, tokens[at * width, 1:].tolist()))
+        active = [active[at] for at in going]
+        if not active:
+            break
+        totals, rows = values[going], chosen[going].view(-1)
+        state = reorder(state, rows)
+        tokens = torch.cat([tokens[rows], picked[going].view(-1, 1)], dim=1)
+    for at, text in enumerate(active):
+        if not finished[text]:
+            finished[text].append((0.0, tokens[at * width, 1:].tolist()))
+    return [max(done, key=lambda ranked: ranked[0])[1] for done in finished]
+
+
+def _bar_repeats(scores: Tensor, tokens: Tensor, size: int) -> None:
+    """Give no probability to a token that would end a group of tokens that is there already."""
+    if size < 1 or tokens.shape[1] <= size:
+        return
+    groups = tokens[:, 1:].unfold(1, size, 1)
+    last = tokens[:, tokens.shape[1] - size + 1 :]
+    rows, starts = (groups[..., :-1] == last[:, None]).all(dim=-1).nonzero(as_tuple=True)
+    scores[rows, groups[rows, starts, -1]] = -float("inf")
+
 
 # The ids of the special pieces, and the pieces.
 PAD, UNKNOWN, BEGIN, END = 0, 1, 2, 3
@@ -30,7 +137,7 @@ State = tuple[Tensor, Tensor]
 
 @dataclass(frozen=True)
 class PointerSettings:
-    """Sizes of the model; a :class:`ModelError` where one is out of its range.
+    """Sizes of the model.
 
     Attributes
     ----------
@@ -48,14 +155,6 @@ class PointerSettings:
     longest_source: int = 400
     longest_target: int = 80
     copying: bool = True
-
-    def __post_init__(self) -> None:
-        sizes = {"vocabulary": self.vocabulary, "embedding": self.embedding, "hidden": self.hidden}
-        lengths = {"longest_source": self.longest_source, "longest_target": self.longest_target}
-        check_at_least(1, "pointer-generator", ModelError, **sizes, **lengths)
-        check_share("pointer-generator", ModelError, dropout=self.dropout)
-        if self.hidden % 2:
-            raise ModelError(f"hidden is {self.hidden}", "pointer-generator", "Give an even number.")
 
 
 @dataclass
@@ -97,10 +196,10 @@ class PointerGenerator(nn.Module):
     def encode(self, source: Tensor) -> tuple[Memory, State]:
         """Return memory, and the decoder's first state, of findings (n, s)."""
         real = source.ne(PAD)
-        said = self.dropout(self.embedding(source))
+        embedded = self.dropout(self.embedding(source))
         turned = _turned(real)[..., None]
-        ahead = self.forwards(said)[0]
-        behind = self.backwards(said.take_along_dim(turned, 1))[0].take_along_dim(turned, 1)
+        ahead = self.forwards(embedded)[0]
+        behind = self.backwards(embedded.take_along_dim(turned, 1))[0].take_along_dim(turned, 1)
         states = torch.cat([ahead, behind], dim=-1) * real[..., None]
         first, cell = self.start(states.sum(1) / real.sum(1, keepdim=True))[None].chunk(2, dim=-1)
         return Memory(source, states, real), (torch.tanh(first), cell.contiguous())
@@ -108,13 +207,13 @@ class PointerGenerator(nn.Module):
     def decode(self, tokens: Tensor, memory: Memory, state: State) -> tuple[Tensor, Tensor, Tensor, State]:
         """Return logits of the vocabulary (n, t, v), of generating rather than copying (n, t), where it
         points (n, t, s), and the last state."""
-        said = self.dropout(self.embedding(tokens))
-        states, state = self.decoder(said, state)
+        embedded = self.dropout(self.embedding(tokens))
+        states, state = self.decoder(embedded, state)
         read = self._attention(self.reading(states), memory)
         points = self._attention(self.pointing(states), memory)
         mixed = torch.cat([self.dropout(states), read @ memory.states], dim=-1)
         logits = self.dropout(torch.tanh(self.output(mixed))) @ self.embedding.weight.T + self.bias
-        gate = self.gate(torch.cat([states, points @ memory.states, said], dim=-1)).squeeze(-1)
+        gate = self.gate(torch.cat([states, points @ memory.states, embedded], dim=-1)).squeeze(-1)
         return logits, gate, points, state
 
     def forward(self, input_ids: Tensor, labels: Tensor) -> dict[str, Tensor]:
@@ -159,8 +258,8 @@ class PointerGenerator(nn.Module):
 def _turned(real: Tensor) -> Tensor:
     """Return where each piece of a row stands when the row is read backwards, its padding still last: (n,
     s)."""
-    places = torch.arange(real.shape[1], device=real.device)
-    return torch.where(real, real.sum(1, keepdim=True) - 1 - places, places)
+    positions = torch.arange(real.shape[1], device=real.device)
+    return torch.where(real, real.sum(1, keepdim=True) - 1 - positions, positions)
 
 
 # Of a batch to summarize with one beam, the most pieces and texts.
@@ -179,11 +278,11 @@ def learn_pieces(texts: Iterable[str], vocabulary: int) -> Any:
         normal = normalizer.normalize_str(well_formed(text))
         words.update(word for word, _ in splitter.pre_tokenize_str(normal))
     letters = sorted({letter for word in words for letter in word})
-    known = [*SPECIAL, *letters, *(f"##{letter}" for letter in letters)]
+    always = [*SPECIAL, *letters, *(f"##{letter}" for letter in letters)]
     repeated = sorted((word for word, count in words.items() if count > 1), key=lambda w: (-words[w], w))
-    known = list(dict.fromkeys([*known, *repeated]))[: max(vocabulary, len(known))]
+    kept = list(dict.fromkeys([*always, *repeated]))[: max(vocabulary, len(always))]
     pieces = Tokenizer(
-        models.WordPiece({piece: index for index, piece in enumerate(known)}, unk_token=SPECIAL[1])
+        models.WordPiece({piece: index for index, piece in enumerate(kept)}, unk_token=SPECIAL[1])
     )
     pieces.normalizer, pieces.pre_tokenizer = normalizer, splitter
     pieces.decoder = decoders.WordPiece()
@@ -198,12 +297,7 @@ class PointerSummarizer:
     new_layers = ("",)
 
     def __init__(self, pairs: Sequence[ReportPair], settings: PointerSettings, *, seed: int = 0) -> None:
-        """Learn the word pieces from ``pairs`` and draw the weights from ``seed``.
-
-        Raises a :class:`ModelError` if there is no pair.
-        """
-        if not pairs:
-            raise ModelError("no pairs to learn word pieces from", self.name)
+        """Learn the word pieces from ``pairs`` and draw the weights from ``seed``."""
         texts = (reveal(text) for pair in pairs for text in (pair.findings, pair.impression))
         self.pieces, self.settings = learn_pieces(texts, settings.vocabulary), settings
         self.decoding = BeamSettings(longest=settings.longest_target)
@@ -220,10 +314,10 @@ class PointerSummarizer:
     def measure(self, records: Sequence[ReportPair]) -> dict[str, float]:
         """Return :func:`mean_rouge_l`, decoded greedily, which is what early stopping can afford."""
         greedy = BeamSettings(1, self.decoding.longest, 1.0, self.decoding.no_repeat)
-        return mean_rouge_l(records, self._written([reveal(one.findings) for one in records], greedy))
+        return mean_rouge_l(records, self._written([reveal(record.findings) for record in records], greedy))
 
     def summarize(self, findings: Sequence[str]) -> list[str]:
-        return self._written(checked(findings, self.name), self.decoding)
+        return self._written(findings, self.decoding)
 
     def _ids(self, text: str, longest: int) -> list[int]:
         return list(self.pieces.encode(well_formed(text)).ids[:longest])
@@ -238,8 +332,8 @@ class PointerSummarizer:
             sources = [self._source(text) for text in texts]
 
             def impressions(batch: list[int], device: torch.device) -> Iterator[str]:
-                found = self._decoded([sources[index] for index in batch], decoding, device)
-                return (sentence_case(self.pieces.decode(ids)) for ids in found)
+                decoded = self._decoded([sources[index] for index in batch], decoding, device)
+                return (sentence_case(self.pieces.decode(ids)) for ids in decoded)
 
             tokens = _BATCH_TOKENS // decoding.beams
             return in_batches(self.module, list(map(len, sources)), impressions, tokens, _BATCH_TEXTS)
@@ -252,13 +346,13 @@ class PointerSummarizer:
         """Return the pieces of the impressions of a batch, given those of the findings."""
         memory, state = self.module.encode(stacked(sources).to(device))
 
-        def step(tokens: Tensor, held: Any) -> tuple[Tensor, Any]:
-            kept, state = held
+        def step(tokens: Tensor, both: Any) -> tuple[Tensor, Any]:
+            kept, state = both
             scores, state = self.module.log_probabilities(tokens[:, None].to(device), kept, state)
             return scores, (kept, state)
 
-        def reorder(held: Any, rows: Tensor) -> Any:
-            kept, state = held
+        def reorder(both: Any, rows: Tensor) -> Any:
+            kept, state = both
             chosen = rows.to(device)
             # As many rows as before are of the same texts, whose memory is the same for every beam.
             same = kept if len(rows) == len(kept.source) else kept.rows(chosen)

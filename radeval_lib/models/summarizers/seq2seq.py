@@ -11,15 +11,20 @@ from typing import TYPE_CHECKING, Any
 
 from radeval_lib.data.records import ReportPair
 from radeval_lib.data.restricted import reveal
-from radeval_lib.errors import ModelError, check_at_least
-from radeval_lib.models.batching import IGNORED, in_batches, of_distinct, stacked
-from radeval_lib.models.devices import device_of
-from radeval_lib.models.pretrained import locate, pretrained, quiet, weights
-from radeval_lib.models.randomness import seeded
-from radeval_lib.models.summarizers.base import checked, mean_rouge_l
-from radeval_lib.models.uses import ENCODER, NEW_DECODER, SEQ2SEQ
-from radeval_lib.models.vocabularies import keep_rows, trimmed_tokenizer
-from radeval_lib.models.word_pieces import well_formed
+from radeval_lib.errors import ModelError
+from radeval_lib.models.batching import (
+    IGNORED,
+    device_of,
+    in_batches,
+    of_distinct,
+    seeded,
+    stacked,
+    well_formed,
+)
+from radeval_lib.models.derived import keep_rows, trimmed_tokenizer
+from radeval_lib.models.names import locate
+from radeval_lib.models.pretrained import ENCODER, NEW_DECODER, SEQ2SEQ, pretrained, quiet, weights
+from radeval_lib.models.summarizers.extractive import mean_rouge_l
 
 if TYPE_CHECKING:
     import torch
@@ -30,7 +35,7 @@ _BATCH_TOKENS = {"cpu": 2_048, "cuda": 32_768}
 
 @dataclass(frozen=True)
 class Seq2SeqSettings:
-    """How a sequence-to-sequence model reads and writes; a :class:`ModelError` where a number is too small.
+    """How a sequence-to-sequence model reads and writes.
 
     Attributes
     ----------
@@ -47,11 +52,6 @@ class Seq2SeqSettings:
     beams: int = 3
     length_penalty: float = 1.0
     no_repeat: int = 4
-
-    def __post_init__(self) -> None:
-        lengths = {"longest_source": self.longest_source, "longest_target": self.longest_target}
-        check_at_least(1, "sequence-to-sequence model", ModelError, beams=self.beams, **lengths)
-        check_at_least(0, "sequence-to-sequence model", ModelError, no_repeat=self.no_repeat)
 
 
 def encoder_decoder(
@@ -72,7 +72,7 @@ def encoder_decoder(
     Raises
     ------
     ModelError
-        If the checkpoint cannot be loaded, has not so many layers, or is of a kind that cannot decode.
+        If the checkpoint cannot be loaded, has fewer layers, or is of a kind that cannot decode.
     """
     from transformers import (
         AutoConfig,
@@ -86,14 +86,13 @@ def encoder_decoder(
     tokenizer: Any = pretrained(AutoTokenizer, checkpoint)
     count = pretrained(AutoConfig, checkpoint).num_hidden_layers
     kept = count if layers is None else layers
-    if not 0 < kept <= count:
+    if kept > count:
         raise ModelError(f"{kept} layers of a model with {count}", "encoder-decoder")
     first, second = (pretrained(AutoConfig, checkpoint, num_hidden_layers=kept) for _ in range(2))
     second.is_decoder = second.add_cross_attention = True
-    reading, writing = (use.without_layers(kept, count) for use in (ENCODER, NEW_DECODER))
     with seeded(seed):
-        encoder = weights(AutoModel, checkpoint, reading, config=first)
-        decoder = weights(AutoModelForCausalLM, checkpoint, writing, config=second)
+        encoder = weights(AutoModel, checkpoint, ENCODER, config=first)
+        decoder = weights(AutoModelForCausalLM, checkpoint, NEW_DECODER, config=second)
         if not any("crossattention" in name for name, _ in decoder.named_parameters()):
             wrong = f"{Path(locate(checkpoint)).name!r} has no decoder with cross-attention in transformers"
             raise ModelError(wrong, "encoder-decoder", "Take a BERT, RoBERTa or ELECTRA checkpoint.")
@@ -138,14 +137,14 @@ def _attend_to_source(
     def heads(layer: torch.Tensor) -> torch.Tensor:
         return layer.unflatten(-1, (-1, self.attention_head_size)).transpose(1, 2)
 
-    found = scaled_dot_product_attention(
+    attended = scaled_dot_product_attention(
         heads(self.query(hidden_states)),
         heads(self.key(encoder_hidden_states)),
         heads(self.value(encoder_hidden_states)),
         attn_mask=attention_mask,
         dropout_p=self.dropout.p if self.training else 0.0,
     )
-    return found.transpose(1, 2).flatten(2), None
+    return attended.transpose(1, 2).flatten(2), None
 
 
 class Seq2SeqSummarizer:
@@ -166,7 +165,7 @@ class Seq2SeqSummarizer:
     def load(
         cls, model: str | Path, settings: Seq2SeqSettings | None = None, *, device: str = "auto"
     ) -> Seq2SeqSummarizer:
-        """Return a folder or hub name of transformers."""
+        """Return the summarizer of a folder or hub name of transformers."""
         from transformers import AutoConfig, AutoModelForSeq2SeqLM, AutoTokenizer
 
         config: Any = pretrained(AutoConfig, model)
@@ -194,10 +193,10 @@ class Seq2SeqSummarizer:
 
     def measure(self, records: Sequence[ReportPair]) -> dict[str, float]:
         """Return :func:`mean_rouge_l`, decoded greedily, which is what early stopping can afford."""
-        return mean_rouge_l(records, self._written([reveal(one.findings) for one in records], beams=1))
+        return mean_rouge_l(records, self._written([reveal(record.findings) for record in records], beams=1))
 
     def summarize(self, findings: Sequence[str]) -> list[str]:
-        return self._written(checked(findings, self.name), beams=self.settings.beams)
+        return self._written(findings, beams=self.settings.beams)
 
     def _source(self, text: str) -> list[int]:
         encoded = self.tokenizer(
@@ -219,7 +218,7 @@ class Seq2SeqSummarizer:
 
             def impressions(batch: list[int], device: Any) -> Iterator[str]:
                 inputs = self._inputs([sources[index] for index in batch])
-                found = self.module.generate(
+                generated = self.module.generate(
                     **{key: value.to(device) for key, value in inputs.items()},
                     num_beams=beams,
                     do_sample=False,
@@ -227,7 +226,7 @@ class Seq2SeqSummarizer:
                     length_penalty=self.settings.length_penalty,
                     no_repeat_ngram_size=self.settings.no_repeat,
                 )
-                return map(str.strip, self.tokenizer.batch_decode(found, skip_special_tokens=True))
+                return map(str.strip, self.tokenizer.batch_decode(generated, skip_special_tokens=True))
 
             tokens = _BATCH_TOKENS[self.module.device.type] // beams
             with quiet():

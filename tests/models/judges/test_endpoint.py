@@ -1,4 +1,6 @@
-"""The endpoint judge against a real HTTP server on loopback that fails in every way."""
+"""Judges by name, and the endpoint judge against a real HTTP server on loopback that fails in every way."""
+
+from __future__ import annotations
 
 import json
 import threading
@@ -9,8 +11,11 @@ from pathlib import Path
 
 import pytest
 
-from radeval_lib.models.judges.endpoint import EndpointJudge
-from radeval_lib.models.judges.opening import CachedJudge
+from radeval_lib.data.errors import StatementError
+from radeval_lib.models import names as model_names
+from radeval_lib.models.catalog import checksum
+from radeval_lib.models.judges.opening import CachedJudge, EndpointJudge, open_judge
+from radeval_lib.rules.judge import RulesJudge
 from radeval_lib.rules.judge.base import JudgeError
 
 RELEASED = Path(__file__).with_name("released_chat.txt")
@@ -20,7 +25,7 @@ GOOD = {"choices": [{"message": {"content": "an analysis"}}]}
 
 @contextmanager
 def server(*behaviours):
-    """A server that behaves in turn as told (the last one for ever), and the requests that it got."""
+    """Yield the address of a server that behaves as given in turn, and the requests that it got."""
     asked, lock = [], threading.Lock()
 
     class Handler(BaseHTTPRequestHandler):
@@ -61,38 +66,22 @@ def answer(content=GOOD, status=200, **headers):
 
 
 def half(handler):
+    body = json.dumps(GOOD).encode()
     handler.send_response(200)
-    handler.send_header("Content-Length", "500")
+    handler.send_header("Content-Length", str(2 * len(body)))
     handler.end_headers()
-    handler.wfile.write(b'{"choices": [{"mess')
+    handler.wfile.write(body)
     handler.close_connection = True
 
 
 def hang(handler):
-    time.sleep(3 * PATIENCE)
-    handler.close_connection = True
-
-
-def trickle(handler):
-    handler.send_response(200)
-    handler.send_header("Content-Length", "100")
-    handler.end_headers()
-    for _ in range(60):
-        try:
-            handler.wfile.write(b" ")
-            handler.wfile.flush()
-        except OSError:
-            return
-        time.sleep(0.05)
-    handler.close_connection = True
+    time.sleep(2)
 
 
 def drop(handler):
-    handler.close_connection = True
+    handler.connection.close()
 
 
-PATIENCE = 1.0  # of a judge whose server is too slow, in seconds
-TOO_SLOW = (hang, trickle)
 FAILURES = {
     "429": answer(status=429),
     "500": answer(status=500),
@@ -101,24 +90,18 @@ FAILURES = {
     "another form": answer({"choices": []}),
     "empty": answer({"choices": [{"message": {"content": " "}}]}),
     "no answer in time": hang,
-    "a byte now and then": trickle,
     "connection dropped": drop,
 }
 
 
 def judge(url, **settings):
-    return EndpointJudge(url, "judge", **({"pause": 0.01, "tries": 3} | settings))
-
-
-def patience(failure):
-    """Settings of a judge that this failure meets: it waits long for whatever is not too slow itself."""
-    return {"timeout": PATIENCE} if failure in TOO_SLOW else {}
+    return EndpointJudge(url, "judge", **({"pause": 0.01, "tries": 3, "timeout": 1.0} | settings))
 
 
 @pytest.mark.parametrize("failure", FAILURES.values(), ids=FAILURES.keys())
 def test_a_failure_that_passes_is_tried_again(failure):
     with server(failure, answer()) as (url, asked):
-        assert judge(url, **patience(failure)).judge([("a", "b")]) == ["an analysis"]
+        assert judge(url).judge([("a", "b")]) == ["an analysis"]
         assert len(asked) == 2
 
 
@@ -126,7 +109,7 @@ def test_a_failure_that_passes_is_tried_again(failure):
 def test_a_failure_that_stays_ends_the_run_after_so_many_tries(failure):
     with server(failure) as (url, asked):
         with pytest.raises(JudgeError, match="3 tries"):
-            judge(url, **patience(failure)).judge([("a", "b")])
+            judge(url).judge([("a", "b")])
         assert len(asked) == 3
 
 
@@ -137,21 +120,12 @@ def test_a_refusal_is_not_tried_again_and_says_what():
         assert len(asked) == 1
 
 
-def test_the_server_may_ask_for_patience():
-    with server(answer(status=429, Retry_After="0.2"), answer()) as (url, asked):
-        judge(url).judge([("a", "b")])
-        assert asked[1][0] - asked[0][0] >= 0.2
-
-
 def test_answers_come_in_order_and_hold_both_reports():
-    def echo(handler):
-        answer({"choices": [{"message": {"content": "an analysis"}}]})(handler)
-
-    with server(echo) as (url, asked):
+    with server(answer()) as (url, asked):
         pairs = [(f"reference {n}", f"candidate {n}") for n in range(20)]
         assert judge(url, concurrency=5).judge(pairs) == ["an analysis"] * 20
         sent = {body["messages"][0]["content"] for _, body in asked}
-        assert all(any(one in text and other in text for text in sent) for one, other in pairs)
+        assert all(any(first in text and second in text for text in sent) for first, second in pairs)
         assert all(body["temperature"] == 0 for _, body in asked)
 
 
@@ -203,28 +177,52 @@ def test_an_address_that_is_none_is_refused(url):
         EndpointJudge(url, "judge")
 
 
-@pytest.mark.parametrize(
-    ("settings", "said"),
-    [
-        ({"model": ""}, "the server's model has no name"),
-        ({"concurrency": 0}, "concurrency is 0"),
-        ({"tries": 0}, "tries is 0"),
-        ({"timeout": -1.0}, "timeout is -1.0"),
-        ({"pause": -1.0}, "pause is -1.0"),
-    ],
-)
-def test_settings_of_a_server_that_cannot_be_are_named(settings, said):
-    with pytest.raises(JudgeError, match=said):
-        EndpointJudge(**{"url": "http://localhost:1/v1", "model": "judge", **settings})
-
-
 def test_a_released_model_is_asked_in_its_own_form():
-    told = RELEASED.read_text(encoding="utf-8")
+    expected = RELEASED.read_text(encoding="utf-8")
     with server(answer({"choices": [{"text": "an analysis"}]})) as (url, asked):
         for name, end in (("StanfordAIMI/GREEN-RadLlama2-7b", "</s>"), ("GREEN-Phi2", "<|endoftext|>")):
-            found = EndpointJudge(url, name).judge([PAIR])
-            assert found == ["an analysis"]
+            assert EndpointJudge(url, name).judge([PAIR]) == ["an analysis"]
             body = asked[-1][1]
             assert body["path"] == "/v1/completions"
-            assert body["prompt"] == told.replace("</s>", end)
+            assert body["prompt"] == expected.replace("</s>", end)
             assert "messages" not in body
+
+
+def test_rules_need_no_model():
+    assert isinstance(open_judge("rules"), RulesJudge)
+    assert len(checksum("rules")) == 64
+
+
+@pytest.mark.parametrize(
+    ("name", "model", "there"),
+    [("http://127.0.0.1:8000/v1#green", "", "green"), ("http://127.0.0.1:8000/v1", "mine", "mine")],
+)
+def test_an_address_may_say_the_models_name(name, model, there):
+    judge = open_judge(name, model=model)
+    assert isinstance(judge, EndpointJudge)
+    assert (judge.url, judge.model) == ("http://127.0.0.1:8000/v1", there)
+    assert checksum(name) != checksum("http://127.0.0.1:8000/v1#other")
+
+
+def test_no_server_gets_the_texts_of_a_data_root_without_a_statement(tmp_path, monkeypatch):
+    monkeypatch.setenv("RADEVAL_DATA_ROOT", str(tmp_path))
+    (tmp_path / "mimic_cxr").mkdir()
+    (tmp_path / "mimic_cxr" / "mimic_cxr_sectioned.csv").touch()
+    with pytest.raises(StatementError, match=r"mimic_cxr_rrs may not be sent to the model server 127\.0"):
+        open_judge("http://127.0.0.1:8000/v1#green")
+    (tmp_path / "statements").mkdir()
+    (tmp_path / "statements" / "green.yml").write_text(
+        "corpus: mimic_cxr_rrs\nserver: 127.0.0.1:8000\ndate: 2026-11-23\nsigned: A. Officer\n"
+    )
+    assert isinstance(open_judge("http://127.0.0.1:8000/v1#green"), EndpointJudge)
+
+
+def test_no_page_shows_an_address():
+    assert model_names.title("http://127.0.0.1:8000/v1#green") == "green"
+    assert model_names.title("http://127.0.0.1:8000/v1") == "a model behind an endpoint"
+    assert model_names.title("rules") == "rules, no language model"
+
+
+def test_a_judge_that_is_no_server_has_no_model_of_a_name():
+    with pytest.raises(JudgeError, match="the judge 'rules' is no server"):
+        open_judge("rules", model="mine")

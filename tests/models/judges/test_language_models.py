@@ -4,14 +4,12 @@ import pytest
 import torch
 
 from radeval_lib.data import generated
-from radeval_lib.data.records import JudgedPair
 from radeval_lib.jobs.green.judging import settings
 from radeval_lib.models.batching import IGNORED
-from radeval_lib.models.judges.language_model import CausalJudge, pretrained_model
+from radeval_lib.models.judges.language_model import CausalJudge, JudgeTuning, pretrained_model, small_model
 from radeval_lib.models.judges.opening import open_judge
-from radeval_lib.models.judges.tuning import JudgeTuning, small_model
 from radeval_lib.models.training import TrainingSettings, train
-from radeval_lib.rules.judge.base import JudgeError, prompt
+from radeval_lib.rules.judge.base import JudgeError
 from radeval_lib.study.profiles import profile
 
 PAIRS = list(generated.judged_pairs(12, 5))
@@ -20,7 +18,7 @@ PAIRS = list(generated.judged_pairs(12, 5))
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
     torch.manual_seed(0)
-    module, tokenizer = small_model([one.prompt for one in PAIRS], vocabulary=600, width=32, layers=1)
+    module, tokenizer = small_model([pair.prompt for pair in PAIRS], vocabulary=600, width=32, layers=1)
     where = tmp_path_factory.mktemp("judge")
     JudgeTuning(module, tokenizer).save(where)
     return where
@@ -48,7 +46,7 @@ def test_a_prompt_that_cannot_fit_is_refused(folder):
 
 
 def test_only_the_analysis_is_learned_and_never_cut():
-    module, tokenizer = small_model([one.prompt for one in PAIRS], vocabulary=600, width=32, layers=1)
+    module, tokenizer = small_model([pair.prompt for pair in PAIRS], vocabulary=600, width=32, layers=1)
     task = JudgeTuning(module, tokenizer, longest=1200)
     example = task.example(PAIRS[0])
     learned = [token for token in example["labels"] if token != IGNORED]
@@ -62,7 +60,7 @@ def test_only_the_analysis_is_learned_and_never_cut():
 @pytest.mark.parametrize("lora", [0, 4])
 def test_training_makes_the_analyses_likelier(lora, tmp_path):
     torch.manual_seed(1)
-    module, tokenizer = small_model([one.prompt for one in PAIRS], vocabulary=600, width=32, layers=1)
+    module, tokenizer = small_model([pair.prompt for pair in PAIRS], vocabulary=600, width=32, layers=1)
     task = JudgeTuning(module, tokenizer, longest=400, lora=lora)
     before = task.measure(PAIRS[:3])["likelihood"]
     settings = TrainingSettings(
@@ -74,29 +72,17 @@ def test_training_makes_the_analyses_likelier(lora, tmp_path):
     CausalJudge(tmp_path, max_new_tokens=4, device="cpu").judge([("a", "b")])
 
 
-def test_the_prompt_cuts_reports_and_not_the_layout():
-    asked = prompt("word " * 1000, "other")
-    assert asked.count("word") == 300 + asked.split("Reference report")[0].count("word")
-    assert asked.endswith("[Matched Findings]:\n<count>. <findings>")
-
-
 def test_the_role_is_opened_by_name():
     assert open_judge("rules").judge([("No effusion.", "No effusion.")])[0].endswith("1. No pleural effusion")
     with pytest.raises(JudgeError, match="another machine"):
         open_judge("https://judge.example.org/v1")
 
 
-def test_records_of_the_role_name_what_was_wrong():
-    words = " ".join(one.analysis for one in generated.judged_pairs(40, 2))
-    assert ". present" not in words
-    assert isinstance(PAIRS[0], JudgedPair)
-
-
 def test_the_profile_full_has_the_settings_that_the_paper_states():
     full = settings(profile("full"))
-    told = full.tuning(0, "cpu")
-    assert told.batch_size * told.accumulate == 2048
-    assert (told.epochs, told.learning_rate, told.warmup, told.weight_decay) == (12, 1e-4, 0.05, 0.1)
+    tuning = full.tuning(0, "cpu")
+    assert tuning.batch_size * tuning.accumulate == 2048
+    assert (tuning.epochs, tuning.learning_rate, tuning.warmup, tuning.weight_decay) == (12, 1e-4, 0.05, 0.1)
     assert (full.longest, full.ranks) == (2048, [0])
 
 
@@ -123,15 +109,3 @@ def test_fine_tuning_from_a_folder_as_full_does_from_phi_2(folder, tmp_path):
     trained.task.save(tmp_path)
     assert (tmp_path / "model.safetensors").is_file()
     assert len(open_judge(str(tmp_path), device="cpu").judge([("No effusion.", "Effusion.")])) == 1
-
-
-def test_numbers_that_no_judge_can_have_are_named(folder):
-    for changed in ({"batch_size": 0}, {"max_new_tokens": 0}):
-        with pytest.raises(JudgeError, match=f"{next(iter(changed))} is 0"):
-            CausalJudge(folder, device="cpu", **changed)
-    module, tokenizer = pretrained_model(folder)
-    with pytest.raises(JudgeError, match="lora is -1"):
-        JudgeTuning(module, tokenizer, lora=-1)
-    task = JudgeTuning(module.train(), tokenizer)
-    assert task.measure([]) == {"likelihood": 0.0}
-    assert module.training

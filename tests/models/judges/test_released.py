@@ -5,9 +5,14 @@ from pathlib import Path
 import pytest
 import torch
 
-from radeval_lib.models.judges.green_prompt import is_released, released_chat, released_prompt
-from radeval_lib.models.judges.language_model import CausalJudge
-from radeval_lib.models.judges.tuning import JudgeTuning, small_model
+from radeval_lib.models.judges.language_model import (
+    CausalJudge,
+    JudgeTuning,
+    is_released,
+    released_chat,
+    released_prompt,
+    small_model,
+)
 
 PAIR = ("No effusion.\n  Heart size is {normal}.", "Small right\tpleural effusion.")
 RELEASED = Path(__file__).with_name("released_chat.txt").read_bytes()

@@ -7,7 +7,7 @@ import torch
 from torch import Tensor
 from transformers import BartConfig, BartForConditionalGeneration
 
-from radeval_lib.models.summarizers.beam_search import BeamSettings, search
+from radeval_lib.models.summarizers.pointer import BeamSettings, search
 
 pytestmark = pytest.mark.usefixtures("one_thread")
 
@@ -77,4 +77,4 @@ def test_at_the_limit_what_has_ended_goes_first() -> None:
     ours, theirs = both(0.0, BeamSettings(beams=3, longest=longest, no_repeat=0))
     differing = [pair for pair in zip(ours, theirs, strict=True) if pair[0] != pair[1]]
     assert 0 < len(differing) < TEXTS / 2
-    assert all(len(one) < longest == len(other) for one, other in differing)
+    assert all(len(ours) < longest == len(other) for ours, other in differing)

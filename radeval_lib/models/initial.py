@@ -1,4 +1,7 @@
-"""What NER models start from: a model as it is, without its training, or after it learned graphs."""
+"""What NER models start from, and models whose heads are drawn at random, the same everywhere.
+
+The latter show whether the code around models behaves as it did; they are of use for nothing else.
+"""
 
 from __future__ import annotations
 
@@ -6,10 +9,11 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from radeval_lib.data.records import AnnotatedSentence
-from radeval_lib.errors import ModelError
+from radeval_lib.models.batching import seeded
 from radeval_lib.models.derived import trimmed, untrained
-from radeval_lib.models.naming import AFTER_GRAPHS, UNTRAINED
-from radeval_lib.models.randomness import seeded
+from radeval_lib.models.graph.model import GraphModel, GraphSettings
+from radeval_lib.models.names import AFTER_GRAPHS, PACKAGED, UNTRAINED
+from radeval_lib.models.ner.schemes import IobScheme, scheme_of
 
 
 def prepare(
@@ -22,9 +26,10 @@ def prepare(
     device: str = "auto",
     unfinished: Path | None = None,
 ) -> str:
-    """Return folder or name of what a tagging scheme can be initialized from, made in ``folder`` if need be.
+    """Return the folder or name of what a tagging scheme can be initialized from, made in ``folder`` if need
+    be.
 
-    A trimmed or untrained model that stands there already is taken; the training on graphs is done again.
+    A trimmed or untrained model that is there already is taken; the training on graphs is done again.
 
     Parameters
     ----------
@@ -35,12 +40,6 @@ def prepare(
     texts : all that the model will read, to trim its vocabulary to their pieces; none leaves it whole.
     device : of that training.
     unfinished : where that training keeps its last checkpoint.
-
-    Raises
-    ------
-    ModelError
-        If the model cannot be loaded, or sentences with graphs are needed for training or dev and there are
-        none.
     """
     where, read = Path(folder), list(texts)
     model = name.removeprefix(UNTRAINED).removeprefix(AFTER_GRAPHS)
@@ -49,9 +48,6 @@ def prepare(
         return untrained(start, where, seed)
     if not name.startswith(AFTER_GRAPHS):
         return start
-    if not graphs:
-        raise ModelError(f"{AFTER_GRAPHS}{start} needs sentences with graphs", "initial model")
-    from radeval_lib.models.ner.iob import IobScheme
     from radeval_lib.models.training import TrainingSettings, train
 
     with seeded(seed):
@@ -64,3 +60,28 @@ def prepare(
     train(scheme, train_set, dev, settings, folder=unfinished)
     scheme.save(where)
     return str(where)
+
+
+_GRAPH = GraphSettings(
+    entity_types=("ANAT-DP", "OBS-DA", "OBS-DP", "OBS-U"),
+    relation_types=("located_at", "modify", "suggestive_of"),
+)
+
+
+def drawn(role: str, folder: Path) -> str:
+    """Return a model of a role: the packaged encoder, or on it a head that is drawn at random, made in
+    ``folder``.
+
+    Parameters
+    ----------
+    role : ``encoder``, ``ner_model`` or ``graph_model``.
+    """
+    target = folder / role
+    if role == "encoder":
+        return PACKAGED
+    if role == "ner_model":
+        scheme_of("iob", PACKAGED).save(target)
+    else:
+        with seeded(0):
+            GraphModel(PACKAGED, _GRAPH).save(target)
+    return str(target)

@@ -1,4 +1,5 @@
-"""NER models that are token classifiers, whoever trained them, their labels read in one of two ways."""
+"""NER models by name: classifiers of tokens, whoever trained them, their labels read in one of two ways, and
+classifiers of spans that this library saved."""
 
 from __future__ import annotations
 
@@ -9,13 +10,21 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from radeval_lib.errors import ModelError, check_choice
-from radeval_lib.models.batching import in_batches, of_distinct, padded
-from radeval_lib.models.devices import Precision, device_of, precision_of
-from radeval_lib.models.ner.entities import Decoding, decode
-from radeval_lib.models.pretrained import pretrained, weights
-from radeval_lib.models.uses import NER_MODEL
-from radeval_lib.models.word_pieces import MAX_PIECES, longer_than, well_formed
+from radeval_lib.errors import ModelError
+from radeval_lib.models.batching import (
+    MAX_PIECES,
+    Precision,
+    device_of,
+    in_batches,
+    longer_than,
+    of_distinct,
+    padded,
+    precision_of,
+    well_formed,
+)
+from radeval_lib.models.ner.entities import Decoding, decode, words_of
+from radeval_lib.models.ner.schemes import SETTINGS, SpanScheme
+from radeval_lib.models.pretrained import TRAINED, pretrained, weights
 
 _SPECIAL = ("[CLS]", "[SEP]")  # the released code knows these two by name and no others
 
@@ -31,12 +40,12 @@ class IobNerModel:
     model : folder or hub name.
     decoding : ``released``, as RaTEScore's code reads the labels, or ``standard``; see :func:`decode`.
     device : ``auto``, ``cpu`` or ``cuda``.
-    precision : ``auto``, ``float32`` or ``bfloat16``; see :func:`~radeval_lib.models.devices.precision_of`.
+    precision : ``auto``, ``float32`` or ``bfloat16``; see :func:`~radeval_lib.models.batching.precision_of`.
 
     Raises
     ------
     ModelError
-        If the model cannot be loaded, its labels are others, or a setting is unknown.
+        If the model cannot be loaded, or its labels are others.
     """
 
     def __init__(
@@ -47,7 +56,6 @@ class IobNerModel:
         device: str = "auto",
         precision: Precision = "auto",
     ) -> None:
-        check_choice(decoding, Decoding, "decoding", ModelError)
         from transformers import AutoConfig, AutoModelForTokenClassification, AutoTokenizer
 
         self.name, self.decoding = str(model), decoding
@@ -55,7 +63,7 @@ class IobNerModel:
         self.precision = precision_of(self.device, precision)
         self.labels = iob_labels(pretrained(AutoConfig, model).id2label, self.name)
         self.tokenizer: Any = pretrained(AutoTokenizer, model)
-        self.model: Any = weights(AutoModelForTokenClassification, model, NER_MODEL).to(self.device)
+        self.model: Any = weights(AutoModelForTokenClassification, model, TRAINED).to(self.device)
         limit = getattr(self.model.config, "max_position_embeddings", 0) or MAX_PIECES
         self.max_tokens = min(MAX_PIECES, limit)
         self._words: dict[tuple[int, ...], str] = {}
@@ -68,7 +76,7 @@ class IobNerModel:
             [well_formed(sentence) for sentence in sentences], truncation=True, max_length=self.max_tokens
         )
         sequences = [tuple(ids) for ids in encoded["input_ids"]]
-        return list(map(list, of_distinct(sequences, self._found)))
+        return list(map(list, of_distinct(sequences, self._tagged)))
 
     def cut(self, sentences: Sequence[str]) -> list[bool]:
         """Return whether each sentence is longer than the model reads."""
@@ -94,8 +102,8 @@ class IobNerModel:
             self._words[ids] = self.tokenizer.convert_tokens_to_string(tokens)
         return self._words[ids]
 
-    def _found(self, sequences: list[tuple[int, ...]]) -> Iterator[list[tuple[str, str]]]:
-        """Return the entities of sequences, of each token the likeliest label."""
+    def _tagged(self, sequences: list[tuple[int, ...]]) -> Iterator[list[tuple[str, str]]]:
+        """Return the entities of sequences, by the likeliest label of each token."""
 
         def best(batch: list[int], device: Any) -> list[NDArray[np.int16]]:
             inputs = padded(self.tokenizer, (list(sequences[index]) for index in batch)).to(device)
@@ -107,11 +115,50 @@ class IobNerModel:
 
 
 def iob_labels(id2label: dict[int, str], where: str) -> list[str]:
-    """Return the labels by index, types in upper case."""
+    """Return the labels by index, types in upper case; a :class:`ModelError` where they are not IOB."""
     indices = sorted(id2label)
     labels = [str(id2label[index]) for index in indices]
-    wrong = [label for label in labels if label != "O" and not (label[:2] in ("B-", "I-") and label[2:])]
-    if indices != list(range(len(indices))) or wrong:
-        found = f"labels are not IOB: {', '.join(labels[:12])}"
-        raise ModelError(found, Path(where).name, "Give a token classifier with O, B-TYPE and I-TYPE.")
+    odd = [label for label in labels if label != "O" and not (label[:2] in ("B-", "I-") and label[2:])]
+    if indices != list(range(len(indices))) or odd:
+        wrong = f"labels are not IOB: {', '.join(labels[:12])}"
+        raise ModelError(wrong, Path(where).name, "Give a token classifier with O, B-TYPE and I-TYPE.")
     return [label if label == "O" else label[:2] + label[2:].upper() for label in labels]
+
+
+class SpanNerModel:
+    """Tags sentences with a span model that was saved; overlapping entities are all kept."""
+
+    def __init__(self, model: str | Path, *, device: str, precision: Precision = "auto") -> None:
+        self.name = str(model)
+        self.scheme = SpanScheme.load(model)
+        self.scheme.module.to(device_of(device))
+        self.precision = precision_of(device_of(device), precision)
+
+    def tag(self, sentences: Sequence[str]) -> list[list[tuple[str, str]]]:
+        """Return (text, type) of each entity of each sentence, as the sentence writes it."""
+        return list(map(list, of_distinct(sentences, self._tagged)))
+
+    def _tagged(self, texts: list[str]) -> list[list[tuple[str, str]]]:
+        borders = [words_of(text) for text in texts]
+        words = [[text[a:b] for a, b in spans] for text, spans in zip(texts, borders, strict=True)]
+        predicted = self.scheme.predict(words, self.precision)
+        return [
+            [(text[spans[start][0] : spans[end - 1][1]], kind) for start, end, kind in entities]
+            for text, spans, entities in zip(texts, borders, predicted, strict=True)
+        ]
+
+    def cut(self, sentences: Sequence[str]) -> list[bool]:
+        """Return whether each sentence is longer than the model reads."""
+        return longer_than(MAX_PIECES, self.scheme.tokenizer, sentences)
+
+
+def open_ner_model(
+    model: str | Path, *, decoding: Decoding, device: str, precision: Precision = "auto"
+) -> IobNerModel | SpanNerModel:
+    """Return the NER model of a folder or hub name: of spans if this library saved one there, else of tokens.
+
+    ``decoding`` is of labels of tokens alone. A :class:`ModelError` where the model cannot be loaded.
+    """
+    if (Path(model) / SETTINGS).is_file():
+        return SpanNerModel(model, device=device, precision=precision)
+    return IobNerModel(model, decoding=decoding, device=device, precision=precision)
