@@ -6,7 +6,16 @@ import pytest
 
 from radeval_lib.stats.base import Estimate
 from radeval_lib.tables import p_value
-from radeval_lib.text_format import in_words, joined, ordinal, p_digits, p_words, percent, with_interval
+from radeval_lib.text_format import (
+    in_words,
+    joined,
+    ordinal,
+    out_of,
+    p_digits,
+    p_words,
+    percent,
+    with_interval,
+)
 
 
 @pytest.mark.parametrize(
@@ -46,3 +55,14 @@ def test_what_is_no_share_and_no_p_value_is_refused(write: Callable[[float], str
 def test_there_is_no_place_before_the_first() -> None:
     with pytest.raises(ValueError, match="0 is not a place"):
         ordinal(0)
+
+
+def test_all_both_and_none_are_said_as_such() -> None:
+    assert [out_of(part, 5) for part in (0, 2, 5)] == ["none of five", "two of five", "all five"]
+    assert [out_of(2, 2), out_of(1, 1), out_of(16, 16, str)] == ["both", "one of one", "all 16"]
+
+
+def test_percent_says_none_and_all_of_none_and_all_alone() -> None:
+    shares = (0.0, 0.002, 0.0099, 0.01, 0.444, 0.996, 1.0)
+    words = ["0%", "under 1%", "under 1%", "1%", "44%", "over 99%", "100%"]
+    assert [percent(share) for share in shares] == words

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from radeval_lib import atomic
 from radeval_lib.paths import BUILD, ROOT
-from radeval_lib.study.headlines import headlines
+from radeval_lib.study.results import headlines
 
 README = ROOT / "README.md"
 _BLOCK = re.compile(r"(?s)(<!-- findings: workflow/readme\.py -->\n).*?(<!-- end of findings -->)")

@@ -11,11 +11,10 @@ from IPython.display import HTML
 from notebooks.ratescore import PAPER_MODELS
 from radeval_lib.data import recorded
 from radeval_lib.models import title
-from radeval_lib.study import headlines
+from radeval_lib.study import results
 from radeval_lib.study.exhibit_html import verdict_badge
-from radeval_lib.study.pages import link
 from radeval_lib.study.runs import Run
-from radeval_lib.study.scorecards import by_word
+from radeval_lib.study.scorecards import by_word, link
 from radeval_lib.study.verdicts import EXPERIMENT, IMPLEMENTED, NOT_CHECKED, RESTS_ON
 from radeval_lib.tables import table_html
 
@@ -38,7 +37,7 @@ _BOLD = re.compile(r"\*\*(.+?)\*\*")  # **bold**
 def findings(run: Run) -> HTML:
     """Return the headlines that this build bears out, numbered, each with a link to its page."""
     items = []
-    for entry, text in headlines.borne_out(run)[0]:
+    for entry, text in results.borne_out(run)[0]:
         sentence = _BOLD.sub(r"<strong>\1</strong>", escape(text))
         place = entry.anchor.replace("_", "-")  # as Sphinx writes ids
         items.append(f"<li>{sentence} {link(entry.notebook, place, 'More')}</li>")

@@ -10,7 +10,7 @@ from IPython.display import HTML
 from radeval_lib.data.manifests import UNVERIFIED, Manifest, load_manifest, names
 from radeval_lib.interactive import search_table
 from radeval_lib.papers.exhibits import PAPERS, ledger
-from radeval_lib.study.pages import link
+from radeval_lib.study.scorecards import link
 
 ACCESS_WORDS = {
     "open": "open to anyone",

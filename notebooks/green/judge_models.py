@@ -13,9 +13,8 @@ from radeval_lib.papers.printed_numbers import Printed, by_name, cell
 from radeval_lib.rules.generator import SyntheticError, error_pairs, rewrite
 from radeval_lib.rules.judge import Judgement, judge_pair
 from radeval_lib.study.checks import Check, Key, check_bounds, check_value
-from radeval_lib.study.printed_leads import lead_of_means
 from radeval_lib.study.runs import Run
-from radeval_lib.study.superiority import check_superiority
+from radeval_lib.study.superiority import check_superiority, lead_of_means
 
 COUNTS = ["significant errors", "insignificant errors", "matched findings"]
 LEXICAL = ["BERTScore", "ROUGE-L", "BLEU"]

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from notebooks.rales.benchmark_encoders import title
 from radeval_lib.jobs.rales.settings import RalesSettings
-from radeval_lib.study.cell_outputs import CellOutput
+from radeval_lib.study.cells import CellOutput
 
 REGIMES = {
     "all": "all labels",

@@ -24,8 +24,7 @@ from radeval_lib.stats.printed import (
     needed_between,
 )
 from radeval_lib.study.checks import Check, Key
-from radeval_lib.study.printed_leads import lead_of_correlations, lead_of_shares
-from radeval_lib.study.superiority import Lead, check_superiority
+from radeval_lib.study.superiority import Lead, check_superiority, lead_of_correlations, lead_of_shares
 from radeval_lib.text_format import out_of
 
 

@@ -16,8 +16,7 @@ from radeval_lib.papers.printed_numbers import cell
 from radeval_lib.stats import measures
 from radeval_lib.stats.base import Estimate
 from radeval_lib.study import profiles
-from radeval_lib.study.cell_outputs import CellOutput
-from radeval_lib.study.cells import Cell
+from radeval_lib.study.cells import Cell, CellOutput
 from radeval_lib.study.checks import Key
 from radeval_lib.study.display import phrase
 from radeval_lib.study.page_runs import OpenExhibit

@@ -12,7 +12,7 @@ import pandas as pd
 from radeval_lib.stats.base import Estimate, FloatArray
 from radeval_lib.stats.measures import ratio
 from radeval_lib.stats.resampling import draws, estimate, mean_difference
-from radeval_lib.study.cell_outputs import CellOutput
+from radeval_lib.study.cells import CellOutput
 from radeval_lib.study.checks import Check, below, check_statement
 from radeval_lib.study.page_runs import OpenExhibit
 from radeval_lib.study.runs import Run

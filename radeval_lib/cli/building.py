@@ -73,14 +73,14 @@ def release(profile: str, data_root: str, output: Path | None, since: Path | Non
     from radeval_lib import atomic, data
     from radeval_lib.pipeline import release as releasing
     from radeval_lib.pipeline import rendered
-    from radeval_lib.study import changes, profiles
+    from radeval_lib.study import profiles, scorecards
 
     target = output or rendered.release_report(BUILD / profile)
     releasing.write(profiles.profile(profile), data.data_root(data_root or None), target)
     click.echo(f"Report: {display_path(target)}")
     if since is not None:
         page = target.with_name(f"changes-{profile}.md")
-        atomic.write_text(page, changes.page(since, BUILD / profile))
+        atomic.write_text(page, scorecards.changes(since, BUILD / profile))
         click.echo(f"What changed: {display_path(page)}")
 
 

@@ -15,8 +15,7 @@ from typing import Any
 from radeval_lib import own_yaml, provenance
 from radeval_lib.papers.exhibits import PAPERS, exhibit
 from radeval_lib.paths import ROOT
-from radeval_lib.study.exhibit_html import citation_mark
-from radeval_lib.study.printed_tables import place_of
+from radeval_lib.study.exhibit_html import citation_mark, place_of
 from radeval_lib.study.results import Result
 
 BOOK_MARK = "<!-- cite: book -->"

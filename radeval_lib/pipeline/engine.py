@@ -19,7 +19,7 @@ from radeval_lib.errors import RadevalError, ResultError
 from radeval_lib.paths import BUILD_LOCK, ROOT, THREAD_VARIABLES, display_path, notebooks
 from radeval_lib.pipeline import forkserver, outlook, rendered, steps
 from radeval_lib.pipeline.steps import Graph
-from radeval_lib.study import cell_outputs, cells, headlines, results
+from radeval_lib.study import cells, results
 
 # radbook: ...; MissingInputException in rule page
 _SHOWN = re.compile(r"^radbook: |^(MissingInput|Syntax|Ambiguous)\w*(Exception|Error)")
@@ -66,7 +66,7 @@ def discard_unreadable(graph: Graph) -> Iterator[str]:
     for page in notebooks():
         try:
             results.of_page(graph.results(page))
-            headlines.check(graph.results(page))
+            results.check_headlines(graph.results(page))
         except ResultError as error:
             atomic.discard(graph.results(page), graph.executed(page))
             yield f"To be made again: {page}: {error.what}."
@@ -74,7 +74,7 @@ def discard_unreadable(graph: Graph) -> Iterator[str]:
         folder = cells.folder(graph.output_dir, cell)
         try:
             if folder.exists():
-                cell_outputs.check(folder, cell, graph.settings.name)
+                cells.check(folder, cell, graph.settings.name)
         except ResultError as error:
             atomic.discard(folder, graph.executed(name))
             yield f"To be made again: {name}: {error.what}."

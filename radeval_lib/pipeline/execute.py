@@ -39,7 +39,7 @@ from radeval_lib.paths import (
     notebooks,
 )
 from radeval_lib.pipeline import forkserver, steps
-from radeval_lib.study import beginning, cell_outputs, cells, profiles
+from radeval_lib.study import cells, profiles, runs
 from radeval_lib.study.cells import Cell
 from radeval_lib.study.sources import read_source
 
@@ -192,7 +192,7 @@ def place_of(notebook: str, parameters: Mapping[str, Any]) -> RunFolders:
     settings = profiles.profile(str(parameters["profile"]))
     more = {key: value for key, value in parameters.items() if key not in COMMON}
     cell = Cell(notebook, tuple(more.items())) if more else None
-    output_dir = beginning.outputs_of(notebook, settings, int(parameters["seed"]), more)
+    output_dir = runs.outputs_of(notebook, settings, int(parameters["seed"]), more)
     if given := str(parameters["output_dir"]):
         output_dir = Path(given).resolve()
         if BUILD not in output_dir.parents:
@@ -242,7 +242,7 @@ def run_notebook(
                 print(f"radbook: {place.name} is left out: {error.evalue}", flush=True)
                 _leave_out(name, parameters, stage, executed, error.evalue)
             else:
-                if place.is_cell and not (stage / cell_outputs.FACTS).is_file():
+                if place.is_cell and not (stage / cells.FACTS).is_file():
                     remedy = "Save its results in its last code cell."
                     raise NotebookError("this job saved nothing", f"notebooks/{name}.md", remedy)
                 nbformat.write(_without_traces(nbformat.read(executed, as_version=4)), executed)
@@ -306,4 +306,4 @@ def _leave_out(name: str, parameters: Mapping[str, Any], stage: Path, executed: 
     notebook = nbformat.v4.new_notebook(metadata={steps.OMISSION_KEY: lack})
     nbformat.write(notebook, executed)
     if more := {key: value for key, value in parameters.items() if key not in COMMON}:
-        cell_outputs.write_omission(stage, Cell(name, tuple(more.items())), lack)
+        cells.write_omission(stage, Cell(name, tuple(more.items())), lack)

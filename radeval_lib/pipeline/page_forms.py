@@ -19,8 +19,8 @@ from radeval_lib.papers.printed_numbers import paper as described
 from radeval_lib.pipeline import citing, steps
 from radeval_lib.pipeline.sphinx_extension import drawing_symbols
 from radeval_lib.study.display import ENDS_HERE
-from radeval_lib.study.pages import claims_table, not_checked
 from radeval_lib.study.results import Result
+from radeval_lib.study.scorecards import claims_table, not_checked
 
 _CLAIMS = re.compile(r"^<!-- claims: (\w+) -->$", re.MULTILINE)
 """Where a prose page wants the claims of a paper: a comment with the paper's key in the ledger."""

@@ -22,10 +22,9 @@ from radeval_lib.papers.printed_numbers import has_numbers, numbers_of
 from radeval_lib.paths import BOOK, REFERENCES, ROOT, display_path, notebooks
 from radeval_lib.pipeline import browser_judge, citing, page_forms
 from radeval_lib.study import profiles, recordings, results
-from radeval_lib.study.pages import exhibit_entries
-from radeval_lib.study.printed_tables import shown_numbers
+from radeval_lib.study.exhibit_html import shown_numbers
 from radeval_lib.study.results import Result
-from radeval_lib.study.scorecards import scorecard
+from radeval_lib.study.scorecards import exhibit_entries, scorecard
 
 CONTENTS = "_toc.yml"
 """The table of contents, in the folder of prose and in the staged book."""

@@ -1,7 +1,9 @@
-"""Cells: notebooks with parameters that fan out, a profile's plan of them, and where their files stand.
+"""Jobs: notebooks with parameters that fan out, a profile's list of them, their files and what they leave.
 
-A cell trains, searches or judges; what it leaves is in :mod:`radeval_lib.study.cell_outputs`. Plans,
-``cells(profile) -> list[Cell]``, are found by name: :data:`radeval_lib.registry.PLANS`.
+A job trains, searches or judges. Lists of jobs, ``cells(profile) -> list[Cell]``, are found by name:
+:data:`radeval_lib.registry.PLANS`. What a job leaves is in ``cells/<notebook>/<slug>`` of a profile's
+outputs, whole or not at all: ``<table>.csv``, ``model/``, and ``cell.json`` with the facts, where they come
+from, the type of each column, and the SHA-256 of every other file.
 """
 
 from __future__ import annotations
@@ -9,14 +11,20 @@ from __future__ import annotations
 import json
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import Any
+
+import pandas as pd
 
 from radeval_lib import checksums, registry
-from radeval_lib.errors import ParameterError
-from radeval_lib.study.profiles import Profile
+from radeval_lib.data.errors import AbsentDataError
+from radeval_lib.errors import ParameterError, ResultError
+from radeval_lib.paths import display_path
+from radeval_lib.study.profiles import Profile, command
 from radeval_lib.study.sources import Declared, declared
+from radeval_lib.text_format import joined
 
 Value = str | int | float | bool
 UNFINISHED = "unfinished"
@@ -123,3 +131,121 @@ def folder(output_dir: Path, cell: Cell) -> Path:
 def unfinished(output_dir: Path, cell: Cell) -> Path:
     """Return where a run keeps work that it has begun; a page's is that of a cell without parameters."""
     return output_dir / UNFINISHED / cell.notebook / cell.slug
+
+
+FACTS = "cell.json"
+MISSING_DATA = "lacks"
+"""Among the facts of a cell that was left out: the data that are missing."""
+_COLUMN_TYPES = {"b": "bool", "i": "int64", "u": "uint64", "f": "float64"}
+"""What a column is read back as, by the kind of its NumPy type; other columns hold texts."""
+
+
+@dataclass(frozen=True)
+class CellOutput:
+    """What a cell left; ``model`` is the folder of its model, None where it kept none."""
+
+    cell: Cell
+    tables: dict[str, pd.DataFrame]
+    facts: dict[str, Any]
+    model: Path | None
+
+
+def write(
+    target: Path,
+    cell: Cell,
+    tables: Mapping[str, pd.DataFrame],
+    facts: Mapping[str, Any],
+    model: Callable[[Path], Any] | None = None,
+    provenance: Mapping[str, Any] | None = None,
+) -> None:
+    """Fill the empty folder ``target`` with what a job leaves.
+
+    Parameters
+    ----------
+    tables : by name; columns of texts, whole numbers, truth values or floats, of which these alone may be
+        missing. They are read back as ``str``, ``int64`` or ``uint64``, ``bool`` and ``float64``, without the
+        index.
+    facts : what JSON gives back: finite numbers, truth values, texts, None, and of these lists and mappings
+        by name.
+    model : saves into the folder that it is given.
+    provenance : where this comes from; its names are no facts'.
+
+    Raises
+    ------
+    ParameterError
+        If the name of a fact is taken.
+    TypeError, ValueError, RestrictedTextError
+        If a fact or a table could not be written, as restricted text.
+    """
+    for name, table in tables.items():
+        table.to_csv(target / f"{name}.csv", index=False)
+    if model is not None:
+        (target / "model").mkdir()
+        model(target / "model")
+    own = {
+        **(provenance or {}),
+        "cell": {"notebook": cell.notebook, "parameters": cell.items},
+        "tables": {
+            name: {column: _COLUMN_TYPES.get(values.dtype.kind, "str") for column, values in table.items()}
+            for name, table in tables.items()
+        },
+        "sha256": checksums.of_folder(target),
+    }
+    if taken := sorted(own.keys() & facts.keys()):
+        where, remedy = f"notebooks/{cell.notebook}.md", f"Names taken: {joined(sorted(own))}."
+        raise ParameterError(f"a fact may not be called {taken[0]!r}", where, remedy)
+    text = json.dumps({**facts, **own}, indent=1, sort_keys=True, ensure_ascii=False, allow_nan=False)
+    (target / FACTS).write_text(text + "\n", encoding="utf-8")
+
+
+def write_omission(target: Path, cell: Cell, missing: str) -> None:
+    """Fill the empty folder ``target`` of a job that was left out for lack of data: ``missing`` says in one
+    line which."""
+    write(target, cell, {}, {MISSING_DATA: missing})
+
+
+def read(where: Path, cell: Cell, profile: str) -> CellOutput:
+    """Return what :func:`write` wrote, for a profile, which the remedy of an error names.
+
+    Raises
+    ------
+    AbsentDataError
+        If the cell was left out for lack of data.
+    ResultError
+        If it was not made yet or is damaged.
+    """
+    facts = check(where, cell, profile)
+    if missing := facts.get(MISSING_DATA):
+        raise AbsentDataError(missing, f"its cell {cell.slug} of {cell.notebook}")
+    tables = {name: _table(where / f"{name}.csv", types) for name, types in facts["tables"].items()}
+    model = where / "model"
+    return CellOutput(cell, tables, facts, model if model.is_dir() else None)
+
+
+def check(where: Path, cell: Cell, profile: str) -> dict[str, Any]:
+    """Return the facts of a job; a ResultError unless its files are all there and as they were written."""
+    remedy = f"Run `radbook build`, or this job alone: {command(cell.notebook, profile, cell.items)}"
+    try:
+        facts: dict[str, Any] = json.loads((where / FACTS).read_text(encoding="utf-8"))
+        sums, _ = dict(facts["sha256"]), dict(facts["tables"])
+    except FileNotFoundError:
+        raise ResultError(f"the job {cell.slug} was not run yet", display_path(where), remedy) from None
+    except (ValueError, KeyError, TypeError):
+        words = "this job is cut short or of another version"
+        raise ResultError(words, display_path(where / FACTS), remedy) from None
+    for name, digest in sums.items():
+        if not (path := where / name).is_file() or checksums.of_file(path) != digest:
+            words = "this file is missing or was changed after it was written"
+            raise ResultError(words, display_path(path), remedy)
+    return facts
+
+
+def _table(path: Path, types: Mapping[str, str]) -> pd.DataFrame:
+    numbers = [column for column, kind in types.items() if kind != "str"]
+    return pd.read_csv(
+        path,
+        dtype=dict(types),
+        keep_default_na=False,
+        lineterminator="\n",
+        na_values={column: [""] for column in numbers},
+    )

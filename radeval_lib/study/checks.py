@@ -13,7 +13,7 @@ from radeval_lib.errors import PrintedError
 from radeval_lib.papers.printed_numbers import Printed, parse, printed_in, released, require_columns
 from radeval_lib.papers.rounding import rounding_range
 from radeval_lib.stats.base import Estimate
-from radeval_lib.study.verdicts import FAILS, HOLDS, INCONCLUSIVE
+from radeval_lib.study.verdicts import FAILS, HOLDS, INCONCLUSIVE, Outcome
 from radeval_lib.text_format import out_of
 
 if TYPE_CHECKING:
@@ -68,7 +68,7 @@ class Check:
     key: Key
     printed: str
     computed: str
-    outcome: str
+    outcome: Outcome
     stated: float | None = None
     value: float | None = None
     low: float | None = None
@@ -206,7 +206,7 @@ def check_statement(
 def by_reading(checks: Mapping[str, Check]) -> list[Check]:
     """Return the checks of one statement under its open readings, a row each with the reading's name.
 
-    The verdict takes what all of them say (:func:`radeval_lib.study.judging.judge`). Rules of which the paper
+    The verdict takes what all of them say (:func:`radeval_lib.study.results.judge`). Rules of which the paper
     names none are readings too: among many, one may fit by luck.
     """
     return [replace(check, reading=reading) for reading, check in checks.items()]

@@ -14,7 +14,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from functools import cache, lru_cache
 from pathlib import Path
-from typing import NamedTuple
+from typing import NamedTuple, TypeGuard
 
 from radeval_lib import atomic, checksums, own_yaml, paths, registry
 from radeval_lib.data.manifests import names as data_sets
@@ -40,11 +40,12 @@ class Parsed(NamedTuple):
 
 
 @cache
-def _parsed() -> dict[str, list[list[str] | str]]:
+def _parsed() -> dict[str, Parsed]:
     """Return what was found in sources before, by the SHA-256 of their content and of the code that looks:
     parsing the library takes longer than a build that has nothing to do may (``make book``, 4 s)."""
     with suppress(OSError, ValueError):
-        return dict(json.loads(_CACHE.read_text(encoding="utf-8")))
+        entries = json.loads(_CACHE.read_text(encoding="utf-8")).items()
+        return {key: Parsed(tuple(names), sha256) for key, (names, sha256) in entries}
     return {}
 
 
@@ -67,13 +68,12 @@ def parsed(content: bytes, ending: str) -> Parsed:
     if key not in _parsed():
         if ending == ".py":
             tree = ast.parse(content)
-            names = sorted(set(_names(tree)))
-            _parsed()[key] = [names, checksums.of_text(ast.dump(_without_docstrings(tree)))]
+            names = tuple(sorted(set(_names(tree))))
+            _parsed()[key] = Parsed(names, checksums.of_text(ast.dump(_without_docstrings(tree))))
         else:
-            _parsed()[key] = [[], digest_of(own_yaml.parse(content.decode("utf-8")))]
+            _parsed()[key] = Parsed((), digest_of(own_yaml.parse(content.decode("utf-8"))))
         _unwritten.append(key)
-    names, sha256 = _parsed()[key]
-    return Parsed(tuple(names), str(sha256))
+    return _parsed()[key]
 
 
 def digest_of(content: object) -> str:
@@ -114,7 +114,7 @@ def _names(tree: ast.AST) -> Iterator[str]:
             yield f"{imported[node.id]}.*"
 
 
-def _is_for_type_checkers(node: ast.AST) -> bool:
+def _is_for_type_checkers(node: ast.AST) -> TypeGuard[ast.If]:
     """Return whether a statement is ``if TYPE_CHECKING``, alone or of ``typing``."""
     return isinstance(node, ast.If) and ast.unparse(node.test) in ("TYPE_CHECKING", "typing.TYPE_CHECKING")
 

@@ -1,6 +1,6 @@
 """Runs of pages: what a run can do, and exhibits as objects that take checks.
 
-Cells, which show nothing, begin at :func:`radeval_lib.study.beginning.begin_cell` and depend on none of this.
+Cells, which show nothing, begin at :func:`radeval_lib.study.runs.begin_cell` and depend on none of this.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from radeval_lib.papers.exhibits import exhibit, file_of
 from radeval_lib.papers.printed_numbers import Printed, table_path, transcribed
 from radeval_lib.paths import display_path
 from radeval_lib.stats.base import Estimate
-from radeval_lib.study import beginning, checks, headlines, results, runs, superiority, verdicts
+from radeval_lib.study import checks, results, runs, superiority, verdicts
 from radeval_lib.study.checks import Check, Key
 from radeval_lib.study.display import claim_box
 from radeval_lib.study.exhibit_html import exhibit_html
@@ -89,8 +89,8 @@ class PageRun(runs.Run):
         yield rebuilt
         judged = verdicts.kind(evidence, stand_in, instrument) != verdicts.EXPERIMENT
         if not judged and rebuilt.rebuilt is None and rebuilt.checks:
-            found = [(check.name, check.computed) for check in rebuilt.checks]
-            rebuilt.table(pd.DataFrame(found, columns=["what", "found"]))
+            rows = [(check.name, check.computed) for check in rebuilt.checks]
+            rebuilt.table(pd.DataFrame(rows, columns=["what", "found"]))
         left = exhibit(exhibit_id).remaining_on(evidence) if remaining is None else remaining
         names = self._names(exhibit_id, evidence, judged, roles, rests_on)
         rebuilt.result = results.record(
@@ -164,11 +164,9 @@ class PageRun(runs.Run):
         what of the definition they leave out as the ``remaining`` of ``implementation``."""
         for exhibit_id in exhibit_ids:
             if exhibit(exhibit_id).implemented is None:
-                raise ResultError(
-                    f"{exhibit_id} names no function and no test",
-                    display_path(file_of(exhibit(exhibit_id).paper)),
-                    "Name both under `implemented`.",
-                )
+                where = display_path(file_of(exhibit(exhibit_id).paper))
+                words = f"{exhibit_id} names no function and no test"
+                raise ResultError(words, where, "Name both under `implemented`.")
             left = exhibit(exhibit_id).remaining.get("implementation", "")
             with self.exhibit(exhibit_id, "definition", remaining=left, folded=True) as shown:
                 shown.rebuilt = table
@@ -207,17 +205,9 @@ class PageRun(runs.Run):
         rests_on: Sequence[str],
         **texts: str,
     ) -> None:
-        """Hand the numbers of a finding to the front page: :func:`radeval_lib.study.headlines.hand_over`."""
-        headlines.hand_over(
-            self,
-            name,
-            evidence=evidence,
-            holds=holds,
-            texts=texts,
-            sample=sample,
-            instrument=instrument,
-            rests_on=rests_on,
-        )
+        """Hand the numbers of a finding to the front page: :func:`radeval_lib.study.results.hand_over`."""
+        made = {"evidence": evidence, "holds": holds, "sample": sample, "instrument": instrument}
+        results.hand_over(self, name, rests_on=rests_on, texts=texts, **made)
         self.claimed.update(rests_on)
 
 
@@ -271,6 +261,6 @@ class OpenExhibit:
 
 def begin(notebook: str, **parameters: Any) -> PageRun:
     """Start the run of a page, which rebuilds exhibits, in the book's style of figures:
-    :func:`radeval_lib.study.beginning.begin_cell`."""
+    :func:`radeval_lib.study.runs.begin_cell`."""
     plots.use_style()
-    return beginning.begin_cell(notebook, kind=PageRun, **parameters)
+    return runs.begin_cell(notebook, kind=PageRun, **parameters)

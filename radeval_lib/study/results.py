@@ -1,35 +1,58 @@
-"""Recorded results: what a notebook found out about an exhibit, written atomically as JSON."""
+"""What pages record: results of exhibits, judged, and findings of the front page; JSON files, whole or not at
+all."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Sequence
-from dataclasses import asdict, dataclass
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from functools import cache
 from math import isfinite
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 import pandas as pd
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, TypeAdapter
 
-from radeval_lib import atomic, checksums
+from radeval_lib import atomic, checksums, own_yaml
 from radeval_lib.errors import RadevalError, ResultError
-from radeval_lib.papers.exhibits import exhibit, file_of, ledger
-from radeval_lib.paths import display_path
+from radeval_lib.papers.exhibits import exhibit, file_of, ledger, level_of
+from radeval_lib.papers.printed_numbers import cells_of, paper
+from radeval_lib.paths import MANIFESTS, display_path
 from radeval_lib.study import verdicts
 from radeval_lib.study.checks import Check, Key
-from radeval_lib.study.judging import (
-    DISCREPANCY_KINDS,
-    WEIGHTS,
-    Discrepancy,
-    coverage,
-    judge,
-    with_discrepancies,
-)
 from radeval_lib.study.runs import Run
 from radeval_lib.study.sources import ALL
-from radeval_lib.study.verdicts import Coverage
+from radeval_lib.study.verdicts import FAILS, HOLDS, INCONCLUSIVE, Coverage, Evidence, Instrument, Verdict
 
+OPEN_CONVENTION = "convention"
+DISCREPANCY_KINDS = ("paper", "text", OPEN_CONVENTION, "rounding")
+WEIGHTS = ("conclusion", "number", "slip")
+"""How much a discrepancy weighs, the gravest first: a conclusion of the paper falls; what is printed cannot
+follow; a citation or a word is wrong."""
+HEADLINES = MANIFESTS / "headlines.yml"
+_CONTRADICTS_NOTHING = (OPEN_CONVENTION, "text")
+_AGAIN = "Run `radbook build`: it makes the page and its results again."
 _FORMAT = 8
+
+
+@dataclass(frozen=True)
+class Discrepancy:
+    """Why checks fail, as ``discrepancies`` of ``paper.yml`` have it.
+
+    Attributes
+    ----------
+    kind : one of :data:`DISCREPANCY_KINDS`.
+    explanation : the reason in a sentence or two.
+    weight : one of :data:`WEIGHTS`.
+    reply : what the authors answered.
+    """
+
+    kind: Annotated[str, verdicts.among(DISCREPANCY_KINDS)]
+    explanation: str
+    weight: Annotated[str, verdicts.among(WEIGHTS)]
+    reply: str = "not asked"
 
 
 @dataclass(frozen=True)
@@ -40,9 +63,9 @@ class Sample:
     ----------
     n : how many independent cases there are.
     of : what a case is, in the plural: ``report pairs``, ``patients``, ``models``.
-    trainings : of each model that is compared, with seeds of their own; 0 where nothing is trained.
-    draws : of the data that each model is trained on; 0 where nothing is drawn.
-    resamples : of the cases, from which intervals are; 0 where none is.
+    trainings : of each model that is compared, with seeds of their own; 0 if nothing is trained.
+    draws : of the data that each model is trained on; 0 if nothing is drawn.
+    resamples : of the cases, from which intervals are; 0 if there is none.
     """
 
     n: int
@@ -52,19 +75,15 @@ class Sample:
     resamples: int = 0
 
     def __post_init__(self) -> None:
-        if self.n < 1 or min(self.trainings, self.draws, self.resamples) < 0 or not self.of:
+        if self.n < 1 or not self.of:
             raise ResultError(f"{self.n} {self.of or 'cases'} are no sample")
 
     @property
     def words(self) -> str:
         """``n = 200 report pairs, taken as independent; 2 trainings of each model``."""
         parts = [f"n = {self.n:,} {self.of}" + (", taken as independent" if self.n > 1 else "")]
-        for count, what, of in (
-            (self.trainings, "training", "each model"),
-            (self.draws, "draw", "its training data"),
-        ):
-            if count:
-                parts.append(f"{count} {what}{'s' if count > 1 else ''} of {of}")
+        counted = ((self.trainings, "training", "each model"), (self.draws, "draw", "its training data"))
+        parts += [f"{count} {noun}{'s' if count > 1 else ''} of {of}" for count, noun, of in counted if count]
         if self.resamples:
             parts.append(f"{self.resamples:,} resamples")
         return "; ".join(parts)
@@ -72,13 +91,13 @@ class Sample:
 
 @dataclass(frozen=True)
 class Result:
-    """What one notebook found out about one exhibit on one kind of evidence, with one instrument."""
+    """What one notebook found out about one exhibit on one kind of evidence, with one implementation."""
 
     exhibit: str
     notebook: str
-    evidence: str
-    instrument: str
-    verdict: str
+    evidence: Evidence
+    instrument: Instrument
+    verdict: Verdict
     coverage: Coverage | None
     checks: tuple[Check, ...]
     remaining: str
@@ -106,17 +125,169 @@ class Result:
 
     @property
     def weight(self) -> str:
-        """The gravest of :data:`~radeval_lib.study.judging.WEIGHTS` among the reasons why checks fail, a
-        number where none is known; empty where no check fails."""
-        found = {
+        """The gravest of :data:`WEIGHTS` among the reasons why checks fail, a number if none is known; empty
+        if no check fails."""
+        weights = {
             self.discrepancies[check.discrepancy].weight if check.discrepancy else "number"
-            for check in self.with_outcome(verdicts.FAILS)
+            for check in self.with_outcome(FAILS)
         }
-        return min(found, key=WEIGHTS.index, default="")
+        return min(weights, key=WEIGHTS.index, default="")
 
     def with_outcome(self, outcome: str) -> list[Check]:
         """Return the checks with one of :data:`~radeval_lib.study.verdicts.CHECK_OUTCOMES`."""
         return [check for check in self.checks if check.outcome == outcome]
+
+
+Result.__pydantic_config__ = ConfigDict(extra="forbid", hide_input_in_errors=True)  # type: ignore[attr-defined]
+_RESULT = TypeAdapter(Result)
+
+
+def judge(
+    kind: str,
+    checks: Sequence[Check],
+    discrepancies: Mapping[str, Discrepancy],
+    *,
+    supports: bool = True,
+    as_source: bool = True,
+) -> str:
+    """Return the verdict that checks earn (CONTRIBUTING.md, The words).
+
+    It fails if a check fails; it is inconclusive if a needed one is, or if what holds supports nothing;
+    otherwise it holds. Of one statement under several readings counts what all of them say.
+
+    Parameters
+    ----------
+    kind : of the result, one of :data:`radeval_lib.study.verdicts.KINDS`.
+    discrepancies : those of the checks, by name.
+    supports : whether what the checks decide can support the exhibit: not if none of its own cells or
+        statements is decided, nor of a figure that was not seen.
+    as_source : whether the notebook's cells are those of its source.
+
+    Raises
+    ------
+    ResultError
+        If there is no check, or one where none may be, or two have one key.
+    """
+    if kind in (verdicts.EXPERIMENT, verdicts.IMPLEMENTED):
+        if checks:
+            raise ResultError(f"what is {kind} checks nothing that a paper states")
+        return kind
+    if not checks:
+        raise ResultError("a result without a check earns no verdict", remedy="Leave it unrecorded instead.")
+    counts = Counter((check.key, check.reading) for check in checks)
+    if doubled := sorted(str(key) for (key, _), count in counts.items() if count > 1):
+        raise ResultError(f"two checks are called {doubled[0]!r}", remedy="Give each check a key of its own.")
+    if not as_source:  # whatever its cells checked, it is not what the source checks
+        return verdicts.EDITED
+    still_open = [rows for rows in by_key(checks) if _is_open(rows)]
+    decided = {statement_outcome(rows) for rows in by_key(checks)} - {INCONCLUSIVE}
+    outcome = verdicts.outcome([*decided, *([INCONCLUSIVE] if still_open else [])])
+    by_reading = (_is_by_reading(rows, discrepancies) for rows in still_open)
+    if outcome != FAILS and still_open and all(by_reading):
+        return verdicts.BY_READING
+    return verdicts.verdict(kind, INCONCLUSIVE if outcome == HOLDS and not supports else outcome)
+
+
+def by_key(checks: Sequence[Check]) -> list[list[Check]]:
+    """Return the rows of each key: one, or the readings of one statement."""
+    rows: dict[Key, list[Check]] = {}
+    for check in checks:
+        rows.setdefault(check.key, []).append(check)
+    return list(rows.values())
+
+
+def statement_outcome(rows: Sequence[Check]) -> str:
+    """Return the outcome that all readings of a statement have, else inconclusive.
+
+    A reading whose test can only contradict, and does not, is no support, and nothing against it.
+    """
+    outcomes = {row.outcome for row in rows}
+    if HOLDS in outcomes:
+        outcomes -= {row.outcome for row in rows if not row.needed}
+    return outcomes.pop() if len(outcomes) == 1 else INCONCLUSIVE
+
+
+def _is_open(rows: Sequence[Check]) -> bool:
+    """Return whether a statement that the exhibit needs is inconclusive."""
+    return any(row.needed for row in rows) and statement_outcome(rows) == INCONCLUSIVE
+
+
+def _is_by_reading(rows: Sequence[Check], discrepancies: Mapping[str, Discrepancy]) -> bool:
+    """Return whether a statement holds or fails by what the paper is read to mean."""
+    kinds = {discrepancies[row.discrepancy].kind for row in rows if row.discrepancy}
+    return OPEN_CONVENTION in kinds or {HOLDS, FAILS} <= {row.outcome for row in rows}
+
+
+def explains(entry: Mapping[str, Any], exhibit_id: str, evidence: str, check: Check) -> bool:
+    """Return whether a discrepancy of ``paper.yml`` explains a check: each of its places names an exhibit,
+    the level of evidence, ``printed`` unless it names another, and the keys that are meant, field by
+    field."""
+    return any(
+        place["exhibit"] == exhibit_id
+        and place.get("evidence", "printed") == level_of(evidence)
+        and all(
+            getattr(check.key, field) in place[field] for field in ("what", "row", "column") if field in place
+        )
+        for place in entry["checks"]
+    )
+
+
+def with_discrepancies(
+    exhibit_id: str, evidence: str, checks: Sequence[Check]
+) -> tuple[tuple[Check, ...], dict[str, Discrepancy]]:
+    """Return the checks, those that fail with their discrepancy if it is known, and these by their name:
+    ``discrepancies`` in the paper's ``paper.yml``; a ResultError if two of them explain one check.
+
+    What fails by a convention that the paper leaves open, or by noise in our copy of it, contradicts nothing:
+    it is inconclusive.
+    """
+    key = exhibit_id.partition(".")[0]
+    entries, named = paper(key).get("discrepancies") or {}, []
+    for check in checks:
+        names = [name for name, entry in entries.items() if explains(entry, exhibit_id, evidence, check)]
+        if len(names) > 1:
+            raise ResultError(
+                f"{check.name!r} has the discrepancies {' and '.join(names)}",
+                display_path(file_of(key)),
+                "Let one of them alone name the check.",
+            )
+        if names and check.outcome == FAILS:
+            outcome = INCONCLUSIVE if entries[names[0]]["kind"] in _CONTRADICTS_NOTHING else FAILS
+            check = replace(check, discrepancy=names[0], outcome=outcome)
+        named.append(check)
+    fields = ("kind", "explanation", "weight", "reply")
+    return tuple(named), {
+        name: Discrepancy(
+            **{field: " ".join(entries[name][field].split()) for field in fields if field in entries[name]}
+        )
+        for name in dict.fromkeys(check.discrepancy for check in named if check.discrepancy)
+    }
+
+
+def coverage(exhibit_id: str, evidence: str, checks: Sequence[Check]) -> Coverage | None:
+    """Return how much of an exhibit the checks decide: of a transcribed table its legible cells; of anything
+    else what it states or sets, in the paper's words or digits. None of no checks.
+
+    A statement is decided if nothing that it needs is inconclusive, order, lead and every reading. To the
+    statements tried come those that the ledger lists as ``unchecked``.
+    """
+    if not checks:
+        return None
+    entry = exhibit(exhibit_id)
+    leads = sum(not check.needed and check.aspect == "lead" and check.holds is None for check in checks)
+    decided = [rows for rows in by_key(checks) if statement_outcome(rows) != INCONCLUSIVE]
+    if cells := set(cells_of(exhibit_id) if entry.kind in ("table", "figure") else ()):
+        compared = [
+            {cell for cell in cells if rows[0].compares(cell)} if rows[0].decides_cells else set[Any]()
+            for rows in decided
+        ]
+        beside = sum(not of_check for of_check in compared)
+        return Coverage(len(set[Any]().union(*compared)), len(cells), "cells", leads, beside)
+    stated = {check.printed for check in checks}
+    open_ones = {rows[0].printed for rows in by_key(checks) if _is_open(rows)}
+    settled = {rows[0].printed for rows in decided} - open_ones
+    total = len(stated) + entry.unchecked_on(evidence)
+    return Coverage(len(settled), total, "settings" if entry.kind == "guideline" else "statements", leads)
 
 
 def check_owner(run: Run, exhibit_id: str) -> None:
@@ -143,15 +314,15 @@ def record(
     table: pd.DataFrame | None = None,
     samples: Sequence[Sample] = (),
 ) -> Result:
-    """Judge an exhibit and write the result with its provenance, whole or not at all.
+    """Judge an exhibit and write the result with its provenance.
 
     Parameters
     ----------
     exhibit_id : of the ledger, which gives it to this page.
     evidence : one of :data:`radeval_lib.study.verdicts.EVIDENCE`.
-    checks : each with a key of its own; none where the exhibit is implemented or an our experiment.
+    checks : each with a key of its own; none if the exhibit is implemented or our experiment.
     remaining : what of the exhibit is left out, in words.
-    stand_in : what stands in for the paper's own data or models, in words.
+    stand_in : what is used in place of the paper's own data or models, in words.
     rests_on : names of what it rests on (:meth:`radeval_lib.provenance.Reading.of`); default: all that the
         run has read.
     instrument : one of :data:`radeval_lib.study.verdicts.INSTRUMENTS`.
@@ -161,15 +332,15 @@ def record(
     Raises
     ------
     ResultError
-        Where the exhibit is another page's, or there are no checks, too many, or two with one key.
+        If the exhibit is another page's, or there are no checks, too many, or two with one key.
     LedgerError
-        Where the ledger has no such exhibit.
+        If the ledger has no such exhibit.
     """
     check_owner(run, exhibit_id)
     provenance = run.provenance(rests_on)
     named, discrepancies = with_discrepancies(exhibit_id, evidence, checks)
     entry, covered = exhibit(exhibit_id), coverage(exhibit_id, evidence, named)
-    seen = entry.kind != "figure" or entry.legible == "full"
+    was_seen = entry.kind != "figure" or entry.legible == "full"
     result = Result(
         exhibit=exhibit_id,
         notebook=run.notebook,
@@ -179,7 +350,7 @@ def record(
             verdicts.kind(evidence, stand_in, instrument),
             named,
             discrepancies,
-            supports=seen and covered is not None and covered.checked > 0,
+            supports=was_seen and covered is not None and covered.checked > 0,
             as_source=provenance["notebook"]["as_source"] is not False,
         ),
         coverage=covered,
@@ -191,7 +362,10 @@ def record(
         provenance=provenance,
         samples=tuple(samples),
     )
-    _write(run.results_dir / f"{result.name}.json", result)
+    content = json.loads(json.dumps(asdict(result)))
+    _write(
+        run.results_dir / f"{result.name}.json", {"format": _FORMAT, "sha256": _digest(content), **content}
+    )
     return result
 
 
@@ -210,79 +384,44 @@ def _digest(content: dict[str, Any]) -> str:
     return checksums.of_text(json.dumps(content, sort_keys=True, ensure_ascii=False))
 
 
-def _write(path: Path, result: Result) -> None:
-    content = json.loads(json.dumps(asdict(result)))
-    whole = {"format": _FORMAT, "sha256": _digest(content), **content}
-    atomic.write_text(path, json.dumps(whole, indent=1, sort_keys=True, ensure_ascii=False) + "\n")
+def _write(path: Path, content: dict[str, Any]) -> None:
+    atomic.write_text(path, json.dumps(content, indent=1, sort_keys=True, ensure_ascii=False) + "\n")
 
 
 def read(path: Path) -> Result:
     """Return a recorded result; a ResultError of any file that this version did not write, or would write
     elsewhere."""
-    remedy = "Run `radbook build`: it makes the page and its results again."
     try:
         content = json.loads(path.read_text(encoding="utf-8"))
         form, digest = content.pop("format"), content.pop("sha256")
-        if form != _FORMAT:
-            raise ResultError(f"results format {form!r}, where {_FORMAT} is wanted")
-        if digest != _digest(content):
-            raise ResultError("this results file was changed after it was written")
-        content["checks"] = tuple(map(_check, content["checks"]))
-        content["discrepancies"] = {
-            name: Discrepancy(**discrepancy) for name, discrepancy in content["discrepancies"].items()
-        }
-        content["coverage"] = Coverage(**content["coverage"]) if content["coverage"] else None
-        content["samples"] = tuple(Sample(**one) for one in content["samples"])
-        result = Result(**content)
-        _require_known_words(result)
+        if (form, digest) != (_FORMAT, _digest(content)):
+            raise ResultError(f"this results file was changed, or is of format {form!r}, not {_FORMAT}")
+        result = _RESULT.validate_python(content)
+        if exhibit(result.exhibit).notebook != result.notebook:
+            raise ResultError(f"the ledger gives {result.exhibit} to another page than {result.notebook}")
     except (ValueError, KeyError, AttributeError, TypeError):
-        raise ResultError(
-            "this results file is cut short or of another version", display_path(path), remedy
-        ) from None
+        words = "this results file is cut short or of another version"
+        raise ResultError(words, display_path(path), _AGAIN) from None
     except RadevalError as error:
-        raise ResultError(error.what, display_path(path), remedy) from None
+        raise ResultError(error.what, display_path(path), _AGAIN) from None
     return result
-
-
-def _check(content: dict[str, Any]) -> Check:
-    cells = tuple(tuple(cell) for cell in content["cells"])
-    return Check(**{**content, "key": Key(**content["key"]), "cells": cells})
-
-
-def _require_known_words(result: Result) -> None:
-    """Refuse a result in words that this version does not use, or of an exhibit that it does not have."""
-    checked = [
-        ("verdict", result.verdict, verdicts.VERDICTS),
-        ("evidence", result.evidence, verdicts.EVIDENCE),
-        ("instrument", result.instrument, verdicts.INSTRUMENTS),
-    ]
-    checked += [("outcome of a check", check.outcome, verdicts.CHECK_OUTCOMES) for check in result.checks]
-    checked += [
-        ("discrepancy", discrepancy.kind, DISCREPANCY_KINDS) for discrepancy in result.discrepancies.values()
-    ]
-    for what, word, known in checked:
-        if word not in known:
-            raise ResultError(f"{word!r} is no {what} of this version")
-    if exhibit(result.exhibit).notebook != result.notebook:
-        raise ResultError(f"the ledger gives {result.exhibit} to another page than {result.notebook}")
 
 
 def of_page(folder: Path) -> list[Result]:
     """Return the results in a page's folder ``<group>/<page>``, by the names of their files."""
-    found = [(path, read(path)) for path in sorted(folder.glob("*.*.*.json"))]
-    for path, result in found:
+    results = {path: read(path) for path in sorted(folder.glob("*.*.*.json"))}
+    for path, result in results.items():
         if Path(result.notebook).parts != folder.parts[-2:]:
-            raise ResultError(
-                f"these are results of {result.notebook}, not of this page", display_path(path), "Delete it."
-            )
-    return [result for _, result in found]
+            words = f"these are results of {result.notebook}, not of this page"
+            raise ResultError(words, display_path(path), "Delete it.")
+    return list(results.values())
 
 
 def read_all(output_dir: Path) -> list[Result]:
     """Return every recorded result of a profile, in the ledger's order."""
     folders = sorted((output_dir / "results").glob("*/*"))
     results = [result for folder in folders for result in of_page(folder)]
-    order = {exhibit_id: place for place, exhibit_id in enumerate(ledger())}
+    order = {exhibit_id: number for number, exhibit_id in enumerate(ledger())}
     return sorted(
         results, key=lambda result: (order[result.exhibit], verdicts.EVIDENCE.index(result.evidence))
     )
@@ -292,3 +431,116 @@ def recorded(run: Run) -> list[Result]:
     """Return what every page recorded, for a page that declares ``results: [all]``."""
     run.require_declared("results", ALL)
     return read_all(run.output_dir)
+
+
+OneLine = Annotated[str, AfterValidator(lambda text: " ".join(text.split()))]
+
+
+class Headline(BaseModel, extra="forbid", frozen=True):
+    """A finding of the front page; a person writes the sentence.
+
+    Attributes
+    ----------
+    id : its key in ``headlines.yml``.
+    notebook, anchor : the page that computes it, and its label there.
+    text : one or two sentences of Markdown, with ``{names}`` for the texts that the page hands over.
+    needs : the kinds of evidence on which it may be shown.
+    line : the finding in one line, if the README shows it.
+    """
+
+    id: str
+    notebook: str
+    anchor: str
+    text: OneLine
+    needs: tuple[Evidence, ...]
+    line: OneLine = ""
+
+
+class HandedOver(BaseModel, extra="forbid"):
+    """What a page hands over for a headline.
+
+    Attributes
+    ----------
+    evidence : what the data of the numbers are.
+    holds : whether they support the sentence; None if they are inconclusive.
+    texts : a text for each name in the sentence and its line; others are kept, and not shown.
+    sample, instrument : on how many of what the numbers rest, and what computed them, in words.
+    """
+
+    evidence: Evidence
+    holds: bool | None
+    texts: dict[str, str]
+    sample: str = Field(min_length=1)
+    instrument: str = Field(min_length=1)
+    provenance: dict[str, Any]
+
+
+@cache
+def headlines() -> dict[str, Headline]:
+    """Return all of them by their id, in the order of the front page."""
+    entries = own_yaml.read(HEADLINES).items()
+    return {key: Headline.model_validate({"id": key, **entry}) for key, entry in entries}
+
+
+def hand_over(run: Run, headline: str, *, rests_on: Sequence[str], **given: Any) -> None:
+    """Record the numbers of a headline for the front page.
+
+    Parameters
+    ----------
+    headline : its id.
+    rests_on : what they rest on, by name (:meth:`radeval_lib.provenance.Reading.of`).
+    given : the fields of :class:`HandedOver` but its provenance.
+
+    Raises
+    ------
+    ResultError
+        If this page has no such headline, a text is missing, or something named was not read.
+    ValidationError
+        If a field is missing or wrong.
+    """
+    entry = headlines().get(headline)
+    if entry is None or entry.notebook != run.notebook:
+        words = f"headline {headline!r} is none of {run.notebook!r}"
+        raise ResultError(words, HEADLINES.name, "Name the page under `notebook`.")
+    made = HandedOver(**given, provenance=run.provenance(rests_on))
+    try:
+        f"{entry.text} {entry.line}".format(**made.texts)
+    except KeyError as error:
+        words = f"headline {headline!r} asks for {error}"
+        raise ResultError(words, HEADLINES.name, "Hand a text of that name over.") from None
+    _write(run.results_dir / f"headline_{headline}.json", made.model_dump())
+
+
+def borne_out(run: Run) -> tuple[list[tuple[Headline, str]], list[Headline]]:
+    """Return the headlines that this build supports, each with its sentence, and those that it cannot judge,
+    because their page or the evidence that they need is missing."""
+    run.require_declared("results", ALL)
+    shown, waiting = [], []
+    for entry in headlines().values():
+        path = run.output_dir / "results" / entry.notebook / f"headline_{entry.id}.json"
+        made = HandedOver.model_validate_json(path.read_bytes()) if path.is_file() else None
+        if made is None or made.evidence not in entry.needs:
+            waiting.append(entry)
+        elif made.holds:
+            shown.append((entry, entry.text.format(**made.texts)))
+    return shown, waiting
+
+
+def check_headlines(folder: Path) -> None:
+    """Check the headlines that a page recorded in its folder of results; a ResultError if this version has
+    no such headline, or its file lacks what this version needs."""
+    entries = {f"headline_{key}.json": entry for key, entry in headlines().items()}
+    for path in sorted(folder.glob("headline_*.json")):
+        try:
+            made = HandedOver.model_validate_json(path.read_bytes())
+            f"{entries[path.name].text} {entries[path.name].line}".format(**made.texts)
+        except (ValueError, KeyError):
+            words = f"{path.stem!r} is not what this version hands over"
+            raise ResultError(words, display_path(path), _AGAIN) from None
+
+
+def schemas() -> dict[str, dict[str, Any]]:
+    """Return the JSON schema of each kind of file, by its name in ``data_manifests/schemas/``."""
+    result = _RESULT.json_schema()
+    result["properties"] |= {"format": {"const": _FORMAT}, "sha256": {"type": "string"}}
+    return {"result": result, "headline": HandedOver.model_json_schema()}

@@ -7,25 +7,40 @@ A run imports neither data, nor metrics, nor models: what a notebook declares is
 from __future__ import annotations
 
 import hashlib
+import json
 import os
 import shutil
-from collections.abc import Callable, Iterable, Mapping
+import sys
+import warnings
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import numpy as np
 import pandas as pd
+from threadpoolctl import threadpool_limits
 
-from radeval_lib import atomic, provenance, registry
-from radeval_lib.errors import NotebookError, ProfileError
-from radeval_lib.paths import BUILD, PROFILES, RECORDED, STAGE, display_path
+from radeval_lib import atomic, checksums, provenance, registry, small_counts
+from radeval_lib.data.manifests import data_root as root_of_data
+from radeval_lib.data.manifests import restricted_in
+from radeval_lib.errors import NotebookError, ParameterError, ProfileError
+from radeval_lib.paths import (
+    BUILD,
+    IN_REACH,
+    NOTEBOOKS,
+    PROFILES,
+    RECORDED,
+    RUNS,
+    STAGE,
+    THREAD_VARIABLES,
+    display_path,
+)
 from radeval_lib.provenance import Reading
 from radeval_lib.registry import CELL_MODEL
-from radeval_lib.study import cell_outputs, cells, dependencies, sources, verdicts
-from radeval_lib.study.cell_outputs import CellOutput
-from radeval_lib.study.cells import Cell
+from radeval_lib.study import cells, dependencies, profiles, sources, verdicts
+from radeval_lib.study.cells import Cell, CellOutput
 from radeval_lib.study.profiles import Profile
 from radeval_lib.study.sources import Declared
 
@@ -101,11 +116,8 @@ class Run:
         files (``open``), or where the data root does not hold it, of what is recorded of them (``recorded``),
         of which only the table of the records is noted as read, not those of other pages."""
         if self.find(dataset) is not None:
-            found = registry.find("radeval_lib.data.readers:load")(
-                dataset, self.data_root, self._note(dataset)
-            )
-            return list(found), "open"
-        self.require_declared("data", dataset)
+            load = registry.find("radeval_lib.data.readers:load")
+            return list(load(dataset, self.data_root, self._note(dataset))), "open"
         self.reading.note_file(dataset, RECORDED / f"{dataset}.csv")
         return list(registry.module("radeval_lib.data.recorded").records(dataset)), "recorded"
 
@@ -129,15 +141,9 @@ class Run:
         RoleError
             Where the profile fills no such role, or its filler is absent.
         """
-        filler = self.filler("data", role)
-        return self._filling("data").load(
-            role,
-            filler,
-            size=self.whole_profile.sizes.get(role, 0),
-            seed=self.seed,
-            root=self.data_root,
-            note=self._note(role),
-        )
+        size = self.whole_profile.sizes.get(role, 0)
+        given = {"size": size, "seed": self.seed, "root": self.data_root, "note": self._note(role)}
+        return self._filling("data").load(role, self.filler("data", role), **given)
 
     def model(self, role: str) -> str:
         """Name or folder of the model that fills a role in this run's profile, recorded as used.
@@ -165,14 +171,11 @@ class Run:
 
     def _cell_model(self, notebook: str) -> str:
         cell = cells.planned_of(self.whole_profile, notebook)[0]
-        kept = self._kept(cell).model
-        if kept is None:
-            raise NotebookError(
-                f"its cell {cell.slug} kept no model",
-                f"notebooks/{cell.notebook}.md",
-                "Give `run.save` its model.",
-            )
-        return str(kept)
+        model = self._kept(cell).model
+        if model is None:
+            where = f"notebooks/{cell.notebook}.md"
+            raise NotebookError(f"its job {cell.slug} kept no model", where, "Give `run.save` its model.")
+        return str(model)
 
     def metric(self, name: str, /, **settings: Any) -> Metric:
         """Return a metric over the models of this run's profile.
@@ -188,8 +191,8 @@ class Run:
             Where the notebook does not declare the metric, or a role that it needs.
         """
         self.require_declared("metrics", name)
-        for asked in settings.values():
-            registry.find("radeval_lib.models.derived:permit")(str(asked), self.data_root)
+        for setting in settings.values():
+            self._filling("models").permit(str(setting), self.data_root)
         made: Metric = self._filling("metrics").metric(name, self.model, self.profile.device, settings)
         return self._frozen(made, tuple(settings))
 
@@ -211,8 +214,8 @@ class Run:
     def all_metrics(self) -> dict[str, Metric]:
         """Return every metric that the notebook declares, with its defaults, by the title that tables give
         it."""
-        found = [self.metric(name) for name in self.declared.metrics]
-        return {metric.title or metric.name: metric for metric in found}
+        metrics = [self.metric(name) for name in self.declared.metrics]
+        return {metric.title or metric.name: metric for metric in metrics}
 
     def labels(self, metrics: Mapping[str, Metric]) -> dict[str, str]:
         """Return what a figure calls each metric: with a word on the models that stand in for its own."""
@@ -246,7 +249,7 @@ class Run:
 
         Parameters
         ----------
-        tables, facts, model : see :func:`radeval_lib.study.cell_outputs.write`.
+        tables, facts, model : see :func:`radeval_lib.study.cells.write`.
 
         Raises
         ------
@@ -255,10 +258,10 @@ class Run:
         """
         cell, provenance = Cell(self.notebook, self.parameters), self.provenance()
         if stage := os.environ.get(STAGE):  # it moves into its place when the run has ended
-            cell_outputs.write(Path(stage), cell, tables, facts or {}, model, provenance)
+            cells.write(Path(stage), cell, tables, facts or {}, model, provenance)
             return
         with atomic.new_folder(cells.folder(self.output_dir, cell)) as new:
-            cell_outputs.write(new, cell, tables, facts or {}, model, provenance)
+            cells.write(new, cell, tables, facts or {}, model, provenance)
         shutil.rmtree(cells.unfinished(self.output_dir, cell), ignore_errors=True)
 
     def provenance(self, rests_on: Iterable[str] | None = None) -> dict[str, Any]:
@@ -293,32 +296,25 @@ class Run:
 
     def _kept(self, cell: Cell) -> CellOutput:
         """Return a cell of this run's own outputs, or else of the profile's build."""
-        places = [cells.folder(root, cell) for root in (self.output_dir, BUILD / self.whole_profile.name)]
-        found = next((place for place in places if place.is_dir()), places[0])
-        output = cell_outputs.read(found, cell, self.whole_profile.name)
-        name = f"cells/{cell.notebook}/{cell.slug}/{cell_outputs.FACTS}"
-        self.reading.note_file(f"cells/{cell.notebook}", found / cell_outputs.FACTS, name)
+        folders = [cells.folder(root, cell) for root in (self.output_dir, BUILD / self.whole_profile.name)]
+        folder = next(filter(Path.is_dir, folders), folders[0])
+        output = cells.read(folder, cell, self.whole_profile.name)
+        name = f"cells/{cell.notebook}/{cell.slug}/{cells.FACTS}"
+        self.reading.note_file(f"cells/{cell.notebook}", folder / cells.FACTS, name)
         return output
 
-    def require_declared(self, kind: str, name: str) -> None:
-        """Refuse what the notebook does not declare."""
-        if name not in getattr(self.declared, kind):
-            raise NotebookError(
-                f"{name!r} is not among the {kind} that it declares",
-                f"notebooks/{self.notebook}.md",
-                f"Add it to `{kind}` under `study` in its front matter.",
-            )
+    def require_declared(self, kind: str, name: str, declared: Collection[str] | None = None) -> None:
+        """Refuse what the notebook does not declare, or is not among what else counts as ``declared``."""
+        if name not in (getattr(self.declared, kind) if declared is None else declared):
+            words = f"{name!r} is not among the {kind} that it declares"
+            remedy = f"Add it to `{kind}` under `study` in its front matter."
+            raise NotebookError(words, f"notebooks/{self.notebook}.md", remedy)
 
     def require_papers(self) -> None:
         """Refuse papers that the notebook has read without declaring them."""
         declared = dependencies.papers_read(self.notebook, self.declared)
         for name in provenance.PRINTED:
-            if (paper := name.partition("/")[0]) not in declared:
-                raise NotebookError(
-                    f"{paper!r} is not among the papers that it declares",
-                    f"notebooks/{self.notebook}.md",
-                    "Add it to `papers` under `study` in its front matter.",
-                )
+            self.require_declared("papers", name.partition("/")[0], declared)
 
     def evidence(self, role: str) -> str:
         """Level of evidence of what is computed on a role: ``synthetic``, ``recorded``, ``open`` or
@@ -357,38 +353,32 @@ class Run:
     def filler(self, kind: str, role: str) -> str:
         """Return what fills a role of ``data`` or ``models`` that the notebook declares."""
         self.require_declared(kind, role)
-        filled = self.whole_profile.roles if kind == "data" else self.whole_profile.models
-        if role not in filled:
-            what = "role" if kind == "data" else "model role"
-            raise ProfileError(
-                f"profile {self.whole_profile.name!r} fills no {what} {role!r}",
-                display_path(PROFILES / f"{self.whole_profile.name}.yml"),
-                f"It fills: {', '.join(filled)}.",
-            )
-        if kind == "data" and "+" in filled[role]:  # as far as it is there: what is shown of it says so
-            return self._filling("data").present(filled[role], self.data_root) or filled[role]
-        return filled[role]
+        fillers = self.whole_profile.roles if kind == "data" else self.whole_profile.models
+        if role not in fillers:
+            where = display_path(PROFILES / f"{self.whole_profile.name}.yml")
+            words = f"profile {self.whole_profile.name!r} configures no {kind} role {role!r}"
+            raise ProfileError(words, where, f"It configures: {', '.join(fillers)}.")
+        if kind == "data" and "+" in fillers[role]:  # as far as it is there: what is shown of it says so
+            return self._filling("data").present(fillers[role], self.data_root) or fillers[role]
+        return fillers[role]
 
     def lacks(self, role: str) -> str:
         """Return what the data root lacks of what fills a role of data, in one line; empty where it is
         there."""
         filling, filler = self._filling("data"), self.filler("data", role)
-        return (
-            "" if filling.present(filler, self.data_root) else str(filling.lack(role, filler, self.data_root))
-        )
+        is_there = filling.present(filler, self.data_root)
+        return "" if is_there else str(filling.lack(role, filler, self.data_root))
 
     def _filling(self, kind: str) -> Any:
         return registry.module(registry.FILLING[kind])
 
     def _note(self, source: str) -> Callable[[Path], None]:
-        """Return records a file of the data root as read from a source."""
+        """Return what records a file as read from a source, by its path below the data root."""
         root = self.data_root
-        assert root is not None or source in self.whole_profile.roles
 
         def note(path: Path) -> None:
             inside = root is not None and path.is_relative_to(root)
-            name = path.relative_to(root).as_posix() if root is not None and inside else ""
-            self.reading.note_file(source, path, name)
+            self.reading.note_file(source, path, path.relative_to(root).as_posix() if inside else "")  # type: ignore[arg-type]
 
         return note
 
@@ -397,3 +387,86 @@ class Run:
         """Where this run's results go: into place when it has ended, if `radbook` runs it."""
         stage = os.environ.get(STAGE)
         return Path(stage) if stage else self.output_dir / "results" / self.notebook
+
+
+R = TypeVar("R", bound=Run)
+
+
+def begin_cell(
+    notebook: str,
+    *,
+    profile: str,
+    seed: int,
+    output_dir: str = "",
+    data_root: str = "",
+    kind: type[R] = Run,  # type: ignore[assignment]
+    **parameters: cells.Value,
+) -> R:
+    """Start a run: check the parameters that papermill passed.
+
+    Parameters
+    ----------
+    notebook : the notebook's own path below ``notebooks/`` without the ending.
+    profile : name of a profile.
+    seed : non-negative; 0 takes the profile's seed.
+    output_dir : where results go; empty: ``build/<profile>``.
+    data_root : folder of data files; empty: the environment variable ``RADEVAL_DATA_ROOT``, if set.
+    kind : the class of the run.
+    parameters : those of a cell.
+
+    Raises
+    ------
+    NotebookError, ProfileError, ParameterError, DataRootError
+        Where a parameter is unknown, of the wrong type, or names what does not exist.
+    """
+    if not sources.path_of(notebook).is_file():
+        remedy = "Give its path, such as rales/datasets."
+        raise NotebookError(f"unknown notebook {notebook!r}", display_path(NOTEBOOKS), remedy)
+    settings = profiles.profile(profile)
+    if isinstance(seed, bool) or not isinstance(seed, int) or seed < 0:
+        words = f"seed must be a whole number from 0, not {seed!r}"
+        raise ParameterError(words, notebook, "0 takes the profile's.")
+    limit_threads(settings.threads)
+    # Model libraries ask for a progress bar of widgets, which no page could show.
+    warnings.filterwarnings("ignore", message="IProgress not found")
+    root = root_of_data(data_root or None)
+    if settings.needs_data_root and root is None:
+        remedy = "Name their folder in RADEVAL_DATA_ROOT."
+        raise ParameterError(f"profile {profile!r} needs data files", notebook, remedy)
+    in_reach = restricted_in(root)
+    small_counts.hide_below(settings.smallest_count if in_reach else 0)
+    run = kind(
+        notebook=notebook,
+        whole_profile=settings,
+        seed=seed or settings.seed,
+        output_dir=Path(output_dir) if output_dir else outputs_of(notebook, settings, seed, parameters),
+        data_root=root,
+        parameters=tuple(parameters.items()),
+    )
+    provenance.PRINTED.clear()
+    if in_reach:
+        mark = run.output_dir / IN_REACH
+        before = mark.read_text(encoding="utf-8").split() if mark.is_file() else []
+        atomic.write_text(mark, "\n".join(sorted({*before, *in_reach})) + "\n")
+    for path in run.results_dir.glob("*.json"):  # of an earlier run by hand, which may have recorded more
+        path.unlink()
+    return run
+
+
+def outputs_of(notebook: str, settings: Profile, seed: int, parameters: Mapping[str, cells.Value]) -> Path:
+    """Return where a run leaves its results unless it is given a folder: among a build's if the build runs
+    the notebook just so, else in a folder of its own below ``build/runs``."""
+    cell = Cell(notebook, tuple(parameters.items()))
+    is_planned = notebook in registry.PLANS and cell in cells.planned_of(settings, notebook)
+    if not seed and (not parameters or is_planned):
+        return BUILD / settings.name
+    chosen = {"profile": settings.name, "seed": seed, "output_dir": "", **parameters}
+    return RUNS / checksums.of_text(json.dumps([notebook, chosen], sort_keys=True))[:12]
+
+
+def limit_threads(number: int) -> None:
+    """Compute with this many threads, here and in libraries that are loaded later."""
+    os.environ.update(dict.fromkeys(THREAD_VARIABLES, str(number)))
+    threadpool_limits(number)
+    if "torch" in sys.modules:
+        sys.modules["torch"].set_num_threads(number)

@@ -1,19 +1,38 @@
-"""The scorecard: what holds up, exhibit by exhibit, read from recorded results alone."""
+"""The scorecard: what holds up, exhibit by exhibit, from recorded results alone; and what changed between two
+editions."""
 
 from __future__ import annotations
 
-from collections import Counter
+import json
+import re
+from collections import Counter, defaultdict
 from collections.abc import Sequence
 from dataclasses import astuple
+from html import escape
+from pathlib import Path
+from typing import Any
 
 import pandas as pd
 
+from radeval_lib.errors import ResultError, plain
 from radeval_lib.papers.exhibits import PAPERS, exhibit, ledger
+from radeval_lib.paths import display_path
 from radeval_lib.study import verdicts
-from radeval_lib.study.judging import OPEN_CONVENTION, Discrepancy, by_key, statement_outcome
-from radeval_lib.study.printed_tables import is_shown_by_cells, place_of
-from radeval_lib.study.results import Result
+from radeval_lib.study.exhibit_html import is_shown_by_cells, place_of, verdict_badge
+from radeval_lib.study.results import (
+    OPEN_CONVENTION,
+    Discrepancy,
+    Result,
+    by_key,
+    headlines,
+    statement_outcome,
+)
 from radeval_lib.study.superiority import superiority_words
+from radeval_lib.tables import table_html
+from radeval_lib.text_format import joined
+
+UP = "../"  # the pages that use these stand in notebooks/<folder>/
+_NUMBERED_EXHIBIT = re.compile(r"(Table|Figure|Equation) \S+")
 
 
 def _rank(result: Result) -> tuple[int, int, bool, int]:
@@ -174,3 +193,175 @@ def audit(results: Sequence[Result]) -> pd.DataFrame:
         "exhibit paper label notebook anchor evidence check what printed follows outcome discrepancy kind"
     )
     return pd.DataFrame(rows, columns=[*columns.split(), "explanation", "weight", "reply"])
+
+
+def address_of(row: Any) -> str:
+    """Return where an exhibit stands: its place on its page, of a printed table the table itself; or the page
+    where this build did not rebuild it."""
+    return f"{row.notebook}.html{f'#{row.place}' if row.place else ''}"
+
+
+def link_to(row: Any, up: str) -> str:
+    label = str(row.label).removeprefix("unnumbered, ").removeprefix("unnumbered list, ")
+    return f'<a href="{up}{address_of(row)}">{escape(label)}</a>'
+
+
+def not_checked(card: pd.DataFrame, notebook: str) -> str:
+    """Return the exhibits of a page that this build did not rebuild, and what that would need; as HTML."""
+    rows = card[(card["notebook"] == notebook) & (card["verdict"] == verdicts.NOT_CHECKED)]
+    by_needs: dict[str, list[str]] = {}
+    for row in rows.itertuples():
+        by_needs.setdefault(escape(row.needs), []).append(_short(row.label, row.title))
+    items = [f"{joined(names)} ({needs})" for needs, names in by_needs.items()]
+    return f'<p class="muted">Not checked: {"; ".join(items)}.</p>' if items else ""
+
+
+def _short(label: str, title: str) -> str:
+    """Return what an exhibit is called in a list: its number, or the beginning of its title where it has
+    none."""
+    return escape(label if _NUMBERED_EXHIBIT.fullmatch(label) else re.split(r"[:;] | \(", title)[0])
+
+
+def claims_table(card: pd.DataFrame, paper: str, up: str) -> str:
+    """Return a paper's claims with their verdicts, each linked to its place, as an HTML table."""
+    rows = list(card[(card["paper"] == paper) & (card["kind"] == "claim")].itertuples())
+    frame = pd.DataFrame(
+        {
+            "claim": [f"{escape(str(row.title))} ({link_to(row, up)})" for row in rows],
+            "what came out": [
+                verdict_badge(str(row.verdict), str(row.outcome), str(row.coverage), str(row.weight))
+                for row in rows
+            ],
+        }
+    )
+    return table_html(
+        frame, f"{paper}: its claims in this build", index=False, raw=("claim", "what came out")
+    )
+
+
+def link(notebook: str, anchor: str, words: str) -> str:
+    """Return an HTML link from one notebook's page to an exhibit's place on another's."""
+    return f'<a href="{UP}{notebook}.html#{anchor}">{escape(words)}</a>'
+
+
+def exhibit_entries(card: pd.DataFrame) -> list[dict[str, str]]:
+    """Return every exhibit as search lists it: ``name`` by paper and number, ``title``, ``verdict`` with its
+    coverage, and ``address`` below the book's first folder."""
+    return [
+        {
+            "name": f"{row.paper}, {row.label}",
+            "title": str(row.title),
+            "verdict": f"{row.verdict}{f', {row.coverage}' if row.coverage else ''}",
+            "address": f"notebooks/{address_of(row)}",
+        }
+        for row in card.itertuples()
+    ]
+
+
+def muted(words: str) -> str:
+    """Return words in HTML, in grey on a line of their own; nothing of none."""
+    return f'<div class="muted">{words}</div>' if words else ""
+
+
+_HEADS = {
+    2: ("before", "now"),
+    3: ("exhibit", "evidence", "verdict"),
+    4: ("exhibit", "which", "before", "now"),
+}
+"""Of the tables of what changed, by how many columns they have."""
+
+
+def changes(old: Path, new: Path) -> str:
+    """Return what changed from an old edition to a new one, in Markdown: verdicts, outcomes of checks,
+    findings, and results that are new or gone.
+
+    Parameters
+    ----------
+    old, new : folders of builds, as ``build/open``, or of rendered books, as ``book.zip`` has them.
+
+    Raises
+    ------
+    ResultError
+        If one of the folders has no results.
+    """
+    before, after = _recorded(old), _recorded(new)
+    both = [(before[name], after[name]) for name in after if name in before]
+    sections = {
+        "Verdicts": [
+            [_exhibit(later), later["evidence"], earlier["verdict"], later["verdict"]]
+            for earlier, later in both
+            if earlier["verdict"] != later["verdict"]
+        ],
+        "Checks with another outcome": [
+            [_exhibit(later), name, outcomes[name], outcome]
+            for earlier, later in both
+            for outcomes in [_outcomes(earlier)]
+            for name, outcome in _outcomes(later).items()
+            if name in outcomes and outcome.split()[0] != outcomes[name].split()[0]
+        ],
+        "Findings of the front page": [
+            [sentences[0], sentences[1]]
+            for sentences in zip(_findings(old), _findings(new), strict=True)
+            if sentences[0] != sentences[1]
+        ],
+    }
+    for title, ours, theirs in (("New results", after, before), ("Results that are gone", before, after)):
+        missing = [ours[name] for name in ours.keys() - theirs.keys()]
+        named = ([_exhibit(result), result["evidence"], result["verdict"]] for result in missing)
+        sections[title] = sorted(named)
+    lines = ["# What changed since the last edition", "", f"- Results that both editions have: {len(both)}"]
+    lines += [f"- {title}: {len(rows)}" for title, rows in sections.items()]
+    for title, rows in sections.items():
+        if rows:
+            heads = _HEADS[len(rows[0])]
+            lines += ["", f"## {title}", "", _row(heads), _row(["---"] * len(heads)), *map(_row, rows)]
+    return "\n".join([*lines, ""])
+
+
+def _files(edition: Path, pattern: str) -> dict[str, Path]:
+    folder = edition / "results"  # a rendered book has all in one folder, with printed numbers beside
+    return {path.name: path for path in sorted([*folder.glob(pattern), *folder.glob(f"*/*/{pattern}")])}
+
+
+def _recorded(edition: Path) -> dict[str, dict[str, Any]]:
+    """Return every recorded result of an edition by its file name; a ResultError if there is none."""
+    files = _files(edition, "*.*.*.json")
+    results = {name: json.loads(path.read_text(encoding="utf-8")) for name, path in files.items()}
+    if not results:
+        remedy = "Give the folder of a build, or of a rendered book."
+        raise ResultError("no recorded results", display_path(edition), remedy)
+    return {name: result for name, result in results.items() if "verdict" in result}
+
+
+def _outcomes(result: dict[str, Any]) -> dict[str, str]:
+    """Return the outcome of each check, and what was computed, by the check's key in words."""
+    return {
+        ", ".join(filter(None, check["key"].values())): f"{check['outcome']} ({check['computed']})"
+        for check in result["checks"]
+    }
+
+
+def _findings(edition: Path) -> list[str]:
+    """Return the sentence of each finding of the front page, or why it has none."""
+    files = _files(edition, "headline_*.json")
+    sentences = []
+    for key, entry in headlines().items():
+        path = files.get(f"headline_{key}.json")
+        made = json.loads(path.read_text(encoding="utf-8")) if path else {}
+        texts = defaultdict(lambda: "…", made.get("texts", {}))  # an older sentence had other numbers
+        sentences.append(
+            entry.text.format_map(texts) if made.get("holds") else "not borne out" if made else "not computed"
+        )
+    return sentences
+
+
+def _exhibit(result: dict[str, Any]) -> str:
+    """Return an exhibit in words; by its id if the ledger has it no more."""
+    entry = ledger().get(result["exhibit"])
+    return f"{PAPERS[entry.paper]}: {entry.label}" if entry else str(result["exhibit"])
+
+
+def _row(cells: Sequence[str]) -> str:
+    """Return a row of a table in Markdown."""
+    escaped = (" ".join(plain(cell, 2_000).replace("|", "\\|").split()) for cell in cells)
+    return f"| {' | '.join(escaped)} |"

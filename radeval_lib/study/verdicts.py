@@ -11,10 +11,19 @@ rules computed where the paper has another is our experiment and gets no verdict
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
+from typing import Annotated, Any
+
+from pydantic import Field
 
 from radeval_lib.errors import ResultError
+
+
+def among(words: Iterable[str]) -> Any:
+    """Return what pydantic takes for a text that must be one of these words."""
+    return Field(pattern=f"^({'|'.join(words)})$")
+
 
 # What the data of a result are, and how a sentence says so; the order of the ledger's columns.
 RESTS_ON = {
@@ -27,15 +36,18 @@ RESTS_ON = {
     "credentialed": "on credentialed data",
 }
 EVIDENCE = tuple(RESTS_ON)
+Evidence = Annotated[str, among(EVIDENCE)]
 # Strongest first: what a reader should look at where an exhibit was rebuilt on several.
 STRENGTH = ("credentialed", "open", "recorded", "released", "printed", "definition", "synthetic")
 
 PAPERS_OWN, OURS = "the paper's", "ours"
 INSTRUMENTS = (PAPERS_OWN, OURS)
 """Whose model, generator or rules a result was computed with."""
+Instrument = Annotated[str, among(INSTRUMENTS)]
 
 HOLDS, FAILS, INCONCLUSIVE = "holds", "fails", "inconclusive"
 CHECK_OUTCOMES = (HOLDS, FAILS, INCONCLUSIVE)
+Outcome = Annotated[str, among(CHECK_OUTCOMES)]
 BY_READING = "inconclusive: depends on the reading"
 IMPLEMENTED, EXPERIMENT, NOT_CHECKED = "implemented", "our experiment", "not checked"
 EDITED = "from an edited notebook"
@@ -58,6 +70,7 @@ VERDICTS = (
     EDITED,
     NOT_CHECKED,
 )
+Verdict = Annotated[str, among(VERDICTS)]
 KINDS = ("data", "numbers", "other data", IMPLEMENTED, EXPERIMENT)
 """What results can be, in the order in which a reader should look at them."""
 UNITS = ("cells", "settings", "statements")

@@ -20,7 +20,7 @@ from radeval_lib.pipeline.sphinx_extension import characters, symbols
 from radeval_lib.pipeline.staging import pages_of
 from radeval_lib.study import PAPERS, ledger, read_all
 from radeval_lib.study.exhibit_html import RECORD
-from radeval_lib.study.judging import explains
+from radeval_lib.study.results import explains
 from tests.end_to_end.conftest import new_context
 from tests.sampling import rests_on_cases
 from workflow import readme

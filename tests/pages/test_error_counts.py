@@ -16,8 +16,8 @@ from notebooks.ratescore.error_counts import (
 from radeval_lib.data import recorded
 from radeval_lib.papers.printed_numbers import parse, quoted
 from radeval_lib.stats.base import Estimate
-from radeval_lib.study.judging import coverage
 from radeval_lib.study.page_runs import OpenExhibit
+from radeval_lib.study.results import coverage
 
 RULE = {"short_words": parse("10"), "long_words": parse("25"), "long_errors": parse("3")}
 

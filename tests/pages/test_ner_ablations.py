@@ -18,9 +18,9 @@ from notebooks.ratescore.trained_ner_models import NerModels, contrast_table
 from radeval_lib.jobs.ratescore.ner_models import Training
 from radeval_lib.papers.printed_numbers import parse, printed
 from radeval_lib.stats.base import Estimate
-from radeval_lib.study.judging import statement_outcome
 from radeval_lib.study.page_runs import OpenExhibit
 from radeval_lib.study.profiles import profile
+from radeval_lib.study.results import statement_outcome
 
 MODELS = pd.DataFrame(
     {

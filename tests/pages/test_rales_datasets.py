@@ -6,7 +6,7 @@ import pytest
 
 from notebooks.rales import datasets
 from radeval_lib import study
-from radeval_lib.study.judging import by_key, statement_outcome
+from radeval_lib.study.results import by_key, statement_outcome
 
 
 def test_names_in_italics_are_split_at_commas() -> None:

@@ -8,7 +8,7 @@ from scipy import stats
 
 from notebooks.rales.domain_and_size import check_differences, check_lead, contrast, lies_within, rank_tests
 from notebooks.rales.scores import averages, mann_whitney
-from radeval_lib.study.judging import statement_outcome
+from radeval_lib.study.results import statement_outcome
 
 
 @pytest.fixture

@@ -23,7 +23,7 @@ from papermill.iorw import papermill_io
 from radeval_lib.errors import NotebookError
 from radeval_lib.paths import ROOT
 from radeval_lib.pipeline import steps
-from radeval_lib.study import beginning, cells
+from radeval_lib.study import cells, runs
 from tests.pipeline.conftest import RECORDS, TinyRepository
 from tests.robustness import runaway, stale
 
@@ -368,7 +368,7 @@ def test_two_runs_by_hand_do_not_share_a_place(tmp_path: Path) -> None:
 
     def begin(seed: int, notebook: str = "rales/nlu_scores", **parameters: str | int) -> None:
         folder = str(tmp_path / str(seed))
-        beginning.begin_cell(notebook, profile="embedded", seed=seed, output_dir=folder, **parameters)
+        runs.begin_cell(notebook, profile="embedded", seed=seed, output_dir=folder, **parameters)
 
     def run_by_radbook(executed: Path) -> AbstractContextManager[None]:
         return steps.locked(cells.lock_path(executed))

@@ -12,8 +12,7 @@ from pathlib import Path
 import psutil
 import pytest
 
-from radeval_lib.study.cell_outputs import read
-from radeval_lib.study.cells import Cell
+from radeval_lib.study.cells import Cell, read
 from tests.pipeline.conftest import tiny_repository
 from tests.pipeline.test_build import PLAN
 from tests.slurm import cluster, study

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from radeval_lib.pipeline import steps
-from radeval_lib.study import cell_outputs, cells, profiles
+from radeval_lib.study import cells, profiles
 from tests.pipeline.conftest import TinyRepository
 from tests.slurm import cluster, full, study
 
@@ -40,7 +40,7 @@ def test_each_kind_of_cell_runs_as_a_job(tmp_path: Path, monkeypatch: pytest.Mon
         print(f"{len(names)} cells of {len(steps.graph('full').cells)} in {time.monotonic() - started:.0f} s")
         assert status == 0, said[-3000:]
         for cell in chosen:
-            cell_outputs.check(cells.folder(at_work.build, cell), cell, "full")
+            cells.check(cells.folder(at_work.build, cell), cell, "full")
         jobs = (tmp_path / "cluster" / "jobs.txt").read_text().splitlines()
         assert [re.findall(r"JobState=(\w+) .*ProcCnt=(\d+)", job) for job in jobs] == [
             [("COMPLETED", str(full.LESS["threads"]))] for _ in jobs

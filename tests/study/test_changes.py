@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import shutil
 from pathlib import Path
 from typing import Any
 
@@ -11,9 +10,8 @@ import pytest
 from click.testing import CliRunner
 
 from radeval_lib.cli import main
-from radeval_lib.errors import ResultError
 from radeval_lib.pipeline import release
-from radeval_lib.study import changes
+from radeval_lib.study.scorecards import changes
 
 TABLE, CLAIM = "facts.table1", "facts.claim_agreement"
 HEADLINE = "rexval"
@@ -45,14 +43,13 @@ def editions(tmp_path: Path) -> tuple[Path, Path]:
 
 
 def test_the_page_names_what_changed_and_nothing_else(editions: tuple[Path, Path]) -> None:
-    page = changes.page(*editions)
+    page = changes(*editions)
     counts = [int(line.rpartition(": ")[2]) for line in page.splitlines() if line.startswith("- ")]
-    assert counts == [1] * 5
-    assert "- new results: 1; results that are gone: 1" in page
+    assert counts == [1] * 6
     sections = dict(part.split("\n\n", 1) for part in page.split("## ")[1:])
     assert "Table 1 | printed | consistent | inconsistent |" in sections["Verdicts"]
-    told = "a \\| b | holds (0.62 [0.57, 0.67]) | fails (0.70 [0.68, 0.72]) |"
-    assert told in sections["Checks with another outcome"]
+    row = "a \\| b | holds (0.62 [0.57, 0.67]) | fails (0.70 [0.68, 0.72]) |"
+    assert row in sections["Checks with another outcome"]
     assert "facts.gone_from_the_ledger | printed | consistent" in sections["New results"]
     assert "| printed | inconclusive" in sections["Results that are gone"]
     (row,) = sections["Findings of the front page"].strip().splitlines()[2:]
@@ -60,49 +57,17 @@ def test_the_page_names_what_changed_and_nothing_else(editions: tuple[Path, Path
     assert "METEOR" in row.split("|")[2]
 
 
-def test_editions_that_say_the_same_have_no_tables(editions: tuple[Path, Path]) -> None:
-    page = changes.page(editions[0], editions[0])
-    assert "- of these, with another verdict: 0" in page
-    assert "##" not in page
-    assert changes.differences(editions[0], editions[0]) == []
-
-
 def test_a_finding_that_is_borne_out_no_more_is_named(editions: tuple[Path, Path], tmp_path: Path) -> None:
     silent = _edition(tmp_path / "silent", {TABLE: ("consistent", "0.62 [0.57, 0.67]")}, "")
-    assert "| not borne out |" in changes.page(editions[0], silent)
+    assert "| not borne out |" in changes(editions[0], silent)
     next(silent.rglob("headline_*.json")).unlink()
-    assert "| not computed |" in changes.page(editions[0], silent)
+    assert "| not computed |" in changes(editions[0], silent)
 
 
 def test_a_rendered_book_has_the_results_of_its_build(editions: tuple[Path, Path], tmp_path: Path) -> None:
     results = {TABLE: ("consistent", "0.62 [0.57, 0.67]"), CLAIM: ("inconclusive", "3")}
     html = _edition(tmp_path / "html", results, "BLEU", flat=True)
-    assert changes.recorded(html) == changes.recorded(editions[0])
-    assert changes.page(html, editions[1]) == changes.page(*editions)
-
-
-def test_ends_of_intervals_may_be_let_move(editions: tuple[Path, Path], tmp_path: Path) -> None:
-    moved = _edition(
-        tmp_path / "moved", {TABLE: ("consistent", "0.62 [0.56, 0.68]"), CLAIM: ("inconclusive", "3")}, "BLEU"
-    )
-    assert len(changes.differences(editions[0], moved)) == 1
-    assert changes.differences(editions[0], moved, intervals=True) == []
-
-
-def test_a_field_that_only_one_edition_has_is_a_difference(
-    editions: tuple[Path, Path], tmp_path: Path
-) -> None:
-    path = next((editions[0] / "results").rglob(f"{TABLE}.printed.json"))
-    old = tmp_path / "before"
-    shutil.copytree(editions[0], old)
-    path.write_text(json.dumps({**json.loads(path.read_text()), "stand_in": "generated reports"}))
-    assert changes.differences(old, editions[0]) == [f"{path.name}: stand_in: None -> generated reports"]
-    assert changes.differences(editions[0], old) == [f"{path.name}: stand_in: generated reports -> None"]
-
-
-def test_a_folder_without_results_is_an_error(editions: tuple[Path, Path], tmp_path: Path) -> None:
-    with pytest.raises(ResultError, match="no recorded results"):
-        changes.page(tmp_path, editions[1])
+    assert changes(html, editions[1]) == changes(*editions)
 
 
 def test_a_release_writes_the_page_beside_its_report(
@@ -114,4 +79,4 @@ def test_a_release_writes_the_page_beside_its_report(
     monkeypatch.setattr(release, "write", lambda profile, root, target: target.write_text("report"))
     done = CliRunner().invoke(main, ["release", "--profile", "smoke", "--since", str(old)])
     assert done.exit_code == 0, done.output
-    assert (tmp_path / "changes-smoke.md").read_text() == changes.page(old, tmp_path / "smoke")
+    assert (tmp_path / "changes-smoke.md").read_text() == changes(old, tmp_path / "smoke")

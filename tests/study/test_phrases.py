@@ -26,7 +26,7 @@ def test_the_interval_chooses_the_words(low: float, high: float, expected: str) 
 
 
 def test_only_texts_are_glued() -> None:
-    with pytest.raises(TypeError, match="format the float"):
+    with pytest.raises(TypeError):
         study.glue(lead=0.25)  # type: ignore[arg-type]
 
 

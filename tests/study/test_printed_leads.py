@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import pytest
-
 from radeval_lib.papers.printed_numbers import parse
-from radeval_lib.study.printed_leads import (
+from radeval_lib.study.superiority import (
     lead_of_correlations,
     lead_of_intervals,
     lead_of_means,
@@ -75,14 +73,3 @@ def test_means_are_distinguished_by_their_spread_and_number() -> None:
     assert lead_of_means((0.27, 1.0), (0.0, 1.0), 100).wording.startswith(
         "unless their errors correlate at 0.0"
     )
-
-
-def test_what_is_not_legible_leads_nothing() -> None:
-    lost, half = parse("not legible"), parse("0.5")
-    for lead in (
-        lambda: lead_of_correlations(lost, half, 50, "pearson"),
-        lambda: lead_of_intervals((half, parse("0.4"), parse("0.6")), (half, lost, parse("0.6"))),
-        lambda: lead_of_means((half, lost), (half, half), 50),
-    ):
-        with pytest.raises(ValueError, match="not legible leads nothing"):
-            lead()

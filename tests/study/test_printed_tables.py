@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from radeval_lib.errors import ResultError
 from radeval_lib.papers.exhibits import ledger
 from radeval_lib.papers.printed_numbers import (
     NOT_LEGIBLE,
@@ -20,8 +21,14 @@ from radeval_lib.papers.printed_numbers import (
     transcribed,
 )
 from radeval_lib.study import Estimate, Key, begin, check_statement, check_value, record
-from radeval_lib.study.exhibit_html import RECORD, exhibit_html
-from radeval_lib.study.printed_tables import cell_by_cell, compared_cells, is_shown_by_cells, shown_numbers
+from radeval_lib.study.exhibit_html import (
+    RECORD,
+    cell_by_cell,
+    compared_cells,
+    exhibit_html,
+    is_shown_by_cells,
+    shown_numbers,
+)
 from radeval_lib.study.results import Result, Sample, read
 
 TABLES = [key for key, entry in ledger().items() if entry.kind in ("table", "figure") and transcribed(key)]
@@ -145,7 +152,7 @@ def test_a_sample_is_read_back_and_an_empty_one_refused(table7: Result, tmp_path
     assert read(path).samples == (sample,)
     assert sample.words.endswith("; 2 trainings of each model; 3 draws of its training data; 2,000 resamples")
     assert Sample(1, "pair of texts").words == "n = 1 pair of texts"
-    with pytest.raises(Exception, match="are no sample"):
+    with pytest.raises(ResultError):
         Sample(0, "pairs")
 
 

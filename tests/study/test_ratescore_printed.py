@@ -2,7 +2,6 @@
 
 import pytest
 
-from radeval_lib.errors import PrintedError
 from radeval_lib.papers.printed_numbers import quotations, texts
 from radeval_lib.study.display import said
 
@@ -27,13 +26,6 @@ def test_lists_hold_what_is_quoted() -> None:
 def test_appendix_a5_is_a_triple(role: str) -> None:
     reports = texts("ratescore.reports")
     assert len(reports[(reports["exhibit"] == "ratescore.example_a5") & (reports["role"] == role)]) == 1
-
-
-def test_unknown_text_is_one_clear_line() -> None:
-    with pytest.raises(PrintedError, match=r"no text 'ratescore\.poems'. Texts: ratescore\.guide_lists"):
-        texts("ratescore.poems")
-    with pytest.raises(PrintedError, match="Texts: none"):
-        texts("rales.poems")
 
 
 def test_pieces_of_one_place_are_one_quotation() -> None:

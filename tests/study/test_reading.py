@@ -50,11 +50,11 @@ def test_two_runs_do_not_share_what_they_read(data_root: Path, tmp_path: Path) -
 
 def test_data_that_the_notebook_does_not_declare_are_refused(data_root: Path, tmp_path: Path) -> None:
     run = _run("across/which_judge", tmp_path, data_root)
-    with pytest.raises(NotebookError, match="'summaries' is not among the data that it declares"):
+    with pytest.raises(NotebookError):
         run.load("summaries")
-    with pytest.raises(NotebookError, match="'openi' is not among the data that it declares"):
+    with pytest.raises(NotebookError):
         run.find("openi")
-    with pytest.raises(NotebookError, match="'reports' is not among the data that it declares"):
+    with pytest.raises(NotebookError):
         run.evidence("reports")
 
 

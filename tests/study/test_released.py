@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import pytest
-
-from radeval_lib.errors import PrintedError
 from radeval_lib.papers.printed_numbers import released
 
 
@@ -23,8 +20,3 @@ def test_findings_headers_are_ranked_and_537() -> None:
     assert len(headers) == 537  # as the paper's Section 2.1
     for _, group in headers.groupby("pair"):
         assert list(group["rank"]) == list(range(1, len(group) + 1))
-
-
-def test_unknown_table() -> None:
-    with pytest.raises(PrintedError, match="no released numbers 'nothing'"):
-        released("nothing")

@@ -129,14 +129,3 @@ def test_an_order_names_the_cells_that_it_compares_alone() -> None:
 def test_what_is_not_known_of_one_decides_nothing_in_silence(values: dict, settings: dict, told: str) -> None:
     with pytest.raises(ValueError, match=told):
         check_superiority("n", "c", values, **{"first": "A", **settings})
-
-
-@pytest.mark.parametrize(("difference", "p"), [(math.nan, 0.01), (1.0, math.nan)])
-def test_a_lead_needs_numbers(difference: float, p: float) -> None:
-    with pytest.raises(ValueError, match="not a"):
-        Lead.by_p(difference, p)
-
-
-def test_a_deficit_needs_a_number() -> None:
-    with pytest.raises(ValueError, match="the difference is not a number"):
-        check_no_deficit("n", "c", "found", math.nan, OPEN)

@@ -27,7 +27,7 @@ from radeval_lib.metrics.base import Metric
 from radeval_lib.metrics.ratescore import RaTEScore
 from radeval_lib.rules.judge import judge_pair
 from radeval_lib.study import recorded_metrics, recordings
-from radeval_lib.study.behaviours import recorded_behaviour
+from radeval_lib.study.recordings import recorded_behaviour
 from radeval_lib.study.runs import Run
 
 SCHEMA = 2

@@ -9,8 +9,7 @@ from radeval_lib.data import recorded
 from radeval_lib.errors import ParameterError
 from radeval_lib.jobs.storing.recorded_sets import names
 from radeval_lib.paths import ROOT
-from radeval_lib.study.beginning import begin_cell
-from radeval_lib.study.runs import Run
+from radeval_lib.study.runs import Run, begin_cell
 
 _OUTPUTS = "build/runs/recording"
 NOTEBOOKS = {

@@ -13,7 +13,7 @@ from radeval_lib.jobs.storing.recording_runs import absent
 from radeval_lib.jobs.storing.system_sets import CONSTANT, FILES, METRICS
 from radeval_lib.metrics.base import Metric
 from radeval_lib.study import recorded_metrics, recordings
-from radeval_lib.study.behaviours import recorded_behaviour
+from radeval_lib.study.recordings import recorded_behaviour
 from radeval_lib.study.runs import Run
 
 NAME = recordings.SYSTEMS

@@ -9,7 +9,7 @@ import pytest
 
 from notebooks.facts import agreement
 from radeval_lib.papers.printed_numbers import printed
-from radeval_lib.study.judging import statement_outcome
+from radeval_lib.study.results import statement_outcome
 
 
 def test_the_alpha_of_all_three_is_compared_and_those_of_the_pairs_are_taken() -> None:

@@ -14,8 +14,8 @@ from radeval_lib.data import recorded
 from radeval_lib.data.mtsamples import recorded_documents
 from radeval_lib.data.records import Document
 from radeval_lib.papers.printed_numbers import parse, quoted
-from radeval_lib.study.beginning import begin_cell
-from radeval_lib.study.judging import by_key, statement_outcome
+from radeval_lib.study.results import by_key, statement_outcome
+from radeval_lib.study.runs import begin_cell
 
 PART = [
     Document(

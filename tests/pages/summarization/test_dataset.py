@@ -8,7 +8,7 @@ import pytest
 
 from notebooks.summarization import dataset
 from radeval_lib.papers.printed_numbers import parse, released
-from radeval_lib.study.judging import statement_outcome
+from radeval_lib.study.results import statement_outcome
 
 
 def test_pairs_of_a_sentence_are_read_in_one_spelling() -> None:

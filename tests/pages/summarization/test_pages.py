@@ -19,8 +19,7 @@ from radeval_lib.data.records import ReportPair
 from radeval_lib.jobs.rales import impression_versions
 from radeval_lib.metrics import create
 from radeval_lib.stats.base import Estimate
-from radeval_lib.study.cell_outputs import CellOutput
-from radeval_lib.study.cells import Cell
+from radeval_lib.study.cells import Cell, CellOutput
 
 matplotlib.use("Agg")
 

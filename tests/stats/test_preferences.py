@@ -7,7 +7,6 @@ import pytest
 from scipy import stats
 
 from radeval_lib.stats.inference import preferences
-from radeval_lib.text_format import percent
 
 
 def test_preferences() -> None:
@@ -22,9 +21,3 @@ def test_preferences() -> None:
     all_right = preferences(better[["x"]] + 1, worse[["x"]])
     wilson = stats.binomtest(4, 4).proportion_ci(0.95, method="wilson")
     assert all_right.loc["x", ["low", "high"]].tolist() == pytest.approx([wilson.low, wilson.high])
-
-
-def test_percent_says_none_and_all_of_none_and_all_alone() -> None:
-    shares = (0.0, 0.002, 0.0099, 0.01, 0.444, 0.996, 1.0)
-    told = ["0%", "under 1%", "under 1%", "1%", "44%", "over 99%", "100%"]
-    assert [percent(share) for share in shares] == told

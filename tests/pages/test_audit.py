@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import pandas as pd
 
-from radeval_lib.study import pages, paper_findings
-from radeval_lib.study.paper_findings import ranked_findings
+from notebooks.across import audit
+from notebooks.across.audit import ranked_findings
+from radeval_lib.study import scorecards
 from radeval_lib.study.scorecards import distinct_failures
 
 COLUMNS = [
@@ -73,7 +74,7 @@ def test_findings_are_merged_by_their_discrepancy_and_ranked_by_weight() -> None
     ]
     assert len(found) == 5, "one discrepancy counts once, an unknown one by exhibit"
     assert [one.known.weight for one in found] == ["conclusion", "number", "number", "number", "slip"]
-    letter = paper_findings.letters(checks)
+    letter = audit.letters(checks)
     assert letter.index("By a order.") < letter.index("By a typo.")
     assert list(found[1].checks["exhibit"]) == ["eq3", "example_a1"]
 
@@ -88,11 +89,11 @@ def test_a_page_says_what_was_not_checked_and_what_that_needs() -> None:
         ],
         columns=["notebook", "label", "title", "verdict"],
     ).assign(needs="would need people")
-    told = pages.not_checked(card, "a/b")
+    told = scorecards.not_checked(card, "a/b")
     assert told == (
         '<p class="muted">Not checked: 8:2 &lt;split&gt; by pairs and Figure 9 (would need people).</p>'
     )
-    assert pages.not_checked(card, "across/audit") == ""
+    assert scorecards.not_checked(card, "across/audit") == ""
 
 
 def test_a_papers_claims_are_listed_with_links_and_nothing_else() -> None:
@@ -114,7 +115,7 @@ def test_a_papers_claims_are_listed_with_links_and_nothing_else() -> None:
         ],
         columns=["paper", "kind", "notebook", "label", "title", "place", "verdict", "outcome", "coverage"],
     ).assign(weight=["slip", "", ""])
-    told = pages.claims_table(card, "GREEN", up="../n/")
+    told = scorecards.claims_table(card, "GREEN", up="../n/")
     assert '<a href="../n/a/b.html#c1">Abstract</a>' in told
     assert "It &lt;leads&gt;" in told
     assert '<span class="verdict fails slip">✗ inconsistent</span>' in told

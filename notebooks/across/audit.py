@@ -1,8 +1,8 @@
-"""Findings of an audit: what makes a paper's checks fail, each once, the gravest first, as pages show it, and
-as a letter to the authors.
+"""The errata: what makes a paper's checks fail, each reason once, the gravest first, as tables and as letters
+to the authors.
 
-How much a finding weighs (a conclusion, a number, a slip) is with it in the paper's ``paper.yml``; that is a
-judgement, and the only one here.
+How much a reason weighs (a conclusion, a number, a slip) is with it in the paper's ``paper.yml``; that is a
+judgement, and the only one here. ``checks`` is what :func:`radeval_lib.study.audit` returns.
 """
 
 from __future__ import annotations
@@ -14,10 +14,9 @@ import pandas as pd
 from IPython.display import HTML
 
 from radeval_lib.interactive import search_table
-from radeval_lib.study.exhibit_html import DISCREPANCY_WORDS, in_quotes
-from radeval_lib.study.judging import WEIGHTS, Discrepancy
-from radeval_lib.study.pages import link, muted
-from radeval_lib.study.scorecards import failing
+from radeval_lib.study.exhibit_html import DISCREPANCY_WORDS, in_quotes, marked
+from radeval_lib.study.results import WEIGHTS, Discrepancy
+from radeval_lib.study.scorecards import failing, link, muted
 from radeval_lib.text_format import joined
 
 WEIGHT_WORDS = {
@@ -45,7 +44,7 @@ class PaperFinding:
 
 def ranked_findings(checks: pd.DataFrame) -> list[PaperFinding]:
     """Return the findings of an audit, each once, the gravest first."""
-    found = [
+    reasons = [
         PaperFinding(str(paper), Discrepancy(*rows.iloc[0][["kind", "explanation", "weight", "reply"]]), rows)
         for (paper, _), rows in failing(checks).groupby(["paper", "reason"], sort=False)
     ]
@@ -53,7 +52,7 @@ def ranked_findings(checks: pd.DataFrame) -> list[PaperFinding]:
     def rank(finding: PaperFinding) -> tuple[int, bool, int]:
         return WEIGHTS.index(finding.known.weight), finding.known.kind != "paper", -len(finding.checks)
 
-    return sorted(found, key=rank)
+    return sorted(reasons, key=rank)
 
 
 def _where(finding: PaperFinding) -> str:
@@ -73,7 +72,7 @@ def _instance(finding: PaperFinding) -> str:
 
 
 def findings(checks: pd.DataFrame, weight: str, most: int | None = None) -> HTML:
-    """Return the findings of one of :data:`~radeval_lib.study.judging.WEIGHTS`, those that explain the most
+    """Return the findings of one of :data:`~radeval_lib.study.results.WEIGHTS`, those that explain the most
     checks first: where it is and what does not follow.
 
     ``checks``: see :func:`radeval_lib.study.audit`. ``most``: how many are shown; default: all. A KeyError of
@@ -124,3 +123,20 @@ def letters(checks: pd.DataFrame) -> str:
         + "\n\nDo we misread any of these? We print your reply beside each.\n"
         for paper, items in by_paper.items()
     )
+
+
+def audit_table(checks: pd.DataFrame) -> HTML:
+    """Return every check, to search: what is printed, what follows, and the outcome."""
+    rows = [
+        [
+            escape(r.paper),
+            link(r.notebook, r.anchor, r.label) + muted(f"[{r.exhibit}.{r.evidence}]"),
+            escape(r.check if r.evidence == "printed" else f"{r.check} ({r.evidence})"),
+            escape(r.printed),
+            escape(r.follows),
+            marked(r.outcome),
+        ]
+        for r in checks.itertuples()
+    ]
+    heads = ["paper", "exhibit", "check", "printed", "what follows", "outcome"]
+    return search_table(heads, rows, "RaLEs fails")
