@@ -107,7 +107,6 @@ ROLES = {
 PLANS = {
     "rales/pretraining": "radeval_lib.jobs.rales.plan:cells",
     "rales/fitting": "radeval_lib.jobs.rales.plan:cells",
-    "rales/selection": "radeval_lib.jobs.rales.plan:cells",
     "ratescore/ner_training": "radeval_lib.jobs.ratescore.plan:cells",
     "summarization/graph_training": "radeval_lib.jobs.summarization.graph_plan:cells",
     "summarization/training": "radeval_lib.jobs.summarization.plan:cells",

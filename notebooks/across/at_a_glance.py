@@ -8,9 +8,6 @@ from html import escape
 import pandas as pd
 from IPython.display import HTML
 
-from notebooks.ratescore import PAPER_MODELS
-from radeval_lib.data import recorded
-from radeval_lib.models import title
 from radeval_lib.study import results
 from radeval_lib.study.exhibit_html import verdict_badge
 from radeval_lib.study.runs import Run
@@ -42,29 +39,6 @@ def findings(run: Run) -> HTML:
         place = entry.anchor.replace("_", "-")  # as Sphinx writes ids
         items.append(f"<li>{sentence} {link(entry.notebook, place, 'More')}</li>")
     return HTML(f'<ol class="headlines">{"".join(items)}</ol>')
-
-
-def readers(run: Run) -> str:
-    """Whose models read for RaTEScore and RadGraph F1, in words."""
-    papers = {**PAPER_MODELS, "graph_model": "radgraph:radgraph"}
-    ours = any(run.whole_profile.models[role] != paper for role, paper in papers.items())
-    return "models trained here on generated reports" if ours else "the papers' own models"
-
-
-def stand_ins(readers: str, encoder: str) -> str:
-    """Return what the metrics read with in place of the papers' models and resources, in a sentence."""
-    return (
-        f"RaTEScore and RadGraph F1 read with {readers}, BERTScore with {encoder}, METEOR without synonyms; "
-        "rules replace GREEN's language model."
-    )
-
-
-def encoder(run: Run, evidence: str, recording: str) -> str:
-    """Return the encoder that BERTScore reads with, in words: of stored scores the one that they were made
-    with, whatever the profile has now."""
-    if evidence == "recorded":
-        return title(recorded.load(recording).about["models"]["encoder"]["name"])
-    return title(run.whole_profile.models["encoder"])
 
 
 def counts(card: pd.DataFrame) -> dict[str, int]:

@@ -1,22 +1,79 @@
-"""Smallest examples on which a paper and its released code part, each with the contrast that it shows."""
+"""Smallest examples on which a paper and its released code part, each with the contrast that it shows;
+``contrasts.yml`` says what each compares, and of which kind it is."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
 import pandas as pd
 
-from notebooks.across.contrasts import Contrast, contrast
-from radeval_lib import green_analysis
-from radeval_lib.data.iob_tags import WordSpan
+from radeval_lib import green_analysis, own_yaml
 from radeval_lib.metrics import bleu, green, radcliq, radgraph, ratescore
-from radeval_lib.models.ner.entities import Decoding, decode
 from radeval_lib.papers import demonstrations as demo
 from radeval_lib.papers.printed_numbers import printed, quoted, released, wide
 from radeval_lib.stats import calibration
+
+CONTRADICTS, SLIP, NUMBER, OPEN = "contradicts", "slip", "number", "open"
+_SAID = {
+    name: (whose, said)
+    for whose, contrasts in own_yaml.read(Path(__file__).with_name("contrasts.yml")).items()
+    for name, said in contrasts.items()
+}
+
+
+@dataclass(frozen=True)
+class Contrast:
+    """One quantity of one demonstration, as it is stated and as the released code has it; ``kind`` is one of
+    :data:`CONTRADICTS`, :data:`SLIP`, :data:`NUMBER` and :data:`OPEN`."""
+
+    whose: str
+    difference: str
+    quantity: str
+    stated: float
+    released: float
+    basis: str
+    kind: str
+    scale: float | None = 1.0
+
+    def shown(self, value: float) -> str:
+        """Return a value with its decimals: none if both values are whole, one on a scale of 100, else
+        three."""
+        whole = float(self.stated).is_integer() and float(self.released).is_integer()
+        decimals = 0 if whole else 1 if (self.scale or 1) >= 10 else 3
+        return f"{value:,.{decimals}f}"
+
+
+def contrast(name: str, values: Iterable[float], scale: float | None = 1.0, **words: object) -> Contrast:
+    """Return a contrast from its two values, the stated one first; ``words`` complete what the file says of
+    it."""
+    whose, (difference, quantity, basis, kind) = _SAID[name]
+    stated, by_code = values
+    return Contrast(whose, difference, quantity.format(**words), stated, by_code, basis, kind, scale)
+
+
+def table(contrasts: Iterable[Contrast]) -> pd.DataFrame:
+    """Return a row for each contrast: ``whose``, ``difference``, ``quantity``, ``stated``, ``code``,
+    ``kind``, and ``differs``, whether the two are not equal."""
+    return pd.DataFrame(
+        [
+            {
+                "whose": pair.whose,
+                "difference": pair.difference,
+                "quantity": pair.quantity,
+                "stated": f"{pair.shown(pair.stated)} ({pair.basis})",
+                "code": pair.shown(pair.released),
+                "kind": pair.kind,
+                "differs": pair.stated != pair.released,
+            }
+            for pair in contrasts
+        ]
+    )
+
 
 _Shown = tuple[pd.DataFrame, Contrast]
 _Typed = Sequence[tuple[str, str]]  # entities with their types
@@ -100,31 +157,6 @@ def shifted_pairs() -> tuple[pd.DataFrame, Contrast, Contrast]:
     return frame, returned, contrast("shifted_mean", (float(np.mean(meant)), frame["score"].mean()))
 
 
-def _entities(labels: Sequence[str], decoding: Decoding) -> list[WordSpan]:
-    """Return entities of labels that begin at [CLS] and end at [SEP]."""
-    return decode(labels, [place in (0, len(labels) - 1) for place in range(len(labels))], decoding)
-
-
-def _noisy_labels(rng: np.random.Generator, rate: float) -> list[str]:
-    """Return labels of twelve tokens with three entities, each replaced at random with probability
-    ``rate``."""
-    labels = ["O"] * 14
-    for start, length in zip((1, 5, 9), rng.integers(1, 4, 3), strict=True):
-        kind = rng.choice(["dis", "ana", "abn"])
-        labels[start : start + length] = [f"B-{kind}"] + [f"I-{kind}"] * (length - 1)
-    pool = ["O", *(f"{prefix}-{kind}" for prefix in "BI" for kind in ("dis", "ana", "abn"))]
-    return [str(rng.choice(pool)) if rng.random() < rate else label for label in labels]
-
-
-def label_noise(rng: np.random.Generator, strings: int, rate: float = 0.05) -> Contrast:
-    """Return share of entities that the released reading keeps of labels of which a share is replaced at
-    random."""
-    drawn = [_noisy_labels(rng, rate) for _ in range(strings)]
-    read = [(set(_entities(one, "standard")), set(_entities(one, "released"))) for one in drawn]
-    lost = sum(len(usual - found) for usual, found in read) / sum(len(usual) for usual, _ in read)
-    return contrast("label_noise", (1.0, 1 - lost), rate=rate)
-
-
 def orientation() -> _Shown:
     """Return RaTEScore by the reading of W, for matches that are mutual and matches that are not."""
     pairs = {"mutual matches (A.1)": _MUTUAL, "matches not mutual": _SHARED}
@@ -192,38 +224,10 @@ def lost_zero() -> Contrast:
     return contrast("lost_zero", (kept, calibration.static_calibration_error(*sharp, zeros="dropped")))
 
 
-def _corpus(rng: np.random.Generator, size: int, words: int, errors: float) -> list[tuple[str, str]]:
-    """Return candidates and references of ``words`` words, of which a share is wrong."""
-    drawn = []
-    for _ in range(size):
-        text = rng.integers(0, 400, words)
-        wrong = rng.random(words) < errors
-        drawn.append((" ".join(map(str, np.where(wrong, text + 1000, text))), " ".join(map(str, text))))
-    return drawn
-
-
-def corpus_chunks(rng: np.random.Generator) -> Contrast:
-    """Return BLEU-4 of a corpus whose short reports come first, and as an average over its chunks."""
-    pairs = _corpus(rng, 1500, 8, 0.4) + _corpus(rng, 1500, 60, 0.1)
-    candidates, references = ([pair[side] for pair in pairs] for side in (0, 1))
-    whole = bleu.corpus_bleu(candidates, references)
-    return contrast("corpus_chunks", (whole, bleu.chunked_bleu(candidates, references, 1000)))
-
-
 def short_impressions() -> Contrast:
     """Return BLEU-4 of a text of three words against itself."""
     text = "No acute process."
     return contrast("short_impressions", (1.0, bleu.sentence_bleu([text], [text])[0]), text=text)
-
-
-def chosen_on_test(rng: np.random.Generator, repeats: int) -> Contrast:
-    """Return what choosing the best of ten equally good trials on the test set of the procedure task adds."""
-    sizes = printed("rales.table1").query("dataset == 'CT Procedure Selection' and quantity == 'test'")
-    size = int(sizes["value"].iloc[0])
-    accuracy = printed("rales.table3").query("task == 'Procedure'")["value"].median() / 100
-    measured = rng.binomial(size, accuracy, (repeats, 10)) / size
-    gain = float(measured.max(axis=1).mean() - accuracy)
-    return contrast("chosen_on_test", (100 * accuracy, 100 * (accuracy + gain)), 100, size=size)
 
 
 def labels_by_string() -> Contrast:

@@ -146,6 +146,16 @@ def resampled(
     return pd.DataFrame(np.vstack([values, draws.T]), columns=left_out[0].names)
 
 
+def by_system(
+    scores: pd.DataFrame, grades: pd.DataFrame, pairs: pd.DataFrame, *, run: Run
+) -> dict[str, pd.DataFrame]:
+    """Return :func:`resampled` within the pairs of each ``system``; ``pairs`` also has ``case``."""
+    return {
+        str(system): resampled(scores.loc[of], grades.loc[of], pairs.loc[of, "case"], run=run, name="grade")
+        for system, of in pairs.groupby("system").groups.items()
+    }
+
+
 def auc_drawn(
     scores: pd.DataFrame, wrong: pd.Series, cases: Sequence[object], *, run: Run, name: str
 ) -> pd.DataFrame:

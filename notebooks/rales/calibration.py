@@ -13,7 +13,6 @@ from matplotlib.figure import Figure
 from numpy.typing import ArrayLike, NDArray
 from scipy.stats import rankdata
 
-from notebooks.rales.results import logits_of
 from notebooks.rales.scores import GENERAL, mann_whitney, models
 from radeval_lib import plots, study
 from radeval_lib.papers.printed_numbers import wide
@@ -27,6 +26,13 @@ ARROWS = {"ECE": "lower", "SCE": "lower", "aPE": "lower", "WMC": "higher", "aKLU
 _DIGITS = 9  # ends of neighbouring rounding intervals are equal on paper but not in binary floating point
 REFITS = 100
 """Resamples of the validation documents, in each of which a temperature is fitted."""
+
+
+def logits_of(outputs: pd.DataFrame) -> tuple[NDArray[np.float64], NDArray[np.int64], list[str]]:
+    """Return scores, shape (documents, classes), labels and cases of rows of ``outputs``."""
+    columns = [column for column in outputs if str(column)[0] == "c" and str(column)[1:].isdigit()]
+    scores = outputs[columns].dropna(axis=1, how="all").to_numpy(np.float64)
+    return scores, outputs["label"].to_numpy(np.int64), outputs["case"].astype(str).tolist()
 
 
 def rank_range(low: ArrayLike, high: ArrayLike) -> tuple[NDArray[np.int64], NDArray[np.int64]]:

@@ -1,14 +1,21 @@
 """How a model is fitted to a task in each regime, and what is measured on the test part.
 
-Source: RaLEs, Section 4.2.2 and Appendix C. Settings and epochs are chosen on validation alone; the test part
-is scored for every trial, so that one can say what choosing on it would have been worth.
+Settings and epochs are chosen on validation alone, by a search that resumes where it was killed: its folder
+has a folder for each finished trial, with what it was given, its value and its tables, and a trial that was
+running is made again. What a trial is given depends on the trials before it and on the seed alone, so that an
+interrupted search ends where an uninterrupted one does. One process searches a folder at a time.
+
+Source: RaLEs, Section 4.2.2 and Appendix C; Akiba et al. 2019 (Optuna).
 """
 
 from __future__ import annotations
 
+import importlib
 import json
+import shutil
 import tempfile
 import time
+import warnings
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from functools import cache, partial
@@ -21,18 +28,126 @@ import numpy as np
 import pandas as pd
 
 from notebooks.rales.benchmark_encoders import IN_DOMAIN, resolve
-from notebooks.rales.search import Tables, Trial, best, search
-from radeval_lib.errors import ParameterError
+from radeval_lib import atomic, provenance
+from radeval_lib.errors import ParameterError, SearchError
 from radeval_lib.jobs.rales.settings import SHARES, Dimension, RalesSettings
 from radeval_lib.jobs.rales.tasks import BenchmarkTask, Parts, task_of, texts_of
 from radeval_lib.models.catalog import checksum
 from radeval_lib.models.classifiers import frozen
 from radeval_lib.models.derived import trimmed
 from radeval_lib.models.training import TrainingSettings, train
+from radeval_lib.paths import display_path
 from radeval_lib.study.runs import Run
 
 _KNOWN = {setting.name for setting in fields(TrainingSettings)}
 _OF_REGIMES = {"penalty", "frozen"}  # of a probe; of a search that may also freeze the encoder
+
+_TRIAL = "trial.json"
+Tables = dict[str, pd.DataFrame]
+Objective = Callable[[dict[str, Any]], tuple[float, Tables]]
+
+
+@dataclass(frozen=True)
+class Trial:
+    """A finished trial."""
+
+    number: int
+    parameters: dict[str, Any]
+    value: float
+    tables: Tables
+
+
+def search(
+    objective: Objective,
+    space: Mapping[str, Dimension],
+    *,
+    trials: int,
+    folder: Path,
+    what: Mapping[str, Any],
+    seed: int,
+    startup: int = 10,
+) -> list[Trial]:
+    """Try settings until so many trials are finished, those of an earlier call included.
+
+    Parameters
+    ----------
+    objective : from the settings of a trial its value, finite, the larger the better, and tables to keep.
+    space : what is varied, by the name of the setting.
+    folder : of the study.
+    what : whatever else the values depend on; a study of anything else in the folder is removed.
+    seed, startup : of TPE, which draws the first ``startup`` trials at random.
+
+    Raises
+    ------
+    SearchError
+        Where a trial's value is not finite.
+    """
+    ranges = {key: dimension.model_dump() for key, dimension in space.items()}
+    _clear_unless(folder, {**what, "space": ranges, "conditions": provenance.conditions()})
+    optuna = _optuna()
+    study = optuna.create_study(direction="maximize")
+    dimensions = {name: _distribution(dimension) for name, dimension in space.items()}
+    trials_done: list[Trial] = []
+    for number in range(trials):
+        where = folder / f"trial-{number}"
+        if (where / _TRIAL).is_file():
+            trial = _read(where, number)
+            done = {"params": trial.parameters, "value": trial.value}
+            study.add_trial(optuna.trial.create_trial(distributions=dimensions, **done))
+        else:
+            own = int(np.random.SeedSequence([seed, number]).generate_state(1)[0])
+            study.sampler = optuna.samplers.TPESampler(seed=own, n_startup_trials=startup)
+            tried = study.ask(dimensions)
+            _try(objective, tried.params, where)
+            trial = _read(where, number)
+            study.tell(tried, trial.value)
+        trials_done.append(trial)
+    return trials_done
+
+
+def _optuna() -> Any:
+    """Return the library, without its complaint that there are no widgets, which would stand on a page."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        optuna = importlib.import_module("optuna")
+    optuna.logging.set_verbosity(optuna.logging.WARNING)
+    return optuna
+
+
+def _distribution(dimension: Dimension) -> Any:
+    distributions = _optuna().distributions
+    if dimension.choices:
+        return distributions.CategoricalDistribution(dimension.choices)
+    numeric = distributions.IntDistribution if dimension.whole else distributions.FloatDistribution
+    return numeric(dimension.low, dimension.high, log=dimension.log)
+
+
+def _clear_unless(folder: Path, what: dict[str, Any]) -> None:
+    """Remove what a search of anything else left in the folder, and note what this one searches."""
+    noted = folder / "search.json"
+    described = json.dumps(what, indent=1, sort_keys=True) + "\n"
+    if folder.is_dir() and not (noted.is_file() and noted.read_bytes() == described.encode()):
+        shutil.rmtree(folder)
+    atomic.write_text(noted, described)
+
+
+def _try(objective: Objective, given: dict[str, Any], where: Path) -> None:
+    value, tables = objective(given)
+    if not np.isfinite(value):
+        raise SearchError(f"a trial's value is {value}", display_path(where), f"It was given {given}.")
+    with atomic.new_folder(where) as new:
+        for name, table in tables.items():
+            table.to_csv(new / f"{name}.csv", index=False)
+        (new / _TRIAL).write_text(json.dumps({"parameters": given, "value": float(value)}), encoding="utf-8")
+
+
+def _read(where: Path, number: int) -> Trial:
+    stored = json.loads((where / _TRIAL).read_text(encoding="utf-8"))
+    tables = {
+        path.stem: pd.read_csv(path, dtype={"case": str, "label": str}, keep_default_na=False)
+        for path in sorted(where.glob("*.csv"))
+    }
+    return Trial(number, **stored, tables=tables)
 
 
 def stratified_order(strata: Sequence[Hashable], rng: np.random.Generator) -> list[int]:
@@ -153,8 +268,16 @@ def fit_regime(plan: Plan, search_fingerprint: Mapping[str, Any]) -> Tables:
     hyperparameters: dict[str, Any] = {}
     keys = {"task": plan.task.name, "regime": plan.regime}
     if number := plan.settings.trials.get(f"{plan.task.name}/{plan.regime}", 0):
-        fingerprint_here = {**search_fingerprint, **keys}
-        chosen = best(search_on(plan, 0, number, plan.folder / "search", fingerprint_here, plan.seed))
+        trials = search(
+            partial(fit, plan, 0),
+            plan.space,
+            trials=number,
+            folder=plan.folder / "search",
+            what={**search_fingerprint, **keys},
+            seed=plan.seed,
+            startup=plan.settings.startup,
+        )
+        chosen = max(trials, key=lambda trial: (trial.value, -trial.number))  # the first of equal ones
         hyperparameters = chosen.parameters
         tables_of_draws.append(chosen.tables)
     draws = plan.settings.draws[plan.regime]  # type: ignore[index]
@@ -167,21 +290,6 @@ def fit_regime(plan: Plan, search_fingerprint: Mapping[str, Any]) -> Tables:
         )
         for name in tables_of_draws[0]
     }
-
-
-def search_on(
-    plan: Plan, draw: int, trials: int, folder: Path, search_fingerprint: Mapping[str, Any], seed: int
-) -> list[Trial]:
-    """Search the settings on one draw."""
-    return search(
-        partial(fit, plan, draw),
-        plan.space,
-        trials=trials,
-        folder=folder,
-        what=search_fingerprint,
-        seed=seed,
-        startup=plan.settings.startup,
-    )
 
 
 def fit_work(run: Run, settings: RalesSettings, encoder: str, work: Sequence[tuple[str, str]]) -> Tables:

@@ -48,7 +48,6 @@ SMALL: dict[str, Any] = {
             "draws": {"all": 1, "tenth": 1, "hundredth": 1, "probe": 1},
             "defaults": {task: {"epochs": 1, "patience": 1} for task in _TASKS},
             "pretraining": {"reports": 12, "batch_size": 4},
-            "selection": {"documents": 12, "trials": 2, "searches": 2},
             "startup": 1,
         },
         "green": {

@@ -60,13 +60,6 @@ def test_reports_need_six_sentences_and_count_once() -> None:
     assert [len(parts) for parts in texts(reports)] == [6]
 
 
-def test_edits_need_another_report_and_enough_sentences() -> None:
-    assert edited([]).empty
-    for reports in ([PARTS], [PARTS, PARTS[:5]]):
-        with pytest.raises(ValueError, match="two reports, and 6 sentences"):
-            edited(reports)
-
-
 def test_costs_are_shares_of_what_another_report_costs(tmp_path: object) -> None:
     run = study.begin("across/fingerprints", profile="smoke", seed=0, output_dir=str(tmp_path))
     others = [f"Finding {word} is new." for word in ("one", "two", "three", "four", "five", "six")]
@@ -79,28 +72,6 @@ def test_costs_are_shares_of_what_another_report_costs(tmp_path: object) -> None
     wide = frame.pivot(index="report", columns="edit", values="BLEU")
     wanted = wide["a sentence twice"].sum() / wide["another report"].sum()
     assert np.isclose(found.loc["a sentence twice", "value"], wanted)
-
-
-def test_a_loss_is_below_the_score_of_the_same_report_whatever_its_number() -> None:
-    rows = [(9, "same", "a a"), (4, "same", "b"), (9, "x", "a"), (4, "x", "c")]
-    frame = pd.DataFrame(rows, columns=["report", "edit", "candidate"]).assign(reference="")
-
-    def score(references: list[str], candidates: list[str]) -> SimpleNamespace:
-        return SimpleNamespace(values=np.array([float(len(text)) for text in candidates]))
-
-    metric = SimpleNamespace(sign=lambda: 1, score=score)
-    for ordered in (frame, frame[::-1]):
-        found = fingerprints.losses({"length": metric}, ordered)  # type: ignore[dict-item]
-        assert found.sort_index()["length"].tolist() == [0, 0, 2, 0]
-
-
-def test_where_another_report_costs_nothing_a_cost_has_no_scale() -> None:
-    run = SimpleNamespace(profile=SimpleNamespace(resamples=9), rng=lambda name: np.random.default_rng(0))
-    rows = [(report, edit, loss) for report in (0, 1) for edit, loss in (("x", 0.5), ("another report", 0.0))]
-    frame = pd.DataFrame(rows, columns=["report", "edit", "BLEU"])
-    (row,) = fingerprints.costs(frame, ["x"], run).to_dict("records")  # type: ignore[arg-type]
-    assert row["n"] == 2
-    assert np.isnan([row["value"], row["low"], row["high"]]).all()
 
 
 def test_layouts_keep_every_word() -> None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-import numpy as np
 import pytest
 
 from notebooks.across import metric_cards
@@ -57,13 +56,6 @@ def test_the_metric_that_is_built_to_win_reads_the_grades_of_its_half_alone(
     assert (Nearest().of_rows(table) == first).all()
 
 
-def test_texts_and_recorded_rows_get_the_same_score() -> None:
-    metric = Nearest()
-    texts = ["Small left effusion.", "No pneumothorax. Heart is normal."], ["Effusion.", "Heart is normal."]
-    assert len(metric(*texts)) == 2
-    assert set(np.round(metric(*texts), 9)) <= set(np.round(metric._grades, 9))
-
-
 def test_it_wins_on_what_it_knows_and_fails_on_the_rest(run: study.Run) -> None:
     fates = metric_cards.fates(metric_cards.built_to_win(run))
     knows, other, facts = fates["value"]
@@ -71,8 +63,3 @@ def test_it_wins_on_what_it_knows_and_fails_on_the_rest(run: study.Run) -> None:
     assert other < 0.45
     assert facts < 0.3
     assert fates["n"].tolist()[2] == 400
-
-
-def test_the_figure_has_every_stored_metric(run: study.Run) -> None:
-    figure = metric_cards.forest(metric_cards.honest(run))
-    assert len(figure.axes[0].get_yticklabels()) == 11

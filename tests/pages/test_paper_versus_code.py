@@ -7,18 +7,17 @@ import math
 import numpy as np
 import pytest
 
-from notebooks.across import contrasts as kept
 from notebooks.across import paper_versus_code as code
-from notebooks.across.contrasts import Contrast
+from notebooks.across.paper_versus_code import Contrast
 from radeval_lib.metrics.radcliq import radcliq
 from radeval_lib.metrics.ratescore import Scorer, options
 
 
 def test_contrasts_are_tabled_with_their_kind() -> None:
     _, returned, mean = code.shifted_pairs()
-    table = kept.table([returned, mean, code.report_counts()])
+    table = code.table([returned, mean, code.report_counts()])
     assert table["code"].tolist() == ["4", "0.250", "79,790"]
-    assert table["kind"].tolist() == [kept.SLIP, kept.SLIP, kept.NUMBER]
+    assert table["kind"].tolist() == [code.SLIP, code.SLIP, code.NUMBER]
     assert table["stated"][0] == "5 (with the right pairs)"
     assert table["differs"].all()
 
@@ -59,22 +58,6 @@ def test_which_types_are_punished_and_which_way_round_the_weights_are_read() -> 
     frame, _ = code.orientation()
     first, second = frame.to_numpy().T
     assert (abs(first - second) > 1e-9).tolist() == [False, False, True, True]  # where matches are mutual
-
-
-def test_chunks_move_the_corpus_score() -> None:
-    contrast = code.corpus_chunks(np.random.default_rng(0))
-    assert contrast.released < contrast.stated - 0.05
-
-
-def test_an_answer_without_periods_is_read_as_one_without_errors() -> None:
-    contrast = code.irregular_answers()
-    assert (contrast.stated, contrast.released) == (2 / 5, 1)
-
-
-def test_clean_labels_are_read_alike() -> None:
-    clean, noisy = (code.label_noise(np.random.default_rng(0), 50, rate) for rate in (0.0, 0.05))
-    assert clean.released == 1
-    assert noisy.released < 1
 
 
 def test_the_search_for_clusters_is_compared_at_twenty_sentences() -> None:

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from notebooks.rales.benchmark import SCORE, optimism_by_trials, scores
+from notebooks.rales.benchmark import SCORE, scores
 from radeval_lib.errors import ResultError
 from radeval_lib.jobs.rales.tasks import task_of
 
@@ -67,45 +67,3 @@ def test_intervals_cover_the_share_that_counts_were_drawn_with() -> None:
         .itertuples()
     ]
     assert np.mean(covered) >= 0.85
-
-
-def trials(skill: list[float], searches: int = 4, cases: int = 40) -> pd.DataFrame:
-    rng = np.random.default_rng(3)
-    rows = [
-        (search, trial, f"{case:03}", int(rng.random() < share), 1, 1, rng.random())
-        for search in range(searches)
-        for trial, share in enumerate(skill)
-        for case in range(cases)
-    ]
-    frame = pd.DataFrame(rows, columns=["search", "trial", "case", "matched", "predicted", "gold", "value"])
-    frame["value"] = frame.groupby(["search", "trial"])["value"].transform("first")
-    return frame
-
-
-def test_with_one_trial_nothing_is_chosen() -> None:
-    found = optimism_by_trials(trials([0.5]), [1], resamples=200, rng=np.random.default_rng(0))
-    assert (found.drop(columns="trials") == 0).all(axis=None)
-
-
-def test_among_equal_trials_optimism_is_the_luck_of_the_chosen_score() -> None:
-    # Every trial is right on half of all documents there could be, so what the best has above that is luck.
-    made_up = trials([0.5] * 8, searches=40, cases=200)
-    luck = 100 * made_up.groupby(["search", "trial"])["matched"].mean().groupby("search").max().mean() - 50
-    found = optimism_by_trials(made_up, [1, 2, 8], resamples=100, rng=np.random.default_rng(0))
-    assert found["optimism"].is_monotonic_increasing
-    assert found["advantage"].is_monotonic_increasing
-    assert found.loc[2, "optimism"] == pytest.approx(luck, abs=1)  # from halves it would be 2 too much
-
-
-def test_where_one_trial_is_best_by_far_there_is_no_luck() -> None:
-    found = optimism_by_trials(trials([0.9, 0.1, 0.1]), [3], resamples=100, rng=np.random.default_rng(0))
-    assert found.loc[0, "optimism"] == pytest.approx(0, abs=1e-9)
-
-
-def test_encoders_and_draws_that_were_tested_on_other_cases_are_not_paired() -> None:
-    counts = made({"good": 1.0, "bad": 0.0})
-    other = counts["encoder"].eq("bad") & counts["case"].eq("007") & counts["draw"].eq(1)
-    with pytest.raises(ResultError, match="other cases were tested with bad in draw 1"):
-        scores(counts.assign(case=counts["case"].mask(other, "999")), TASKS, resamples=5, rng=stream)
-    with pytest.raises(ResultError, match="other cases were tested with bad in draw 1"):
-        scores(counts[~other], TASKS, resamples=5, rng=stream)

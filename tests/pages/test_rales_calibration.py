@@ -17,7 +17,6 @@ from notebooks.rales.calibration import (
     ranks_above,
     rescaled,
 )
-from notebooks.rales.scores import GENERAL, models
 from radeval_lib import study
 from radeval_lib.stats import calibration
 from radeval_lib.stats.calibration import known_classifier
@@ -72,12 +71,6 @@ def test_the_printed_averages_follow_with_one_arrow_turned() -> None:
     assert tried["averages that fit"].iloc[1] < 16
 
 
-def test_average_ranks_are_by_model_whatever_the_order_of_rows() -> None:
-    table7 = study.printed("rales.table7")
-    shuffled = average_ranks(table7.sample(frac=1, random_state=0), ARROWS)
-    pd.testing.assert_frame_equal(shuffled.sort_index(), average_ranks(table7, ARROWS).sort_index())
-
-
 @pytest.mark.parametrize(
     ("wider", "p"), [(0, 0.35), (1, 0.35), (2, 1.0)]
 )  # from 2 the ends lead opposite ways
@@ -87,15 +80,6 @@ def test_domains_differ_only_where_every_rank_within_its_interval_says_so(wider:
     _, lead = check_domains("ranks", ranks)
     assert lead.holds is None
     assert f"p = {p:g}," in lead.computed
-
-
-@pytest.mark.parametrize(("sign", "holds"), [(1, True), (-1, False)])
-def test_a_lead_goes_the_way_of_the_ranks(sign: int, holds: bool) -> None:
-    ranks = average_ranks(study.printed("rales.table7"), ARROWS)
-    general = models()["domain"].reindex(ranks.index) == GENERAL
-    middle = ranks["middle"].mask(general, 7 + 50 * sign)
-    apart = ranks.assign(low=middle - 1, middle=middle, high=middle + 1)
-    assert [check.holds for check in check_domains("ranks", apart)] == [holds, holds]
 
 
 def test_the_known_classifier_is_calibrated() -> None:
@@ -125,9 +109,3 @@ def test_the_temperature_undoes_what_was_done_to_the_logits() -> None:
     assert row["NLL after"] < row["NLL before"]
     assert row["high"] < 0
     assert not row["constant"]
-
-
-def test_few_validation_documents_widen_the_interval() -> None:
-    whole = _outputs(320, 2, seed=3)
-    wide, narrow = (_rescaled(rows) for rows in (whole.iloc[300:], whole))
-    assert wide["high"] - wide["low"] > narrow["high"] - narrow["low"]

@@ -10,7 +10,7 @@ from typing import Any
 import pandas as pd
 import pytest
 
-from notebooks.rales.search import Tables, Trial, best, search, trials_before_tpe
+from notebooks.rales.fitting import Tables, Trial, search
 from radeval_lib.errors import SearchError
 from radeval_lib.jobs.rales.settings import Dimension
 
@@ -60,7 +60,6 @@ def test_a_killed_search_loses_and_repeats_nothing(tmp_path: Path, dies_at: int)
 def test_tables_come_back_as_they_were(tmp_path: Path) -> None:
     found = run(Objective(), tmp_path, trials=1)
     assert found[0].tables["counts"]["case"].tolist() == ["007"]
-    assert best(found) is found[0]
 
 
 def test_a_trial_that_was_removed_is_made_again(tmp_path: Path) -> None:
@@ -79,18 +78,6 @@ def test_a_study_of_something_else_is_begun_anew(tmp_path: Path) -> None:
     (tmp_path / "search.json").write_bytes(b"\xff")
     run(other, tmp_path, trials=2, data="two")
     assert len(other.tried) == 4
-
-
-@pytest.mark.parametrize(
-    "given", [{}, {"low": 1.0}, {"low": 2.0, "high": 1.0}, {"low": 0, "high": 1, "choices": [1]}]
-)
-def test_a_dimension_is_a_range_or_choices(given: dict[str, Any]) -> None:
-    with pytest.raises(ValueError, match="Dimension"):
-        Dimension(**given)
-
-
-def test_what_optuna_does_before_it_learns_is_read_from_it() -> None:
-    assert trials_before_tpe() == 10
 
 
 def test_a_value_that_is_not_finite_ends_the_search(tmp_path: Path) -> None:

@@ -17,7 +17,7 @@ from notebooks.rales.benchmark_encoders import resolve
 from notebooks.rales.fitting import first_share, stratified_order
 from radeval_lib.errors import ParameterError, ProfileError
 from radeval_lib.jobs.rales import plan
-from radeval_lib.jobs.rales.settings import TASKS, Dimension
+from radeval_lib.jobs.rales.settings import Dimension
 from radeval_lib.jobs.rales.tasks import tasks
 from radeval_lib.study.profiles import Profile, profile
 
@@ -27,10 +27,6 @@ def changed(**settings: Any) -> Profile:
     smoke = profile("smoke")
     rales = {**smoke.experiments["rales"], **settings}
     return smoke.model_copy(update={"experiments": {**smoke.experiments, "rales": rales}})
-
-
-def test_the_tasks_of_the_settings_are_those_there_are() -> None:
-    assert list(TASKS) == list(tasks())
 
 
 @pytest.mark.parametrize(
@@ -55,11 +51,6 @@ def test_a_dimension_has_choices_or_ends() -> None:
         Dimension(low=0, high=1, log=True)
 
 
-def test_a_cell_has_a_regime_of_the_profile() -> None:
-    with pytest.raises(ParameterError, match="no regime 'tenht'"):
-        plan.work(plan.settings(profile("smoke")), plan.EVERY, "tenht")
-
-
 def test_a_setting_of_training_that_does_not_exist_is_named() -> None:
     task = tasks()["stanza"]
     one = cast(fitting.Plan, SimpleNamespace(task=task, defaults={"learning_rte": 0.1}))
@@ -73,11 +64,6 @@ def test_a_setting_of_training_that_does_not_exist_is_named() -> None:
 def test_prefixes_of_an_encoder_have_one_order(name: str, tmp_path: Path) -> None:
     with pytest.raises(ParameterError, match=f"no encoder '{name}'"):
         resolve(name, layers=1, seed=0, folder=tmp_path)
-
-
-def test_shares_are_those_there_are() -> None:
-    with pytest.raises(ValueError, match="share is 10"):
-        first_share(np.arange(20).tolist(), 10)
 
 
 @settings(deadline=None, max_examples=80)

@@ -6,7 +6,7 @@ import pandas as pd
 import pytest
 
 from radeval_lib.data import roles
-from radeval_lib.data.records import AnnotatedSentence, Document, Entity, Relation
+from radeval_lib.data.records import AnnotatedSentence, Entity, Relation
 from radeval_lib.errors import TaskError
 from radeval_lib.jobs.rales import tasks
 from radeval_lib.jobs.rales.tasks import IN, OUT, task_of
@@ -66,13 +66,6 @@ def test_nobody_trains_on_the_other_institution() -> None:
     assert [row.group for row in parts.test] == [IN, OUT]
 
 
-def test_generated_examinations_take_the_institutions_parts() -> None:
-    parts = task_of("graphs").parts(roles.load("graph_corpus", "synthetic", size=60, seed=1, root=None))
-    assert {row.group for row in (*parts.train, *parts.dev)} == {IN}
-    assert {row.group for row in parts.test} == {IN, OUT}
-    assert not {row.id for row in parts.train} & {row.id for row in parts.test}
-
-
 def test_spatial_sentences_without_entities_are_left_out_and_reports_stay_together() -> None:
     parts = task_of("spatial").parts(roles.load("spatial_corpus", "synthetic", size=80, seed=1, root=None))
     assert all(row.entities for row in (*parts.train, *parts.dev, *parts.test))
@@ -85,17 +78,6 @@ def test_procedures_are_ct_and_rare_ones_are_merged() -> None:
     labels = [row.label for row in parts.train]
     assert all(label.startswith("CT") or label == tasks.OTHER for label in labels)
     assert min(labels.count(label) for label in set(labels) - {tasks.OTHER}) >= 5
-
-
-def test_codes_of_the_papers_set_are_all_taken() -> None:
-    splits = ("train", "train", "dev", "test")
-    rows = [
-        Document(f"{code}-{n}", "Fall.", label=code, split=split)
-        for code in ("24725-4", "24627-2")
-        for n, split in enumerate(splits)
-    ]
-    parts = task_of("procedures").parts(rows)
-    assert [len(part) for part in (parts.train, parts.dev, parts.test)] == [4, 2, 2]
 
 
 @pytest.mark.parametrize(
@@ -111,8 +93,3 @@ def test_codes_of_the_papers_set_are_all_taken() -> None:
 def test_a_split_without_anything_to_find_is_one_line(rows: list[AnnotatedSentence], message: str) -> None:
     with pytest.raises(TaskError, match=message):
         task_of("graphs").parts(rows)
-
-
-def test_an_unknown_task_is_one_line() -> None:
-    with pytest.raises(TaskError, match=r"unknown task 'qa'.*graphs, spatial, stanza"):
-        task_of("qa")

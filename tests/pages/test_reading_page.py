@@ -23,8 +23,3 @@ def test_names_in_the_ledger_exist() -> None:
         for needed_as in manifest.needed_as:
             alone = type(manifest)(**{**manifest.__dict__, "needed_as": (needed_as,)})
             assert reading.exhibits_that_need(alone), f"{name}: {needed_as}"
-
-
-def test_a_need_of_one_paper_only() -> None:
-    ids = reading.exhibits_that_need(data.load_manifest("mimic3_procedure"))
-    assert {name.partition(".")[0] for name in ids} == {"rales"}

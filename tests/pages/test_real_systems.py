@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from pathlib import Path
-from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
 import pytest
 
-from notebooks.across import real_systems, released_scores
+from notebooks.across import real_systems
 from radeval_lib.data import iu_systems, recorded
 from radeval_lib.data.errors import DataError
 from radeval_lib.data.manifests import find
@@ -18,7 +17,6 @@ from radeval_lib.jobs.storing import (
     bleu_variants,
     coded_findings,
     system_sets,
-    systems_recording,
 )
 from radeval_lib.jobs.storing.system_sets import CONSTANT, FILES, LANDMARKS, SAME
 from radeval_lib.metrics import create
@@ -81,25 +79,6 @@ def test_landmarks_come_from_other_studies():
     assert found[LANDMARKS[2]][2] != "Clear."
     assert found[LANDMARKS[3]][0] == "No effusion."
     assert found[SAME][2] == "Clear."
-
-
-def test_a_set_without_a_column_or_texts_is_refused(texts):
-    with pytest.raises(DataError, match="no column 'gold'"):
-        system_sets.table(texts.drop(columns="gold"))
-    with pytest.raises(DataError, match="no text"):
-        system_sets.table(texts.head(0))
-    with pytest.raises(DataError, match=r"no text of 'findr'\. Systems: finder"):
-        bleu_variants.computed(texts, ["findr"])
-    for references, others in ((["Clear."] * 2, ["Mass."]), (REFERENCES, [])):
-        with pytest.raises(DataError, match="no text to compare with"):
-            system_sets.landmarks(references, others)
-
-
-def test_codes_of_no_report_or_of_one_that_nobody_coded_are_refused():
-    with pytest.raises(DataError, match="no report"):
-        coded_findings.read([], [], [])
-    with pytest.raises(DataError, match="no codes of report '7'"):
-        coded_findings.read([Report("7", "Clear.", "")], [], ["a"])
 
 
 def test_micro_f1_of_codes_by_text():
@@ -198,34 +177,3 @@ def test_a_lead_is_in_the_good_direction_and_differs_between_groups():
     assert (found.value, found.low, found.high) == pytest.approx((-2.0, -2.0, -2.0))
     with pytest.raises(DataError):
         real_systems.difference(table, "green_rules_errors", ("A", "C"), *settings)
-
-
-def test_our_scores_stand_beside_the_released_ones_of_the_same_study():
-    table = pd.DataFrame(
-        {"study": [1, 0, 2], "system": "MoERad", "stratum": "normal", "bleu": [0.2, 0.1, 0.3]}
-    )
-    released = pd.DataFrame({"study": [0, 1, 2], "bleu_score": [1.0, 2.0, 3.0]})
-    recording = recorded.Recording("toy", table, {}, {"released": released})
-    found = released_scores.against_released(recording, {"bleu": "bleu_score"}).set_index("stratum")
-    assert found.loc["all", ["tau", "n"]].tolist() == [1.0, 3]
-    assert found.loc["normal", "tau"] == 1.0
-
-
-def test_a_stored_set_has_a_row_per_text_and_parts_by_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    outputs = {name: [f"Clear {name}.", *["Clear lungs."] * 3] for name in (*FILES[:2], CONSTANT)}
-    rows = [
-        (study, system, REFERENCES[study], text, "finding" if GOLD[study] else "normal", frozenset())
-        for system, of in outputs.items()
-        for study, text in enumerate(of)
-    ]
-    columns = ["study", "system", "reference", "candidate", "stratum", "gold"]
-    texts = pd.DataFrame(rows, columns=columns)
-    for name, value in {"METRICS": ("rouge_l", "bleu"), "FILES": FILES[:2]}.items():
-        monkeypatch.setattr(systems_recording, name, value)
-    monkeypatch.setattr(system_sets, "outputs", lambda root: texts)
-    table, parts = systems_recording.tables(SimpleNamespace(metric=create), tmp_path)
-    assert table["rouge_l"].tolist() == create("rouge_l").values(
-        texts["reference"].tolist(), texts["candidate"].tolist()
-    ).round(5).tolist()  # fmt: skip
-    assert table["reference_words"].tolist() == [4, 4, 1, 3] * 3
-    assert list(parts["variants"].columns[2:]) == [*FILES[:2], CONSTANT]

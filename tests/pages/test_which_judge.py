@@ -116,21 +116,6 @@ def test_metrics_are_grouped_by_whose_they_are() -> None:
     assert list(which_judge.ordered(table, whose).index) == ["bleu", "ratescore (ours)", "observations"]
 
 
-def test_differences_are_within_a_set() -> None:
-    pairs, grades = which_judge.rated(ratings(2))
-    gaps = which_judge.differences(grades, pairs)
-    assert gaps.shape == (2, 3)
-    assert gaps["A"].iloc[1] == grades.loc["case1/0", "A"] - grades.loc["case1/1", "A"]
-    assert gaps.index.tolist() == [0, 1]
-
-
-def test_tables_of_nothing_are_refused(run: SimpleNamespace) -> None:
-    with pytest.raises(AbsentDataError):
-        which_judge.rated([])
-    with pytest.raises(DataError):
-        facts_by_metric.hallucinations({}, [], run=run)
-
-
 def test_scores_that_differ_by_rounding_alone_are_tied() -> None:
     values = np.array([0.1 + 0.2, 0.3, 0.3 - 1e-8])
     metric = SimpleNamespace(sign=lambda: -1, score=lambda *sides: SimpleNamespace(values=values))
@@ -144,13 +129,6 @@ def test_words_of_the_source() -> None:
         "The patient has asthma.", "Asthma, patient; diabetes."
     ) == pytest.approx(2 / 3)
     assert facts_by_metric.found_in_source("anything", "") == 1
-
-
-def test_too_few_cases_are_said_in_one_line(run: SimpleNamespace) -> None:
-    pairs, grades = which_judge.rated(ratings(6))
-    frame = pd.DataFrame({"rare": [1.0, *[0.0] * (len(pairs) - 1)]})
-    with pytest.raises(DataError, match=r"rare: .*do not vary.*Rate candidates of more cases"):
-        which_judge.resampled(frame, grades, pairs["case"], run=run, name="x")
 
 
 @pytest.mark.parametrize("flat", ["constant", "the ratings"])

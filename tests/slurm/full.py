@@ -63,7 +63,6 @@ LESS: dict[str, Any] = {
         "rales": {
             "draws": dict.fromkeys(("all", "tenth", "hundredth", "probe"), 1),
             "pretraining": {"reports": 20},
-            "selection": {"documents": 8, "trials": 2, "searches": 1},
         },
         "summarization": {"seeds": 1},
     },

@@ -204,17 +204,17 @@ def test_an_exhibit_rests_on_what_it_names_in_whatever_order_it_was_read(tmp_pat
         for table in tables:
             study.printed(table)
         page.reading.note_file("openi", paths.ROOT / "README.md")
-        page.reading.note_file("cells/rales/selection", paths.ROOT / "LICENSE")
+        page.reading.note_file("cells/rales/fitting", paths.ROOT / "LICENSE")
         with page.exhibit("rrs.claim_size", "printed", rests_on=["table1", "rales/table6"]) as claim:
             claim.add(YES)
-        assert page.unclaimed() == ["cells/rales/selection", "openi"]
+        assert page.unclaimed() == ["cells/rales/fitting", "openi"]
         provenances.append(claim.result.provenance)
     assert provenances[0] == provenances[1]
     files = ["rales/table6.csv", "rrs/paper.yml", "rrs/table1.csv"]
     assert list(provenances[0]["data"]) == [f"data_manifests/papers/{file}" for file in files]
 
 
-@pytest.mark.parametrize("name", ["table2", "rales/table6", "openi", "rales/selection", "encoder"])
+@pytest.mark.parametrize("name", ["table2", "rales/table6", "openi", "rales/fitting", "encoder"])
 def test_an_exhibit_cannot_rest_on_what_was_not_read(tmp_path: Path, name: str) -> None:
     page = study.begin("summarization/dataset", profile="smoke", seed=0, output_dir=str(tmp_path))
     with pytest.raises(ResultError), page.exhibit("rrs.claim_size", "printed", rests_on=[name]) as claim:
@@ -230,7 +230,7 @@ def test_our_experiment_rests_on_jobs_and_unless_it_is_generated_on_data(
 ) -> None:
     page = study.begin(NOTEBOOK, profile="smoke", seed=0, output_dir=str(tmp_path))
     page.reading.note_file("openi", paths.ROOT / "README.md")
-    page.reading.note_file("cells/rales/selection", paths.ROOT / "LICENSE")
+    page.reading.note_file("cells/rales/fitting", paths.ROOT / "LICENSE")
     page.experiment(_exhibit(), "generated reports", evidence=evidence)
     (result,) = read_all(tmp_path)
     assert {name for name in result.provenance["data"] if "/" not in name} == files

@@ -1,4 +1,4 @@
-"""The cells of RaLEs: the in-domain encoder, models fitted to the tasks, and a search seen from two sides."""
+"""The jobs of RaLEs: the in-domain encoder, and models fitted to the tasks."""
 
 from __future__ import annotations
 
@@ -10,7 +10,6 @@ from radeval_lib.study.profiles import Profile
 
 PRETRAINING = "rales/pretraining"
 FITTING = "rales/fitting"
-SELECTION = "rales/selection"
 EVERY = "every"
 
 
@@ -20,8 +19,8 @@ def settings(profile: Profile) -> RalesSettings:
 
 
 def cells(profile: Profile) -> list[Cell]:
-    """Return one cell makes the in-domain encoder, one searches on the test set, and each encoder is fitted
-    to every task in every regime: in one cell on a laptop, where a kernel's start counts, or in one each."""
+    """Return the jobs: one makes the in-domain encoder, and each encoder is fitted to every task in every
+    regime, in one job on a laptop, where a kernel's start counts, or in one each."""
     chosen = settings(profile)
     pretraining = Cell.of(PRETRAINING, init_model=chosen.pretraining.init_model)
     planned = [pretraining.with_data(chosen.pretraining.role)]
@@ -29,8 +28,7 @@ def cells(profile: Profile) -> list[Cell]:
         each = work(chosen, EVERY, EVERY) if chosen.split_cells else [(EVERY, EVERY)]
         fitted = [Cell.of(FITTING, encoder=encoder, task=task, regime=regime) for task, regime in each]
         planned += [cell.with_data(*_roles(str(cell.parameters["task"]))) for cell in fitted]
-    one = chosen.selection
-    return [*planned, Cell.of(SELECTION, encoder=one.encoder, task=one.task).with_data(*_roles(one.task))]
+    return planned
 
 
 def _roles(task: str) -> tuple[str, ...]:

@@ -39,16 +39,6 @@ class Dimension(BaseModel, extra="forbid", frozen=True):
         return self
 
 
-class Selection(BaseModel, extra="forbid", frozen=True):
-    """The experiment on selecting by the test set."""
-
-    encoder: str
-    task: str
-    documents: AtLeastOne
-    trials: AtLeastOne
-    searches: AtLeastOne
-
-
 class Pretraining(BaseModel, extra="forbid", frozen=True):
     """Continued pretraining of the in-domain encoder."""
 
@@ -76,7 +66,7 @@ class RalesSettings(BaseModel, extra="forbid", frozen=True):
     trials : of a search, by task and regime (``stanza/probe``); none where it is not given.
     startup : trials that are drawn at random before the search learns from them.
     defaults, space : settings of training, and what a search varies, by task and regime, or else by task.
-    pretraining, selection : of the in-domain encoder, and of the experiment on selecting by the test set.
+    pretraining : of the in-domain encoder.
     """
 
     encoders: tuple[str, ...] = Field(min_length=1)
@@ -93,7 +83,6 @@ class RalesSettings(BaseModel, extra="forbid", frozen=True):
     defaults: dict[str, dict[str, Any]]
     space: dict[str, dict[str, Dimension]]
     pretraining: Pretraining
-    selection: Selection
 
     @model_validator(mode="after")
     def _of_known_tasks(self) -> RalesSettings:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from types import SimpleNamespace
 
 import matplotlib
@@ -11,7 +10,7 @@ import pandas as pd
 import pytest
 
 from notebooks.rales.nlg_metric_limits import fairness
-from notebooks.summarization import comparison, models
+from notebooks.summarization import models
 from notebooks.summarization.comparison import LeadRetention, unseen_check
 from notebooks.summarization.dataset import lengths_and_vocabulary
 from notebooks.summarization.training import seen_groups
@@ -19,7 +18,6 @@ from radeval_lib.data.records import ReportPair
 from radeval_lib.jobs.rales import impression_versions
 from radeval_lib.metrics import create
 from radeval_lib.stats.base import Estimate
-from radeval_lib.study.cells import Cell, CellOutput
 
 matplotlib.use("Agg")
 
@@ -66,20 +64,18 @@ def test_real_normal_impressions_are_paired_with_normal_and_abnormal_ones() -> N
 
 
 @pytest.mark.parametrize(
-    ("seen", "share", "told", "came"),
+    ("seen", "share", "came"),
     [
-        (AHEAD, Estimate(0.2, -0.1, 0.4), "20% [-10%, 40%] is left", "holds"),
-        (AHEAD, Estimate(0.9, 0.7, 1.2), "90% [70%, 120%] is left", "fails"),
-        (AHEAD, Estimate(0.4, 0.2, 0.7), "40% [20%, 70%] is left", "inconclusive"),
-        (LEVEL, None, "no lead to lose is established", "inconclusive"),
+        (AHEAD, Estimate(0.2, -0.1, 0.4), "holds"),
+        (AHEAD, Estimate(0.9, 0.7, 1.2), "fails"),
+        (AHEAD, Estimate(0.4, 0.2, 0.7), "inconclusive"),
+        (LEVEL, None, "inconclusive"),
     ],
 )
 def test_most_of_a_lead_is_lost_where_the_interval_of_what_is_left_says_so(
-    seen: Estimate, share: Estimate | None, told: str, came: str
+    seen: Estimate, share: Estimate | None, came: str
 ) -> None:
-    check = unseen_check("S", LeadRetention(seen, LEVEL, share))
-    assert check.outcome == came
-    assert check.computed.endswith(told)
+    assert unseen_check("S", LeadRetention(seen, LEVEL, share)).outcome == came
 
 
 def test_blind_spots_count_perfect_scores_of_other_words() -> None:
@@ -116,23 +112,22 @@ HEAD = [0.5, 0.6, 0.7, 0.5, 0.6, 0.7]
 
 
 @pytest.mark.parametrize(
-    ("head", "chest", "came", "told"),
+    ("head", "chest", "came"),
     [
-        (HEAD, [0.7, 0.8, 0.9] * 2, "holds", "A highest on both, ahead beyond chance on 2, behind"),
-        (HEAD, [0.9, 0.2, 0.502] * 2, "inconclusive", "A highest on both, ahead beyond chance on 1, behind"),
-        (HEAD, [0.0, 0.5, 0.9] * 2, "inconclusive", "A highest on 1 of 2, ahead beyond chance on 1, behind"),
-        (HEAD, [0.5, 0.5, 0.6] * 2, "inconclusive", "A highest on 1 of 2, ahead beyond chance on 1, behind"),
-        (HEAD, [0.1, 0.2, 0.3] * 2, "fails", "behind beyond chance on 1 (X-ray Chest)"),
-        ([0.0] * 6, [0.1, 0.2, 0.3] * 2, "fails", "behind beyond chance on 2 (CT Head and X-ray Chest)"),
+        (HEAD, [0.7, 0.8, 0.9] * 2, "holds"),
+        (HEAD, [0.9, 0.2, 0.502] * 2, "inconclusive"),
+        (HEAD, [0.0, 0.5, 0.9] * 2, "inconclusive"),
+        (HEAD, [0.5, 0.5, 0.6] * 2, "inconclusive"),
+        (HEAD, [0.1, 0.2, 0.3] * 2, "fails"),
+        ([0.0] * 6, [0.1, 0.2, 0.3] * 2, "fails"),
     ],
 )
 def test_to_be_best_everywhere_needs_an_established_lead_in_each_group(
-    head: list[float], chest: list[float], came: str, told: str
+    head: list[float], chest: list[float], came: str
 ) -> None:
     both = {"A": by_group(head, chest), "B": by_group([0.1, 0.2, 0.3] * 2, [0.5, 0.5, 0.6] * 2)}
     check = models.best_everywhere(FEW_DRAWS, both, "A", "rouge_l", "best", "the best everywhere")
     assert check.outcome == came
-    assert told in check.computed
 
 
 def test_to_be_beaten_somewhere_is_corrected_for_the_places_where_it_could_be() -> None:
@@ -143,26 +138,6 @@ def test_to_be_beaten_somewhere_is_corrected_for_the_places_where_it_could_be() 
     alone = models.best_everywhere(FEW_DRAWS, first, "A", "rouge_l", "best", "the best everywhere")
     among = models.best_everywhere(FEW_DRAWS, first | rivals, "A", "rouge_l", "best", "the best everywhere")
     assert (alone.outcome, among.outcome) == ("fails", "inconclusive")
-
-
-def test_one_of_several_is_compared_with_each_other() -> None:
-    rows = {name: by_group(HEAD, [value] * 6) for name, value in {"A": 0.5, "B": 0.4, "C": 0.5}.items()}
-    gaps = comparison.compared(FEW_DRAWS, rows, "A", "rouge_l")
-    assert {name: gap.value for name, gap in gaps.items()} == pytest.approx({"B": 0.05, "C": 0.0})
-    assert comparison.compared(FEW_DRAWS, rows, "A", "rouge_l", ["B"]) == {"B": gaps["B"]}
-
-
-def test_rows_of_a_system_and_the_grid() -> None:
-    scores = pd.DataFrame(
-        {
-            "system": ["S", "S", "S", "L"],
-            "train_set": ["CT Head", "CT Head", "ALL", ""],
-            "group": ["CT Head", "MR Head", "MR Head", "MR Head"],
-        }
-    )
-    assert models.of_system(scores, "S").index.tolist() == [0]
-    assert models.of_system(scores, "S", train_set="ALL").index.tolist() == [2]
-    assert models.of_system(scores, "L").index.tolist() == [3]
 
 
 def test_a_quarter_of_many_groups_is_kept_out_of_training() -> None:
@@ -182,10 +157,3 @@ def test_lengths_and_vocabularies_by_group() -> None:
     table = lengths_and_vocabulary(records)
     assert table.loc["A"].tolist() == [2, 4.0, 1.5, 3, 1]  # the vocabulary is of the first report alone
     assert table.loc["B"].tolist() == [1, 2.0, 1.0, 2, 1]
-
-
-def test_what_stands_in_several_cells_is_taken_once(tmp_path: Path) -> None:
-    row = {"seed": [1], "system": ["Oracle"], "train_set": [""], "case": ["a"], "rouge_l": [0.4]}
-    cell = Cell.of("summarization/training", train_set="ALL")
-    kept = [CellOutput(cell, {"scores": pd.DataFrame(row)}, {}, None) for _ in range(2)]
-    assert len(comparison.gathered(kept)) == 1

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import replace
 from types import SimpleNamespace
 
@@ -12,12 +11,10 @@ import pytest
 
 from notebooks.summarization import models, training
 from notebooks.summarization.comparison import difference, lead_left, mean_of
-from notebooks.summarization.models import grid
-from radeval_lib.data.errors import AbsentDataError, DataError
 from radeval_lib.data.records import ReportPair
 from radeval_lib.data.roles import load
-from radeval_lib.errors import ParameterError, ProfileError
-from radeval_lib.jobs.summarization import plan, systems
+from radeval_lib.errors import ParameterError
+from radeval_lib.jobs.summarization import plan
 from radeval_lib.jobs.summarization.corpora import TRAINED, UNSEEN, divided, drawn, named, pair_name
 from radeval_lib.jobs.summarization.systems import System, make
 from radeval_lib.study.profiles import profile
@@ -95,16 +92,6 @@ def test_plans_have_one_cell_for_each_training_or_group_them() -> None:
     assert models.judged(["Lead-3", "Pegasus"]) == ["Lead-3", "Pegasus"]  # none of them is the paper's
 
 
-def test_what_a_cell_may_be_asked_for() -> None:
-    assert plan.training_sets(plan.EACH) == list(TRAINED)
-    assert plan.training_sets("MR Head") == ["MR Head"]
-    with pytest.raises(ParameterError, match="no training set 'MR Neck'"):
-        plan.training_sets("MR Neck")
-    assert list(plan.chosen_systems(profile("embedded"), "Lead-3")) == ["Lead-3"]
-    with pytest.raises(ParameterError, match="no system 'GPT'"):
-        plan.chosen_systems(profile("embedded"), "GPT")
-
-
 def test_a_wrong_setting_is_named() -> None:
     with pytest.raises(ParameterError, match="a setting does not exist"):
         make(System(kind="lead", settings={"colour": 1}), [], [], seed=0)
@@ -114,23 +101,6 @@ def test_a_wrong_setting_is_named() -> None:
         make(System(kind="clusters"), [pair(1)], [pair(2)], seed=0)
     with pytest.raises(ValueError, match="no model to start from"):
         System(kind="seq2seq")
-
-
-def test_a_fault_of_a_training_is_not_taken_for_a_wrong_setting(monkeypatch: pytest.MonkeyPatch) -> None:
-    def fails(*arguments: object, **settings: object) -> None:
-        raise TypeError("within the training")
-
-    monkeypatch.setattr(systems, "train", fails)
-    with pytest.raises(TypeError, match="within the training"):
-        make(System(kind="pointer"), [pair(1)], [pair(2)], seed=0)
-
-
-def test_a_shown_system_is_one_of_the_systems() -> None:
-    smoke = profile("smoke")
-    own = {**smoke.experiments["summarization"], "shown": "GPT"}
-    other = smoke.model_copy(update={"experiments": {**smoke.experiments, "summarization": own}})
-    with pytest.raises(ProfileError, match="shown is 'GPT'"):
-        plan.settings(other)
 
 
 def drawing(resamples: int) -> SimpleNamespace:
@@ -180,85 +150,9 @@ def test_what_is_left_of_a_lead_has_an_interval_of_the_same_resamples() -> None:
     assert none.seen.low <= 0 < none.unseen.low
 
 
-def test_what_cannot_be_compared_is_refused() -> None:
-    first = scores({(0, "a"): 0.2, (0, "b"): 0.4})
-    with pytest.raises(ValueError, match="not tested on the same cases"):
-        difference(drawing(9), first, scores({(0, "a"): 0.1}), "rouge_l", "gap")
-    with pytest.raises(ValueError, match="duplicate"):
-        mean_of(drawing(9), pd.concat([first, first]), "rouge_l")
-    with pytest.raises(ValueError, match="lacks a case"):
-        mean_of(drawing(9), scores({(0, "a"): 0.2, (1, "b"): 0.4}), "rouge_l")
-    with pytest.raises(ValueError, match="lacks a case"):
-        mean_of(drawing(9), scores({(0, "a"): 0.2, (0, "b"): np.nan}), "rouge_l")
-    with pytest.raises(ValueError, match="no score by"):
-        mean_of(drawing(9), scores({(0, "a"): np.nan}), "rouge_l")
-    with pytest.raises(ValueError, match="same cases of the same groups"):
-        lead_left(drawing(9), ahead([0.4], [0.4]), ahead([0.4, 0.1], []), "rouge_l")
-
-
 def test_a_mean_leaves_out_seeds_without_the_metric() -> None:
     rows = scores({(0, "a"): 0.2, (0, "b"): 0.4, (1, "a"): np.nan, (1, "b"): np.nan})
     assert mean_of(drawing(50), rows, "rouge_l").value == pytest.approx(0.3)
-
-
-def test_the_grid_has_every_training_set_and_test_pair() -> None:
-    rows = [("CT Head", "CT Head", 0.5), ("CT Head", "MR Neck", 0.3), ("ALL", "CT Head", 0.6)]
-    found = grid(pd.DataFrame(rows, columns=["train_set", "group", "rouge_l"]), "rouge_l")
-    assert found.loc["CT Head", ["CT Head", "MR Neck"]].tolist() == [0.5, 0.3]
-    assert np.isnan(found.loc["ALL", "MR Neck"])
-    assert (list(found.index), list(found)) == ([*TRAINED, plan.ALL], [*TRAINED, *UNSEEN])
-
-
-def test_a_sample_names_the_metric_and_the_systems_that_learn_nothing() -> None:
-    rows = {
-        "Lead-3": pd.DataFrame({"train_set": ["", ""]}),
-        "Bert-Ext": pd.DataFrame({"train_set": [""]}),
-        "Selector": pd.DataFrame({"train_set": ["CT Head"]}),
-    }
-    words = "test reports (ROUGE-L; Lead-3 and Bert-Ext learn nothing)"
-    assert models.reports_by("ROUGE-L", rows) == words
-    assert models.reports_by("ROUGE-L", {"Selector": rows["Selector"]}) == "test reports (ROUGE-L)"
-
-
-def test_the_reports_of_each_pair_are_counted_once_for_all_trainings() -> None:
-    rows = pd.DataFrame({"group": ["CT Head"] * 4 + ["MR Head"] * 2, "case": ["a", "b", "a", "b", "c", "c"]})
-    assert models.tests_of_each(rows) == "1 to 2 of each pair"
-    assert models.tests_of_each(rows[rows["group"] == "CT Head"]) == "2 of each pair"
-
-
-@pytest.mark.parametrize("missing", ["mimic3_rrs", "mimic_cxr_rrs", ""])
-def test_a_training_names_the_pairs_that_half_a_role_lacks(missing: str) -> None:
-    filler = profile("full").roles[training.ROLE]
-    here = "+".join(name for name in filler.split("+") if name != missing)
-    run = SimpleNamespace(
-        profile=profile("full"),
-        whole_profile=profile("full"),
-        rng=lambda name: np.random.default_rng(0),
-        load=lambda role: [pair(number, "CT_chest") for number in range(20)],
-        filler=lambda kind, role: here,
-    )
-    if missing:
-        lack = f"no report of CT Head and MR Head in the role 'anatomy_summaries', which {here} fills"
-        told = f"{lack} without {missing}. `radbook data status {missing}` says how to get it"
-        with pytest.raises(AbsentDataError, match=re.escape(told)):
-            training.run_trainings(run, {}, ["CT Chest", "CT Head", "MR Head"])
-    else:
-        with pytest.raises(
-            DataError, match=f"no report of CT Head in the role .*, which {re.escape(here)} fills$"
-        ):
-            training.run_trainings(run, {}, ["CT Head"])
-
-
-def test_a_corpus_whose_test_reports_are_missing_names_their_data_set() -> None:
-    run = SimpleNamespace(
-        profile=profile("full"),
-        whole_profile=profile("full"),
-        rng=lambda name: np.random.default_rng(0),
-        load=lambda role: [pair(number, split="train") for number in range(20)],
-        filler=lambda kind, role: "mediqa2021_mimic_cxr",
-    )
-    with pytest.raises(AbsentDataError, match=r"no test report in the role .summaries.*without mediqa2021\."):
-        training.run_one_corpus(run, {})
 
 
 def test_each_system_is_scored_on_every_test_report_and_graphs_once(monkeypatch: pytest.MonkeyPatch) -> None:

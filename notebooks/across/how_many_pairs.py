@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
 
 import pandas as pd
 from scipy.stats import norm
@@ -23,17 +22,8 @@ def design(first: Correlation, second: Correlation, n: int, between: float) -> d
 
     ``power`` is for a true lead as large as the printed one; ``least`` is the smallest lead over ``second``
     that has a power of 80%; ``needed`` are the pairs with which the printed lead has it, infinite for none.
-
-    Raises
-    ------
-    ValueError
-        Unless -1 < second <= first < 1 and -1 <= between < 1.
     """
     (high, high_error), (low, low_error) = first, second
-    if not (-1 < low <= high < 1 and -1 <= between < 1):
-        raise ValueError(
-            f"no design of correlations {high:g} and {low:g} whose errors correlate by {between:g}"
-        )
     error = math.sqrt(high_error**2 + low_error**2 - 2 * between * high_error * low_error)
     reach, gap = norm.ppf(1 - ALPHA / 2), math.atanh(high) - math.atanh(low)
     least = (reach + norm.ppf(POWER)) * error
@@ -58,20 +48,18 @@ def printed_designs(between: float) -> pd.DataFrame:
     rows = {}
     for name, (table, part, kind) in claims.items():
         values, n = table.set_index("metric")["value"], pairs[part]
-        errors = {one: standard_error(*correlation_interval(value, n, kind)) for one, value in values.items()}
-        rows[name] = _row(values, errors, RATESCORE, [one for one in errors if one != RATESCORE], n, between)
+        errors = values.map(
+            lambda value, n=n, kind=kind: standard_error(*correlation_interval(value, n, kind))
+        )
+        rows[name] = (values, errors, RATESCORE, values.drop(RATESCORE).idxmax(), n)
     green = wide(printed("green.table6"), "metric", "statistic")
-    ends = green[["ci_low", "ci_high"]]
-    errors = {str(one): standard_error(low, high) for one, low, high in ends.itertuples()}
-    taus = green["estimate"]
-    earlier = list(green.index[: green.index.get_loc("GREEN")])  # the rows above GREEN's
-    rows["GREEN, ReXVal, τ"] = _row(taus, errors, "GREEN", earlier, pairs["ReXVal"], between)
-    return pd.DataFrame(rows).T
-
-
-def _row(
-    values: pd.Series, errors: Mapping[str, float], first: str, others: Sequence[str], n: int, between: float
-) -> dict[str, object]:
-    rival = max(others, key=lambda metric: values[metric])
-    power = design((values[first], errors[first]), (values[rival], errors[rival]), n, between)
-    return {"rival": rival, "pairs": n, "lead": values[first] - values[rival], **power}
+    errors = green.apply(lambda row: standard_error(row["ci_low"], row["ci_high"]), axis=1)
+    earlier = green["estimate"].iloc[: green.index.get_loc("GREEN")]  # the rows above GREEN's
+    rows["GREEN, ReXVal, τ"] = (green["estimate"], errors, "GREEN", earlier.idxmax(), pairs["ReXVal"])
+    return pd.DataFrame(
+        {
+            name: {"rival": rival, "pairs": n, "lead": values[first] - values[rival]}
+            | design(*((values[metric], errors[metric]) for metric in (first, rival)), n, between)
+            for name, (values, errors, first, rival, n) in rows.items()
+        }
+    ).T
