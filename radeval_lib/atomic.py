@@ -21,9 +21,7 @@ from pathlib import Path
 from typing import Any, TextIO
 
 PART = ".part-"
-_DISPLACED = (
-    ".displaced"  # in a part: the folder that stood at the target; there from the moment of replacing
-)
+_DISPLACED = ".displaced"  # in a part: the folder that stood at the target, while it is replaced
 
 
 @contextmanager
@@ -37,15 +35,7 @@ def new_file(target: Path) -> Iterator[Path]:
 @contextmanager
 def new_files(*targets: Path) -> Iterator[list[Path]]:
     """Yield paths to write, which become ``targets``, all in one folder, when the block ends without an
-    error; none is moved before all are on the disk.
-
-    Raises
-    ------
-    ValueError
-        If there is no target, or they are not distinct files of one folder.
-    """
-    if len({target.parent for target in targets}) != 1 or len(set(targets)) < len(targets):
-        raise ValueError("distinct files of one folder are written together")
+    error; none is moved before all are on the disk."""
     with _part(targets[0].parent) as part:
         paths = [part / target.name for target in targets]
         yield paths
@@ -144,20 +134,6 @@ def lock(path: Path, *, shared: bool = False) -> TextIO | None:
     return stream
 
 
-@contextmanager
-def alone(folder: Path) -> Iterator[None]:
-    """Have a folder, made if needed, to oneself; it may be removed within the block. A BlockingIOError where
-    another process has it."""
-    descriptor = None
-    while descriptor is None:
-        folder.mkdir(exist_ok=True)
-        descriptor = _locked(folder)
-    try:
-        yield
-    finally:
-        os.close(descriptor)
-
-
 def _locked(folder: Path) -> int | None:
     """Return a descriptor that holds the folder's lock; None if another process removed the folder
     meanwhile."""
@@ -166,9 +142,10 @@ def _locked(folder: Path) -> int | None:
         undo.callback(os.close, descriptor)
         try:
             fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError as error:  # any but the first: a file system without locks, on which nobody can lock
-            if isinstance(error, BlockingIOError):
-                raise
+        except BlockingIOError:
+            raise
+        except OSError:  # a file system without locks, on which nobody can lock
+            pass
         if os.path.samestat(os.fstat(descriptor), os.stat(folder)):
             undo.pop_all()
             return descriptor

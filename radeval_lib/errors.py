@@ -190,13 +190,6 @@ def check_once(where: str, error: type[RadevalError], names: Sequence[str]) -> N
         raise error(f"a type twice among {', '.join(names)}", where, "Give each once.")
 
 
-def is_refusal(error: Exception) -> bool:
-    """Return whether the system refuses for lack of space or permission: nothing is wrong with what was to be
-    written."""
-    refusals = (errno.ENOSPC, errno.EDQUOT, errno.EACCES, errno.EPERM, errno.EROFS)
-    return isinstance(error, OSError) and error.errno in refusals
-
-
 class RegistryError(RadevalError):
     """A row of the registry that names what is not there."""
 

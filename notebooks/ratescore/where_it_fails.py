@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
+from collections.abc import Callable, Sequence
 from itertools import product
+from textwrap import fill
 
 import numpy as np
 import pandas as pd
 
-from radeval_lib.data.report_edits import WRAPPED, sentences
 from radeval_lib.metrics.base import Metric
 from radeval_lib.metrics.ratescore import RaTEScore, Scorer
 from radeval_lib.metrics.ratescore.sentences import split
@@ -47,6 +48,23 @@ PRINTED_TYPES = {
 }
 """Entities of the paper's Section 2 with their types, each in a plain sentence that we wrote."""
 
+
+def sentences(text: str) -> list[str]:
+    """Return the sentences of a report, each with its full stop: cut at every full stop before white space,
+    "Dr. Smith" too, and not by :mod:`radeval_lib.rules.report_text`, since layouts test what reads through
+    it."""
+    return re.split(r"(?<=[.!?])\s+", text)
+
+
+WRAPPED: dict[str, Callable[[str], str]] = {
+    "wrapped at 40 columns": lambda text: fill(text, 40),
+    "wrapped at 60 columns": lambda text: fill(text, 60),
+    "wrapped at 80 columns": lambda text: fill(text, 80),
+    "wrapped, lines end with CRLF": lambda text: fill(text, 60).replace("\n", "\r\n"),
+    "wrapped, lines end with blanks": lambda text: fill(text, 60).replace("\n", "  \n") + " ",
+    "a sentence a line": lambda text: "\n".join(sentences(text)),
+}
+"""Layouts that change white space alone."""
 FORMS = {
     **WRAPPED,
     "a blank at the end": lambda text: f"{text} ",

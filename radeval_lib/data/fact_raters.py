@@ -46,7 +46,6 @@ class Description:
 def draw_descriptions(rng: np.random.Generator, reports: int, overlaps: Sequence[float]) -> list[Description]:
     """Return one description a report and model; ``overlaps`` has for each model the probability that it says
     a statement of the reference."""
-    _check_shares("overlaps", overlaps)
     drawn = []
     for report in range(reports):
         length = int(rng.integers(*REFERENCE_LENGTH, endpoint=True))
@@ -81,14 +80,7 @@ def count_facts(
     list of list
         One list a rater, in the descriptions' order. A fact is wrong where one of its statements is; a fact
         of which the description says only a part is common.
-
-    Raises
-    ------
-    ValueError
-        If a probability does not lie from 0 to 1.
     """
-    for name, values in (("granularity", granularity), ("alike", [alike]), ("slips", [slips])):
-        _check_shares(name, values)
     counted = []
     for level in granularity:
         references: dict[int, NDArray[np.int64]] = {}
@@ -99,12 +91,6 @@ def count_facts(
             rater.append(_counts(rng, text, references[text.report], level, alike, slips))
         counted.append(rater)
     return counted
-
-
-def _check_shares(name: str, values: Sequence[float]) -> None:
-    for value in values:
-        if not 0 <= value <= 1:
-            raise ValueError(f"{name} must lie from 0 to 1, not {value}")
 
 
 def _cut(rng: np.random.Generator, length: int, level: float) -> NDArray[np.int64]:

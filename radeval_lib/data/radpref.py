@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any, Literal, get_args
+from typing import Annotated, Any, Literal
 
 import numpy as np
 import pandas as pd
@@ -16,7 +16,6 @@ from radeval_lib.data.errors import FormatError
 from radeval_lib.data.readers import Find, Reader
 from radeval_lib.data.recorded import Recording, texts
 from radeval_lib.data.records import RatedPair
-from radeval_lib.errors import check_choice
 from radeval_lib.stats.base import FloatArray
 
 CASES_FILE = "preference_data.json"
@@ -49,7 +48,6 @@ MARKS = tuple(
 """Kind and significance of every error that a radiologist can mark."""
 SIGNIFICANT = frozenset(["urgent", "actionable_not_urgent", "significant"])
 """The marks that GREEN would call clinically significant: they ask for something to be done."""
-Scale = Literal["grade", "errors", "error_share"]
 
 
 @dataclass(frozen=True)
@@ -132,10 +130,11 @@ def load(find: Find) -> tuple[list[Case], list[RadPrefRating]]:
     cases = load_cases(path) if path else []
     order = {case.id: number for number, case in enumerate(cases)}
     by_rater = [load_ratings(path) for path in map(find, RATING_FILES) if path] if cases else []
+    if any(rating.case not in order for ratings in by_rater for rating in ratings):
+        remedy = f"Take {CASES_FILE} and the ratings from one release."
+        raise FormatError("a rating of an unknown case", CASES_FILE, remedy)
     return cases, [
-        rating
-        for ratings in by_rater
-        for rating in sorted(ratings, key=lambda rating: order.get(rating.case, len(order)))
+        rating for ratings in by_rater for rating in sorted(ratings, key=lambda rating: order[rating.case])
     ]
 
 
@@ -211,25 +210,18 @@ def marks(cases: Sequence[Case], ratings: Sequence[RadPrefRating]) -> pd.DataFra
         findings, those without a mark (``clean``), with none that is false (``right``), or that is false or
         significant (``passable``); and a count for each of :data:`MARKS`, as ``false_urgent``. Marks on
         findings beyond those listed count too, so that the three numbers are cut at 0.
-
-    Raises
-    ------
-    FormatError
-        If there are no ratings, one is of an unknown case, or a radiologist rates a candidate twice.
     """
-    if not ratings:
-        raise FormatError("no ratings", RATING_FILES[0])
     numbers = {case.id: number for number, case in enumerate(cases)}
     names = dict.fromkeys(rating.rater for rating in ratings)
     raters = {name: number for number, name in enumerate(names, start=1)}
     rows = []
-    for rating, case in _with_cases(cases, ratings):
-        stated = len(case.candidate_findings[rating.candidate])
+    for rating in ratings:
+        stated = len(cases[numbers[rating.case]].candidate_findings[rating.candidate])
         in_candidate = [error for error in rating.errors if error.kind != "missing"]
         false = {error.finding for error in in_candidate if error.kind == "false"}
         significant = {error.finding for error in in_candidate if error.significance in SIGNIFICANT}
         row = {
-            "number": numbers[case.id] * len(CANDIDATES) + CANDIDATES.index(rating.candidate),
+            "number": numbers[rating.case] * len(CANDIDATES) + CANDIDATES.index(rating.candidate),
             "rater": raters[rating.rater],
             "grade": rating.rating,
             "stated": stated,
@@ -243,70 +235,37 @@ def marks(cases: Sequence[Case], ratings: Sequence[RadPrefRating]) -> pd.DataFra
     return pd.DataFrame(rows).sort_values(["rater", "number"], ignore_index=True)
 
 
-def _with_cases(
-    cases: Sequence[Case], ratings: Sequence[RadPrefRating]
-) -> Iterator[tuple[RadPrefRating, Case]]:
-    """Yield each rating with the case that it is about; no radiologist may rate a candidate twice."""
-    by_id = {case.id: case for case in cases}
-    seen: set[tuple[str, str, str]] = set()
-    for number, rating in enumerate(ratings, start=1):
-        key = (rating.case, rating.candidate, rating.rater)
-        if key in seen:
-            raise FormatError(
-                "a rating of a candidate that its radiologist has rated above", f"rating {number}"
-            )
-        seen.add(key)
-        if rating.case not in by_id:
-            remedy = f"Take {CASES_FILE} and the ratings from one release."
-            raise FormatError("a rating of an unknown case", f"rating {number}", remedy)
-        yield rating, by_id[rating.case]
-
-
-def rated_pairs(
-    cases: Sequence[Case], ratings: Sequence[RadPrefRating], scale: Scale = "grade"
-) -> list[RatedPair]:
-    """Return every rating with the two texts that it is about; ``group`` is the system that wrote the
-    candidate.
+def rated_pairs(cases: Sequence[Case], ratings: Sequence[RadPrefRating]) -> list[RatedPair]:
+    """Return every rating with the two texts that it is about, on one scale after the other; ``group`` is the
+    system that wrote the candidate.
 
     ``grade`` is the rating from 1 to 5; ``errors`` how many errors the rater marked, of any significance;
-    ``error_share`` that number by the findings that both texts list (:func:`error_share`). An unknown scale,
-    an unknown case or a second rating of a candidate by one radiologist raises :class:`FormatError`.
+    ``error_share`` that number by the findings that both texts list (:func:`error_share`).
     """
-    check_choice(scale, Scale, "scale of ratings", FormatError)
-    return [
-        RatedPair(
-            id=f"{rating.case}/{rating.candidate}",
-            reference=case.reference,
-            candidate=case.candidates[rating.candidate],
-            rating=_on_scale(rating, case, scale),
-            rater=rating.rater,
-            group=case.sources[rating.candidate],
-            scale=scale,
-        )
-        for rating, case in _with_cases(cases, ratings)
-    ]
-
-
-def _on_scale(rating: RadPrefRating, case: Case, scale: Scale) -> float:
-    if scale == "grade":
-        return float(rating.rating)
-    errors = len(rating.errors)
-    if scale == "errors":
-        return float(errors)
-    possible = len(case.reference_findings) + len(case.candidate_findings[rating.candidate])
-    return float(error_share(errors, possible))
+    by_id = {case.id: case for case in cases}
+    pairs: dict[str, list[RatedPair]] = {"grade": [], "errors": [], "error_share": []}
+    for rating in ratings:
+        case, errors = by_id[rating.case], len(rating.errors)
+        possible = len(case.reference_findings) + len(case.candidate_findings[rating.candidate])
+        values = {"grade": rating.rating, "errors": errors, "error_share": error_share(errors, possible)}
+        for scale, value in values.items():
+            pair = RatedPair(
+                id=f"{rating.case}/{rating.candidate}",
+                reference=case.reference,
+                candidate=case.candidates[rating.candidate],
+                rating=float(value),
+                rater=rating.rater,
+                group=case.sources[rating.candidate],
+                scale=scale,
+            )
+            pairs[scale].append(pair)
+    return [pair for on_scale in pairs.values() for pair in on_scale]
 
 
 def error_share(marked: Any, possible: Any) -> FloatArray:
     """Return errors by the findings that could be wrong or missing, at most 1; of texts that list no finding,
     1 where an error was marked all the same. Both are numbers or arrays of one shape."""
     return np.where(possible > 0, np.minimum(1, marked / np.maximum(possible, 1)), marked > 0)
-
-
-def _read(find: Find) -> list[RatedPair]:
-    """Return the rated pairs on every scale."""
-    cases, ratings = load(find)
-    return [pair for scale in get_args(Scale) for pair in rated_pairs(cases, ratings, scale)]
 
 
 def recorded_pairs(recording: Recording) -> Iterator[RatedPair]:
@@ -329,4 +288,4 @@ def recorded_pairs(recording: Recording) -> Iterator[RatedPair]:
             )
 
 
-READER = Reader(_read)
+READER = Reader(lambda find: rated_pairs(*load(find)))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import numpy as np
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -54,16 +53,3 @@ def test_same_seed_same_counts() -> None:
     assert count_facts(np.random.default_rng(5), texts, (0.5,)) == count_facts(
         np.random.default_rng(5), texts, (0.5,)
     )
-
-
-@pytest.mark.parametrize("share", [-0.1, 1.1, float("nan")])
-def test_what_is_no_probability_is_refused(share: float) -> None:
-    rng = np.random.default_rng(0)
-    for name, make in (
-        ("granularity", lambda: count_facts(rng, [TEXT], (0.5, share))),
-        ("alike", lambda: count_facts(rng, [TEXT], (0.5,), alike=share)),
-        ("slips", lambda: count_facts(rng, [TEXT], (0.5,), slips=share)),
-        ("overlaps", lambda: draw_descriptions(rng, 1, (share,))),
-    ):
-        with pytest.raises(ValueError, match=f"{name} must lie from 0 to 1"):
-            make()

@@ -13,11 +13,11 @@ from notebooks.ratescore.where_it_fails import (
     FORMS,
     OPPOSITE,
     SYNONYM,
+    WRAPPED,
     by_entities,
     changed_by_form,
     least_score,
 )
-from radeval_lib.data.report_edits import WRAPPED
 from radeval_lib.metrics.ratescore import RaTEScore, Scorer
 from radeval_lib.rules.generator.generator import generate
 

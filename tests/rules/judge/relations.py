@@ -13,8 +13,8 @@ from itertools import pairwise
 
 import pandas as pd
 
+from notebooks.ratescore.where_it_fails import WRAPPED, sentences
 from radeval_lib.categories import LETTERS
-from radeval_lib.data.report_edits import MARKED, WRAPPED, closed, sentences
 from radeval_lib.rules.judge import Judgement, judge_pair
 from radeval_lib.rules.judge.alignment import relation
 from radeval_lib.rules.judge.items import said
@@ -34,15 +34,44 @@ _NORMAL = (
     "The lungs are clear. Heart size is normal. No pneumothorax or pleural effusion. The bones are intact."
 )
 _HISTORY = "HISTORY: Fever. Large left pleural effusion and pneumothorax a week ago. FINDINGS: "
+
+
+def _closed(text: str) -> str:
+    """Return a report whose last sentence has a full stop too."""
+    return text if text.endswith((".", "!", "?")) else f"{text}."
+
+
+def _lines(text: str, between: str, *, stops: bool = True, before: str = "") -> str:
+    """Return the sentences of a report, with full stops or without."""
+    parts = sentences(_closed(text))
+    return before + between.join(parts if stops else [part.rstrip(".") for part in parts])
+
+
+def _numbered(text: str, between: str) -> str:
+    return between.join(f"{number}. {part}" for number, part in enumerate(sentences(_closed(text)), 1))
+
+
+MARKED: dict[str, Callable[[str], str]] = {
+    "a sentence a line, no full stops": lambda text: _lines(text, "\n", stops=False),
+    "line ends of Windows": lambda text: _lines(text, "\r\n", stops=False),
+    "line ends typed": lambda text: _lines(text, r"\n"),
+    "line ends as tags": lambda text: _lines(text, "<br>"),
+    "empty lines": lambda text: _lines(text, "\n\n"),
+    "stars in one line": lambda text: _lines(text, " * ", stops=False, before="* "),
+    "dashes in one line": lambda text: _lines(text, " - ", stops=False, before="- "),
+    "numbered list, a line each": lambda text: _numbered(text, "\n"),
+    "numbered list in one line": lambda text: _numbered(text, " "),
+}
+"""Layouts that change the marks between sentences too."""
 FORMS = {
     "letter case: upper": str.upper,
     "letter case: lower": str.lower,
     **{name: WRAPPED[name] for name in ("wrapped at 60 columns", "wrapped at 80 columns")},
-    "a sentence a line": lambda text: WRAPPED["a sentence a line"](closed(text)),
+    "a sentence a line": lambda text: WRAPPED["a sentence a line"](_closed(text)),
     **MARKED,
     "a history in front": lambda text: _HISTORY + text,
-    "order of sentences": lambda text: " ".join(reversed(sentences(closed(text)))),
-    "repeated sentences": lambda text: " ".join(2 * sentences(closed(text))),
+    "order of sentences": lambda text: " ".join(reversed(sentences(_closed(text)))),
+    "repeated sentences": lambda text: " ".join(2 * sentences(_closed(text))),
 }
 """Forms that change nothing of what a report says of this study."""
 IDENTITY, SWAPPED, NORMAL = "identity", "reports swapped", "normal statements added"
@@ -92,7 +121,7 @@ def lone_findings(text: str) -> Iterator[tuple[list[str], int]]:
     it is normal, or enlarged), has no word of denial or doubt, none masked and no colon; and the others speak
     neither of it nor of a relative.
     """
-    parts = sentences(closed(text))
+    parts = sentences(_closed(text))
     for position, sentence in enumerate(parts):
         keys = _only_finding(sentence)
         if keys and not _is_related(keys, sentence, " ".join(_without(parts, position))):
