@@ -29,16 +29,6 @@ _LAYOUT = re.compile(
 )
 
 
-def green_score(matched: int, significant_errors: int) -> float:
-    """Return matched findings over matched findings plus clinically significant errors, from 0 to 1.
-
-    Source: Ostmeier et al. 2024, Equation 1; 0 without a match. A count below 0 is a ValueError.
-    """
-    if matched < 0 or significant_errors < 0:
-        raise ValueError(f"counts must not be negative: {matched} matched, {significant_errors} errors")
-    return matched / (matched + significant_errors) if matched else 0.0
-
-
 def without_layout(text: str) -> list[str]:
     """Return what an analysis, or a prompt that lists the categories, says between its headings and
     categories."""

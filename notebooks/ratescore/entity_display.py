@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from radeval_lib import interactive
 from radeval_lib.categories import RATE_TYPES, TYPES
 from radeval_lib.metrics.ratescore.formula import Explanation, NamedEntity, penalty_matrix
-from radeval_lib.metrics.ratescore.options import Options, Weights
+from radeval_lib.metrics.ratescore.settings import Options, Weights
 
 # Short name, colour and border of each type, wherever entities are drawn.
 LOOK = {

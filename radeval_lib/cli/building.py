@@ -11,7 +11,7 @@ from pathlib import Path
 
 import click
 
-from radeval_lib.cli.common import data_root_option, one_line_errors, profile_option
+from radeval_lib.cli import data_root_option, one_line_errors, profile_option
 from radeval_lib.errors import ParameterError
 from radeval_lib.paths import BUILD, display_path
 

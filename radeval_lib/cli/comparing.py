@@ -8,7 +8,7 @@ from pathlib import Path
 
 import click
 
-from radeval_lib.cli.common import EXIT_BAD_INPUT, metric_settings, one_line_errors, settings_option
+from radeval_lib.cli import EXIT_BAD_INPUT, metric_settings, one_line_errors, settings_option
 from radeval_lib.errors import ParameterError
 from radeval_lib.paths import display_path
 from radeval_lib.registry import METRICS

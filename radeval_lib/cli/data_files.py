@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from radeval_lib.cli.common import data_root_option, one_line_errors
+from radeval_lib.cli import data_root_option, one_line_errors
 from radeval_lib.errors import ParameterError
 from radeval_lib.paths import DATA, display_path
 

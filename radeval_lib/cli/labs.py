@@ -8,7 +8,7 @@ from pathlib import Path
 
 import click
 
-from radeval_lib.cli.common import one_line_errors
+from radeval_lib.cli import one_line_errors
 from radeval_lib.paths import display_path
 
 

@@ -1,4 +1,4 @@
-"""``radbook exhibits``: the ledger with the verdict on each exhibit."""
+"""``radbook exhibits`` and ``radbook models``: exhibits with verdicts, and the models that papers name."""
 
 from __future__ import annotations
 
@@ -6,9 +6,15 @@ import json
 
 import click
 
-from radeval_lib.cli.common import one_line_errors, profile_option
+from radeval_lib.cli import one_line_errors, profile_option
 from radeval_lib.paths import BUILD
 
+_SAFETENSORS = {
+    "main": "safetensors",
+    "pull request": "safetensors in a pull request",
+    "none": "pickles only, not loadable",
+    "unknown": "safetensors unknown",
+}
 _SHOWN = ("exhibit", "verdict", "coverage", "evidence", "command", "title")
 
 
@@ -38,3 +44,33 @@ def exhibits(exhibit: str | None, profile: str, as_json: bool) -> None:
         for row in rows:
             cells = (str(cell).ljust(width) for cell, width in zip(row, widths, strict=True))
             click.echo("  ".join(cells).rstrip())
+
+
+@click.group("models")
+def models_group() -> None:
+    """Look at the pretrained models that papers name."""
+
+
+@models_group.command("status")
+@click.argument("model", required=False, default="")
+@one_line_errors
+def models_status(model: str) -> None:
+    """Say what is known about MODEL, or list every model and whether its weights are on this machine."""
+    from radeval_lib.models import catalog
+
+    def fetched(card: catalog.ModelCard) -> str:
+        return "fetched" if catalog.in_hub_cache(card.hub) else "not fetched"
+
+    if model:
+        card = catalog.load(model)
+        fields = card.model_dump(exclude={"tokenizer"}) | {"seen": ", ".join(card.seen)}
+        fields |= {f"tokenizer {name}": value for name, value in card.tokenizer.model_dump().items()}
+        for name, value in (fields | {"weights": fetched(card)}).items():
+            if value != "":
+                click.echo(f"{name:20} {value}")
+        return
+    for card in catalog.cards():
+        click.echo(
+            f"{card.name:18} {card.domain:11} {card.parameters_millions:4} M  {card.licence:11} "
+            f"{_SAFETENSORS[card.safetensors]:30} {fetched(card):12} {card.hub} {card.revision}"
+        )

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from radeval_lib.cli.common import data_root_option, one_line_errors
+from radeval_lib.cli import data_root_option, one_line_errors
 from radeval_lib.errors import ParameterError
 from radeval_lib.paths import display_path
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from radeval_lib.cli.common import EXIT_BAD_INPUT, metric_settings, one_line_errors, settings_option
+from radeval_lib.cli import EXIT_BAD_INPUT, metric_settings, one_line_errors, settings_option
 from radeval_lib.paths import display_path
 from radeval_lib.registry import METRICS
 

@@ -12,12 +12,21 @@ from itertools import pairwise
 from typing import Any, NamedTuple
 
 from radeval_lib.categories import CATEGORIES
-from radeval_lib.green_analysis import green_score
 from radeval_lib.metrics.cautions import of_rules, of_texts
 from radeval_lib.metrics.reasons import Reason
 from radeval_lib.rules.judge import Judgement, judge_pair
 from radeval_lib.rules.judge.judge import name
 from radeval_lib.rules.reader import coverage
+
+
+def green_score(matched: int, significant_errors: int) -> float:
+    """Return matched findings over matched findings plus clinically significant errors, from 0 to 1.
+
+    Source: Ostmeier et al. 2024, Equation 1; 0 without a match. A count below 0 is a ValueError.
+    """
+    if matched < 0 or significant_errors < 0:
+        raise ValueError(f"counts must not be negative: {matched} matched, {significant_errors} errors")
+    return matched / (matched + significant_errors) if matched else 0.0
 
 
 def green(judgement: Judgement) -> float:

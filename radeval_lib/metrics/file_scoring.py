@@ -11,7 +11,7 @@ import json
 import math
 import re
 import shutil
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
 from contextlib import ExitStack, closing, contextmanager, suppress
 from dataclasses import dataclass, field
 from functools import cached_property, partial
@@ -349,7 +349,7 @@ def _in_worker(scorer: _ChunkScorer, chunk: Chunk, names: list[str]) -> tuple[Ch
 
 def _results(
     source: Path, scorer: _ChunkScorer, chosen: Chosen, workers: int
-) -> Iterator[tuple[Chunk, dict[str, Any]]]:
+) -> Generator[tuple[Chunk, dict[str, Any]], None, None]:
     """Yield each chunk of a file with what the metrics that are still chosen gave, in the file's order; at
     most two for each worker are under way."""
     from joblib.externals.loky.process_executor import TerminatedWorkerError
@@ -396,10 +396,10 @@ def _lines(path: Path) -> Iterator[tuple[pd.DataFrame, float]]:
     size = path.stat().st_size or 1
     try:
         with path.open(newline="", encoding="utf-8-sig") as stream:
-            read = _json_lines if path.suffix.lower() == ".jsonl" else _delimited
-            columns, rows = read(stream, path)
+            position: Any = stream.buffer
+            columns, rows = (_json_lines if path.suffix.lower() == ".jsonl" else _delimited)(stream, path)
             while part := list(islice(rows, CHUNK)):
-                yield pd.DataFrame(part, dtype=object), stream.buffer.tell() / size
+                yield pd.DataFrame(part, dtype=object), position.tell() / size
                 columns = []
             if columns:
                 yield pd.DataFrame(columns=columns, dtype=object), 1.0

@@ -28,10 +28,9 @@ from radeval_lib.green_analysis import (
     SIGNIFICANT,
     category_letter,
     entries,
-    green_score,
 )
 from radeval_lib.metrics.base import FRONT_DOOR, Metric, MetricError, register
-from radeval_lib.metrics.by_rules import green, reasons_of
+from radeval_lib.metrics.by_rules import green, green_score, reasons_of
 from radeval_lib.metrics.cautions import of_rules
 from radeval_lib.metrics.reasons import Reason
 from radeval_lib.registry import RULES

@@ -275,7 +275,7 @@ def _run(folder: Path, workers: int) -> subprocess.Popen[str]:
 def test_a_run_that_is_killed_resumes_after_its_last_chunk(tmp_path, how, workers) -> None:
     _pairs(tmp_path, 200)
     first = _run(tmp_path, 1)
-    assert first.communicate(timeout=60)[0].split()[-1] == "0"
+    assert first.communicate(timeout=300)[0].split()[-1] == "0"
     whole = [(tmp_path / name).read_bytes() for name in OUTPUTS]
     for name in OUTPUTS:
         (tmp_path / name).unlink()
@@ -283,10 +283,10 @@ def test_a_run_that_is_killed_resumes_after_its_last_chunk(tmp_path, how, worker
     assert second.stdout is not None
     assert [second.stdout.readline() for _ in range(3)] == ["10\n", "20\n", "30\n"]
     os.kill(second.pid, how)
-    second.communicate(timeout=60)
+    second.communicate(timeout=300)
     assert not [name for name in OUTPUTS if (tmp_path / name).exists()]
     third = _run(tmp_path, workers)
-    kept = int(third.communicate(timeout=60)[0].split()[-1])
+    kept = int(third.communicate(timeout=300)[0].split()[-1])
     assert kept >= 20
     assert [(tmp_path / name).read_bytes() for name in OUTPUTS] == whole
     assert not list(tmp_path.glob(".scoring-*"))

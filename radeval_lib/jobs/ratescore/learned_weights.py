@@ -12,7 +12,7 @@ from radeval_lib.data import recorded
 from radeval_lib.data.ratings import rating_table
 from radeval_lib.jobs.ratescore.partial_metric import EQUAL_WEIGHTS, EntityPair, scored
 from radeval_lib.metrics.ratescore import RaTEScore, Scorer
-from radeval_lib.metrics.ratescore.options import Pooling
+from radeval_lib.metrics.ratescore.settings import Pooling
 from radeval_lib.models import encoders
 from radeval_lib.models import names as model_names
 from radeval_lib.placeholders import behind

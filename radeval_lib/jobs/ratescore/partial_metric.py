@@ -26,7 +26,7 @@ def with_model(run: Run, role: str) -> RaTEScore:
     ``role``: ``ner_model`` or ``encoder``. Errors are those of :meth:`~radeval_lib.study.runs.Run.model`.
     """
     filled = {role: run.model(role)}
-    return RaTEScore(**filled, **fitting("ratescore", filled), device=run.profile.device)  # type: ignore[arg-type]
+    return RaTEScore(**filled, **fitting("ratescore", filled), device=run.profile.device)
 
 
 def scored(pairs: Sequence[EntityPair], encoder: Encoder, scorer: Scorer) -> NDArray[np.float64]:

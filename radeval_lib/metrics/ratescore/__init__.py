@@ -1,31 +1,12 @@
 """RaTEScore (Zhao et al. 2024): entities, their synonyms, their types, and a weighted F1 of the matches."""
 
-from radeval_lib.categories import TYPES
-from radeval_lib.metrics.ratescore.formula import (
-    Direction,
-    Explanation,
-    Match,
-    NamedEntity,
-    Scorer,
-    cosines,
-)
-from radeval_lib.metrics.ratescore.metric import RaTEScore
-from radeval_lib.metrics.ratescore.options import PRESETS, Options, Weights, load, options
-from radeval_lib.metrics.ratescore.sentences import split
+from radeval_lib.lazy import names_of
 
-__all__ = [
-    "PRESETS",
-    "TYPES",
-    "Direction",
-    "Explanation",
-    "Match",
-    "NamedEntity",
-    "Options",
-    "RaTEScore",
-    "Scorer",
-    "Weights",
-    "cosines",
-    "load",
-    "options",
-    "split",
-]
+_HOMES = {
+    "radeval_lib.categories": "TYPES",
+    "radeval_lib.metrics.ratescore.formula": "Direction Explanation Match NamedEntity Scorer cosines",
+    "radeval_lib.metrics.ratescore.metric": "RaTEScore",
+    "radeval_lib.metrics.ratescore.settings": "PRESETS Options Weights load options",
+    "radeval_lib.metrics.ratescore.sentences": "split",
+}
+__getattr__ = names_of(__name__, _HOMES)

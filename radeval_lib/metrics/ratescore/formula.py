@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from radeval_lib.categories import TYPES
 from radeval_lib.metrics.base import MetricError
-from radeval_lib.metrics.ratescore.options import NEGATED, POSITIVE, Options, Weights, load, type_indices
+from radeval_lib.metrics.ratescore.settings import NEGATED, POSITIVE, Options, Weights, load, type_indices
 from radeval_lib.stats.base import f1
 
 

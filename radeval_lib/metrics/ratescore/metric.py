@@ -16,7 +16,8 @@ from numpy.typing import NDArray
 from radeval_lib.categories import TYPES
 from radeval_lib.metrics.base import Metric, MetricError, register
 from radeval_lib.metrics.ratescore.formula import Explanation, NamedEntity, Scorer, unit
-from radeval_lib.metrics.ratescore.options import (
+from radeval_lib.metrics.ratescore.sentences import split
+from radeval_lib.metrics.ratescore.settings import (
     Cosine,
     Empty,
     Options,
@@ -26,7 +27,6 @@ from radeval_lib.metrics.ratescore.options import (
     Preset,
     options,
 )
-from radeval_lib.metrics.ratescore.sentences import split
 from radeval_lib.metrics.reasons import HALF, Finder, Reason
 from radeval_lib.models.batching import Precision
 from radeval_lib.models.ner.entities import Decoding
