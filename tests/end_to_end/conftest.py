@@ -26,8 +26,8 @@ PATIENCE = 300_000
 @pytest.fixture(scope="session")
 def shared(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder of all processes that run these tests together."""
-    own = tmp_path_factory.getbasetemp()
-    return own.parent if "PYTEST_XDIST_WORKER" in os.environ else own
+    base = tmp_path_factory.getbasetemp()
+    return base.parent if "PYTEST_XDIST_WORKER" in os.environ else base
 
 
 @pytest.fixture(scope="session")
@@ -55,7 +55,7 @@ def first_html(smoke: Path, shared: Path) -> Path | None:
 def _build_smoke(first: Path) -> None:
     """Build the book; keep what can be read first in a folder ``first``, if anything is new."""
     fresh = not rendered.index(BUILD / "smoke").is_file()
-    told = ""
+    output = ""
     with subprocess.Popen(
         [sys.executable, "-m", "radeval_lib.cli", "build", "--profile", "smoke"],
         cwd=ROOT,
@@ -65,13 +65,13 @@ def _build_smoke(first: Path) -> None:
         text=True,
     ) as build:
         for line in build.stdout or ():
-            told += line
+            output += line
             if fresh and line.startswith("To be read: "):  # it is rendered again only at the end
                 shutil.copytree(rendered.folder(BUILD / "smoke"), first)
-    assert build.returncode == 0, told[-3000:]
+    assert build.returncode == 0, output[-3000:]
     # What fails before everything is made does not end a build, but is a fault.
-    assert not [line for line in told.splitlines() if line.startswith("radbook:")]
-    assert ("To be read: build/smoke/_build/html/index.html" in told) == fresh, told[:3000]
+    assert not [line for line in output.splitlines() if line.startswith("radbook:")]
+    assert ("To be read: build/smoke/_build/html/index.html" in output) == fresh, output[:3000]
 
 
 @pytest.fixture(scope="session")
@@ -83,7 +83,7 @@ def html(smoke: Path) -> Path:
 @pytest.fixture(scope="session")
 def browser() -> Iterator[Browser]:
     """A headless Chromium from the system's packages."""
-    executable = next((found for name in BROWSERS if (found := shutil.which(name))), None)
+    executable = next(filter(None, map(shutil.which, BROWSERS)), None)
     if executable is None:
         pytest.skip("no Chromium on this machine: install the system's package chromium")
     quiet = [

@@ -62,10 +62,9 @@ def _faint(page: Page, mode: str, *, without: str | None = None) -> list[str]:
     page.evaluate(HIDE_WHAT_LOOKS_LIKE_ANOTHER)
     rule = {"runOnly": ["color-contrast"], "resultTypes": ["violations"]}
     context = {"include": [["article"]], "exclude": [[without]] if without else []}
-    found = Axe().run(page, context=context, options=rule).response["violations"]
-    return [
-        f"{mode}, {node['target'][0]}: {node['any'][0]['message']}" for one in found for node in one["nodes"]
-    ]
+    violations = Axe().run(page, context=context, options=rule).response["violations"]
+    nodes = [node for violation in violations for node in violation["nodes"]]
+    return [f"{mode}, {node['target'][0]}: {node['any'][0]['message']}" for node in nodes]
 
 
 @pytest.mark.parametrize(
@@ -75,7 +74,7 @@ def _faint(page: Page, mode: str, *, without: str | None = None) -> list[str]:
 def test_text_stands_out_from_its_ground(name: str, html: Path, page: Page) -> None:
     page.goto((html / f"{name}.html").as_uri(), wait_until="load")
     # Code has the same colours on every page, and most of a page's elements: one page is enough, below.
-    faint = [one for mode in ("light", "dark") for one in _faint(page, mode, without=".highlight")]
+    faint = [text for mode in ("light", "dark") for text in _faint(page, mode, without=".highlight")]
     assert not faint, "\n".join(faint[:10])
 
 

@@ -57,6 +57,20 @@ with run.exhibit("{exhibit}", "printed") as exhibit:
     exhibit.add(checks)"""
 
 
+PLAN = """
+from pydantic import BaseModel
+from radeval_lib.study.cells import Cell
+
+
+class Settings(BaseModel):
+    numbers: list[int]
+
+
+def cells(profile):
+    return [Cell.of("facts/cell", number=n) for n in profile.section("counting", Settings).numbers]
+"""
+
+
 @dataclass(frozen=True)
 class TinyRepository:
     """A repository in ``path``: notebooks facts/one and facts/two rebuild facts.table1 and facts.table2."""
@@ -78,6 +92,21 @@ class TinyRepository:
         text = HEADER.format(**facts, begin=f", {begin}" if begin else "")
         target.write_text(text, encoding="utf-8")
 
+    def plan_jobs(self, numbers: Sequence[int]) -> Path:
+        """Have a job of the notebook facts/cell for each number; return the file of the profile."""
+        package = self.path / "radeval_lib" / "jobs" / "counting"
+        package.mkdir()
+        (package / "__init__.py").write_text("", encoding="utf-8")
+        (package / "plan.py").write_text(PLAN, encoding="utf-8")
+        registry = self.path / "radeval_lib" / "registry.py"
+        line = 'PLANS = {\n    "facts/cell": "radeval_lib.jobs.counting.plan:cells",\n'
+        source = registry.read_text(encoding="utf-8")
+        registry.write_text(source.replace("PLANS = {\n", line), encoding="utf-8")
+        profile = self.path / "data_manifests" / "profiles" / "embedded.yml"
+        with profile.open("a", encoding="utf-8") as stream:
+            stream.write(f"  counting: {{numbers: {list(numbers)}}}\n")
+        return profile
+
     @property
     def build(self) -> Path:
         return self.path / "build" / "embedded"
@@ -86,17 +115,15 @@ class TinyRepository:
         kept = {name: value for name, value in os.environ.items() if name != "RADEVAL_DATA_ROOT"}
         return {**kept, "PYTHONPATH": str(self.path), **(extra or {})}
 
-    def radbook(
-        self, *arguments: str, extra: Mapping[str, str] | None = None
+    def run(
+        self, command: Sequence[str], extra: Mapping[str, str] | None = None
     ) -> subprocess.CompletedProcess[str]:
         return subprocess.run(
-            self.command(arguments),
-            cwd=self.path,
-            env=self.environment(extra),
-            capture_output=True,
-            text=True,
-            check=False,
+            command, cwd=self.path, env=self.environment(extra), capture_output=True, text=True, check=False
         )
+
+    def radbook(self, *arguments: str) -> subprocess.CompletedProcess[str]:
+        return self.run(self.command(arguments))
 
     @staticmethod
     def command(arguments: Sequence[str]) -> list[str]:

@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 import os
-import re
 import shutil
 from pathlib import Path
 
 import pytest
 
-from radeval_lib import registry
 from radeval_lib.errors import NotebookError
-from radeval_lib.paths import NOTEBOOKS
 from radeval_lib.study.dependencies import digest_of_file, parsed
 from radeval_lib.study.sources import code_of
 from tests.pipeline.edits import Copy
@@ -175,23 +172,6 @@ def test_a_page_of_arithmetic_rests_on_few_modules() -> None:
     assert len(modules) <= 55, sorted(modules)
     packages = {name.split(".")[1] for name in modules if "." in name}
     assert not packages & {"metrics", "models", "rules", "roles"}
-
-
-@pytest.mark.parametrize("notebook", registry.PLANS)
-def test_words_about_data_train_nothing_again(notebook: str) -> None:
-    """A cell depends neither on what names its data nor uses it."""
-    from radeval_lib.study import dependencies
-    from radeval_lib.study.profiles import profile
-
-    modules = dependencies.modules_of(notebook, profile("open"))
-    assert registry.FILLING["stand_ins"] not in modules
-    source = (NOTEBOOKS / f"{notebook}.md").read_text(encoding="utf-8")
-    sources = [
-        source,
-        *(Path(str(dependencies.file_of(name))).read_text("utf-8") for name in sorted(modules)),
-    ]
-    asked = re.compile(r"\brun\.(source|rests_on|basis|stand_in|labels)\(")
-    assert not [text[:80] for text in sources if asked.search(text)]
 
 
 def test_imports_are_found_in_any_block_but_that_of_types() -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import shutil
-import subprocess
 import sys
 from pathlib import Path
 from typing import Any
@@ -68,7 +67,7 @@ NotebookClient(notebook, kernel_name="python3").execute()
 def test_cells_that_are_not_the_sources_get_no_verdict(
     tiny: TinyRepository, edit: tuple[str, str], as_source: bool, verdict: str
 ) -> None:
-    subprocess.run([sys.executable, "-c", EDITED, *edit], cwd=tiny.path, env=tiny.environment(), check=True)
+    assert tiny.run([sys.executable, "-c", EDITED, *edit]).returncode == 0
     path = tiny.build / "results" / "facts" / "one" / "facts.table1.printed.json"
     result = json.loads(path.read_text(encoding="utf-8"))
     assert result["provenance"]["notebook"]["as_source"] is as_source
@@ -77,9 +76,7 @@ def test_cells_that_are_not_the_sources_get_no_verdict(
 
 def test_a_misspelt_parameter_is_refused_by_the_notebook_itself(tiny: TinyRepository) -> None:
     command = [sys.executable, "-m", "papermill", "notebooks/facts/one.md", "out.ipynb", "-p", "sede", "7"]
-    done = subprocess.run(
-        command, cwd=tiny.path, env=tiny.environment(), capture_output=True, text=True, check=False
-    )
+    done = tiny.run(command)
     assert done.returncode != 0
     assert "Did you mean seed?" in done.stderr
     assert not list(tiny.path.glob("build/**/*.printed.json"))

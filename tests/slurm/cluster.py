@@ -1,7 +1,5 @@
 """A SLURM of one node on this machine, with all of its state in one folder.
 
-python -m tests.slurm.cluster FOLDER    # starts it, says how to reach it, stops it when interrupted
-
 It needs munged, slurmctld and slurmd (Debian: munge, slurmctld, slurmd, slurm-client), and root, as slurmd
 does. The node claims more processors, memory and GPUs than there are, so that several jobs run at once; no
 job is held to its share, and no job that asks for a GPU gets one.
@@ -13,7 +11,6 @@ import os
 import shutil
 import socket
 import subprocess
-import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
@@ -74,20 +71,20 @@ def free_ports(number: int) -> list[int]:
     """Ports that nobody listens on."""
     sockets = [socket.socket() for _ in range(number)]
     try:
-        for one in sockets:
-            one.bind(("127.0.0.1", 0))
-        return [one.getsockname()[1] for one in sockets]
+        for bound in sockets:
+            bound.bind(("127.0.0.1", 0))
+        return [bound.getsockname()[1] for bound in sockets]
     finally:
-        for one in sockets:
-            one.close()
+        for bound in sockets:
+            bound.close()
 
 
-def wait(reached: Callable[[], object], what: str, seconds: float = 60) -> None:
-    """Until it is so; a TimeoutError that says ``what`` if it takes longer."""
+def wait(reached: Callable[[], object], problem: str, seconds: float = 60) -> None:
+    """Until it is so; a TimeoutError that names the ``problem`` if it takes longer."""
     limit = time.monotonic() + seconds
     while not reached():
         if time.monotonic() > limit:
-            raise TimeoutError(what)
+            raise TimeoutError(problem)
         time.sleep(0.2)
 
 
@@ -116,8 +113,8 @@ class Cluster:
 
     def states(self) -> dict[str, str]:
         """State of every job that the controller remembers, by number."""
-        told = self.call("squeue", "--states=all", "--noheader", "--format=%i %T").split()
-        return dict(zip(told[::2], told[1::2], strict=True))
+        words = self.call("squeue", "--states=all", "--noheader", "--format=%i %T").split()
+        return dict(zip(words[::2], words[1::2], strict=True))
 
     def start(self, daemon: str) -> None:
         """Start a daemon, and wait until it answers."""
@@ -185,11 +182,3 @@ def running(folder: Path, workers: int = 2, cpus: int = 16) -> Iterator[Cluster]
         yield cluster
     finally:
         cluster.stop()
-
-
-if __name__ == "__main__":
-    if why := missing():
-        sys.exit(why)
-    with running(Path(sys.argv[1]).resolve()) as started, suppress(KeyboardInterrupt):
-        print(f"export SLURM_CONF={started.folder}/slurm.conf PATH={started.folder}/bin:$PATH", flush=True)
-        started.daemons["slurmctld"].wait()

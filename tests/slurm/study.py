@@ -38,21 +38,21 @@ class Study:
         return self.repository.path / "build" / self.profile
 
     def start(self, *cells: str, options: tuple[str, ...] = (), config: str = "") -> subprocess.Popen[str]:
-        """Return Snakemake at work on cells; what it says goes to ``said.txt`` beside the repository."""
+        """Return Snakemake at work on cells; what it prints goes to a file beside the repository."""
         paths = [str(self.repository.path), *filter(None, [os.environ.get("PYTHONPATH")])]
         targets = [f"build/{self.profile}/executed_cells/{cell}.ipynb" for cell in cells]
         environment = self.cluster.environment | {"PYTHONPATH": os.pathsep.join(paths)}
-        with self.said.open("w") as said:
+        with self.output.open("w") as stream:
             return subprocess.Popen(
                 [
                     sys.executable, "-m", "snakemake", *targets, *SETTINGS, *options,
                     "--config", f"profile={self.profile}", *config.split(),
                 ],
-                cwd=self.repository.path, env=environment, stdout=said, stderr=subprocess.STDOUT, text=True,
+                cwd=self.repository.path, env=environment, stdout=stream, stderr=subprocess.STDOUT, text=True,
             )  # fmt: skip
 
     @property
-    def said(self) -> Path:
+    def output(self) -> Path:
         return self.repository.path.with_suffix(".txt")
 
     def run(self, *cells: str, options: tuple[str, ...] = (), config: str = "", seconds: float = 300) -> int:

@@ -14,7 +14,6 @@ import pytest
 
 from radeval_lib.study.cells import Cell, read
 from tests.pipeline.conftest import tiny_repository
-from tests.pipeline.test_build import PLAN
 from tests.slurm import cluster, study
 from tests.slurm.study import Study
 
@@ -54,13 +53,7 @@ class Cells:
         self.gate.mkdir()
         (folder / "repository").mkdir()
         tiny = tiny_repository(folder / "repository")
-        package = tiny.path / "radeval_lib" / "pages" / "counting"
-        package.mkdir()
-        (package / "__init__.py").write_text("")
-        (package / "plan.py").write_text(PLAN, encoding="utf-8")
-        profile = tiny.path / "data_manifests" / "profiles" / "embedded.yml"
-        numbers = list(range(10))
-        profile.write_text(profile.read_text() + f"  counting: {{numbers: {numbers}}}\n", encoding="utf-8")
+        tiny.plan_jobs(range(10))
         self.tiny, self.slurm, self.study = tiny, slurm, Study(tiny, slurm)
         self.write(BODY)
 
@@ -77,15 +70,15 @@ class Cells:
         self.slurm.call("scancel", "--user=root")
         cluster.wait(lambda: not self.slurm.call("squeue", "--noheader"), "jobs do not end")
 
-    def noted(self, number: int, what: str) -> list[str]:
-        path = self.gate / f"{number}.{what}"
+    def noted(self, number: int, event: str) -> list[str]:
+        path = self.gate / f"{number}.{event}"
         return path.read_text().splitlines() if path.exists() else []
 
     def begun(self, *numbers: int, times: int = 1) -> None:
         """Wait until each of them has begun so often."""
         for number in numbers:
-            told = f"cell {number} does not begin; see {self.study.said}"
-            cluster.wait(lambda n=number: len(self.noted(n, "begun")) >= times, told, 300)
+            problem = f"cell {number} does not begin; see {self.study.output}"
+            cluster.wait(lambda n=number: len(self.noted(n, "begun")) >= times, problem, 300)
 
     def job(self, number: int) -> str:
         return self.noted(number, "begun")[-1].split()[0]
@@ -96,7 +89,7 @@ class Cells:
 
     def whole(self) -> set[int]:
         """Return cells that are there, with both of their outputs; another state of a cell is a failure."""
-        found = set()
+        numbers = set()
         for number in range(10):
             cell = Cell.of("facts/cell", number=number)
             folder = self.study.build / "cells" / "facts" / "cell" / str(number)
@@ -104,19 +97,19 @@ class Cells:
             assert executed == (folder / "cell.json").exists(), f"half of cell {number}"
             if executed:
                 table = read(folder, cell, "embedded").tables["squares"]
-                found.add(int(table["n"].iloc[0]))
-        return found
+                numbers.add(int(table["n"].iloc[0]))
+        return numbers
 
     def finish(self, *numbers: int) -> None:
         """A further call makes what is missing, and the one after it nothing."""
         self.go(*numbers)
         before = {number: len(self.noted(number, "ended")) for number in self.whole()}
-        assert self.start(*numbers).wait(LONGEST) == 0, self.study.said.read_text()
+        assert self.start(*numbers).wait(LONGEST) == 0, self.study.output.read_text()
         assert self.whole() == set(numbers)
         for number in numbers:
             assert number not in before or len(self.noted(number, "ended")) == before[number], "made again"
         assert self.start(*numbers).wait(LONGEST) == 0
-        assert "Nothing to be done" in self.study.said.read_text()
+        assert "Nothing to be done" in self.study.output.read_text()
         left = [path for path in self.study.build.rglob("*") if ".part-" in path.name]
         assert not left
 
@@ -138,12 +131,8 @@ def test_cancelled_killed_and_late_jobs_leave_nothing_and_are_made_later(cells: 
     cells.go(3)
     assert at_work.wait(LONGEST) != 0
     states = cells.slurm.states()
-    assert [states[cells.job(number)] for number in range(4)] == [
-        "CANCELLED",
-        "FAILED",
-        "TIMEOUT",
-        "COMPLETED",
-    ]
+    ends = [states[cells.job(number)] for number in range(4)]
+    assert ends == ["CANCELLED", "FAILED", "TIMEOUT", "COMPLETED"]
     assert cells.whole() == {3}
     cells.finish(0, 1, 2, 3)
     assert [len(cells.noted(number, "ended")) for number in range(4)] == [1, 1, 1, 1]
@@ -156,7 +145,7 @@ def test_a_requeued_job_is_waited_for_and_made_once(cells: Cells) -> None:
     cells.begun(0, times=2)
     assert not psutil.pid_exists(int(cells.noted(0, "begun")[0].split()[1]))
     cells.go(0, 1)
-    assert at_work.wait(LONGEST) == 0, cells.study.said.read_text()
+    assert at_work.wait(LONGEST) == 0, cells.study.output.read_text()
     assert cells.whole() == {0, 1}
     assert [len(cells.noted(number, "ended")) for number in (0, 1)] == [1, 1]
     cells.finish(0, 1)
@@ -170,7 +159,7 @@ def test_a_killed_node_daemon_and_a_killed_controller_cost_nothing_when_they_com
         cells.go(0 if daemon == "slurmd" else 1)  # it ends while the daemon is away
         cluster.wait(lambda: len(cells.noted(0, "ended")) == 1, "cell 0 does not end")
         cells.slurm.start(daemon)
-    assert at_work.wait(LONGEST) == 0, cells.study.said.read_text()
+    assert at_work.wait(LONGEST) == 0, cells.study.output.read_text()
     assert [len(cells.noted(number, "begun")) for number in (0, 1)] == [1, 1]
     cells.finish(0, 1)
 

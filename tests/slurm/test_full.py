@@ -1,50 +1,61 @@
-"""A cell of each kind that `full` plans, as jobs of SLURM, on files and models of the exact formats."""
+"""A job of each kind that `full` plans, on a cluster with SLURM, on files and models of the exact formats."""
 
 from __future__ import annotations
 
+import json
 import re
-import time
+import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from radeval_lib.pipeline import steps
-from radeval_lib.study import cells, profiles
+from radeval_lib.study import cells
+from radeval_lib.study.cells import Cell
+from tests.full import tiny
 from tests.pipeline.conftest import TinyRepository
-from tests.slurm import cluster, full, study
+from tests.slurm import cluster, study
 
 pytestmark = [
     pytest.mark.nightly,
     pytest.mark.skipif(bool(study.missing()), reason=study.missing() or "SLURM is here"),
 ]
 
+KINDS = ("scheme", "task", "regime", "system")
+"""Parameters that decide which code a job runs."""
+_LIST = """
+import json
+from radeval_lib.pipeline import steps
+jobs = steps.graph("full").cells
+print(json.dumps([[job.notebook, dict(job.items)] for job in jobs.values()]))
+"""
 
-def test_each_kind_of_cell_runs_as_a_job(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    profile = profiles.profile("full")
-    chosen = full.one_of_each_kind(profile)
-    names = {f"{cell.notebook}/{cell.slug}": cell for cell in chosen}
-    (tmp_path / "repository").mkdir()
-    full.write_repository(tmp_path / "repository")
-    for name, content in full.files().items():
-        (tmp_path / "data" / name).parent.mkdir(parents=True, exist_ok=True)
-        (tmp_path / "data" / name).write_bytes(content)
-    full.write_models(tmp_path / "hub", full.hub_names(profile))
-    monkeypatch.setenv("HF_HUB_CACHE", str(tmp_path / "hub"))
+
+def one_of_each_kind(project: TinyRepository) -> dict[str, Cell]:
+    """Return a job of each kind by its name, the next of its kind each time: each encoder gets its turn."""
+    listed = project.run([sys.executable, "-c", _LIST])
+    groups: dict[tuple[Any, ...], list[Cell]] = {}
+    for notebook, parameters in json.loads(listed.stdout):
+        kind = (notebook, *(parameters.get(name) for name in KINDS))
+        groups.setdefault(kind, []).append(Cell.of(notebook, **parameters))
+    chosen = [group[number % len(group)] for number, group in enumerate(groups.values())]
+    return {f"{job.notebook}/{job.slug}": job for job in chosen}
+
+
+def test_each_kind_of_job_runs_on_a_cluster(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    full = tiny.make(tmp_path)
+    monkeypatch.setenv("HF_HUB_CACHE", str(full.hub))
     monkeypatch.setenv("HF_HUB_OFFLINE", "1")
-    config = f"data_root={tmp_path / 'data'}"
+    config, project = f"data_root={full.root}", TinyRepository(full.path)
+    jobs = one_of_each_kind(project)
     with cluster.running(tmp_path / "cluster", workers=3) as slurm:
-        at_work = study.Study(TinyRepository(tmp_path / "repository"), slurm, "full")
-        started = time.monotonic()
-        status = at_work.run(*names, config=config, seconds=3600)
-        said = at_work.said.read_text(encoding="utf-8")
-        print(f"{len(names)} cells of {len(steps.graph('full').cells)} in {time.monotonic() - started:.0f} s")
-        assert status == 0, said[-3000:]
-        for cell in chosen:
-            cells.check(cells.folder(at_work.build, cell), cell, "full")
-        jobs = (tmp_path / "cluster" / "jobs.txt").read_text().splitlines()
-        assert [re.findall(r"JobState=(\w+) .*ProcCnt=(\d+)", job) for job in jobs] == [
-            [("COMPLETED", str(full.LESS["threads"]))] for _ in jobs
-        ]
-        assert len(jobs) == len(names)
-        assert at_work.run(*names, config=config) == 0
-        assert "Nothing to be done" in at_work.said.read_text(encoding="utf-8")
+        at_work = study.Study(project, slurm, "full")
+        status = at_work.run(*jobs, config=config, seconds=3600)
+        assert status == 0, at_work.output.read_text(encoding="utf-8")[-3000:]
+        for job in jobs.values():
+            cells.check(cells.folder(at_work.build, job), job, "full")
+        ran = (tmp_path / "cluster" / "jobs.txt").read_text().splitlines()
+        states = [re.findall(r"JobState=(\w+) .*ProcCnt=(\d+)", line) for line in ran]
+        assert states == [[("COMPLETED", str(tiny.SMALL["threads"]))]] * len(ran)
+        assert at_work.run(*jobs, config=config) == 0
+        assert "Nothing to be done" in at_work.output.read_text(encoding="utf-8")
