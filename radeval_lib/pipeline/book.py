@@ -58,11 +58,7 @@ def render(output_dir: Path, data_root: Path | None = None, *, judge: bool | Non
     if not run_jupyter_book(output_dir, log):
         lines = steps.without_colours(log.read_text(encoding="utf-8")).splitlines()
         warnings = [line for line in lines if "WARNING" in line or "ERROR" in line]
-        remedy = (
-            "Correct the page that it names and run `radbook build` again."
-            if warnings
-            else "The log has the whole error. If a package is broken, remove .venv: `make` installs again."
-        )
+        remedy = "Correct the page that it names. If a package is broken, remove .venv and run `make`."
         problems = " | ".join((warnings or steps.last_words(lines))[:5])
         problems = problems.replace(str(output_dir.resolve()), display_path(output_dir))
         raise BookError(f"Jupyter Book stopped: {problems}", display_path(log), remedy)

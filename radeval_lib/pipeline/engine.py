@@ -63,18 +63,15 @@ def build(graph: Graph, cores: int, say: Say) -> None:
 def discard_unreadable(graph: Graph) -> Iterator[str]:
     """Remove results and outputs of cells that are damaged or of another version, at which steps that read
     them would stop; yield a line on each."""
-    for page in notebooks():
+    folders = {page: graph.results(page) for page in notebooks()}
+    folders |= {name: cells.folder(graph.output_dir, cell) for name, cell in graph.cells.items()}
+    for name, folder in folders.items():
         try:
-            results.of_page(graph.results(page))
-            results.check_headlines(graph.results(page))
-        except ResultError as error:
-            atomic.discard(graph.results(page), graph.executed(page))
-            yield f"To be made again: {page}: {error.what}."
-    for name, cell in graph.cells.items():
-        folder = cells.folder(graph.output_dir, cell)
-        try:
-            if folder.exists():
-                cells.check(folder, cell, graph.settings.name)
+            if name not in graph.cells:
+                results.of_page(folder)
+                results.check_headlines(folder)
+            elif folder.exists():
+                cells.check(folder, graph.cells[name], graph.settings.name)
         except ResultError as error:
             atomic.discard(folder, graph.executed(name))
             yield f"To be made again: {name}: {error.what}."

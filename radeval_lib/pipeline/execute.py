@@ -87,9 +87,8 @@ def parse_parameters(notebook: str, given: Mapping[str, str]) -> dict[str, Any]:
         if name not in values:
             raise ParameterError(f"unknown parameter {name!r}", notebook, f"Parameters: {', '.join(values)}.")
         if (value := _of_type(text, type(values[name]))) is None:
-            wanted = type(values[name]).__name__
-            remedy = f"Its default is {values[name]!r}."
-            raise ParameterError(f"parameter {name} must be of type {wanted}, not {text!r}", notebook, remedy)
+            problem = f"parameter {name} must be of type {type(values[name]).__name__}, not {text!r}"
+            raise ParameterError(problem, notebook, f"Its default is {values[name]!r}.")
         values[name] = value
     return values
 

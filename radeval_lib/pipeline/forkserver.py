@@ -46,7 +46,7 @@ LIBRARIES = (
 _ACCELERATORS = ("/dev/nvidiactl", "/dev/kfd")
 # Read when Matplotlib and ipykernel are loaded: figures are shown inline, no kernel looks after its parent.
 _OF_KERNELS = {"MPLBACKEND": "module://matplotlib_inline.backend_inline", "JPY_PARENT_PID": "1"}
-_ONE_THREAD = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
+_ONE_THREAD = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
 
 
 def is_possible() -> bool:
@@ -70,7 +70,7 @@ def serving() -> Iterator[dict[str, str]]:
         server = subprocess.Popen(
             [sys.executable, "-m", "radeval_lib.pipeline.forkserver", str(listening.fileno())],
             cwd=ROOT,
-            env={**os.environ, **dict.fromkeys(_ONE_THREAD, "1"), **_OF_KERNELS},
+            env={**os.environ, **_ONE_THREAD, **_OF_KERNELS},
             pass_fds=[listening.fileno()],
             preexec_fn=kill_on_parent_exit,
         )

@@ -8,13 +8,13 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 import pandas as pd
-from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from scipy.stats import binomtest
 
 from radeval_lib import __version__, atomic, checksums, provenance
 from radeval_lib.data import guard, guarded_texts, statements
 from radeval_lib.data.manifests import find, load_manifest, restricted_in
 from radeval_lib.errors import RadevalError, listed
+from radeval_lib.metrics.report import environment
 from radeval_lib.paths import BUILD, BUILD_LOCK, IN_REACH, MANIFESTS, ROOT
 from radeval_lib.pipeline import book, rendered, steps
 from radeval_lib.study import recordings
@@ -63,11 +63,8 @@ def refuse_out_of_date(profile: Profile) -> None:
     """
     for name, metrics in recordings.of_edition(profile.roles.values(), profile.needs_data_root).items():
         if stale := recordings.out_of_date(name, metrics):
-            raise ReleaseError(
-                f"stored scores are out of date: {listed(stale)}",
-                name,
-                f"`radbook record {name}` scores it again; of a frozen set, see data_manifests/recorded.",
-            )
+            remedy = f"`radbook record {name}` scores it again; of a frozen set, see data_manifests/recorded."
+            raise ReleaseError(f"stored scores are out of date: {listed(stale)}", name, remedy)
 
 
 def report(profile: Profile, data_root: Path | None, sums: str) -> tuple[str, str]:
@@ -94,13 +91,7 @@ def report(profile: Profile, data_root: Path | None, sums: str) -> tuple[str, st
     files = [(digest, (top / name).stat().st_size, name) for name, digest in checksums.of_folder(top).items()]
     lines = "".join(f"{digest}  {name}\n" for digest, _, name in files)
     texts = guarded_texts.restricted_texts(data_root) if data_root else {}
-    template = Environment(
-        loader=FileSystemLoader(Path(__file__).parent),
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-        keep_trailing_newline=True,
-    ).get_template("release.md.j2")
+    template = environment(Path(__file__).parent).get_template("release.md.j2")
     content = template.render(
         profile=profile,
         made=f"{datetime.now(UTC):%d %B %Y}",
@@ -121,7 +112,7 @@ def report(profile: Profile, data_root: Path | None, sums: str) -> tuple[str, st
         sums=sums,
         digest_of_sums=checksums.of_text(lines),
     )
-    return content, lines
+    return f"{content}\n", lines
 
 
 def with_restricted_data() -> dict[Path, list[str]]:

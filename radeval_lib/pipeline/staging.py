@@ -12,11 +12,11 @@ from pathlib import Path
 import nbformat
 import pandas as pd
 import yaml
-from jinja2 import Environment, FileSystemLoader
 from sphinx_external_toc.parsing import parse_toc_yaml
 
 from radeval_lib import own_yaml
 from radeval_lib.errors import NotebookError
+from radeval_lib.metrics.report import environment
 from radeval_lib.papers.exhibits import ledger
 from radeval_lib.papers.printed_numbers import has_numbers, numbers_of
 from radeval_lib.paths import BOOK, REFERENCES, ROOT, display_path, notebooks
@@ -28,7 +28,6 @@ from radeval_lib.study.scorecards import exhibit_entries, scorecard
 
 CONTENTS = "_toc.yml"
 """The table of contents, in the folder of prose and in the staged book."""
-_MOVED = "moved.html.j2"
 _MATHJAX = ("tex-chtml.js", "output/chtml/fonts/woff-v2/*.woff")
 
 
@@ -116,7 +115,7 @@ def _contents(edition: str) -> bytes:
 def _redirects() -> Iterator[tuple[str, bytes]]:
     """Yield a page for each old address in ``redirects.yml``, which sends readers on to the new one."""
     path = BOOK / "redirects.yml"
-    moved = Environment(loader=FileSystemLoader(Path(__file__).parent), autoescape=True).get_template(_MOVED)
+    moved = environment(Path(__file__).parent).get_template("moved.html.j2")
     for old, new in (own_yaml.read(path) if path.is_file() else {}).items():
         yield f"_extra/{old}.html", moved.render(address=f"{'../' * old.count('/')}{new}").encode()
 

@@ -70,11 +70,8 @@ class Graph:
     def require_data_root(self) -> None:
         """Refuse to run, by a ParameterError, without data files where the profile needs them."""
         if self.settings.needs_data_root and self.data_root is None:
-            raise ParameterError(
-                f"profile {self.settings.name!r} needs data files",
-                "data root",
-                "Name their folder in RADEVAL_DATA_ROOT.",
-            )
+            problem = f"profile {self.settings.name!r} needs data files"
+            raise ParameterError(problem, "data root", "Name their folder in RADEVAL_DATA_ROOT.")
 
     @cached_property
     def cells(self) -> dict[str, Cell]:
@@ -272,9 +269,8 @@ def chosen_pages(only: Sequence[str]) -> set[str]:
         elif given in ledger():
             chosen.add(ledger()[given].notebook)
         else:
-            near = get_close_matches(given, [*folders, *notebooks(), *ledger()], n=3)
-            hint = f" Near it: {listed(near)}." if near else ""
-            remedy = f"Folders: {', '.join(folders)}; or give a notebook, or an exhibit.{hint}"
+            near = get_close_matches(given, [*folders, *notebooks(), *ledger()], n=3) or folders
+            remedy = f"Give a folder, a notebook or an exhibit. Near it: {listed(near)}."
             raise ParameterError(f"no pages called {given!r}", "--only", remedy)
     return chosen
 
