@@ -11,7 +11,7 @@ import pandas as pd
 from scipy.stats import binomtest
 
 from radeval_lib import __version__, atomic, checksums, provenance
-from radeval_lib.data import guard, guarded_texts, statements
+from radeval_lib.data import guard, statements
 from radeval_lib.data.manifests import find, load_manifest, restricted_in
 from radeval_lib.errors import RadevalError, listed
 from radeval_lib.metrics.report import environment
@@ -90,7 +90,6 @@ def report(profile: Profile, data_root: Path | None, sums: str) -> tuple[str, st
     top = rendered.folder(output_dir)
     files = [(digest, (top / name).stat().st_size, name) for name, digest in checksums.of_folder(top).items()]
     lines = "".join(f"{digest}  {name}\n" for digest, _, name in files)
-    texts = guarded_texts.restricted_texts(data_root) if data_root else {}
     template = environment(Path(__file__).parent).get_template("release.md.j2")
     content = template.render(
         profile=profile,
@@ -99,7 +98,7 @@ def report(profile: Profile, data_root: Path | None, sums: str) -> tuple[str, st
         commit=(provenance.git("describe", "--always", "--dirty") or "unknown").strip(),
         corpora=corpora,
         searched=[
-            (name, file.path, sum(1 for _ in texts[name].of_file(file.path)), checksums.of_file(path))
+            (name, file.path, checksums.of_file(path))
             for name in corpora
             for file in load_manifest(name).files
             if (path := find(name, data_root, file.path)) is not None

@@ -37,7 +37,7 @@ def test_a_role_without_its_data_is_named_with_the_pages_that_read_it(full: Grap
 
 def test_a_role_with_a_part_of_its_data_is_named(full: Graph, monkeypatch: pytest.MonkeyPatch) -> None:
     whole = full.settings.roles["error_counts"]
-    monkeypatch.setattr(outlook.filling, "present", lambda source, _: "a_part" if source == whole else source)
+    monkeypatch.setattr(outlook, "present", lambda source, _: "a_part" if source == whole else source)
     assert sum(line.startswith("In part: error_counts ") for line in outlook.outlook(full)) == 1
 
 

@@ -53,8 +53,7 @@ def test_a_report_repeats_no_text_and_data_are_purged(tiny: TinyRepository) -> N
     assert made.returncode == 0, made.stderr
     report = tiny.path / "build" / "release-embedded.md"
     text, sums = report.read_text(encoding="utf-8"), report.with_suffix(".sha256")
-    # Four strings, and two of them as identifiers.
-    assert f"| {corpus} | mediqa2021/train.json | 6 |" in text
+    assert f"| {corpus} | mediqa2021/train.json |" in text
     check = ["sha256sum", "--check", "--quiet", str(sums)]
     subprocess.run(check, cwd=tiny.build / "_build" / "html", check=True)
     assert checksums.of_file(sums) in text
