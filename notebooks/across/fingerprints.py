@@ -121,8 +121,13 @@ def draw_worth(axes: Axes, table: pd.DataFrame) -> None:
     axes.set_xlabel("harmless words that cost as much as one lost “no”")
 
 
-def heat_map(axes: Axes, table: pd.DataFrame, harmless: int) -> None:
-    """Draw costs in percent by metric (rows) and edit (columns), with a line after the harmless edits."""
-    plots.heat_map(axes, 100 * table, slant=35, fmt="z.0f", vmin=0, vmax=100, cmap="Blues")
-    axes.axvline(harmless, color=plots.PALETTE[1], linewidth=3)
+def heat_map(table: pd.DataFrame, harmless: int) -> None:
+    """Draw costs in percent by metric (rows) and edit (columns): the first ``harmless`` edits in red, the
+    others in blue."""
+    _, axes = plots.panels(1, 1, 4.6)
+    signs = np.where(np.arange(table.shape[1]) < harmless, -100, 100)
+    numbers = (100 * table).map("{:z.0f}".format)
+    colours = {"vmin": -50, "vmax": 50, "cmap": "RdBu"}
+    plots.heat_map(axes, signs * table, slant=35, annot=numbers, fmt="", **colours)
+    axes.axvline(harmless, color="black", linewidth=2)
     axes.set(xlabel="", ylabel="")
