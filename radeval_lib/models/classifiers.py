@@ -14,7 +14,6 @@ from numpy.typing import NDArray
 
 from radeval_lib.data.records import Document
 from radeval_lib.data.restricted import reveal
-from radeval_lib.errors import ModelError
 from radeval_lib.models.batching import (
     MAX_PIECES,
     encode_words,
@@ -53,18 +52,10 @@ class TextClassifier:
         config = labelled(self.labels)
         self.module: Any = weights(AutoModelForSequenceClassification, init_model, NEW_CLASSIFIER, **config)
 
-    def index_of(self, document: Document) -> int:
-        """Return the position of a document's class among the labels; a :class:`ModelError` where it is none
-        of them."""
-        if document.label not in self._index:
-            wrong = f"the label {document.label!r} is none of the {len(self.labels)} classes"
-            raise ModelError(wrong, f"document {document.id}")
-        return self._index[document.label]
-
     def example(self, record: Document) -> dict[str, Any]:
         """Return ``input_ids`` of the text, and ``labels``, the position of its class."""
         ids = self.tokenizer(well_formed(reveal(record.text)), truncation=True, max_length=MAX_PIECES)
-        return {"input_ids": ids["input_ids"], "labels": self.index_of(record)}
+        return {"input_ids": ids["input_ids"], "labels": self._index[record.label]}
 
     def collate(self, examples: Sequence[dict[str, Any]]) -> dict[str, torch.Tensor]:
         """Return ``input_ids`` and ``attention_mask``, shape (n, pieces), and ``labels``, shape (n,), all
@@ -76,7 +67,7 @@ class TextClassifier:
 
     def measure(self, records: Sequence[Document]) -> dict[str, float]:
         """Return ``accuracy``: share of documents whose likeliest class is theirs; 0 where there are none."""
-        truth = np.array([self.index_of(record) for record in records], dtype=np.int64)
+        truth = np.array([self._index[record.label] for record in records], dtype=np.int64)
         right = self.logits(records).argmax(axis=1) == truth
         return {"accuracy": float(right.mean()) if len(right) else 0.0}
 

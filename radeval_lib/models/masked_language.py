@@ -10,7 +10,6 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from radeval_lib.errors import ModelError
 from radeval_lib.models.batching import IGNORED, buckets, evaluating, padded, tokens_for, well_formed
 from radeval_lib.models.pretrained import ENCODER, pretrained, save_checkpoint, weights
 
@@ -35,14 +34,9 @@ class MaskedLanguageModel:
 
     Parameters
     ----------
-    init_model : folder or hub name of the encoder.
+    init_model : folder or hub name of the encoder, which has a mask, and embeddings as wide as its hidden
+        states.
     seed : of the masks; the head is drawn from torch's seed.
-
-    Raises
-    ------
-    ModelError
-        If the model cannot be loaded, its tokenizer has no mask, or its embeddings are not as wide as its
-        hidden states.
     """
 
     new_layers = ("head.", "bias.")
@@ -52,15 +46,7 @@ class MaskedLanguageModel:
         from transformers import AutoModel, AutoTokenizer
 
         self.tokenizer: Any = pretrained(AutoTokenizer, init_model)
-        if self.tokenizer.mask_token_id is None:
-            remedy = "Continue the pretraining of a model that guesses masked pieces."
-            raise ModelError("its tokenizer has no mask", Path(str(init_model)).name, remedy)
-        encoder = weights(AutoModel, init_model, ENCODER)
-        if encoder.get_input_embeddings().weight.shape[1] != encoder.config.hidden_size:
-            wrong = "its embeddings are not as wide as its hidden states"
-            remedy = "Continue the pretraining of a model without a factorised embedding."
-            raise ModelError(wrong, Path(str(init_model)).name, remedy)
-        self.module: Any = _module(encoder)
+        self.module: Any = _module(weights(AutoModel, init_model, ENCODER))
         self.generator = torch.Generator().manual_seed(seed)
         self._dev_seed = seed + 1
 

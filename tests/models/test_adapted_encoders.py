@@ -112,12 +112,6 @@ def test_first_pieces_alone_carry_labels() -> None:
     assert scheme._words(words, [o, i, o, *[b] * len(pieces[3:])]) == [(0, 1, "X")]
 
 
-def test_a_label_outside_the_task_is_one_line() -> None:
-    model = TextClassifier(PACKAGED, ["CT A", "CT B"])
-    with pytest.raises(ModelError, match="document 7"):
-        model.example(Document("7", "pain", label="MR C"))
-
-
 def test_logits_come_in_the_documents_order(tmp_path: Path) -> None:
     model = TextClassifier(PACKAGED, ["a", "b", "c"])
     rows = [Document(str(n), "pain " * n, label="a") for n in (9, 1, 5)]

@@ -13,7 +13,6 @@ from click.testing import CliRunner
 from radeval_lib.cli import main
 from radeval_lib.errors import ModelError
 from radeval_lib.models import catalog, derived, pretrained
-from radeval_lib.models.catalog import checksum
 from radeval_lib.papers.printed_numbers import printed
 from radeval_lib.paths import MODELS
 from radeval_lib.pipeline import outlook, steps
@@ -99,10 +98,3 @@ def test_a_revision_behind_the_name_is_the_one_that_is_loaded() -> None:
     assert derived.revision(f"untrained:{described.hub}") == described.pinned
     assert {derived.revision(name) for name in ("packaged-minilm", "rules", "radgraph:radgraph")} == {""}
     assert derived.revision("http://127.0.0.1:8000/v1#name") == ""
-
-
-def test_the_checksum_of_a_hub_model_is_of_the_revision_that_is_loaded() -> None:
-    described = next(card for card in catalog.cards() if card.pinned)
-    assert checksum(described.hub) == checksum(f"{described.hub}@{described.pinned}")
-    assert checksum(described.hub) != checksum(f"{described.hub}@other")
-    assert checksum("owner/name") != checksum("owner/name@other")

@@ -12,7 +12,6 @@ from typing import Any
 import pytest
 import torch
 
-from radeval_lib.data import radgraph
 from radeval_lib.data.errors import FormatError
 from radeval_lib.data.records import AnnotatedSentence, Entity, Relation
 from radeval_lib.data.roles import load
@@ -28,7 +27,6 @@ from radeval_lib.models.graph.word_graphs import (
     within,
 )
 from radeval_lib.models.training import TrainingSettings, train
-from tests.data.samples import RADGRAPH, RADGRAPH_TEST, json_bytes
 
 pytestmark = pytest.mark.usefixtures("one_thread")
 
@@ -119,23 +117,6 @@ def test_training_learns_and_is_kept(corpus: list[AnnotatedSentence], tmp_path: 
     ]
 
 
-def test_a_file_in_radgraphs_form_is_trained_on_and_counted_by_labeler(tmp_path: Path) -> None:
-    """What the profile ``full`` does: whole texts of restricted words, the test file by two labelers."""
-    parts = []
-    for name, content in (("train", RADGRAPH), ("test", RADGRAPH_TEST)):
-        path = tmp_path / f"{name}.json"
-        path.write_bytes(json_bytes(content))
-        parts.append(radgraph.load(path))
-    train_set, tested = parts
-    model = new_model(TINY, [*train_set, *tested], 0, unit="text", **SMALL)
-    trained = train(model, train_set, tested, TrainingSettings(epochs=1, device="cpu", batch_size=2))
-    assert len(trained.history) == 1
-    table = tally(model, tested)
-    assert sorted(table["case"].unique()) == sorted(record.id for record in tested)
-    gold = table[table["part"] == "entity"].groupby("case")["gold"].sum()
-    assert gold.to_dict() == {record.id: len(record.entities) for record in tested}
-
-
 # --- counting ---
 
 
@@ -154,12 +135,6 @@ def test_counts_by_hand() -> None:
     by_label = {(row["part"], row["label"]): row["matched"] for row in rows}
     assert by_label["entity", "A"] == 1
     assert by_label["relation", "s"] == 0
-
-
-def test_the_last_of_two_labels_counts() -> None:
-    gold = WordGraph(((0, 1, "A"), (0, 1, "B")), ())
-    rows = counts(gold, WordGraph(((0, 1, "B"),)), ("A", "B"), (), 8)
-    assert _sums(rows, "entity") == (1, 1, 1, 0)
 
 
 def test_relations_across_sentences_are_missed_not_dropped() -> None:
@@ -213,9 +188,7 @@ def test_recorded_graphs_are_found_by_their_words(tmp_path: Path) -> None:
         extractor.annotate(["No edema.", "Other text"])
     item["entities"]["1"]["end_ix"] = 7  # type: ignore[index]
     path.write_text(json.dumps({"a": item}), encoding="utf-8")
-    with pytest.raises(
-        FormatError, match="record 1, entity 1: words 1 to 7 are not all in the text of 3 words"
-    ):
+    with pytest.raises(FormatError, match="record 1, entity 1"):
         open_extractor(path)
 
 

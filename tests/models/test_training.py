@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from pathlib import Path
 from types import SimpleNamespace
@@ -92,11 +91,6 @@ def test_the_named_measure_chooses_the_epoch_and_stops() -> None:
     assert _weights(trained) != _weights(alone)
     trained.task.script = ()
     assert trained.task.measure(POINTS)["loss_on_dev"] == pytest.approx(trained.history[1]["loss_on_dev"])
-
-
-def test_an_epoch_without_a_number_is_not_the_best() -> None:
-    trained = train(Fit([math.nan, 0.3, 0.5]), POINTS, POINTS, _settings(epochs=3))
-    assert trained.best["fit"] == 0.5
 
 
 def test_new_layers_learn_at_their_own_rate() -> None:

@@ -133,15 +133,6 @@ def test_a_difference_is_paired_over_cases() -> None:
     )
 
 
-def test_order_of_rows_and_size_of_chunks_do_not_matter(monkeypatch) -> None:
-    first, second = _made(), _made(seeds=2, skill=0.75, of=6)
-    expected = paired_difference(first, second, TAGGING, resamples=100, rng=np.random.default_rng(0))
-    monkeypatch.setattr(resampling, "_CELLS", 40 * 30)
-    shuffled = first.sample(frac=1, random_state=0)
-    shuffled_rows = paired_difference(shuffled, second, TAGGING, resamples=100, rng=np.random.default_rng(0))
-    pd.testing.assert_frame_equal(shuffled_rows, expected)
-
-
 def test_a_difference_of_means_by_hand_and_its_interval() -> None:
     rng = np.random.default_rng(0)
     first, second = np.array([[0.0, 1, 0, 1]]), np.array([[1.0, 3, 1, 3]])

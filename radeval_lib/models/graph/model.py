@@ -11,13 +11,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import permutations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
 from radeval_lib.data.records import AnnotatedSentence, Entity, Relation, plain_words
-from radeval_lib.errors import ModelError
 from radeval_lib.models.batching import (
     IGNORED,
     candidate_spans,
@@ -319,20 +319,14 @@ class GraphModel:
     ) -> WordGraph:
         """Return the graph of one unit: ``row`` as :meth:`_encoded` made it, the likeliest class of each span
         (``kinds``) and of each pair of chosen spans (``links``, shape (k, k))."""
-        taken = [span for span in chosen if span >= 0]
-        entities = [
-            (
-                row["words"][span],
-                row["words"][span] + row["widths"][span] + 1,
-                self.settings.entity_types[kinds[span] - 1],
-            )
-            for span in taken
-        ]
+        entities = []
+        for span in (span for span in chosen if span >= 0):
+            start, width = row["words"][span], row["widths"][span]
+            entities.append((start, start + width + 1, self.settings.entity_types[kinds[span] - 1]))
         relations = [
             (head, tail, self.settings.relation_types[links[head][tail] - 1])
-            for head in range(len(taken))
-            for tail in range(len(taken))
-            if head != tail and links[head][tail]
+            for head, tail in permutations(range(len(entities)), 2)
+            if links[head][tail]
         ]
         return WordGraph(tuple(entities), tuple(relations))
 
@@ -373,8 +367,6 @@ def new_model(
     rows = list(corpus)
     entities = tuple(sorted({entity.label for row in rows for entity in row.entities}))
     relations = tuple(sorted({relation.label for row in rows for relation in row.relations}))
-    if not entities:
-        raise ModelError("no entity in the corpus", "graph model", "Give records with entities.")
     with seeded(seed):
         return GraphModel(init_model, GraphSettings(entities, relations, **head))
 

@@ -16,7 +16,6 @@ from typing import TYPE_CHECKING, Any, Literal
 from radeval_lib.categories import TYPES
 from radeval_lib.data.iob_tags import WordSpan
 from radeval_lib.data.records import AnnotatedSentence, plain_words
-from radeval_lib.errors import ModelError
 from radeval_lib.models.batching import (
     IGNORED,
     Precision,
@@ -101,8 +100,6 @@ class IobScheme(Scheme):
         (encoding,) = encodings(self.tokenizer, [words])
         labels = ["O"] * len(words)
         for start, end, kind in spans:
-            if f"B-{kind}" not in self._index:
-                raise ModelError(f"the type {kind!r} is none of the scheme's", "IOB scheme")
             labels[start:end] = [f"B-{kind}", *[f"I-{kind}"] * (end - start - 1)]
         return {"input_ids": encoding.ids, "labels": self._row(encoding.word_ids, labels)}
 

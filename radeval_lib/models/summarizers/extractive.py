@@ -11,7 +11,6 @@ from numpy.typing import NDArray
 
 from radeval_lib.data.records import ReportPair
 from radeval_lib.data.restricted import reveal
-from radeval_lib.errors import ModelError
 from radeval_lib.stats import tokens
 
 # A piece that ends with the number of an item: "1." of "1. Clear lungs", "FINDINGS: 2)".
@@ -184,10 +183,7 @@ class SentenceSelector:
         self.intercept, self.threshold = 0.0, 0.5
 
     def fit(self, pairs: Sequence[ReportPair], dev: Sequence[ReportPair]) -> SentenceSelector:
-        """Learn from the greedy extracts of ``pairs``; ``dev`` chooses the threshold, by mean ROUGE-L.
-
-        A :class:`ModelError` if there is nothing to tell sentences apart by.
-        """
+        """Learn from the greedy extracts of ``pairs``; ``dev`` chooses the threshold, by mean ROUGE-L."""
         from sklearn.linear_model import LogisticRegression
         from sklearn.preprocessing import StandardScaler
 
@@ -196,8 +192,6 @@ class SentenceSelector:
         for pair, row in zip(pairs, split, strict=True):
             kept = set(oracle_sentences(reveal(pair.findings), reveal(pair.impression), self.most))
             labels += [index in kept for index in range(len(row))]
-        if len(set(labels)) < 2:
-            raise ModelError("every sentence is kept, or none", self.name, "Give reports of more sentences.")
         scaler = StandardScaler().fit(features)
         fitted = LogisticRegression(max_iter=500, class_weight="balanced")
         fitted.fit(scaler.transform(features), labels)

@@ -145,7 +145,6 @@ class PointerSettings:
     embedding, hidden : sizes of the embeddings and of the LSTM states; ``hidden`` is even.
     dropout : of embeddings, states and outputs.
     longest_source, longest_target : pieces of findings and impression; what is longer is cut.
-    copying : whether pieces may be copied from the findings; else it is a plain encoder-decoder.
     """
 
     vocabulary: int = 2500
@@ -154,7 +153,6 @@ class PointerSettings:
     dropout: float = 0.3
     longest_source: int = 400
     longest_target: int = 80
-    copying: bool = True
 
 
 @dataclass
@@ -179,7 +177,6 @@ class PointerGenerator(nn.Module):
     def __init__(self, vocabulary: int, settings: PointerSettings) -> None:
         super().__init__()
         size, hidden = settings.embedding, settings.hidden
-        self.copying = settings.copying
         self.embedding = nn.Embedding(vocabulary, size, padding_idx=PAD)
         # Two networks: one for both directions needs packed rows, which have no fast kernel on CPUs.
         self.forwards = nn.LSTM(size, hidden // 2, batch_first=True)
@@ -228,12 +225,11 @@ class PointerGenerator(nn.Module):
         written = -functional.cross_entropy(  # of rows: three times as fast as of a transposed array
             logits.flatten(0, 1), wanted.flatten(), reduction="none"
         ).view_as(wanted)
-        if self.copying:
-            there = input_ids[:, None] == wanted[..., None]
-            copied = ((there * points).sum(-1) + EPSILON).log()
-            written = torch.logaddexp(
-                written + functional.logsigmoid(gate), copied + functional.logsigmoid(-gate)
-            )
+        there = input_ids[:, None] == wanted[..., None]
+        copied = ((there * points).sum(-1) + EPSILON).log()
+        written = torch.logaddexp(
+            written + functional.logsigmoid(gate), copied + functional.logsigmoid(-gate)
+        )
         real = wanted.ne(PAD)
         return {"loss": -(written * real).sum() / real.sum()}
 
@@ -242,9 +238,8 @@ class PointerGenerator(nn.Module):
         next state."""
         logits, gate, points, state = self.decode(tokens, memory, state)
         shares = logits[:, -1].softmax(-1)
-        if self.copying:
-            generate = torch.sigmoid(gate[:, -1:])
-            shares = (generate * shares).scatter_add(-1, memory.source, (1 - generate) * points[:, -1])
+        generate = torch.sigmoid(gate[:, -1:])
+        shares = (generate * shares).scatter_add(-1, memory.source, (1 - generate) * points[:, -1])
         return (shares + EPSILON).log(), state
 
     @staticmethod

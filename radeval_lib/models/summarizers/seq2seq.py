@@ -72,7 +72,7 @@ def encoder_decoder(
     Raises
     ------
     ModelError
-        If the checkpoint cannot be loaded, has fewer layers, or is of a kind that cannot decode.
+        If the checkpoint cannot be loaded, or is of a kind that cannot decode.
     """
     from transformers import (
         AutoConfig,
@@ -86,8 +86,6 @@ def encoder_decoder(
     tokenizer: Any = pretrained(AutoTokenizer, checkpoint)
     count = pretrained(AutoConfig, checkpoint).num_hidden_layers
     kept = count if layers is None else layers
-    if kept > count:
-        raise ModelError(f"{kept} layers of a model with {count}", "encoder-decoder")
     first, second = (pretrained(AutoConfig, checkpoint, num_hidden_layers=kept) for _ in range(2))
     second.is_decoder = second.add_cross_attention = True
     with seeded(seed):
@@ -169,10 +167,6 @@ class Seq2SeqSummarizer:
         from transformers import AutoConfig, AutoModelForSeq2SeqLM, AutoTokenizer
 
         config: Any = pretrained(AutoConfig, model)
-        if not config.is_encoder_decoder:
-            wrong = f"{Path(str(model)).name!r} is a {config.model_type} model, which only reads"
-            remedy = "Give a T5, BART or Pegasus model, or make one with encoder_decoder()."
-            raise ModelError(wrong, "summarizer", remedy)
         if settings is None and config.model_type == "t5":
             settings = Seq2SeqSettings(prefix="summarize: ")
         tokenizer = pretrained(AutoTokenizer, model)

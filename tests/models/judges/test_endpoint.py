@@ -12,7 +12,6 @@ from pathlib import Path
 import pytest
 
 from radeval_lib.data.errors import StatementError
-from radeval_lib.models import names as model_names
 from radeval_lib.models.catalog import checksum
 from radeval_lib.models.judges.opening import CachedJudge, EndpointJudge, open_judge
 from radeval_lib.rules.judge import RulesJudge
@@ -105,9 +104,8 @@ def test_a_failure_that_passes_is_tried_again(failure):
         assert len(asked) == 2
 
 
-@pytest.mark.parametrize("failure", FAILURES.values(), ids=FAILURES.keys())
-def test_a_failure_that_stays_ends_the_run_after_so_many_tries(failure):
-    with server(failure) as (url, asked):
+def test_a_failure_that_stays_ends_the_run_after_so_many_tries():
+    with server(FAILURES["500"]) as (url, asked):
         with pytest.raises(JudgeError, match="3 tries"):
             judge(url).judge([("a", "b")])
         assert len(asked) == 3
@@ -215,12 +213,6 @@ def test_no_server_gets_the_texts_of_a_data_root_without_a_statement(tmp_path, m
         "corpus: mimic_cxr_rrs\nserver: 127.0.0.1:8000\ndate: 2026-11-23\nsigned: A. Officer\n"
     )
     assert isinstance(open_judge("http://127.0.0.1:8000/v1#green"), EndpointJudge)
-
-
-def test_no_page_shows_an_address():
-    assert model_names.title("http://127.0.0.1:8000/v1#green") == "green"
-    assert model_names.title("http://127.0.0.1:8000/v1") == "a model behind an endpoint"
-    assert model_names.title("rules") == "rules, no language model"
 
 
 def test_a_judge_that_is_no_server_has_no_model_of_a_name():

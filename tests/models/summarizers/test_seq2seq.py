@@ -115,13 +115,6 @@ def test_one_encoder_makes_both_sides_and_cross_attention_is_new() -> None:
     assert len(task.summarize([PAIRS[0].findings])) == 1
 
 
-def test_what_only_reads_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(ModelError, match="only reads"):
-        Seq2SeqSummarizer.load(TINY)
-    with pytest.raises(ModelError, match="no folder"):
-        Seq2SeqSummarizer.load(tmp_path / "nowhere")
-
-
 def test_a_megatron_decoder_attends_to_a_source_of_another_length(tmp_path: Path) -> None:
     """Which transformers' own attention cannot; where lengths agree, both give the same."""
     megatron_bert(tmp_path)
