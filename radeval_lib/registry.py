@@ -171,51 +171,24 @@ def datasets_of(filler: str) -> list[str]:
     return [dataset_of(part) for part in filler.split("+")]
 
 
-def module(home: str, place: str = "") -> Any:
-    """Return the module of that name; a RegistryError, of the row that names it or ``place`` in it, where
-    there is none."""
+def module(name: str) -> Any:
+    """Return the module of that name; a RegistryError if there is none."""
     try:
-        return import_module(home)
+        return import_module(name)
     except ModuleNotFoundError as error:
-        if not error.name or not f"{home}.".startswith(f"{error.name}."):
+        if not error.name or not f"{name}.".startswith(f"{error.name}."):
             raise  # of what the module imports
-        places = {one.partition(":")[0] for row in _rows().values() for one in row} - {home}
-        remedy = f"{meant(home, places)}Correct the row, or add the module."
-        raise RegistryError(f"there is no module {home}", _row(place or home), remedy) from None
+        where, remedy = "radeval_lib/registry.py", "Correct the row that names it, or add the module."
+        raise RegistryError(f"there is no module {name}", where, remedy) from None
 
 
-def find(place: str) -> Any:
-    """Return what ``module:name`` names.
-
-    Raises
-    ------
-    RegistryError
-        Where it has no colon, or there is no such module or name; it says in which row of a table that is.
-    """
-    home, colon, name = place.partition(":")
-    if not colon:
-        raise RegistryError(f"{place!r} names no part of a module", _row(place), "Write `module:name`.")
-    found = module(home, place)
-    if not hasattr(found, name):
-        remedy = f"{meant(name, vars(found))}Name what the module defines."
-        raise RegistryError(f"{home} has no {name!r}", _row(place), remedy)
-    return getattr(found, name)
-
-
-def _rows() -> dict[str, tuple[str, ...]]:
-    """Return what every row of the tables names, by its place in words."""
-    tables = {"READERS": READERS, "RECORDINGS": RECORDINGS, "OWN_READERS": OWN_READERS, "ROLES": ROLES}
-    every = {**tables, "PLANS": PLANS, "METRICS": METRICS}
-    return {
-        f"radeval_lib/registry.py, {table}, {key!r}": row if isinstance(row, tuple) else (row,)
-        for table, rows in every.items()
-        for key, row in rows.items()  # type: ignore[attr-defined]
-    }
-
-
-def _row(place: str) -> str:
-    """Return the first row that names a place, in words; empty where none does."""
-    return next((row for row, places in _rows().items() if place in places), "")
+def find(name: str) -> Any:
+    """Return what ``module:name`` names; a RegistryError if there is no such module or name."""
+    home, _, part = name.partition(":")
+    if not hasattr(module(home), part):
+        remedy = "Correct the row that names it, as `module:name`."
+        raise RegistryError(f"{home} has no {part!r}", "radeval_lib/registry.py", remedy)
+    return getattr(module(home), part)
 
 
 @cache

@@ -38,8 +38,8 @@ def found(text: str) -> list[str]:
 
 @pytest.mark.parametrize("path", SOURCES, ids=lambda path: path.relative_to(ROOT).as_posix())
 def test_a_page_says_nothing_of_another_edition(path: Path) -> None:
-    place = path.relative_to(ROOT).as_posix()
-    if place in ABOUT_BUILDING or place.startswith("notebooks/labs/"):
+    name = path.relative_to(ROOT).as_posix()
+    if name in ABOUT_BUILDING or name.startswith("notebooks/labs/"):
         pytest.skip("it tells how to build, or is no page of results")
     assert not found(path.read_text(encoding="utf-8"))
 
@@ -91,7 +91,7 @@ def linked() -> set[str]:
     over."""
     paths = [NOTEBOOKS / "across" / "at_a_glance.md", *NOTEBOOKS.glob("labs/*.md")]
     pairs = [pair for path in paths for pair in _REFERENCE.findall(path.read_text(encoding="utf-8"))]
-    return {one or two for one, two in pairs}
+    return {with_title or two for with_title, two in pairs}
 
 
 @pytest.mark.parametrize("edition", ["embedded", "smoke"])

@@ -56,9 +56,9 @@ def _verdict_cell(row: Any) -> str:
     if row.failing > row.failures:
         fails += f" for {in_words(row.failures)} reason{'s' if row.failures > 1 else ''}"
     parts = [fails, f"{row.undetermined} inconclusive" if row.undetermined else ""]
-    found = " and ".join(part for part in parts if part)
+    words = " and ".join(part for part in parts if part)
     counted = (
-        f"{row.checks} {'check' if row.checks == 1 else 'checks'}{f', of which {found}' if found else ''}"
+        f"{row.checks} {'check' if row.checks == 1 else 'checks'}{f', of which {words}' if words else ''}"
     )
     return verdict_badge(row.verdict, row.outcome, row.coverage, row.weight) + muted(
         "<br>".join([*levels, counted if row.checks else ""])

@@ -94,7 +94,7 @@ def agreement(
             f"role {role}",
             "Nothing can be compared with it: use more pairs (`sizes` of the profile) or another model.",
         )
-    found, contrasts = [], []
+    correlations, contrasts = [], []
     for kind in kinds:
         drawn = resample(
             columns,
@@ -104,6 +104,6 @@ def agreement(
             resamples=run.profile.resamples,
             rng=run.rng(f"{role} {kind}"),
         )
-        found.append(drawn.intervals().assign(kind=kind))
+        correlations.append(drawn.intervals().assign(kind=kind))
         contrasts.append(drawn.compare(first).assign(kind=kind))
-    return Agreement(pairs, table, pd.concat(found), pd.concat(contrasts))
+    return Agreement(pairs, table, pd.concat(correlations), pd.concat(contrasts))

@@ -119,8 +119,8 @@ def reads(cell: Cell, profile: Profile) -> Declared:
     wanted = declared(cell.notebook)
     if not cell.items or cell.notebook not in registry.PLANS:
         return wanted
-    own = next((one.data for one in planned_of(profile, cell.notebook) if one == cell), ())
-    return wanted.model_copy(update={"data": own}) if own else wanted
+    roles = next((job.data for job in planned_of(profile, cell.notebook) if job == cell), ())
+    return wanted.model_copy(update={"data": roles}) if roles else wanted
 
 
 def folder(output_dir: Path, cell: Cell) -> Path:
@@ -182,7 +182,7 @@ def write(
     if model is not None:
         (target / "model").mkdir()
         model(target / "model")
-    own = {
+    described = {
         **(provenance or {}),
         "cell": {"notebook": cell.notebook, "parameters": cell.items},
         "tables": {
@@ -191,10 +191,10 @@ def write(
         },
         "sha256": checksums.of_folder(target),
     }
-    if taken := sorted(own.keys() & facts.keys()):
-        where, remedy = f"notebooks/{cell.notebook}.md", f"Names taken: {joined(sorted(own))}."
+    if taken := sorted(described.keys() & facts.keys()):
+        where, remedy = f"notebooks/{cell.notebook}.md", f"Names taken: {joined(sorted(described))}."
         raise ParameterError(f"a fact may not be called {taken[0]!r}", where, remedy)
-    text = json.dumps({**facts, **own}, indent=1, sort_keys=True, ensure_ascii=False, allow_nan=False)
+    text = json.dumps({**facts, **described}, indent=1, sort_keys=True, ensure_ascii=False, allow_nan=False)
     (target / FACTS).write_text(text + "\n", encoding="utf-8")
 
 

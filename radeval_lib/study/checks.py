@@ -232,12 +232,12 @@ def check_setting(paper: str, setting: str) -> Check:
         raise PrintedError(
             f"no setting {setting!r} of {paper}", "settings.csv", "Give one that the table has."
         )
-    stated, found = rows[["paper_says", "code_has"]].iloc[0]
+    stated, released_value = rows[["paper_says", "code_has"]].iloc[0]
     try:  # 2e-5 is 0.00002
-        same = float(stated.replace(",", "")) == float(found.replace(",", ""))
+        same = float(stated.replace(",", "")) == float(released_value.replace(",", ""))
     except ValueError:
-        same = stated == found
-    return check_statement(setting, stated, found, same)
+        same = stated == released_value
+    return check_statement(setting, stated, released_value, same)
 
 
 def above(low: float, high: float, edge: float = 0.0) -> bool | None:
@@ -271,8 +271,8 @@ def check_bounds(name: Key | str, claim: str, cells: Sequence[tuple[Printed, flo
     if not legible:
         raise ValueError(f"check {name!r}: no number is legible, so there is nothing to check")
     inside = [cell.high >= low - _EDGE and cell.low <= high + _EDGE for cell, low, high in legible]
-    found = f"{out_of(sum(inside), len(legible), str)} within bounds"
-    return check_one_sided(name, claim, found, not all(inside), cells=[cell for cell, *_ in legible])
+    finding = f"{out_of(sum(inside), len(legible), str)} within bounds"
+    return check_one_sided(name, claim, finding, not all(inside), cells=[cell for cell, *_ in legible])
 
 
 def check_groups(

@@ -261,8 +261,8 @@ def papers_read(notebook: str, wanted: Declared) -> list[str]:
     declares."""
     if ALL in wanted.papers:
         return [*PAPERS, RELEASED]
-    own = {entry.paper for entry in ledger().values() if entry.notebook == notebook}
-    return sorted({*own, *wanted.papers})
+    papers = {entry.paper for entry in ledger().values() if entry.notebook == notebook}
+    return sorted({*papers, *wanted.papers})
 
 
 def files_of(modules: Iterable[str]) -> list[Path]:

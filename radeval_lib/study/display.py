@@ -104,10 +104,10 @@ def claim_box(holds: bool | None) -> HTML | None:
     """Return the standard box for a claim that this build does not bear out, None where it holds."""
     if holds:
         return None
-    said = "contradict" if holds is False else "do not decide"
+    verb = "contradict" if holds is False else "do not decide"
     return HTML(
         '<div class="admonition warning"><p class="admonition-title">Not borne out in this build</p>'
-        f"<p>The numbers of this build {said} the claim above.</p></div>"
+        f"<p>The numbers of this build {verb} the claim above.</p></div>"
     )
 
 
@@ -135,8 +135,8 @@ def _lack(run: Run, roles: Sequence[str], one_set: bool, dataset: str) -> str:
 
 def _identity(model: dict[str, str]) -> list[str]:
     """Return a model's name, revision and checksum in words."""
-    known = {"revision": "revision ", "sha256": "sha256 "}
-    return [model["name"], *(f"{word}{model[key]}" for key, word in known.items() if key in model)]
+    words = {"revision": "revision ", "sha256": "sha256 "}
+    return [model["name"], *(f"{word}{model[key]}" for key, word in words.items() if key in model)]
 
 
 def provenance(run: Run) -> HTML:

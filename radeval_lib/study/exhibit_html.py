@@ -89,12 +89,12 @@ def verdict_sentence(result: Result) -> str:
         return f"No verdict: {part} legible in our copy of the paper; it would need {entry.would_need}."
     if result.outcome == verdicts.EDITED:
         return "No verdict: the cells that ran are not those of the notebook's source."
-    found = "; ".join(filter(None, (_found(result), superiority_words(result.checks))))
+    outcome_words = "; ".join(filter(None, (_found(result), superiority_words(result.checks))))
     used = f" Used here: {result.stand_in}." if result.stand_in else ""
     if entry.kind == "figure" and entry.legible != "full":
         used += " The figure itself was not seen: inputs of a notebook, pixels or a sentence were checked."
     rests = rests_on(result)
-    return f"{rests[0].upper()}{rests[1:]}, {found}.{used}"
+    return f"{rests[0].upper()}{rests[1:]}, {outcome_words}.{used}"
 
 
 def _found(result: Result) -> str:
@@ -106,13 +106,13 @@ def _found(result: Result) -> str:
     if undetermined == total:
         return _counted(total, total, "is inconclusive", "are inconclusive")
     fails = counts[verdicts.FAILS]
-    found = _counted(
+    words = _counted(
         total, fails or counts[verdicts.HOLDS], *(("fails", "fail") if fails else ("holds", "hold"))
     )
     return (
-        f"{found} and {undetermined} {'is' if undetermined == 1 else 'are'} inconclusive"
+        f"{words} and {undetermined} {'is' if undetermined == 1 else 'are'} inconclusive"
         if undetermined
-        else found
+        else words
     )
 
 
@@ -149,11 +149,11 @@ def verdict_badge(verdict: str, outcome: str, coverage: str = "", weight: str = 
 def in_quotes(text: str, exhibit_id: str) -> str:
     """Return a statement of several words in quotation marks where the exhibit's paper is quoted with them;
     our own words, a number, a name or a quotation as it is. What we ask for stays outside."""
-    said, *ours = re.split(r"(?= \(we ask for )", text, maxsplit=1)
-    words = [word for word in said.split() if word[:1].isalpha()]
-    if len(words) < 2 or "“" in text or not _is_quoted(said, exhibit_id.partition(".")[0]):
+    statement, *ours = re.split(r"(?= \(we ask for )", text, maxsplit=1)
+    words = [word for word in statement.split() if word[:1].isalpha()]
+    if len(words) < 2 or "“" in text or not _is_quoted(statement, exhibit_id.partition(".")[0]):
         return text
-    return f"“{said}”{''.join(ours)}"
+    return f"“{statement}”{''.join(ours)}"
 
 
 def _is_quoted(words: str, key: str) -> bool:
@@ -163,7 +163,9 @@ def _is_quoted(words: str, key: str) -> bool:
 @cache
 def _quoted(key: str) -> str:
     """Return all that a paper's ledger quotes from it."""
-    return "\n".join(_plain(words) for one in paper(key)["prose"] for _, words in quotations(one))
+    return "\n".join(
+        _plain(words) for exhibit_id in paper(key)["prose"] for _, words in quotations(exhibit_id)
+    )
 
 
 def _plain(text: str) -> str:
@@ -193,8 +195,8 @@ def _failing(result: Result) -> dict[str, list[Check]]:
 def _differences(result: Result, letters: Mapping[str, str]) -> str:
     """Return the checks that fail, by discrepancy: first those with ``letters``, notes to cells."""
     reasons = {
-        name: f"<em>{DISCREPANCY_WORDS[known.kind].capitalize()}:</em> {escape(known.explanation)}"
-        for name, known in result.discrepancies.items()
+        name: f"<em>{DISCREPANCY_WORDS[entry.kind].capitalize()}:</em> {escape(entry.explanation)}"
+        for name, entry in result.discrepancies.items()
     }
     unknown = "" if result.kind == "other data" else "<em>Cause not known.</em>"
     noted, others = list[str](), list[str]()
@@ -223,11 +225,11 @@ def exhibit_html(result: Result, *, folded: bool = False) -> str:
     letters = dict(zip(noted, ascii_lowercase, strict=False))
     cells = cell_by_cell(result, letters, opened=folded) if by_cells else ""
     body = f"{escape(verdict_sentence(result))}{_differences(result, letters)}{cells}"
-    place = f'class="verdict-box {outcome_class(result.outcome, result.weight)}" id="{place_of(result)}"'
+    attributes = f'class="verdict-box {outcome_class(result.outcome, result.weight)}" id="{place_of(result)}"'
     if folded:
-        return f"<details {place}><summary>{head}</summary>{body}{_record(result)}</details>"
+        return f"<details {attributes}><summary>{head}</summary>{body}{_record(result)}</details>"
     record = f"<details><summary>{RECORD}</summary>{_record(result)}</details>"
-    return f"<div {place}>{head}{body}{record}</div>"
+    return f"<div {attributes}>{head}{body}{record}</div>"
 
 
 def _emphasised(text: str) -> str:
@@ -242,7 +244,10 @@ def _record(result: Result) -> str:
     entry = exhibit(result.exhibit)
     rows: dict[str, str] = {}
     if quotes := (paper(entry.paper).get("prose") or {}).get(entry.id):
-        words = [f"“{as_printed(' '.join(one['quote'].split()))}” {escape(one['where'])}" for one in quotes]
+        words = [
+            f"“{as_printed(' '.join(quoted['quote'].split()))}” {escape(quoted['where'])}"
+            for quoted in quotes
+        ]
         rows["The paper’s words"] = "<br>".join(words)
     if result.checks:
         rows["Checks"] = _side_by_side(result)
@@ -381,12 +386,12 @@ def compared_cells(result: Result) -> pd.DataFrame:
     rows = []
     for cell, is_legible in zip(keys.itertuples(index=False, name=None), legible, strict=True):
         met = [check for check in result.checks if is_legible and check.compares(cell)]
-        own = sorted(filter(_is_of_one_cell, met), key=lambda check: _WORST.index(check.outcome))
-        rows.append(_row(own[0]) if own else ("", None, None, COMPARED if met else "", ""))
-    found = pd.DataFrame(
+        of_cell = sorted(filter(_is_of_one_cell, met), key=lambda check: _WORST.index(check.outcome))
+        rows.append(_row(of_cell[0]) if of_cell else ("", None, None, COMPARED if met else "", ""))
+    follows = pd.DataFrame(
         rows, columns=["follows", "low", "high", "outcome", "discrepancy"], index=frame.index
     )
-    return keys.join(frame["printed"]).join(found.astype({"low": "float64", "high": "float64"}))
+    return keys.join(frame["printed"]).join(follows.astype({"low": "float64", "high": "float64"}))
 
 
 def shown_numbers(result: Result) -> pd.DataFrame:
@@ -461,8 +466,8 @@ def _rows_without(wanted: pd.Series, laid_out: pd.DataFrame, cells: pd.DataFrame
     names = list(laid_out.index.names)
     if not set(names) <= set(cells.columns):
         return []
-    found = wanted.groupby([cells[name] for name in names], sort=False).any()
-    without = [row for row in laid_out.index if not found[row]]
+    has_wanted = wanted.groupby([cells[name] for name in names], sort=False).any()
+    without = [row for row in laid_out.index if not has_wanted[row]]
     return without if len(without) < len(laid_out) else []
 
 
@@ -501,15 +506,15 @@ def _legend(cells: pd.DataFrame) -> str:
     """Return what the marks of a table mean, of those that it has."""
     outcomes = set(cells["outcome"])
     ranged = (cells["low"] < cells["high"]).any()
-    said = []
+    sentences = []
     follows = (cells["follows"] != "").any()
     if follows:
-        said.append(f"Below: what follows{', [its range]' if ranged else ''}.")
+        sentences.append(f"Below: what follows{', [its range]' if ranged else ''}.")
     marks = {verdicts.FAILS: "differs", verdicts.INCONCLUSIVE: "inconclusive"}
     if meanings := [f"{verdicts.MARKS[key]} {word}" for key, word in marks.items() if key in outcomes]:
-        said.append(f"{joined(meanings)}.")
+        sentences.append(f"{joined(meanings)}.")
     if COMPARED in outcomes:
-        said.append(f"{'Nothing below' if follows else 'Unmarked'}: compared with others.")
+        sentences.append(f"{'Nothing below' if follows else 'Unmarked'}: compared with others.")
     if "" in outcomes:
-        said.append("Grey: not checked." if outcomes - {""} else "No check compares a single cell.")
-    return " ".join(said)
+        sentences.append("Grey: not checked." if outcomes - {""} else "No check compares a single cell.")
+    return " ".join(sentences)

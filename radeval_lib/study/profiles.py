@@ -78,11 +78,11 @@ class Profile(BaseModel, extra="forbid", frozen=True):
         """Return the settings that a notebook declares; a cell, which shows nothing, resamples nothing."""
         kept = {"roles": wanted.data, "sizes": wanted.data, "models": wanted.models}
         kept["experiments"] = wanted.settings
-        own = {
+        narrowed = {
             part: {key: value for key, value in getattr(self, part).items() if key in keys}
             for part, keys in kept.items()
         }
-        return self.model_copy(update={**own, **({"resamples": 0, "smallest_count": 0} if cell else {})})
+        return self.model_copy(update={**narrowed, **({"resamples": 0, "smallest_count": 0} if cell else {})})
 
     @property
     def digest(self) -> str:
@@ -116,27 +116,27 @@ def _values(name: str, extended: tuple[str, ...] = ()) -> dict[str, Any]:
         )
     path = PROFILES / f"{name}.yml"
     try:
-        own: dict[str, Any] = own_yaml.read(path) or {}
+        values: dict[str, Any] = own_yaml.read(path) or {}
     except yaml.YAMLError as error:
         raise ProfileError(f"this is not YAML: {' '.join(str(error).split())}", display_path(path)) from None
-    if not isinstance(own, dict):
+    if not isinstance(values, dict):
         raise ProfileError("this is not a mapping of keys", display_path(path))
-    if "name" in own:
+    if "name" in values:
         raise ProfileError("unknown key 'name'", display_path(path), "A profile is named by its file.")
-    base = own.pop("extends", None)
+    base = values.pop("extends", None)
     if base is None:
-        return own
-    return _merged(_values(base, (*extended, name)), own)
+        return values
+    return _merged(_values(base, (*extended, name)), values)
 
 
-def _merged(inherited: dict[str, Any], own: dict[str, Any]) -> dict[str, Any]:
+def _merged(inherited: dict[str, Any], changed: dict[str, Any]) -> dict[str, Any]:
     """Return both, with ``own`` where they differ; mappings within them are merged likewise."""
     both = {
         key: _merged(inherited[key], value)
-        for key, value in own.items()
+        for key, value in changed.items()
         if isinstance(value, dict) and isinstance(inherited.get(key), dict)
     }
-    return {**inherited, **own, **both}
+    return {**inherited, **changed, **both}
 
 
 @cache
@@ -152,26 +152,26 @@ def profile(name: str) -> Profile:
     values = _values(name)
     where = display_path(PROFILES / f"{name}.yml")
     try:
-        found = Profile(name=name, **values)
+        made = Profile(name=name, **values)
     except ValidationError as error:
         listed = f"Keys: {', '.join(key for key in Profile.model_fields if key != 'name')}, extends."
         raise ProfileError(complaint(error, Profile.model_fields), where, listed) from None
     for part in ("roles", "sizes"):
-        if unknown := sorted(set(getattr(found, part)) - set(ROLES)):
+        if unknown := sorted(set(getattr(made, part)) - set(ROLES)):
             remedy = f"{meant(unknown[0], ROLES)}Roles: {', '.join(ROLES)}."
             raise ProfileError(f"{part}: unknown role {unknown[0]!r}", where, remedy)
-    for role, filler in found.roles.items():
+    for role, filler in made.roles.items():
         _check_filler(role, filler, where)
-    return found
+    return made
 
 
 def _check_filler(role: str, filler: str, where: str) -> None:
     """Refuse, as a ProfileError, what fills a role if a part of it names no set that there is."""
     for part in filler.split("+") if filler not in (SYNTHETIC, ABSENT) else ():
         stored = is_recorded(part)
-        known = sorted(path.stem for path in (RECORDED if stored else DATASETS).glob("*.yml"))
-        if (name := dataset_of(part)) not in known:
-            what = f"roles, {role}: no {'stored' if stored else 'data'} set {name!r}"
+        sets = sorted(path.stem for path in (RECORDED if stored else DATASETS).glob("*.yml"))
+        if (name := dataset_of(part)) not in sets:
+            words = f"roles, {role}: no {'stored' if stored else 'data'} set {name!r}"
             others = "" if stored else f"{SYNTHETIC}, {ABSENT}, "
-            remedy = f"{meant(name, [*known, SYNTHETIC, ABSENT])}Give one of {others}{listed(known)}."
-            raise ProfileError(what, where, remedy)
+            remedy = f"{meant(name, [*sets, SYNTHETIC, ABSENT])}Give one of {others}{listed(sets)}."
+            raise ProfileError(words, where, remedy)

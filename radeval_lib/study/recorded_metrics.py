@@ -41,16 +41,16 @@ def of_placeholders(metric: Metric, given: Iterable[str] = ()) -> Metric:
 def frozen(metric: Metric, fillers: Iterable[str], root: Path, reading: Reading) -> Metric:
     """Return the metric, which gives stored scores to pairs of those sets among ``fillers`` for which it is
     out of date, as far as the data root holds the files that were scored; their tables are noted as read."""
-    known: dict[tuple[str, str], float] = {}
+    stored: dict[tuple[str, str], float] = {}
     for name in sets_of(fillers):
         scored = recorded.load(name).about["files"].items()
         if not all((root / file).is_file() and sha256(root / file) == digest for file, digest in scored):
             continue
         if metric.name in recorded.load(name).table and is_out_of_date(name, metric):
             values = recorded.load(name).table[metric.name].tolist()
-            known |= zip(map(_on_one_line, texts(name, root)), values, strict=True)
+            stored |= zip(map(_on_one_line, texts(name, root)), values, strict=True)
             reading.note_file(RECORDED_SCORES, RECORDED / f"{name}.csv")
-    return cast(Metric, _WithRecorded(metric, known)) if known else metric
+    return cast(Metric, _WithRecorded(metric, stored)) if stored else metric
 
 
 def columns(name: str, root: Path | None, pairs: Sequence[tuple[str, str]]) -> pd.DataFrame:
@@ -88,8 +88,8 @@ def _candidate(reference: str, candidate: str) -> Placeholder:
         Where they are not a candidate and its own reference: only such pairs are recorded.
     """
     ours, theirs = behind(reference), behind(candidate)
-    known = ours and theirs and (ours.set, ours.side, theirs.side) == (theirs.set, "reference", "candidate")
-    if ours and theirs and known and _case_of(theirs) == ours.number:
+    is_pair = ours and theirs and (ours.set, ours.side, theirs.side) == (theirs.set, "reference", "candidate")
+    if ours and theirs and is_pair and _case_of(theirs) == ours.number:
         return theirs
     raise DataError(
         "a pair that is not recorded: a placeholder beside another text than its own reference",
@@ -98,8 +98,8 @@ def _candidate(reference: str, candidate: str) -> Placeholder:
     )
 
 
-def _case_of(place: Placeholder) -> int:
-    return int(recorded.load(place.set).table.at[place.number, "case"])
+def _case_of(candidate: Placeholder) -> int:
+    return int(recorded.load(candidate.set).table.at[candidate.number, "case"])
 
 
 class _BesideRecorded:
@@ -133,14 +133,16 @@ class _BesideRecorded:
             Where a pair of placeholders is not recorded, or was recorded with other settings.
         """
         pairs = list(zip(references, candidates, strict=True))
-        known = self._known(pairs)
-        fresh = [place for place in range(len(pairs)) if place not in known]
-        references, candidates = ([pairs[place][side] for place in fresh] for side in (0, 1))
-        own = self._metric.score(references, candidates, contexts and [contexts[place] for place in fresh])
-        values, details = np.zeros(len(pairs)), dict(zip(fresh, own.details, strict=True))
-        values[[*known, *fresh]] = [*known.values(), *own.values]
-        every = [details.get(place) for place in range(len(pairs))]
-        return replace(own, values=values, details=every, contexts=contexts or ())
+        stored = self._known(pairs)
+        fresh = [row for row in range(len(pairs)) if row not in stored]
+        references, candidates = ([pairs[row][side] for row in fresh] for side in (0, 1))
+        fresh_scores = self._metric.score(
+            references, candidates, contexts and [contexts[row] for row in fresh]
+        )
+        values, details = np.zeros(len(pairs)), dict(zip(fresh, fresh_scores.details, strict=True))
+        values[[*stored, *fresh]] = [*stored.values(), *fresh_scores.values]
+        every = [details.get(row) for row in range(len(pairs))]
+        return replace(fresh_scores, values=values, details=every, contexts=contexts or ())
 
 
 class _WithRecorded(_BesideRecorded):
@@ -152,7 +154,7 @@ class _WithRecorded(_BesideRecorded):
 
     def _known(self, pairs: list[tuple[str, str]]) -> dict[int, float]:
         keys = enumerate(map(_on_one_line, pairs))
-        return {place: self._scores[key] for place, key in keys if key in self._scores}
+        return {row: self._scores[key] for row, key in keys if key in self._scores}
 
 
 class _OfPlaceholders(_BesideRecorded):
@@ -176,23 +178,23 @@ class _OfPlaceholders(_BesideRecorded):
         return of_texts
 
     def _known(self, pairs: list[tuple[str, str]]) -> dict[int, float]:
-        places = [place for place, pair in enumerate(pairs) if any(map(behind, pair))]
+        places = [row for row, pair in enumerate(pairs) if any(map(behind, pair))]
         if not places:
             return {}
-        for name in {_candidate(*pairs[place]).set for place in places}:
+        for name in {_candidate(*pairs[row]).set for row in places}:
             self._require_same_settings(name)
-        known = recorded.column((pairs[place][1] for place in places), self._metric.name)
-        return dict(zip(places, known.tolist(), strict=True))
+        stored = recorded.column((pairs[row][1] for row in places), self._metric.name)
+        return dict(zip(places, stored.tolist(), strict=True))
 
     def _require_same_settings(self, name: str) -> None:
         columns, key = recorded.load(name).about["columns"], self._metric.name
         if key not in columns:
             raise DataError(f"no {key} is recorded", name, f"`radbook record {name}` scores it.")
-        own, kept = settings_of(self._metric), columns[key]["settings"]
-        if any(own[setting] != kept.get(setting) for setting in self._given if setting in own):
-            known = ", ".join(f"{setting} {value}" for setting, value in kept.items())
+        settings, kept = settings_of(self._metric), columns[key]["settings"]
+        if any(settings[setting] != kept.get(setting) for setting in self._given if setting in settings):
+            stated = ", ".join(f"{setting} {value}" for setting, value in kept.items())
             raise DataError(
-                f"{key} is recorded with other settings", name, f"These are recorded: {known or 'none'}."
+                f"{key} is recorded with other settings", name, f"These are recorded: {stated or 'none'}."
             )
 
 

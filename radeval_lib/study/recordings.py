@@ -43,8 +43,8 @@ def texts(name: str, root: Path) -> list[tuple[str, str]]:
         path = find(name, root, radpref.CASES_FILE)
         cases = radpref.load_cases(path) if path else []
         return [(case.reference, case.candidates[key]) for case in cases for key in radpref.CANDIDATES]
-    found = edited_reports(root) if name == "fingerprints" else readers.load(name, root)
-    return [(reveal(pair.reference), reveal(pair.candidate)) for pair in found]
+    pairs = edited_reports(root) if name == "fingerprints" else readers.load(name, root)
+    return [(reveal(pair.reference), reveal(pair.candidate)) for pair in pairs]
 
 
 def edited_reports(root: Path) -> list[TextPair]:
@@ -57,16 +57,16 @@ def edited_reports(root: Path) -> list[TextPair]:
 def is_out_of_date(name: str, metric: Metric) -> bool:
     """Return whether a metric, apart from the weights of its models, no longer behaves as when the set was
     recorded."""
-    known = recorded.load(name)
+    recording = recorded.load(name)
     if not metric.needs:
-        return known.digest(metric.name) != behaviour(metric)
-    return has_moved(known.probe_scores(metric.name), probe_scores(metric.name))
+        return recording.digest(metric.name) != behaviour(metric)
+    return has_moved(recording.probe_scores(metric.name), probe_scores(metric.name))
 
 
 def out_of_date(name: str, metrics: Sequence[str] | None = None) -> list[str]:
     """Return the metrics, of these or of all, whose stored columns of a set the code would not give."""
-    known = recorded.load(name).about["columns"]
-    wanted = [key for key in known if metrics is None or key in metrics]
+    columns = recorded.load(name).about["columns"]
+    wanted = [key for key in columns if metrics is None or key in metrics]
     return [key for key in wanted if is_out_of_date(name, _unfilled(key))]
 
 
@@ -129,8 +129,8 @@ def sentence(recording: Recording, stale: Sequence[str], now: str) -> str:
 def sets_of(fillers: Iterable[str]) -> list[str]:
     """Return the stored sets among what fills roles, or among data sets."""
     named = (name for filler in fillers for name in registry.datasets_of(filler))
-    known = [name for name in recorded.names() if name in registry.RECORDINGS]
-    return [name for name in dict.fromkeys(named) if name in known]
+    stored = [name for name in recorded.names() if name in registry.RECORDINGS]
+    return [name for name in dict.fromkeys(named) if name in stored]
 
 
 PROBE = "probe.csv"
@@ -163,10 +163,10 @@ def behaviour(metric: Metric) -> str:
 def recorded_behaviour(metric: Metric) -> dict[str, str]:
     """Return what a recording keeps of how a metric behaves: ``behaviour``, and where it needs models
     ``probe``, its :func:`probe_scores`."""
-    found = {"behaviour": behaviour(metric)}
+    kept = {"behaviour": behaviour(metric)}
     if metric.needs:
-        found["probe"] = " ".join(f"{score:.4f}" for score in probe_scores(metric.name))
-    return found
+        kept["probe"] = " ".join(f"{score:.4f}" for score in probe_scores(metric.name))
+    return kept
 
 
 def probe_scores(key: str) -> list[float]:
@@ -177,9 +177,13 @@ def probe_scores(key: str) -> list[float]:
     and not trained: the scores mean nothing, but a change of the code that would move others moves them. They
     are kept in ``build/cache``.
     """
-    what = f"{key} of {_PROBED}, over drawn models {_code_of(_WITH_MODELS)} {provenance.package_versions()}"
-    found = _kept(what, lambda: json.dumps([round(float(one), 4) for one in _over_probe_models(key)]))
-    return list(map(float, json.loads(found)))
+    key_text = (
+        f"{key} of {_PROBED}, over drawn models {_code_of(_WITH_MODELS)} {provenance.package_versions()}"
+    )
+    scores = _kept(
+        key_text, lambda: json.dumps([round(float(score), 4) for score in _over_probe_models(key)])
+    )
+    return list(map(float, json.loads(scores)))
 
 
 def _over_probe_models(key: str) -> np.ndarray:
@@ -192,15 +196,15 @@ def _over_probe_models(key: str) -> np.ndarray:
         return made.score(references[:_PROBED], candidates[:_PROBED]).values + 0.0
 
 
-def _kept(what: str, value: Callable[[], str]) -> str:
+def _kept(key_text: str, value: Callable[[], str]) -> str:
     """Return a value that the code decides, computed once for the same code and kept in ``build/cache``."""
-    key = checksums.of_text(f"{what} {checksums.of_file(RECORDED / PROBE)}")
-    known = _behaviours(_CACHE)
-    if key not in known:
-        known[key] = value()
+    key = checksums.of_text(f"{key_text} {checksums.of_file(RECORDED / PROBE)}")
+    digests = _behaviours(_CACHE)
+    if key not in digests:
+        digests[key] = value()
         with suppress(OSError):  # where nothing can be written, it is computed again
-            atomic.write_text(_CACHE, json.dumps(known) + "\n")
-    return known[key]
+            atomic.write_text(_CACHE, json.dumps(digests) + "\n")
+    return digests[key]
 
 
 def _behaviour(metric: Metric) -> str:

@@ -120,8 +120,8 @@ class Result:
     @property
     def name(self) -> str:
         """The name of its file, without the ending."""
-        own = "-own" if self.instrument == verdicts.OURS else ""
-        return f"{self.exhibit}.{self.evidence}{own}"
+        ending = "-own" if self.instrument == verdicts.OURS else ""
+        return f"{self.exhibit}.{self.evidence}{ending}"
 
     @property
     def weight(self) -> str:
@@ -223,12 +223,14 @@ def explains(entry: Mapping[str, Any], exhibit_id: str, evidence: str, check: Ch
     the level of evidence, ``printed`` unless it names another, and the keys that are meant, field by
     field."""
     return any(
-        place["exhibit"] == exhibit_id
-        and place.get("evidence", "printed") == level_of(evidence)
+        entry_check["exhibit"] == exhibit_id
+        and entry_check.get("evidence", "printed") == level_of(evidence)
         and all(
-            getattr(check.key, field) in place[field] for field in ("what", "row", "column") if field in place
+            getattr(check.key, field) in entry_check[field]
+            for field in ("what", "row", "column")
+            if field in entry_check
         )
-        for place in entry["checks"]
+        for entry_check in entry["checks"]
     )
 
 

@@ -128,34 +128,34 @@ def _finding(result: Result) -> str:
     discrepancies = sorted(
         result.discrepancies.values(), key=lambda discrepancy: discrepancy.kind == OPEN_CONVENTION
     )
-    found = superiority_words(result.checks)
+    words = superiority_words(result.checks)
     if discrepancies:
-        stands = found and all(check.outcome == verdicts.HOLDS for check in result.checks if check.aspect)
+        stands = words and all(check.outcome == verdicts.HOLDS for check in result.checks if check.aspect)
         return (
-            f"{discrepancies[0].explanation} Otherwise {found}." if stands else discrepancies[0].explanation
+            f"{discrepancies[0].explanation} Otherwise {words}." if stands else discrepancies[0].explanation
         )
     order = next((check for check in result.checks if check.aspect == "order"), None)
-    if found and order is not None:
-        found = f"{order.computed}; {found}"
-    if not found:
+    if words and order is not None:
+        words = f"{order.computed}; {words}"
+    if not words:
         deciding = result.with_outcome(verdicts.FAILS) or [check for check in result.checks if check.needed]
-        found = "; ".join(f"{check.name}: {check.computed}" for check in deciding[:2])
-    return f"{found[:1].upper()}{found[1:]}." if found else ""
+        words = "; ".join(f"{check.name}: {check.computed}" for check in deciding[:2])
+    return f"{words[:1].upper()}{words[1:]}." if words else ""
 
 
 def failing(checks: pd.DataFrame) -> pd.DataFrame:
     """Return the checks of an audit that fail, or would but for an open convention or our copy, with
     ``reason``: the name of their discrepancy, or where none is known, their exhibit and what they compare."""
-    found = checks[(checks["outcome"] == verdicts.FAILS) | (checks["discrepancy"] != "")]
-    unexplained = found["exhibit"] + ": " + found["what"]
-    return found.assign(reason=found["discrepancy"].where(found["discrepancy"] != "", unexplained))
+    failed = checks[(checks["outcome"] == verdicts.FAILS) | (checks["discrepancy"] != "")]
+    unexplained = failed["exhibit"] + ": " + failed["what"]
+    return failed.assign(reason=failed["discrepancy"].where(failed["discrepancy"] != "", unexplained))
 
 
 def distinct_failures(checks: pd.DataFrame) -> pd.DataFrame:
     """Return what makes checks of an audit fail, each once, as ``paper``, ``discrepancy`` (the ``reason`` of
     :func:`failing`), ``kind`` and ``weight``, however many checks one discrepancy strikes."""
-    found = failing(checks)
-    return found.assign(discrepancy=found["reason"])[
+    failed = failing(checks)
+    return failed.assign(discrepancy=failed["reason"])[
         ["paper", "discrepancy", "kind", "weight"]
     ].drop_duplicates(["paper", "discrepancy"])
 

@@ -75,11 +75,13 @@ def rests_on(filler: str) -> str:
     """Return what is computed on a filler rests on, in words."""
     if any(load_manifest(name).reader for name in datasets(filler)):
         return "private data"
-    found = roles.evidence(filler)
-    if found == "recorded":
+    evidence = roles.evidence(filler)
+    if evidence == "recorded":
         recording = registry.module("radeval_lib.data.recorded").load(registry.dataset_of(filler))
         return f"public data, scored on {long_date(recording.scored_on)}"
-    return {SYNTHETIC: "generated reports", ABSENT: "nothing"}.get(found, f"{_ACCESS.get(found, found)} data")
+    return {SYNTHETIC: "generated reports", ABSENT: "nothing"}.get(
+        evidence, f"{_ACCESS.get(evidence, evidence)} data"
+    )
 
 
 def title(filler: str) -> str:
@@ -94,21 +96,21 @@ def _data_title(filler: str) -> str:
     if registry.is_recorded(filler):
         about = registry.module("radeval_lib.data.recorded").load(registry.dataset_of(filler)).about
         return str(about["title"]).partition(":")[0]
-    known = [load_manifest(name).title.partition(":")[0] for name in datasets(filler)]
-    return " and ".join(dict.fromkeys(known))
+    titles = [load_manifest(name).title.partition(":")[0] for name in datasets(filler)]
+    return " and ".join(dict.fromkeys(titles))
 
 
 def datasets(filler: str) -> list[str]:
     """Return the data sets of a filler that have a manifest."""
-    known = names()
-    return [name for name in registry.datasets_of(filler) if name in known]
+    manifests = names()
+    return [name for name in registry.datasets_of(filler) if name in manifests]
 
 
 def _description(role: str, filler: str) -> str:
     noun = _NOUNS.get(role, role.replace("_", " "))
     if filler.startswith(CELL_MODEL):
         return f"{noun} trained in this build"
-    found = _data_title(filler)
-    words = f"{noun} from {found}" if found else f"{noun} {model_names.title(filler)}"
+    title_of_data = _data_title(filler)
+    words = f"{noun} from {title_of_data}" if title_of_data else f"{noun} {model_names.title(filler)}"
     # The paper takes the first token's vector; the packaged encoder was trained to be averaged.
     return f"{words} with mean pooling" if role == "encoder" and is_packaged(filler) else words

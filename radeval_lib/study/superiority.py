@@ -114,8 +114,8 @@ def check_superiority(
     unknown += [rival for rival in rivals if isinstance(leads, Mapping) and rival not in leads]
     if unknown or not ahead or not rivals:
         raise ValueError(f"check {name!r}: {f'nothing on {unknown[0]!r}' if unknown else 'no rival'}")
-    if own := set(ahead) & set(rivals):
-        raise ValueError(f"check {name!r}: {min(own)!r} is a rival of its own")
+    if both := set(ahead) & set(rivals):
+        raise ValueError(f"check {name!r}: {min(both)!r} is a rival of its own")
     better = -1 if lower_is_better else 1
     numbers = {system: better * _number(value) for system, value in values.items()}
     weakest, strongest = min(ahead, key=numbers.__getitem__), max(rivals, key=numbers.__getitem__)
@@ -172,14 +172,14 @@ def _lead(key: Key, claim: str, leads: Mapping[str, Lead], needed: bool, whose: 
     word = {1: "established", 0: "not established", -1: "established the other way"}
     if len(set(leads.values())) == 1:
         (lead,) = set(leads.values())
-        found = f"lead{whose} {word[lead.sign]}: {lead.wording}"
+        words_of_lead = f"lead{whose} {word[lead.sign]}: {lead.wording}"
     else:
         doubtful = [f"{rival} ({lead.wording})" for rival, lead in leads.items() if lead.sign < 1]
-        found = f"lead{whose} established over {signs.count(1) or 'none'} of {len(signs)}"
-        found += f"; not over {', '.join(doubtful)}" if doubtful else ""
+        words_of_lead = f"lead{whose} established over {signs.count(1) or 'none'} of {len(signs)}"
+        words_of_lead += f"; not over {', '.join(doubtful)}" if doubtful else ""
     if len(leads) > 1 and set(leads.values()) != {UNKNOWN}:
-        found += "; each at 5%, not corrected for their number"
-    return Check(key, claim, found, outcome, aspect="lead", needed=needed)
+        words_of_lead += "; each at 5%, not corrected for their number"
+    return Check(key, claim, words_of_lead, outcome, aspect="lead", needed=needed)
 
 
 def check_no_deficit(name: Key | str, claim: str, finding: str, difference: float, lead: Lead) -> Check:
@@ -223,12 +223,12 @@ def superiority_words(checks: Sequence[Check]) -> str:
         if not outcomes:
             continue
         alike = len(set(outcomes)) == 1
-        found = by_outcome[outcomes[0] if alike else HOLDS]
+        count_words = by_outcome[outcomes[0] if alike else HOLDS]
         if len(outcomes) > 1:
             whole = len(outcomes)
             share = out_of(whole, whole) if alike else out_of(outcomes.count(HOLDS), whole, str)
-            found += f" in {share} comparisons"
-        counts.append(found)
+            count_words += f" in {share} comparisons"
+        counts.append(count_words)
     return "; ".join(counts)
 
 
@@ -257,15 +257,15 @@ def _printed_lead(needs_of_gaps: Iterable[tuple[float, float]], between: str) ->
     ahead = (gap > 0) - (gap < 0)
     # A difference that rounding turns round establishes nothing in the direction of the printed one.
     needs = [at_print] + [need if ahead * other_gap > 0 else math.nan for other_gap, need in rounded]
-    known = [need for need in needs if not math.isnan(need)]
+    defined = [need for need in needs if not math.isnan(need)]
     if not ahead:  # equal as printed: the lead that rounding hides may be either's
-        known = [need for other_gap, need in rounded if other_gap and not math.isnan(need)]
-    if not known:
+        defined = [need for other_gap, need in rounded if other_gap and not math.isnan(need)]
+    if not defined:
         return Lead(0, f"however strongly {between} correlate")
-    if len(known) == len(needs) and max(known) <= 0:
+    if len(defined) == len(needs) and max(defined) <= 0:
         return Lead(ahead, f"at any correlation of {between} from 0")
-    low, high = (_digits(max(need, 0.0)) for need in (min(known), max(known)))
-    if len(known) < len(needs) or not ahead:
+    low, high = (_digits(max(need, 0.0)) for need in (min(defined), max(defined)))
+    if len(defined) < len(needs) or not ahead:
         return Lead(0, f"unless, by the rounding, {between} correlate at {low} or more")
     if low == high:
         return Lead(0, f"unless {between} correlate at {low} or more")

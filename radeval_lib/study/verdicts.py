@@ -136,13 +136,13 @@ def outcome(outcomes: Collection[str]) -> str:
     return INCONCLUSIVE if INCONCLUSIVE in outcomes or HOLDS not in outcomes else HOLDS
 
 
-def verdict(kind: str, found: str) -> str:
+def verdict(kind: str, outcome_found: str) -> str:
     """Return the word for an outcome of a result of this kind: one of :data:`VERDICTS`."""
-    return kind if kind in (EXPERIMENT, IMPLEMENTED) else _WORDS[kind].get(found, found)
+    return kind if kind in (EXPERIMENT, IMPLEMENTED) else _WORDS[kind].get(outcome_found, outcome_found)
 
 
 def outcome_of(verdict: str) -> str:
     """Return the outcome that a verdict's word states: one of :data:`OUTCOMES`."""
-    stated = {word: found for words in _WORDS.values() for found, word in words.items()}
+    stated = {word: outcome_word for words in _WORDS.values() for outcome_word, word in words.items()}
     stated[BY_READING] = INCONCLUSIVE
     return stated.get(verdict, verdict)

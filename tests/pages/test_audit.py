@@ -63,8 +63,14 @@ def test_findings_are_merged_by_their_discrepancy_and_ranked_by_weight() -> None
         ("fig2", "", "fails"),
         ("table1", "", "holds"),
     )
-    found = ranked_findings(checks)
-    assert [one.known.explanation for one in found] == ["By a order.", "By a sum.", "", "", "By a typo."]
+    ranked = ranked_findings(checks)
+    assert [finding.known.explanation for finding in ranked] == [
+        "By a order.",
+        "By a sum.",
+        "",
+        "",
+        "By a typo.",
+    ]
     assert distinct_failures(checks)["discrepancy"].tolist() == [
         "typo",
         "sum",
@@ -72,11 +78,17 @@ def test_findings_are_merged_by_their_discrepancy_and_ranked_by_weight() -> None
         "fig1: c4",
         "fig2: c5",
     ]
-    assert len(found) == 5, "one discrepancy counts once, an unknown one by exhibit"
-    assert [one.known.weight for one in found] == ["conclusion", "number", "number", "number", "slip"]
+    assert len(ranked) == 5, "one discrepancy counts once, an unknown one by exhibit"
+    assert [finding.known.weight for finding in ranked] == [
+        "conclusion",
+        "number",
+        "number",
+        "number",
+        "slip",
+    ]
     letter = audit.letters(checks)
     assert letter.index("By a order.") < letter.index("By a typo.")
-    assert list(found[1].checks["exhibit"]) == ["eq3", "example_a1"]
+    assert list(ranked[1].checks["exhibit"]) == ["eq3", "example_a1"]
 
 
 def test_a_page_says_what_was_not_checked_and_what_that_needs() -> None:
@@ -89,8 +101,8 @@ def test_a_page_says_what_was_not_checked_and_what_that_needs() -> None:
         ],
         columns=["notebook", "label", "title", "verdict"],
     ).assign(needs="would need people")
-    told = scorecards.not_checked(card, "a/b")
-    assert told == (
+    html = scorecards.not_checked(card, "a/b")
+    assert html == (
         '<p class="muted">Not checked: 8:2 &lt;split&gt; by pairs and Figure 9 (would need people).</p>'
     )
     assert scorecards.not_checked(card, "across/audit") == ""
@@ -115,10 +127,10 @@ def test_a_papers_claims_are_listed_with_links_and_nothing_else() -> None:
         ],
         columns=["paper", "kind", "notebook", "label", "title", "place", "verdict", "outcome", "coverage"],
     ).assign(weight=["slip", "", ""])
-    told = scorecards.claims_table(card, "GREEN", up="../n/")
-    assert '<a href="../n/a/b.html#c1">Abstract</a>' in told
-    assert "It &lt;leads&gt;" in told
-    assert '<span class="verdict fails slip">✗ inconsistent</span>' in told
-    assert "3 of 4 statements" in told
-    assert "Taus" not in told
-    assert "Another paper" not in told
+    html = scorecards.claims_table(card, "GREEN", up="../n/")
+    assert '<a href="../n/a/b.html#c1">Abstract</a>' in html
+    assert "It &lt;leads&gt;" in html
+    assert '<span class="verdict fails slip">✗ inconsistent</span>' in html
+    assert "3 of 4 statements" in html
+    assert "Taus" not in html
+    assert "Another paper" not in html

@@ -30,8 +30,8 @@ def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Run:
     """A run whose rated pairs are generated texts with grades drawn at random."""
     grades = np.random.default_rng(0).integers(0, 6, 30)
     pairs = [
-        RatedPair(one.id, one.reference, one.candidate, float(grade))
-        for one, grade in zip(
+        RatedPair(pair.id, pair.reference, pair.candidate, float(grade))
+        for pair, grade in zip(
             load("text_pairs", "synthetic", size=30, seed=1, root=None), grades, strict=True
         )
     ]
@@ -82,11 +82,11 @@ class Turned(Metric):
 
 def test_a_metric_of_which_lower_is_better_agrees_as_its_opposite_does(run: Run) -> None:
     metrics = {"turned": Turned(), "ROUGE-L": create("rouge_l")}
-    found = metric_agreement.agreement(run, "rated_paragraphs", metrics, ["kendall"], first="turned")
-    values = found.ranked("kendall").set_index("metric")["value"]
+    agreement = metric_agreement.agreement(run, "rated_paragraphs", metrics, ["kendall"], first="turned")
+    values = agreement.ranked("kendall").set_index("metric")["value"]
     assert values["turned"] == pytest.approx(values["ROUGE-L"])
-    assert found.against("kendall").loc["ROUGE-L", "difference"] == pytest.approx(0)
-    np.testing.assert_array_equal(found.scores["turned"], -found.scores["ROUGE-L"])
+    assert agreement.against("kendall").loc["ROUGE-L", "difference"] == pytest.approx(0)
+    np.testing.assert_array_equal(agreement.scores["turned"], -agreement.scores["ROUGE-L"])
 
 
 def test_agreement_correlates_scores_with_mean_ratings(run: Run) -> None:

@@ -19,19 +19,19 @@ HEADLINE = "rexval"
 
 def _edition(folder: Path, results: dict[str, tuple[str, str]], best: str, flat: bool = False) -> Path:
     """Return results by exhibit, with a verdict and what its one check computed, and a finding."""
-    place = folder / "results" / ("" if flat else "facts/real_counts")
-    place.mkdir(parents=True)
+    results_folder = folder / "results" / ("" if flat else "facts/real_counts")
+    results_folder.mkdir(parents=True)
     for exhibit, (verdict, computed) in results.items():
         outcome = "fails" if verdict == "inconsistent" else "holds"
         key = {"what": "a | b", "row": "", "column": ""}
         check = {"key": key, "computed": computed, "outcome": outcome, "low": None, "high": None}
         content: dict[str, Any] = {"exhibit": exhibit, "evidence": "printed", "verdict": verdict}
         content |= {"checks": [check], "table": [], "provenance": {"code": str(folder)}}
-        (place / f"{exhibit}.printed.json").write_text(json.dumps(content))
+        (results_folder / f"{exhibit}.printed.json").write_text(json.dumps(content))
     texts = dict.fromkeys(("metrics", "pairs", "low", "high"), "1") | {"inside": best}
-    told = {"evidence": "printed", "holds": best != "", "texts": texts}
-    (place / f"headline_{HEADLINE}.json").write_text(json.dumps(told))
-    (place / f"{TABLE}.transcribed.json").write_text("[]") if flat else None
+    headline = {"evidence": "printed", "holds": best != "", "texts": texts}
+    (results_folder / f"headline_{HEADLINE}.json").write_text(json.dumps(headline))
+    (results_folder / f"{TABLE}.transcribed.json").write_text("[]") if flat else None
     return folder
 
 

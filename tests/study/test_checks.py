@@ -172,12 +172,21 @@ def test_a_setting_is_checked_against_the_released_code(monkeypatch: pytest.Monk
 def _typed(program: str) -> Iterator[str]:
     """Claims in words whose outcome is typed, and not under a condition that something computed decides."""
     tree = ast.parse(program)
-    decided = {node for one in ast.walk(tree) if isinstance(one, ast.If) for node in ast.walk(one)}
+    decided = {
+        node
+        for node_under in ast.walk(tree)
+        if isinstance(node_under, ast.If)
+        for node in ast.walk(node_under)
+    }
     for node in ast.walk(tree):
         if isinstance(node, ast.Call) and node not in decided:
             name = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
-            given = node.args[3:4] + [one.value for one in node.keywords if one.arg == "holds"]
-            if name in ("states", "check_statement") and any(isinstance(one, ast.Constant) for one in given):
+            given = node.args[3:4] + [
+                node_under.value for node_under in node.keywords if node_under.arg == "holds"
+            ]
+            if name in ("states", "check_statement") and any(
+                isinstance(node_under, ast.Constant) for node_under in given
+            ):
                 yield ast.unparse(node)
 
 
@@ -193,5 +202,5 @@ def test_no_outcome_is_typed() -> None:
     programs = {path: path.read_text("utf-8") for path in modules}
     programs |= {path: code_of(path.read_text("utf-8")) for path in NOTEBOOKS.rglob("*.md")}
     claims = re.compile(r"\b(states|check_statement)\(")
-    found = {path: list(_typed(text)) for path, text in programs.items() if claims.search(text)}
-    assert not {path.name: typed for path, typed in found.items() if typed}
+    typed_by_path = {path: list(_typed(text)) for path, text in programs.items() if claims.search(text)}
+    assert not {path.name: typed for path, typed in typed_by_path.items() if typed}

@@ -20,8 +20,8 @@ ENTRIES = [
 
 
 def test_each_explanation_stands_once() -> None:
-    told = [" ".join(entry["explanation"].split()) for _, _, entry in ENTRIES]
-    assert len(set(told)) == len(told) == len({name for _, name, _ in ENTRIES})
+    explanations = [" ".join(entry["explanation"].split()) for _, _, entry in ENTRIES]
+    assert len(set(explanations)) == len(explanations) == len({name for _, name, _ in ENTRIES})
 
 
 @pytest.mark.parametrize(("key", "name", "entry"), ENTRIES, ids=[name for _, name, _ in ENTRIES])
@@ -32,12 +32,12 @@ def test_entries_are_whole(key: str, name: str, entry: dict) -> None:
     # The paper may have meant the reading that fits.
     assert (entry["kind"], entry["weight"]) != ("convention", "conclusion")
     assert entry["explanation"].strip()
-    for place in entry["checks"]:
-        assert set(place) <= {"exhibit", "evidence", "what", "row", "column"}
-        assert ledger()[place["exhibit"]].paper == key
-        assert place.get("evidence", "printed") in ("printed", "released", "data")
+    for entry_check in entry["checks"]:
+        assert set(entry_check) <= {"exhibit", "evidence", "what", "row", "column"}
+        assert ledger()[entry_check["exhibit"]].paper == key
+        assert entry_check.get("evidence", "printed") in ("printed", "released", "data")
         for field in ("what", "row", "column"):
-            assert isinstance(place.get(field, []), list)
+            assert isinstance(entry_check.get(field, []), list)
 
 
 def test_causes_are_found_by_key_alone() -> None:

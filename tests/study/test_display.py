@@ -37,9 +37,9 @@ def test_a_page_of_one_set_ends_where_another_fills_its_role(
     display.only_with_data(run, "rated_pairs", dataset="radpref")
     assert bool(shown) == ends
     if ends:
-        (told, metadata), _ = shown
-        assert "left out: RadPref, which it reads, is not in the data root." in told.data
-        assert metadata == {display.ENDS_HERE: told.data.removeprefix(_LEFT_OUT).removesuffix(".</p>")}
+        (html, metadata), _ = shown
+        assert "left out: RadPref, which it reads, is not in the data root." in html.data
+        assert metadata == {display.ENDS_HERE: html.data.removeprefix(_LEFT_OUT).removesuffix(".</p>")}
 
 
 @pytest.mark.parametrize(

@@ -29,11 +29,11 @@ def test_what_is_implemented_names_a_function_and_a_test_of_it(entry: Exhibit) -
     names |= {node.attr for node in ast.walk(functions[test]) if isinstance(node, ast.Attribute)}
     for function in entry.implemented.functions:
         module, _, path = function.partition(":")
-        found = import_module(module)
+        named_object = import_module(module)
         for name in path.split("."):
-            found = getattr(found, name)
-        assert callable(found) or isinstance(found, property)
-        assert inspect.getdoc(found)
+            named_object = getattr(named_object, name)
+        assert callable(named_object) or isinstance(named_object, property)
+        assert inspect.getdoc(named_object)
         assert names & set(path.split(".")), "the test's file never names the function"
     compares = [node for node in ast.walk(functions[test]) if isinstance(node, ast.Assert)]
     assert compares or "assert_allclose" in ast.dump(functions[test])
@@ -74,5 +74,5 @@ def test_what_is_unchecked_is_reported() -> None:
     for entry in ledger().values():
         for level, named in entry.unchecked.items():
             assert entry.unchecked_on(level) == len(set(named)) == len(named) > 0
-            assert all(isinstance(one, str) and one.strip() for one in named)
+            assert all(isinstance(statement, str) and statement.strip() for statement in named)
             assert entry.remaining.get(level), f"{entry.id}, {level}: nothing says why of {named}"

@@ -125,7 +125,7 @@ def paper_lines(paper_texts: Path) -> dict[str, list[str]]:
     for key in PAPER_NAMES:
         path = paper_texts / paper(key)["text"]
         lines = path.read_text(encoding="utf-8", errors="replace").splitlines()
-        texts[key] = [found for line in lines if (found := _letters(line))]
+        texts[key] = [letters for line in lines if (letters := _letters(line))]
     return texts
 
 
@@ -162,14 +162,14 @@ def _stands_in_columns(quote: str, lines: list[str], apart: int = 5) -> bool:
 
     @cache
     def follows(at: int, start: int) -> bool:
-        for place in range(start, min(start + apart, len(lines))):
-            sizes = range(min(len(quote) - at, len(lines[place])), 0, -1)
-            longest = next((size for size in sizes if quote[at : at + size] in lines[place]), 0)
-            if longest and (at + longest == len(quote) or follows(at + longest, place + 1)):
+        for row in range(start, min(start + apart, len(lines))):
+            sizes = range(min(len(quote) - at, len(lines[row])), 0, -1)
+            longest = next((size for size in sizes if quote[at : at + size] in lines[row]), 0)
+            if longest and (at + longest == len(quote) or follows(at + longest, row + 1)):
                 return True
         return False
 
-    return any(follows(0, place) for place in range(len(lines)) if quote[:2] in lines[place])
+    return any(follows(0, row) for row in range(len(lines)) if quote[:2] in lines[row])
 
 
 @pytest.fixture(scope="session")
@@ -208,8 +208,8 @@ def test_cells_stand_in_the_paper_beside_their_neighbours(exhibit: str, spaced_t
     beside = [_pair_in(first, second, text, between) for first, second in pairwise(cells)]
     lonely = [
         c
-        for place, c in enumerate(cells)
-        if not any(beside[max(place - 1, 0) : place + 1])
+        for number, c in enumerate(cells)
+        if not any(beside[max(number - 1, 0) : number + 1])
         and c not in map(str, description.get("garbled", []))
     ]
     assert not lonely

@@ -58,8 +58,8 @@ def test_shares_are_distinguished_only_where_every_overlap_tells_them_apart() ->
     assert lead_of_shares(33, 12, 53).wording == "p from under 0.001 to 0.0025 by how the right cases overlap"
     assert lead_of_shares(600, 300, 847).wording == "p < 0.001 however the right cases overlap"
     # 567 or 568 of 847 against 564: three reports at least, four at most.
-    told = "p from 0.12 to 0.93 by how the right cases overlap"
-    assert lead_of_shares([567, 568], [564], 847).wording == told
+    wording = "p from 0.12 to 0.93 by how the right cases overlap"
+    assert lead_of_shares([567, 568], [564], 847).wording == wording
     assert lead_of_shares([33, 36], 12, 53).sign == 1
     assert lead_of_shares([12, 36], 33, 53).sign == 0
     # One case apart, of which none or some may be shared: the exact test gives 1 each time.

@@ -40,10 +40,10 @@ def table7(tmp_path: Path) -> Result:
     run = begin("rales/calibration", profile="smoke", seed=0, output_dir=str(tmp_path))
     frame = printed("rales.table7")
     ranks = {model: cell(frame, model=model, metric="average rank") for model in ("BERT_base", "RadBERT_2")}
-    what = "average rank with all arrows as printed"
+    compared = "average rank with all arrows as printed"
     checks = [
-        check_value(Key(what, "BERT_base"), ranks["BERT_base"], Estimate(8.3, 8.0, 8.6), 1),
-        check_value(Key(what, "RadBERT_2"), ranks["RadBERT_2"], Estimate(6.4, 6.3, 6.5), 1),
+        check_value(Key(compared, "BERT_base"), ranks["BERT_base"], Estimate(8.3, 8.0, 8.6), 1),
+        check_value(Key(compared, "RadBERT_2"), ranks["RadBERT_2"], Estimate(6.4, 6.3, 6.5), 1),
         check_statement(
             "two values", "equal", "0.065 and 0.045", False,
             cells=[cell(frame, model=model, metric="ECE") for model in ("BERT_base", "BERT_large")],
@@ -98,8 +98,8 @@ def test_a_folded_table_counts_its_cells_as_the_verdict_does(table7: Result) -> 
 
 
 def test_of_several_checks_of_a_cell_the_worst_stands(table7: Result) -> None:
-    place = cell(printed("rales.table7"), model="BERT_base", metric="average rank")
-    twice = (check_value("right", place, 10.8), *table7.checks)
+    cell_at = cell(printed("rales.table7"), model="BERT_base", metric="average rank")
+    twice = (check_value("right", cell_at, 10.8), *table7.checks)
     cells = compared_cells(replace(table7, checks=twice)).set_index(["model", "metric"])
     assert cells.loc[("BERT_base", "average rank"), "outcome"] == "fails"
 
@@ -118,7 +118,9 @@ def test_every_transcription_has_a_layout_that_shows_each_cell_once(key: str, ta
     keys = set(printed(key).columns) - {"printed", "value", "half_width"}
     assert set(layout_of(key)) < keys
     body = cell_by_cell(shown, {}).partition("<tbody>")[2]
-    texts = [re.sub(r"<[^>]*>", "", one) for one in re.findall(r"<td>(.*?)</td>", body, re.DOTALL)]
+    texts = [
+        re.sub(r"<[^>]*>", "", cell_html) for cell_html in re.findall(r"<td>(.*?)</td>", body, re.DOTALL)
+    ]
     legible = [text for text in printed(key)["printed"] if text != NOT_LEGIBLE]
     assert sorted(text for text in texts if text not in ("", NOT_LEGIBLE)) == sorted(legible)
 

@@ -69,13 +69,13 @@ def test_a_changed_file_starts_a_search_over(data_root: Path, tmp_path: Path) ->
     (root / "openi").mkdir(parents=True)
     path = root / "openi" / "indiana_reports.csv"
     shutil.copyfile(data_root / "openi" / "indiana_reports.csv", path)
-    task, found = task_of("procedures"), []
+    task, fingerprints = task_of("procedures"), []
     for _ in range(2):
         run = _run("rales/fitting", tmp_path / "out", root, "smoke")
         run.reading.note_file(task.role, path, "openi/indiana_reports.csv")  # as `load` does, of any filler
-        found.append(fingerprint(run, task, "packaged-minilm-2", "packaged-minilm-2"))
+        fingerprints.append(fingerprint(run, task, "packaged-minilm-2", "packaged-minilm-2"))
         path.write_bytes(path.read_bytes() + b"\n")
-    assert found[0] != found[1]
+    assert fingerprints[0] != fingerprints[1]
 
 
 def test_threads_are_the_profiles_whatever_the_environment_says(tmp_path: Path) -> None:

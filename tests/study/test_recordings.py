@@ -74,12 +74,12 @@ def test_a_metric_that_changed_keeps_its_recorded_scores_and_scores_the_rest(
         recorded.load("radpref").table,
     )
     other = ("Small left pleural effusion.", "Small right pleural effusion.")
-    found = kept.score([reference, other[0]], [f" {candidate}\n", other[1]]).values
-    assert found.tolist() == [
+    values = kept.score([reference, other[0]], [f" {candidate}\n", other[1]]).values
+    assert values.tolist() == [
         table["green_rules_errors"][7],
         metric.score(*map(list, zip(other, strict=True))).values[0],
     ]
-    assert list(reading.of()["data"]) == ["data_manifests/recorded/radpref.csv"]
+    assert list(reading.files["recorded"]) == ["data_manifests/recorded/radpref.csv"]
     assert recorded_metrics.columns("radpref", data_root, [(reference, candidate)])["number"].tolist() == [7]
 
 
@@ -97,42 +97,47 @@ def test_other_files_than_those_that_were_scored_freeze_no_metric(
 
 def test_placeholders_get_recorded_scores_and_texts_the_metrics_own() -> None:
     metric, texts = create("rouge_l"), recorded.texts("radpref")
-    known = recorded_metrics.of_placeholders(metric)
+    with_stored = recorded_metrics.of_placeholders(metric)
     other = ("Small left effusion.", "Small right effusion.")
-    found = known.score([texts["reference"][7], other[0]], [texts["candidate"][7], other[1]]).values
-    own = metric.score([other[0]], [other[1]]).values[0]
-    assert found.tolist() == [recorded.load("radpref").table["rouge_l"][7], own]
-    assert (known.title, known.higher_is_better) == (metric.title, True)
-    beside = known.score([texts["reference"][7], other[0]], [texts["candidate"][7], other[1]], [None, None])
-    assert (beside.values.tolist(), len(beside.contexts)) == (found.tolist(), 2)
-    assert known.values([texts["reference"][7]], [texts["candidate"][7]]).tolist() == [found[0]]
+    values = with_stored.score([texts["reference"][7], other[0]], [texts["candidate"][7], other[1]]).values
+    computed = metric.score([other[0]], [other[1]]).values[0]
+    assert values.tolist() == [recorded.load("radpref").table["rouge_l"][7], computed]
+    assert (with_stored.title, with_stored.higher_is_better) == (metric.title, True)
+    beside = with_stored.score(
+        [texts["reference"][7], other[0]], [texts["candidate"][7], other[1]], [None, None]
+    )
+    assert (beside.values.tolist(), len(beside.contexts)) == (values.tolist(), 2)
+    assert with_stored.values([texts["reference"][7]], [texts["candidate"][7]]).tolist() == [values[0]]
 
 
 def test_only_recorded_pairs_and_settings_have_a_score() -> None:
     texts = recorded.texts("radpref")
-    known = recorded_metrics.of_placeholders(create("rouge_l"))
+    with_stored = recorded_metrics.of_placeholders(create("rouge_l"))
     foreign = next(text for text in texts["reference"] if text != texts["reference"][7])
     for reference in (foreign, "No effusion.", texts["candidate"][7]):
         with pytest.raises(DataError):
-            known.score([reference], [texts["candidate"][7]])
+            with_stored.score([reference], [texts["candidate"][7]])
     unstemmed = recorded_metrics.of_placeholders(create("rouge_l", stem=False), ["stem"])
     with pytest.raises(DataError):
         unstemmed.score([texts["reference"][7]], [texts["candidate"][7]])
     with pytest.raises(PlaceholderError):
-        known.explain(texts["reference"][7], texts["candidate"][7], None)
+        with_stored.explain(texts["reference"][7], texts["candidate"][7], None)
     with pytest.raises(PlaceholderError):
-        known.explain(reference=texts["reference"][7], candidate=texts["candidate"][7], detail=None)
+        with_stored.explain(reference=texts["reference"][7], candidate=texts["candidate"][7], detail=None)
 
 
 def test_a_recording_says_when_and_with_which_version_it_was_made(monkeypatch: pytest.MonkeyPatch) -> None:
-    found = recorded.load("mts_dialog")
+    recording_of_set = recorded.load("mts_dialog")
     monkeypatch.setattr(recordings, "out_of_date", lambda name, metrics: [])
     assert recordings.sentences({"mts_dialog": None}) == [
-        f"MTS-Dialog was scored on {long_date(found.scored_on)}."
+        f"MTS-Dialog was scored on {long_date(recording_of_set.scored_on)}."
     ]
     monkeypatch.setattr(recordings, "out_of_date", lambda name, metrics: ["rouge_l"])
     (line,) = recordings.sentences({"mts_dialog": None})
-    assert f"with version {found.about['columns']['rouge_l']['commit'][:7]} of ROUGE-L; the code, " in line
+    assert (
+        f"with version {recording_of_set.about['columns']['rouge_l']['commit'][:7]} of ROUGE-L; the code, "
+        in line
+    )
 
 
 def test_the_probe_is_scored_once_for_the_same_code(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -149,9 +154,9 @@ def test_the_probe_is_scored_once_for_the_same_code(tmp_path: Path, monkeypatch:
 
 def test_a_result_says_when_its_scores_were_made() -> None:
     read = {"data_manifests/recorded/radpref_ratings.csv": "sha256"}
-    found = SimpleNamespace(evidence="recorded", provenance={"data": read})
+    result = SimpleNamespace(evidence="recorded", provenance={"data": read})
     day = long_date(recorded.load("radpref").scored_on)
-    assert exhibit_html.rests_on(found) == f"on public data, scored on {day}"  # type: ignore[arg-type]
+    assert exhibit_html.rests_on(result) == f"on public data, scored on {day}"  # type: ignore[arg-type]
     assert exhibit_html.rests_on(SimpleNamespace(evidence="open")) == "on public data"  # type: ignore[arg-type]
 
 
@@ -166,22 +171,22 @@ def test_a_column_is_scored_again_within_what_its_case_allows(
     if recordings.out_of_date(name, [key, recorded_sets.CHOOSERS.get(name, key)]):
         pytest.skip(f"{key} of {name} is out of date, and every page says so")
     try:
-        build = next(one for one in ("open", "embedded") if _has_models(one, key, data_root))
+        build = next(edition for edition in ("open", "embedded") if _has_models(edition, key, data_root))
     except StopIteration:
         pytest.skip(f"no build on this machine has the models of {key}")
-    found = rescoring.check(name, build, str(data_root), [key])
-    for one in found:
-        record_property("case", str(one))
-        print(f"{name}: {one}")
-    assert found
-    if (name, key) in DEPARTS and not found[0].holds and found[0].case == rescoring.OTHER_MODELS:
-        pytest.xfail(str(found[0]))
-    assert all(one.holds for one in found), [str(one) for one in found]
+    comparisons = rescoring.check(name, build, str(data_root), [key])
+    for edition in comparisons:
+        record_property("case", str(edition))
+        print(f"{name}: {edition}")
+    assert comparisons
+    if (name, key) in DEPARTS and not comparisons[0].holds and comparisons[0].case == rescoring.OTHER_MODELS:
+        pytest.xfail(str(comparisons[0]))
+    assert all(edition.holds for edition in comparisons), [str(edition) for edition in comparisons]
 
 
 def _has_models(build: str, key: str, data_root: Path) -> bool:
-    place = {"output_dir": "build/runs/recording", "data_root": str(data_root)}
-    run = begin_cell("across/which_judge", profile=build, seed=0, **place)
+    given = {"output_dir": "build/runs/recording", "data_root": str(data_root)}
+    run = begin_cell("across/which_judge", profile=build, seed=0, **given)
     try:
         for role in get(key).needs:
             run.model(role)
@@ -252,7 +257,7 @@ def test_scores_over_drawn_models_follow_the_code(monkeypatch: pytest.MonkeyPatc
 
 def test_an_edition_shows_what_its_roles_and_pages_read() -> None:
     shown = recordings.of_edition(["recorded/radpref/grade", "synthetic"], needs_data_root=False)
-    assert shown == dict.fromkeys(["radpref", *(one for one in recorded.names() if one != "radpref")])
+    assert shown == dict.fromkeys(["radpref", *(name for name in recorded.names() if name != "radpref")])
     with_texts = recordings.of_edition(["radpref/grade", "mts_dialog", "openi"], needs_data_root=True)
     assert with_texts == {
         "radpref": list(FROZEN_METRICS), "mts_dialog": list(FROZEN_METRICS), "iu_systems": None

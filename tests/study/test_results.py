@@ -105,9 +105,9 @@ def test_coverage_by_hand() -> None:
         check_value(Key("mean", row["model"]), printed_in(row), row["value"]) for _, row in column.iterrows()
     ]
     checks.append(check_statement("of the whole table", "ordered", "it is", True))
-    found = coverage("rales.table3", "printed", checks)
-    assert found == verdicts.Coverage(2, int(table["value"].notna().sum()), "cells", 0, 1)
-    assert found.words == "2 of 134 cells, 1 other statement about it"
+    of_table = coverage("rales.table3", "printed", checks)
+    assert of_table == verdicts.Coverage(2, int(table["value"].notna().sum()), "cells", 0, 1)
+    assert of_table.words == "2 of 134 cells, 1 other statement about it"
     order_and_lead = check_superiority("more", "is higher", {"A": 2.0, "B": 1.0}, first="A")
     stated = coverage("facts.def_alpha", "printed", order_and_lead)
     assert stated is not None

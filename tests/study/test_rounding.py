@@ -61,8 +61,8 @@ def test_correlation_of_three_points_by_hand() -> None:
     # x = 0, 1, 2 and y = 0, b, 2: r = 2 / sqrt(2 (b² + 4 - (b + 2)² / 3)), which is 1 for b = 1, and
     # 2 / sqrt(7) = 0.7559 for b = 2.5, further down than 0.9608 for b = 0.5.
     y = pd.DataFrame({"value": [0.0, 1.5, 2.0], "half_width": [0.0, 1.0, 0.0]})
-    found = correlation_range(_cells([0.0, 1.0, 2.0], 0.0), y)
-    assert (found.low, found.high) == pytest.approx((0.755929, 1.0))
+    range_of_r = correlation_range(_cells([0.0, 1.0, 2.0], 0.0), y)
+    assert (range_of_r.low, range_of_r.high) == pytest.approx((0.755929, 1.0))
     on_a_line = correlation_range(_cells([0.0, 1.0, 2.0], 0.0), y.assign(value=[0.0, 1.0, 2.0]))
     assert (on_a_line.value, on_a_line.low) == pytest.approx((1.0, np.sqrt(3) / 2))  # b = 0 or 2
 
@@ -75,9 +75,9 @@ def test_no_columns_that_round_to_the_printed_ones_correlate_outside_the_range(
     columns = np.round(np.array(printed).reshape(2, 6), 2)
     assume((columns.std(axis=1) > 0.01).all())
     first, second = (_cells(list(column), 0.005) for column in columns)
-    found = correlation_range(first, second)
-    assert found.value == pytest.approx(np.corrcoef(columns)[0, 1])
+    range_of_r = correlation_range(first, second)
+    assert range_of_r.value == pytest.approx(np.corrcoef(columns)[0, 1])
     drawn = columns + np.random.default_rng(seed).uniform(-0.005, 0.005, (200, 2, 6))
-    values = [np.corrcoef(one)[0, 1] for one in drawn]
-    assert found.low - 1e-6 <= min(values)
-    assert max(values) <= found.high + 1e-6
+    values = [np.corrcoef(pair)[0, 1] for pair in drawn]
+    assert range_of_r.low - 1e-6 <= min(values)
+    assert max(values) <= range_of_r.high + 1e-6

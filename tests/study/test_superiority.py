@@ -113,7 +113,7 @@ def test_an_order_names_the_cells_that_it_compares_alone() -> None:
 
 
 @pytest.mark.parametrize(
-    ("values", "settings", "told"),
+    ("values", "settings", "wording"),
     [
         ({"A": parse("0.5"), "B": parse("not legible"), "C": parse("0.4")}, {}, "nothing on 'B'"),
         ({"A": parse("0.5"), "C": parse("0.4"), "B": math.nan}, {}, "nothing on 'B'"),
@@ -126,6 +126,8 @@ def test_an_order_names_the_cells_that_it_compares_alone() -> None:
         ({"A": 0.5, "B": 0.4}, {"first": []}, "no rival"),
     ],
 )
-def test_what_is_not_known_of_one_decides_nothing_in_silence(values: dict, settings: dict, told: str) -> None:
-    with pytest.raises(ValueError, match=told):
+def test_what_is_not_known_of_one_decides_nothing_in_silence(
+    values: dict, settings: dict, wording: str
+) -> None:
+    with pytest.raises(ValueError, match=wording):
         check_superiority("n", "c", values, **{"first": "A", **settings})
