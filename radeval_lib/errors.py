@@ -21,14 +21,12 @@ R = TypeVar("R")
 
 
 def plain(text: str, longest: int) -> str:
-    """Return ``text`` on one line of at most ``longest`` characters, from 9, its middle left out where it is
-    longer.
+    """Return ``text`` on one line of at most ``longest`` characters, from 9, its middle left out where it
+    is longer.
 
     Control characters and what else does not print (line breaks, escape sequences of terminals, signs that
     turn the direction of writing) are written as escapes.
     """
-    if longest < 9:
-        raise ValueError(f"a line of {longest} characters is too short for a text without its middle")
     if len(text) > longest:
         text = f"{text[: longest // 2]} ... {text[len(text) - (longest - longest // 2 - 5) :]}"
     shown = "".join(

