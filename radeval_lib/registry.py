@@ -105,12 +105,12 @@ ROLES = {
 """What a notebook can ask for."""
 
 PLANS = {
-    "rales/pretraining": "radeval_lib.jobs.rales.plan:cells",
-    "rales/fitting": "radeval_lib.jobs.rales.plan:cells",
-    "ratescore/ner_training": "radeval_lib.jobs.ratescore.plan:cells",
-    "summarization/graph_training": "radeval_lib.jobs.summarization.graph_plan:cells",
-    "summarization/training": "radeval_lib.jobs.summarization.plan:cells",
-    "rales/nlg_training": "radeval_lib.jobs.summarization.plan:cells",
+    "rales/pretraining": "radeval_lib.jobs.rales:cells",
+    "rales/fitting": "radeval_lib.jobs.rales:cells",
+    "ratescore/ner_training": "radeval_lib.jobs.ratescore:cells",
+    "summarization/graph_training": "radeval_lib.jobs.radgraph:cells",
+    "summarization/training": "radeval_lib.jobs.summarization:cells",
+    "rales/nlg_training": "radeval_lib.jobs.summarization:cells",
 }
 """The plan ``(profile) -> cells`` of each notebook of cells, in the order in which plans are made."""
 

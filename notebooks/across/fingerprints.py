@@ -12,7 +12,7 @@ from radeval_lib import plots
 from radeval_lib.data.records import TextPair
 from radeval_lib.data.report_edits import Edit
 from radeval_lib.data.restricted import reveal
-from radeval_lib.jobs.storing.oriented_scores import scored
+from radeval_lib.jobs.oriented_scores import scored
 from radeval_lib.metrics.base import Metric
 from radeval_lib.stats.base import Estimate, FloatArray
 from radeval_lib.stats.resampling import mean_of_sums, sum_estimates

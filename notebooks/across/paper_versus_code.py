@@ -31,6 +31,7 @@ class Contrast:
     """One quantity of one demonstration, as it is stated and as the released code has it; ``kind`` is one of
     :data:`CONTRADICTS`, :data:`SLIP`, :data:`NUMBER` and :data:`OPEN`."""
 
+    name: str
     whose: str
     difference: str
     quantity: str
@@ -53,12 +54,17 @@ def contrast(name: str, values: Iterable[float], scale: float | None = 1.0, **wo
     it."""
     whose, (difference, quantity, basis, kind) = _SAID[name]
     stated, by_code = values
-    return Contrast(whose, difference, quantity.format(**words), stated, by_code, basis, kind, scale)
+    return Contrast(name, whose, difference, quantity.format(**words), stated, by_code, basis, kind, scale)
 
 
-def table(contrasts: Iterable[Contrast]) -> pd.DataFrame:
+def table(contrasts: Iterable[Contrast], packages: pd.DataFrame) -> pd.DataFrame:
     """Return a row for each contrast: ``whose``, ``difference``, ``quantity``, ``stated``, ``code``,
-    ``kind``, and ``differs``, whether the two are not equal."""
+    ``package`` (what the released package gave, its version and the day, if it was run), ``kind``, and
+    ``differs``, whether stated and code are not equal.
+
+    ``packages``: the table ``packages`` of released numbers.
+    """
+    ran = {row.difference: row for row in packages.itertuples()}
     return pd.DataFrame(
         [
             {
@@ -67,6 +73,7 @@ def table(contrasts: Iterable[Contrast]) -> pd.DataFrame:
                 "quantity": pair.quantity,
                 "stated": f"{pair.shown(pair.stated)} ({pair.basis})",
                 "code": pair.shown(pair.released),
+                "package": _by_package(pair, ran.get(pair.name)),
                 "kind": pair.kind,
                 "differs": pair.stated != pair.released,
             }
@@ -75,6 +82,12 @@ def table(contrasts: Iterable[Contrast]) -> pd.DataFrame:
     )
 
 
+def _by_package(contrast: Contrast, row: Any) -> str:
+    return f"{contrast.shown(row.value)} ({row.package} {row.version}, {row.date})" if row else "–"
+
+
+IRREGULAR = re.sub(r": (\d)\.", r": \1", green_analysis.render((2, 1, 0, 0, 0, 0), (0, 1, 0, 0, 0, 0), 2))
+"""A judge's answer without the periods after its counts, which the released parser looks for."""
 _Shown = tuple[pd.DataFrame, Contrast]
 _Typed = Sequence[tuple[str, str]]  # entities with their types
 
@@ -172,9 +185,8 @@ def example_a1() -> Contrast:
 
 
 def irregular_answers() -> Contrast:
-    """Return GREEN of an answer without the periods after its counts, which the released parser looks for."""
-    answer = green_analysis.render((2, 1, 0, 0, 0, 0), (0, 1, 0, 0, 0, 0), 2)
-    read = green.parse(re.sub(r": (\d)\.", r": \1", answer))
+    """Return GREEN of :data:`IRREGULAR`."""
+    read = green.parse(IRREGULAR)
     return contrast("irregular_answers", (green.green_score(2, 3), read.score or 0.0))
 
 
@@ -264,15 +276,18 @@ def findings_after_impression() -> _Shown:
     return pd.DataFrame({"findings": cut}), contrast("findings_after_impression", given_away)
 
 
-def radgraph_levels() -> Contrast:
-    """Return F1-RadGraph of one candidate for the example of A.2, by the level of the paper and by
-    *complete*."""
+def levels_example() -> list[tuple[list[tuple[str, str]], list[tuple[int, str, int]]]]:
+    """Return entities and relations of the example of MIMIC-RRS, A.2, and of one candidate for it."""
     words = ["mild", "fluid", "overload", "overt", "pulmonary", "edema"]
     labels = ["obs-dp", "obs-dp", "obs-dp", "obs-da", "anat-dp", "obs-da"]
     entities = list(zip(words, labels, strict=True))
     edges = [(0, "modify", 2), (2, "modify", 1), (5, "located_at", 4)]
-    reference = radgraph.build_graph(entities, edges)
-    candidate = radgraph.build_graph([("Mild", "obs-dp"), *entities[1:]], [*edges, (3, "modify", 5)])
+    return [(entities, edges), ([("Mild", "obs-dp"), *entities[1:]], [*edges, (3, "modify", 5)])]
+
+
+def radgraph_levels() -> Contrast:
+    """Return F1-RadGraph of :func:`levels_example`, by the level of the paper and by *complete*."""
+    reference, candidate = (radgraph.build_graph(*graph) for graph in levels_example())
     levels: tuple[radgraph.Level, ...] = ("partial", "complete")
     scores = [radgraph.compare(reference, candidate, level, "relations").f1 for level in levels]
     return contrast("radgraph_levels", scores)

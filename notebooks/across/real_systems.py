@@ -1,6 +1,6 @@
 """What stored numbers say of four committed files of generated reports.
 
-A ``table`` has a row per study and system, with the columns that :mod:`radeval_lib.jobs.storing.system_sets`
+A ``table`` has a row per study and system, with the columns that :mod:`notebooks.storing`
 describes.
 """
 
@@ -33,11 +33,6 @@ def open_recording(run: Run) -> Recording:
     for path in recorded.files(NAME):
         run.reading.note_file(RECORDED_SCORES, path)
     return recording
-
-
-def titles(metrics: Sequence[str]) -> dict[str, str]:
-    """Return what tables call the metrics."""
-    return {name: get(name).title or name for name in metrics}
 
 
 def of_system(table: pd.DataFrame, system: str) -> pd.DataFrame:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from html import escape
+from itertools import combinations
 
 import numpy as np
 import pandas as pd
@@ -17,16 +18,19 @@ from scipy.stats import rankdata
 
 from notebooks.green.ceilings import WEIGHTS
 from radeval_lib import plots
+from radeval_lib.data import recorded
 from radeval_lib.data.errors import AbsentDataError
 from radeval_lib.data.radpref import SIGNIFICANT, SYSTEMS
 from radeval_lib.data.recorded import Recording
-from radeval_lib.data.records import RatedPair
+from radeval_lib.data.records import FactRating, RatedPair
 from radeval_lib.data.restricted import reveal
 from radeval_lib.interactive import search_table
-from radeval_lib.jobs.storing.oriented_scores import drawn, of_columns
+from radeval_lib.jobs.oriented_scores import drawn, found_in_source, scored, stored
+from radeval_lib.jobs.trial_reviews import WORDS, Reviews
 from radeval_lib.metrics.base import Metric
-from radeval_lib.stats.agreement import pairs_within
-from radeval_lib.stats.resampling import drawn_rows, ends
+from radeval_lib.placeholders import behind
+from radeval_lib.stats.agreement import pairs_within, soft_pairwise_accuracy, superiority_p
+from radeval_lib.stats.resampling import drawn_rows, ends, share_interval
 from radeval_lib.study.runs import Run
 from radeval_lib.tables import folded
 from radeval_lib.text_format import with_interval
@@ -39,6 +43,7 @@ WEIGHTINGS: dict[str, Mapping[str, float]] = {
     "errors that ask for action alone": {key: float(key in SIGNIFICANT) for key in WEIGHTS},
 }
 """What an error that a radiologist marked counts for by its significance."""
+SOURCE = "words found in the source"
 _BY_RULES = ("observations", "green_rules", "green_rules_errors")
 
 
@@ -76,18 +81,16 @@ def rated(records: Sequence[RatedPair]) -> tuple[pd.DataFrame, pd.DataFrame]:
 
 
 def with_findings(
-    stored: Recording, labels: Mapping[str, str], pairs: pd.DataFrame, scores: pd.DataFrame
+    radpref: Recording, pairs: pd.DataFrame, scores: pd.DataFrame
 ) -> tuple[pd.DataFrame, pd.DataFrame]:
     """Return RadPref's candidates and their scores: ``pairs`` and ``scores`` where these are of RadPref,
     else what is stored. The candidates have ``system``, ``case``, ``grade`` (mean of the radiologists), the
     numbers of findings that radiologists list in the reference and in the candidate (``reference_findings``,
     ``candidate_findings``), and how many they mark as ``false`` and as ``missing`` (means).
-
-    ``labels`` : names of the metrics' columns, by their titles.
     """
-    table, marks = stored.table, stored.parts["ratings"].groupby("number").mean()
+    table, marks = radpref.table, radpref.parts["ratings"].groupby("number").mean()
     if not np.array_equal(table["case"], pairs["case"]):
-        scores = of_columns(table[list(stored.about["columns"])]).rename(columns=labels)
+        scores = stored(radpref)
         pairs = table.assign(system=table["system"].map(SYSTEMS))
     listed = table[["reference_findings", "candidate_findings"]].set_axis(pairs.index)
     errors = {kind: marks.filter(regex=f"^{kind}_").sum(axis=1).to_numpy() for kind in ("false", "missing")}
@@ -173,6 +176,87 @@ def auc_drawn(
             ranks = rankdata(values[chosen], axis=0)[right].sum(axis=0)
             aucs[number] = (ranks - n * (n + 1) / 2) / (n * m)
     return pd.DataFrame(aucs, columns=scores.columns)
+
+
+def on_invented_facts(
+    metrics: Mapping[str, Metric], facts: Sequence[FactRating], *, run: Run
+) -> pd.DataFrame:
+    """Return the correlation of every metric, and of overlap with the source (:data:`SOURCE`), with the rate
+    of invented facts: below 0 where more of it means fewer of them.
+
+    The overlap is the share of a summary's words, of more than three letters, that occur in the dialogue.
+
+    Returns
+    -------
+    DataFrame
+        One row per measure, the lowest first: ``value`` (Spearman), ``low``, ``high``, for which cases are
+        drawn.
+    """
+    references, candidates = (
+        [reveal(getattr(fact, side)) for fact in facts] for side in ("reference", "candidate")
+    )
+    frame = scored(metrics, references, candidates)
+    if behind(candidates[0]):
+        frame[SOURCE] = recorded.column(candidates, "found_in_source")
+    else:
+        sources = [reveal(fact.source) for fact in facts]
+        frame[SOURCE] = list(map(found_in_source, sources, candidates))
+    rates, cases = [fact.hallucination for fact in facts], [fact.case for fact in facts]
+    resamples = drawn(frame, rates, cases, "spearman", run=run, name="hallucinations")
+    return resamples.intervals().set_index("metric")[["value", "low", "high"]].sort_values("value")
+
+
+def reachable(values: Sequence[float]) -> float:
+    """Return the rank correlation with ``values`` of a measure without ties that orders all of them right;
+    with many equal values it is well below 1."""
+    ranks = pd.Series(values).rank()
+    return float(ranks.std() / pd.Series(range(len(ranks))).std())
+
+
+def on_reviews(metrics: Mapping[str, Metric], judged: Reviews, *, run: Run) -> pd.DataFrame:
+    """Return agreement of metrics with people on reviews of trials: by summary, by preference, and by system.
+
+    Returns
+    -------
+    DataFrame
+        Index: the metrics. ``tau``, ``low``, ``high``: τ_b with the facets; ``preferred``, ``preferred_low``,
+        ``preferred_high``: how often the preferred summary scores higher, a tie being half; ``systems``: soft
+        pairwise accuracy.
+    """
+    summaries, chosen = judged
+    words = {title: metric.name for title, metric in metrics.items() if metric.name in WORDS}
+    frame = summaries[list(words.values())].set_axis(list(words), axis=1)
+    by_facet = drawn(frame, summaries["rating"], summaries["case"], "kendall", run=run, name="facets")
+    table = by_facet.intervals().set_index("metric")[["value", "low", "high"]]
+    table = table.rename(columns={"value": "tau"})
+    turn, n = 3 - 2 * chosen["choice"], run.profile.resamples
+    wins = {
+        title: (np.sign((chosen[f"{name}_1"] - chosen[f"{name}_2"]) * turn) + 1) / 2
+        for title, name in words.items()
+    }
+    shares = {
+        title: share_interval(won, chosen["case"], resamples=n, rng=run.rng("preferred"))
+        for title, won in wins.items()
+    }
+    table[["preferred", "preferred_low", "preferred_high"]] = pd.DataFrame.from_dict(shares, orient="index")
+    people = _system_p(summaries["rating"], summaries["system"], run)
+    table["systems"] = [
+        soft_pairwise_accuracy(_system_p(frame[key], summaries["system"], run), people) for key in table.index
+    ]
+    return table
+
+
+def _system_p(values: pd.Series, systems: pd.Series, run: Run) -> list[float]:
+    """Return one-sided p of every two systems that the first is no better."""
+    return [
+        superiority_p(
+            values[systems == first],
+            values[systems == second],
+            resamples=run.profile.resamples,
+            rng=run.rng("systems"),
+        )
+        for first, second in combinations(sorted(systems.unique()), 2)
+    ]
 
 
 def estimates(drawn_values: pd.DataFrame) -> pd.DataFrame:

@@ -12,7 +12,7 @@ import pandas as pd
 from radeval_lib.data import mtsamples, recorded
 from radeval_lib.data.records import Document
 from radeval_lib.data.restricted import reveal
-from radeval_lib.jobs.facts.copying import MEASURES, measured
+from radeval_lib.jobs.copying import MEASURES, measured
 from radeval_lib.papers.printed_numbers import Printed
 from radeval_lib.stats.base import Estimate
 from radeval_lib.stats.resampling import share_interval

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from radeval_lib.jobs.green.judging import CHEST
+from radeval_lib.jobs.green import CHEST
 from radeval_lib.rules.generator import PlannedFinding, error_pairs
 from radeval_lib.rules.generator.content import contradicts
 from radeval_lib.rules.generator.difference import stated

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 
 from radeval_lib.errors import RadevalError
-from radeval_lib.jobs.green.judging import CHEST, seed_of
+from radeval_lib.jobs.green import CHEST, seed_of
 from radeval_lib.papers.printed_numbers import Printed, by_name, cell
 from radeval_lib.rules.generator import SyntheticError, error_pairs, rewrite
 from radeval_lib.rules.judge import Judgement, judge_pair

@@ -13,7 +13,7 @@ import pandas as pd
 
 from radeval_lib.data.records import JudgedPair
 from radeval_lib.data.restricted import Text, reveal
-from radeval_lib.jobs.green.judging import seed_of, settings
+from radeval_lib.jobs.green import seed_of, settings
 from radeval_lib.metrics.green import parse
 from radeval_lib.models.batching import IGNORED
 from radeval_lib.models.judges.language_model import CausalJudge, JudgeTuning, pretrained_model, small_model

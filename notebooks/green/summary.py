@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from radeval_lib.categories import GREEN_NAMES, LETTERS
 from radeval_lib.green_analysis import SIGNIFICANT
-from radeval_lib.jobs.green.judging import seed_of
+from radeval_lib.jobs.green import seed_of
 from radeval_lib.metrics.green import parse
 from radeval_lib.models.encoders import Encoder
 from radeval_lib.study.runs import Run

@@ -17,8 +17,8 @@ from matplotlib.figure import Figure
 from notebooks.rales.benchmark_encoders import title
 from radeval_lib import plots
 from radeval_lib.errors import ResultError
-from radeval_lib.jobs.rales.settings import RalesSettings
-from radeval_lib.jobs.rales.tasks import BenchmarkTask, Column
+from radeval_lib.jobs.rales import RalesSettings
+from radeval_lib.jobs.rales_tasks import BenchmarkTask, Column
 from radeval_lib.stats.base import Estimate, FloatArray
 from radeval_lib.stats.measures import f1
 from radeval_lib.stats.resampling import Draws, draws, ends, estimate, mean_draws

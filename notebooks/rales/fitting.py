@@ -30,8 +30,8 @@ import pandas as pd
 from notebooks.rales.benchmark_encoders import IN_DOMAIN, resolve
 from radeval_lib import atomic, provenance
 from radeval_lib.errors import ParameterError, SearchError
-from radeval_lib.jobs.rales.settings import SHARES, Dimension, RalesSettings
-from radeval_lib.jobs.rales.tasks import BenchmarkTask, Parts, task_of, texts_of
+from radeval_lib.jobs.rales import SHARES, Dimension, RalesSettings
+from radeval_lib.jobs.rales_tasks import BenchmarkTask, Parts, task_of, texts_of
 from radeval_lib.models.catalog import checksum
 from radeval_lib.models.classifiers import frozen
 from radeval_lib.models.derived import trimmed
@@ -251,7 +251,7 @@ def fit(plan: Plan, draw: int, hyperparameters: Mapping[str, Any]) -> tuple[floa
         learned = task.training_records(parts.train)
         trained = train(fitted, learned, parts.dev, chosen, folder=plan.folder / f"draw {draw}")
         value = trained.best[task.measure]
-    tables = task.found(fitted, parts)
+    tables = task.outcomes(fitted, parts)
     fits = {
         "documents": len(parts.train),
         "validation": len(parts.dev),
@@ -293,7 +293,7 @@ def fit_regime(plan: Plan, search_fingerprint: Mapping[str, Any]) -> Tables:
 
 
 def fit_work(run: Run, settings: RalesSettings, encoder: str, work: Sequence[tuple[str, str]]) -> Tables:
-    """Fit an encoder to tasks in regimes (see :func:`radeval_lib.jobs.rales.plan.work`): the tables of
+    """Fit an encoder to tasks in regimes (see :func:`radeval_lib.jobs.rales.work`): the tables of
     :func:`fit_regime`. Interrupted searches and trainings resume from their checkpoints."""
     frames: dict[str, list[pd.DataFrame]] = {}
     with tempfile.TemporaryDirectory() as folder:

@@ -8,7 +8,7 @@ import pandas as pd
 from matplotlib.figure import Figure
 
 from radeval_lib import plots
-from radeval_lib.jobs.rales.impression_versions import ERROR, FAIR
+from radeval_lib.jobs.impression_versions import ERROR, FAIR
 from radeval_lib.stats.inference import preferences
 
 

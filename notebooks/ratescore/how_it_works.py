@@ -13,7 +13,7 @@ from scipy import optimize
 
 from radeval_lib import provenance
 from radeval_lib.categories import RATE_TYPES
-from radeval_lib.jobs.ratescore.partial_metric import EQUAL_WEIGHTS, scored
+from radeval_lib.jobs.learned_weights import EQUAL_WEIGHTS, scored
 from radeval_lib.metrics import ratescore
 from radeval_lib.metrics.ratescore import Explanation, Options, RaTEScore, Scorer, Weights
 from radeval_lib.models import encoders

@@ -9,8 +9,8 @@ from functools import cached_property
 import pandas as pd
 
 from notebooks.ratescore.ner_ablations import BOTH, MEASURES
-from radeval_lib.jobs.ratescore import plan
-from radeval_lib.jobs.ratescore.ner_models import NOTEBOOK, SOURCES, Training
+from radeval_lib.jobs import ratescore
+from radeval_lib.jobs.ratescore import NOTEBOOK, SOURCES, Training
 from radeval_lib.models.names import AFTER_GRAPHS, UNTRAINED, title
 from radeval_lib.papers.printed_numbers import cell
 from radeval_lib.stats import measures
@@ -38,7 +38,7 @@ _ROWS = {
 def basis(run: Run) -> Basis:
     """Return what a build's own Tables 6 and 7 rest on: evidence, and what stands in for the paper's."""
     data = run.basis({"ner_corpus": "rate_ner"})
-    paper, own = (plan.settings(one).initial_models for one in (profiles.profile("full"), run.profile))
+    paper, own = (ratescore.settings(one).initial_models for one in (profiles.profile("full"), run.profile))
     if own == paper:
         return data
     names = dict.fromkeys(title(name) for models in own.values() for name in models)
@@ -54,13 +54,14 @@ class NerModels:
     @cached_property
     def cells(self) -> dict[Training, CellOutput]:
         """What each training of Tables 6 and 7 left."""
-        size = plan.settings(self.run.profile).training_sentences
-        return {each: self._read(each) for each in plan.trainings(self.run.profile) if each.sentences == size}
+        size = ratescore.settings(self.run.profile).training_sentences
+        trainings = ratescore.trainings(self.run.profile)
+        return {training: self._read(training) for training in trainings if training.sentences == size}
 
     @cached_property
     def own(self) -> CellOutput:
         """What the training of the NER model that the other pages use left; no table rests on it."""
-        return self._read(plan.trainings(self.run.profile)[0])
+        return self._read(ratescore.trainings(self.run.profile)[0])
 
     def _read(self, training: Training) -> CellOutput:
         # One by one: Run.cells would read them all, and each result name trainings that it does not rest on.
@@ -144,7 +145,7 @@ class NerModels:
         """Check Table 6 or 7, whose rows ``column`` names, against the trainings of the same models by the
         same scheme; of Table 7 that is IOB."""
         if column == "training_data":
-            first = plan.settings(self.run.profile).initial_models["iob"][0]
+            first = ratescore.settings(self.run.profile).initial_models["iob"][0]
             corpora = {"both": BOTH, **{source: source for source in SOURCES}}
             names = {("iob", first, corpus): name for corpus, name in corpora.items()}
         else:

@@ -16,7 +16,7 @@ from radeval_lib import plots, tables
 from radeval_lib.data import openi
 from radeval_lib.data.records import Report, ReportPair
 from radeval_lib.data.restricted import reveal
-from radeval_lib.jobs.summarization import corpora
+from radeval_lib.jobs import summarization
 from radeval_lib.papers.printed_numbers import Printed, quotations
 from radeval_lib.stats import tokens
 from radeval_lib.study.checks import Check, by_reading, check_value
@@ -130,7 +130,7 @@ def lengths_and_vocabulary(records: Sequence[ReportPair]) -> pd.DataFrame:
     many as the smallest has. Words are lower-cased runs of letters and digits. Columns: ``reports``, and
     ``findings, words``, ``impression, words``, ``findings, vocabulary``, ``impression, vocabulary``.
     """
-    groups = corpora.by_group(records)
+    groups = summarization.by_group(records)
     least = min(map(len, groups.values()))
     rows = {}
     for group, members in groups.items():
@@ -148,7 +148,7 @@ def lengths_and_vocabulary(records: Sequence[ReportPair]) -> pd.DataFrame:
 
 def figure_1(run: PageRun) -> None:
     """Figure 1 from the reports that the profile names: a table, both panels, and the checks of its prose."""
-    sizes = lengths_and_vocabulary(corpora.named(run.load("anatomy_summaries")))
+    sizes = lengths_and_vocabulary(summarization.named(run.load("anatomy_summaries")))
     display(tables.show(sizes, "Mean words and vocabulary by pair", formats="{:,.0f}"))
     _, axes = plots.panels(1, 2, height=4.2, sharey=True)
     for ax, (kind, title) in zip(

@@ -10,10 +10,8 @@ from matplotlib.axes import Axes
 
 from notebooks.summarization.comparison import difference, mean_of
 from radeval_lib import plots
-from radeval_lib.jobs.summarization import plan
-from radeval_lib.jobs.summarization.corpora import TRAINED, UNSEEN
-from radeval_lib.jobs.summarization.plan import ALL
-from radeval_lib.jobs.summarization.systems import described
+from radeval_lib.jobs import summarization
+from radeval_lib.jobs.summarization import ALL, TRAINED, UNSEEN, described
 from radeval_lib.registry import CELL_MODEL
 from radeval_lib.stats.base import Estimate
 from radeval_lib.study.checks import Check, check_statement
@@ -35,7 +33,7 @@ def judged(systems: Iterable[str]) -> list[str]:
 def basis(run: Run, shown: Sequence[str] = (), *, graphs: bool = False) -> Basis:
     """Return what results of the systems ``shown`` (default: :func:`judged`) rest on: an experiment of our
     own unless they, and the graph model where it is used, are the paper's."""
-    systems = plan.settings(run.profile).systems
+    systems = summarization.settings(run.profile).systems
     shown = shown or judged(systems)
     ours = {name: systems[name] for name in shown if not name.startswith(_PAPERS)}
     models = {"graph_model": "radgraph:radgraph"} if graphs else {}

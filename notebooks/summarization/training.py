@@ -13,9 +13,8 @@ import pandas as pd
 from radeval_lib.data.errors import AbsentDataError, DataError
 from radeval_lib.data.records import ReportPair
 from radeval_lib.data.restricted import reveal
-from radeval_lib.jobs.summarization import plan
-from radeval_lib.jobs.summarization.corpora import divided, drawn, named
-from radeval_lib.jobs.summarization.systems import System, make
+from radeval_lib.jobs import summarization
+from radeval_lib.jobs.summarization import ALL, System, divided, drawn, make, named
 from radeval_lib.models.encoders import Encoder
 from radeval_lib.models.summarizers.extractive import oracle
 from radeval_lib.registry import datasets_of
@@ -36,7 +35,7 @@ _MANY = 8
 def run_trainings(run: Run, systems: Mapping[str, System], sets: Sequence[str]) -> pd.DataFrame:
     """Train and test on pairs of modality and anatomy.
 
-    ``sets``: training sets, each a pair's name or :data:`~radeval_lib.jobs.summarization.plan.ALL`; systems
+    ``sets``: training sets, each a pair's name or :data:`~radeval_lib.jobs.ALL`; systems
     without training are tested once, with the set ALL. Returns one row per summary: ``case``, ``group``, a
     score by each metric, ``seed``, ``system`` and ``train_set``.
 
@@ -47,10 +46,10 @@ def run_trainings(run: Run, systems: Mapping[str, System], sets: Sequence[str]) 
     DataError
         If it has none whatever fills the role.
     """
-    own = plan.settings(run.profile)
+    own = summarization.settings(run.profile)
     parts = divided(named(run.load(ROLE)), run.rng("splits"))
     pools = {
-        name: {part: [r for r in parts[part] if name in (plan.ALL, r.group)] for part in ("train", "dev")}
+        name: {part: [r for r in parts[part] if name in (ALL, r.group)] for part in ("train", "dev")}
         for name in sets
     }
     if empty := [name for name, pool in pools.items() if not pool["train"]]:
@@ -82,14 +81,14 @@ def run_one_corpus(run: Run, systems: Mapping[str, System]) -> pd.DataFrame:
     DataError
         If there is none whatever fills the role.
     """
-    own = plan.settings(run.profile)
+    own = summarization.settings(run.profile)
     parts = divided(run.load("summaries"), run.rng("splits"))
     if not parts["test"]:
         _refuse(run, "summaries", "no test report")
     kept = seen_groups(parts["train"], run.rng("groups"))
     pool = {part: [record for record in parts[part] if record.group in kept] for part in ("train", "dev")}
     sizes = {"train": own.rales_reports, "dev": own.rales_dev}
-    scores = _run(run, systems, {plan.ALL: pool}, parts["test"], sizes, whole=True)
+    scores = _run(run, systems, {ALL: pool}, parts["test"], sizes, whole=True)
     return scores.assign(seen=scores["group"].isin(kept))
 
 
@@ -116,7 +115,7 @@ class _Tests:
         """Return one row per report. Graphs take most of the time, so their metrics score the first seed
         alone, and no reports of other pairs than that of training; NaN where they do not."""
         table = self._cases.assign(seed=seed, system=system, train_set=train_set)
-        own = [row for row, group in enumerate(self._groups) if train_set in ("", plan.ALL, group)]
+        own = [row for row, group in enumerate(self._groups) if train_set in ("", ALL, group)]
         for metric in self._metrics:
             if "graph_model" not in metric.needs:
                 table[metric.name] = metric.score(self.references, written).values
@@ -143,22 +142,22 @@ def _run(
         encoder = Encoder(run.model("encoder"), pooling="mean", max_tokens=64, device=device)
     scores = []
     for train_set, pool in pools.items():
-        for seed in range(run.seed, run.seed + max(1, plan.settings(run.profile).seeds)):
+        for seed in range(run.seed, run.seed + max(1, summarization.settings(run.profile).seeds)):
             train, dev = (
                 drawn(pool[part], sizes[part], run.rng(f"{part} {train_set} {seed}"), whole=whole)
                 for part in ("train", "dev")
             )
             for name, system in systems.items():
-                if not system.learns and (train_set != plan.ALL or seed != run.seed):
+                if not system.learns and (train_set != ALL or seed != run.seed):
                     continue
                 folder = run.unfinished(train_set, name, seed)
                 made = make(system, train, dev, seed=seed, encoder=encoder, device=device, folder=folder)
                 learned_from = train_set if system.learns else ""
                 scores.append(tests.scores(made.summarize(tests.findings), seed, name, learned_from))
     if whole:
-        impressions = Counter(reveal(pair.impression) for pair in pools[plan.ALL]["train"])
+        impressions = Counter(reveal(pair.impression) for pair in pools[ALL]["train"])
         commonest = [impressions.most_common(1)[0][0]] * len(pairs)
         scores.append(tests.scores(commonest, run.seed, COMMONEST, ""))
-    if plan.ALL in pools:
+    if ALL in pools:
         scores.append(tests.scores(oracle(tests.findings, tests.references), run.seed, ORACLE, ""))
     return pd.concat(scores, ignore_index=True)

@@ -7,33 +7,44 @@ import sys
 import click
 
 from radeval_lib.cli import data_root_option, one_line_errors
-from radeval_lib.paths import display_path
+from radeval_lib.errors import RadevalError
+from radeval_lib.paths import NOTEBOOKS, ROOT, RUNS
 
 
 @click.command()
 @click.argument("sets", nargs=-1)
 @click.option("--profile", default="open", show_default=True, help="Whose build has the models.")
 @click.option("--unfreeze", is_flag=True, help="Score RadPref with the judge as it is now, and count it.")
-@click.option("--keep-scores", is_flag=True, help="Score nothing; write ratings, counts and lengths alone.")
-@click.option("--check", is_flag=True, help="Write nothing; score again and compare with what is recorded.")
+@click.option("--check", is_flag=True, help="Write nothing; score again and compare with what is stored.")
 @data_root_option
 @one_line_errors
-def record(
-    sets: tuple[str, ...], profile: str, unfreeze: bool, keep_scores: bool, check: bool, data_root: str
-) -> None:
-    """Record what every metric says of public SETS (default: all), as data_manifests/recorded has it."""
-    from radeval_lib.jobs.storing import recorded_sets, recording, rescoring
+def record(sets: tuple[str, ...], profile: str, unfreeze: bool, check: bool, data_root: str) -> None:
+    """Store what every metric says of public SETS (default: all), as data_manifests/recorded has it."""
+    import nbformat
+    import papermill
+    from papermill.exceptions import PapermillExecutionError
 
-    if check + unfreeze + keep_scores > 1:
-        raise click.UsageError("--check, --unfreeze and --keep-scores exclude each other.")
-    chosen = sets or recorded_sets.names()
-    if check:
-        failed = 0
-        for name in chosen:
-            for comparison in rescoring.check(name, profile, data_root):
-                failed += not comparison.holds
-                click.echo(f"{name}: {comparison}")
-        sys.exit(bool(failed))
-    for name in chosen:
-        path = recording.record(name, profile, data_root, unfreeze=unfreeze, keep_scores=keep_scores)
-        click.echo(display_path(path))
+    from radeval_lib.data import recorded
+    from radeval_lib.pipeline.execute import ForkedKernelManager
+    from radeval_lib.study.sources import read_source
+
+    if check and unfreeze:
+        raise click.UsageError("--check and --unfreeze exclude each other.")
+    given = {"profile": profile, "data_root": data_root, "unfreeze": unfreeze, "check": check}
+    executed = RUNS / "storing"
+    executed.mkdir(parents=True, exist_ok=True)
+    nbformat.write(read_source(NOTEBOOKS / "storing.md"), executed / "source.ipynb")
+    for name in sets or recorded.names():
+        try:
+            papermill.execute_notebook(
+                executed / "source.ipynb",
+                executed / f"{name}.ipynb",
+                {**given, "name": name},
+                kernel_name="python3",
+                kernel_manager_class=ForkedKernelManager,
+                cwd=ROOT,
+                progress_bar=False,
+                stdout_file=sys.stdout,
+            )
+        except PapermillExecutionError as error:
+            raise RadevalError(error.evalue, name) from None

@@ -19,7 +19,7 @@ import pandas as pd
 
 from radeval_lib import checksums, own_yaml, registry
 from radeval_lib.data.errors import DataError
-from radeval_lib.paths import RECORDED, display_path
+from radeval_lib.paths import PUBLISHED, RECORDED, display_path
 from radeval_lib.placeholders import behind, placeholder
 
 
@@ -32,6 +32,10 @@ class Recording:
     table: pd.DataFrame
     about: dict[str, Any]
     parts: dict[str, pd.DataFrame] = field(default_factory=dict)
+
+    def title(self, metric: str) -> str:
+        """Return what a metric's column is called, with the substitute model that its scores rest on."""
+        return str(self.about["columns"][metric]["title"])
 
     def digest(self, metric: str) -> str:
         """Return the behaviour digest of what made a metric's column; KeyError where none is recorded."""
@@ -54,22 +58,26 @@ def names() -> list[str]:
     return sorted(path.stem for path in RECORDED.glob("*.yml"))
 
 
+def published(name: str) -> Recording | None:
+    """Return what the published models say of a set; None until somebody has stored it."""
+    return load(name, PUBLISHED) if (PUBLISHED / f"{name}.yml").is_file() else None
+
+
 @lru_cache(maxsize=8)
-def load(name: str) -> Recording:
-    """Return a stored set.
+def load(name: str, folder: Path | None = None) -> Recording:
+    """Return a stored set, of ``folder`` if it is given.
 
     Raises
     ------
     DataError
         Where there is none of that name, or a table is not the one that its description was written for.
     """
-    if name not in names():
-        raise DataError(
-            f"no set {name!r} is recorded", display_path(RECORDED), f"Sets: {', '.join(names())}."
-        )
-    about = own_yaml.read(RECORDED / f"{name}.yml")
+    folder = folder or RECORDED
+    if not (folder / f"{name}.yml").is_file():
+        raise DataError(f"no set {name!r} is recorded", display_path(folder), f"Sets: {', '.join(names())}.")
+    about = own_yaml.read(folder / f"{name}.yml")
     for file, digest in about["tables"].items():
-        path = RECORDED / file
+        path = folder / file
         if not path.is_file() or checksums.of_file(path) != digest:
             raise DataError(
                 f"it is not the table that {name}.yml describes",
@@ -77,11 +85,11 @@ def load(name: str) -> Recording:
                 f"Restore both, or write them again: `radbook record {name}`.",
             )
     parts = {
-        Path(file).stem.removeprefix(f"{name}_"): pd.read_csv(RECORDED / file)
+        Path(file).stem.removeprefix(f"{name}_"): pd.read_csv(folder / file)
         for file in about["tables"]
         if file != f"{name}.csv"
     }
-    return Recording(name, pd.read_csv(RECORDED / f"{name}.csv"), about, parts)
+    return Recording(name, pd.read_csv(folder / f"{name}.csv"), about, parts)
 
 
 def files(name: str) -> list[Path]:

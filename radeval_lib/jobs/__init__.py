@@ -1,1 +1,1 @@
-"""What one paper's pages share and no other's: plans of cells, panels of metrics, tallies and drawings."""
+"""Job lists of trainings and searches with their settings, and what pages and the storing of scores share."""

@@ -31,26 +31,16 @@ PERSON = "one radiologist"
 PERMUTED, MORE = 2_000, 50_000
 """Permutations of the scores for what chance would reach; resamples for a p value near the level."""
 _NEAR = (LEVEL / 5, 5 * LEVEL)
-_READERS = {"ner_model": "our NER model", "graph_model": "our graph model"}
 
 
 def rivals(recording: Recording, without: str) -> dict[str, FloatArray]:
     """Return the oriented scores of every stored metric by its title, but of the one that the card is about;
     a title names the model that was substituted for a published one."""
     return {
-        _title(recording, name): recording.table[name].to_numpy(np.float64) * by_name.get(name).sign()
+        recording.title(name): recording.table[name].to_numpy(np.float64) * by_name.get(name).sign()
         for name in recording.about["columns"]
         if name != without
     }
-
-
-def _title(recording: Recording, name: str) -> str:
-    metric, models = by_name.get(name), recording.about.get("models", {})
-    used = {role: str(models[role]["name"]) for role in metric.needs if role in models}
-    substitutes = [_READERS[role] for role, model in used.items() if model.startswith("cell:")]
-    substitutes += ["MiniLM" for model in used.values() if model.startswith("packaged-minilm")]
-    title = metric.title or name
-    return f"{title} ({substitutes[0]})" if substitutes else title
 
 
 def in_half(cases: NDArray[Any], half: Half) -> NDArray[np.bool_]:

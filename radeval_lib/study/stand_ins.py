@@ -9,8 +9,8 @@ from radeval_lib.data import roles
 from radeval_lib.data.manifests import load_manifest, names
 from radeval_lib.metrics.base import Metric
 from radeval_lib.models import names as model_names
-from radeval_lib.models.names import is_packaged
-from radeval_lib.registry import ABSENT, CELL_MODEL, SYNTHETIC
+from radeval_lib.models.names import UNTRAINED, is_packaged
+from radeval_lib.registry import ABSENT, CELL_MODEL, RULES, SYNTHETIC
 from radeval_lib.study.runs import Basis
 from radeval_lib.study.verdicts import OURS, PAPERS_OWN, STRENGTH
 from radeval_lib.text_format import long_date
@@ -56,19 +56,24 @@ def stand_in(filled: Mapping[str, str], wanted: Mapping[str, str]) -> str:
 
 
 def labels(metrics: Mapping[str, Metric], filled: Mapping[str, str]) -> dict[str, str]:
-    """Return what a figure calls each metric, by its title: ``RaTEScore (our models)`` where models that a
-    build trains read for it, ``BERTScore (MiniLM)`` where the packaged encoder does.
+    """Return what a page calls each metric (:func:`label`), by its title."""
+    return {title: label(metric, filled) for title, metric in metrics.items()}
 
-    ``filled``: what fills each role of a model.
+
+def label(metric: Metric | type[Metric], models: Mapping[str, str]) -> str:
+    """Return a metric's title, with the first substitute model in brackets: ``RaTEScore (our NER model)``,
+    ``BERTScore (MiniLM)``.
+
+    ``models``: by role, as a profile or a stored set names them.
     """
-    named = {}
-    for title, metric in metrics.items():
-        used = [filled[role] for role in metric.needs if role in filled]
-        packaged = [model_names.title(filler) for filler in used if is_packaged(filler)]
-        ours = any(filler.startswith(CELL_MODEL) for filler in used)
-        word = "our models" if ours else "".join(packaged[:1])
-        named[title] = f"{title} ({word})" if word else title
-    return named
+    title = metric.title or metric.name
+    for role in metric.needs:
+        model = models.get(role, "")
+        if model.startswith(CELL_MODEL):
+            return f"{title} (our {_NOUNS.get(role, role.replace('_', ' '))})"
+        if model == RULES or is_packaged(model.removeprefix(UNTRAINED)):
+            return f"{title} ({model_names.title(model)})"
+    return title
 
 
 def rests_on(filler: str) -> str:

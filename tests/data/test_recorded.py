@@ -9,22 +9,15 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from notebooks import storing
+from notebooks.across import bleu_variants
 from notebooks.facts.fact_rates import counts_of
 from radeval_lib import placeholders
 from radeval_lib.data import iu_systems, mtsamples, openi, radpref, readers, recorded
 from radeval_lib.data.errors import DataError
 from radeval_lib.data.report_edits import EDITS, STEPS, WORDINGS
-from radeval_lib.jobs.facts.copying import MEASURES
-from radeval_lib.jobs.green import labelled_sentences
-from radeval_lib.jobs.ratescore import learned_weights
-from radeval_lib.jobs.storing import (
-    bleu_variants,
-    coded_findings,
-    recorded_sets,
-    system_sets,
-    systems_recording,
-    trial_reviews,
-)
+from radeval_lib.jobs import labelled_sentences, learned_weights, system_sets, trial_reviews
+from radeval_lib.jobs.copying import MEASURES
 from radeval_lib.metrics import create
 from radeval_lib.paths import RECORDED
 from radeval_lib.placeholders import PlaceholderError, behind, placeholder
@@ -37,7 +30,7 @@ KNOWN = {
     *("_".join(mark) for mark in radpref.MARKS),
     *("precision", "recall", "f1", "hallucination", "omission", "found_in_source", "edit_distance"),
     *("findings_words", "impression_words", "text_words", "description_words"),
-    *(f"word_{word}" for words in recorded_sets.WORDS.values() for word in words),
+    *(f"word_{word}" for words in storing.WORDS.values() for word in words),
     *("sentence", "draw", "measure", "hit", "gold", "found", "false", "missing"),
     *("normal", "rating", "ratings", "choice", "system_1", "system_2", "specialty"),
     *(f"{metric}_{side}" for metric in trial_reviews.WORDS for side in (1, 2)),
@@ -52,8 +45,8 @@ CATEGORIES: dict[str, set[str]] = {
     "edit": {"same", "another report", *map(str, STEPS), *EDITS, *WORDINGS},
     "system": {*iu_systems.FILES, *system_sets.LANDMARKS, system_sets.SAME},
     "stratum": {"all", *system_sets.STRATA},
-    "half": set(coded_findings.HALVES),
-    "code": {coded_findings.ALL, *openi.LABELS},
+    "half": set(storing.HALVES),
+    "code": {storing.ALL_CODES, *openi.LABELS},
     "variant": set(bleu_variants.variants()),
     "source": {source for source, _ in bleu_variants.variants().values()},
     "draw": set(labelled_sentences.labels()["draw"]),
@@ -75,8 +68,8 @@ def test_every_cell_is_a_number_or_a_declared_category(table: str) -> None:
             assert allowed or len(value) <= 20
 
 
-# The module system_sets describes the columns of sets of systems.
-@pytest.mark.parametrize("name", [name for name in recorded.names() if name != systems_recording.NAME])
+# The module notebooks.storing describes the columns of sets of systems.
+@pytest.mark.parametrize("name", [name for name in recorded.names() if name != "iu_systems"])
 def test_every_column_is_known_and_described(name: str) -> None:
     readme = (RECORDED / "README.md").read_text(encoding="utf-8")
     stored = recorded.load(name)

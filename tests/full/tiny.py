@@ -145,15 +145,21 @@ def make(target: Path, *, with_models: bool = True) -> TinyFull:
         words = [reveal(one.findings) for one in _made("summaries", 200)]
         words += [reveal(one.prompt) for one in _made("judged_pairs", 4)]
         models.write(outlook.hub_models(steps.graph("full")), hub, words)
-    for manifest in sorted((path / "data_manifests" / "datasets").glob("*.yml")):
+    project = TinyFull(path, root, hub)
+    measure_files(project)
+    _write_profile(path / "data_manifests" / "profiles" / "full.yml")
+    return project
+
+
+def measure_files(project: TinyFull) -> None:
+    """Write the sums of the project's own files into its manifests, in place of those of the public ones."""
+    for manifest in sorted((project.path / "data_manifests" / "datasets").glob("*.yml")):
         content = yaml.safe_load(manifest.read_text(encoding="utf-8"))
-        for entry in content["files"]:  # these files' own sums, in place of those of the public ones
-            file = root / entry["path"]
+        for entry in content["files"]:
+            file = project.root / entry["path"]
             if file.is_file() and "size" in entry:
                 entry |= {"size": file.stat().st_size, "sha256": checksums.of_file(file)}
         manifest.write_text(yaml.safe_dump(content, sort_keys=False, allow_unicode=True), encoding="utf-8")
-    _write_profile(path / "data_manifests" / "profiles" / "full.yml")
-    return TinyFull(path, root, hub)
 
 
 def _write_profile(target: Path) -> None:

@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from notebooks.ratescore import entity_display
-from radeval_lib.jobs.ratescore.partial_metric import scored
+from radeval_lib.jobs.learned_weights import scored
 from radeval_lib.metrics import MetricError, create
 from radeval_lib.metrics.ratescore import (
     TYPES,

@@ -14,7 +14,7 @@ from notebooks.green.language_judge import fine_tune, readable
 from radeval_lib.data import generated
 from radeval_lib.data.restricted import reveal
 from radeval_lib.green_analysis import render
-from radeval_lib.jobs.green.judging import settings
+from radeval_lib.jobs.green import settings
 from radeval_lib.models.batching import IGNORED
 from radeval_lib.rules.generator import green_pairs
 from radeval_lib.study import begin

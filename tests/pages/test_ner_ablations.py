@@ -15,7 +15,7 @@ from notebooks.ratescore.ner_ablations import (
     with_wilson,
 )
 from notebooks.ratescore.trained_ner_models import NerModels, contrast_table
-from radeval_lib.jobs.ratescore.ner_models import Training
+from radeval_lib.jobs.ratescore import Training
 from radeval_lib.papers.printed_numbers import parse, printed
 from radeval_lib.stats.base import Estimate
 from radeval_lib.study.page_runs import OpenExhibit

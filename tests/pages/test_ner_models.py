@@ -9,9 +9,8 @@ import pytest
 
 from radeval_lib.data.records import AnnotatedSentence, Entity
 from radeval_lib.errors import ParameterError, ProfileError
-from radeval_lib.jobs.ratescore import ner_models
-from radeval_lib.jobs.ratescore import plan as ratescore
-from radeval_lib.jobs.ratescore.ner_models import Training
+from radeval_lib.jobs import ratescore
+from radeval_lib.jobs.ratescore import Training
 from radeval_lib.study.profiles import names, profile
 
 ONE = Training("iob", "packaged-minilm", "both", 5)
@@ -32,9 +31,9 @@ class OneTooMany:
 
 def test_a_tagger_of_graphs_learns_from_some_reports_and_keeps_all_of_dev() -> None:
     corpus = [_sentence(str(number), "", part) for part in ("train", "dev", "test") for number in range(9)]
-    drawn = ner_models.starting_graphs(corpus, 4, np.random.default_rng(0))
+    drawn = ratescore.starting_graphs(corpus, 4, np.random.default_rng(0))
     assert [row.split for row in drawn] == ["train"] * 4 + ["dev"] * 9
-    assert [row for row in corpus if row.split != "test"] == ner_models.starting_graphs(
+    assert [row for row in corpus if row.split != "test"] == ratescore.starting_graphs(
         corpus, 0, np.random.default_rng(0)
     )
 
@@ -51,7 +50,7 @@ def test_every_profile_plans_table_6_and_table_7(name: str) -> None:
         (scheme, model) for scheme, models in chosen.initial_models.items() for model in models
     }
     real = settings.roles["ner_corpus"] != "synthetic"
-    assert {plan.corpus for plan in plans} == (set(ner_models.CORPORA) if real else {"both"})
+    assert {plan.corpus for plan in plans} == (set(ratescore.CORPORA) if real else {"both"})
     assert (plans[0].scheme, plans[0].corpus) == ("iob", "both")
 
 
@@ -62,12 +61,12 @@ def test_full_trains_the_papers_seven_models_and_three_corpora() -> None:
 
 
 def test_sentences_are_drawn_from_each_source_alike() -> None:
-    rows = [_sentence(f"{group}/{n}", group) for group in ner_models.SOURCES for n in range(9)]
+    rows = [_sentence(f"{group}/{n}", group) for group in ratescore.SOURCES for n in range(9)]
     rows += [_sentence("t/0", "MIMIC-IV", "test")]
-    chosen = ner_models.choose(rows, ONE, np.random.default_rng(0))
+    chosen = ratescore.choose(rows, ONE, np.random.default_rng(0))
     assert [row.group for row in chosen] == ["MIMIC-IV"] * 5 + ["Radiopaedia"] * 5
-    assert chosen == ner_models.choose(rows, ONE, np.random.default_rng(0))
-    alone = ner_models.choose(rows, Training("iob", "m", "Radiopaedia", 0), np.random.default_rng(0))
+    assert chosen == ratescore.choose(rows, ONE, np.random.default_rng(0))
+    alone = ratescore.choose(rows, Training("iob", "m", "Radiopaedia", 0), np.random.default_rng(0))
     assert alone == rows[9:18]
 
 
@@ -82,7 +81,7 @@ def test_unknown_schemes_and_corpora_are_reported() -> None:
 
 def test_tallies_by_hand() -> None:
     rows = [_sentence("r1/0", "MIMIC-IV"), _sentence("r1/1", "MIMIC-IV"), _sentence("r2/0", "Radiopaedia")]
-    cases = ner_models.tally(OneTooMany(), rows, seed=3)  # type: ignore[arg-type]
+    cases = ratescore.tally(OneTooMany(), rows, seed=3)  # type: ignore[arg-type]
     columns = ["case", "source", "matched", "predicted", "gold", "correct_words", "words"]
     assert cases[columns].to_numpy().tolist() == [
         ["MIMIC-IV/r1", "MIMIC-IV", 2, 4, 2, 2, 4],
@@ -93,7 +92,7 @@ def test_tallies_by_hand() -> None:
 
 def test_nothing_to_count_on_is_refused() -> None:
     with pytest.raises(ValueError, match="no sentence to count on"):
-        ner_models.tally(OneTooMany(), [], seed=3)  # type: ignore[arg-type]
+        ratescore.tally(OneTooMany(), [], seed=3)  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(

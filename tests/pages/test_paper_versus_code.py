@@ -11,14 +11,16 @@ from notebooks.across import paper_versus_code as code
 from notebooks.across.paper_versus_code import Contrast
 from radeval_lib.metrics.radcliq import radcliq
 from radeval_lib.metrics.ratescore import Scorer, options
+from radeval_lib.papers.printed_numbers import released
 
 
 def test_contrasts_are_tabled_with_their_kind() -> None:
     _, returned, mean = code.shifted_pairs()
-    table = code.table([returned, mean, code.report_counts()])
+    table = code.table([returned, mean, code.report_counts()], released("packages"))
     assert table["code"].tolist() == ["4", "0.250", "79,790"]
     assert table["kind"].tolist() == [code.SLIP, code.SLIP, code.NUMBER]
     assert table["stated"][0] == "5 (with the right pairs)"
+    assert table["package"].str.startswith("4 (RaTEScore 0.6.0").tolist() == [True, False, False]
     assert table["differs"].all()
 
 
@@ -75,3 +77,14 @@ def test_the_reciprocal_ranks_systems_on_both_sides_of_zero_wrongly() -> None:
     positive = int((errors > 0).sum())
     pairs = len(errors) * (len(errors) - 1) / 2
     assert code.reciprocal().released == pytest.approx(1 - positive * (len(errors) - positive) / pairs)
+
+
+def test_released_packages_give_what_their_code_is_said_to_give() -> None:
+    _, returned, _ = code.shifted_pairs()
+    contrasts = [
+        *(code.mismatch_penalty()[1], code.orientation()[1], returned),
+        *(code.empty_report(), code.example_a1()),
+        *(code.irregular_answers(), code.radgraph_levels()),
+    ]
+    packages = released("packages").set_index("difference")["value"]
+    assert packages.to_dict() == pytest.approx({each.name: each.released for each in contrasts}, abs=1e-6)

@@ -8,7 +8,7 @@ import pytest
 
 from notebooks.rales.benchmark import SCORE, scores
 from radeval_lib.errors import ResultError
-from radeval_lib.jobs.rales.tasks import task_of
+from radeval_lib.jobs.rales_tasks import task_of
 
 TASKS = [task_of("stanza"), task_of("procedures")]
 

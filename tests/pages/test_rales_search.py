@@ -12,7 +12,7 @@ import pytest
 
 from notebooks.rales.fitting import Tables, Trial, search
 from radeval_lib.errors import SearchError
-from radeval_lib.jobs.rales.settings import Dimension
+from radeval_lib.jobs.rales import Dimension
 
 SPACE = {
     "rate": Dimension(low=1e-5, high=1e-1, log=True),

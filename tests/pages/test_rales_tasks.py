@@ -8,8 +8,8 @@ import pytest
 from radeval_lib.data import roles
 from radeval_lib.data.records import AnnotatedSentence, Entity, Relation
 from radeval_lib.errors import TaskError
-from radeval_lib.jobs.rales import tasks
-from radeval_lib.jobs.rales.tasks import IN, OUT, task_of
+from radeval_lib.jobs import rales_tasks as tasks
+from radeval_lib.jobs.rales_tasks import IN, OUT, task_of
 from radeval_lib.models.graph.word_graphs import WordGraph, gold_graph
 from radeval_lib.models.graph.word_graphs import counts as graph_counts
 

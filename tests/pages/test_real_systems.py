@@ -8,54 +8,20 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from notebooks.across import real_systems
+from notebooks import storing
+from notebooks.across import bleu_variants, real_systems
 from radeval_lib.data import iu_systems, recorded
 from radeval_lib.data.errors import DataError
 from radeval_lib.data.manifests import find
-from radeval_lib.data.records import CodedStudy, Report
-from radeval_lib.jobs.storing import (
-    bleu_variants,
-    coded_findings,
-    system_sets,
-)
-from radeval_lib.jobs.storing.system_sets import CONSTANT, FILES, LANDMARKS, SAME
+from radeval_lib.jobs import system_sets
+from radeval_lib.jobs.system_sets import CONSTANT, FILES, LANDMARKS, SAME
 from radeval_lib.metrics import create
 
 REFERENCES = ["Small left pleural effusion.", "The lungs are clear.", "Cardiomegaly.", "No acute disease."]
-GOLD = [{"Effusion"}, set(), {"Cardiomegaly"}, set()]
 
 
 def rng() -> np.random.Generator:
     return np.random.default_rng(0)
-
-
-@pytest.fixture(scope="module")
-def texts() -> pd.DataFrame:
-    outputs = {
-        "finder": ["Pleural effusion.", "Clear lungs.", "Cardiomegaly.", "Clear lungs."],
-        "plain": ["Clear lungs."] * 4,
-        SAME: REFERENCES,
-    }
-    return pd.DataFrame(
-        [
-            (
-                study,
-                system,
-                REFERENCES[study],
-                text,
-                "finding" if GOLD[study] else "normal",
-                frozenset(GOLD[study]),
-            )
-            for system, of in outputs.items()
-            for study, text in enumerate(of)
-        ],
-        columns=["study", "system", "reference", "candidate", "stratum", "gold"],
-    )
-
-
-def test_masks_name_codes_in_order():
-    assert system_sets.mask(frozenset({"Atelectasis", "Effusion"})) == 0b101
-    assert system_sets.unmasked([5, 0])[:, :3].tolist() == [[True, False, True], [False] * 3]
 
 
 def test_a_bert_matrix_has_the_scores_of_its_pairs():
@@ -81,18 +47,14 @@ def test_landmarks_come_from_other_studies():
     assert found[SAME][2] == "Clear."
 
 
-def test_micro_f1_of_codes_by_text():
-    reports = [
-        Report("1", "Small effusion.", ""),
-        Report("3", "Small effusion.", ""),
-        Report("5", "Clear.", "Mass."),
-    ]
-    codes = [CodedStudy("1", frozenset({"Effusion"}), False), CodedStudy("3", frozenset(), True)]
-    found = coded_findings.read(
-        reports, [*codes, CodedStudy("5", frozenset({"Nodule"}), False)], ["a", "a", "b"]
-    )
-    assert found.sums().tolist() == [[1, 1, 0], [0, 1, 1]]
-    assert coded_findings.f1_of_sums(found.sums().sum(axis=0)) == pytest.approx(2 / 5)
+def test_micro_f1_is_that_of_both_wrong_and_missed():
+    assert storing.f1([[1, 2, 1], [0, 0, 0]]).tolist() == pytest.approx([2 / 5, 1])
+    codes = recorded.load("iu_systems").parts["codes"]
+    every = codes["code"] == storing.ALL_CODES
+    sums = codes[~every].groupby("half")[["both", "wrong", "missed"]].sum()
+    whole = codes[every].set_index("half").loc[sums.index]
+    assert (sums == whole[sums.columns]).all(axis=None)
+    np.testing.assert_allclose(storing.f1(sums), whole["f1"], atol=1e-6)
 
 
 def test_reports_are_cleaned_and_cut_as_the_field_does():
@@ -127,7 +89,7 @@ def test_what_is_recorded_holds_no_text():
 def test_recorded_numbers_follow_from_the_texts(data_root: Path):
     texts = system_sets.outputs(data_root)
     found = recorded.load("iu_systems").table
-    fresh = system_sets.table(texts)
+    fresh = storing.system_table(texts)
     pd.testing.assert_frame_equal(
         found[fresh.columns.drop(["found", "stated"])], fresh.drop(columns=["found", "stated"])
     )

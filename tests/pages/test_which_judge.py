@@ -17,7 +17,7 @@ from radeval_lib.data import mslr, recorded
 from radeval_lib.data.errors import AbsentDataError, DataError
 from radeval_lib.data.manifests import find
 from radeval_lib.data.records import RatedPair
-from radeval_lib.jobs.storing import facts_by_metric, oriented_scores, trial_reviews
+from radeval_lib.jobs import oriented_scores, trial_reviews
 from radeval_lib.metrics import create
 
 
@@ -125,10 +125,10 @@ def test_scores_that_differ_by_rounding_alone_are_tied() -> None:
 
 
 def test_words_of_the_source() -> None:
-    assert facts_by_metric.found_in_source(
+    assert oriented_scores.found_in_source(
         "The patient has asthma.", "Asthma, patient; diabetes."
     ) == pytest.approx(2 / 3)
-    assert facts_by_metric.found_in_source("anything", "") == 1
+    assert oriented_scores.found_in_source("anything", "") == 1
 
 
 @pytest.mark.parametrize("flat", ["constant", "the ratings"])
@@ -177,11 +177,11 @@ def test_reviews_are_the_same_from_texts_and_from_what_is_recorded(
     of_numbers = trial_reviews.load(
         SimpleNamespace(find=lambda name, file: None, recording=recorded.load), {}
     )
-    both = [trial_reviews.agreement(metrics, one, run=run) for one in (of_texts, of_numbers)]
+    both = [which_judge.on_reviews(metrics, one, run=run) for one in (of_texts, of_numbers)]
     pd.testing.assert_frame_equal(*both, atol=1e-8)
 
 
 def test_what_a_measure_without_ties_can_reach() -> None:
-    assert facts_by_metric.reachable([1, 2, 3]) == pytest.approx(1)
+    assert which_judge.reachable([1, 2, 3]) == pytest.approx(1)
     # Ranks 2, 2, 2 and 4 against 1 to 4: 3 of 5 of the variance.
-    assert facts_by_metric.reachable([0, 0, 0, 1]) == pytest.approx((3 / 5) ** 0.5)
+    assert which_judge.reachable([0, 0, 0, 1]) == pytest.approx((3 / 5) ** 0.5)

@@ -49,9 +49,9 @@ USERS = {
     "radeval_lib/models/ner/iob.py": (TRAINING, "rales/datasets"),
     "radeval_lib/stats/calibration.py": ("rales/calibration", RATED),
     "radeval_lib/study/display.py": (METHOD, TRAINING),
-    "radeval_lib/jobs/rales/tasks.py": (FITTING, TRAINING),
+    "radeval_lib/jobs/rales_tasks.py": (FITTING, TRAINING),
     "radeval_lib/data/mts_dialog.py": ("facts/real_counts", RATED),
-    "radeval_lib/jobs/summarization/systems.py": (SUMMARIZERS, FITTING),
+    "radeval_lib/jobs/summarization.py": (SUMMARIZERS, FITTING),
 }
 
 

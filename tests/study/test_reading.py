@@ -13,7 +13,7 @@ import pytest
 from notebooks.rales.fitting import fingerprint
 from radeval_lib import checksums
 from radeval_lib.errors import NotebookError
-from radeval_lib.jobs.rales.tasks import task_of
+from radeval_lib.jobs.rales_tasks import task_of
 from radeval_lib.paths import THREAD_VARIABLES, notebooks
 from radeval_lib.study import begin
 from radeval_lib.study.profiles import profile

@@ -4,18 +4,19 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable
 from pathlib import Path
 from types import SimpleNamespace
 
 import numpy as np
+import pandas as pd
 import pytest
 import yaml
 
+from notebooks import storing
+from notebooks.green import ceilings
 from radeval_lib.data import recorded
 from radeval_lib.data.errors import DataError
-from radeval_lib.errors import RadevalError
-from radeval_lib.jobs.storing import recorded_sets, rescoring
+from radeval_lib.errors import ParameterError
 from radeval_lib.metrics import create
 from radeval_lib.metrics.bertscore import BertScore
 from radeval_lib.metrics.by_name import get
@@ -23,21 +24,13 @@ from radeval_lib.pipeline import staging
 from radeval_lib.pipeline.release import ReleaseError, refuse_out_of_date
 from radeval_lib.placeholders import PlaceholderError
 from radeval_lib.provenance import Reading
-from radeval_lib.registry import FROZEN_METRICS
-from radeval_lib.study import exhibit_html, recorded_metrics, recordings
+from radeval_lib.registry import FROZEN_METRICS, METRICS
+from radeval_lib.study import exhibit_html, recorded_metrics, recordings, stand_ins
 from radeval_lib.study.profiles import profile
 from radeval_lib.study.runs import begin_cell
 from radeval_lib.text_format import long_date
 
-# Sets of systems are tested with their page.
-SCORED = sorted(recorded_sets.SETS)
-COLUMNS = [
-    pytest.param(name, key, marks=[pytest.mark.nightly] if get(key).needs else [], id=f"{name}-{key}")
-    for name in recorded.names()
-    for key in recorded.load(name).about["columns"]
-    if name in recorded_sets.TABLES or get(key).needs
-]
-"""Columns of models, and those of sets that have tables of their own."""
+SCORED = ["fingerprints", "mts_dialog", "radpref"]
 WORDS = ("rouge_1", "rouge_2", "rouge_l", "bleu")
 
 
@@ -160,57 +153,75 @@ def test_a_result_says_when_its_scores_were_made() -> None:
     assert exhibit_html.rests_on(SimpleNamespace(evidence="open")) == "on public data"  # type: ignore[arg-type]
 
 
-DEPARTS = {("radpref", "ratescore")}
-"""Columns that another training of the same model moves by more than the tolerance: see the README."""
+def stored_again(name: str, profile_name: str, data_root: Path) -> pd.DataFrame:
+    """Return the comparison that ``radbook record --check`` makes of a set whose texts score themselves."""
+    run = begin_cell(
+        "storing", profile=profile_name, seed=0, data_root=str(data_root), output_dir="build/runs/storing"
+    )
+    metrics = storing.metrics_of(run, name, published=False)
+    content = storing.SETS[name](run, metrics)
+    return storing.compared(run, recorded.load(name), content, metrics)
 
 
-@pytest.mark.parametrize(("name", "key"), COLUMNS)
-def test_a_column_is_scored_again_within_what_its_case_allows(
-    name: str, key: str, data_root: Path, record_property: Callable[[str, object], None]
-) -> None:
-    if recordings.out_of_date(name, [key, recorded_sets.CHOOSERS.get(name, key)]):
-        pytest.skip(f"{key} of {name} is out of date, and every page says so")
-    try:
-        build = next(edition for edition in ("open", "embedded") if _has_models(edition, key, data_root))
-    except StopIteration:
-        pytest.skip(f"no build on this machine has the models of {key}")
-    comparisons = rescoring.check(name, build, str(data_root), [key])
-    for edition in comparisons:
-        record_property("case", str(edition))
-        print(f"{name}: {edition}")
-    assert comparisons
-    if (name, key) in DEPARTS and not comparisons[0].holds and comparisons[0].case == rescoring.OTHER_MODELS:
-        pytest.xfail(str(comparisons[0]))
-    assert all(edition.holds for edition in comparisons), [str(edition) for edition in comparisons]
+@pytest.mark.parametrize("name", ["mtsamples", "mslr"])
+def test_what_is_stored_is_stored_again(name: str, data_root: Path) -> None:
+    compared = stored_again(name, "embedded", data_root)
+    assert len(compared) == sum(
+        len(table.select_dtypes("number").columns)
+        for table in (recorded.load(name).table, *recorded.load(name).parts.values())
+    )
+    assert compared[compared["case"] != "out of date"]["holds"].all()
+    assert set(compared["case"]) <= {"no model", "the stored models", "out of date"}
 
 
-def _has_models(build: str, key: str, data_root: Path) -> bool:
-    given = {"output_dir": "build/runs/recording", "data_root": str(data_root)}
-    run = begin_cell("across/which_judge", profile=build, seed=0, **given)
-    try:
-        for role in get(key).needs:
-            run.model(role)
-    except RadevalError:
-        return False
-    return True
+def test_each_case_has_its_tolerance(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(recordings, "out_of_date", lambda name: ["bleu"] if name == "stale" else [])
+    before = pd.DataFrame({"rating": np.arange(50.0), "bleu": np.linspace(0, 1, 50)})
+    run = SimpleNamespace(reading=SimpleNamespace(models={"encoder": {"sha256": "a"}}))
+    turned = np.where(np.arange(50) % 2, 0.02, -0.02)  # the mean stays, and τ_b falls
+
+    def holds(change: object, model: str | None, name: str = "mslr") -> bool:
+        metric = SimpleNamespace(needs=("encoder",) if model else ())
+        stored = recorded.Recording(name, before, {"models": {"encoder": {"sha256": model}}})
+        content = storing.Content(before.assign(bleu=before["bleu"] + change))
+        rows = storing.compared(run, stored, content, {"bleu": metric})  # type: ignore[arg-type]
+        return bool(rows.set_index("column").loc["bleu", "holds"])
+
+    assert [holds(1e-10, None), holds(1e-8, None)] == [True, False]
+    assert [holds(9e-7, "a"), holds(2e-6, "a")] == [True, False]
+    assert [holds(0.019, "b"), holds(0.021, "b"), holds(turned, "b")] == [True, False, False]
+    assert not holds(0.0, None, "stale")
 
 
-def test_each_case_has_its_tolerance() -> None:
-    ratings, before = np.arange(50.0), np.linspace(0, 1, 50)
-    made = lambda change, case: rescoring.compare("m", before, before + change, case, ratings)  # noqa: E731
-    assert made(1e-10, rescoring.EXACT).holds
-    assert not made(1e-8, rescoring.EXACT).holds
-    assert made(9e-7, rescoring.SAME_MODELS).holds
-    assert not made(2e-6, rescoring.SAME_MODELS).holds
-    assert made(0.019, rescoring.OTHER_MODELS).holds
-    assert not made(0.021, rescoring.OTHER_MODELS).holds
-    turned = np.where(np.arange(50) % 2, 0.02, -0.02)
-    other = made(turned, rescoring.OTHER_MODELS)
-    assert abs(other.mean) < 1e-12
-    assert not other.holds
-    assert other.tau < -0.03
-    assert not made(0.0, rescoring.OUT_OF_DATE).holds
-    assert "other models than those recorded: NOT WITHIN" in str(other)
+@pytest.mark.parametrize("name", recorded.names())
+def test_a_stored_name_has_the_substitute_model_that_its_scores_rest_on(name: str) -> None:
+    about = recorded.load(name).about
+    models = {role: model["name"] for role, model in about["models"].items()}
+    columns = about["columns"] | about.get("variants", {})
+    for key, column in columns.items():
+        metric = get(key if key in METRICS else "ratescore")
+        ours = [role for role in metric.needs if models[role].startswith(("cell:", "packaged-"))]
+        assert column["title"] == stand_ins.label(metric, models)
+        assert bool(ours) == column["title"].endswith(")")
+
+
+def test_the_page_on_grades_has_the_stored_names() -> None:
+    radpref = recorded.load("radpref")
+    assert set(ceilings.STORED) == set(map(radpref.title, radpref.about["columns"]))
+
+
+def test_a_name_tells_published_from_substitute_models() -> None:
+    full, ours = profile("full").models, profile("open").models
+    for key in ("ratescore", "f1_radgraph"):
+        assert stand_ins.label(get(key), full) == get(key).title
+        assert stand_ins.label(get(key), ours) != get(key).title
+    assert stand_ins.label(get("green"), full) == "GREEN"
+    assert stand_ins.label(get("green"), ours) == "GREEN (rules, no language model)"
+
+
+def test_a_set_that_is_not_there_is_refused() -> None:
+    with pytest.raises(ParameterError):
+        storing.metrics_of(SimpleNamespace(), "hearsay", published=False)  # type: ignore[arg-type]
 
 
 def test_a_column_of_models_is_out_of_date_where_the_code_behaves_otherwise(

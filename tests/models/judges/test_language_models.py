@@ -8,7 +8,7 @@ import pytest
 import torch
 
 from radeval_lib.data import generated
-from radeval_lib.jobs.green.judging import settings
+from radeval_lib.jobs.green import settings
 from radeval_lib.models.batching import IGNORED
 from radeval_lib.models.judges.language_model import (
     CausalJudge,

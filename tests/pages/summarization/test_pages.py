@@ -15,7 +15,7 @@ from notebooks.summarization.comparison import LeadRetention, unseen_check
 from notebooks.summarization.dataset import lengths_and_vocabulary
 from notebooks.summarization.training import seen_groups
 from radeval_lib.data.records import ReportPair
-from radeval_lib.jobs.rales import impression_versions
+from radeval_lib.jobs import impression_versions
 from radeval_lib.metrics import create
 from radeval_lib.stats.base import Estimate
 

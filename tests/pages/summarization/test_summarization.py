@@ -14,9 +14,8 @@ from notebooks.summarization.comparison import difference, lead_left, mean_of
 from radeval_lib.data.records import ReportPair
 from radeval_lib.data.roles import load
 from radeval_lib.errors import ParameterError
-from radeval_lib.jobs.summarization import plan
-from radeval_lib.jobs.summarization.corpora import TRAINED, UNSEEN, divided, drawn, named, pair_name
-from radeval_lib.jobs.summarization.systems import System, make
+from radeval_lib.jobs import summarization
+from radeval_lib.jobs.summarization import TRAINED, UNSEEN, System, divided, drawn, make, named, pair_name
 from radeval_lib.study.profiles import profile
 
 
@@ -82,10 +81,12 @@ def test_as_many_of_each_group_are_drawn_anew_with_each_seed() -> None:
 
 
 def test_plans_have_one_cell_for_each_training_or_group_them() -> None:
-    grouped = [cell for cell in plan.cells(profile("embedded")) if cell.notebook == plan.NOTEBOOK]
-    assert [cell.parameters["train_set"] for cell in grouped] == [plan.ALL, plan.EACH]
-    own = plan.settings(profile("full"))
-    full = [cell for cell in plan.cells(profile("full")) if cell.notebook == plan.NOTEBOOK]
+    grouped = [
+        cell for cell in summarization.cells(profile("embedded")) if cell.notebook == summarization.NOTEBOOK
+    ]
+    assert [cell.parameters["train_set"] for cell in grouped] == [summarization.ALL, summarization.EACH]
+    own = summarization.settings(profile("full"))
+    full = [cell for cell in summarization.cells(profile("full")) if cell.notebook == summarization.NOTEBOOK]
     learn = [name for name, system in own.systems.items() if system.learns]
     assert len(full) == 8 * len(learn) + len(own.systems) - len(learn)
     assert models.judged(own.systems) == ["T5-S", "T5-B", "BART-B", "BART-L", "BioBART-B", "BioBART-L"]
@@ -188,7 +189,7 @@ def test_each_system_is_scored_on_every_test_report_and_graphs_once(monkeypatch:
 
     monkeypatch.setattr(training, "make", made)
     both = {"Lead-3": System(kind="lead"), "Pointer": System(kind="pointer")}
-    found = training.run_trainings(run, both, ["CT Head", plan.ALL])
+    found = training.run_trainings(run, both, ["CT Head", summarization.ALL])
     assert learned == [(seed, groups) for groups in (["CT Head"], ["CT Head", "MR Head"]) for seed in (3, 4)]
     assert found["case"].tolist() == ["6", "7"] * 6
     rows = found.groupby(["system", "train_set", "seed"], sort=False)

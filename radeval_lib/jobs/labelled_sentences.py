@@ -7,15 +7,13 @@ from pathlib import Path
 
 import pandas as pd
 
-import radeval_lib.rules.reader as findings
 from radeval_lib.data import openi
 from radeval_lib.data.restricted import reveal
-from radeval_lib.errors import RadevalError
+from radeval_lib.rules import reader
 from radeval_lib.rules.judge import judge_pair
-from radeval_lib.rules.reader import read
 from radeval_lib.study.runs import Run
 
-_LABELS = Path(findings.__file__).parent / "labels" / "openi_sentences.csv"
+_LABELS = Path(reader.__file__).parent / "labels" / "openi_sentences.csv"
 
 
 def labels() -> pd.DataFrame:
@@ -26,23 +24,10 @@ def labels() -> pd.DataFrame:
     return pd.read_csv(_LABELS, dtype={"report": str}, keep_default_na=False)
 
 
-def _open_i(path: Path) -> Callable[[str, str, int, int], str]:
+def _words_of(path: Path) -> Callable[[str, str, int, int], str]:
     """Return what gives the words of Open-i's file by report, section, start and end."""
-    by_id = {report.id: report for report in openi.load(path)}
-
-    def words(report: str, section: str, start: int, end: int) -> str:
-        if report not in by_id:
-            raise RadevalError(
-                f"report {report} has labels and is not there", "Open-i", "Fetch the set again."
-            )
-        text = reveal(getattr(by_id[report], section))
-        if end > len(text):
-            raise RadevalError(
-                f"a label of report {report} lies beyond its {section}", "Open-i", "Fetch the set again."
-            )
-        return text[start:end]
-
-    return words
+    reports = {report.id: report for report in openi.load(path)}
+    return lambda report, section, start, end: reveal(getattr(reports[report], section))[start:end]
 
 
 def counts(path: Path) -> pd.DataFrame:
@@ -51,11 +36,11 @@ def counts(path: Path) -> pd.DataFrame:
     One row per sentence and measure (``presence``, ``location``): ``sentence``, ``draw``, ``measure``,
     ``hit``, ``gold``, ``found``.
     """
-    words, keys = _open_i(path), ["report", "section", "start", "end", "draw"]
+    words, keys = _words_of(path), ["report", "section", "start", "end", "draw"]
     rows = []
     for number, ((*where, draw), part) in enumerate(labels().groupby(keys, sort=False)):
-        for measure, (gold, found) in _sets(words(*where), part).items():
-            rows.append((number, draw, measure, len(gold & found), len(gold), len(found)))
+        for measure, (gold, ours) in _sets(words(*where), part).items():
+            rows.append((number, draw, measure, len(gold & ours), len(gold), len(ours)))
     return pd.DataFrame(rows, columns=["sentence", "draw", "measure", "hit", "gold", "found"])
 
 
@@ -65,7 +50,7 @@ def pair_answers(path: Path) -> pd.DataFrame:
     A pair is a sentence of a report's findings, the reference, and one of its impression. One row per pair:
     ``draw``, and 1 or 0 for whether both agree that there is a ``false`` and a ``missing`` finding.
     """
-    words, pairs = _open_i(path), pd.read_csv(_LABELS.with_name("openi_pairs.csv"), dtype={"report": str})
+    words, pairs = _words_of(path), pd.read_csv(_LABELS.with_name("openi_pairs.csv"), dtype={"report": str})
     rows = []
     for row in pairs.itertuples():
         reference = words(row.report, "findings", row.findings_start, row.findings_end)
@@ -77,20 +62,20 @@ def pair_answers(path: Path) -> pd.DataFrame:
 
 
 def answers(run: Run) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """Return :func:`counts` and :func:`pair_answers`: of Open-i's file, or as they are recorded."""
+    """Return :func:`counts` and :func:`pair_answers`: of Open-i's file, or as they are stored."""
     if (path := run.find("openi")) is not None:
         return counts(path), pair_answers(path)
     parts = run.recording("openi").parts
     return parts["sentences"], parts["pairs"]
 
 
-_Found = set[tuple[str, str]]
+_Observed = set[tuple[str, str]]
 """Observations, each with its presence or with one of its places."""
 
 
-def _sets(text: str, part: pd.DataFrame) -> Mapping[str, tuple[_Found, _Found]]:
-    """By measure, what the labels of a sentence say and what the reader finds."""
-    found = read(text).findings
+def _sets(text: str, part: pd.DataFrame) -> Mapping[str, tuple[_Observed, _Observed]]:
+    """Return by measure what the labels of a sentence say and what the reader finds."""
+    findings = reader.read(text).findings
     stated = part[(part["key"] != "") & (part["presence"] != "normal")]
     labelled_places = {
         (row.key, place.removesuffix(" lung"))
@@ -100,13 +85,13 @@ def _sets(text: str, part: pd.DataFrame) -> Mapping[str, tuple[_Found, _Found]]:
     }
     found_places = {
         (finding.observation, place)
-        for finding in found
+        for finding in findings
         for location in finding.locations
         if (place := f"{location.side or ''} {_place(location.place)}".strip())
     }
     presence = set(zip(stated["key"], stated["presence"], strict=True))
     return {
-        "presence": (presence, {(finding.observation, finding.presence) for finding in found}),
+        "presence": (presence, {(finding.observation, finding.presence) for finding in findings}),
         "location": (labelled_places, found_places),
     }
 

@@ -1,4 +1,4 @@
-"""The cells of RadGraph: trainings of the joint model of entities and relations, and their settings."""
+"""The jobs of RadGraph: trainings of the joint model of entities and relations, and their settings."""
 
 from __future__ import annotations
 

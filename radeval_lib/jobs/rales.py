@@ -1,4 +1,5 @@
-"""What a profile settles for RaLEs: its section ``rales`` under ``experiments``."""
+"""The jobs of RaLEs, the in-domain encoder and models fitted to the tasks, and what a profile settles for them:
+its section ``rales`` under ``experiments``."""
 
 from __future__ import annotations
 
@@ -6,12 +7,24 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, Field, model_validator
 
+from radeval_lib.errors import ParameterError, TaskError
+from radeval_lib.study.cells import Cell
+from radeval_lib.study.profiles import Profile
+
 Count = Annotated[int, Field(strict=True, ge=0)]
 AtLeastOne = Annotated[int, Field(strict=True, ge=1)]
 RegimeName = Literal["all", "tenth", "hundredth", "probe"]
+PRETRAINING = "rales/pretraining"
+FITTING = "rales/fitting"
+EVERY = "every"
 
-TASKS = ("graphs", "spatial", "stanza", "procedures")
-"""Names of the tasks."""
+TASKS = {
+    "graphs": "graph_corpus",
+    "spatial": "spatial_corpus",
+    "stanza": "stanza_corpus",
+    "procedures": "procedures",
+}
+"""The role of data of each task by its name."""
 
 SHARES: dict[str, float] = {"all": 1.0, "tenth": 0.1, "hundredth": 0.01, "probe": 1.0}
 """Of the labels, in training and validation, by regime; ``probe`` has all of them and a frozen encoder."""
@@ -28,10 +41,9 @@ class Dimension(BaseModel, extra="forbid", frozen=True):
 
     @model_validator(mode="after")
     def _either(self) -> Dimension:
-        if bool(self.choices) == (self.low is not None and self.high is not None):
+        given = (self.low is not None) + (self.high is not None)
+        if given != (0 if self.choices else 2):
             raise ValueError("give either choices, or both low and high")
-        if self.choices and (self.low is not None or self.high is not None):
-            raise ValueError("give either choices, or both low and high, not choices and one end")
         if self.low is not None and self.high is not None and self.low > self.high:
             raise ValueError(f"low is {self.low} and high is {self.high}")
         if self.log and not (self.low or 0) > 0:
@@ -99,3 +111,37 @@ class RalesSettings(BaseModel, extra="forbid", frozen=True):
             if number and not (key in self.space or key.partition("/")[0] in self.space):
                 raise ValueError(f"space has nothing for the trials of {key!r}")
         return self
+
+
+def settings(profile: Profile) -> RalesSettings:
+    """Return the profile's settings of this system."""
+    return profile.section("rales", RalesSettings)
+
+
+def cells(profile: Profile) -> list[Cell]:
+    """Return the jobs: one makes the in-domain encoder, and each encoder is fitted to every task in every
+    regime, in one job on a laptop, where a kernel's start counts, or in one each."""
+    chosen = settings(profile)
+    pretraining = Cell.of(PRETRAINING, init_model=chosen.pretraining.init_model)
+    planned = [pretraining.with_data(chosen.pretraining.role)]
+    for encoder in chosen.encoders:
+        for task, regime in work(chosen, EVERY, EVERY) if chosen.split_cells else [(EVERY, EVERY)]:
+            fitted = Cell.of(FITTING, encoder=encoder, task=task, regime=regime)
+            planned.append(fitted.with_data(*([] if task == EVERY else [role_of(task)])))
+    return planned
+
+
+def role_of(task: str) -> str:
+    """Return the role of data of a task; a TaskError if there is no such task."""
+    if task not in TASKS:
+        raise TaskError(f"unknown task {task!r}", "rales", f"Tasks: {', '.join(TASKS)}.")
+    return TASKS[task]
+
+
+def work(chosen: RalesSettings, task: str, regime: str) -> list[tuple[str, str]]:
+    """Return tasks and regimes of one job of :data:`FITTING`, in order; ``task`` and ``regime`` may be
+    :data:`EVERY`. A :class:`ParameterError` for a regime that the profile does not have."""
+    if regime != EVERY and regime not in chosen.regimes:
+        raise ParameterError(f"no regime {regime!r}", "regime", f"Regimes: {', '.join(chosen.regimes)}.")
+    regimes = chosen.regimes if regime == EVERY else (regime,)
+    return [(name, each) for name in (TASKS if task == EVERY else [task]) for each in regimes]

@@ -1,22 +1,17 @@
-"""Metrics of words against people's judgements of summaries of clinical trials (MSLR)."""
+"""People's judgements of summaries of clinical trials (MSLR) with the scores of metrics of words."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from itertools import combinations
 from typing import NamedTuple
 
-import numpy as np
 import pandas as pd
 
 from radeval_lib.data import mslr
 from radeval_lib.data.records import RatedPair
 from radeval_lib.data.restricted import reveal
-from radeval_lib.jobs.storing.oriented_scores import drawn
 from radeval_lib.metrics.base import Metric
-from radeval_lib.stats.agreement import soft_pairwise_accuracy, superiority_p
 from radeval_lib.stats.base import FloatArray
-from radeval_lib.stats.resampling import share_interval
 from radeval_lib.study.runs import Run
 
 WORDS = ("bleu", "rouge_1", "rouge_2", "rouge_l", "meteor", "bertscore")
@@ -35,7 +30,7 @@ class Reviews(NamedTuple):
 
 def load(run: Run, metrics: Mapping[str, Metric]) -> Reviews:
     """Return MSLR's judgements of summaries of trials with the scores of metrics of words: of the texts,
-    where the data root holds them all, else as they are recorded."""
+    if the data root holds them all, else as they are stored."""
     files = {name: run.find("mslr", f"{name}.tsv") for name in (*mslr.RATERS, *mslr.JUDGES)}
     paths = {name: path for name, path in files.items() if path is not None}
     if len(paths) < len(files):
@@ -66,7 +61,7 @@ def scored(
     chosen = [preference for preference in preferences if preference.choice != "neither"]
     of_review = [*texts["review"], *(preference.review for preference in chosen)]
     case = dict(zip(of_review, pd.factorize(pd.Series(of_review))[0], strict=True))
-    of_system = [*texts["system"], *(one for preference in chosen for one in preference.systems)]
+    of_system = [*texts["system"], *(each for preference in chosen for each in preference.systems)]
     system = {key: number for number, key in enumerate(dict.fromkeys(of_system), start=1)}
     summaries = pd.DataFrame(
         {
@@ -103,49 +98,3 @@ def _nine_digits(values: FloatArray) -> list[float]:
     """Return values to nine significant digits: a sum in another order breaks no tie, and the smallest BLEU
     is not tied with 0."""
     return [float(f"{value:.9g}") for value in values]
-
-
-def agreement(metrics: Mapping[str, Metric], judged: Reviews, *, run: Run) -> pd.DataFrame:
-    """Return agreement of metrics with people on reviews of trials: by summary, by preference, and by system.
-
-    Returns
-    -------
-    DataFrame
-        Index: the metrics. ``tau``, ``low``, ``high``: τ_b with the facets; ``preferred``, ``preferred_low``,
-        ``preferred_high``: how often the preferred summary scores higher, a tie being half; ``systems``: soft
-        pairwise accuracy.
-    """
-    summaries, chosen = judged
-    words = {title: metric.name for title, metric in metrics.items() if metric.name in WORDS}
-    frame = summaries[list(words.values())].set_axis(list(words), axis=1)
-    by_facet = drawn(frame, summaries["rating"], summaries["case"], "kendall", run=run, name="facets")
-    table = by_facet.intervals().set_index("metric")[["value", "low", "high"]]
-    table = table.rename(columns={"value": "tau"})
-    turn, n = 3 - 2 * chosen["choice"], run.profile.resamples
-    wins = {
-        title: (np.sign((chosen[f"{name}_1"] - chosen[f"{name}_2"]) * turn) + 1) / 2
-        for title, name in words.items()
-    }
-    shares = {
-        title: share_interval(won, chosen["case"], resamples=n, rng=run.rng("preferred"))
-        for title, won in wins.items()
-    }
-    table[["preferred", "preferred_low", "preferred_high"]] = pd.DataFrame.from_dict(shares, orient="index")
-    people = _system_p(summaries["rating"], summaries["system"], run)
-    table["systems"] = [
-        soft_pairwise_accuracy(_system_p(frame[key], summaries["system"], run), people) for key in table.index
-    ]
-    return table
-
-
-def _system_p(values: pd.Series, systems: pd.Series, run: Run) -> list[float]:
-    """Return one-sided p of every two systems that the first is no better."""
-    return [
-        superiority_p(
-            values[systems == one],
-            values[systems == other],
-            resamples=run.profile.resamples,
-            rng=run.rng("systems"),
-        )
-        for one, other in combinations(sorted(systems.unique()), 2)
-    ]

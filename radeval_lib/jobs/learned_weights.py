@@ -1,4 +1,4 @@
-"""RaTEScore with other weights and other encoders, over pairs that radiologists rated."""
+"""RaTEScore with other weights and encoders, with one of its models alone, and of entities that are known."""
 
 from __future__ import annotations
 
@@ -10,8 +10,9 @@ from numpy.typing import NDArray
 
 from radeval_lib.data import recorded
 from radeval_lib.data.ratings import rating_table
-from radeval_lib.jobs.ratescore.partial_metric import EQUAL_WEIGHTS, EntityPair, scored
-from radeval_lib.metrics.ratescore import RaTEScore, Scorer
+from radeval_lib.metrics.by_name import fitting
+from radeval_lib.metrics.ratescore import NamedEntity, RaTEScore, Scorer, Weights
+from radeval_lib.metrics.ratescore.metric import Vectors
 from radeval_lib.metrics.ratescore.settings import Pooling
 from radeval_lib.models import encoders
 from radeval_lib.models import names as model_names
@@ -19,6 +20,10 @@ from radeval_lib.placeholders import behind
 from radeval_lib.stats.correlations import resample
 from radeval_lib.study.runs import Run
 
+EQUAL_WEIGHTS = Weights("equal weights", np.ones((5, 5)), 1.0)
+"""Weights by which all types count alike, without a penalty."""
+EntityPair = tuple[Sequence[NamedEntity], Sequence[NamedEntity]]
+"""The entities of a reference and of a candidate."""
 EQUAL, _ENCODER = EQUAL_WEIGHTS.name, "encoder: "
 LEARNED = {"long": "released, for long texts", "short": "released, for short texts"}
 """Titles of the settings with released weights, by the weights' name."""
@@ -50,9 +55,9 @@ def scores_by_setting(run: Run, pairs: Sequence[EntityPair]) -> dict[str, NDArra
     def model(role: str, pooling: Pooling) -> encoders.Encoder:
         return encoders.Encoder(run.model(role), pooling=pooling, device=run.profile.device)
 
-    own = model("encoder", "mean")
-    scores = {name: scored(pairs, own, Scorer(key)) for key, name in LEARNED.items()}
-    scores[EQUAL] = scored(pairs, own, Scorer(EQUAL_WEIGHTS))
+    ours = model("encoder", "mean")
+    scores = {name: scored(pairs, ours, Scorer(key)) for key, name in LEARNED.items()}
+    scores[EQUAL] = scored(pairs, ours, Scorer(EQUAL_WEIGHTS))
     scores[FIRST_TOKEN] = scored(pairs, model("encoder", "cls"), Scorer("long"))
     rival = model_names.title(run.profile.models["rival_encoder"])
     scores[_ENCODER + rival] = scored(pairs, model("rival_encoder", "mean"), Scorer("long"))
@@ -84,3 +89,28 @@ def compared(run: Run, metric: RaTEScore) -> tuple[pd.DataFrame, pd.DataFrame]:
         rng=run.rng("rated_paragraphs kendall"),  # the draws of ratescore/rated_pairs, so its interval
     )
     return drawn.intervals().set_index("metric"), drawn.compare(LEARNED["long"]).set_index("rival")
+
+
+def with_model(run: Run, role: str) -> RaTEScore:
+    """Return RaTEScore as a run has it, with one of its two models, which alone is read: for what needs no
+    other.
+
+    ``role``: ``ner_model`` or ``encoder``. Errors are those of :meth:`~radeval_lib.study.runs.Run.model`.
+    """
+    filled = {role: run.model(role)}
+    return RaTEScore(**filled, **fitting("ratescore", filled), device=run.profile.device)
+
+
+def scored(pairs: Sequence[EntityPair], encoder: encoders.Encoder, scorer: Scorer) -> NDArray[np.float64]:
+    """Return RaTEScore of pairs whose entities are known; shape (pairs,). Where a side has none, it is what
+    ``scorer`` gives such a pair."""
+    vectors = Vectors(encoder.encode)
+    vectors.learn(entity.text for pair in pairs for side in pair for entity in side)
+    return np.array(
+        [
+            scorer.score(ours, theirs, vectors.rows(ours) @ vectors.rows(theirs).T).score
+            if ours and theirs
+            else scorer.empty_score(len(ours), len(theirs))
+            for ours, theirs in pairs
+        ]
+    )

@@ -1,7 +1,9 @@
 """The understanding tasks of RaLEs behind one interface: records, head, measure and counts.
 
 Source: RaLEs (Zambrano Chaves et al. 2023), Sections 4.1 and 4.2.2 and Table 1. A task is fitted once for all
-its columns of Table 3: one model of RadGraph gives four of the seven.
+its columns of Table 3: one model of RadGraph gives four of the seven. A linear probe classifies documents by
+their first token, and words by their first piece; the graph tasks have none: RaLEs trains their graph layers
+with the encoder frozen, and so does :mod:`notebooks.rales.fitting`.
 """
 
 from __future__ import annotations
@@ -10,26 +12,30 @@ from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 
+from radeval_lib.data import iob_tags
+from radeval_lib.data.iob_tags import WordSpan
 from radeval_lib.data.records import AnnotatedSentence, Document, plain_words
 from radeval_lib.data.restricted import reveal
 from radeval_lib.errors import TaskError
-from radeval_lib.jobs.rales.probing import ProbedDocuments, ProbedWords
-from radeval_lib.models.classifiers import TextClassifier
+from radeval_lib.jobs.rales import TASKS, role_of
+from radeval_lib.models.classifiers import FrozenEncoder, Probe, TextClassifier, fit_probe
 from radeval_lib.models.graph.model import GraphModel, new_model, tally, unit_records
-from radeval_lib.models.ner.entities import gold_spans, span_scores
+from radeval_lib.models.ner.entities import decode_standard, gold_spans, span_scores
 from radeval_lib.models.ner.schemes import FirstPieceScheme
 
 IN, OUT = "MIMIC-CXR", "CheXpert"
 """The institutions of RadGraph: in domain, which models are trained on, and out of domain."""
 
-_STAND_INS = {"X-Ray": IN, "CT": OUT}
-"""Of generated reports the kind of examination takes the institution's part: what is trained on radiographs
+_DOMAINS = {"X-Ray": IN, "CT": OUT}
+"""Of generated reports the kind of examination stands for the institution: what is trained on radiographs
 meets CT. A change of modality is a larger one than a change of hospital."""
 
 OTHER = "Other"
@@ -63,15 +69,18 @@ class BenchmarkTask(ABC):
     Attributes
     ----------
     name : what settings and cells call it.
-    role : of the data that it takes.
     columns : of Table 3 that it fills.
     measure : of the fitted model on dev, by which settings and epoch are chosen.
     """
 
     name: str
-    role: str
     columns: tuple[Column, ...]
     measure: str
+
+    @property
+    def role(self) -> str:
+        """The role of the data that it takes."""
+        return TASKS[self.name]
 
     @abstractmethod
     def parts(self, records: Sequence[Any]) -> Parts:
@@ -95,9 +104,63 @@ class BenchmarkTask(ABC):
         return list(records)
 
     @abstractmethod
-    def found(self, fitted: Any, parts: Parts) -> dict[str, pd.DataFrame]:
+    def outcomes(self, fitted: Any, parts: Parts) -> dict[str, pd.DataFrame]:
         """Return what a fitted model or probe finds: ``counts`` has one row per case of test and part, with
         ``case``, ``domain``, ``part``, ``matched``, ``predicted`` and ``gold``."""
+
+
+class ProbedDocuments:
+    """A probe that classifies documents."""
+
+    _probe: Probe
+
+    def __init__(self, encoder: str | Path, labels: Sequence[str], *, device: str) -> None:
+        self._encoder, self.labels = _encoder(str(encoder), device), list(labels)
+
+    def fit(self, train: Sequence[Document], dev: Sequence[Document], penalty: float) -> float:
+        """Solve the probe on the training documents; its accuracy on validation."""
+        self._probe = fit_probe(self._features(train), [row.label for row in train], self.labels, penalty)
+        truth = np.array([self.labels.index(row.label) for row in dev])
+        return float((self.logits(dev).argmax(axis=1) == truth).mean())
+
+    def logits(self, records: Sequence[Document]) -> NDArray[np.float64]:
+        """Return logarithms of probabilities, shape (documents, classes)."""
+        return self._probe.logits(self._features(records))
+
+    def _features(self, records: Sequence[Document]) -> NDArray[np.float32]:
+        return self._encoder.of_texts([reveal(row.text).split() for row in records])
+
+
+class ProbedWords:
+    """A probe that gives each word its label of the IOB scheme, each by itself."""
+
+    _probe: Probe
+
+    def __init__(self, encoder: str | Path, types: Sequence[str], *, device: str) -> None:
+        self._encoder = _encoder(str(encoder), device)
+        self._labels = ["O", *(f"{prefix}-{kind}" for kind in types for prefix in "BI")]
+
+    def fit(
+        self, train: Sequence[AnnotatedSentence], dev: Sequence[AnnotatedSentence], penalty: float
+    ) -> float:
+        """Solve the probe on the training words; the micro F1 of its spans on validation."""
+        features = np.concatenate(self._encoder.of_words([plain_words(row) for row in train]))
+        targets = [label for row in train for label in iob_tags.encode(gold_spans(row), len(row.tokens))]
+        self._probe = fit_probe(features, targets, self._labels, penalty)
+        words = [plain_words(row) for row in dev]
+        return span_scores(list(map(gold_spans, dev)), self.predict(words), list(map(len, words))).spans.f1
+
+    def predict(self, sentences: Sequence[Sequence[str]]) -> list[list[WordSpan]]:
+        """Return the entities of sentences that are given as words."""
+        return [
+            decode_standard(self._probe.predict(vectors)) for vectors in self._encoder.of_words(sentences)
+        ]
+
+
+@lru_cache(maxsize=1)
+def _encoder(name: str, device: str) -> FrozenEncoder:
+    """Return an encoder; the last is kept, since the trials of a search share it."""
+    return FrozenEncoder(name, device=device)
 
 
 class GraphBenchmark(BenchmarkTask):
@@ -107,7 +170,7 @@ class GraphBenchmark(BenchmarkTask):
     when cases are resampled.
     """
 
-    name, role, measure = "graphs", "graph_corpus", "f1"
+    name, measure = "graphs", "f1"
     columns: tuple[Column, ...] = (
         Column("RG_NER, in", "entity", IN),
         Column("RG_NER, out", "entity", OUT),
@@ -116,8 +179,8 @@ class GraphBenchmark(BenchmarkTask):
     )
 
     def parts(self, records: Sequence[AnnotatedSentence]) -> Parts:
-        known = [replace(row, group=domain) for row in records if (domain := _domain(row))]
-        inside, outside = ([row for row in known if row.group == domain] for domain in (IN, OUT))
+        of_domains = [replace(row, group=domain) for row in records if (domain := _domain(row))]
+        inside, outside = ([row for row in of_domains if row.group == domain] for domain in (IN, OUT))
         generated = any(row.group not in (IN, OUT) for row in records)
         split = _split(inside, again=generated)
         # Nobody trains or chooses on the other institution, so all that is generated of it can be tested on.
@@ -130,7 +193,7 @@ class GraphBenchmark(BenchmarkTask):
     def training_records(self, records: Sequence[AnnotatedSentence]) -> list[AnnotatedSentence]:
         return unit_records(records, "sentence")
 
-    def found(self, fitted: GraphModel, parts: Parts) -> dict[str, pd.DataFrame]:
+    def outcomes(self, fitted: GraphModel, parts: Parts) -> dict[str, pd.DataFrame]:
         report = {row.id: row.report for row in parts.test}
         table = tally(fitted, parts.test)
         table = table[table["part"].isin({column.part for column in self.columns})]
@@ -144,7 +207,7 @@ class SpatialBenchmark(GraphBenchmark):
     (RaLEs repository, datasets/convert_radsprl_to_dygiepp.py).
     """
 
-    name, role, measure = "spatial", "spatial_corpus", "relation_f1"
+    name, measure = "spatial", "relation_f1"
     columns = (Column("RadSpRL", "relation"),)
 
     def parts(self, records: Sequence[AnnotatedSentence]) -> Parts:
@@ -165,7 +228,7 @@ class TaggingBenchmark(BenchmarkTask):
     Generated sentences, which are those of several kinds of examination, are divided again.
     """
 
-    name, role, measure = "stanza", "stanza_corpus", "f1"
+    name, measure = "stanza", "f1"
     columns: tuple[Column, ...] = (Column("Stanza", "entity"),)
 
     def parts(self, records: Sequence[AnnotatedSentence]) -> Parts:
@@ -185,7 +248,7 @@ class TaggingBenchmark(BenchmarkTask):
     def probe(self, encoder: str | Path, parts: Parts, device: str) -> ProbedWords:
         return ProbedWords(encoder, self.labels(parts), device=device)
 
-    def found(self, fitted: FirstPieceScheme | ProbedWords, parts: Parts) -> dict[str, pd.DataFrame]:
+    def outcomes(self, fitted: FirstPieceScheme | ProbedWords, parts: Parts) -> dict[str, pd.DataFrame]:
         words = [plain_words(row) for row in parts.test]
         return {"counts": tagging_counts(parts.test, fitted.predict(words))}
 
@@ -193,7 +256,7 @@ class TaggingBenchmark(BenchmarkTask):
 class ProcedureBenchmark(BenchmarkTask):
     """CT procedure selection: the procedure of a reason for examination; accuracy."""
 
-    name, role, measure = "procedures", "procedures", "accuracy"
+    name, measure = "procedures", "accuracy"
     columns = (Column("Procedure", "document"),)
 
     def __init__(self, rare: int = 0) -> None:
@@ -226,7 +289,7 @@ class ProcedureBenchmark(BenchmarkTask):
     def probe(self, encoder: str | Path, parts: Parts, device: str) -> ProbedDocuments:
         return ProbedDocuments(encoder, self.labels(parts), device=device)
 
-    def found(self, fitted: TextClassifier | ProbedDocuments, parts: Parts) -> dict[str, pd.DataFrame]:
+    def outcomes(self, fitted: TextClassifier | ProbedDocuments, parts: Parts) -> dict[str, pd.DataFrame]:
         """Beside the counts the ``outputs``: scores of the documents of dev and test, and what they are.
         Every document has one class and gets one, so micro F1 is accuracy."""
         labels = fitted.labels
@@ -261,7 +324,7 @@ def _by_case(table: pd.DataFrame) -> pd.DataFrame:
 def _domain(record: AnnotatedSentence) -> str:
     if record.group in (IN, OUT):
         return record.group
-    return _STAND_INS.get(record.group.partition(" ")[0], "")
+    return _DOMAINS.get(record.group.partition(" ")[0], "")
 
 
 def _split(records: Sequence[Any], *, again: bool) -> Parts:
@@ -310,10 +373,8 @@ def tasks(rare: int = 0) -> dict[str, BenchmarkTask]:
 
 def task_of(name: str, rare: int = 0) -> BenchmarkTask:
     """Return the task of that name, or a :class:`TaskError`."""
-    known = tasks(rare)
-    if name not in known:
-        raise TaskError(f"unknown task {name!r}", "rales", f"Tasks: {', '.join(known)}.")
-    return known[name]
+    role_of(name)
+    return tasks(rare)[name]
 
 
 def texts_of(parts: Parts) -> list[str]:

@@ -1,0 +1,100 @@
+"""The section ``green`` of a profile, how GREEN's pages ask the generator for reports, and the judge by rules
+as it was when it last met RadPref's grades.
+
+What is frozen is behaviour: a digest of the judge's analyses and weighted errors on generated pairs, so that
+code may be moved and renamed, and a changed word, rule or weight shows.
+"""
+
+from __future__ import annotations
+
+import re
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+from pydantic import BaseModel, Field
+
+from radeval_lib import atomic, own_yaml
+from radeval_lib.errors import RadevalError
+from radeval_lib.models.training import TrainingSettings
+from radeval_lib.rules.generator import error_pairs
+from radeval_lib.rules.judge import judge_pair
+from radeval_lib.study.profiles import Profile, Size
+from radeval_lib.study.runs import Run
+
+CHEST = ("X-Ray", "CHEST")
+"""The generator's modality and anatomy of GREEN's reports."""
+FREEZE = Path(__file__).with_name("freeze.yml")
+
+
+class GreenSettings(BaseModel, extra="forbid", frozen=True):
+    """The section ``green`` of a profile's ``experiments``: how a language model learns to judge.
+
+    Attributes
+    ----------
+    start : the pretrained model that training starts from; empty for a small one with random weights.
+    small : that small model's sizes, as ``language_model.small_model`` takes them.
+    ranks : of the low-rank adapters, one training each; 0 trains all weights.
+    examples : judged pairs to learn from; 0: all that are left.
+    held : judged pairs held out, and as many again to choose the epoch by.
+    longest, answer : most tokens of an example, and of an answer.
+    training : the trainer's settings.
+    summarized : generated reports on the page of the summary.
+    """
+
+    start: str
+    small: dict[str, int] = {}
+    ranks: list[Size] = Field(min_length=1)
+    examples: Size
+    held: Size
+    longest: Size
+    answer: Size
+    training: dict[str, Any]
+    summarized: Size
+
+    def tuning(self, seed: int, device: str) -> TrainingSettings:
+        """Return the training's settings; the epoch is chosen by the likelihood of held-out analyses."""
+        return TrainingSettings(**self.training, measure="likelihood", seed=seed, device=device)
+
+
+def settings(profile: Profile) -> GreenSettings:
+    """Return the profile's settings of GREEN."""
+    return profile.section("green", GreenSettings)
+
+
+def seed_of(run: Run, name: str) -> int:
+    """Return a seed for a generator that takes one, drawn from the run's stream of this name."""
+    return int(run.rng(name).integers(2**31))
+
+
+def freeze() -> dict[str, Any]:
+    """Return when the judge was frozen (``date``), its ``digest`` then, and how often RadPref was
+    ``scored``."""
+    return own_yaml.read(FREEZE)
+
+
+def require_frozen() -> None:
+    """Refuse, by a RadevalError, to score RadPref with a judge that behaves otherwise than ``freeze.yml``
+    says."""
+    if freeze()["digest"] != (now := behaviour()):
+        raise RadevalError(
+            "the judge is not frozen", FREEZE.name, f"Write its digest there first, with the date: {now}."
+        )
+
+
+def count_use() -> int:
+    """Count in ``freeze.yml`` that RadPref was scored once more; return how often that is now."""
+    times = freeze()["scored"] + 1
+    text = re.sub(r"(?m)^scored: \d+$", f"scored: {times}", FREEZE.read_text(encoding="utf-8"))
+    atomic.write_text(FREEZE, text)
+    return times
+
+
+def behaviour() -> str:
+    """Return SHA-256 over what the judge says of 300 generated pairs, half of them of the chest."""
+    digest = sha256()
+    for anatomy in (CHEST, None):
+        for pair in error_pairs(150, seed=20240917, modality_anatomy=anatomy):
+            judgement = judge_pair(pair.reference.findings.text, pair.candidate.findings.text)
+            digest.update(f"{judgement.analysis()}\n{judgement.weighted_errors:.9f}\n".encode())
+    return digest.hexdigest()

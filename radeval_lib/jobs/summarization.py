@@ -1,0 +1,298 @@
+"""The jobs of MIMIC-RRS and of RaLEs' summarization: systems as a profile names them, trained on pairs of
+modality and anatomy as the papers name them, on all pairs together, and on one corpus."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from functools import partial
+from inspect import signature
+from pathlib import Path
+from typing import Any, Literal, TypeVar
+
+import numpy as np
+from pydantic import BaseModel, model_validator
+
+from radeval_lib.data.records import ReportPair
+from radeval_lib.data.restricted import reveal
+from radeval_lib.errors import ParameterError
+from radeval_lib.models.encoders import Encoder
+from radeval_lib.models.names import title
+from radeval_lib.models.summarizers.extractive import (
+    ClusterExtractor,
+    LeadSentences,
+    SentenceSelector,
+    Summarizer,
+)
+from radeval_lib.models.training import TrainingSettings, train
+from radeval_lib.study.cells import Cell
+from radeval_lib.study.profiles import Profile, Size
+from radeval_lib.text_format import joined
+
+NOTEBOOK = "summarization/training"
+RALES_NOTEBOOK = "rales/nlg_training"
+ALL = "ALL"
+"""Trained on every pair together, as the paper calls it."""
+
+EVERY = "all"
+"""Every system of the profile, in one cell."""
+
+EACH = "each"
+"""Trained on every pair in turn, in one cell."""
+TRAINED = ("CT Abdomen-pelvis", "CT Chest", "CT Neck", "CT Spine", "CT Head", "MR Head", "X-ray Chest")
+"""The pairs that MIMIC-RRS trains (Chen et al. 2023, section 2.2)."""
+
+UNSEEN = ("MR Pelvis", "MR Spine", "MR Neck", "MR Abdomen", "CT Sinus")
+"""Its pairs for tests out of domain."""
+
+PARTS = ("train", "dev", "test")
+_SPLITS = {"validate": "dev", "val": "dev", "valid": "dev", "development": "dev"}
+_MODALITIES = {"mri": "MR", "mr": "MR", "ct": "CT", "x-ray": "X-ray"}
+_SHARES = (0.8, 0.9)
+Made = TypeVar("Made")
+Kind = Literal["lead", "clusters", "selector", "pointer", "seq2seq", "encoder_decoder"]
+
+
+class System(BaseModel, extra="forbid", frozen=True):
+    """One system of a profile.
+
+    Attributes
+    ----------
+    kind : ``lead`` and ``clusters`` learn nothing.
+    start : folder or hub name of the model that a ``seq2seq`` or ``encoder_decoder`` starts from.
+    settings : of the kind's class; an encoder-decoder also takes ``layers`` and ``trimmed``.
+    training : of :class:`~radeval_lib.models.training.TrainingSettings`.
+    """
+
+    kind: Kind
+    start: str = ""
+    settings: dict[str, Any] = {}
+    training: dict[str, Any] = {}
+
+    @model_validator(mode="after")
+    def _has_its_start(self) -> System:
+        if self.kind in ("seq2seq", "encoder_decoder") and not self.start:
+            raise ValueError(f"a system of kind {self.kind!r} has no model to start from; give `start`")
+        return self
+
+    @property
+    def learns(self) -> bool:
+        """Whether it is trained, so that what it is trained on matters."""
+        return self.kind not in ("lead", "clusters")
+
+    @property
+    def needs_vectors(self) -> bool:
+        """Whether it reads sentences through an encoder."""
+        return self.kind in ("clusters", "selector")
+
+
+class SummarizationSettings(BaseModel, extra="forbid", frozen=True):
+    """The section ``summarization`` of a profile's ``experiments``.
+
+    Attributes
+    ----------
+    systems, rales_systems : by name, for pairs of modality and anatomy and for RaLEs' one corpus.
+    shown, smaller, larger : of ``systems`` the one that the pages show, and two of one kind and unequal size.
+    reports_a_pair, dev_a_pair, rales_reports, rales_dev : reports drawn for training and validation; 0: all.
+    limit_reports : generated reports whose candidates are scored.
+    seeds : trainings per system and training set, with the run's seed and those after it; 0 counts as 1.
+    grouped : whether few cells train many systems.
+    """
+
+    systems: dict[str, System]
+    rales_systems: dict[str, System]
+    shown: str
+    smaller: str
+    larger: str
+    reports_a_pair: Size
+    dev_a_pair: Size
+    rales_reports: Size
+    rales_dev: Size
+    limit_reports: Size
+    seeds: Size
+    grouped: bool
+
+    @model_validator(mode="after")
+    def _of_known_systems(self) -> SummarizationSettings:
+        for name in ("shown", "smaller", "larger"):
+            if (system := getattr(self, name)) not in self.systems:
+                raise ValueError(f"{name} is {system!r}; systems are {', '.join(self.systems)}")
+        return self
+
+
+def settings(profile: Profile) -> SummarizationSettings:
+    """Return the profile's settings of this system."""
+    return profile.section("summarization", SummarizationSettings)
+
+
+def training_sets(train_set: str) -> list[str]:
+    """Return the training sets that a cell's parameter ``train_set`` stands for."""
+    if train_set == EACH:
+        return list(TRAINED)
+    if train_set != ALL and train_set not in TRAINED:
+        raise ParameterError(
+            f"no training set {train_set!r}", "train_set", f"Choices: {', '.join((*TRAINED, ALL, EACH))}."
+        )
+    return [train_set]
+
+
+def chosen_systems(profile: Profile, system: str, *, rales: bool = False) -> dict[str, System]:
+    """Return the systems that a cell's parameter ``system`` stands for: one, or :data:`EVERY`."""
+    own = settings(profile)
+    known = own.rales_systems if rales else own.systems
+    if system == EVERY:
+        return known
+    if system not in known:
+        raise ParameterError(f"no system {system!r}", "system", f"Systems: {', '.join(known)}.")
+    return {system: known[system]}
+
+
+def cells(profile: Profile) -> list[Cell]:
+    """Return every training."""
+    own = settings(profile)
+    if own.grouped:
+        sets = [(ALL, EVERY), (EACH, EVERY)]
+        corpora = [EVERY]
+    else:
+        learn = [name for name, system in own.systems.items() if system.learns]
+        rest = [name for name, system in own.systems.items() if not system.learns]
+        sets = [(train_set, name) for name in learn for train_set in (ALL, *TRAINED)]
+        sets += [(ALL, name) for name in rest]
+        corpora = list(own.rales_systems)
+    return [
+        *(Cell.of(NOTEBOOK, train_set=train_set, system=name) for train_set, name in sets),
+        *(Cell.of(RALES_NOTEBOOK, system=name) for name in corpora),
+    ]
+
+
+def pair_name(group: str) -> str:
+    """Return a group of records as the paper names the pair: ``MRI HEAD``, ``MR_head`` are ``MR Head``."""
+    modality, _, anatomy = group.replace("_", " ").partition(" ")
+    return f"{_MODALITIES.get(modality.lower(), modality)} {anatomy.capitalize()}".strip()
+
+
+def named(records: Sequence[ReportPair]) -> list[ReportPair]:
+    """Return the records with their group named as the paper names the pair."""
+    return [replace(record, group=pair_name(record.group)) for record in records]
+
+
+def by_group(records: Sequence[ReportPair]) -> dict[str, list[ReportPair]]:
+    """Return the records of each group, groups and records in their order."""
+    groups: dict[str, list[ReportPair]] = {}
+    for record in records:
+        groups.setdefault(record.group, []).append(record)
+    return groups
+
+
+def divided(records: Sequence[ReportPair], rng: np.random.Generator) -> dict[str, list[ReportPair]]:
+    """Return the records by part, ``train``, ``dev`` and ``test``.
+
+    A record keeps the split that its source gives. Where no record has one, a tenth of the patients (of the
+    records where their source hides patients) is drawn for dev and another for test. Where only some have
+    one, the others are a source apart, and are for test.
+    """
+    parts: dict[str, list[ReportPair]] = {part: [] for part in PARTS}
+    apart = any(record.split for record in records)
+    owners = list(dict.fromkeys(r.patient or r.id for r in records if not r.split))
+    places = dict(zip(owners, rng.permutation(len(owners)) / max(1, len(owners)), strict=True))
+    for record in records:
+        part = _SPLITS.get(record.split, record.split)
+        if not part and apart:
+            part = "test"
+        elif not part:
+            part = PARTS[int(np.searchsorted(_SHARES, places[record.patient or record.id], side="right"))]
+        if part not in parts:
+            raise ParameterError(
+                f"unknown split {record.split!r}", f"record {record.id}", f"Splits: {', '.join(PARTS)}."
+            )
+        parts[part].append(record)
+    return parts
+
+
+def drawn(
+    records: Sequence[ReportPair], each: int, rng: np.random.Generator, *, whole: bool = False
+) -> list[ReportPair]:
+    """Return ``each`` records of every group, or of the ``whole``, drawn without replacement; all where there
+    are no more, or where ``each`` is 0."""
+    chosen: list[ReportPair] = []
+    for members in [list(records)] if whole else by_group(records).values():
+        if each and len(members) > each:
+            members = [members[index] for index in sorted(rng.choice(len(members), each, replace=False))]
+        chosen += members
+    return chosen
+
+
+def described(systems: Mapping[str, System], encoder: str) -> str:
+    """Return systems by name, each with what it starts from or, if it reads by vectors, whose; ``encoder``:
+    as a profile names it."""
+
+    def one(name: str, system: System) -> str:
+        if system.needs_vectors:
+            return f"{name} over vectors of {title(encoder)}"
+        if system.start:
+            return f"{name} from {title(system.start)}"
+        return f"{name} from random weights" if system.learns else name
+
+    return joined([one(*each) for each in systems.items()])
+
+
+def make(
+    system: System,
+    train_set: Sequence[ReportPair],
+    dev: Sequence[ReportPair],
+    *,
+    seed: int,
+    encoder: Encoder | None = None,
+    device: str = "auto",
+    folder: Path | None = None,
+) -> Summarizer:
+    """Return a system trained on ``train_set``, its epoch or threshold chosen on ``dev`` by ROUGE-L; a
+    training that takes long keeps its last checkpoint in ``folder``. A :class:`ParameterError` for a setting
+    that does not exist, and where a system that reads by vectors has no encoder."""
+    own = system.settings
+    if system.kind == "lead":
+        return _with_settings(system, LeadSentences, own)
+    if system.needs_vectors:
+        if encoder is None:
+            raise ParameterError("no encoder to read by", f"systems, {system.kind}")
+        if system.kind == "clusters":
+            return _with_settings(system, partial(ClusterExtractor, encoder.encode, seed=seed), own)
+        return _with_settings(system, partial(SentenceSelector, encoder.encode), own).fit(train_set, dev)
+    given = {"measure": "rouge_l", **system.training, "seed": seed, "device": device}
+    settings = _with_settings(system, TrainingSettings, given)
+    task = _task(system, train_set, seed, device)
+    train(task, train_set, dev, settings, folder=folder)
+    return task
+
+
+def _with_settings(system: System, made: Callable[..., Made], settings: Mapping[str, Any]) -> Made:
+    """Return what takes settings, made with these; a :class:`ParameterError` for one that it does not
+    take."""
+    try:
+        signature(made).bind(**settings)
+    except TypeError as error:
+        where = f"systems, {system.kind}"
+        raise ParameterError(
+            f"a setting does not exist: {error}", where, "Correct it in the profile."
+        ) from error
+    return made(**settings)
+
+
+def _task(system: System, train_set: Sequence[ReportPair], seed: int, device: str) -> Any:
+    if system.kind == "pointer":
+        from radeval_lib.models.summarizers.pointer import PointerSettings, PointerSummarizer
+
+        sizes = _with_settings(system, PointerSettings, system.settings)
+        return PointerSummarizer(train_set, sizes, seed=seed)
+    from radeval_lib.models.summarizers.seq2seq import Seq2SeqSettings, Seq2SeqSummarizer, encoder_decoder
+
+    own = dict(system.settings)
+    if system.kind == "encoder_decoder":
+        layers, trimmed = own.pop("layers", None), own.pop("trimmed", False)
+        texts = [reveal(text) for pair in train_set for text in (pair.findings, pair.impression)]
+        keep = texts if trimmed else None
+        settings = _with_settings(system, Seq2SeqSettings, own)
+        model, tokenizer = encoder_decoder(system.start, layers=layers, keep=keep, seed=seed)
+        return Seq2SeqSummarizer(model, tokenizer, settings, device=device)
+    loaded = _with_settings(system, Seq2SeqSettings, own) if own else None
+    return Seq2SeqSummarizer.load(system.start, loaded, device=device)

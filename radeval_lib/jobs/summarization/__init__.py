@@ -1,1 +1,0 @@
-"""Job lists and their settings."""

@@ -1,0 +1,137 @@
+"""Committed outputs of systems for the studies of a public test split, beside landmarks for any system."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+from radeval_lib.data import iu_systems, openi, reading
+from radeval_lib.data.manifests import find
+from radeval_lib.data.records import CodedStudy, Report, SystemReport
+from radeval_lib.data.restricted import reveal
+from radeval_lib.metrics import create
+from radeval_lib.stats.base import FloatArray
+from radeval_lib.stats.tokens import words
+
+FILES = tuple(name for name in iu_systems.FILES if name != iu_systems.LAST_IMAGE)
+"""The files that are compared; MLRG by the first image of each study."""
+METRICS = (
+    "bleu",
+    "rouge_l",
+    "meteor",
+    "bertscore",
+    "f1_radgraph",
+    "ratescore",
+    "observations",
+    "green_rules",
+    "green_rules_errors",
+)
+"""What is recorded of every candidate."""
+CONSTANT = "a constant"
+LANDMARKS = (
+    CONSTANT,
+    "the most frequent reference",
+    "another reference",
+    "the nearest reference",
+)
+SAME = "the reference itself"
+STRATA = ("normal", "finding", "other", "uncoded")
+_TRIED, _AGAINST = 100, 100  # texts among which the constant is chosen, and studies on which
+_CHOOSERS = ("bleu", "rouge_l", "meteor")
+
+
+def outputs(root: Path) -> pd.DataFrame:
+    """Return the 590 studies of Open-i's test split with the outputs of each file and the landmarks:
+    ``study``, ``system``, ``reference``, ``candidate``, ``stratum``, ``gold`` (codes); empty where the root
+    has no such set."""
+    records: list[SystemReport] = iu_systems.READER.load(lambda file: find("iu_systems", root, file))
+    reports = find("openi", root, "indiana_reports.csv")
+    labels = find("openi_labels", root, openi.LABELS_FILE)
+    if not records or reports is None or labels is None:
+        return pd.DataFrame()
+    texts = {(record.system, record.id): reveal(record.text) for record in records}
+    studies = [record.id for record in records if record.system == iu_systems.REFERENCE]
+    coded = {study.id: study for study in openi.load_labels(labels)}
+    uncoded = {
+        row["uid"] for row in reading.read_csv(reports, ("uid", "MeSH")) if row["MeSH"] == "No Indexing"
+    }
+    reference = [texts[iu_systems.REFERENCE, study] for study in studies]
+    candidates: dict[str, Sequence[str | None]] = {
+        system: [texts[system, study] for study in studies] for system in iu_systems.FILES
+    }
+    candidates |= landmarks(reference, elsewhere(openi.load(reports), set(studies)))
+    return pd.DataFrame(
+        [
+            {
+                "study": number,
+                "system": system,
+                "reference": reference[number],
+                "candidate": text,
+                "stratum": _stratum(coded[study], study in uncoded),
+                "gold": coded[study].codes,
+            }
+            for system, outputs_of_system in candidates.items()
+            for number, (study, text) in enumerate(zip(studies, outputs_of_system, strict=True))
+            if text is not None
+        ]
+    )
+
+
+def _stratum(study: CodedStudy, uncoded: bool) -> str:
+    if study.codes:
+        return "finding"
+    return "normal" if study.normal else "uncoded" if uncoded else "other"
+
+
+def elsewhere(reports: Sequence[Report], tested: set[str]) -> list[str]:
+    """Return the findings sections of the studies that are not in a test split, nor have the text of one."""
+    withheld = {openi.text_key(report) for report in reports if report.id in tested}
+    others = [report for report in reports if openi.text_key(report) not in withheld]
+    return [text for report in others if (text := reveal(report.findings).strip())]
+
+
+def landmarks(references: Sequence[str], others: Sequence[str]) -> dict[str, list[str | None]]:
+    """Return what any system can be compared with, by name; the constant alone is chosen without the
+    references.
+
+    The constant is fixed by this rule: of the most frequent texts of other studies, the one with the highest
+    mean of BLEU, ROUGE-L and METEOR against texts of other studies again. Another reference is that of the
+    study half the set further on, or the next that differs; the nearest shares most
+    distinct words with it (F1) of those that differ.
+    """
+    frequent = [text for text, _ in Counter(others).most_common(_TRIED)]
+    against = list(dict.fromkeys(others))[:: max(1, len(set(others)) // _AGAINST)]
+    means = sum(create(name).matrix(against, frequent).mean(axis=0) for name in _CHOOSERS)
+    constant = frequent[int(np.argmax(means))]
+    distinct = list(dict.fromkeys(references))
+    near = _overlap(distinct)
+    np.fill_diagonal(near, -1.0)
+    nearest = {text: distinct[int(np.argmax(row))] for text, row in zip(distinct, near, strict=True)}
+    half, every = len(references) // 2, list(references)
+
+    def other(number: int) -> str:
+        turned = [*every[number + half :], *every[: number + half]]
+        return next(text for text in turned if text != every[number])
+
+    return {
+        CONSTANT: [constant for _ in every],
+        LANDMARKS[1]: [Counter(every).most_common(1)[0][0] for _ in every],
+        LANDMARKS[2]: [other(number) for number in range(len(every))],
+        LANDMARKS[3]: [nearest[text] for text in every],
+        SAME: list(every),
+    }
+
+
+def _overlap(texts: Sequence[str]) -> FloatArray:
+    """Return F1 of the distinct words of every text and every other."""
+    distinct = [set(words(text)) for text in texts]
+    column = {word: number for number, word in enumerate(sorted(set().union(*distinct)))}
+    has = np.zeros((len(texts), len(column)))
+    for row, words_of_text in zip(has, distinct, strict=True):
+        row[[column[word] for word in words_of_text]] = 1.0
+    sizes = has.sum(axis=1)
+    return 2 * (has @ has.T) / np.maximum(1.0, sizes[:, None] + sizes[None, :])
