@@ -64,7 +64,8 @@ def ratescore(tiny_ner: str, encoder: str) -> dict[str, float]:
         ours = torch.eye(len(reference), len(reference) + len(candidate), dtype=torch.float64)
         theirs = torch.zeros(len(candidate), ours.shape[1], dtype=torch.float64)
         for number in range(len(candidate)):  # a unit vector with these cosines to the reference's
-            theirs[number, : len(reference)] = torch.tensor([row[number] for row in cosines])
+            cosines_of_it = [row[number] for row in cosines]
+            theirs[number, : len(reference)] = torch.tensor(cosines_of_it, dtype=torch.float64)
             theirs[number, len(reference) + number] = (1 - (theirs[number] ** 2).sum()).sqrt()
         vectors = iter([(ours, [kind for _, kind in reference]), (theirs, [kind for _, kind in candidate])])
         entities = iter([[reference], [candidate]])
