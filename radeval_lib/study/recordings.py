@@ -137,8 +137,8 @@ PROBE = "probe.csv"
 _PROBED = 20  # pairs that metrics with models score
 _NEAR, _TURNED = 1e-3, 1  # how far a score moves by sums in another order, and how many labels these turn
 _CACHE = BUILD / "cache" / "behaviours.json"
-_WITHOUT_MODELS = ("report_text", "findings", "lexicon", "models/judges", "metrics", "stats", "data")
-_WITH_MODELS = ("report_text", "models", "metrics", "stats", "data")
+_WITHOUT_MODELS = ("rules", "models/judges", "metrics", "stats", "data")
+_WITH_MODELS = ("rules/report_text", "models", "metrics", "stats", "data")
 _behaviours = lru_cache(maxsize=1)(atomic.read_mapping)
 
 
