@@ -1,5 +1,5 @@
-"""The jobs of RaLEs, the in-domain encoder and models fitted to the tasks, and what a profile settles for them:
-its section ``rales`` under ``experiments``."""
+"""The jobs of RaLEs, the in-domain encoder and models fitted to the tasks, and the section ``rales`` of a
+profile's ``experiments``."""
 
 from __future__ import annotations
 
