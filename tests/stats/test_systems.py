@@ -1,10 +1,11 @@
-"""Systems compared, p values and intervals of shares: by hand, SciPy, statsmodels, and under a null."""
+"""Systems compared, p values, preferences and shares: by hand, SciPy, statsmodels, and under a null."""
 
 from __future__ import annotations
 
 from math import sqrt
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -12,7 +13,7 @@ from scipy import stats
 from scipy.stats import binomtest
 from statsmodels.stats.power import TTestPower
 
-from radeval_lib.stats.inference import randomization_p, rule_of_three, wilson
+from radeval_lib.stats.inference import preferences, randomization_p, rule_of_three, wilson
 from radeval_lib.stats.resampling import estimate, mean_of_sums, sum_draws, widened
 from radeval_lib.stats.system_comparison import cases_needed, compare_systems, significance_clusters
 
@@ -164,3 +165,17 @@ def test_a_tie_counts_as_half() -> None:
 def test_rule_of_three() -> None:
     assert rule_of_three(100) == 0.03
     assert rule_of_three(2) == 1.0
+
+
+def test_preferences() -> None:
+    better = pd.DataFrame({"x": [1.0, 1.0, 0.5, 0.2], "blind": [0.5] * 4})
+    worse = pd.DataFrame(
+        {"x": [0.9, 0.2, 0.5, 0.3], "blind": [0.5, 0.5, 0.5 + 1e-12, 0.5]}, index=list("abcd")
+    )
+    table = preferences(better, worse)
+    assert table["value"].to_dict() == {"x": 0.625, "blind": 0.5}  # two right, a tie, one wrong
+    assert table["tied"].to_dict() == {"x": 0.25, "blind": 1.0}
+    assert table["n"].tolist() == [4, 4]
+    all_right = preferences(better[["x"]] + 1, worse[["x"]])
+    wilson = stats.binomtest(4, 4).proportion_ci(0.95, method="wilson")
+    assert all_right.loc["x", ["low", "high"]].tolist() == pytest.approx([wilson.low, wilson.high])
