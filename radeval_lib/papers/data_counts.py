@@ -44,7 +44,7 @@ def printed_counts(manifest: Manifest) -> list[CountCheck]:
         Where the manifest names a column, a value or a number that the paper's transcription lacks, a number
         that is not a count, or two counts alike.
     """
-    found = []
+    checks = []
     for count in manifest.counts:
         try:
             rows = _printed_rows(count)
@@ -54,11 +54,11 @@ def printed_counts(manifest: Manifest) -> list[CountCheck]:
         for name, row in zip(names, rows, strict=True):
             if parse(row["printed"]).half_width != 0:  # NaN where nothing legible is printed
                 raise ManifestError(f"{row['printed']} ({name}) is not a count", manifest.name, _REMEDY)
-            found.append(CountCheck(name, count.exhibit, row["printed"], count.note))
-    names = [check.name for check in found]
+            checks.append(CountCheck(name, count.exhibit, row["printed"], count.note))
+    names = [check.name for check in checks]
     if doubled := sorted({name for name in names if names.count(name) > 1}):
         raise ManifestError(f"two printed counts are called {doubled[0]!r}", manifest.name, _REMEDY)
-    return found
+    return checks
 
 
 def _printed_rows(count: PrintedCount) -> list[dict[str, Any]]:

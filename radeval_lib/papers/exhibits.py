@@ -6,26 +6,30 @@ Source: ``exhibits`` in every ``data_manifests/papers/<paper>/paper.yml``.
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import field
 from difflib import get_close_matches
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
+
+from pydantic import ConfigDict, ValidationError
+from pydantic.dataclasses import dataclass
 
 from radeval_lib import own_yaml
-from radeval_lib.errors import LedgerError, PrintedError, RadevalError, meant
+from radeval_lib.errors import LedgerError, PrintedError, RadevalError, complaint, meant
 from radeval_lib.paths import PAPERS as _FOLDER
 from radeval_lib.paths import display_path
 from radeval_lib.registry import check_cited
 
-KINDS = ("table", "figure", "worked_example", "definition", "claim", "guideline")
 IMPLEMENTABLE = ("worked_example", "definition", "guideline")
-LEGIBLE = ("full", "partial", "no")
-LEVELS = ("printed", "released", "data", "implementation")
+Level = Literal["printed", "released", "data", "implementation"]
 """What an exhibit may leave unchecked something on."""
 
 
-@dataclass(frozen=True)
+_STRICT = ConfigDict(extra="forbid", hide_input_in_errors=True)
+
+
+@dataclass(frozen=True, config=_STRICT)
 class Implementation:
     """Where the library has what a paper defines: ``function`` (``package.module:name``, or several), and the
     ``test`` (``tests/….py::name``) that compares it with released code or with values computed by hand."""
@@ -54,8 +58,10 @@ def description(paper: str) -> dict[str, Any]:
         Where there is no such file.
     """
     if not (path := file_of(paper)).is_file():
-        known = ", ".join(sorted(file.parent.name for file in _FOLDER.glob("*/paper.yml")))
-        raise PrintedError(f"no printed numbers for paper {paper!r}", display_path(path), f"Papers: {known}.")
+        papers = ", ".join(sorted(file.parent.name for file in _FOLDER.glob("*/paper.yml")))
+        raise PrintedError(
+            f"no printed numbers for paper {paper!r}", display_path(path), f"Papers: {papers}."
+        )
     return own_yaml.read(path)
 
 
@@ -72,11 +78,11 @@ def check_keys(
     error: type[RadevalError],
 ) -> None:
     """Refuse, as ``error``, a key that is in neither list, with the nearest, or a required one that lacks."""
-    known = [*required, *optional]
+    allowed = [*required, *optional]
     lacking = [key for key in required if key not in content]
-    if unknown := [key for key in content if key not in known]:
-        near = meant(unknown[0], lacking) or meant(unknown[0], known)
-        raise error(f"unknown key {unknown[0]!r}", where, f"{near}Keys: {', '.join(known)}.")
+    if unknown := [key for key in content if key not in allowed]:
+        near = meant(unknown[0], lacking) or meant(unknown[0], allowed)
+        raise error(f"unknown key {unknown[0]!r}", where, f"{near}Keys: {', '.join(allowed)}.")
     if lacking:
         raise error(f"no key {lacking[0]!r}", where, "Add it.")
 
@@ -84,13 +90,13 @@ def check_keys(
 def _names() -> dict[str, str]:
     """Return what pages call each paper, in their order; a LedgerError where a description lacks a key, has
     an unknown one, or cites what the bibliography does not have."""
-    found = []
+    ordered = []
     for path in _FOLDER.glob("*/paper.yml"):
         content, where = description(path.parent.name), display_path(path)
         check_keys(content, KEYS, OPTIONAL_KEYS, where, LedgerError)
         check_cited(content["citation"], f"{where}, citation", LedgerError)
-        found.append((content["order"], path.parent.name, content["name"]))
-    return {key: name for _, key, name in sorted(found)}
+        ordered.append((content["order"], path.parent.name, content["name"]))
+    return {key: name for _, key, name in sorted(ordered)}
 
 
 PAPERS: dict[str, str] = _names()
@@ -103,16 +109,16 @@ def level_of(evidence: str) -> str:
     return evidence if evidence in ("printed", "released") else "data"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, config=_STRICT)
 class Exhibit:
     """One table, figure, worked example, definition, guideline or headline claim of a paper.
 
     Attributes
     ----------
     id : ``<paper>.<name>``.
-    kind : one of :data:`KINDS`; a printed table or figure that is really an example or an instruction sheet
+    kind : a printed table or figure that is really an example or an instruction sheet
         has that kind, and its label says what the paper calls it.
-    legible : one of :data:`LEGIBLE`: whether our text copy of the paper shows its content.
+    legible : whether our text copy of the paper shows its content.
     needs : what rebuilding it takes. ``published_numbers``: the printed numbers alone allow checking it;
         ``synthetic_ok``: the computation can be exercised on made-up text, which does not return the printed
         values; the rest are data sets, models or people.
@@ -129,14 +135,20 @@ class Exhibit:
     paper: str
     label: str
     title: str
-    kind: str
-    legible: str
+    kind: Literal["table", "figure", "worked_example", "definition", "claim", "guideline"]
+    legible: Literal["full", "partial", "no"]
     needs: tuple[str, ...]
     from_print: str
     notebook: str
-    remaining: Mapping[str, str] = field(default_factory=dict)
-    unchecked: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    remaining: dict[Level, str] = field(default_factory=dict)
+    unchecked: dict[Level, list[str]] = field(default_factory=dict)
     implemented: Implementation | None = None
+
+    def __post_init__(self) -> None:
+        if not self.id.startswith(f"{self.paper}."):
+            raise ValueError(f"the id does not begin with {self.paper!r}")
+        if self.implemented and (self.kind not in IMPLEMENTABLE or self.legible == "no"):
+            raise ValueError(f"`implemented` is for what is legible of {', '.join(IMPLEMENTABLE)}")
 
     def remaining_on(self, evidence: str) -> str:
         """Return what the page leaves unchecked on this evidence; empty if nothing."""
@@ -172,43 +184,20 @@ class Exhibit:
         return self.id.replace(".", "-").replace("_", "-")
 
 
-_OPTIONAL = ("remaining", "unchecked", "implemented")
-_REQUIRED = tuple(one.name for one in fields(Exhibit) if one.name not in ("paper", *_OPTIONAL))
-
-
-def _read(paper: str, rows: Sequence[Mapping[str, Any]]) -> dict[str, Exhibit]:
+def _read(paper: str, rows: Sequence[Any]) -> dict[str, Exhibit]:
     exhibits: dict[str, Exhibit] = {}
     for number, row in enumerate(rows, start=1):
         where = f"{display_path(file_of(paper))}, exhibit {number}"
-        if not isinstance(row, Mapping):
-            raise LedgerError(f"not a mapping: {row!r}", where)
+        if not isinstance(row, dict):
+            raise LedgerError("not a mapping", where)
         where += f" ({row.get('id', 'no id')})"
-        check_keys(row, _REQUIRED, _OPTIONAL, where, LedgerError)
-        made = None
-        if "implemented" in row:
-            check_keys(row["implemented"], ("function", "test"), (), f"{where}, implemented", LedgerError)
-            made = Implementation(**row["implemented"])
-        exhibit = Exhibit(**{**row, "paper": paper, "needs": tuple(row["needs"]), "implemented": made})
+        try:
+            exhibit = Exhibit(**{**row, "paper": paper})
+        except ValidationError as error:
+            names = [name for name in Exhibit.__dataclass_fields__ if name != "paper"]
+            raise LedgerError(complaint(error, names), where) from None
         if exhibit.id in exhibits:
             raise LedgerError("this id stands twice", where, "Give each exhibit an id of its own.")
-        if not exhibit.id.startswith(f"{paper}."):
-            raise LedgerError("the id names another paper", where, f"Begin it with `{paper}.`")
-        if exhibit.kind not in KINDS:
-            raise LedgerError(f"unknown kind {exhibit.kind!r}", where, f"Kinds: {', '.join(KINDS)}.")
-        if exhibit.legible not in LEGIBLE:
-            raise LedgerError(
-                f"unknown `legible` {exhibit.legible!r}", where, f"Known: {', '.join(LEGIBLE)}."
-            )
-        if isinstance(row["needs"], str):
-            raise LedgerError("`needs` is a text", where, "Give a list.")
-        if unknown := (exhibit.remaining.keys() | exhibit.unchecked.keys()) - set(LEVELS):
-            raise LedgerError(f"unknown level {min(unknown)!r}", where, f"Levels: {', '.join(LEVELS)}.")
-        if made and (exhibit.kind not in IMPLEMENTABLE or exhibit.legible == "no"):
-            raise LedgerError(
-                "a table, figure or claim is not implemented, nor what our copy lacks",
-                where,
-                f"Give `implemented` to legible kinds: {', '.join(IMPLEMENTABLE)}.",
-            )
         exhibits[exhibit.id] = exhibit
     return exhibits
 
@@ -228,13 +217,12 @@ def exhibit(exhibit_id: str) -> Exhibit:
     LedgerError
         Where the ledger has no such exhibit.
     """
-    found = ledger().get(exhibit_id)
-    if found is None:
+    if exhibit_id not in ledger():
         near = get_close_matches(exhibit_id, ledger(), n=3)
         hint = f"Near it: {', '.join(near)}; " if near else ""
         where = display_path(file_of(exhibit_id.partition(".")[0]))
         raise LedgerError(f"unknown exhibit {exhibit_id!r}", where, f"{hint}`radbook exhibits` lists all.")
-    return found
+    return ledger()[exhibit_id]
 
 
 def of_notebook(notebook: str) -> list[Exhibit]:

@@ -307,16 +307,16 @@ def _quoted_digits(exhibit_id: str) -> dict[str, tuple[str, str]]:
     PrintedError
         Where nothing is quoted, a name stands twice, or digits are not a text: YAML reads 0.50 as 0.5.
     """
-    found: dict[str, tuple[str, str]] = {}
+    numbers: dict[str, tuple[str, str]] = {}
+    where = f"{display_path(file_of(exhibit_id.partition('.')[0]))}, prose of {exhibit_id}"
     for quote in _prose(exhibit_id):
         for name, digits in (quote.get("values") or {}).items():
-            place = f"{display_path(file_of(exhibit_id.partition('.')[0]))}, prose of {exhibit_id}"
-            if name in found:
-                raise PrintedError(f"two numbers are called {name!r}", place, "Give each a name of its own.")
+            if name in numbers:
+                raise PrintedError(f"two numbers are called {name!r}", where, "Give each a name of its own.")
             if not isinstance(digits, str):
-                raise PrintedError(f"{name} is not a text: {digits!r}", place, "Put the digits in quotes.")
-            found[name] = quote["where"], digits
-    return found
+                raise PrintedError(f"{name} is not a text: {digits!r}", where, "Put the digits in quotes.")
+            numbers[name] = quote["where"], digits
+    return numbers
 
 
 def quoted(exhibit_id: str) -> dict[str, Printed]:
@@ -342,7 +342,7 @@ def numbers_of(exhibit_id: str) -> pd.DataFrame:
     str)."""
     if transcribed(exhibit_id):
         return printed(exhibit_id).drop(columns=["value", "half_width"])
-    rows = [(name, *found) for name, found in _quoted_digits(exhibit_id).items()]
+    rows = [(name, *printed_at) for name, printed_at in _quoted_digits(exhibit_id).items()]
     return pd.DataFrame(rows, columns=["name", "where", "printed"], dtype=str)
 
 
@@ -369,14 +369,14 @@ def texts(name: str) -> pd.DataFrame:
         Where there is no such text, or its columns are not those of ``paper.yml``.
     """
     key = name.partition(".")[0]
-    known = paper(key).get("texts") or {}
-    if name not in known:
-        remedy = f"Texts: {', '.join(known) or 'none'}."
+    described = paper(key).get("texts") or {}
+    if name not in described:
+        remedy = f"Texts: {', '.join(described) or 'none'}."
         raise PrintedError(f"no text {name!r}", display_path(file_of(key)), remedy)
-    path = _FOLDER / key / str(known[name]["file"])
+    path = _FOLDER / key / str(described[name]["file"])
     provenance.note_printed(key, path)
     frame = pd.read_csv(path, dtype=str, keep_default_na=False, encoding="utf-8")
-    if list(frame.columns) != list(known[name]["columns"]):
+    if list(frame.columns) != list(described[name]["columns"]):
         raise PrintedError(
             f"columns {', '.join(frame.columns)}", display_path(path), "Name them as paper.yml does."
         )
@@ -396,7 +396,7 @@ def released(name: str) -> pd.DataFrame:
     folder = MANIFESTS / "released"
     path = folder / f"{name}.csv"
     if not path.is_file():
-        known = ", ".join(sorted(entry.stem for entry in folder.glob("*.csv")))
-        raise PrintedError(f"no released numbers {name!r}", display_path(folder), f"Tables: {known}.")
+        tables = ", ".join(sorted(entry.stem for entry in folder.glob("*.csv")))
+        raise PrintedError(f"no released numbers {name!r}", display_path(folder), f"Tables: {tables}.")
     provenance.note_printed(provenance.RELEASED, path)
     return pd.read_csv(path, encoding="utf-8")

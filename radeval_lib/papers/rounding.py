@@ -93,9 +93,9 @@ def correlation_range(first: pd.DataFrame, second: pd.DataFrame) -> Estimate:
         columns -= columns.mean(axis=1, keepdims=True)
         norms = np.sqrt((columns**2).sum(axis=1, keepdims=True))
         columns /= norms
-        found = float(columns.prod(axis=0).sum())
-        slopes = (columns[::-1] - found * columns) / norms * steps
-        return side * found, side * slopes.ravel()
+        correlation = float(columns.prod(axis=0).sum())
+        slopes = (columns[::-1] - correlation * columns) / norms * steps
+        return side * correlation, side * slopes.ravel()
 
     printed, box = np.zeros(values.size), [(-1, 1)] * values.size
     beside = np.resize([0.5, -0.5, -0.5], values.size)
