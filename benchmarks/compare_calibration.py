@@ -38,7 +38,7 @@ def texts(size: int) -> tuple[list[str], list[str], list[str]]:
             second = inject(pair.reference, kinds, seed=2).candidate
         except SyntheticError:
             continue
-        made.append([one.findings.text for one in (pair.reference, pair.candidate, second)])
+        made.append([report.findings.text for report in (pair.reference, pair.candidate, second)])
         if len(made) == size:
             break
     references, first, others = map(list, zip(*made, strict=True))
@@ -71,12 +71,12 @@ def main() -> None:
             coins = rng.integers(2, size=cases)
             drawn = {name: whole[name][:, rows] for name in METRICS}
             null = {
-                name: np.take_along_axis(one, np.stack([coins, 1 - coins])[..., None], axis=0)
-                for name, one in drawn.items()
+                name: np.take_along_axis(scores, np.stack([coins, 1 - coins])[..., None], axis=0)
+                for name, scores in drawn.items()
             }
             for is_null, tables in ((False, drawn), (True, null)):
                 of_systems, of_pairs = compare_systems(
-                    {name: dict(zip("ab", one, strict=True)) for name, one in tables.items()},
+                    {name: dict(zip("ab", both, strict=True)) for name, both in tables.items()},
                     values,
                     resamples=RESAMPLES,
                     seed=at,
@@ -94,8 +94,8 @@ def main() -> None:
             uniform = stats.kstest(p[name] - rng.random(samples) / steps, "uniform").pvalue
             shares = covered[name] / samples
             failed |= uniform < 0.001 or (cases >= 30 and not ((shares >= 0.93) & (shares <= 0.97)).all())
-            told = ", ".join(f"{share:.1%}" for share in shares)
-            print(f"{name}, {cases}: {(p[name] <= 0.05).mean():.1%}, {uniform:.3f}; {told}", flush=True)
+            coverage = ", ".join(f"{share:.1%}" for share in shares)
+            print(f"{name}, {cases}: {(p[name] <= 0.05).mean():.1%}, {uniform:.3f}; {coverage}", flush=True)
     sys.exit(int(failed))
 
 

@@ -76,13 +76,13 @@ def run(cell: cells.Cell, profile: str, output_dir: Path, visible: bool) -> floa
     return time.perf_counter() - began
 
 
-def differences(one: Path, other: Path) -> list[dict[str, Any]]:
+def differences(first: Path, second: Path) -> list[dict[str, Any]]:
     """Return what pages make of a cell's tables, on either device: F1 over all cases where a table counts,
     else the mean of each column of numbers; and the share of rows that are equal in that. Seconds are left
     out."""
     rows = []
-    for path in sorted(one.glob("*.csv")):
-        tables = [pd.read_csv(folder / path.name) for folder in (one, other)]
+    for path in sorted(first.glob("*.csv")):
+        tables = [pd.read_csv(folder / path.name) for folder in (first, second)]
         if len(tables[0]) != len(tables[1]):
             rows.append({"table": path.name, "rows": [len(table) for table in tables]})
             continue
@@ -125,7 +125,7 @@ def compare_cells(profile: str) -> list[dict[str, Any]]:
                 spent[name, cell.notebook] = pool.submit(after_others, cell, name)
         for cell in planned:
             seconds = {name: spent[name, cell.notebook].result() for name in folders}
-            left = [cells.folder(place, cell) for place in folders.values()]
+            left = [cells.folder(folder, cell) for folder in folders.values()]
             row = {"cell": f"{cell.notebook}/{cell.slug}", **seconds, "tables": differences(*left)}
             rows.append(row)
             print(json.dumps(row), flush=True)
@@ -149,10 +149,10 @@ def timed(work: Callable[[], object], device: str) -> tuple[float, float]:
 def peaks(device: str) -> tuple[float, float]:
     """Return operations per second of a large product in bf16, and bytes per second of a copy."""
     size = 8192 if device == "cuda" else 1024
-    one = torch.randn(size, size, device=device, dtype=torch.bfloat16)
-    seconds, _ = timed(lambda: one @ one, device)
-    copied, _ = timed(one.clone, device)
-    return 2 * size**3 / seconds, 2 * one.nbytes / copied
+    matrix = torch.randn(size, size, device=device, dtype=torch.bfloat16)
+    seconds, _ = timed(lambda: matrix @ matrix, device)
+    copied, _ = timed(matrix.clone, device)
+    return 2 * size**3 / seconds, 2 * matrix.nbytes / copied
 
 
 def save(folder: Path, config: Any, kind: Any, tokenizer: Any) -> None:
@@ -177,9 +177,9 @@ def measure_training(folder: Path, device: str, count: float) -> dict[str, Any]:
         train(kept[0], sentences, sentences[:20], settings)
 
     seconds, memory = timed(fit, device)
-    tokens = settings.epochs * sum(len(kept[0].example(one)["input_ids"]) for one in sentences)
+    tokens = settings.epochs * sum(len(kept[0].example(sentence)["input_ids"]) for sentence in sentences)
     module = kept[0].module
-    matrices = sum(one.numel() for one in module.parameters() if one.ndim == 2)
+    matrices = sum(weight.numel() for weight in module.parameters() if weight.ndim == 2)
     matrices -= module.get_input_embeddings().weight.numel()
     return {
         "path": "NER training", "tokens_a_second": tokens / seconds, "peak_gib": memory,
@@ -221,7 +221,7 @@ def measure_models(device: str, layers: tuple[int, int]) -> list[dict[str, Any]]
             distinct = {tuple(ids) for ids in tokenizer(texts)["input_ids"]}
             tokens = sum(map(len, distinct))
             seconds, memory = timed(lambda work=work, model=model: work(model), device)
-            matrices = sum(one.numel() for one in model.model.parameters() if one.ndim == 2)
+            matrices = sum(weight.numel() for weight in model.model.parameters() if weight.ndim == 2)
             matrices -= model.model.get_input_embeddings().weight.numel()
             rate = {"tokens_a_second": tokens / seconds, "texts_a_second": len(texts) / seconds}
             rows.append(
@@ -231,7 +231,7 @@ def measure_models(device: str, layers: tuple[int, int]) -> list[dict[str, Any]]
         pairs = list(zip(reports[:PAIRS], reports[PAIRS : 2 * PAIRS], strict=True))
         judge = CausalJudge(paths["judge"], device=device, max_new_tokens=NEW_TOKENS, batch_size=8)
         seconds, memory = timed(lambda: judge.judge(pairs), device)
-        size = sum(one.nbytes for one in judge.model.parameters())
+        size = sum(weight.nbytes for weight in judge.model.parameters())
         read = (
             PAIRS / 8 * NEW_TOKENS * size / seconds
         )  # bytes of weights a second, once for each token of a batch

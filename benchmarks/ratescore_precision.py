@@ -40,19 +40,19 @@ def speed(pairs: Pairs, models: dict[str, str], rounds: int) -> tuple[dict[str, 
             spent, scores[precision] = ours(
                 pairs, models["ner_model"], models["encoder"], None, "cpu", precision
             )
-            best[precision] = min(best.get(precision, spent), spent, key=lambda one: float(one["cpu_s"]))
+            best[precision] = min(best.get(precision, spent), spent, key=lambda run: float(run["cpu_s"]))
     return best, scores
 
 
 def rated(root: Path) -> dict[str, tuple[Pairs, list[float]]]:
     """Return references, candidates, and what they are rated, the better the higher."""
     judged = mts_dialog.load(root / mts_dialog.SCORES, root / mts_dialog.SUMMARIES)
-    texts = [(reveal(one.reference), reveal(one.candidate)) for one in judged]
+    texts = [(reveal(pair.reference), reveal(pair.candidate)) for pair in judged]
     made = list(error_pairs(1_000, 1))
-    own = [(one.reference.findings.text, one.candidate.findings.text) for one in made]
+    generated = [(pair.reference.findings.text, pair.candidate.findings.text) for pair in made]
     return {
-        "MTS-Dialog, factual F1": (_sides(texts), [one.f1 for one in judged]),
-        "generated, errors": (_sides(own), [-float(len(one.errors)) for one in made]),
+        "MTS-Dialog, factual F1": (_sides(texts), [pair.f1 for pair in judged]),
+        "generated, errors": (_sides(generated), [-float(len(pair.errors)) for pair in made]),
     }
 
 
@@ -71,7 +71,7 @@ def order(pairs: Pairs, ratings: list[float], models: dict[str, str]) -> dict[st
     target, rng = np.asarray(ratings), np.random.default_rng(0)
 
     def taus(chosen: Any) -> list[float]:
-        return [float(kendalltau(scores[one][chosen], target[chosen]).statistic) for one in PRECISIONS]
+        return [float(kendalltau(scores[name][chosen], target[chosen]).statistic) for name in PRECISIONS]
 
     whole = taus(np.arange(len(target)))
     drawn = [taus(rng.integers(len(target), size=len(target))) for _ in range(1_000)]

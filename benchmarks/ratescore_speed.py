@@ -153,10 +153,10 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as cache:
         for name, folder in (("first", cache), ("from_cache", cache), ("without_cache", None)):
             report[name], _ = ours(pairs, given.ner_model, given.encoder, folder, given.device)
-    own = ours(few, given.ner_model, given.encoder, None, given.device)[1]
+    own_scores = ours(few, given.ner_model, given.encoder, None, given.device)[1]
     if given.package_python:
         other = package(given.package_python, few, given.ner_model, given.encoder, given.quiet_package)
-        differences = [abs(a - b) for a, b in zip(own, other.pop("scores"), strict=True)]
+        differences = [abs(a - b) for a, b in zip(own_scores, other.pop("scores"), strict=True)]
         report["package"] = other
         report["largest_difference"] = max(differences)
     for name in ("first", "from_cache", "without_cache", "package"):

@@ -21,9 +21,9 @@ def texts(root: str | None) -> list[str]:
     """Return the sections that the relations are tried on."""
     if root is None:
         reports = generate(3000, seed=0, modality_anatomy=("X-Ray", "CHEST"))
-        return [section for one in reports for section in (one.findings.text, one.impression.text) if section]
+        return [text for report in reports for text in (report.findings.text, report.impression.text) if text]
     pairs = openi.pairs(openi.load(Path(root) / "openi" / "indiana_reports.csv"))
-    return [reveal(section) for one in pairs for section in (one.findings, one.impression)]
+    return [reveal(section) for pair in pairs for section in (pair.findings, pair.impression)]
 
 
 def main() -> None:

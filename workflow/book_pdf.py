@@ -44,8 +44,8 @@ def whole_book(output: Path) -> str:
 def main(profile: str, target: str) -> None:
     """Write the PDF of the book in a profile's folder; end with a line where there is no Chromium."""
     names = ("chromium", "chromium-browser", "google-chrome")
-    found = next((path for name in names if (path := shutil.which(name))), None)
-    if found is None:
+    chromium = next(filter(None, map(shutil.which, names)), None)
+    if chromium is None:
         sys.exit("no Chromium on this machine: install the system's package chromium")
     with (
         tempfile.TemporaryDirectory() as folder,
@@ -54,7 +54,7 @@ def main(profile: str, target: str) -> None:
     ):
         whole = Path(folder) / "book.html"
         whole.write_text(whole_book(BUILD / profile), encoding="utf-8")
-        browser = playwright.chromium.launch(executable_path=found, args=["--no-sandbox"])
+        browser = playwright.chromium.launch(executable_path=chromium, args=["--no-sandbox"])
         page = browser.new_page()
         page.goto(whole.as_uri(), wait_until="load", timeout=300_000)
         page.pdf(

@@ -60,14 +60,14 @@ def dead_links(html: Path, pages: Iterable[str]) -> list[str]:
     pages."""
     read = {path: _read(path) for path in (html.resolve() / f"{name}.html" for name in pages)}
     dead = []
-    for path, found in read.items():
-        for whole in {urljoin(path.as_uri(), link) for link in found.links}:
-            address, anchor = urldefrag(whole)
+    for path, references in read.items():
+        for whole in {urljoin(path.as_uri(), link) for link in references.links}:
+            address, fragment = urldefrag(whole)
             if urlparse(address).scheme != "file":
                 continue
-            target, place = Path(unquote(urlparse(address).path)), unquote(anchor)
-            known = read[target].anchors if target in read else {place}
-            if not target.exists() or (place and place not in known):
+            target, anchor = Path(unquote(urlparse(address).path)), unquote(fragment)
+            anchors = read[target].anchors if target in read else {anchor}
+            if not target.exists() or (anchor and anchor not in anchors):
                 dead.append(f"{path.stem} -> {whole.removeprefix(html.resolve().as_uri())}")
     return dead
 
@@ -75,13 +75,13 @@ def dead_links(html: Path, pages: Iterable[str]) -> list[str]:
 def article(name: str, page: str) -> Tag:
     """Return the content of a page, without navigation, code, and the form that is the same beside each
     exhibit (files, checksums, command, citation) and below each page (its source)."""
-    found = BeautifulSoup(page, "html.parser").find("article")
-    if not isinstance(found, Tag):
+    content = BeautifulSoup(page, "html.parser").find("article")
+    if not isinstance(content, Tag):
         raise ValueError(f"{name} has no article")
     beside = ".exhibit-record, .page-source"
-    for code in found.select(f"details:has(> div.cell_input), div.cell_input, {beside}"):
+    for code in content.select(f"details:has(> div.cell_input), div.cell_input, {beside}"):
         code.decompose()
-    return found
+    return content
 
 
 def words(content: Tag) -> int:

@@ -37,7 +37,7 @@ def files() -> dict[str, str]:
     citation_text = (ROOT / "CITATION.cff").read_text(encoding="utf-8")
     citation = yaml.safe_load(citation_text)
     url = citing.address()
-    authors = [one["name"] for one in citation["authors"]]
+    authors = [author["name"] for author in citation["authors"]]
     shared = {"description": DESCRIPTION, "keywords": citation["keywords"]}
     codemeta = {
         "@context": "https://w3id.org/codemeta/3.0",

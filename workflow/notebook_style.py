@@ -47,14 +47,14 @@ def main(fix: bool) -> int:
         output += form.stdout + form.stderr if form.returncode else ""
         print(_named(output, sources, folder), end="")
     pages = sorted([*NOTEBOOKS.rglob("*.md"), *(ROOT / "book").rglob("*.md")])
-    accidents = [found for path in pages for found in accidental_lists(path.read_text("utf-8"), path)]
-    print("".join(f"{found}\n" for found in accidents), end="")
+    accidents = [line for path in pages for line in accidental_lists(path.read_text("utf-8"), path)]
+    print("".join(f"{line}\n" for line in accidents), end="")
     return check.returncode or form.returncode or bool(accidents)
 
 
 def accidental_lists(text: str, path: Path) -> list[str]:
     """Return the lines that Markdown takes for the first item of a list in the middle of a paragraph."""
-    found, fence, paragraph = [], "", False
+    accidents, fence, paragraph = [], "", False
     for number, line in enumerate(text.split("\n"), start=1):
         mark = re.match(r"\s*(`{3,}|:{3,}|\$\$(?=$))", line) or (number == 1 and re.match("(---)", line))
         if fence:
@@ -64,10 +64,10 @@ def accidental_lists(text: str, path: Path) -> list[str]:
         else:
             item = re.match(r"\s*([-+*]|\d+[.)])\s", line) is not None
             if item and paragraph:
-                place = f"{path.relative_to(ROOT).as_posix()}:{number}"
-                found.append(f"{place}: a list begins in the middle of a paragraph")
+                where = f"{path.relative_to(ROOT).as_posix()}:{number}"
+                accidents.append(f"{where}: a list begins in the middle of a paragraph")
             paragraph = bool(line.strip()) and not item and (paragraph or not line.startswith((" ", "#")))
-    return found
+    return accidents
 
 
 def _ruff(*arguments: str) -> subprocess.CompletedProcess[str]:
@@ -83,9 +83,9 @@ def _notebook(lines: list[str]) -> str:
 
 def _spliced(lines: list[str], twin: Path) -> list[str]:
     """Return the source with the code of its twin."""
-    found = nbformat.read(twin, as_version=4).cells
+    cells = nbformat.read(twin, as_version=4).cells
     result = list(lines)
-    for cell, new in reversed(list(zip(code_cells(lines), found, strict=True))):
+    for cell, new in reversed(list(zip(code_cells(lines), cells, strict=True))):
         result[cell] = new.source.split("\n")
     return result
 

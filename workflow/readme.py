@@ -35,19 +35,19 @@ def findings(results: Path, *, decided: bool = True) -> str:
     for entry in headlines().values():
         path = results / entry.notebook / f"headline_{entry.id}.json"
         if entry.line and path.is_file():
-            found = json.loads(path.read_text(encoding="utf-8"))
-            if (found["holds"] or not decided) and found["evidence"] in entry.needs:
-                texts = {name: _INTERVAL.sub("", text) for name, text in found["texts"].items()}
+            finding = json.loads(path.read_text(encoding="utf-8"))
+            if (finding["holds"] or not decided) and finding["evidence"] in entry.needs:
+                texts = {name: _INTERVAL.sub("", text) for name, text in finding["texts"].items()}
                 lines.append(f"{len(lines) + 1}. {entry.line.format(**texts)}\n")
     return "".join(lines)
 
 
 def shown() -> str:
     """Return the findings as the README has them."""
-    found = _BLOCK.search(README.read_text(encoding="utf-8"))
-    if found is None:
+    block = _BLOCK.search(README.read_text(encoding="utf-8"))
+    if block is None:
         raise ValueError(f"{README.name} has no place for findings")
-    return found[0].removeprefix(found[1]).removesuffix(found[2])
+    return block[0].removeprefix(block[1]).removesuffix(block[2])
 
 
 if __name__ == "__main__":
