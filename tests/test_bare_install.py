@@ -56,9 +56,9 @@ def _command(start: str) -> str:
 
 
 def _bash(command: str, python: Path, folder: Path) -> subprocess.CompletedProcess[str]:
-    known = {"PATH": f"{python.parent}:{os.environ['PATH']}", "HOME": str(folder), **NO_NETWORK}
+    variables = {"PATH": f"{python.parent}:{os.environ['PATH']}", "HOME": str(folder), **NO_NETWORK}
     run = ["bash", "-euc", command]
-    return subprocess.run(run, cwd=folder, env=known, capture_output=True, text=True, check=False)
+    return subprocess.run(run, cwd=folder, env=variables, capture_output=True, text=True, check=False)
 
 
 def _run(command: str, python: Path, folder: Path) -> subprocess.CompletedProcess[str]:

@@ -60,30 +60,30 @@ def test_bad_metrics_and_settings_are_refused(
     change: list[str], says: str, pairs: Path, tmp_path: Path
 ) -> None:
     output = tmp_path / "scores.csv"
-    told = _run("score", "--input", str(pairs), "--output", str(output), *change)
-    assert told.exit_code == 2
-    assert says in told.stderr
-    assert told.stderr.count("\n") == 1
+    done = _run("score", "--input", str(pairs), "--output", str(output), *change)
+    assert done.exit_code == 2
+    assert says in done.stderr
+    assert done.stderr.count("\n") == 1
     assert not output.exists()
 
 
 def test_a_metric_that_ends_python_while_it_is_imported_is_refused(tmp_path: Path) -> None:
     (tmp_path / "script.py").write_text("import sys\nsys.exit(0)\n")
     for metric, says in ((f"{tmp_path}/script.py:f", "SystemExit"), (":f", "not named"), ("f:", "not named")):
-        told = _run("metric-card", metric, "--output", str(tmp_path / "card.html"))
-        assert (told.exit_code, told.stderr.count("\n")) == (2, 1)
-        assert says in told.stderr
+        done = _run("metric-card", metric, "--output", str(tmp_path / "card.html"))
+        assert (done.exit_code, done.stderr.count("\n")) == (2, 1)
+        assert says in done.stderr
 
 
 def test_options_that_exclude_each_other_are_refused() -> None:
-    told = _run("record", "radpref", "--check", "--keep-scores")
-    assert told.exit_code == 2
-    assert "exclude each other" in told.stderr
+    done = _run("record", "radpref", "--check", "--keep-scores")
+    assert done.exit_code == 2
+    assert "exclude each other" in done.stderr
 
 
 def test_an_unknown_profile_leaves_no_folder() -> None:
-    told = _run("render", "--profile", "nope")
-    assert (told.exit_code, (BUILD / "nope").exists()) == (2, False)
+    done = _run("render", "--profile", "nope")
+    assert (done.exit_code, (BUILD / "nope").exists()) == (2, False)
 
 
 def test_scoring_onto_a_full_disk_is_reported_in_one_line(
@@ -93,10 +93,10 @@ def test_scoring_onto_a_full_disk_is_reported_in_one_line(
         raise OSError(errno.ENOSPC, "No space left on device", str(path))
 
     monkeypatch.setattr(Path, "write_text", full)
-    told = _run("score", "--metric", "rouge_l", "--input", str(pairs), "--output", str(tmp_path / "out.csv"))
-    assert told.exit_code == 2
-    assert "no space left on device" in told.stderr
-    assert told.stderr.count("\n") == 1
+    done = _run("score", "--metric", "rouge_l", "--input", str(pairs), "--output", str(tmp_path / "out.csv"))
+    assert done.exit_code == 2
+    assert "no space left on device" in done.stderr
+    assert done.stderr.count("\n") == 1
     assert not (tmp_path / "out.csv").exists()
 
 
@@ -113,9 +113,9 @@ def test_data_status_lists_every_data_set(tmp_path: Path) -> None:
 
 
 def test_data_status_tells_the_steps_to_what_is_missing(tmp_path: Path) -> None:
-    told = _run("data", "status", "stanza_radiology", "--data-root", str(tmp_path))
-    assert told.exit_code == 0
-    assert "(1) Follow the RaLEs repository" in told.stdout
+    done = _run("data", "status", "stanza_radiology", "--data-root", str(tmp_path))
+    assert done.exit_code == 0
+    assert "(1) Follow the RaLEs repository" in done.stdout
     for file in load_manifest("stanza_radiology").files:
         path = tmp_path / file.path
         path.parent.mkdir(exist_ok=True)
@@ -126,16 +126,16 @@ def test_data_status_tells_the_steps_to_what_is_missing(tmp_path: Path) -> None:
 
 def test_data_verify_fails_where_there_is_nothing_to_check(tmp_path: Path) -> None:
     for arguments in ([], ["openi"]):
-        told = _run("data", "verify", *arguments, "--data-root", str(tmp_path))
-        assert told.exit_code == 2
-        assert "is there. `radbook data status" in told.stderr
+        done = _run("data", "verify", *arguments, "--data-root", str(tmp_path))
+        assert done.exit_code == 2
+        assert "is there. `radbook data status" in done.stderr
 
 
 def test_credentialed_data_are_not_fetched_but_explained(tmp_path: Path) -> None:
-    told = _run("data", "fetch", "rexval", "--data-root", str(tmp_path))
-    assert told.exit_code == 2
-    assert "physionet.org" in told.stderr
-    assert "radbook data add rexval" in told.stderr
+    done = _run("data", "fetch", "rexval", "--data-root", str(tmp_path))
+    assert done.exit_code == 2
+    assert "physionet.org" in done.stderr
+    assert "radbook data add rexval" in done.stderr
 
 
 def test_a_data_set_that_is_not_fetched_leaves_no_data_root(
@@ -149,9 +149,9 @@ def test_a_data_set_that_is_not_fetched_leaves_no_data_root(
 
 
 def test_data_commands_need_a_root() -> None:
-    told = _run("data", "verify")
-    assert told.exit_code == 2
-    assert "RADEVAL_DATA_ROOT" in told.stderr
+    done = _run("data", "verify")
+    assert done.exit_code == 2
+    assert "RADEVAL_DATA_ROOT" in done.stderr
 
 
 def test_exhibits_lists_the_ledger() -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 import json
 import math
 import os
@@ -14,7 +13,7 @@ from typing import Any, Literal
 import numpy as np
 import pandas as pd
 
-from radeval_lib import atomic, checksums, data, own_yaml, provenance
+from radeval_lib import atomic, data, own_yaml, provenance
 from radeval_lib.data import recorded as stored
 from radeval_lib.errors import check_choice, naming_keywords, plain
 from radeval_lib.metric_cards import agreement, pairs
@@ -272,7 +271,6 @@ def metric_card(
     quick: bool = False,
     systems: bool = False,
     data_root: str | Path | None = "",
-    rated: bool = True,
     rated_scores: Mapping[str, FloatArray] | None = None,
     seed: int = 0,
     progress: Progress = lambda done, share: None,
@@ -293,7 +291,6 @@ def metric_card(
     systems : whether committed outputs of real systems are scored too.
     data_root : the folder with RadPref, MTS-Dialog and Open-i; default: ``RADEVAL_DATA_ROOT``. Without
         one, or with None, only generated reports are edited.
-    rated : whether people's ratings are used.
     rated_scores : scores of rated sets that are known already, by set
         (:data:`radeval_lib.metric_cards.pairs.RATED`), one for each row in its order.
     seed : of resampling and permutation, 0 or more.
@@ -320,7 +317,7 @@ def metric_card(
     if value_range is not None and not value_range[0] < value_range[1]:
         raise MetricError(f"the range {value_range} is empty", "range", "Give the lower end first.")
     root, sign = root_of(data_root), 1 if higher_is_better else -1
-    sets = {label: stored.load(label) for label in (pairs.RATED if rated else ())}
+    sets = {label: stored.load(label) for label in pairs.RATED}
     held = {label: np.asarray(values, dtype=np.float64) for label, values in (rated_scores or {}).items()}
     for label, recording in sets.items():  # a metric of this library meets them by its stored scores alone
         if key in recording.about["columns"]:
@@ -358,7 +355,6 @@ def metric_card(
         "metric": {
             "name": name,
             "signature": str(metric.signature()) if isinstance(metric, Metric) else None,
-            "sha256": _source_digest(metric),
             "higher_is_better": higher_is_better,
             "range": value_range,
             "tuned_on_radpref": tuned,
@@ -438,16 +434,6 @@ def _faults(
     if quick:
         faults.append("Made with --quick: fewer reports were edited.")
     return faults
-
-
-def _source_digest(function: Any) -> str | None:
-    """Return the SHA-256 of the source of a function or of its class; None where that cannot be read."""
-    for part in (function, type(function)):
-        try:
-            return checksums.of_text(inspect.getsource(part))
-        except (OSError, TypeError):
-            continue
-    return None
 
 
 def root_of(given: str | Path | None) -> Path | None:

@@ -88,9 +88,6 @@ class Signature:
         }
         return "|".join(f"{key}:{quote(value, safe=_SAFE)}" for key, value in parts.items())
 
-    def __hash__(self) -> int:
-        return hash(str(self))
-
 
 def setting_text(value: object) -> str:
     """Return a setting as a signature has it."""
@@ -172,21 +169,14 @@ class Scores:
     values : float64 of shape (n,), all finite.
     details : for each pair, what the metric needs to explain its value; the type differs by metric.
     metric : the metric that scored the pairs.
-    contexts : for each pair, the patient's context that was given to the metric, or None; empty for none.
     """
 
     values: NDArray[np.float64]
     details: list[Any]
     metric: Metric
-    contexts: Sequence[Context | None] = ()
 
     def __len__(self) -> int:
         return len(self.values)
-
-    @property
-    def signature(self) -> Signature:
-        """The metric, settings and models that made the scores."""
-        return self.metric.signature(in_context=any(self.contexts))
 
 
 @typing.dataclass_transform(kw_only_default=True, eq_default=False)
@@ -272,7 +262,7 @@ class Metric(ABC):
                 problem = f"the score of pair {position} is {value:g}, not a number from {low:g} to {high:g}"
                 raise MetricError(problem, self.name, "Correct the score, or `range` of its class.")
         values = np.array([scored[case][0] for case in cases], dtype=np.float64)
-        return Scores(values, [scored[case][1] for case in cases], self, contexts)
+        return Scores(values, [scored[case][1] for case in cases], self)
 
     def values(self, references: Sequence[str], candidates: Sequence[str]) -> NDArray[np.float64]:
         """Return the values of :meth:`score`, float64 of shape (n,), without keeping details in memory.

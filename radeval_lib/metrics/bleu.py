@@ -1,8 +1,7 @@
 """BLEU (Papineni et al. 2002) by the COCO caption scorer, which RaLEs, vilmedic and RadEval bundle.
 
 Functions take candidates first, as the scorer does. They raise a
-:class:`~radeval_lib.metrics.base.MetricError` if these are not as many texts as the references, if a corpus
-has none, or if a number is below 1.
+:class:`~radeval_lib.metrics.base.MetricError` if these are not as many texts as the references.
 """
 
 from __future__ import annotations
@@ -49,28 +48,15 @@ def _bleu(counts: NDArray[np.float64], order: int) -> NDArray[np.float64]:
 
 def _all_counts(candidates: Sequence[str], references: Sequence[str], order: int) -> NDArray[np.float64]:
     """Return the counts of each pair, shape (n, counts)."""
-    _check_positive("order", order)
     counts = [
         _counts(candidate, reference, order) for reference, candidate in checked_pairs(references, candidates)
     ]
     return np.array(counts).reshape(len(counts), 2 * order + 2)
 
 
-def _corpus_counts(candidates: Sequence[str], references: Sequence[str], order: int) -> NDArray[np.float64]:
-    counts = _all_counts(candidates, references, order)
-    if not len(counts):
-        raise MetricError("a corpus without texts has no BLEU", "bleu")
-    return counts
-
-
-def _check_positive(name: str, value: int) -> None:
-    if value < 1:
-        raise MetricError(f"{name} must be 1 or more, not {value}", "bleu")
-
-
 def corpus_bleu(candidates: Sequence[str], references: Sequence[str], order: int = 4) -> float:
     """Return BLEU of the whole corpus, from 0 to 1: n-gram counts are summed before precisions are formed."""
-    return float(_bleu(_corpus_counts(candidates, references, order).sum(axis=0), order))
+    return float(_bleu(_all_counts(candidates, references, order).sum(axis=0), order))
 
 
 def sentence_bleu(
@@ -83,8 +69,7 @@ def sentence_bleu(
 def chunked_bleu(candidates: Sequence[str], references: Sequence[str], chunk: int, order: int = 4) -> float:
     """Return corpus BLEU of each ``chunk`` pairs, averaged by size, as the RaLEs evaluator reports above
     1,000."""
-    _check_positive("chunk", chunk)
-    counts = _corpus_counts(candidates, references, order)
+    counts = _all_counts(candidates, references, order)
     chunks = [counts[start : start + chunk] for start in range(0, len(counts), chunk)]
     values = [float(_bleu(part.sum(axis=0), order)) for part in chunks]
     return float(np.average(values, weights=[len(part) for part in chunks]))
@@ -115,7 +100,8 @@ class Bleu(Metric):
     order: int = 4
 
     def __post_init__(self) -> None:
-        _check_positive("order", self.order)
+        if self.order < 1:
+            raise MetricError(f"order must be 1 or more, not {self.order}", "bleu")
 
     def _score_pairs(self, pairs: Sequence[tuple[str, str]]) -> Iterable[tuple[float, Any]]:
         for reference, candidate in pairs:

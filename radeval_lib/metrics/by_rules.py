@@ -22,10 +22,8 @@ from radeval_lib.rules.reader import coverage
 def green_score(matched: int, significant_errors: int) -> float:
     """Return matched findings over matched findings plus clinically significant errors, from 0 to 1.
 
-    Source: Ostmeier et al. 2024, Equation 1; 0 without a match. A count below 0 is a ValueError.
+    Source: Ostmeier et al. 2024, Equation 1; 0 without a match.
     """
-    if matched < 0 or significant_errors < 0:
-        raise ValueError(f"counts must not be negative: {matched} matched, {significant_errors} errors")
     return matched / (matched + significant_errors) if matched else 0.0
 
 

@@ -12,7 +12,6 @@ from numpy.typing import ArrayLike, NDArray
 from radeval_lib.metrics.base import Metric, MetricError, register
 from radeval_lib.metrics.bertscore import BertScore
 from radeval_lib.metrics.radgraph import CHUNK, RadGraphCombined
-from radeval_lib.stats.base import finite
 
 if TYPE_CHECKING:
     from radeval_lib.models.encoders import Encoder
@@ -61,15 +60,9 @@ def radcliq(components: ArrayLike, version: str = "v1") -> NDArray[np.float64]:
         CheXbert embeddings, BLEU-2; in this order, computed as the released code does it.
     version : ``v0`` or ``v1``, see :data:`MODELS`.
 
-    Raises
-    ------
-    ValueError
-        If the version is unknown, or components are not of that shape and finite.
     """
-    if version not in MODELS:
-        raise ValueError(f"unknown version {version!r}; versions: {', '.join(MODELS)}")
-    model, given = MODELS[version], finite("components", components, None, len(COMPONENTS))
-    standardised = (given - model.means) / np.array(model.scales)
+    model = MODELS[version]
+    standardised = (np.asarray(components, dtype=np.float64) - model.means) / np.array(model.scales)
     result: NDArray[np.float64] = standardised @ np.array(model.weights) + model.intercept
     return result
 

@@ -78,12 +78,9 @@ def parse_graph(entities: Mapping[str, Mapping[str, Any]]) -> dict[str, GraphEnt
 def build_graph(
     entities: Sequence[tuple[str, str]], relations: Iterable[tuple[int, str, int]] = ()
 ) -> dict[str, GraphEntity]:
-    """Return a graph from (tokens, label) pairs and (source, type, target) triples of positions from 0; a
-    position that is not there is a ValueError."""
+    """Return a graph from (tokens, label) pairs and (source, type, target) triples of positions from 0."""
     outgoing: dict[int, list[tuple[str, str]]] = {}
     for source, kind, target in relations:
-        if not (0 <= source < len(entities) and 0 <= target < len(entities)):
-            raise ValueError(f"relation {source} to {target} is outside the {len(entities)} entities")
         outgoing.setdefault(source, []).append((kind, str(target + 1)))
     return {
         str(position + 1): GraphEntity(tokens, label, tuple(outgoing.get(position, ())))

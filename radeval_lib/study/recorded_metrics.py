@@ -142,7 +142,7 @@ class _BesideRecorded:
         values, details = np.zeros(len(pairs)), dict(zip(fresh, fresh_scores.details, strict=True))
         values[[*stored, *fresh]] = [*stored.values(), *fresh_scores.values]
         every = [details.get(row) for row in range(len(pairs))]
-        return replace(fresh_scores, values=values, details=every, contexts=contexts or ())
+        return replace(fresh_scores, values=values, details=every)
 
 
 class _WithRecorded(_BesideRecorded):

@@ -20,8 +20,8 @@ RIVALS = agreement.rivals(STORED, "")
 
 def _part(values: np.ndarray, resamples: int = 300, seed: int = 0, **more: bool) -> dict[str, Any]:
     scores = {"mine": np.asarray(values, dtype=float), **RIVALS}
-    found = on_radpref(STORED.table, scores, "mine", resamples=resamples, seed=seed, **more)
-    return {**found, "rows": {row["metric"]: row for row in found["rows"]}}
+    result = on_radpref(STORED.table, scores, "mine", resamples=resamples, seed=seed, **more)
+    return {**result, "rows": {row["metric"]: row for row in result["rows"]}}
 
 
 def _outcomes(draws: int) -> tuple[int, int]:
@@ -44,11 +44,11 @@ def test_random_numbers_are_within_the_null_band_and_lead_on_nothing(draws: int)
 
 def test_the_grades_themselves_lead_on_every_metric() -> None:
     made = _part(STORED.table[["grade_1", "grade_2", "grade_3"]].mean(axis=1).to_numpy(float))
-    own = made["rows"].pop("mine")
-    assert own["value"] == pytest.approx(1.0)
+    mine = made["rows"].pop("mine")
+    assert mine["value"] == pytest.approx(1.0)
     others = [row for name, row in made["rows"].items() if name != PERSON]
     assert all(row["p_holm"] < 0.05 and row["difference"] > 0 for row in others)
-    assert own["choices"] >= max(row["choices"] for row in made["rows"].values())
+    assert mine["choices"] >= max(row["choices"] for row in made["rows"].values())
     assert (made["candidates"], made["cases"]) == (200, 98)
     assert 0.10 < made["detectable"] < 0.15
 
@@ -59,9 +59,9 @@ def test_a_difference_near_the_level_is_drawn_more_often() -> None:
     wanted = STORED.table[["grade_1", "grade_2", "grade_3"]].mean(axis=1).to_numpy(float)
 
     def drawn(names: Sequence[str], resamples: int, seed: int) -> Resampled:
-        own = {name: scores[name] for name in names}
+        mine = {name: scores[name] for name in names}
         return resample(
-            own,
+            mine,
             wanted,
             groups=STORED.table["case"],
             kind="kendall",
@@ -74,9 +74,9 @@ def test_a_difference_near_the_level_is_drawn_more_often() -> None:
         table = agreement.compared(first, "mine", lambda names: drawn(names, MORE, seed))
         return float(table.loc["weighted errors by rules", "p_holm"])
 
-    found = [p(seed) for seed in range(3)]
-    assert max(found) - min(found) < 0.01
-    assert max(found) < 0.05
+    result = [p(seed) for seed in range(3)]
+    assert max(result) - min(result) < 0.01
+    assert max(result) < 0.05
 
 
 def test_substitute_models_are_named() -> None:
@@ -86,16 +86,16 @@ def test_substitute_models_are_named() -> None:
 
 def test_detectable_is_found_four_times_in_five() -> None:
     size = _detectable(0.05)
-    found = norm.sf(norm.isf(0.025), loc=size / 0.05) + norm.cdf(norm.ppf(0.025), loc=size / 0.05)
-    assert found == pytest.approx(0.8, abs=1e-3)
+    result = norm.sf(norm.isf(0.025), loc=size / 0.05) + norm.cdf(norm.ppf(0.025), loc=size / 0.05)
+    assert result == pytest.approx(0.8, abs=1e-3)
 
 
 def test_a_half_or_few_cases_give_intervals_and_no_test() -> None:
     half = _part(RIVALS["BLEU"] + 0.1, tests=False)
     keep = STORED.table["case"].to_numpy() < 49
     few = {name: values[keep] for name, values in RIVALS.items()}
-    found = on_radpref(STORED.table[keep], few, "BLEU", resamples=200, seed=0)
-    assert not any("p_holm" in row for row in [*half["rows"].values(), *found["rows"]])
+    result = on_radpref(STORED.table[keep], few, "BLEU", resamples=200, seed=0)
+    assert not any("p_holm" in row for row in [*half["rows"].values(), *result["rows"]])
 
 
 def test_facts_agree_with_themselves() -> None:

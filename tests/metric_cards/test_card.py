@@ -41,8 +41,8 @@ def chance(reference, candidate):
 
 
 def overlap(reference: str, candidate: str) -> float:
-    one, other = set(reference.lower().split()), set(candidate.lower().split())
-    return len(one & other) / max(1, len(one | other))
+    first, other = set(reference.lower().split()), set(candidate.lower().split())
+    return len(first & other) / max(1, len(first | other))
 
 
 @pytest.fixture(autouse=True)
@@ -130,11 +130,11 @@ _RANDOM = Random(0)
 )
 def test_a_fault_is_in_the_first_lines(metric: Any, more: dict[str, Any], fault: str) -> None:
     made = metric_card(metric, quick=True, name="mine", **more)
-    found = [sentence for sentence in made.data["faults"] if sentence.startswith(fault)]
-    assert found
+    result = [sentence for sentence in made.data["faults"] if sentence.startswith(fault)]
+    assert result
     first = made.sentences()[: len(made.data["faults"])]
-    assert set(found) <= set(first)
-    assert made.html().index(found[0].split(":")[0]) < made.html().index("<p><strong>")
+    assert set(result) <= set(first)
+    assert made.html().index(result[0].split(":")[0]) < made.html().index("<p><strong>")
 
 
 def test_a_sound_metric_has_no_fault_but_haste() -> None:
@@ -144,13 +144,15 @@ def test_a_sound_metric_has_no_fault_but_haste() -> None:
 def test_failures_on_radpref_are_told_apart_from_all() -> None:
     rated = {"radpref": np.where(np.arange(len(RADPREF)) < 3, np.nan, RADPREF["rouge_l"])}
     made = metric_card(overlap, quick=True, rated_scores=rated)
-    (fault,) = [one for one in made.data["faults"] if one.startswith("No score")]
+    (fault,) = [first for first in made.data["faults"] if first.startswith("No score")]
     assert "3 pairs of RadPref" in fault
     assert "0 of" in fault
 
 
 def test_a_direction_is_turned_by_the_flag_that_is_named() -> None:
-    turned = metric_card(lambda one, two: -overlap(one, two), quick=True, name="x", higher_is_better=False)
+    turned = metric_card(
+        lambda first, second: -overlap(first, second), quick=True, name="x", higher_is_better=False
+    )
     assert not any("direction" in fault for fault in turned.data["faults"])
     wrong = metric_card(overlap, quick=True, higher_is_better=False)
     assert any("leave out --lower-is-better" in fault for fault in wrong.data["faults"])
@@ -194,15 +196,15 @@ def test_failures_keep_their_place_as_the_worst_of_their_part() -> None:
 
 @pytest.mark.parametrize("value", [np.float32(0.5), np.array([0.5]), True])
 def test_numbers_of_other_libraries_are_numbers(value: Any) -> None:
-    assert metric_card(lambda one, two: value, quick=True, name="x").scores["score"].nunique() == 1
+    assert metric_card(lambda first, second: value, quick=True, name="x").scores["score"].nunique() == 1
 
 
 @pytest.mark.parametrize(
     ("metric", "more"),
     [
-        (lambda one, two: math.nan, {}),
-        (lambda one, two: 1 / 0, {}),
-        (lambda one, two: [1.0, 2.0], {}),
+        (lambda first, second: math.nan, {}),
+        (lambda first, second: 1 / 0, {}),
+        (lambda first, second: [1.0, 2.0], {}),
         (lambda ones, twos: [1.0], {"batched": True}),
         (overlap, {"name": " "}),
         (overlap, {"value_range": (1, 0)}),
@@ -245,9 +247,9 @@ def test_committed_outputs_are_compared_on_the_same_studies() -> None:
     ]
     frame = pd.DataFrame(rows, columns=["part", "reference", "candidate", "row", "kind"])
     oriented = -np.concatenate(list(values.values()))  # lower is better
-    found = behaviour.on_systems(frame, oriented, sign=-1, seed=0)
-    mlrg, constant = found["files"]
-    assert (found["studies"], mlrg["texts"], constant["texts"]) == (4, 4, 1)
+    result = behaviour.on_systems(frame, oriented, sign=-1, seed=0)
+    mlrg, constant = result["files"]
+    assert (result["studies"], mlrg["texts"], constant["texts"]) == (4, 4, 1)
     assert mlrg["mean"] == pytest.approx({"value": 4.0, "low": 2.0, "high": 6.0})  # a reference drawn twice
     assert mlrg["lost_if_shuffled"]["value"] == pytest.approx(-2.0)
 
@@ -316,7 +318,7 @@ def test_what_names_no_metric_is_refused(folder: Path, arguments: tuple[str, ...
 
 def test_scores_that_are_empty_are_failures(tmp_path: Path) -> None:
     (tmp_path / "scores.csv").write_text("id,score\na,\nb,nan\nc,1\n")
-    found = scores.of_file(tmp_path / "scores.csv")
-    assert math.isnan(found["a"])
-    assert math.isnan(found["b"])
-    assert found["c"] == 1
+    result = scores.of_file(tmp_path / "scores.csv")
+    assert math.isnan(result["a"])
+    assert math.isnan(result["b"])
+    assert result["c"] == 1

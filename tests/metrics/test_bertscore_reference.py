@@ -23,12 +23,12 @@ def test_scores_are_the_packages(layer: int) -> None:
     scores = create("bertscore", encoder="packaged-minilm", layer=layer, device="cpu").score(
         [pair["reference"] for pair in pairs], [pair["candidate"] for pair in pairs]
     )
-    found = [
+    rows = [
         [detail["precision"], detail["recall"], value]
         for detail, value in zip(scores.details, scores.values, strict=True)
     ]
-    assert len(found) == len(recorded) == 41
-    np.testing.assert_allclose(found, recorded, atol=1e-4)
+    assert len(rows) == len(recorded) == 41
+    np.testing.assert_allclose(rows, recorded, atol=1e-4)
 
 
 @pytest.mark.parametrize(("reference", "candidate"), [("", "clear"), ("clear", " \n"), ("", "")])

@@ -138,25 +138,25 @@ def test_cautions_of_all_pairs() -> None:
 
 def test_five_in_a_hundred_need_no_words_and_more_do() -> None:
     for doubtful, silent in ((1, False), (2, False), (11, True)):
-        found = Cautions(["m", "n"])
+        cautions = Cautions(["m", "n"])
         for row in range(1, 21):
             candidate = "" if row <= doubtful else f"text {row}"
-            found.add("s", row, (f"reference {row}", candidate), {"n": ["odd"] if row < 20 else []})
+            cautions.add("s", row, (f"reference {row}", candidate), {"n": ["odd"] if row < 20 else []})
         expected = f"in {doubtful} of its 20 pairs {EMPTY_CANDIDATE}" if doubtful > 1 else ""
-        assert found.of("s", "m") == expected
-        assert found.of("s", "n").startswith("in 19 of its 20 pairs odd")
-        assert found.is_silent("s", "m") == silent
+        assert cautions.of("s", "m") == expected
+        assert cautions.of("s", "n").startswith("in 19 of its 20 pairs odd")
+        assert cautions.is_silent("s", "m") == silent
 
 
 @pytest.mark.parametrize("nothing", ["", "Cat."])
 def test_a_system_that_writes_nothing_is_never_called_better(nothing: str) -> None:
-    found = compare(SAID, {"mute": [nothing] * 24, "wrong": WRONG}, metrics=RULES)
+    compared = compare(SAID, {"mute": [nothing] * 24, "wrong": WRONG}, metrics=RULES)
     # By the number alone it would be.
-    assert found.systems["value"].is_monotonic_increasing
-    assert found.pairs["p"][0] < 0.05
-    assert "better" not in found.verdicts[RULES]
-    assert "mute is not ranked" in found.verdicts[RULES]
-    assert found.systems["cluster"].isna().tolist() == [True, False]
+    assert compared.systems["value"].is_monotonic_increasing
+    assert compared.pairs["p"][0] < 0.05
+    assert "better" not in compared.verdicts[RULES]
+    assert "mute is not ranked" in compared.verdicts[RULES]
+    assert compared.systems["cluster"].isna().tolist() == [True, False]
 
 
 def test_better_comes_with_its_cautions_in_one_sentence() -> None:
@@ -170,9 +170,9 @@ def test_better_comes_with_its_cautions_in_one_sentence() -> None:
 
 def test_systems_whose_findings_do_not_vary_are_reported() -> None:
     clear = ["The lungs are clear. No effusion."] * 24
-    found = compare(SAID, {"same": SAID, "one": clear}, metrics="rouge_l", resamples=100)
-    assert any("one states no finding of the chest, where 24 of 24" in line for line in found.cautions)
-    assert not any("same states" in line for line in found.cautions)
+    compared = compare(SAID, {"same": SAID, "one": clear}, metrics="rouge_l", resamples=100)
+    assert any("one states no finding of the chest, where 24 of 24" in line for line in compared.cautions)
+    assert not any("same states" in line for line in compared.cautions)
 
 
 @pytest.mark.filterwarnings("ignore::UserWarning")

@@ -39,14 +39,14 @@ def _given(metric: str, **scores: object) -> pd.DataFrame:
 
 def test_bleu_is_tested_as_sacrebleu_tests_it() -> None:
     recorded = json.loads(RECORDED.read_text(encoding="utf-8"))
-    found = compare(
+    compared = compare(
         recorded["references"],
         recorded["systems"],
         metrics="bleu",
         seed=recorded["seed"],
         resamples=recorded["trials"],
     )
-    systems, pairs = found.systems.set_index("system"), found.pairs.set_index(["first", "second"])
+    systems, pairs = compared.systems.set_index("system"), compared.pairs.set_index(["first", "second"])
     for name, bleu in recorded["bleu"].items():
         assert 100 * systems["value"][name] == pytest.approx(bleu, rel=1e-6)
         # Drawn otherwise, and widened by a hundredth or two for 150 cases.
@@ -80,50 +80,52 @@ def test_one_system_gets_its_mean_and_interval(tmp_path) -> None:
     )
     done = _run("--input", tmp_path / "one.csv", "--metric", "rouge_l")
     assert done.exit_code == 0, done.stderr
-    found = compare(REFERENCES, {"c": SYSTEMS["c"]}, metrics="rouge_l")
+    compared = compare(REFERENCES, {"c": SYSTEMS["c"]}, metrics="rouge_l")
     row = compare(TABLE, metrics="rouge_l").systems.set_index("system").loc["c"]
-    assert found.systems.loc[0, ["value", "low", "high"]].tolist() == row[["value", "low", "high"]].tolist()
-    assert not len(found.pairs)
-    assert "holm1979" not in found.methods()
+    assert (
+        compared.systems.loc[0, ["value", "low", "high"]].tolist() == row[["value", "low", "high"]].tolist()
+    )
+    assert not len(compared.pairs)
+    assert "holm1979" not in compared.methods()
 
 
 def test_a_floor_stands_beside_the_systems_and_is_not_tested() -> None:
     plain = compare(TABLE, metrics=["bleu", "rouge_l"])
-    found = compare(TABLE, metrics=["bleu", "rouge_l"], floor=True)
-    own = found.systems[~found.systems["system"].isin(FLOOR)].reset_index(drop=True)
-    pd.testing.assert_frame_equal(own, plain.systems)
-    pd.testing.assert_frame_equal(found.pairs, plain.pairs)
-    assert found.cautions == plain.cautions
+    compared = compare(TABLE, metrics=["bleu", "rouge_l"], floor=True)
+    without = compared.systems[~compared.systems["system"].isin(FLOOR)].reset_index(drop=True)
+    pd.testing.assert_frame_equal(without, plain.systems)
+    pd.testing.assert_frame_equal(compared.pairs, plain.pairs)
+    assert compared.cautions == plain.cautions
     shuffled = create("rouge_l").score(REFERENCES, REFERENCES[1:] + REFERENCES[:1]).values.mean()
-    floor = found.systems.query("metric == 'rouge_l'").set_index("system")
+    floor = compared.systems.query("metric == 'rouge_l'").set_index("system")
     assert floor.loc[FLOOR[1], "value"] == pytest.approx(shuffled)
     assert floor.loc[list(FLOOR), "cluster"].isna().all()
 
 
 def test_the_two_bleus_have_two_signatures() -> None:
-    found = compare(TABLE, metrics="bleu")
-    signatures = {found.metrics["bleu"]["signature"], str(create("bleu").signature())}
-    assert {"|variant:corpus-coco|" in one for one in signatures} == {True, False}
-    assert found.metrics["bleu"]["remark"] in str(found)
+    compared = compare(TABLE, metrics="bleu")
+    signatures = {compared.metrics["bleu"]["signature"], str(create("bleu").signature())}
+    assert {"|variant:corpus-coco|" in signature for signature in signatures} == {True, False}
+    assert compared.metrics["bleu"]["remark"] in str(compared)
 
 
 def test_what_is_reported_can_be_pasted_and_read_back(tmp_path) -> None:
-    found = compare(TABLE, metrics=["bleu", "green_rules_errors"])
-    methods, read = found.methods(), json.loads(json.dumps(found.as_dict(), allow_nan=False))
+    compared = compare(TABLE, metrics=["bleu", "green_rules_errors"])
+    methods, read = compared.methods(), json.loads(json.dumps(compared.as_dict(), allow_nan=False))
     cited = set(re.findall(r"\[@(\w+)\]", methods))
     assert cited == {
         "papineni2002bleu", "ostmeier2024green", "riezler2005pitfalls", "holm1979", "hesterberg2015bootstrap",
     }  # fmt: skip
-    assert set(re.findall(r"@\w+\{(\w+),", found.references())) == cited
-    assert found.metrics["bleu"]["signature"] in methods
+    assert set(re.findall(r"@\w+\{(\w+),", compared.references())) == cited
+    assert compared.metrics["bleu"]["signature"] in methods
     assert [row["system"] for row in read["systems"]] == ["a", "b", "c"] * 2
-    assert read["pairs"][0]["p"] == found.pairs["p"][0]
+    assert read["pairs"][0]["p"] == compared.pairs["p"][0]
     assert compare(TABLE, metrics="bleu").pairs.equals(compare(TABLE, metrics="bleu").pairs)
-    assert found._repr_html_().count("<table") == 2
-    screen = str(found)
+    assert compared._repr_html_().count("<table") == 2
+    screen = str(compared)
     assert methods not in screen
     assert sum(line.startswith(("bleu:", "green_rules_errors:")) for line in screen.splitlines()) == 2
-    assert len(found.text(every=True)) > len(screen)
+    assert len(compared.text(every=True)) > len(screen)
     TABLE.to_csv(tmp_path / "in.csv")
     done = _run("--input", tmp_path / "in.csv", "--metric", "bleu", "--methods", tmp_path / "methods.txt")
     assert done.exit_code == 0, done.stderr
@@ -139,11 +141,11 @@ def test_clusters_part_what_tests_tell_apart() -> None:
     rng = np.random.default_rng(0)
     noise = rng.normal(size=(4, 60))
     systems = {name: level + 0.5 * of for name, level, of in zip("abcd", (5, 5, 3, 1), noise, strict=True)}
-    found = compare(_given("m", **systems), metrics="m", resamples=500)
-    assert found.systems.set_index("system")["cluster"].to_dict() == {"a": 1, "b": 1, "c": 2, "d": 3}
+    compared = compare(_given("m", **systems), metrics="m", resamples=500)
+    assert compared.systems.set_index("system")["cluster"].to_dict() == {"a": 1, "b": 1, "c": 2, "d": 3}
     best = max("ab", key=lambda name: systems[name].mean())
     order = [best, "ab".replace(best, ""), "c", "d"]
-    assert found.table()["system"].tolist() == order
+    assert compared.table()["system"].tolist() == order
     # A direction turns the order round.
     turned = compare(_given("green_rules_errors", **systems), metrics="green_rules_errors", resamples=500)
     assert turned.systems.set_index("system")["cluster"].to_dict() == {"a": 3, "b": 3, "c": 2, "d": 1}
@@ -189,21 +191,21 @@ def test_rows_of_a_case_are_kept_together() -> None:
     cases = [f"patient {number}" for number in np.repeat(np.arange(20), 5)]
     whole = compare(_given("m", **of_cases), metrics="m", resamples=500)
     for column in ("case", "patient"):
-        found = compare(_given("m", **rows).assign(**{column: cases}), metrics="m", resamples=500)
+        compared = compare(_given("m", **rows).assign(**{column: cases}), metrics="m", resamples=500)
         numbers = ["value", "low", "high", "cases"]
-        pd.testing.assert_frame_equal(found.systems[numbers], whole.systems[numbers])
-        pd.testing.assert_series_equal(found.pairs["p"], whole.pairs["p"])
+        pd.testing.assert_frame_equal(compared.systems[numbers], whole.systems[numbers])
+        pd.testing.assert_series_equal(compared.pairs["p"], whole.pairs["p"])
     with pytest.raises(MetricError):
         compare(_given("m", **rows).assign(case=[*cases[:-1], " "]), metrics="m")
 
 
 def test_an_interval_without_width_at_an_end_is_wilsons() -> None:
-    found = compare(_given("rouge_l", a=np.ones(50), b=np.zeros(50)), metrics="rouge_l", resamples=100)
-    bounds = found.systems.set_index("system")
+    compared = compare(_given("rouge_l", a=np.ones(50), b=np.zeros(50)), metrics="rouge_l", resamples=100)
+    bounds = compared.systems.set_index("system")
     # statsmodels.stats.proportion.proportion_confint(0, 50, method="wilson")
     assert bounds.loc["b", ["low", "high"]].tolist() == pytest.approx([0, 0.0713476])
     assert bounds.loc["a", ["low", "high"]].tolist() == pytest.approx([1 - 0.0713476, 1])
-    assert "at most 0.06" in found.cautions[0]  # 3/50
+    assert "at most 0.06" in compared.cautions[0]  # 3/50
     other = compare(_given("mine", a=np.ones(50), b=np.zeros(50)), metrics="mine", resamples=100)
     assert other.systems["low"].tolist() == [1, 0]  # its scale is not known
     flat = np.r_[np.ones(31), np.zeros(9)]
@@ -239,9 +241,9 @@ def test_a_metric_that_fails_is_left_out_and_reported(tmp_path, monkeypatch) -> 
         raise MetricError("out of order", self.name)
 
     monkeypatch.setattr(type(create("rouge_1")), "_score_pairs", fail)
-    found = compare(TABLE, metrics=["rouge_1", "rouge_l"])
-    assert list(found.metrics) == ["rouge_l"]
-    assert "out of order" in found.left_out["rouge_1"]
+    compared = compare(TABLE, metrics=["rouge_1", "rouge_l"])
+    assert list(compared.metrics) == ["rouge_l"]
+    assert "out of order" in compared.left_out["rouge_1"]
     TABLE.to_csv(tmp_path / "whole.csv", index=False)
     assert (
         _run("--input", tmp_path / "whole.csv", "--metric", "rouge_1", "--metric", "rouge_l").exit_code == 2
@@ -270,8 +272,8 @@ def test_the_command_takes_columns_or_files(tmp_path) -> None:
         assert json.loads(output.read_text(encoding="utf-8")) == expected.as_dict()
 
 
-def _files(folder: Path, own: str, other: str) -> tuple[Path, dict[str, Path]]:
-    (folder / "own.csv").write_text(own, encoding="utf-8")
+def _files(folder: Path, ours: str, other: str) -> tuple[Path, dict[str, Path]]:
+    (folder / "own.csv").write_text(ours, encoding="utf-8")
     (folder / "other.csv").write_text(other, encoding="utf-8")
     return folder / "own.csv", {"s": folder / "other.csv"}
 
@@ -292,7 +294,7 @@ def test_rows_that_are_joined_by_position_although_a_file_has_ids_are_reported(t
 
 
 @pytest.mark.parametrize(
-    ("own", "other"),
+    ("ours", "other"),
     [
         ("id,reference\n1,a\n2,b\n", "id,candidate\n1,a\n3,b\n"),  # other ids
         ("id,reference\n1,a\n1,b\n", "id,candidate\n1,a\n1,b\n"),  # an id twice
@@ -302,8 +304,8 @@ def test_rows_that_are_joined_by_position_although_a_file_has_ids_are_reported(t
         ("reference\na\nb\n", "edited\na\nb\n"),
     ],
 )
-def test_files_whose_rows_do_not_match_are_refused(tmp_path, own, other) -> None:
-    path, files = _files(tmp_path, own, other)
+def test_files_whose_rows_do_not_match_are_refused(tmp_path, ours, other) -> None:
+    path, files = _files(tmp_path, ours, other)
     with pytest.raises(MetricError):
         compare_files(path, candidates=files, metrics="rouge_l", resamples=100)
 
@@ -324,8 +326,8 @@ def test_a_system_may_have_scores_alone(tmp_path) -> None:
     TABLE[["reference", "candidate:a", "candidate:c"]].assign(**scores).to_csv(whole, index=False)
     pd.DataFrame({"own": [5, 6, 7]}).to_csv(alone, index=False)
     for systems in (None, {"a": "candidate:a", "c": "candidate:c"}):
-        found = compare_files(whole, systems, candidates={"b": alone}, metrics="own", resamples=100)
-        assert found.systems.set_index("system")["value"].to_dict() == {"a": 2, "b": 6, "c": 2}
+        compared = compare_files(whole, systems, candidates={"b": alone}, metrics="own", resamples=100)
+        assert compared.systems.set_index("system")["value"].to_dict() == {"a": 2, "b": 6, "c": 2}
         with pytest.raises(MetricError):
             compare_files(whole, systems, candidates={"b": alone}, metrics=["own", "rouge_l"], resamples=100)
 

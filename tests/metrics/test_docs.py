@@ -38,9 +38,9 @@ def _with_examples() -> Iterator[str]:
 @pytest.mark.parametrize("name", list(_with_examples()))
 @pytest.mark.usefixtures("one_thread")
 def test_examples_of_docstrings_give_what_they_say(name: str) -> None:
-    found = doctest.testmod(import_module(name))
-    assert found.attempted
-    assert not found.failed
+    result = doctest.testmod(import_module(name))
+    assert result.attempted
+    assert not result.failed
 
 
 def _blocks(language: str) -> list[str]:

@@ -13,7 +13,6 @@ import radeval_lib
 from radeval_lib import Context, compare
 from radeval_lib.cli import main
 from radeval_lib.metrics import MetricError, create, score_file
-from radeval_lib.metrics.base import Metric
 from radeval_lib.metrics.error_profile import FOUND, KINDS, ErrorCounts, as_text, error_counts
 from radeval_lib.metrics.scoring import context_of
 from radeval_lib.rules.judge import judge_pair
@@ -50,17 +49,15 @@ def test_context_of_a_row(age, indication, expected) -> None:
 def test_an_age_that_is_none_is_named_with_its_row(age, tmp_path) -> None:
     source = tmp_path / "in.csv"
     source.write_text(f"reference,candidate,age\na,b,5\na,b,{age}\n", encoding="utf-8")
-    with pytest.raises(
-        MetricError, match=r"in.csv, row 2, column 'age': '.*' is not an age. Give years"
-    ) as caught:
+    with pytest.raises(MetricError) as caught:
         score_file(RULES, source, tmp_path / "out.csv")
-    assert "\n" not in str(caught.value)
+    assert caught.value.where == "in.csv, row 2, column 'age'"
     assert score_file("rouge_l", source, tmp_path / "out.csv").rows == 2  # which reads no age
 
 
 def test_age_and_indication_reach_the_judge_everywhere(tmp_path) -> None:
     contexts = [Context(7), None, Context(80), Context(None, "fall")]
-    weights = [judge_pair(RIB, NONE, one).weighted_errors for one in contexts]
+    weights = [judge_pair(RIB, NONE, context).weighted_errors for context in contexts]
     assert weights[0] > weights[1] > 0
     frame = pd.DataFrame(
         {
@@ -92,11 +89,9 @@ def test_age_and_indication_reach_the_judge_everywhere(tmp_path) -> None:
 
 
 def test_one_pair_of_two_patients_is_two_pairs() -> None:
-    metric: Metric = create("green_rules")
     child, unknown = Context(7), None
     by_rules = create(RULES).score([RIB] * 3, [NONE] * 3, [child, unknown, child]).values
     assert by_rules[0] == by_rules[2] > by_rules[1]
-    assert metric.score([RIB], [NONE]).signature != metric.score([RIB], [NONE], [child]).signature
     judged = create("green", judge="rules")
     assert (
         judged.score([RIB] * 2, [NONE] * 2, [child, unknown]).details[0]
@@ -120,7 +115,7 @@ def test_one_pair_of_two_patients_is_two_pairs() -> None:
 )
 def test_errors_by_kind(reference: str, candidate: str, kind: str) -> None:
     counts = error_counts(reference, candidate, judge_pair(reference, candidate))
-    assert dict(zip(KINDS, counts, strict=False)) == {one: int(one == kind) for one in KINDS}
+    assert dict(zip(KINDS, counts, strict=False)) == {name: int(name == kind) for name in KINDS}
 
 
 def test_urgent_findings_are_counted_in_the_light_of_the_context() -> None:
@@ -136,8 +131,8 @@ def test_urgent_findings_are_counted_in_the_light_of_the_context() -> None:
     assert urgent(RIB, RIB, Context(7)) == (1, 1)
 
 
-def _counts(found: int, urgent: int, **kinds: int) -> tuple[int, ...]:
-    return (*(kinds.get(kind, 0) for kind in KINDS), found, urgent)
+def _counts(hits: int, urgent: int, **kinds: int) -> tuple[int, ...]:
+    return (*(kinds.get(kind, 0) for kind in KINDS), hits, urgent)
 
 
 def test_profile_by_hand() -> None:
@@ -146,13 +141,13 @@ def test_profile_by_hand() -> None:
         errors.add("a", row, _counts(row % 2, 1, side=row % 4 == 0))
         errors.add("b", row, _counts(0, 0, size=2))
     table = errors.profile(resamples=2_000, seed=0).set_index(["system", "kind"])
-    side, found = table.loc["a", "side"], table.loc["a", FOUND]
+    side, share = table.loc["a", "side"], table.loc["a", FOUND]
     assert (side["count"], side["value"]) == (5, 25)
     # 5 of 20: about plus and minus two standard errors of 9.7, wider for so few.
     assert 0 < side["low"] < 10 < 40 < side["high"] < 55
-    assert (found["count"], found["value"]) == (10, 0.5)
-    assert 0.2 < found["low"] < 0.32
-    assert 0.68 < found["high"] < 0.8
+    assert (share["count"], share["value"]) == (10, 0.5)
+    assert 0.2 < share["low"] < 0.32
+    assert 0.68 < share["high"] < 0.8
     assert table.loc[("a", "size"), ["value", "low", "high"]].tolist() == [0, 0, 15]  # 3 in 20
     assert table.loc[("b", "size"), ["value", "low", "high"]].tolist() == [200, 200, 200]
     assert np.isnan(table.loc[("b", FOUND), "value"])
@@ -178,12 +173,12 @@ def test_the_profile_is_in_the_comparison_and_on_the_page(tmp_path) -> None:
     references = ["Right pneumothorax.", "Small right pleural effusion."] * 5
     candidates = ["Lungs are clear.", "Small left pleural effusion."] * 5
     frame = pd.DataFrame({"reference": references, "candidate:a": candidates, "candidate:b": references})
-    found = compare(frame, metrics=[RULES, "rouge_l"], resamples=200)
-    values = found.profile.set_index(["system", "kind"])["value"]
+    compared = compare(frame, metrics=[RULES, "rouge_l"], resamples=200)
+    values = compared.profile.set_index(["system", "kind"])["value"]
     assert (values["a", "side"], values["a", "missed finding"], values["a", FOUND]) == (50, 50, 0)
     assert values["b"].drop(FOUND).eq(0).all()
-    assert "urgent findings found" in found.text(every=True)
-    assert {row["kind"] for row in json.loads(json.dumps(found.as_dict()))["profile"]} == {*KINDS, FOUND}
+    assert "urgent findings found" in compared.text(every=True)
+    assert {row["kind"] for row in json.loads(json.dumps(compared.as_dict()))["profile"]} == {*KINDS, FOUND}
     assert compare(frame, metrics="rouge_l", resamples=200).profile.empty
     frame.to_csv(tmp_path / "in.csv", index=False)
     page = tmp_path / "page.html"

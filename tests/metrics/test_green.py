@@ -6,13 +6,18 @@ Expected values of the reference mode: the rules of the released parser (GREEN r
 
 from __future__ import annotations
 
+import json
+from pathlib import Path
+
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from radeval_lib import green_analysis
-from radeval_lib.errors import RadevalError
+from radeval_lib import green_analysis, metrics
 from radeval_lib.metrics import green
+from radeval_lib.metrics.base import MetricError
+from radeval_lib.models.judges import opening
 
 COUNTS = st.tuples(*[st.integers(0, 12)] * 6)
 PLAIN = green_analysis.render((1, 2, 0, 0, 0, 0), (0, 0, 1, 0, 0, 0), 3, "Two findings are missing.")
@@ -22,14 +27,14 @@ PLAIN = green_analysis.render((1, 2, 0, 0, 0, 0), (0, 0, 1, 0, 0, 0), 3, "Two fi
 def test_both_modes_read_back_what_was_written(significant, insignificant, matched) -> None:
     text = green_analysis.render(significant, insignificant, matched, "An explanation.")
     for mode in ("reference", "strict"):
-        found = green.parse(text, mode)
-        assert (found.significant, found.insignificant, found.matched) == (
+        analysis = green.parse(text, mode)
+        assert (analysis.significant, analysis.insignificant, analysis.matched) == (
             significant,
             insignificant,
             matched,
         )
-        assert found.faults == ()
-        assert found.score == green.green_score(matched, sum(significant))
+        assert analysis.faults == ()
+        assert analysis.score == green.green_score(matched, sum(significant))
 
 
 @given(st.integers(0, 50), st.integers(0, 50))
@@ -49,11 +54,6 @@ def test_what_an_analysis_names_has_the_letter_of_its_category(line: str) -> Non
         (green_analysis.SIGNIFICANT, "a", "A mass"),
         (green_analysis.MATCHED, "", "Clear lungs"),
     ]
-
-
-def test_errors_above_any_category_are_not_named() -> None:
-    analysis = f"[{green_analysis.SIGNIFICANT}]:\n1. A nodule\n(b) Left out: 1. A mass"
-    assert [(entry.letter, entry.finding) for entry in green_analysis.entries(analysis)] == [("b", "A mass")]
 
 
 @pytest.mark.parametrize(
@@ -100,12 +100,6 @@ def test_malformed_analyses(case: str) -> None:
     assert bool(strict.faults) == (score is None)
 
 
-def test_a_section_that_stands_twice_is_a_fault() -> None:
-    strict = green.parse(PLAIN + "\n\n" + PLAIN, "strict")
-    assert strict.score is None
-    assert "Matched Findings: more than one section" in strict.faults
-
-
 def test_clean_keeps_the_answer_only() -> None:
     prompt = "Follow this format:\n[Explanation]:\n    <Explanation>\n ..."
     raw = f"<|user|>\n{prompt}<|assistant|>[Explanation]:\nGood.\n\n{PLAIN}</s><unk>"
@@ -114,9 +108,94 @@ def test_clean_keeps_the_answer_only() -> None:
     assert green.clean("no headers</s>") == "no headers"
 
 
-def test_negative_counts_and_unknown_modes_are_refused() -> None:
-    for counts in ((-1, 2), (3, -2)):
-        with pytest.raises(ValueError, match="negative"):
-            green.green_score(*counts)
-    with pytest.raises(RadevalError):
-        green.parse("", "loose")  # type: ignore[arg-type]
+# --- the released parser ---
+
+ROWS = json.loads(
+    (Path(__file__).parents[1] / "reference" / "green" / "parser.json").read_text(encoding="utf-8")
+)
+
+
+def test_reference_mode_reads_what_the_released_parser_reads() -> None:
+    assert len(ROWS) == 300
+    for row in ROWS:
+        read = green.parse(green.clean(row["answer"]), "reference")
+        analysis = [list(read.significant), list(read.insignificant), read.matched, read.score]
+        assert analysis == row["released"]
+    # No answer has a list below a section that begins with "No", which the released parser leaves unread.
+    left = "[Clinically Significant Errors]:\nNo grave ones.\n(a) False report: 2. x; y\n\n"
+    read = green.parse(f"{left}[Matched Findings]:\n3. a; b; c", "reference")
+    assert (sum(read.significant), read.matched, read.score) == (0, 3, 1.0)
+
+
+def test_strict_mode_scores_a_damaged_answer_as_it_was_meant_or_not_at_all() -> None:
+    scored = refused = misread = 0
+    for row in ROWS:
+        strict = green.parse(green.clean(row["answer"]), "strict")
+        if strict.score is None:
+            refused += 1
+            continue
+        scored += 1
+        significant, _, matched = row["intact"]  # the score needs no insignificant errors
+        assert [list(strict.significant), strict.matched] == [significant, matched]
+        misread += row["released"][:1] != [significant]
+    assert scored >= 60
+    assert refused >= 60
+    assert misread > 0  # answers that a careful reader can use and the released parser reads wrongly
+
+
+# --- judges ---
+
+
+class Fixed:
+    """A judge that always says the same."""
+
+    signature = "fixed"
+
+    def __init__(self, answer):
+        self.answer = answer
+
+    def judge(self, pairs, keep=None):
+        return [self.answer] * len(pairs)
+
+
+def test_the_rules_fill_the_role_by_default() -> None:
+    pair = ["Left effusion. No pneumothorax."], ["No pneumothorax."]
+    by_role = metrics.create("green", judge="rules").score(*pair)
+    assert by_role.values.tolist() == metrics.create("green_rules").score(*pair).values.tolist() == [0.5]
+    read, answer = by_role.details[0]
+    assert read.matched == 1
+    assert "[Matched Findings]" in answer
+
+
+def test_a_malformed_answer_is_never_scored_strictly(monkeypatch) -> None:
+    monkeypatch.setattr(opening, "open_judge", lambda *_, **__: Fixed("I think that they agree."))
+    with pytest.raises(MetricError, match="malformed"):
+        metrics.create("green", mode="strict").score(["a"], ["b"])
+    released = metrics.create("green", mode="reference")
+    assert released.score(["a"], ["b"]).values.tolist() == [0.0]
+
+
+def test_an_error_quotes_nothing_of_an_answer(monkeypatch) -> None:
+    for line in ("(a) False report: two. Mrs Smith's nodule", "(a) Smith: one"):
+        sections = "[Clinically Insignificant Errors]:\nNone.\n\n[Matched Findings]:\n1. x"
+        answer = f"[Clinically Significant Errors]:\n{line}\n\n{sections}"
+        monkeypatch.setattr(opening, "open_judge", lambda *_, answer=answer, **__: Fixed(answer))
+        with pytest.raises(MetricError, match=r"Errors: not of the form .*errors'. Use") as caught:
+            metrics.create("green").score(["a"], ["b"])
+        assert "Smith" not in str(caught.value)
+
+
+def test_scores_by_rules_by_hand() -> None:
+    references = ["Left effusion. No pneumothorax."] * 3
+    candidates = ["Left effusion. No pneumothorax.", "No pneumothorax.", "Left effusion. Right pneumothorax."]
+    shares = metrics.create("green_rules").score(references, candidates)
+    np.testing.assert_allclose(shares.values, [1.0, 0.5, 0.5])
+    errors = metrics.create("green_rules_errors").score(references, candidates)
+    # Missing an actionable effusion counts 0.5, a false pneumothorax 1.
+    np.testing.assert_allclose(errors.values, [0.0, 0.5, 1.0])
+    assert errors.details[1].errors[0].category == "b"
+    assert not metrics.get("green_rules_errors").higher_is_better
+
+
+def test_nothing_matched_scores_zero() -> None:
+    assert metrics.create("green_rules").score([""], [""]).values.tolist() == [0.0]

@@ -1,14 +1,26 @@
-"""RadCliQ from component scores; expected values computed with the released models, to 3 digits."""
+"""RadCliQ from component scores, by values of the released models to 3 digits, and of texts."""
 
 from __future__ import annotations
+
+import json
+from pathlib import Path
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from radeval_lib.metrics.radcliq import MODELS, radcliq
+from radeval_lib.data.radgraph import annotation
+from radeval_lib.metrics import create
+from radeval_lib.metrics.radcliq import MODELS, bleu2, radcliq
 
+pytestmark = pytest.mark.usefixtures("one_thread")
+
+TINY = str(Path(__file__).resolve().parents[1] / "reference" / "ratescore" / "tiny_ner")
+GRAPHS = {
+    "a": annotation(["Mild", "edema", "."], [(0, 1, "OBS-DP"), (1, 2, "OBS-DP")], [(0, 1, "modify")]),
+    "b": annotation(["No", "edema", "."], [(1, 2, "OBS-DA")], []),
+}
 UNIT = st.floats(0, 1)
 
 
@@ -35,17 +47,35 @@ def test_mean_components_give_the_intercept() -> None:
         assert radcliq([model.means], version)[0] == pytest.approx(model.intercept)
 
 
-def test_bleu_raises_v0_and_leaves_v1_alone() -> None:
-    pair = np.array([[0.5, 0.5, 0.5, 0.0], [0.5, 0.5, 0.5, 1.0]])
-    assert np.diff(radcliq(pair, "v0"))[0] == pytest.approx(0.21659 / 0.30337)
-    assert np.diff(radcliq(pair, "v1"))[0] == pytest.approx(0, abs=1e-10)
+@pytest.mark.parametrize("version", MODELS)
+def test_components_and_their_model(version: str, tmp_path: Path) -> None:
+    path = tmp_path / "graphs.json"
+    path.write_text(json.dumps(GRAPHS), encoding="utf-8")
+    metric = create(
+        "radcliq",
+        version=version,
+        graph_model=str(path),
+        encoder=TINY,
+        layer=None,
+        baseline=0.5,
+        device="cpu",
+    )
+    references, candidates = ["Mild edema."] * 3, ["Mild edema.", "No edema.", ""]
+    scores = metric.score(references, candidates)
+    same, other, empty = scores.details
+    assert same == pytest.approx({"radgraph_combined": 1, "bertscore": 1, "semb": 1, "bleu2": 1}, abs=1e-4)
+    assert other["radgraph_combined"] == 0
+    assert (empty["radgraph_combined"], empty["bleu2"]) == (0, 0)
+    rows = [list(row.values()) for row in scores.details]
+    np.testing.assert_allclose(scores.values, radcliq(rows, version))
+    assert scores.values[0] < scores.values[1]
+    assert not metric.higher_is_better
 
 
-def test_bad_input() -> None:
-    with pytest.raises(ValueError, match="versions: v0, v1"):
-        radcliq([[1, 1, 1, 1]], "v2")
-    for shapeless in ([1, 1, 1, 1], [[1], [2]], 1.0):
-        with pytest.raises(ValueError, match=r"give a shape of \(n, 4\)"):
-            radcliq(shapeless)
-    with pytest.raises(ValueError, match="missing or not finite"):
-        radcliq([[1, 1, np.nan, 1]])
+def test_bleu2_by_hand() -> None:
+    assert bleu2("No edema.", "no Edema .") == pytest.approx(1)
+    # Two of three words and no pair of words: (2/3 * 0.1/2) ** (1/2), as fast-bleu smooths.
+    assert bleu2("edema is mild", "mild big edema") == pytest.approx((2 / 3 * 0.05) ** 0.5)
+    # Shorter by half: exp(1 - 4/2).
+    assert bleu2("mild edema is seen", "mild edema") == pytest.approx(np.exp(-1))
+    assert bleu2("", "edema") == bleu2("edema", "") == bleu2("edema", "clear") == 0

@@ -83,8 +83,8 @@ def test_scores_of_generated_pairs(package, pairs, weights, kept) -> None:
 
 def test_entities(package, pairs, kept) -> None:
     recorded = package["entities"]
-    found = _metric(cache=kept).entities([pairs[index]["reference"] for index, _ in recorded])
-    assert [[list(entity) for entity in row] for row in found] == [entities for _, entities in recorded]
+    entities = _metric(cache=kept).entities([pairs[index]["reference"] for index, _ in recorded])
+    assert [[list(entity) for entity in row] for row in entities] == [entities for _, entities in recorded]
 
 
 def test_scores_of_open_i(data_root) -> None:
@@ -152,9 +152,9 @@ def test_a_text_without_a_sentence_shifts_no_other() -> None:
 def test_unfit_models_are_named(tmp_path) -> None:
     from radeval_lib.errors import ModelError
 
-    for folder, said in (("gone", "no folder"), (ENCODER, "labels are not IOB")):
+    for folder, fault in (("gone", "no folder"), (ENCODER, "labels are not IOB")):
         name = folder if folder == ENCODER else str(tmp_path / folder)
-        with pytest.raises(ModelError, match=said):
+        with pytest.raises(ModelError, match=fault):
             create("ratescore", ner_model=name, encoder=ENCODER).score(["Small effusion."], ["No effusion."])
 
 

@@ -36,19 +36,19 @@ def test_errors_by_rules_are_named_and_placed_and_add_up() -> None:
     metric = create("green_rules_errors")
     reasons = _explained(metric, REFERENCE, CANDIDATE)
     errors = [
-        (one.category.split()[0], one.finding, one.significant, _at(REFERENCE, one.reference),
-         _at(CANDIDATE, one.candidate))
-        for one in reasons
-        if one.kind == "error"
+        (reason.category.split()[0], reason.finding, reason.significant, _at(REFERENCE, reason.reference),
+         _at(CANDIDATE, reason.candidate))
+        for reason in reasons
+        if reason.kind == "error"
     ]  # fmt: skip
     assert errors == [
         ("false", "pulmonary edema", True, None, "edema"),
         ("missing", "cardiomegaly", True, "heart is enlarged", "Heart size is normal"),
         ("misidentified", "pleural effusion", True, "pleural  effusion", "pleural effusion"),
     ]
-    assert all(one.rule for one in reasons if one.kind == "error")
+    assert all(reason.rule for reason in reasons if reason.kind == "error")
     (value,) = metric.score([REFERENCE], [CANDIDATE]).values
-    assert sum(one.weight or 0 for one in reasons) == pytest.approx(value)
+    assert sum(reason.weight or 0 for reason in reasons) == pytest.approx(value)
 
 
 def test_a_difference_that_no_category_names_is_reported_too() -> None:
@@ -56,14 +56,14 @@ def test_a_difference_that_no_category_names_is_reported_too() -> None:
     (value,) = metric.score(["Pneumonia."], ["Possible pneumonia."]).values
     reasons = _explained(metric, "Pneumonia.", "Possible pneumonia.")
     assert value > 0
-    assert [(one.category, one.weight) for one in reasons if one.kind == "error"] == [
+    assert [(reason.category, reason.weight) for reason in reasons if reason.kind == "error"] == [
         ("none of the six", value)
     ]
 
 
 def test_a_judge_that_writes_is_read() -> None:
     reasons = _explained(create("green"), REFERENCE, CANDIDATE)
-    assert [(one.category.split()[0], one.quoted) for one in reasons if one.kind == "error"] == [
+    assert [(reason.category.split()[0], reason.quoted) for reason in reasons if reason.kind == "error"] == [
         ("false", "Pulmonary edema"),
         ("missing", "Cardiomegaly"),
         ("misidentified", "pleural effusion in right instead of left"),
@@ -71,10 +71,11 @@ def test_a_judge_that_writes_is_read() -> None:
 
 
 def test_observations_that_one_text_states() -> None:
-    found = {
-        one.finding: (one.kind, one.says) for one in _explained(create("observations"), REFERENCE, CANDIDATE)
+    reasons = {
+        reason.finding: (reason.kind, reason.says)
+        for reason in _explained(create("observations"), REFERENCE, CANDIDATE)
     }
-    assert found == {
+    assert reasons == {
         "Cardiomegaly": ("unmatched", "the reference alone states it"),
         "Edema": ("unmatched", "the candidate alone states it"),
         "Pleural Effusion": ("matched", ""),
@@ -99,8 +100,14 @@ def test_entities_of_graphs_stand_where_the_given_text_has_them(tmp_path: Path) 
     )
     metric = create("f1_radgraph", graph_model=graphs)
     assert [
-        (one.kind, one.category, one.says, _at(reference, one.reference), _at(candidate, one.candidate))
-        for one in _explained(metric, reference, candidate)
+        (
+            reason.kind,
+            reason.category,
+            reason.says,
+            _at(reference, reason.reference),
+            _at(candidate, reason.candidate),
+        )
+        for reason in _explained(metric, reference, candidate)
     ] == [
         ("unmatched", "OBS-DP", "", "Small", None),
         ("matched", "ANAT-DP", "", "left", "left"),
@@ -110,8 +117,8 @@ def test_entities_of_graphs_stand_where_the_given_text_has_them(tmp_path: Path) 
         ("unmatched", "OBS-DP", "", None, "effusion"),
     ]
     both = create("radgraph_combined", graph_model=graphs)
-    relations = [one for one in _explained(both, reference, candidate) if one.quoted]
-    assert [(one.category, one.quoted) for one in relations] == [
+    relations = [reason for reason in _explained(both, reference, candidate) if reason.quoted]
+    assert [(reason.category, reason.quoted) for reason in relations] == [
         ("OBS-DP located_at ANAT-DP", "located_at pleural")
     ]
 
@@ -122,13 +129,13 @@ def test_an_annotation_of_another_text_has_no_places() -> None:
 
 class _Tagger:
     def tag(self, sentences):
-        known = {
+        kinds = {
             "effusion": "ABNORMALITY",
             "Effusion": "ABNORMALITY",
             "no edema": "NON-ABNORMALITY",
             "heart": "ANATOMY",
         }
-        return [[(word, kind) for word, kind in known.items() if word in text] for text in sentences]
+        return [[(word, kind) for word, kind in kinds.items() if word in text] for text in sentences]
 
 
 class _Encoder:
@@ -141,16 +148,22 @@ def test_entities_of_ratescore_keep_a_share_of_their_weight() -> None:
     metric = RaTEScore()
     metric.tagger, metric.entity_encoder = _Tagger(), _Encoder()
     reference, candidate = "Large\neffusion of the heart.", "Effusion. There is no\nedema."
-    found = _explained(metric, reference, candidate)
+    reasons = _explained(metric, reference, candidate)
     assert [
-        (one.kind, one.category, one.credit, _at(reference, one.reference), _at(candidate, one.candidate))
-        for one in found
+        (
+            reason.kind,
+            reason.category,
+            reason.credit,
+            _at(reference, reason.reference),
+            _at(candidate, reason.candidate),
+        )
+        for reason in reasons
     ] == [
         ("matched", "ABNORMALITY", 1.0, "effusion", "Effusion"),
         ("unmatched", "ANATOMY", 0.0, "heart", None),
     ]
     alone = _explained(metric, "", "An effusion.")
-    assert [(one.kind, one.candidate) for one in alone] == [("unmatched", (3, 11))]
+    assert [(reason.kind, reason.candidate) for reason in alone] == [("unmatched", (3, 11))]
 
 
 def test_words_are_found_in_turn_and_not_within_others() -> None:

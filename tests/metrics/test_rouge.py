@@ -17,6 +17,6 @@ TEXTS = st.lists(st.sampled_from(["lungs", "Lung", "clear", "no", "effusions,", 
 @given(TEXTS, TEXTS, st.booleans())
 def test_rouge_l_is_the_packages(reference: str, candidate: str, stem: bool) -> None:
     wanted = RougeScorer(["rougeL"], use_stemmer=stem).score(reference, candidate)["rougeL"]
-    found = create("rouge_l", stem=stem).score([reference], [candidate])
-    assert found.values[0] == pytest.approx(wanted.fmeasure, abs=1e-15)
-    assert found.details[0] == {"precision": wanted.precision, "recall": wanted.recall}
+    scores = create("rouge_l", stem=stem).score([reference], [candidate])
+    assert scores.values[0] == pytest.approx(wanted.fmeasure, abs=1e-15)
+    assert scores.details[0] == {"precision": wanted.precision, "recall": wanted.recall}

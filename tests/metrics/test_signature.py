@@ -95,7 +95,7 @@ def test_a_model_is_named_by_its_content(tmp_path, monkeypatch) -> None:
     config.write_text(json.dumps({**content, "classifier_dropout": 0.5}), encoding="utf-8")
     after = _made("ratescore", models).models["ner_model"]
     assert before != after
-    assert [one.partition("@")[0] for one in (before, after)] == ["tiny_ner", "tiny_ner"]
+    assert [model.partition("@")[0] for model in (before, after)] == ["tiny_ner", "tiny_ner"]
     graphs = _made("f1_radgraph", models).models["graph_model"]
     assert graphs == f"graphs.json@{checksums.of_text('{}')[:12]}"
     assert (
@@ -104,8 +104,8 @@ def test_a_model_is_named_by_its_content(tmp_path, monkeypatch) -> None:
     released = create("f1_radgraph", graph_model="radgraph:radgraph").signature()
     assert released.models["graph_model"] == "radgraph:radgraph@unknown"
     commit = "0123456789abcdef"
-    place = tmp_path / f"models--who--what/snapshots/{commit}/config.json"
-    monkeypatch.setattr("huggingface_hub.try_to_load_from_cache", lambda *given, **more: str(place))
+    cached = tmp_path / f"models--who--what/snapshots/{commit}/config.json"
+    monkeypatch.setattr("huggingface_hub.try_to_load_from_cache", lambda *given, **more: str(cached))
     assert model_text("who/what") == "who/what@0123456789ab"
 
 

@@ -35,7 +35,7 @@ def main() -> None:
     reports = [made.findings.text for made in generate(20, seed=31)]
     pairs = list(zip(reports[:10], reports[10:], strict=True))
     altered = islice(error_pairs(20, seed=32), 20)
-    pairs += [(one.reference.findings.text, one.candidate.findings.text) for one in altered]
+    pairs += [(pair.reference.findings.text, pair.candidate.findings.text) for pair in altered]
     content = [{"reference": reference, "candidate": candidate} for reference, candidate in pairs + ODD]
     text = json.dumps(content, indent=0, ensure_ascii=False) + "\n"
     (HERE / "pairs.json").write_text(text, encoding="utf-8")

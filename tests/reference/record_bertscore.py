@@ -26,8 +26,8 @@ def main(encoder: str) -> None:
     names = ("bert-score", "torch", "transformers", "numpy")
     result: dict[str, object] = {"versions": {name: version(name) for name in names}}
     for layer in LAYERS:
-        found = score(candidates, references, model_type=encoder, num_layers=layer, device="cpu")
-        columns = [column.tolist() for column in found]  # precision, recall and F1
+        scores = score(candidates, references, model_type=encoder, num_layers=layer, device="cpu")
+        columns = [column.tolist() for column in scores]  # precision, recall and F1
         result[str(layer)] = [[round(value, 6) for value in row] for row in zip(*columns, strict=True)]
     text = json.dumps(result, indent=0) + "\n"
     (HERE / "package.json").write_text(text, encoding="utf-8")

@@ -47,8 +47,8 @@ def pairs_of_texts() -> tuple[list[str], list[str]]:
         ("No effusion.", "No effusion."),
         ("Left\neffusion.", "Left effusion."),
     ]
-    found = [(pair["reference"], pair["candidate"]) for pair in pairs] + odd
-    return [one for one, _ in found], [one for _, one in found]
+    made = [(pair["reference"], pair["candidate"]) for pair in pairs] + odd
+    return [name for name, _ in made], [name for _, name in made]
 
 
 def pairs_of_graphs(folder: Path) -> tuple[Path, tuple[list[str], list[str]]]:
@@ -59,22 +59,22 @@ def pairs_of_graphs(folder: Path) -> tuple[Path, tuple[list[str], list[str]]]:
         for side in ("reference", "candidate"):
             graphs.setdefault(pair[side]["text"], pair[side])
     path = folder / "graphs.json"
-    path.write_text(json.dumps({str(n): one for n, one in enumerate(graphs.values())}), encoding="utf-8")
+    path.write_text(json.dumps({str(n): name for n, name in enumerate(graphs.values())}), encoding="utf-8")
     references, candidates = ([pair[side]["text"] for pair in pairs] for side in ("reference", "candidate"))
     return path, (references, candidates)
 
 
 def values(folder: Path) -> dict[str, list[float]]:
     """Return scores by metric and settings; ``folder`` takes a file."""
-    found = {}
+    made = {}
     graphs, of_graphs = pairs_of_graphs(folder)
     for (name, settings), texts, more in (
-        *((one, pairs_of_texts(), {}) for one in TEXTS),
-        *((one, of_graphs, {"graph_model": str(graphs)}) for one in GRAPHS),
+        *((name, pairs_of_texts(), {}) for name in TEXTS),
+        *((name, of_graphs, {"graph_model": str(graphs)}) for name in GRAPHS),
     ):
         metric = create(name, **{**MODELS.get(name, {}), **more, **settings})
-        found[f"{name} {json.dumps(settings)}"] = metric.score(*texts).values.tolist()
-    return found
+        made[f"{name} {json.dumps(settings)}"] = metric.score(*texts).values.tolist()
+    return made
 
 
 if __name__ == "__main__":

@@ -54,8 +54,8 @@ def generated(encoder: str) -> None:
         scores = metric.compute_score([candidates[i] for i in kept], [references[i] for i in kept])
         result[name] = [[i, float(score)] for i, score in zip(kept, scores, strict=True)]
     some = [references[i] for i in kept[:100]]
-    found = run_ner(some, metric.idx2label, metric.tokenizer, metric.model, metric.device, 1)
-    result["entities"] = [[i, entities] for i, entities in zip(kept, found, strict=True)]
+    entities = run_ner(some, metric.idx2label, metric.tokenizer, metric.model, metric.device, 1)
+    result["entities"] = [[i, entities] for i, entities in zip(kept, entities, strict=True)]
     write("package_generated.json", result)
 
 

@@ -37,7 +37,7 @@ def main() -> None:
         for name, share in CHANGED.items()
     }
     bleu = BLEU(tokenize="none", smooth_method="none")
-    found = PairedTest(
+    results = PairedTest(
         list(systems.items()), {"bleu": bleu}, [references], n_samples=TRIALS, n_ar_confidence=TRIALS
     )()[1]["BLEU"]
     record = {
@@ -46,9 +46,11 @@ def main() -> None:
         "trials": TRIALS,
         "references": references,
         "systems": systems,
-        "bleu": {name: one.score for name, one in zip(systems, found, strict=True)},
-        "half_width": {name: one.ci for name, one in zip(systems, found, strict=True)},
-        "p_against_a": {name: one.p_value for name, one in zip(systems, found, strict=True) if name != "a"},
+        "bleu": {name: result.score for name, result in zip(systems, results, strict=True)},
+        "half_width": {name: result.ci for name, result in zip(systems, results, strict=True)},
+        "p_against_a": {
+            name: result.p_value for name, result in zip(systems, results, strict=True) if name != "a"
+        },
     }
     TARGET.parent.mkdir(exist_ok=True)
     TARGET.write_text(json.dumps(record, indent=0) + "\n", encoding="utf-8")

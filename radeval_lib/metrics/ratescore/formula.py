@@ -190,8 +190,6 @@ class Scorer:
             If a type is none of the five, or cosines are missing, given twice, of another shape or not
             finite.
         """
-        if similarity is not None and embeddings is not None:
-            raise MetricError("both cosines and vectors are given", "ratescore", "Give one of them.")
         ours, theirs = (tuple(NamedEntity(*pair) for pair in side) for side in (reference, candidate))
         if not ours or not theirs:
             type_indices([entity.type for entity in (*ours, *theirs)])  # refuses an unknown type
