@@ -62,11 +62,6 @@ def test_which_types_are_punished_and_which_way_round_the_weights_are_read() -> 
     assert (abs(first - second) > 1e-9).tolist() == [False, False, True, True]  # where matches are mutual
 
 
-def test_the_search_for_clusters_is_compared_at_twenty_sentences() -> None:
-    frame, contrast = code.cluster_search(np.random.default_rng(0), 40)
-    assert contrast.released == frame.set_index("sentences").loc[20, "search finds the best k"]
-
-
 def test_labels_are_counted_inside_entities_alone() -> None:
     contrast = code.labels_by_string()
     assert (contrast.stated, contrast.released) == (3, 1)  # "left", but neither "pleural" nor "effusion"

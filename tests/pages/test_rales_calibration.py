@@ -10,16 +10,12 @@ from scipy.stats import rankdata
 
 from notebooks.rales.calibration import (
     ARROWS,
-    average_ranks,
-    check_domains,
     directions,
     rank_range,
     ranks_above,
     rescaled,
 )
 from radeval_lib import study
-from radeval_lib.stats import calibration
-from radeval_lib.stats.calibration import known_classifier
 
 
 @pytest.mark.parametrize(
@@ -69,22 +65,6 @@ def test_the_printed_averages_follow_with_one_arrow_turned() -> None:
     assert len(tried) == 32
     assert tried.iloc[0].to_dict() == {**ARROWS, "aKLU": "lower", "averages that fit": 16}
     assert tried["averages that fit"].iloc[1] < 16
-
-
-@pytest.mark.parametrize(
-    ("wider", "p"), [(0, 0.35), (1, 0.35), (2, 1.0)]
-)  # from 2 the ends lead opposite ways
-def test_domains_differ_only_where_every_rank_within_its_interval_says_so(wider: int, p: float) -> None:
-    table7 = study.printed("rales.table7")
-    ranks = average_ranks(table7.assign(half_width=wider * table7["half_width"]), ARROWS)
-    _, lead = check_domains("ranks", ranks)
-    assert lead.holds is None
-    assert f"p = {p:g}," in lead.computed
-
-
-def test_the_known_classifier_is_calibrated() -> None:
-    logits, labels = known_classifier(np.random.default_rng(0), documents=4000, classes=5)
-    assert calibration.expected_calibration_error(softmax(logits, axis=1), labels) < 0.03
 
 
 def _outputs(validation: int, sharpness: float, seed: int) -> pd.DataFrame:

@@ -6,7 +6,7 @@ import pandas as pd
 import pytest
 from scipy import stats
 
-from notebooks.rales.domain_and_size import check_differences, check_lead, contrast, lies_within, rank_tests
+from notebooks.rales.domain_and_size import check_differences, check_lead, contrast, lies_within
 from notebooks.rales.scores import averages, mann_whitney
 from radeval_lib.study.results import statement_outcome
 
@@ -68,13 +68,6 @@ def test_no_difference_holds_only_under_every_reading(sizes: tuple[int, ...], fa
         rows += [(domain, value, labels) for value in values for labels in ("1%", "10%", "100%")]
     scores = pd.DataFrame(rows, columns=["domain", "value", "labels"])
     assert statement_outcome(check_differences(scores, "made up")) == holds
-
-
-def test_corrections_count_the_pairs_of_a_share() -> None:
-    tests = rank_tests(averages())
-    assert tests.groupby("labels").size().tolist() == [6] * 3
-    assert tests["p_bonferroni"].tolist() == pytest.approx((6 * tests["p"]).clip(upper=1).tolist())
-    assert tests["least_p"].tolist() == pytest.approx(3 * [min(1, 12 / d) for d in (220, 55, 55, 10, 10, 6)])
 
 
 @pytest.mark.parametrize(

@@ -37,16 +37,6 @@ def test_graph_counts_by_hand() -> None:
     assert sums.loc["relation"].tolist() == [0, 2, 2]
 
 
-def test_an_entity_wider_than_the_spans_is_left_out_of_entities_but_not_of_relations() -> None:
-    wide = AnnotatedSentence(
-        "a", WORDS, (Entity(0, 4, "OBS-DP"), Entity(1, 2, "ANAT-DP")), (Relation(0, 1, "located_at"),)
-    )
-    rows = pd.DataFrame(graph_counts(gold_graph(wide), WordGraph(), ["ANAT-DP", "OBS-DP"], ["located_at"], 3))
-    sums = rows.groupby("part")[["gold", "unseen"]].sum()
-    assert sums.loc["entity"].tolist() == [1, 1]
-    assert sums.loc["relation", "gold"] == 1
-
-
 def test_two_labelers_are_two_documents_of_one_case() -> None:
     rows = [report("a", "train"), report("b", "dev"), report("c/labeler_1"), report("c/labeler_2")]
     parts = task_of("graphs").parts(rows)

@@ -1,10 +1,7 @@
 """Operations of transformers against numbers that are published or counted by torch."""
 
-from collections.abc import Callable
 from types import SimpleNamespace
-from typing import Any
 
-import pandas as pd
 import pytest
 
 from notebooks.across import which_metric
@@ -63,17 +60,3 @@ def test_costs_by_hand() -> None:
     assert table.loc["7 billion weights, reading"].iloc[:2].tolist() == [7000, 2 * 7 * 9]
     assert table["times"].iloc[1] == 1
     assert table["times"].iloc[3] == pytest.approx(126 / table.iloc[1, 1])
-
-
-def test_every_reference_is_timed_once_after_the_warm_up(monkeypatch: pytest.MonkeyPatch) -> None:
-    scored: list[tuple[list[str], list[str]]] = []
-    metric: Any = SimpleNamespace(score=lambda *texts: scored.append(texts))
-
-    def seconds(work: Callable[[], object], device: str) -> float:
-        work()
-        return 0.006
-
-    monkeypatch.setattr(which_metric, "_seconds", seconds)
-    pairs = pd.DataFrame({"reference": list("abcdefbg"), "candidate": list("ABCDEFXG")})
-    assert which_metric.timed({"One": metric}, pairs, "cpu").to_dict() == {"One": pytest.approx(2.0)}
-    assert scored == [(list("abcd"), list("ABCD")), (list("efg"), list("EFG"))]

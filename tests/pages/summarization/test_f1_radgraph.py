@@ -13,13 +13,7 @@ from notebooks.summarization.f1_radgraph import (
     scores_by_level,
 )
 from radeval_lib.data.radgraph import annotation
-from radeval_lib.metrics.radgraph import build_graph, parse_graph
-
-
-def test_the_printed_example_labels_its_words_and_joins_no_others() -> None:
-    example = Example.read()
-    assert set(example.nodes) == set(example.labels)
-    assert {end for edge in example.edges for end in edge} <= set(example.nodes)
+from radeval_lib.metrics.radgraph import build_graph
 
 
 def test_concepts_levels_labels_and_relations_of_the_schema_are_counted(
@@ -108,16 +102,3 @@ def test_conventions_and_what_they_change() -> None:
     effect = f1_radgraph.changes(scores, ("partial", "relations"))
     assert effect.loc[("partial", "fold"), ["mean", "changed", "largest"]].tolist() == [1, 0.5, 0.5]
     assert effect.loc[("partial", "relations"), "changed"] == 0
-
-
-def test_printed_triplets_beside_found() -> None:
-    printed = pd.DataFrame(
-        {
-            "entity": ["mild", "edema", "overt"],
-            "label": ["obs-dp", "obs-da", "obs-da"],
-            "printed": ["1", "1", "0"],
-        }
-    )
-    frame = f1_radgraph.beside_printed(printed, parse_graph(EDEMA["entities"]))
-    assert frame["label found"].tolist() == ["obs-dp", "obs-dp", "–"]
-    assert frame["relation found"].tolist() == ["1", "1", "–"]

@@ -15,7 +15,7 @@ from radeval_lib.data.records import ReportPair
 from radeval_lib.data.roles import load
 from radeval_lib.errors import ParameterError
 from radeval_lib.jobs import summarization
-from radeval_lib.jobs.summarization import TRAINED, UNSEEN, System, divided, drawn, make, named, pair_name
+from radeval_lib.jobs.summarization import TRAINED, UNSEEN, System, divided, named, pair_name
 from radeval_lib.study.profiles import profile
 
 
@@ -69,17 +69,6 @@ def test_a_source_without_splits_is_a_test_beside_one_with_splits() -> None:
         divided([replace(records[0], split="holdout")], np.random.default_rng(1))
 
 
-def test_as_many_of_each_group_are_drawn_anew_with_each_seed() -> None:
-    records = [pair(number, group="ab"[number % 2]) for number in range(40)]
-    first, again, other = (drawn(records, 5, np.random.default_rng(seed)) for seed in (1, 1, 2))
-    assert [record.group for record in first] == ["a"] * 5 + ["b"] * 5
-    assert first == again != other
-    assert drawn(records, 0, np.random.default_rng(1)) == drawn(records, 99, np.random.default_rng(1))
-    among = drawn(records, 5, np.random.default_rng(1), whole=True)
-    assert len(among) == 5
-    assert [int(record.id) for record in among] == sorted(int(record.id) for record in among)
-
-
 def test_plans_have_one_cell_for_each_training_or_group_them() -> None:
     grouped = [
         cell for cell in summarization.cells(profile("embedded")) if cell.notebook == summarization.NOTEBOOK
@@ -91,17 +80,6 @@ def test_plans_have_one_cell_for_each_training_or_group_them() -> None:
     assert len(full) == 8 * len(learn) + len(own.systems) - len(learn)
     assert models.judged(own.systems) == ["T5-S", "T5-B", "BART-B", "BART-L", "BioBART-B", "BioBART-L"]
     assert models.judged(["Lead-3", "Pegasus"]) == ["Lead-3", "Pegasus"]  # none of them is the paper's
-
-
-def test_a_wrong_setting_is_named() -> None:
-    with pytest.raises(ParameterError, match="a setting does not exist"):
-        make(System(kind="lead", settings={"colour": 1}), [], [], seed=0)
-    with pytest.raises(ParameterError, match="a setting does not exist"):
-        make(System(kind="pointer", training={"epoch": 1}), [pair(1)], [pair(2)], seed=0)
-    with pytest.raises(ParameterError, match="no encoder"):
-        make(System(kind="clusters"), [pair(1)], [pair(2)], seed=0)
-    with pytest.raises(ValueError, match="no model to start from"):
-        System(kind="seq2seq")
 
 
 def drawing(resamples: int) -> SimpleNamespace:
