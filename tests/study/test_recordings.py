@@ -134,11 +134,11 @@ def test_the_probe_is_scored_once_for_the_same_code(tmp_path: Path, monkeypatch:
     monkeypatch.setattr(recordings, "_CACHE", tmp_path / "recordings.json")
     monkeypatch.setattr(recordings, "_behaviour", lambda metric: scored.append(metric.name) or metric.name)
     for code, times in (("one", 1), ("one", 1), ("other", 2)):
-        recordings._recordings.cache_clear()  # as another process begins
+        recordings._behaviours.cache_clear()  # as another process begins
         monkeypatch.setattr(recordings, "_code_of", lambda folders, code=code: code)
         assert recordings.behaviour(create("rouge_l")) == "rouge_l"
         assert len(scored) == times
-    recordings._recordings.cache_clear()
+    recordings._behaviours.cache_clear()
 
 
 def test_a_result_says_when_its_scores_were_made() -> None:
@@ -251,15 +251,15 @@ def test_scores_that_are_lost_have_moved() -> None:
 
 def test_scores_over_drawn_models_follow_the_code(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setattr(recordings, "_CACHE", tmp_path / "recordings.json")
-    recordings._recordings.cache_clear()
+    recordings._behaviours.cache_clear()
     first = recordings.probe_scores("bertscore")
     assert first == pytest.approx(recorded.load("radpref").probe_scores("bertscore"), abs=1e-3)
-    recordings._recordings.cache_clear()
+    recordings._behaviours.cache_clear()
     monkeypatch.setattr(recordings, "_code_of", lambda folders: "other code")
     whole = BertScore.score
     monkeypatch.setattr(BertScore, "score", lambda self, a, b: whole(self, [text[:40] for text in a], b))
     assert recordings.probe_scores("bertscore") != first
-    recordings._recordings.cache_clear()
+    recordings._behaviours.cache_clear()
 
 
 def test_an_edition_shows_what_its_roles_and_pages_read() -> None:
