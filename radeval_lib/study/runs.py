@@ -16,7 +16,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, TextIO, TypeVar
 
 import numpy as np
 import pandas as pd
@@ -25,9 +25,10 @@ from threadpoolctl import threadpool_limits
 from radeval_lib import atomic, checksums, provenance, registry, small_counts
 from radeval_lib.data.manifests import data_root as root_of_data
 from radeval_lib.data.manifests import restricted_in
-from radeval_lib.errors import NotebookError, ParameterError, ProfileError
+from radeval_lib.errors import NotebookError, ParameterError, ProfileError, meant
 from radeval_lib.paths import (
     BUILD,
+    BUILD_LOCK,
     IN_REACH,
     NOTEBOOKS,
     PROFILES,
@@ -426,6 +427,7 @@ def begin_cell(
     if isinstance(seed, bool) or not isinstance(seed, int) or seed < 0:
         words = f"seed must be a whole number from 0, not {seed!r}"
         raise ParameterError(words, notebook, "0 takes the profile's.")
+    _check_injected(notebook)
     limit_threads(settings.threads)
     # Model libraries ask for a progress bar of widgets, which no page could show.
     warnings.filterwarnings("ignore", message="IProgress not found")
@@ -448,6 +450,8 @@ def begin_cell(
         mark = run.output_dir / IN_REACH
         before = mark.read_text(encoding="utf-8").split() if mark.is_file() else []
         atomic.write_text(mark, "\n".join(sorted({*before, *in_reach})) + "\n")
+    if not os.environ.get(STAGE):
+        _hold(run)
     for path in run.results_dir.glob("*.json"):  # of an earlier run by hand, which may have recorded more
         path.unlink()
     return run
@@ -462,6 +466,38 @@ def outputs_of(notebook: str, settings: Profile, seed: int, parameters: Mapping[
         return BUILD / settings.name
     chosen = {"profile": settings.name, "seed": seed, "output_dir": "", **parameters}
     return RUNS / checksums.of_text(json.dumps([notebook, chosen], sort_keys=True))[:12]
+
+
+_held: dict[Path, TextIO] = {}
+"""Locks of this process, by what they keep for it until it ends."""
+
+
+def _hold(run: Run) -> None:
+    """Keep the results of a run by hand for this process: two that write there at once would mix them. The
+    lock is that of ``radbook run``."""
+    is_cell = bool(run.parameters)
+    name = f"{run.notebook}/{Cell(run.notebook, run.parameters).slug}" if is_cell else run.notebook
+    path = cells.lock_path(cells.executed_path(run.output_dir, name, is_cell=is_cell))
+    if path in _held:
+        return
+    where, remedy = display_path(run.results_dir), "Wait for it to end, or give another output_dir."
+    if not (build := atomic.lock(run.output_dir / BUILD_LOCK, shared=True)):
+        raise NotebookError("a build writes here", where, remedy)
+    build.close()
+    if not (lock := atomic.lock(path)):
+        raise NotebookError("another run of this notebook writes here, or its kernel is open", where, remedy)
+    _held[path] = lock
+
+
+def _check_injected(notebook: str) -> None:
+    """Refuse parameters that the notebook does not have: papermill only warns of them, and the run would pass
+    for one with the defaults."""
+    names = sources.parameters(sources.source_cells(notebook)[0])
+    injected = [cell for cell in sources.executed_cells() or [] if cell.startswith(sources.INJECTED)]
+    for name in (name for cell in injected for name in sources.parameters(cell)):
+        if name not in names:
+            remedy = f"{meant(name, names)}Parameters: {', '.join(names)}."
+            raise ParameterError(f"unknown parameter {name!r}", notebook, remedy)
 
 
 def limit_threads(number: int) -> None:
