@@ -107,8 +107,9 @@ def verify(root: Path | None, dataset: str = "", say: Say = print) -> list[FileS
         say(f"{file.state:10} {file.path}{': ' + detail if detail else ''}")
     if bad := [file.path for file in there if file.state == "mismatch"]:
         changed = set(bad) & set(atomic.read_mapping(folder / RECORD))
-        own = f" Where you changed it yourself: remove its line from {RECORD} there." if changed else ""
-        remedy = f"Remove them and get them again.{own}"
+        remedy = "Remove them and get them again."
+        if changed:
+            remedy += f" Where you changed it yourself: remove its line from {RECORD} there."
         raise ChecksumError(f"{len(bad)} file(s) do not match: {', '.join(bad)}", remedy=remedy)
     return status(folder, dataset)
 

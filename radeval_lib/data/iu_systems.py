@@ -39,10 +39,10 @@ _BEGINNING = 5  # words
 
 def uid(study: str, where: str) -> str:
     """Return Open-i's number of a study, from a study id or the name of an image."""
-    found = _UID.search(study)
-    if not found:
+    match = _UID.search(study)
+    if not match:
         raise FormatError("no study id such as CXR12_IM-0345", where)
-    return found[1]
+    return match[1]
 
 
 def references(path: Path) -> dict[str, str]:
@@ -62,28 +62,28 @@ def outputs(path: Path, column: str) -> dict[str, str]:
 
 def by_image(path: Path, *, last: bool = False) -> dict[str, str]:
     """Return the text of each study's first image, or of its last."""
-    found: dict[str, str] = {}
+    texts: dict[str, str] = {}
     for row in reading.read_csv(path, ("dicom_id", "report")):
-        of = uid(row.text("dicom_id"), row.where)
-        if last or of not in found:
-            found[of] = row.text("report")
-    return found
+        study = uid(row.text("dicom_id"), row.where)
+        if last or study not in texts:
+            texts[study] = row.text("report")
+    return texts
 
 
-def by_order(path: Path, ordered: Path, known: Mapping[str, str]) -> dict[str, str]:
-    """Return the text of each study of a file without ids, whose rows follow ``known``.
+def by_order(path: Path, ordered: Path, texts: Mapping[str, str]) -> dict[str, str]:
+    """Return the text of each study of a file without ids, whose rows follow ``texts``.
 
     Raises
     ------
     FormatError
-        Unless the file's own references, ``ordered``, begin as those of ``known`` do in nine rows of ten.
+        Unless the file's own references, ``ordered``, begin as those of ``texts`` do in nine rows of ten.
     """
-    lines, own = (reading.read_text(one).removesuffix("\n").split("\n") for one in (path, ordered))
-    if not len(lines) == len(own) == len(known):
-        raise FormatError(f"{len(lines)} rows for {len(known)} studies", path.name, reading.CUT_SHORT)
-    if alike(own, list(known.values())) < 0.9 * len(known):
+    lines, heads = (reading.read_text(file).removesuffix("\n").split("\n") for file in (path, ordered))
+    if not len(lines) == len(heads) == len(texts):
+        raise FormatError(f"{len(lines)} rows for {len(texts)} studies", path.name, reading.CUT_SHORT)
+    if alike(heads, list(texts.values())) < 0.9 * len(texts):
         raise FormatError("the rows are not in the order of the split", ordered.name)
-    return dict(zip(known, (line.strip() for line in lines), strict=True))
+    return dict(zip(texts, (line.strip() for line in lines), strict=True))
 
 
 def alike(texts: Sequence[str], others: Sequence[str]) -> int:
@@ -104,22 +104,22 @@ def read(find: Find) -> list[SystemReport]:
     there = {name: path for name, path in paths.items() if path is not None}
     if len(there) < len(paths):
         return []
-    known = references(there[REFERENCES])
+    originals = references(there[REFERENCES])
     texts = {
         "MLRG": by_image(there[FILES["MLRG"]]),
         LAST_IMAGE: by_image(there[FILES["MLRG"]], last=True),
         "MoERad": outputs(there[FILES["MoERad"]], "study_id"),
         "CvT2DistilGPT2": outputs(there[FILES["CvT2DistilGPT2"]], "dicom_id"),
-        "AAMN": by_order(there[FILES["AAMN"]], there[ORDERED_REFERENCES], known),
+        "AAMN": by_order(there[FILES["AAMN"]], there[ORDERED_REFERENCES], originals),
     }
     for name, by_study in texts.items():
-        if set(by_study) != set(known):
-            odd = len(set(by_study) ^ set(known))
+        if set(by_study) != set(originals):
+            odd = len(set(by_study) ^ set(originals))
             raise FormatError(f"{odd} studies are not those of {REFERENCES}", FILES[name], reading.CUT_SHORT)
     return [
         SystemReport(study, system, by_study[study])
-        for system, by_study in {REFERENCE: known, **texts}.items()
-        for study in known
+        for system, by_study in {REFERENCE: originals, **texts}.items()
+        for study in originals
     ]
 
 
@@ -136,12 +136,12 @@ def released(path: Path, studies: Sequence[str]) -> dict[str, dict[str, float]]:
 
 
 def _by_uid(rows: Iterable[tuple[str, str, str]]) -> dict[str, str]:
-    found: dict[str, str] = {}
+    texts: dict[str, str] = {}
     for study, text, where in rows:
-        if study in found:
+        if study in texts:
             raise FormatError(f"study {study} stands twice", where)
-        found[study] = text
-    return found
+        texts[study] = text
+    return texts
 
 
 READER = Reader(read)

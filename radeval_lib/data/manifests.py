@@ -129,12 +129,12 @@ class Manifest:
         if not path:
             return self.files[0]
         named = [entry for entry in self.files if path in (entry.path, PurePosixPath(entry.path).name)]
-        found = [entry for entry in named if entry.path == path] or named
-        if len(found) != 1:
-            known = ", ".join(entry.path for entry in found or self.files)
-            what = "several files" if found else "no file"
-            raise ManifestError(f"data set {self.name!r} has {what} {path!r}", remedy=f"Files: {known}.")
-        return found[0]
+        matches = [entry for entry in named if entry.path == path] or named
+        if len(matches) != 1:
+            files = ", ".join(entry.path for entry in matches or self.files)
+            number = "several files" if matches else "no file"
+            raise ManifestError(f"data set {self.name!r} has {number} {path!r}", remedy=f"Files: {files}.")
+        return matches[0]
 
 
 _OWN = {
@@ -246,9 +246,9 @@ def restricted_in(root: Path | None) -> list[str]:
         return []
     manifests = (load_manifest(name) for name in names())
     return [
-        one.name
-        for one in manifests
-        if not one.redistributable and any((root / file.path).is_file() for file in one.files)
+        manifest.name
+        for manifest in manifests
+        if not manifest.redistributable and any((root / file.path).is_file() for file in manifest.files)
     ]
 
 

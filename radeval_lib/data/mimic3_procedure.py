@@ -47,13 +47,13 @@ def is_ct(note: Note) -> bool:
 
 def indication(text: str) -> str:
     """Return the reason for the examination; empty where none is given."""
-    _, found, after = text.partition(_REASON)
-    if found:
+    _, heading, after = text.partition(_REASON)
+    if heading:
         marker = next((marker for marker in _AFTER_REASON if marker in after), None)
         return (after.partition(marker)[0] if marker else after).strip()
     for header, end_marker in _SECTIONS:
-        _, found, after = text.partition(header)
-        if found:
+        _, heading, after = text.partition(header)
+        if heading:
             return re.sub(r"^\s*(\(S\))?\s*:?\s*", "", after.partition(end_marker)[0]).strip()
     return ""
 
@@ -109,7 +109,7 @@ def title_counts(notes: Iterable[Note]) -> Counter[frozenset[str]]:
     """Return how often each set of titles occurs in the CT reports that have a reason: what a mapping must
     cover."""
     texts = (note.text.reveal() for note in filter(is_ct, notes))
-    return Counter(found for text in texts if (found := titles(text)) and indication(text))
+    return Counter(named for text in texts if (named := titles(text)) and indication(text))
 
 
 def build(notes: Iterable[Note], mapping: Mapping[frozenset[str], str], rare: int = RARE) -> list[Document]:

@@ -57,7 +57,7 @@ def split(documents: list[Document], rng: np.random.Generator) -> list[Document]
     for document in documents:
         groups.setdefault(document.group, []).append(document.id)
     for ids in groups.values():
-        shuffled = [ids[place] for place in rng.permutation(len(ids))]
+        shuffled = [ids[index] for index in rng.permutation(len(ids))]
         splits = np.repeat(["train", "dev", "test"], split_sizes(len(ids))).tolist()
         chosen.update(zip(shuffled, splits, strict=True))
     return [replace(document, split=chosen[document.id]) for document in documents]

@@ -58,13 +58,15 @@ def reader(name: str) -> Reader:
         Where there is no such data set; its manifest names no reader and the registry has none, or one that
         is not there.
     """
-    own = load_manifest(name).reader
-    if not own and name not in registry.READERS:
+    kind = load_manifest(name).reader
+    if kind:
+        made: Reader = registry.find(registry.OWN_READERS[kind])(name)
+    elif name in registry.READERS:
+        made = registry.find(registry.READERS[name])
+    else:
         rows = sorted(set(registry.READERS) - set(names()))
         remedy = f"{meant(name, rows)}Add its row, or `reader: ratings` to its manifest."
         raise RegistryError(f"no row {name!r}", "radeval_lib/registry.py, READERS", remedy)
-    found = registry.find(registry.OWN_READERS[own] if own else registry.READERS[name])
-    made: Reader = found(name) if own else found
     return made
 
 

@@ -49,7 +49,7 @@ class Recording:
     @property
     def scored_on(self) -> date:
         """The day on which the last of its columns was scored, or a set without scores was counted."""
-        days = [one["date"] for one in self.about["columns"].values()] or [self.about["date"]]
+        days = [column["date"] for column in self.about["columns"].values()] or [self.about["date"]]
         return max(date.fromisoformat(str(day)) for day in days)
 
 
@@ -107,15 +107,15 @@ def column(placeholders: Iterable[str], name: str) -> np.ndarray:
     """
     values = []
     for text in placeholders:
-        place = behind(text)
-        if place is None or place.side != "candidate":
+        stored = behind(text)
+        if stored is None or stored.side != "candidate":
             raise DataError("a text that is not recorded", name, "Score texts with the metric itself.")
-        table = load(place.set).table
+        table = load(stored.set).table
         if name not in table:
-            raise DataError(f"no {name} is recorded", place.set, f"`radbook record {place.set}` scores it.")
-        if place.number not in table.index:
-            raise DataError(f"the set has no candidate {place.number}", place.set)
-        values.append(table.at[place.number, name])
+            raise DataError(f"no {name} is recorded", stored.set, f"`radbook record {stored.set}` scores it.")
+        if stored.number not in table.index:
+            raise DataError(f"the set has no candidate {stored.number}", stored.set)
+        values.append(table.at[stored.number, name])
     return np.array(values, dtype=np.float64)
 
 
@@ -128,8 +128,8 @@ def records(name: str) -> list[Any]:
         Where no set of that name is recorded so that it can fill a role.
     """
     if name not in registry.RECORDINGS:
-        known = ", ".join(registry.RECORDINGS)
-        raise DataError(f"{name!r} fills no role from its recording", "", f"These do: {known}.")
+        sets = ", ".join(registry.RECORDINGS)
+        raise DataError(f"{name!r} fills no role from its recording", "", f"These do: {sets}.")
     return list(registry.find(registry.RECORDINGS[name])(load(name)))
 
 

@@ -67,9 +67,9 @@ def _pattern(words: Iterable[str]) -> re.Pattern[str]:
     return re.compile(rf"\b({'|'.join(sorted(words, key=len, reverse=True))})\b", re.IGNORECASE)
 
 
-def _other(words: Mapping[str, str], found: re.Match[str]) -> str:
-    new = words[found.group().lower()]
-    return new.capitalize() if found.group()[0].isupper() else new
+def _other(words: Mapping[str, str], match: re.Match[str]) -> str:
+    new = words[match.group().lower()]
+    return new.capitalize() if match.group()[0].isupper() else new
 
 
 def _exchanged(count: int) -> Edit:
@@ -91,38 +91,38 @@ def _denial(parts: Sequence[str]) -> int | None:
     """Return the place of a sentence that begins with a denial: the first that also has a word of
     :data:`SAME`, or else the first; None where there is none."""
     denials = [
-        place for place, part in enumerate(parts) if (found := _SOME.search(part)) and not found.start()
+        index for index, part in enumerate(parts) if (match := _SOME.search(part)) and not match.start()
     ]
     return next(
-        (place for place in denials if _pattern(SAME).search(parts[place])), next(iter(denials), None)
+        (index for index in denials if _pattern(SAME).search(parts[index])), next(iter(denials), None)
     )
 
 
 def _affirmed(parts: list[str], _: str) -> str | None:
     """Return a denial taken back by deleting its "no": "No pleural effusion." becomes "Pleural effusion."."""
-    place = _denial(parts)
-    if place is None:
+    index = _denial(parts)
+    if index is None:
         return None
-    changed = _NO.sub("", parts[place], count=1)
-    return _joined([*parts[:place], changed[:1].upper() + changed[1:], *parts[place + 1 :]])
+    changed = _NO.sub("", parts[index], count=1)
+    return _joined([*parts[:index], changed[:1].upper() + changed[1:], *parts[index + 1 :]])
 
 
 def _to_some(parts: list[str], _: str) -> str | None:
     """Return the "no" of the same denial exchanged for "some", or "without" for "with"."""
-    place = _denial(parts)
-    if place is None:
+    index = _denial(parts)
+    if index is None:
         return None
-    changed = _NO.sub(lambda found: f"{_AFFIRMING[found.group().strip()]} ", parts[place], count=1)
-    return _joined([*parts[:place], changed, *parts[place + 1 :]])
+    changed = _NO.sub(lambda match: f"{_AFFIRMING[match.group().strip()]} ", parts[index], count=1)
+    return _joined([*parts[:index], changed, *parts[index + 1 :]])
 
 
 def _exchanged_beside(parts: list[str], _: str) -> str | None:
     """Return one word of :data:`SAME` exchanged in the sentence that :func:`_affirmed` takes back."""
-    place = _denial(parts)
-    if place is None or not _pattern(SAME).search(parts[place]):
+    index = _denial(parts)
+    if index is None or not _pattern(SAME).search(parts[index]):
         return None
-    changed = _pattern(SAME).sub(partial(_other, SAME), parts[place], count=1)
-    return _joined([*parts[:place], changed, *parts[place + 1 :]])
+    changed = _pattern(SAME).sub(partial(_other, SAME), parts[index], count=1)
+    return _joined([*parts[:index], changed, *parts[index + 1 :]])
 
 
 HARMLESS: dict[str, Edit] = {
@@ -160,12 +160,12 @@ LAYOUTS: dict[str, Edit] = {
 
 def texts(reports: Sequence[Report]) -> list[list[str]]:
     """Return the sentences of the first reports whose findings have at least six, no text twice."""
-    found: dict[str, list[str]] = {}
+    distinct: dict[str, list[str]] = {}
     for report in reports:
-        parts = [one.text for one in statements(reveal(report.findings))]
+        parts = [sentence.text for sentence in statements(reveal(report.findings))]
         if len(parts) >= max(STEPS):
-            found.setdefault(_joined(parts), parts)
-    return list(found.values())[:REPORTS]
+            distinct.setdefault(_joined(parts), parts)
+    return list(distinct.values())[:REPORTS]
 
 
 def edited(reports: Sequence[list[str]], edits: Mapping[str, Edit] = EDITS) -> pd.DataFrame:

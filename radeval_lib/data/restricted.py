@@ -1,10 +1,22 @@
-"""Restricted text: the mark of texts that may be computed on but not shown."""
+"""Restricted text: the mark of texts that may be computed on but not shown; and what may be reported of a
+failure while such texts are readable.
+
+An exception of Python or of a library repeats the value that it is about (``could not convert string to
+float: '<a report>'``), and a cell may have printed anything before the guard could read it. So nothing that
+such a run put out is kept or shown, but the errors of :mod:`radeval_lib.errors` and
+:mod:`radeval_lib.data.errors`, which hold no text of data. What a metric or a judge says of a text that it
+cannot score is withheld too.
+"""
 
 from __future__ import annotations
 
-from typing import NoReturn
+from typing import Any, NoReturn
 
+from radeval_lib import errors
+from radeval_lib.data import errors as data_errors
 from radeval_lib.data.errors import RestrictedTextError
+
+WITHHELD = "Withheld: restricted data were within reach of this run."
 
 
 class RestrictedText:
@@ -57,3 +69,19 @@ def reveal(text: Text) -> str:
 def mark(text: str, source: str, restricted: bool) -> Text:
     """Return ``text`` marked as restricted where ``restricted`` holds."""
     return RestrictedText(text, source) if restricted else text
+
+
+def is_ours(name: str) -> bool:
+    """Return whether ``name`` is a class of :mod:`radeval_lib.errors` or :mod:`radeval_lib.data.errors`."""
+    kinds = [getattr(module, name, None) for module in (errors, data_errors)]
+    return any(isinstance(kind, type) and issubclass(kind, errors.RadevalError) for kind in kinds)
+
+
+def without_outputs(notebook: Any) -> None:
+    """Put :data:`WITHHELD` in the place of everything that a notebook's cells gave out; the notebook is
+    changed in place."""
+    import nbformat  # here, since only what runs notebooks needs it
+
+    for cell in notebook.cells:
+        if cell.cell_type == "code" and cell.outputs:
+            cell.outputs = [nbformat.v4.new_output("stream", name="stderr", text=WITHHELD)]

@@ -53,15 +53,15 @@ class SendingStatement:
 
 def statements(root: Path) -> list[SendingStatement]:
     """Return every statement of a data root, in the order of their files."""
-    found = []
+    read = []
     for path in sorted((root / FOLDER).glob("*.yml")):
         try:
-            found.append(SendingStatement(**yaml.safe_load(path.read_text(encoding="utf-8"))))
+            read.append(SendingStatement(**yaml.safe_load(path.read_text(encoding="utf-8"))))
         except ValidationError as error:
             raise StatementError(complaint(error), f"{FOLDER}/{path.name}") from None
         except (yaml.YAMLError, TypeError, UnicodeDecodeError):
             raise StatementError("not a mapping in YAML", f"{FOLDER}/{path.name}") from None
-    return found
+    return read
 
 
 def require(corpora: Sequence[str], model: str, root: Path | None) -> None:
@@ -73,7 +73,7 @@ def require(corpora: Sequence[str], model: str, root: Path | None) -> None:
     server = address.netloc.rpartition("@")[2] if address.scheme in ("http", "https") else ""
     if not (server and corpora and root):
         return
-    allowed = {one.corpus for one in statements(root) if one.server == server}
+    allowed = {made.corpus for made in statements(root) if made.server == server}
     if missing := [corpus for corpus in corpora if corpus not in allowed]:
         raise StatementError(
             f"text of {listed(missing)} may not be sent to the model server {server}",

@@ -24,7 +24,7 @@ from traitlets.config import Config
 
 from radeval_lib import atomic, data
 from radeval_lib.child_process import kill_on_parent_exit
-from radeval_lib.data import withholding
+from radeval_lib.data import restricted
 from radeval_lib.data.errors import AbsentDataError
 from radeval_lib.data.manifests import restricted_in
 from radeval_lib.errors import NotebookError, ParameterError, listed, plain
@@ -123,15 +123,15 @@ def _failure(
     ``secret``: restricted data were within its reach, and its outputs are not kept."""
     content = nbformat.read(executed, as_version=4)
     if secret:
-        withholding.without_outputs(content)
+        restricted.without_outputs(content)
     nbformat.write(content, failed)
     code = [cell for cell in content.cells if cell.cell_type == "code"]
     # Counted as in the source: without the cell that papermill puts in.
     counts = [cell.execution_count for cell in code if INJECTED not in cell.metadata.get("tags", [])]
     number = 1 + (counts.index(error.exec_count) if error.exec_count in counts else 0)
     message = steps.without_colours(error.evalue).strip().splitlines() or ["no message"]
-    problem = withholding.message(error.ename, message[0]) if secret else message[0]
-    is_ours = withholding.is_ours(error.ename)
+    is_ours = restricted.is_ours(error.ename)
+    problem = message[0] if is_ours or not secret else restricted.WITHHELD
     # One of our errors has its remedy behind what is wrong, as a sentence of its own.
     advice = "" if is_ours and ". " in problem else "; correct the cell and run `radbook build` again"
     line = plain((error.source.strip().splitlines() or [""])[0], 80)
