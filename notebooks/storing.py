@@ -87,11 +87,8 @@ RATINGS = {
 """The columns whose mean a column of scores is correlated with, of a set that has ratings."""
 CHOOSERS = {"mediqa2021": "observations"}
 """The metric that chooses the texts of a set, whose other columns are out of date with its own."""
-HALVES = {
-    "even": "the even half",
-    "test": "the test split",
-    "develop": "the odd half, on which confusions were corrected",
-}
+HALVES = ("even", "test", "develop")
+"""Of Open-i: the even half, the test split, and the odd half, on which confusions were corrected."""
 ALL_CODES = "all"
 JUDGED = ["rules_significant", "rules_insignificant", "rules_matched"]
 """Columns of what the judge by rules counts."""
@@ -180,7 +177,7 @@ def _fingerprints(run: Run, metrics: Metrics) -> Content:
 
 def _lengths(name: str, root: Path) -> pd.DataFrame:
     """Return the words of each report's sections, and whether it has a word that a paper asks for."""
-    sections = [(reveal(one.findings), reveal(one.impression)) for one in readers.load(name, root)]
+    sections = [(reveal(report.findings), reveal(report.impression)) for report in readers.load(name, root)]
     table = pd.DataFrame({"number": range(len(sections))})
     table["findings_words"] = [len(findings.split()) for findings, _ in sections]
     table["impression_words"] = [len(impression.split()) for _, impression in sections]
@@ -264,7 +261,7 @@ def system_table(texts: pd.DataFrame) -> pd.DataFrame:
     """Return what is known of each row of texts (:func:`system_sets.outputs`) beside its scores."""
 
     def mask(stated: frozenset[str], names: Sequence[str] = LABELS) -> int:
-        return sum(1 << place for place, name in enumerate(names) if name in stated)
+        return sum(1 << bit for bit, name in enumerate(names) if name in stated)
 
     codes = {text: mask(coded(text)) for text in texts["candidate"].unique()}
     stated = {text: mask(positive(label(text)) - {NO_FINDING}, observations()) for text in codes}
@@ -303,13 +300,10 @@ def agreement_with_codes(reports: Path, labels: Path, tested: set[str]) -> pd.Da
     """
     every, people = openi.load(reports), {study.id: study.codes for study in openi.load_labels(labels)}
     half, rng = openi.halves(every), np.random.default_rng(0)
-    chosen = {
-        "even": [report for report in every if half[report.id] == "even"],
-        "test": [report for report in every if report.id in tested],
-        "develop": openi.to_develop_on(every, tested),
-    }
+    even = [report for report in every if half[report.id] == "even"]
+    split = [report for report in every if report.id in tested]
     rows: list[tuple[object, ...]] = []
-    for name, of_half in chosen.items():
+    for name, of_half in zip(HALVES, (even, split, openi.to_develop_on(every, tested)), strict=True):
         texts, keys = pd.factorize(pd.Series([openi.text_key(report) for report in of_half]))
         read = [coded(f"{reveal(report.findings)}\n{reveal(report.impression)}") for report in of_half]
         gold = np.array([[key in people[report.id] for key in LABELS] for report in of_half])
@@ -409,7 +403,7 @@ def about(run: Run, name: str) -> dict[str, Any]:
         "title": manifest.title,
         "source": manifest.source,
         "licence": manifest.licence,
-        "files": {place: checksums.of_file(path) for place, path in files if path},
+        "files": {path_in_root: checksums.of_file(path) for path_in_root, path in files if path},
         "profile": run.whole_profile.name,
         "device": provenance.device(run.whole_profile.device),
         "models": dict(sorted(run.reading.models.items())),
@@ -458,12 +452,12 @@ def compared(run: Run, stored: Recording, content: Content, metrics: Metrics) ->
     return pd.DataFrame(rows, columns=["table", "column", "case", "apart", "mean", "tau", "holds"])
 
 
-def write(folder: Path, name: str, content: Content, known: Mapping[str, Any]) -> Path:
+def write(folder: Path, name: str, content: Content, described_as: Mapping[str, Any]) -> Path:
     """Write a set whole or not at all: its description names the SHA-256 of every table."""
     tables = {f"{name}.csv": content.table}
     tables |= {f"{name}_{part}.csv": frame for part, frame in content.parts.items()}
     texts = {file: frame.to_csv(index=False) for file, frame in tables.items()}
-    described = {**known, "tables": {file: checksums.of_text(text) for file, text in texts.items()}}
+    described = {**described_as, "tables": {file: checksums.of_text(text) for file, text in texts.items()}}
     texts[f"{name}.yml"] = yaml.safe_dump(described, sort_keys=False, allow_unicode=True, width=110)
     folder.mkdir(exist_ok=True)
     with atomic.new_files(*(folder / file for file in texts)) as new:

@@ -76,7 +76,7 @@ def test_a_metric_that_ends_python_while_it_is_imported_is_refused(tmp_path: Pat
 
 
 def test_options_that_exclude_each_other_are_refused() -> None:
-    done = _run("record", "radpref", "--check", "--keep-scores")
+    done = _run("record", "radpref", "--check", "--unfreeze")
     assert done.exit_code == 2
     assert "exclude each other" in done.stderr
 

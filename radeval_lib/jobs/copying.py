@@ -26,8 +26,8 @@ def fragments(source: Sequence[str], summary: Sequence[str]) -> list[int]:
     The greedy rule of Grusky, Naaman and Artzi 2018, section 3.1; words that the source lacks are in no run.
     """
     places: dict[str, list[int]] = {}
-    for place, word in enumerate(source):
-        places.setdefault(word, []).append(place)
+    for position, word in enumerate(source):
+        places.setdefault(word, []).append(position)
     lengths, begin = [], 0
     while begin < len(summary):
         longest = 0

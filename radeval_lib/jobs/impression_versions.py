@@ -86,7 +86,7 @@ def candidates(
         fewer than ``n`` where 20 n generated reports hold no more of this kind.
     """
     rows: list[tuple[str, str, str, str]] = []
-    found = 0
+    count = 0
     for made in generate(20 * n, seed, modality_anatomy=modality_anatomy):
         report = rerender(replace(made, wording=made.wording | _ADVICE_OFF), made.plan)
         wrong, fair = _wrong(report, seed, categories), _turned(report, seed)
@@ -94,8 +94,8 @@ def candidates(
             continue
         for phenomenon, text in {**fair, ERROR: wrong}.items():
             rows.append((report.report_id, phenomenon, report.impression.text, text))
-        found += 1
-        if found == n:
+        count += 1
+        if count == n:
             break
     return pd.DataFrame(rows, columns=_COLUMNS)
 
@@ -109,8 +109,8 @@ def normal_pairs(records: Sequence[ReportPair], n: int = 300, seed: int = 0) -> 
     """
     rng = seeded(seed, "normal pairs")
     texts = [reveal(record.impression) for record in records]
-    known = {text: label(text) for text in texts}
-    normal = list(dict.fromkeys(text for text in texts if positive(known[text]) == {NO_FINDING}))
+    observed = {text: label(text) for text in texts}
+    normal = list(dict.fromkeys(text for text in texts if positive(observed[text]) == {NO_FINDING}))
     abnormal = list(dict.fromkeys(text for text in texts if text not in set(normal)))
     rows = []
     for number in range(n if len(normal) > 1 and abnormal else 0):

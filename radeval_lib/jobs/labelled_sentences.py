@@ -78,16 +78,16 @@ def _sets(text: str, part: pd.DataFrame) -> Mapping[str, tuple[_Observed, _Obser
     findings = reader.read(text).findings
     stated = part[(part["key"] != "") & (part["presence"] != "normal")]
     labelled_places = {
-        (row.key, place.removesuffix(" lung"))
+        (row.key, location_name.removesuffix(" lung"))
         for row in stated.itertuples()
-        for place in row.locations.split(";")
-        if place
+        for location_name in row.locations.split(";")
+        if location_name
     }
     found_places = {
-        (finding.observation, place)
+        (finding.observation, location_name)
         for finding in findings
         for location in finding.locations
-        if (place := f"{location.side or ''} {_place(location.place)}".strip())
+        if (location_name := f"{location.side or ''} {_place(location.place)}".strip())
     }
     presence = set(zip(stated["key"], stated["presence"], strict=True))
     return {

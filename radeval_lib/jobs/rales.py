@@ -100,9 +100,9 @@ class RalesSettings(BaseModel, extra="forbid", frozen=True):
     def _of_known_tasks(self) -> RalesSettings:
         both = [f"{task}/{regime}" for task in TASKS for regime in SHARES]
         either = [*TASKS, *both]
-        known = {"documents": TASKS, "test_documents": TASKS, "trials": both}
-        known |= {"defaults": either, "space": either}
-        for name, keys in known.items():
+        keys_of = {"documents": TASKS, "test_documents": TASKS, "trials": both}
+        keys_of |= {"defaults": either, "space": either}
+        for name, keys in keys_of.items():
             if unknown := [key for key in getattr(self, name) if key not in keys]:
                 raise ValueError(f"{name} has the key {unknown[0]!r}; tasks are {', '.join(TASKS)}")
         if lacking := [regime for regime in self.regimes if regime not in self.draws]:

@@ -336,7 +336,7 @@ def _split(records: Sequence[Any], *, again: bool) -> Parts:
     reports = list(dict.fromkeys(map(_report, records)))
     borders = (0.55, 0.70) if any(row.split for row in records) else (0.8, 0.9)
     cuts = [round(border * len(reports)) for border in borders]
-    part = {name: sum(place >= cut for cut in cuts) for place, name in enumerate(reports)}
+    part = {name: sum(index >= cut for cut in cuts) for index, name in enumerate(reports)}
     return Parts(*([row for row in records if part[_report(row)] == number] for number in range(3)))
 
 

@@ -138,27 +138,27 @@ def training_sets(train_set: str) -> list[str]:
 
 def chosen_systems(profile: Profile, system: str, *, rales: bool = False) -> dict[str, System]:
     """Return the systems that a cell's parameter ``system`` stands for: one, or :data:`EVERY`."""
-    own = settings(profile)
-    known = own.rales_systems if rales else own.systems
+    section = settings(profile)
+    systems = section.rales_systems if rales else section.systems
     if system == EVERY:
-        return known
-    if system not in known:
-        raise ParameterError(f"no system {system!r}", "system", f"Systems: {', '.join(known)}.")
-    return {system: known[system]}
+        return systems
+    if system not in systems:
+        raise ParameterError(f"no system {system!r}", "system", f"Systems: {', '.join(systems)}.")
+    return {system: systems[system]}
 
 
 def cells(profile: Profile) -> list[Cell]:
     """Return every training."""
-    own = settings(profile)
-    if own.grouped:
+    section = settings(profile)
+    if section.grouped:
         sets = [(ALL, EVERY), (EACH, EVERY)]
         corpora = [EVERY]
     else:
-        learn = [name for name, system in own.systems.items() if system.learns]
-        rest = [name for name, system in own.systems.items() if not system.learns]
+        learn = [name for name, system in section.systems.items() if system.learns]
+        rest = [name for name, system in section.systems.items() if not system.learns]
         sets = [(train_set, name) for name in learn for train_set in (ALL, *TRAINED)]
         sets += [(ALL, name) for name in rest]
-        corpora = list(own.rales_systems)
+        corpora = list(section.rales_systems)
     return [
         *(Cell.of(NOTEBOOK, train_set=train_set, system=name) for train_set, name in sets),
         *(Cell.of(RALES_NOTEBOOK, system=name) for name in corpora),
@@ -249,15 +249,19 @@ def make(
     """Return a system trained on ``train_set``, its epoch or threshold chosen on ``dev`` by ROUGE-L; a
     training that takes long keeps its last checkpoint in ``folder``. A :class:`ParameterError` for a setting
     that does not exist, and where a system that reads by vectors has no encoder."""
-    own = system.settings
+    given_settings = system.settings
     if system.kind == "lead":
-        return _with_settings(system, LeadSentences, own)
+        return _with_settings(system, LeadSentences, given_settings)
     if system.needs_vectors:
         if encoder is None:
             raise ParameterError("no encoder to read by", f"systems, {system.kind}")
         if system.kind == "clusters":
-            return _with_settings(system, partial(ClusterExtractor, encoder.encode, seed=seed), own)
-        return _with_settings(system, partial(SentenceSelector, encoder.encode), own).fit(train_set, dev)
+            return _with_settings(
+                system, partial(ClusterExtractor, encoder.encode, seed=seed), given_settings
+            )
+        return _with_settings(system, partial(SentenceSelector, encoder.encode), given_settings).fit(
+            train_set, dev
+        )
     given = {"measure": "rouge_l", **system.training, "seed": seed, "device": device}
     settings = _with_settings(system, TrainingSettings, given)
     task = _task(system, train_set, seed, device)
@@ -286,13 +290,13 @@ def _task(system: System, train_set: Sequence[ReportPair], seed: int, device: st
         return PointerSummarizer(train_set, sizes, seed=seed)
     from radeval_lib.models.summarizers.seq2seq import Seq2SeqSettings, Seq2SeqSummarizer, encoder_decoder
 
-    own = dict(system.settings)
+    given_settings = dict(system.settings)
     if system.kind == "encoder_decoder":
-        layers, trimmed = own.pop("layers", None), own.pop("trimmed", False)
+        layers, trimmed = given_settings.pop("layers", None), given_settings.pop("trimmed", False)
         texts = [reveal(text) for pair in train_set for text in (pair.findings, pair.impression)]
         keep = texts if trimmed else None
-        settings = _with_settings(system, Seq2SeqSettings, own)
+        settings = _with_settings(system, Seq2SeqSettings, given_settings)
         model, tokenizer = encoder_decoder(system.start, layers=layers, keep=keep, seed=seed)
         return Seq2SeqSummarizer(model, tokenizer, settings, device=device)
-    loaded = _with_settings(system, Seq2SeqSettings, own) if own else None
+    loaded = _with_settings(system, Seq2SeqSettings, given_settings) if given_settings else None
     return Seq2SeqSummarizer.load(system.start, loaded, device=device)

@@ -22,12 +22,14 @@ from xml.sax.saxutils import escape, quoteattr
 import pandas as pd
 
 from radeval_lib.categories import RATE_TYPES
-from radeval_lib.data import mts_dialog, primock57, radpref
+from radeval_lib.data import iob_tags, mts_dialog, primock57, radpref
 from radeval_lib.data.mimic3_rrs import PAIRS
+from radeval_lib.data.radgraph import annotation
 from radeval_lib.data.readers import SPLITS
 from radeval_lib.data.records import AnnotatedSentence, Entity
 from radeval_lib.data.restricted import reveal
 from radeval_lib.data.roles import load
+from radeval_lib.models.ner.entities import gold_spans
 from radeval_lib.rules import reader
 from tests.data.samples import csv_bytes, json_bytes
 
@@ -58,20 +60,23 @@ def _generated(role: str, size: int = SIZE, seed: int = 1) -> list[Any]:
 
 def _pairs(size: int, seed: int = 1) -> list[tuple[str, str]]:
     """Return references and candidates, no two alike."""
-    found = [(reveal(one.reference), reveal(one.candidate)) for one in _generated("text_pairs", size, seed)]
-    return list(dict.fromkeys(found))
+    pairs = [
+        (reveal(record.reference), reveal(record.candidate))
+        for record in _generated("text_pairs", size, seed)
+    ]
+    return list(dict.fromkeys(pairs))
 
 
 def _parted(words: Sequence[str]) -> Iterator[tuple[str, str]]:
     """Yield each word with the made-up one before it, if any: the same ones for the same words."""
     rng = random.Random(" ".join(words))
-    for place, word in enumerate(words):
-        yield (rng.choice(MADE_UP) if place % _ADJOINING == 1 else ""), word
+    for number, word in enumerate(words):
+        yield (rng.choice(MADE_UP) if number % _ADJOINING == 1 else ""), word
 
 
 def restricted(text: str) -> str:
     """Return the text with made-up words between its own, its line breaks and punctuation as they were."""
-    return " ".join(one for both in _parted(text.split(" ")) for one in both if one)
+    return " ".join(record for both in _parted(text.split(" ")) for record in both if record)
 
 
 def _restricted_sentence(sentence: AnnotatedSentence) -> AnnotatedSentence:
@@ -88,7 +93,7 @@ def _restricted_sentence(sentence: AnnotatedSentence) -> AnnotatedSentence:
 
 def _sentences(role: str, size: int, seed: int = 1) -> dict[str, list[AnnotatedSentence]]:
     """Return sentences of a restricted data set by split."""
-    return _in_splits([_restricted_sentence(one) for one in _generated(role, size, seed)])
+    return _in_splits([_restricted_sentence(record) for record in _generated(role, size, seed)])
 
 
 def _restricted_pairs(size: int, seed: int = 1) -> list[tuple[str, str]]:
@@ -98,10 +103,10 @@ def _restricted_pairs(size: int, seed: int = 1) -> list[tuple[str, str]]:
 def _restricted_analysis(analysis: str) -> str:
     """Return an analysis in GREEN's layout whose findings are of a restricted report."""
 
-    def told(entry: re.Match[str]) -> str:
+    def with_made_up(entry: re.Match[str]) -> str:
         return entry[1] + "; ".join(map(restricted, entry[2].split("; ")))
 
-    return re.sub(r"(?m)((?:^|: )\d+\. )(.+)$", told, analysis)
+    return re.sub(r"(?m)((?:^|: )\d+\. )(.+)$", with_made_up, analysis)
 
 
 def _in_splits(records: Sequence[Any]) -> dict[str, list[Any]]:
@@ -122,21 +127,21 @@ def _openi() -> Iterable[tuple[str, bytes]]:
     labelled = [set(pd.read_csv(path)["report"]) for path in LABELS.glob("openi_*.csv")]
     pairs = _generated("summaries", 60, 2)
     rows = []
-    for place, uid in enumerate(sorted({*range(1, 61)}.union(*labelled))):
-        pair, times = pairs[place % 60], 1 if uid <= 60 else 6
+    for number, uid in enumerate(sorted({*range(1, 61)}.union(*labelled))):
+        pair, times = pairs[number % 60], 1 if uid <= 60 else 6
         texts = [" ".join([reveal(text)] * times) for text in (pair.findings, pair.impression)]
         rows.append([uid, "normal", "normal", "Xray Chest PA and Lateral", "Cough", "None.", *texts])
     yield "openi/indiana_reports.csv", csv_bytes([head, *rows])
 
 
-def _mediqa(records: Sequence[Any], first: int, said: Callable[[str], str] = str) -> bytes:
+def _mediqa(records: Sequence[Any], first: int, turn: Callable[[str], str] = str) -> bytes:
     return json_bytes(
         [
             {
                 "study_id": str(first + n),
                 "subject_id": str(first + n),
-                "findings": said(reveal(pair.findings)),
-                "impression": said(reveal(pair.impression)),
+                "findings": turn(reveal(pair.findings)),
+                "impression": turn(reveal(pair.impression)),
                 "background": "",
             }
             for n, pair in enumerate(records)
@@ -170,8 +175,8 @@ def _mimic_cxr_rrs() -> Iterable[tuple[str, bytes]]:
 def _mimic3() -> Iterable[tuple[str, bytes]]:
     head = ["ROW_ID", "SUBJECT_ID", "HADM_ID", "CHARTDATE", "CATEGORY", "DESCRIPTION", "ISERROR", "TEXT"]
     rows: list[list[object]] = []
-    for pair, one in enumerate(PAIRS):
-        modality, anatomy = one.split("_")
+    for pair, record in enumerate(PAIRS):
+        modality, anatomy = record.split("_")
         name = f"{modality} {anatomy.replace('abdomen-pelvis', 'ABDOMEN').upper()} W/O CONTRAST"
         for report in _generated("summaries", 12, 10 + pair):
             n = len(rows) + 1
@@ -184,9 +189,11 @@ def _mimic3() -> Iterable[tuple[str, bytes]]:
 def _mimic3_procedure() -> Iterable[tuple[str, bytes]]:
     """Of procedures that are frequent enough for a split."""
     documents = _generated("procedures", 800)
-    frequent = {label for label, count in Counter(one.label for one in documents).items() if count >= 10}
-    kept = [one for one in documents if one.label in frequent]
-    rows = [[n, restricted(reveal(one.text)), one.label] for n, one in enumerate(kept, start=1)]
+    frequent = {
+        label for label, count in Counter(record.label for record in documents).items() if count >= 10
+    }
+    kept = [record for record in documents if record.label in frequent]
+    rows = [[n, restricted(reveal(record.text)), record.label] for n, record in enumerate(kept, start=1)]
     head = ["ROW_ID", "indication", "procedure_label"]
     yield "mimic3_procedure/annotated_dataset.csv", csv_bytes([head, *rows])
 
@@ -194,23 +201,25 @@ def _mimic3_procedure() -> Iterable[tuple[str, bytes]]:
 def _bilou(entities: Iterable[Entity], length: int) -> list[str]:
     """Return Stanza's tags; where entities overlap, the first."""
     tags = ["O"] * length
-    for one in entities:
-        if set(tags[one.start : one.end]) != {"O"}:
+    for record in entities:
+        if set(tags[record.start : record.end]) != {"O"}:
             continue
-        if one.end - one.start == 1:
-            tags[one.start] = f"S-{one.label.upper()}"
+        if record.end - record.start == 1:
+            tags[record.start] = f"S-{record.label.upper()}"
         else:
-            tags[one.start] = f"B-{one.label.upper()}"
-            tags[one.start + 1 : one.end - 1] = [f"I-{one.label.upper()}"] * (one.end - one.start - 2)
-            tags[one.end - 1] = f"E-{one.label.upper()}"
+            tags[record.start] = f"B-{record.label.upper()}"
+            tags[record.start + 1 : record.end - 1] = [f"I-{record.label.upper()}"] * (
+                record.end - record.start - 2
+            )
+            tags[record.end - 1] = f"E-{record.label.upper()}"
     return tags
 
 
 def _stanza() -> Iterable[tuple[str, bytes]]:
     for split, records in _sentences("stanza_corpus", 60).items():
         rows = [
-            {"id": n, "tokens": _words(one), "ner_tags": _bilou(one.entities, len(one.tokens))}
-            for n, one in enumerate(records, start=1)
+            {"id": n, "tokens": _words(record), "ner_tags": _bilou(record.entities, len(record.tokens))}
+            for n, record in enumerate(records, start=1)
         ]
         yield f"stanza_radiology/{split}.json", json_bytes(rows)
 
@@ -222,78 +231,68 @@ def _rate_ner() -> Iterable[tuple[str, bytes]]:
                 json.dumps(
                     {
                         "doc_key": f"{folder}-{split}-{n}",
-                        "sentences": [_words(one)],
-                        "ner": [[[e.start, e.end - 1, e.label.upper()] for e in one.entities]],
+                        "sentences": [_words(record)],
+                        "ner": [[[e.start, e.end - 1, e.label.upper()] for e in record.entities]],
                     }
                 )
-                for n, one in enumerate(records)
+                for n, record in enumerate(records)
             ]
             yield f"rate_ner/{folder}/{split}_span.json", ("\n".join(lines) + "\n").encode()
-            tags = [
-                {
-                    "tokens": _words(one),
-                    "ner_tags": [
-                        tag.replace("S-", "B-").replace("E-", "I-")
-                        for tag in _bilou(one.entities, len(one.tokens))
-                    ],
-                }
-                for one in records
-            ]
-            yield f"rate_ner/{folder}/{split}_IOB.json", json_bytes(tags)
-    labels = ["O", *(f"{place}-{kind.upper()}" for kind in RATE_TYPES for place in "BI")]
+            yield (
+                f"rate_ner/{folder}/{split}_IOB.json",
+                json_bytes(
+                    [
+                        {
+                            "tokens": _words(record),
+                            "ner_tags": iob_tags.encode(gold_spans(record), len(record.tokens)),
+                        }
+                        for record in records
+                    ]
+                ),
+            )
+    labels = ["O", *(f"{prefix}-{kind.upper()}" for kind in RATE_TYPES for prefix in "BI")]
     yield "rate_ner/idx2label.json", json_bytes(dict(enumerate(labels)))
 
 
-def _graph(one: AnnotatedSentence) -> dict[str, Any]:
-    links: dict[int, list[list[str]]] = {n: [] for n in range(len(one.entities))}
-    for relation in one.relations:
-        links[relation.head].append([relation.label, str(relation.tail + 1)])
-    words = _words(one)
-    return {
-        str(n + 1): {
-            "tokens": " ".join(words[e.start : e.end]),
-            "label": e.label,
-            "start_ix": e.start,
-            "end_ix": e.end - 1,
-            "relations": links[n],
-        }
-        for n, e in enumerate(one.entities)
-    }
+def _graph(record: AnnotatedSentence) -> dict[str, Any]:
+    spans = [(entity.start, entity.end, entity.label) for entity in record.entities]
+    links = [(relation.head, relation.tail, relation.label) for relation in record.relations]
+    return annotation(_words(record), spans, links)["entities"]
 
 
 def _radgraph() -> Iterable[tuple[str, bytes]]:
     for split, records in _sentences("graph_corpus", 48).items():
         content: dict[str, Any] = {}
-        for n, one in enumerate(records):
+        for n, record in enumerate(records):
             head = {
-                "text": " ".join(_words(one)),
+                "text": " ".join(_words(record)),
                 "data_source": ("MIMIC-CXR", "CheXpert")[n % 2],
                 "data_split": split,
             }
             if split == "test":
-                body = {f"labeler_{k}": {"entities": _graph(one)} for k in (1, 2)}
+                body = {f"labeler_{k}": {"entities": _graph(record)} for k in (1, 2)}
             else:
-                body = {"entities": _graph(one)}
+                body = {"entities": _graph(record)}
             content[f"p{n}/{split}.txt"] = head | body
         yield f"radgraph/{split}.json", json_bytes(content)
 
 
 def _radsprl() -> Iterable[tuple[str, bytes]]:
     documents = []
-    for n, one in enumerate(_generated("spatial_corpus", 48)):
-        words, places, at = _words(one), [], 0
+    for n, record in enumerate(_generated("spatial_corpus", 48)):
+        words, places, at = _words(record), [], 0
         for word in words:
             places.append((at, len(word)))
             at += len(word) + 1
         tokens = "".join(f'<Token cs="{start}" cl="{length}"/>' for start, length in places)
         relations = []
-        for head, entity in enumerate(one.entities):
-            roles = [r for r in one.relations if r.head == head]
+        for head, entity in enumerate(record.entities):
+            roles = [r for r in record.relations if r.head == head]
             if not roles:
                 continue
             inner = "".join(
-                f'<{r.label} type={quoteattr(r.label.upper())} ts="{one.entities[r.tail].start}" '
-                f'tl="{one.entities[r.tail].end - one.entities[r.tail].start}"/>'
+                f'<{r.label} type={quoteattr(r.label.upper())} ts="{record.entities[r.tail].start}" '
+                f'tl="{record.entities[r.tail].end - record.entities[r.tail].start}"/>'
                 for r in roles
             )
             span = f'ts="{entity.start}" tl="{entity.end - entity.start}"'
@@ -336,22 +335,10 @@ def _rexval() -> Iterable[tuple[str, bytes]]:
         for n, reference in enumerate(references)
     ]
     yield "rexval/50_samples_gt_and_candidates.csv", csv_bytes([["study_id", "gt_report", *origins], *rows])
-    head = [
-        "study_number",
-        "candidate_type",
-        "error_category",
-        "rater_index",
-        "clinically_significant",
-        "num_errors",
-    ]
-    counts = []
-    for study in range(len(rows)):
-        for k, origin in enumerate(origins):
-            for category in range(1, 7):
-                for rater in range(6):
-                    for significant in (True, False):
-                        many = rng.choices((0, 1, 2, 3 + k), k=1)[0]
-                        counts.append([study, origin, category, rater, significant, many])
+    head = ["study_number", "candidate_type", "error_category"]
+    head += ["rater_index", "clinically_significant", "num_errors"]
+    keys = product(range(len(rows)), origins, range(1, 7), range(6), (True, False))
+    counts = [[*key, rng.choice((0, 1, 2, 3 + origins.index(key[1])))] for key in keys]
     yield "rexval/6_valid_raters_per_rater_error_categories.csv", csv_bytes([head, *counts])
 
 
@@ -363,17 +350,11 @@ def _radpref() -> Iterable[tuple[str, bytes]]:
     for reference, candidate in _pairs(400, 6):
         candidates.setdefault(reference, []).append(candidate)
     texts = [(reference, *some[:2]) for reference, some in candidates.items() if len(some) > 1]
+    sides = ("ground_truth", "C1", "C2")
     cases = [
-        {"id": f"case{n}"}
-        | dict(zip(("ground_truth_report", "C1_report", "C2_report"), three, strict=True))
-        | dict(
-            zip(
-                ("ground_truth_findings", "C1_findings", "C2_findings"),
-                ([one for one in text.split(". ") if one] for text in three),
-                strict=True,
-            )
-        )
-        | {"C1_source": "gpt", "C2_source": "medgemma"}
+        {"id": f"case{n}", "C1_source": "gpt", "C2_source": "medgemma"}
+        | {f"{side}_report": text for side, text in zip(sides, three, strict=True)}
+        | {f"{side}_findings": text.split(". ") for side, text in zip(sides, three, strict=True)}
         for n, three in enumerate(texts[:40])
     ]
     yield "radpref/preference_data.json", json_bytes(cases)
@@ -404,11 +385,11 @@ def _green_training() -> Iterable[tuple[str, bytes]]:
         {
             "id": f"g{n}",
             "conversations": [
-                {"from": "human", "value": "\n".join(map(restricted, reveal(one.prompt).split("\n")))},
-                {"from": "gpt", "value": _restricted_analysis(reveal(one.analysis))},
+                {"from": "human", "value": "\n".join(map(restricted, reveal(record.prompt).split("\n")))},
+                {"from": "gpt", "value": _restricted_analysis(reveal(record.analysis))},
             ],
         }
-        for n, one in enumerate(_generated("judged_pairs", 10))
+        for n, record in enumerate(_generated("judged_pairs", 10))
     ]
     yield "green_training/train.json", json_bytes(rows)
 
@@ -453,8 +434,8 @@ def _mts_dialog() -> Iterable[tuple[str, bytes]]:
 def _mtsamples() -> Iterable[tuple[str, bytes]]:
     head = ["", "description", "medical_specialty", "sample_name", "transcription", "keywords"]
     rows = [
-        [n, f" {reveal(one.summary)}", f" {one.group}", f" Sample {n} ", reveal(one.text), "chest,"]
-        for n, one in enumerate(_generated("descriptions", 30))
+        [n, f" {reveal(record.summary)}", f" {record.group}", f" Sample {n} ", reveal(record.text), "chest,"]
+        for n, record in enumerate(_generated("descriptions", 30))
     ]
     yield "mtsamples/mtsamples.csv", csv_bytes([head, *rows])
 

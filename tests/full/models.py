@@ -103,7 +103,7 @@ def _tokenizer(kind: str, texts: list[str]) -> PreTrainedTokenizerFast:
     if any(ends):
         first, last = ends
         template = " ".join(filter(None, [first, "$A", last]))
-        special_tokens = [(one, core.token_to_id(one)) for one in ends if one]
+        special_tokens = [(name, core.token_to_id(name)) for name in ends if name]
         pair = f"{template} $B:1 {last}:1" if last else f"{template} $B:1"
         core.post_processor = processors.TemplateProcessing(
             single=template, pair=pair, special_tokens=special_tokens

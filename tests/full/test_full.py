@@ -90,9 +90,9 @@ def test_pages_of_full_are_made_or_say_what_they_lack(full: TinyFull) -> None:
     full.without("rexval", "primock57", "radpref")
     built = full.radbook("build", "--profile", "full", *only)
     assert built.returncode == 0, built.stdout + built.stderr
-    told = _without_markup(_page(full, "green/judge_models"))
-    assert "The rest of this page is left out: ReXVal, which fills the role" in told
-    assert "`radbook data status rexval` says how to get it" in told
+    lines = _without_markup(_page(full, "green/judge_models"))
+    assert "The rest of this page is left out: ReXVal, which fills the role" in lines
+    assert "`radbook data status rexval` says how to get it" in lines
     assert "PriMock57" in _without_markup(_page(full, "facts/consultation_notes"))
     full.without()
     built = full.radbook("build", "--profile", "full", *only)
@@ -126,11 +126,11 @@ def test_full_is_made_without_a_set(whole: TinyFull, name: str) -> None:
     title = load_manifest(name).title.partition(":")[0]
     alone = [role for role, filler in profile("full").roles.items() if registry.datasets_of(filler) == [name]]
     lack = f"out: {title}, which fills the role"
-    said = {page for page in notebooks() if lack in _said(whole, page)}
+    pages_saying = {page for page in notebooks() if lack in _said(whole, page)}
     # Of a role that two sets fill, the other is used; a page that is left out whole says nothing itself.
-    assert bool(said or lack in built.stdout) == bool(alone)
+    assert bool(pages_saying or lack in built.stdout) == bool(alone)
     planned = outlook.pages_without_data(Graph(profile("full"), (), whole.root))
-    assert said <= {page for pages in planned.values() for page in pages}
+    assert pages_saying <= {page for pages in planned.values() for page in pages}
 
 
 @pytest.mark.nightly
@@ -144,14 +144,14 @@ def test_full_is_made_without_any_set(full: TinyFull) -> None:
 
 @pytest.mark.parametrize("name", SETS)
 def test_the_plan_names_the_pages_that_lack_a_set(name: str, tmp_path: Path) -> None:
-    for one in SETS:
-        for file in load_manifest(one).files if one != name else ():
+    for entry in SETS:
+        for file in load_manifest(entry).files if entry != name else ():
             (tmp_path / file.path).parent.mkdir(parents=True, exist_ok=True)
             (tmp_path / file.path).touch()
     for file in load_manifest(name).files:  # two sets share files of MIMIC-III
         (tmp_path / file.path).unlink(missing_ok=True)
     graph = Graph(profile("full"), (), tmp_path)
-    told = [line for line in outlook.outlook(graph) if line.startswith(("Without", "In part"))]
+    lines = [line for line in outlook.outlook(graph) if line.startswith(("Without", "In part"))]
     filled = {
         role: filler for role, filler in graph.settings.roles.items() if name in registry.datasets_of(filler)
     }
@@ -159,38 +159,23 @@ def test_the_plan_names_the_pages_that_lack_a_set(name: str, tmp_path: Path) -> 
     for role, filler in filled.items():
         there = [part for part in filler.split("+") if registry.dataset_of(part) != name]
         if there:
-            assert f"In part: {role} is filled by {'+'.join(there)} alone, of {filler}." in told
+            assert f"In part: {role} is filled by {'+'.join(there)} alone, of {filler}." in lines
         else:
-            assert any(line.startswith(f"Without {name} ({role}), left out") for line in told)
+            assert any(line.startswith(f"Without {name} ({role}), left out") for line in lines)
     if name in READERS:
         assert {page for pages in outlook.pages_without_data(graph).values() for page in pages} == READERS[
             name
         ]
 
 
-def test_every_data_set_of_full_has_files_of_its_format(full: TinyFull) -> None:
-    for name in SETS:
-        assert any((full.root / file.path).is_file() for file in load_manifest(name).files), name
-
-
-def test_left_out_files_come_back(tmp_path: Path) -> None:
-    held = TinyFull(tmp_path / "project", tmp_path / "data", tmp_path / "hub")
-    (held.path / "data_manifests" / "datasets").mkdir(parents=True)
-    (held.path / "data_manifests" / "datasets" / "one.yml").write_text("files: [{path: one/a.csv}]\n")
-    (held.root / "one").mkdir(parents=True)
-    (held.root / "one" / "a.csv").write_text("x")
-    held.without("one")
-    assert not (held.root / "one" / "a.csv").exists()
-    held.without()
-    assert (held.root / "one" / "a.csv").read_text() == "x"
-
-
 def test_restricted_texts_have_words_that_nothing_else_has() -> None:
     """Of four adjoining words, which the guard takes for a phrase, one is made up, and no page says it."""
     pages = [path.read_text("utf-8") for folder in (BOOK, NOTEBOOKS) for path in folder.rglob("*.md")]
-    generated = [reveal(one.findings) for one in load("summaries", "synthetic", size=300, seed=1, root=None)]
-    said = {word for text in (*pages, *generated) for word in re.findall("[a-z]+", text.lower())}
-    assert not said & set(data_files.MADE_UP)
+    generated = [
+        reveal(entry.findings) for entry in load("summaries", "synthetic", size=300, seed=1, root=None)
+    ]
+    pages_saying = {word for text in (*pages, *generated) for word in re.findall("[a-z]+", text.lower())}
+    assert not pages_saying & set(data_files.MADE_UP)
     for text in generated:
         words = data_files.restricted(text).split(" ")
         adjoining = [words[place : place + 4] for place in range(len(words) - 3)]

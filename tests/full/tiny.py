@@ -142,8 +142,8 @@ def make(target: Path, *, with_models: bool = True) -> TinyFull:
     data_files.write(root)
     hub.mkdir()
     if with_models:
-        words = [reveal(one.findings) for one in _made("summaries", 200)]
-        words += [reveal(one.prompt) for one in _made("judged_pairs", 4)]
+        words = [reveal(entry.findings) for entry in _made("summaries", 200)]
+        words += [reveal(entry.prompt) for entry in _made("judged_pairs", 4)]
         models.write(outlook.hub_models(steps.graph("full")), hub, words)
     project = TinyFull(path, root, hub)
     measure_files(project)
@@ -169,17 +169,19 @@ def _write_profile(target: Path) -> None:
     # An encoder is sixteen cells: one of words (BERT), one of bytes (RoBERTa), and the one that a cell makes.
     # The other architectures are trained by the cells of entities and of summaries.
     families = ("bert", "roberta", "in_domain")
-    rales["encoders"] = [one for one in _one_of_each_family(rales["encoders"]) if _family(one) in families]
+    rales["encoders"] = [
+        entry for entry in _one_of_each_family(rales["encoders"]) if _family(entry) in families
+    ]
     rales["trials"] = dict.fromkeys(rales["trials"], 1)
     spans = experiments["ratescore"]["initial_models"]
     spans["span"] = _one_of_each_family(spans["span"])
     summarization["systems"] = _different(summarization)
     for systems in ("systems", "rales_systems"):
-        for one in summarization[systems].values():
-            if "training" in one:
-                one["training"] |= {"epochs": 1, "patience": 1, "batch_size": 4}
-            if one["kind"] in ("seq2seq", "encoder_decoder"):
-                one["settings"] = one.get("settings", {}) | _SHORT
+        for entry in summarization[systems].values():
+            if "training" in entry:
+                entry["training"] |= {"epochs": 1, "patience": 1, "batch_size": 4}
+            if entry["kind"] in ("seq2seq", "encoder_decoder"):
+                entry["settings"] = entry.get("settings", {}) | _SHORT
     target.write_text(yaml.safe_dump(_merged(content, SMALL), sort_keys=False), encoding="utf-8")
 
 
@@ -200,26 +202,26 @@ def _different(section: dict[str, Any]) -> dict[str, Any]:
     """Return the first system of each architecture, and the one that is shown, in place of its smaller
     relatives."""
     first: dict[str, str] = {_family(section["systems"][section["shown"]]["start"]): section["shown"]}
-    for name, one in section["systems"].items():
-        first.setdefault(_family(one["start"]) if one.get("start") else one["kind"], name)
-    return {name: one for name, one in section["systems"].items() if name in first.values()}
+    for name, entry in section["systems"].items():
+        first.setdefault(_family(entry["start"]) if entry.get("start") else entry["kind"], name)
+    return {name: entry for name, entry in section["systems"].items() if name in first.values()}
 
 
 def _made(role: str, size: int) -> list[Any]:
     return load(role, "synthetic", size=size, seed=0, root=None)
 
 
-def _merged(base: dict[str, Any], own: dict[str, Any]) -> dict[str, Any]:
+def _merged(base: dict[str, Any], changes: dict[str, Any]) -> dict[str, Any]:
     both = {
         key: _merged(base[key], value)
-        for key, value in own.items()
+        for key, value in changes.items()
         if isinstance(value, dict) and isinstance(base.get(key), dict)
     }
-    return {**base, **own, **both}
+    return {**base, **changes, **both}
 
 
 def _manifest(path: Path, name: str) -> dict[str, Any]:
-    found: dict[str, Any] = yaml.safe_load(
+    manifest: dict[str, Any] = yaml.safe_load(
         (path / "data_manifests" / "datasets" / f"{name}.yml").read_text(encoding="utf-8")
     )
-    return found
+    return manifest
