@@ -219,8 +219,14 @@ class Run:
         return {metric.title or metric.name: metric for metric in metrics}
 
     def labels(self, metrics: Mapping[str, Metric]) -> dict[str, str]:
-        """Return what a figure calls each metric: with a word on the models that stand in for its own."""
-        return self._filling("stand_ins").labels(metrics, self.whole_profile.models)
+        """Return what a page calls each metric, by its title: with the substitute model, which for stored
+        scores is the one that they were made with."""
+        models = dict(self.whole_profile.models)
+        for filler in self.recorded_fillers():
+            stored = registry.module("radeval_lib.data.recorded").load(registry.dataset_of(filler))
+            models |= {role: model["name"] for role, model in stored.about["models"].items()}
+        names: dict[str, str] = self._filling("stand_ins").labels(metrics, models)
+        return names
 
     def cells(self, notebook: str) -> list[CellOutput]:
         """Return what the planned cells of a notebook left, in the order of the plan.

@@ -276,3 +276,8 @@ def test_a_run_names_the_sets_that_it_read() -> None:
     assert recordings.of_run(read, ["recorded/radpref/grade"]) == {"radpref": None}
     assert recordings.of_run(read, ["radpref/grade"]) == {"radpref": list(FROZEN_METRICS)}
     assert recordings.of_run(read[1:], ["radpref/grade"]) == {}
+
+
+def test_stored_scores_are_named_by_the_models_that_made_them() -> None:
+    run = begin_cell("across/which_judge", profile="smoke", seed=0, output_dir="build/runs/storing")
+    assert run.labels({"BERTScore": get("bertscore")}) == {"BERTScore": "BERTScore (MiniLM)"}
