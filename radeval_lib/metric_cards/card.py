@@ -236,7 +236,7 @@ def _cell(row: Mapping[str, Any], name: str, form: str = ".2f") -> str:
 
 def _rules_looks() -> int:
     """Return how often the judge by rules met RadPref's grades while it was developed."""
-    freeze = Path(__file__).parents[1] / "jobs" / "green" / "freeze.yml"
+    freeze = Path(__file__).parents[1] / "jobs" / "freeze.yml"
     return int(own_yaml.read(freeze)["scored"])
 
 
