@@ -1,4 +1,10 @@
-"""Whether the fact counters agree: what Table 2 reveals of the ratings."""
+"""Whether the fact counters agree: what Table 2 reveals of the ratings; and simulated raters who count at
+different levels of detail.
+
+The claim: raters who cut a text into facts of different sizes disagree on counts and agree on ratios
+(Moramarco et al. 2021, Section 6.1). The divide is how far the least agreed ratio lies above the best agreed
+count; the claim holds where it is positive.
+"""
 
 from __future__ import annotations
 
@@ -9,8 +15,11 @@ import krippendorff
 import numpy as np
 import pandas as pd
 
+from radeval_lib.data.fact_raters import count_facts, draw_descriptions
 from radeval_lib.papers.printed_numbers import printed_in
+from radeval_lib.stats.agreement import interval_alpha
 from radeval_lib.stats.base import Estimate, FloatArray
+from radeval_lib.stats.measures import FactCounts
 from radeval_lib.stats.printed import tables_with
 from radeval_lib.study.checks import Check, Key, by_reading, check_statement, check_value
 
@@ -50,8 +59,6 @@ def alpha_fits(possible: Sequence[FloatArray], printed: pd.Series) -> pd.DataFra
     ``printed``: the printed alphas of coherence, by the raters that :data:`RATERS` names, all of them.
     Returns ``table`` (from 1), ``level``, an alpha for each of :data:`RATERS`, and :data:`FITTING`.
     """
-    if lacking := [name for name in RATERS if name not in printed.dropna().index]:
-        raise ValueError(f"no printed alpha of {lacking[0]}")
     codes = [0.0, 0.5, 1.0]
     fits = pd.DataFrame(
         {
@@ -72,14 +79,6 @@ def alpha_fits(possible: Sequence[FloatArray], printed: pd.Series) -> pd.DataFra
 def farthest_off(fits: pd.DataFrame, printed: pd.Series) -> pd.Series:
     """Of each row of :func:`alpha_fits`, how far the alpha that misses its printed one most is off."""
     return (fits[list(RATERS)] - printed.reindex(RATERS)).abs().max(axis=1)
-
-
-def reach(table2: pd.DataFrame, least: float) -> str:
-    """For whom all derived metrics of Table 2 have an alpha of at least ``least``, in words."""
-    lowest = table2[table2["kind"] == "derived metric"].groupby("pair")["value"].min()
-    if (lowest >= least).all():
-        return "for all three evaluators and for every pair"
-    return "for all three evaluators, not for every pair" if lowest[ALL] >= least else "in part alone"
 
 
 def _alphas_of_one(losses: FloatArray, descriptions: int, level: Level) -> FloatArray:
@@ -116,3 +115,97 @@ def one_description(printed: Mapping[str, str], descriptions: int) -> list[Check
             bool(missed.min() <= _HALF),
         )
     return by_reading(checks)
+
+
+RAW = {"R facts": "reference", "G facts": "generated", "G&R facts": "common", "G acc facts": "correct"}
+DERIVED = {"Precision": "precision", "Recall": "recall", "F-Score": "f_score"}
+"""Rows of the paper's Table 2 and the counts behind them; accuracy, almost always 1, is left out."""
+
+REPORTS = 10
+OVERLAPS = (0.60, 0.60, 0.45, 0.95)  # share of the reference that each simulated model copies
+MIDDLE = 0.65  # granularity about which raters spread
+
+
+def three_raters(spread: float) -> tuple[float, float, float]:
+    """Return granularities of three raters, two finer and one coarser, that lie ``spread`` apart."""
+    return MIDDLE + spread, MIDDLE + spread, MIDDLE - 2 * spread
+
+
+def count_alphas(counted: Sequence[Sequence[FactCounts]]) -> dict[str, float]:
+    """Return Krippendorff's alpha of each row of :data:`RAW` and :data:`DERIVED` over raters.
+
+    ``counted``: the raters' counts, one list a rater, in the same order of units, each with a fact in both
+    texts.
+    """
+    return {
+        name: float(interval_alpha([[getattr(counts, field) for counts in rater] for rater in counted]))
+        for name, field in (RAW | DERIVED).items()
+    }
+
+
+def divide(agreement: Mapping[str, float]) -> float:
+    """Return lowest alpha of a ratio minus highest alpha of a count; positive where the claim holds."""
+    return min(agreement[name] for name in DERIVED) - max(agreement[name] for name in RAW)
+
+
+def like_systems(
+    rng: np.random.Generator, spread: float, repeats: int, overlaps: Mapping[str, Sequence[float]]
+) -> pd.DataFrame:
+    """Return the divide in each repetition for sets of systems, by the shares that these copy.
+
+    Returns
+    -------
+    DataFrame
+        Index the sets' names; ``mean`` divide and the share of repetitions where it is ``positive``.
+    """
+    rows = {}
+    for name, shares in overlaps.items():
+        texts = [draw_descriptions(rng, REPORTS, shares) for _ in range(repeats)]
+        divides = [divide(count_alphas(count_facts(rng, drawn, three_raters(spread)))) for drawn in texts]
+        rows[name] = {"mean": np.mean(divides), "positive": np.mean(np.array(divides) > 0)}
+    return pd.DataFrame.from_dict(rows, orient="index")
+
+
+def simulated_agreement(
+    rng: np.random.Generator, spreads: Sequence[float], repeats: int, kinds: Mapping[str, str]
+) -> pd.DataFrame:
+    """Return alpha of three raters who split facts differently, by how differently, in each repetition.
+
+    Returns ``spread``, ``metric`` (a row of Table 2), ``alpha``, ``kind``.
+    """
+    rows = []
+    for _ in range(repeats):
+        texts = draw_descriptions(rng, REPORTS, OVERLAPS)
+        for spread in spreads:
+            found = count_alphas(count_facts(rng, texts, three_raters(spread)))
+            rows += [(spread, name, alpha, kinds[name]) for name, alpha in found.items()]
+    return pd.DataFrame(rows, columns=["spread", "metric", "alpha", "kind"])
+
+
+DEPARTURES = {
+    "shared passages are cut again in the second text": (
+        "share of descriptions cut again",
+        "recut",
+        (0.0, 0.1, 0.2, 0.4, 0.6, 0.8, 1.0),
+    ),
+    "raters misjudge whether a fact is common": (
+        "share of facts misjudged",
+        "slips",
+        (0.0, 0.02, 0.05, 0.1, 0.15, 0.2, 0.3),
+    ),
+}
+"""Departures from the mechanism: the unit of their steps, what changes in the raters, and the steps."""
+
+
+def sweep(
+    rng: np.random.Generator, departure: str, steps: Sequence[float], spread: float, repeats: int
+) -> pd.DataFrame:
+    """Return the ``divide`` in each repetition of each ``step`` of a departure, by raters whose granularities
+    lie ``spread`` apart."""
+    rows = []
+    for step in tuple(steps) * repeats:
+        texts = draw_descriptions(rng, REPORTS, OVERLAPS)
+        changed = {"alike": 1 - step} if departure == "recut" else {"slips": step}
+        counted = count_facts(rng, texts, three_raters(spread), **changed)
+        rows.append({"step": step, "divide": divide(count_alphas(counted))})
+    return pd.DataFrame(rows)

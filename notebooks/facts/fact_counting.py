@@ -1,11 +1,35 @@
-"""The page on fact counting: what Table 1's rounding and means imply."""
+"""What Table 1's rounding implies, the printed task, and how much of MTSamples' descriptions is copied."""
 
 from __future__ import annotations
 
+import re
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
 import pandas as pd
 
-from radeval_lib.stats.base import f1
-from radeval_lib.study.checks import check_groups
+from radeval_lib.data import mtsamples, recorded
+from radeval_lib.data.records import Document
+from radeval_lib.data.restricted import reveal
+from radeval_lib.jobs.copying import MEASURES, measured
+from radeval_lib.papers.printed_numbers import Printed, printed, quotations
+from radeval_lib.stats.base import Estimate, f1
+from radeval_lib.stats.resampling import share_interval
+from radeval_lib.study.checks import (
+    Check,
+    Key,
+    above,
+    by_reading,
+    check_groups,
+    check_statement,
+    check_value,
+)
+from radeval_lib.study.runs import Run
+from radeval_lib.text_format import with_interval
+
+NAME, PARTS = "mtsamples", ("train", "development", "test")
 
 EVALUATORS = ["Eval 1", "Eval 2", "Eval 3"]
 
@@ -52,3 +76,251 @@ def one_wrong_fact(exact: pd.DataFrame) -> pd.DataFrame:
         rows.append((size, mean, ", ".join(fits["evaluator"]) or "–"))
     columns = ["facts in the one description", "mean accuracy of ten", "fits the printed accuracy of"]
     return pd.DataFrame(rows, columns=columns)
+
+
+def printed_report() -> tuple[str, str]:
+    """Return the report that Figure 1 prints, and its description."""
+    parts = dict(words.split(": ", 1) for where, words in quotations("facts.fig1") if where == "Figure 1")
+    description = parts.pop("DESCRIPTION")
+    return " ".join(parts.values()), description
+
+
+def plain(text: str) -> str:
+    """Return a text in lower case without punctuation but hyphens and apostrophes."""
+    return " ".join(re.findall(r"[a-z0-9'-]+", text.lower().replace("’", "'")))
+
+
+def stands_in(words: str, text: str) -> bool:
+    """Return whether the words of one :func:`plain` text stand in another, one after the other and whole."""
+    return f" {words} " in f" {text} "
+
+
+def marked(count: str) -> list[str]:
+    """Return the spans that the physician marked for a count, ``R`` or ``G``."""
+    spans = printed("facts.fig3").set_index("count").loc[count, "marked_facts"]
+    return [plain(fact) for fact in str(spans).split(" | ")]
+
+
+def facts_of_g() -> pd.DataFrame:
+    """Return each span of G; whether the same words are marked in R, and stand in the report of Figure 1."""
+    in_r, report = marked("R"), plain(printed_report()[0])
+    columns = ["fact of G", "marked in R", "its words stand in the report"]
+    rows = [(fact, fact in in_r, stands_in(fact, report)) for fact in marked("G")]
+    return pd.DataFrame(rows, columns=columns)
+
+
+def texts_of_task() -> list[Check]:
+    """Return whether the task's reference is the description of Figure 1, and its comment quotes G."""
+    reference, generated = (" ".join(marked(count)) for count in ("R", "G"))
+    same = reference == plain(printed_report()[1])
+    comment = quotations("facts.fig3")[-1][1]
+    quoted = plain(comment.split('"')[1])
+    inside = stands_in(quoted, generated)
+    return [
+        check_statement(
+            "text of R",
+            "the reference",
+            f"{'the' if same else 'not the'} description of Figure 1, {len(reference.split())} words",
+            same,
+        ),
+        check_statement(
+            "text that the comment calls wrong",
+            comment,
+            f"{len(quoted.split())} words, {'in' if inside else 'not in'} G",
+            inside,
+        ),
+    ]
+
+
+def quoted_texts() -> list[Check]:
+    """Return whether the generated description and the report that Section 6 quotes are those of Figures 3
+    and 1."""
+    (_, description), (_, report) = quotations("facts.example_pegasus")
+    generated = " ".join(marked("G"))
+    description = plain(description.split("generated description: ")[1])
+    sides = [
+        ("generated description", "the generated description", description, generated, "3"),
+        ("source report", "the source report states", plain(report), plain(printed_report()[0]), "1"),
+    ]
+    return [
+        check_statement(
+            Key("quoted text", what),
+            claim,
+            f"{len(quoted.split())} words, {'in' if inside else 'not in'} Figure {figure}",
+            inside,
+        )
+        for what, claim, quoted, printed, figure in sides
+        for inside in [stands_in(quoted, printed)]
+    ]
+
+
+@dataclass(frozen=True)
+class BuildDocuments:
+    """MTSamples (``whole`` or a part), its texts or placeholders of what is recorded of them; ``evidence``:
+    ``open`` or ``recorded``."""
+
+    documents: list[Document]
+    whole: bool
+    evidence: str = "open"
+
+    @property
+    def kept(self) -> list[Document]:
+        """The documents with a text whose description has the paper's least number of words."""
+        long = mtsamples.with_long_descriptions(self.documents)
+        return [document for document in long if reveal(document.text)]
+
+    @property
+    def stand_in(self) -> str:
+        """What stands in for MTSamples, where it is a part."""
+        if self.whole:
+            return ""
+        part = f"the first {len(self.documents)} of MTSamples' transcriptions, not all of them"
+        return f"{part}; of those compared, {self.mostly}"
+
+    @property
+    def mostly(self) -> str:
+        """How many of the compared documents are of the two largest specialties."""
+        specialties = Counter(document.group for document in self.kept)
+        largest = sum(number for _, number in specialties.most_common(2))
+        return f"{largest} of {len(self.kept)} are of two specialties"
+
+    @property
+    def source(self) -> str:
+        """Where the documents are from, as the page says it."""
+        return "MTSamples" if self.whole else "the first part of MTSamples"
+
+
+def load(run: Run) -> BuildDocuments:
+    """Return MTSamples, or the part of it that the data root holds, or else what is recorded of that part."""
+    whole, part = run.find(NAME), run.find(NAME, "mtsamples_part.csv")
+    if whole is not None:
+        return BuildDocuments(mtsamples.load(whole), whole=True)
+    if part is not None:
+        return BuildDocuments(mtsamples.load(part, partial=True), whole=False)
+    recording = run.recording(NAME)
+    from_whole = "mtsamples/mtsamples.csv" in recording.about["files"]
+    return BuildDocuments(list(mtsamples.recorded_documents(recording)), from_whole, evidence="recorded")
+
+
+def shares(stated: Mapping[str, Printed]) -> dict[str, float]:
+    """Return the share of the kept reports that each printed part is, in percent."""
+    kept = sum(stated[part].value for part in PARTS)
+    return {part: 100 * stated[part].value / kept for part in PARTS}
+
+
+def size_checks(stated: Mapping[str, Printed]) -> list[Check]:
+    """Return what the printed sizes must fulfil, whatever the reports are.
+
+    A printed share may be that of all reports, or, since each specialty is split by itself, be kept in each
+    specialty up to a whole report, rounded either way; where the two readings differ the check is
+    inconclusive.
+
+    ``stated``: the printed numbers of ``facts.claim_dataset`` by name.
+    """
+    specialties = stated["specialties"].value
+    kept = sum(stated[part].value for part in PARTS)
+    checks = [check_value("reports kept = train + development + test", stated["kept"], kept)]
+    for part, share in shares(stated).items():
+        printed = stated[f"{part}_share"]
+        more = stated[part].value - printed.value * kept / 100
+        spread = f"{more:+.1f} reports, where less than {specialties:.0f} either way are possible"
+        readings = {
+            "of all reports": (f"{share:.2f}%", printed.low <= share <= printed.high),
+            "rounded in each specialty": (spread, abs(more) < specialties),
+        }
+        checks += by_reading(
+            {
+                reading: check_statement(Key("share", part), printed.text, finding, fits)
+                for reading, (finding, fits) in readings.items()
+            }
+        )
+    return checks
+
+
+def file_checks(loaded: BuildDocuments, stated: Mapping[str, Printed]) -> list[Check]:
+    """Return the printed counts and lengths against the whole file; none where it is not there."""
+    if not loaded.whole:
+        return []
+    counted, texts = mtsamples.counts(loaded.documents), loaded.documents
+    exact = {
+        "specialties": "specialties",
+        "reports of the smallest specialty": "smallest_specialty",
+        "reports of the largest specialty": "largest_specialty",
+        "reports kept": "kept",
+        "training": "train",
+        "development": "development",
+        "test": "test",
+    }
+    lengths = {
+        "body_words": ("mean words of a report", [document.text for document in texts]),
+        "description_words": ("mean words of a description", [document.summary for document in texts]),
+    }
+    return [
+        *(check_value(name, stated[quoted], counted[name]) for name, quoted in exact.items()),
+        check_statement(
+            "reports",
+            stated["reports"].text,
+            f"{counted['reports']:,}",
+            round(counted["reports"], -2) == stated["reports"].value,
+        ),
+        *(
+            check_value(name, stated[quoted], float(np.mean([len(reveal(text).split()) for text in sides])))
+            for quoted, (name, sides) in lengths.items()
+        ),
+    ]
+
+
+def repeated(loaded: BuildDocuments, rng: np.random.Generator) -> tuple[int, int, int]:
+    """Return how many different texts the reports kept are, how many of them test in a split of this build,
+    and how many of these are in the training part too."""
+    parted = mtsamples.split(loaded.kept, rng)
+    train = {reveal(document.text) for document in parted if document.split == "train"}
+    test = [reveal(document.text) for document in parted if document.split == "test"]
+    distinct = len({reveal(document.text) for document in parted})
+    return distinct, len(test), sum(text in train for text in test)
+
+
+def copying(loaded: BuildDocuments, resamples: int, rng: np.random.Generator) -> pd.DataFrame:
+    """Return copying of the descriptions that the paper would keep, with intervals that draw whole texts.
+
+    Index: the measure. ``mean``, ``low``, ``high``, ``median``.
+    """
+    texts, summaries = zip(
+        *((reveal(document.text), reveal(document.summary)) for document in loaded.kept), strict=True
+    )
+    if loaded.evidence == "recorded":
+        values = pd.DataFrame({key: recorded.column(summaries, key) for key in MEASURES})
+    else:
+        values = measured(texts, summaries)
+    cases = pd.factorize(pd.Series(texts))[0]  # in the file's order, whatever the texts
+    rows = {
+        title: (*share_interval(values[key], cases, resamples=resamples, rng=rng), values[key].median())
+        for key, title in MEASURES.items()
+    }
+    return pd.DataFrame.from_dict(rows, orient="index", columns=["mean", "low", "high", "median"])
+
+
+def extractive_checks(copied: pd.DataFrame, stated: Mapping[str, Printed]) -> list[Check]:
+    """Return the printed precisions against the file's (``copied``: of :func:`copying`), whose words may have
+    been stemmed or not: the paper does not say, so that a precision holds if it does both ways."""
+    copied_by = {name: Estimate(*copied.loc[name, ["mean", "low", "high"]]) for name in copied.index}
+    runs = copied_by[MEASURES["in_runs"]]
+    precisions = list[Check]()
+    for name, key in (("ROUGE-1 precision", "rouge_1"), ("ROUGE-L precision", "rouge_l")):
+        titles = {"plain words": name, "stemmed words": f"{name}, stemmed"}
+        precisions += by_reading(
+            {
+                reading: check_value(name, stated[key], copied_by[title], possible=(0.0, 1.0))
+                for reading, title in titles.items()
+            }
+        )
+    return [
+        *precisions,
+        check_statement(
+            "more than half of the words stand in copied runs",
+            "descriptions are mostly extractive in nature",
+            with_interval(runs.value, runs.low, runs.high, ".2f"),
+            above(runs.low, runs.high, 0.5),
+            asked="more than half of the words",
+        ),
+    ]

@@ -27,70 +27,56 @@ RATED = {
     "errors by findings": "rated_sentences",
 }
 """Roles of what the same raters said of the same texts."""
+SIGNIFICANT = "significant errors, counted"
 
 
 def rating_matrix(records: Sequence[RatedPair]) -> pd.DataFrame:
     """Return the ratings of each pair; pairs that some rater left out are left out."""
-    if not records:
-        raise DataError("no rated pairs")
     rows = [(one.id, one.rater, one.rating, reveal(one.reference)) for one in records]
     frame = pd.DataFrame(rows, columns=["id", "rater", "rating", "case"])
     frame["case"] = pd.factorize(frame["case"])[0]
     matrix = frame.pivot_table(index=["id", "case"], columns="rater", values="rating").dropna()
-    if matrix.empty:
-        raise DataError("no pair that all raters rated")
     return matrix
 
 
-def graders_who_counted(run: Run) -> tuple[pd.DataFrame, Estimate]:
-    """Return agreement on grades, counts and ratios of raters who gave them all, and what counting gains.
+def graders_who_counted(run: Run) -> tuple[pd.DataFrame, dict[str, Estimate]]:
+    """Return agreement of raters who gave grades, counts and ratios, and by how much it differs.
 
     Returns
     -------
-    table : ``what``; columns as :func:`alphas`, the interval with the value as text.
-    gain : alpha of counts minus alpha of grades, on the same draws of cases.
-
-    Raises
-    ------
-    DataError
-        Where the roles of :data:`RATED` are filled by different texts.
+    table : ``what``; columns as :func:`alphas`, the interval with the value as text; on RadPref, whose marks
+        tell them apart, also significant errors alone.
+    gaps : differences of alpha on the same draws of cases, by name.
     """
     resamples = run.profile.resamples
     rated = {what: rating_matrix(run.load(role)) for what, role in RATED.items()}
     if len({tuple(matrix.index.get_level_values("id")) for matrix in rated.values()}) > 1:
         raise DataError("grades and counts are of different texts", "", "Fill the roles from one data set.")
-    agreed = [
-        alphas({what: matrix}, resamples=resamples, rng=run.rng(f"alpha {what}"))
+    compared = {
+        "counted errors less grades": (rated["errors, counted"], rated["grade"]),
+        "counted errors less errors by findings": (rated["errors, counted"], rated["errors by findings"]),
+    }
+    if "radpref" in run.filler("data", "rated_pairs"):
+        stored = run.recording("radpref")
+        marks = stored.parts["ratings"]
+        kinds = ["_".join(mark) for mark in radpref.MARKS if mark[1] in radpref.SIGNIFICANT]
+        cases = marks["number"].map(stored.table.set_index("number")["case"])
+        marked = marks.assign(case=cases, significant=marks[kinds].sum(axis=1))
+        of_significant, grade = (
+            marked.pivot_table(index=["number", "case"], columns="rater", values=name).dropna()
+            for name in ("significant", "grade")
+        )
+        rated[SIGNIFICANT] = of_significant
+        compared["significant errors alone less grades"] = of_significant, grade
+    gaps = {name: gain(*pair, resamples, lambda: run.rng("agreement")) for name, pair in compared.items()}
+    streams = {SIGNIFICANT: "alpha significant errors"}
+    agreed = pd.concat(
+        alphas({what: matrix}, resamples=resamples, rng=run.rng(streams.get(what, f"alpha {what}")))
         for what, matrix in rated.items()
-    ]
-    gained = gain(rated["errors, counted"], rated["grade"], resamples, lambda: run.rng("agreement"))
-    return _in_words(pd.concat(agreed)), gained
-
-
-def _in_words(agreed: pd.DataFrame) -> pd.DataFrame:
-    """Return rows of :func:`alphas`, the interval with the value as text."""
-    table = agreed.rename_axis("what").reset_index()
-    intervals = [with_interval(row.alpha, row.low, row.high, ".2f") for row in table.itertuples()]
-    return table.assign(alpha=intervals).drop(columns=["low", "high"])
-
-
-def graders_who_counted_significant(run: Run) -> tuple[pd.DataFrame, Estimate] | None:
-    """Return the row of :func:`graders_who_counted` and what counting gains over grades where clinically
-    significant errors alone are counted; None where the rated pairs are not RadPref's, whose marks tell them
-    apart."""
-    if "radpref" not in run.filler("data", "rated_pairs"):
-        return None
-    stored = run.recording("radpref")
-    candidates, marks = stored.table.set_index("number"), stored.parts["ratings"]
-    kinds = ["_".join(mark) for mark in radpref.MARKS if mark[1] in radpref.SIGNIFICANT]
-    rated = marks.assign(case=marks["number"].map(candidates["case"]), significant=marks[kinds].sum(axis=1))
-    of_significant, grade = (
-        rated.pivot_table(index=["number", "case"], columns="rater", values=name).dropna()
-        for name in ("significant", "grade")
     )
-    rng, resamples = run.rng("alpha significant errors"), run.profile.resamples
-    row = alphas({"significant errors, counted": of_significant}, resamples=resamples, rng=rng)
-    return _in_words(row), gain(of_significant, grade, resamples, lambda: run.rng("agreement"))
+    intervals = [with_interval(row.alpha, row.low, row.high, ".2f") for row in agreed.itertuples()]
+    table = agreed.assign(alpha=intervals).drop(columns=["low", "high"])
+    return table.rename_axis("what").reset_index(), gaps
 
 
 def alphas(matrices: Mapping[str, pd.DataFrame], *, resamples: int, rng: np.random.Generator) -> pd.DataFrame:
@@ -136,16 +122,7 @@ def gain(
     first: pd.DataFrame, second: pd.DataFrame, resamples: int, rng: Callable[[], np.random.Generator]
 ) -> Estimate:
     """Return alpha of ``first`` minus alpha of ``second``; ``rng`` makes the same generator at each call, so
-    that ratings of the same cases are resampled together.
-
-    Raises
-    ------
-    ValueError
-        Where the two are not of the same cases in the same order.
-    """
-    cases = [matrix.index.get_level_values("case").unique().tolist() for matrix in (first, second)]
-    if cases[0] != cases[1]:
-        raise ValueError("the two are of other cases, which cannot be resampled together")
+    that ratings of the same cases, in the same order, are resampled together."""
     (alpha, drawn), (other_alpha, other_drawn) = (
         _resampled(matrix, resamples, rng()) for matrix in (first, second)
     )

@@ -21,7 +21,7 @@ from radeval_lib.data.records import ErrorCount
 from radeval_lib.data.rexval import RATERS
 from radeval_lib.papers.printed_numbers import Printed, by_name
 from radeval_lib.stats import agreement
-from radeval_lib.stats.base import Estimate, FloatArray, finite
+from radeval_lib.stats.base import Estimate, FloatArray
 from radeval_lib.stats.correlations import resample
 from radeval_lib.stats.resampling import drawn_rows, ends
 from radeval_lib.study.checks import Check, Key, by_reading, check_statement, check_value
@@ -41,9 +41,7 @@ def rexval_counts(records: Sequence[ErrorCount]) -> dict[str, FloatArray]:
 
 
 def cases_of(counts: FloatArray) -> list[int]:
-    """Return the case of each pair of ReXVal; a ValueError where the pairs are not four of each case."""
-    if len(counts) % 4:
-        raise ValueError(f"{len(counts)} pairs are not four of each case")
+    """Return the case of each pair of ReXVal: four pairs of each, one after the other."""
     return [pair // 4 for pair in range(len(counts))]
 
 
@@ -92,9 +90,7 @@ def kendall_readings(counts: Counts) -> pd.DataFrame:
 
 
 def check_range(readings: pd.DataFrame, low: Printed, high: Printed) -> list[Check]:
-    """Return checks of a printed range against every reading; a ValueError where one has no tau."""
-    if readings[["low", "high"]].isna().any(axis=None):
-        raise ValueError("a reading has no tau, so that no range can be checked against it")
+    """Return checks of a printed range against every reading."""
     checks = {}
     for row in readings.to_dict("records"):
         fits = low.low <= row["low"] <= low.high and high.low <= row["high"] <= high.high
@@ -151,9 +147,8 @@ def check_inter_expert(cells: Mapping[str, Printed], table: pd.DataFrame, draws:
 def quantile(values: ArrayLike, level: float) -> Estimate:
     """Return a quantile of resampled taus with its 95% Monte Carlo interval.
 
-    An end that so few resamples leave open is that of the scale, -1 or 1; a value that is NaN a ValueError.
+    An end that so few resamples leave open is that of the scale, -1 or 1.
     """
-    values = finite("values", values, None)
     reach = stats.quantile_test(values, q=0.0, p=level).confidence_interval(0.95)
     low, high = (end if np.isnan(bound) else bound for bound, end in ((reach.low, -1), (reach.high, 1)))
     return Estimate(float(np.quantile(values, level)), float(low), float(high))
@@ -211,13 +206,10 @@ def check_largest(found: Mapping[str, set[tuple[str, ...]]]) -> list[Check]:
 def wilcoxon_tests(counts: FloatArray) -> pd.DataFrame:
     """Return Wilcoxon's ``w`` and two-sided ``p`` of each expert against the mean of all.
 
-    By the normal approximation, which is what 200 pairs with ties allow. ``counts`` are whole, of at most six
-    raters, else it is a ValueError; they are multiplied by the number of raters, so that no rounding error
-    decides whether a difference is zero or two are tied.
+    By the normal approximation, which is what 200 pairs with ties allow. ``counts`` are whole; they are
+    multiplied by the number of raters, so that no rounding error decides whether a difference is zero or two
+    are tied.
     """
-    counts = finite("counts", counts, None, None)
-    if counts.shape[1] > len(RATERS) or (counts % 1 != 0).any():
-        raise ValueError(f"counts must be whole, of at most {len(RATERS)} raters")
     whole, total = counts * counts.shape[1], counts.sum(axis=1)
     tests = [pg.wilcoxon(rater, total, method="approx", correction=False).iloc[0] for rater in whole.T]
     pairs = [test[["W_val", "p_val"]].tolist() for test in tests]

@@ -48,10 +48,7 @@ def fine_tune(
     learned. ``asked``: pairs of reports that the trained model is to analyse. A row of facts: ``trained``,
     the number of ``weights``, the mean log-probability of a token (nats) of the held-out analyses ``before``
     and ``after`` and by ``token frequencies`` alone, and how many ``readable answers`` of those ``asked``.
-    Nothing to learn from or held out is a ValueError.
     """
-    if not (teach and choosing and held):
-        raise ValueError("a training needs analyses to learn from, to choose the epoch by and held out")
     import torch
 
     chosen, seed = settings(run.profile), seed_of(run, f"tuning {rank}")

@@ -1,4 +1,5 @@
-"""GREEN's summary of a system: of each kind of error the sentences at the centre of the largest cluster.
+"""GREEN's summary of a system: of each kind of error the sentences at the centre of the largest cluster;
+and a simulated report generator that sees an effusion which is not there, for the summary to find.
 
 Source: Ostmeier et al. 2024, Section 3.3; released code at d72c195, ``green_score/utils.py``. Two differences
 on purpose: the number of clusters is the best of all, where the released search looks at a few; and the three
@@ -18,13 +19,21 @@ from numpy.typing import NDArray
 
 from radeval_lib.categories import GREEN_NAMES, LETTERS
 from radeval_lib.green_analysis import SIGNIFICANT
-from radeval_lib.jobs.green import seed_of
+from radeval_lib.jobs.green import CHEST, seed_of
 from radeval_lib.metrics.green import parse
 from radeval_lib.models.encoders import Encoder
+from radeval_lib.rules.generator import PlannedFinding, error_pairs
+from radeval_lib.rules.generator.content import contradicts
+from radeval_lib.rules.generator.difference import stated
+from radeval_lib.rules.generator.generator import rerender, seeded
+from radeval_lib.rules.generator.records import Denial, Meaning, Statement, SyntheticReport
+from radeval_lib.rules.lexicon.loading import load_lexicon
 from radeval_lib.study.runs import Run
 
 Encode = Callable[[Sequence[str]], NDArray[np.float32]]
 _NEAREST = 3
+FAULT = PlannedFinding("pleural_effusion", side="right", severity=1)
+"""What the system sees by mistake."""
 # "(b) Missing a finding present in the reference: 2. effusion; nodule"
 _LINE = re.compile(r"^\(([a-f])\) [^:]*: \d+\. ?(.*)$", re.MULTILINE)
 
@@ -51,7 +60,7 @@ def error_sentences(analysis: str) -> dict[str, list[str]]:
 
 
 def cluster(sentences: Sequence[str], encode: Encode, seed: int) -> Clusters:
-    """Return cluster the sentences of one category by k-means, k by the silhouette.
+    """Return the clusters of one category's sentences by k-means, k by the silhouette.
 
     ``encode`` gives one vector per sentence; they are scaled to length 1. Of d distinct vectors k goes from 2
     to d - 1, since d clusters of equal vectors would always have the best silhouette; of fewer than three all
@@ -109,3 +118,33 @@ def summary_table(analyses: Sequence[str], clusters: Mapping[str, Clusters]) -> 
         },
         index=pd.Index(names, name="error"),
     )
+
+
+def faulty_pairs(n: int, seed: int, share: float) -> tuple[list[tuple[str, str]], int]:
+    """Return references and what the system writes, and in how many reports it has the fault.
+
+    Errors come by chance; the fault is put into ``share`` of the reports, if neither the reference nor the
+    candidate has an effusion already.
+    """
+    pairs, faults = [], 0
+    for number, pair in enumerate(error_pairs(n, seed=seed, modality_anatomy=CHEST)):
+        rng = seeded(seed, number, "fault")
+        candidate = pair.candidate
+        there = stated(candidate.plan) | stated(pair.reference.plan)
+        if rng.random() < share and FAULT.concept not in there:
+            candidate, faults = _with_fault(candidate, rng.getrandbits(96)), faults + 1
+        pairs.append((pair.reference.findings.text, candidate.findings.text))
+    return pairs, faults
+
+
+def _with_fault(report: SyntheticReport, wording: int) -> SyntheticReport:
+    """Return the report with the fault in it, and without what speaks against it."""
+    lexicon, present = load_lexicon(), frozenset([FAULT.concept])
+
+    def stays(content: Meaning) -> bool:
+        denied = isinstance(content, Denial) and FAULT.concept in content.concepts
+        return not denied and not contradicts(lexicon, content, present)
+
+    kept = [statement for statement in report.plan if stays(statement.content)]
+    uid = 1 + max((statement.uid for statement in report.plan), default=-1)
+    return rerender(report, (*kept, Statement(uid, FAULT, wording)))

@@ -1,4 +1,4 @@
-"""What printed coefficients allow to say of metrics that were tried on the same pairs."""
+"""What printed coefficients say about metrics tried on the same pairs; and counted errors against length."""
 
 from __future__ import annotations
 
@@ -6,14 +6,17 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
-from typing import Literal, cast, get_args
+from typing import Literal, cast
 
 import numpy as np
 import pandas as pd
 import pingouin as pg
 
 from notebooks.ratescore import RATESCORE
+from radeval_lib.data.radpref import MARKS, SYSTEMS
 from radeval_lib.papers.printed_numbers import Printed, by_name, quoted
+from radeval_lib.stats.base import Estimate
+from radeval_lib.stats.correlations import LEAST_GROUPS
 from radeval_lib.stats.inference import wilson
 from radeval_lib.stats.printed import (
     Kind,
@@ -23,9 +26,16 @@ from radeval_lib.stats.printed import (
     mcnemar_range,
     needed_between,
 )
-from radeval_lib.study.checks import Check, Key
+from radeval_lib.stats.resampling import share_interval
+from radeval_lib.study.checks import Check, Key, above
+from radeval_lib.study.page_runs import OpenExhibit
+from radeval_lib.study.runs import Run
 from radeval_lib.study.superiority import Lead, check_superiority, lead_of_correlations, lead_of_shares
 from radeval_lib.text_format import out_of
+
+FORMS = {"mean errors": ".2f", "no error": ".0%"}
+GROUPS = ["short", "between", "long"]
+"""Of reports by length, as the paper's Appendix A.7 speaks of them."""
 
 
 def pairs_assumed(sizes: pd.Series) -> dict[str, int]:
@@ -55,8 +65,6 @@ def by_measure(table5: pd.DataFrame) -> dict[str, pd.DataFrame]:
 class PrintedAgreement:
     """Printed coefficients of metrics on several benchmarks.
 
-    What is asked of a column, a metric or a benchmark that it does not have is a ValueError.
-
     Attributes
     ----------
     printed : ``column`` (benchmark and measure, as ``Paragraphs, Kendall``), ``metric`` and a printed cell,
@@ -66,13 +74,6 @@ class PrintedAgreement:
 
     printed: pd.DataFrame
     pairs: Mapping[str, int]
-
-    def __post_init__(self) -> None:
-        for column in self.printed["column"].unique():
-            if column.partition(", ")[2].lower() not in (*get_args(Kind), "accuracy"):
-                raise ValueError(f"{column!r} does not name a benchmark and a measure, as 'ReXVal, Kendall'")
-        if self.printed["value"].isna().any():
-            raise ValueError("a coefficient is not legible; leave its row out")
 
     @classmethod
     def of(cls, columns: Mapping[str, pd.DataFrame], pairs: Mapping[str, int]) -> PrintedAgreement:
@@ -96,36 +97,25 @@ class PrintedAgreement:
         return self.printed.assign(low=low, high=high)
 
     def _taken(self, column: str) -> tuple[int, Kind | Literal["accuracy"]]:
-        """On how many pairs a column was taken, and its measure."""
+        """Return on how many pairs a column was taken, and its measure."""
         part, _, measure = column.partition(", ")
-        if part not in self.pairs:
-            raise ValueError(f"no number of pairs is given for {part!r}, only for {', '.join(self.pairs)}")
         return self.pairs[part], cast('Kind | Literal["accuracy"]', measure.lower())
 
     def _cells(self, column: str) -> dict[str, Printed]:
         """Return the cells of one benchmark and measure by metric."""
-        if column not in (known := list(self.printed["column"].unique())):
-            raise ValueError(f"no column {column!r} among {'; '.join(known)}")
         return by_name(self.printed[self.printed["column"] == column], "metric")
-
-    def _cell(self, column: str, metric: str) -> Printed:
-        """Return the cell of one metric in a column."""
-        cells = self._cells(column)
-        if metric not in cells:
-            raise ValueError(f"no metric {metric!r} in {column!r}; it has {', '.join(cells)}")
-        return cells[metric]
 
     def _right(self, column: str, metric: str) -> list[int]:
         """Return the numbers of pairs that a metric may be right about."""
-        return right_of(self._cell(column, metric), self._taken(column)[0])
+        return right_of(self._cells(column)[metric], self._taken(column)[0])
 
     def _lead(self, column: str, first: str, second: str) -> Lead:
         """Return the lead of one metric over another in a column, as far as the print decides it."""
         n, kind = self._taken(column)
         if kind == "accuracy":
-            ours, theirs = (self._right(column, metric) for metric in (first, second))
-            return lead_of_shares(ours, theirs, n)
-        return lead_of_correlations(self._cell(column, first), self._cell(column, second), n, kind)
+            return lead_of_shares(self._right(column, first), self._right(column, second), n)
+        cells = self._cells(column)
+        return lead_of_correlations(cells[first], cells[second], n, kind)
 
     def check_above(
         self,
@@ -141,18 +131,18 @@ class PrintedAgreement:
         """
         cells = self._cells(column)
         rivals = list(lower) if lower is not None else [metric for metric in cells if metric not in higher]
-        weakest = min(higher, key=lambda metric: self._cell(column, metric).value)
+        weakest = min(higher, key=lambda metric: cells[metric].value)
         leads = {rival: self._lead(column, weakest, rival) for rival in rivals}
         return check_superiority(name, claim, cells, first=higher, others=rivals, leads=leads)
 
     def established(self, column: str) -> str:
-        """Over how many rivals RaTEScore's lead in a column is established, as ``six of seven``."""
+        """Return over how many rivals RaTEScore's lead in a column is established, as ``six of seven``."""
         rivals = [metric for metric in self._cells(column) if metric != RATESCORE]
-        sure = sum(self._lead(column, RATESCORE, rival).sign == 1 for rival in rivals)
-        return out_of(sure, len(rivals))
+        return out_of(sum(self._lead(column, RATESCORE, rival).sign == 1 for rival in rivals), len(rivals))
 
     def margin(self, column: str, rival: str) -> tuple[list[int], float]:
-        """By how many cases RaTEScore may lead a rival in an accuracy, and the smallest McNemar p of that."""
+        """Return by how many cases RaTEScore may lead a rival in an accuracy, and the smallest McNemar p of
+        that."""
         n, _ = self._taken(column)
         either = list(product(self._right(column, RATESCORE), self._right(column, rival)))
         margins = sorted({ours - theirs for ours, theirs in either})
@@ -161,11 +151,10 @@ class PrintedAgreement:
     def needed(self, column: str, rival: str, n: int) -> float:
         """Return the correlation between RaTEScore and a rival from which on RaTEScore's lead is significant
         at ``n`` pairs, at all numbers that round to what is printed; NaN where no correlation would do."""
-        ours, theirs = (self._cell(column, metric) for metric in (RATESCORE, rival))
+        ours, theirs = (self._cells(column)[metric] for metric in (RATESCORE, rival))
         pairs = corners([ours.value, theirs.value], [ours.half_width, theirs.half_width])
-        return float(
-            np.max([needed_between(one, other, n) if one > other else np.nan for one, other in pairs])
-        )
+        edges = [needed_between(first, second, n) if first > second else np.nan for first, second in pairs]
+        return float(np.max(edges))
 
 
 def not_among(metrics: Sequence[str], compared: pd.DataFrame) -> list[str]:
@@ -180,9 +169,60 @@ def right_of(share: Printed, n: int) -> list[int]:
     return counts_that_print(share.value, share.half_width, n) or [math.floor(near), math.ceil(near)]
 
 
-def needed_in_words(needed: float) -> str:
-    """Return what :meth:`PrintedAgreement.needed` gives, as ``0.50 or more``, ``none``, or ``any`` where the
-    lead is significant even if the metrics do not correlate."""
-    if np.isnan(needed):
-        return "none"
-    return "any" if needed < 0 else f"{needed:.2f} or more"
+def radpref_errors(run: Run) -> pd.DataFrame:
+    """Return RadPref's candidates from what is stored of them: ``system``, ``case``, ``words`` of the
+    reference, mean ``errors``, ``reference_findings`` (listed in the reference), ``possible`` errors
+    (findings listed in either text) and the ``share`` of these (NaN where there are none)."""
+    stored = run.recording("radpref")
+    table, marks = stored.table.set_index("number"), stored.parts["ratings"].groupby("number").mean()
+    errors = marks[["_".join(mark) for mark in MARKS]].sum(axis=1)
+    possible = table["reference_findings"] + table["candidate_findings"]
+    columns = table[["case", "reference_findings"]].assign(
+        system=table["system"].map("system {}".format).map(SYSTEMS), words=table["reference_words"]
+    )
+    return columns.assign(errors=errors, possible=possible, share=errors / possible.replace(0, np.nan))
+
+
+def by_length_group(run: Run, counted: pd.DataFrame, rule: Mapping[str, Printed]) -> pd.DataFrame:
+    """Return errors of short reports, long ones and those between, by the words of either text.
+
+    ``words`` (``reference`` or ``candidate``), ``group``, ``pairs``, ``cases``; ``mean errors`` and ``no
+    error`` (a mean below one half) as an Estimate, without ends where the cases are too few.
+    """
+    rows = []
+    for side, group in product(("reference", "candidate"), GROUPS):
+        chosen = counted[length_group(counted[f"{side}_words"], rule) == group]
+        cases, estimates = chosen["case"].nunique(), []
+        for name, values in (("errors", chosen["errors"]), ("none", chosen["errors"] < 0.5)):
+            if cases < LEAST_GROUPS:
+                estimates.append(Estimate(values.mean(), np.nan, np.nan))
+                continue
+            drawn = {"resamples": run.profile.resamples, "rng": run.rng(f"{name} {side} {group}")}
+            estimates.append(Estimate(*share_interval(values, chosen["case"].tolist(), **drawn)))
+        rows.append((side, group, len(chosen), cases, *estimates))
+    return pd.DataFrame(rows, columns=["words", "group", "pairs", "cases", "mean errors", "no error"])
+
+
+def length_group(lengths: pd.Series, rule: Mapping[str, Printed]) -> pd.Series:
+    """Return the group of each length by the rule of Appendix A.7: ``short``, ``between`` or ``long``."""
+    edges = [0, rule["short_words"].value, rule["long_words"].value + 1, np.inf]
+    return pd.cut(lengths, edges, right=False, labels=GROUPS)
+
+
+def check_groups(claim: OpenExhibit, groups: pd.DataFrame, rule: Mapping[str, Printed]) -> None:
+    """Check the rule on short and on long reports; of a group of too few cases it is inconclusive."""
+    few_words = "length less than 10 words commonly has zero errors"
+    many_words = "longer than 25 words had an average error count greater than 3"
+    rules = {
+        "short": (few_words, "no error", 0.5, ".0%"),
+        "long": (many_words, "mean errors", rule["long_errors"].value, ".2f"),
+    }
+    for _, row in groups[groups["group"].isin(rules)].iterrows():
+        quote, column, edge, form = rules[row["group"]]
+        name, estimate = Key(f"{row['group']} reports, by the", row["words"]), row[column]
+        if row["cases"] < LEAST_GROUPS:
+            few = f"fewer than {LEAST_GROUPS} cases" if row["cases"] else "no such report"
+            claim.states(name, quote, few, None)
+        else:
+            finding = f"{column}: {estimate:{form}}, {row['pairs']} pairs"
+            claim.states(name, quote, finding, above(estimate.low, estimate.high, edge))

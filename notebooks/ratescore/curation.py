@@ -51,9 +51,7 @@ _FUNCTION = frozenset(
 
 def nearest(wanted: Sequence[str], library: Sequence[str], encoder: Encoder) -> dict[str, float]:
     """Return the cosine of each name with the nearest name of the library, by the name in lower case;
-    capitals are not compared. An empty library is a ValueError."""
-    if not library:
-        raise ValueError("the library holds no name to be near to")
+    capitals are not compared."""
     asked, known = (sorted({name.lower() for name in side}) for side in (wanted, library))
     table = unit(encoder.encode(asked)) @ unit(encoder.encode(known)).T
     return dict(zip(asked, table.max(axis=1).tolist(), strict=True))
@@ -187,8 +185,7 @@ def taken(table: pd.DataFrame, run: Run) -> pd.DataFrame:
     """Return share of each kind of entity that each filter drops, with intervals from drawing reports; of
     :data:`CUE_WORDS`, the share of findings whose polarity they turn.
 
-    ``table``: of :func:`judged`. Index ``filter`` and ``kind``; ``value``, ``low``, ``high``, ``n``. A kind
-    without an entity is a ValueError.
+    ``table``: of :func:`judged`. Index ``filter`` and ``kind``; ``value``, ``low``, ``high``, ``n``.
     """
     findings = table[table["finding"]].assign(turned=table["after"] != table["kind"])
     parts = dict.fromkeys(FILTERS.items(), (table, KINDS))

@@ -1,21 +1,33 @@
-"""NER models as the paper prints them, and what its numbers say of each choice.
+"""NER models: what the paper's numbers say of each choice, and those that a build trained beside them.
 
 Source: Zhao et al. 2024, Tables 6 and 7, Section 4.4.1 and Appendix A.8.
 """
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterable
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from functools import cached_property
 
 import pandas as pd
 
-from radeval_lib.papers.printed_numbers import Printed, cell, quotations
+from radeval_lib.jobs import ratescore
+from radeval_lib.jobs.ratescore import NOTEBOOK, SOURCES, Training
+from radeval_lib.models.names import AFTER_GRAPHS, UNTRAINED, title
+from radeval_lib.papers.printed_numbers import Printed, cell
 from radeval_lib.papers.rounding import rounding_range
+from radeval_lib.stats import measures
 from radeval_lib.stats.base import Estimate
 from radeval_lib.stats.inference import wilson
+from radeval_lib.study import profiles
+from radeval_lib.study.cells import Cell, CellOutput
 from radeval_lib.study.checks import Check, Key, by_reading, check_statement, check_value
+from radeval_lib.study.display import phrase
+from radeval_lib.study.page_runs import OpenExhibit
+from radeval_lib.study.runs import Basis, Run
+from radeval_lib.text_format import joined, with_interval
 
+SCHEMES = {"iob": "IOB", "span": "spans"}
 BOTH, SINGLE = "Radiopaedia + MIMIC-IV", ("Radiopaedia", "MIMIC-IV")
 MEASURES = ["precision", "recall", "F1", "accuracy"]
 
@@ -25,10 +37,7 @@ def with_wilson(models: pd.DataFrame, entities: int) -> pd.DataFrame:
     intervals, as ``precision_low``, ``precision_high``, ``recall_low`` and ``recall_high``.
 
     ``entities``: of the test set, which recall counts; the right ones of them decide how many were reported.
-    A precision or recall that is 0 or not legible is a ValueError.
     """
-    if not models[["precision", "recall"]].gt(0).all(axis=None):
-        raise ValueError("a precision or recall is 0 or not legible, so that no number of entities follows")
     result = models.copy()
     right = models["recall"] * entities
     trials = {"recall": pd.Series(entities, models.index), "precision": right / models["precision"]}
@@ -76,13 +85,132 @@ def check_iob_ahead(schemes: pd.DataFrame) -> list[Check]:
     )
 
 
-def named_models() -> list[str]:
-    """Return the models that Section 4.4.1 lists."""
-    return re.findall(r"(\S+) \(", quotations("ratescore.def_models")[0][1])
+_ROWS = {
+    "DeBERTa_v3": "microsoft/deberta-v3-base",
+    "Medical-NER": "blaze999/Medical-NER",
+    "BioLORD-2023-C": "FremyCompany/BioLORD-2023-C",
+    "BioMedBERT": "microsoft/BiomedNLP-BiomedBERT-base-uncased-abstract",
+    "BlueBERT": "bionlp/bluebert_pubmed_mimic_uncased_L-12_H-768_A-12",
+    "MedCPT-Q-Enc.": "ncbi/MedCPT-Query-Encoder",
+    "SapBERT": "cambridgeltl/SapBERT-from-PubMedBERT-fulltext",
+}  # Table 6's models on the hub
 
 
-def undescribed(models: Iterable[str]) -> list[str]:
-    """Return those of some models that Appendix A.8 does not describe."""
-    described = [words for where, words in quotations("ratescore.def_models") if where.startswith("Appendix")]
-    known = {words.partition(" (")[0].lower() for words in described}
-    return [name for name in models if name.lower() not in known]
+def basis(run: Run) -> Basis:
+    """Return what a build's own Tables 6 and 7 rest on: evidence, and what stands in for the paper's."""
+    data = run.basis({"ner_corpus": "rate_ner"})
+    paper, ours = (
+        ratescore.settings(profile).initial_models for profile in (profiles.profile("full"), run.profile)
+    )
+    if ours == paper:
+        return data
+    names = dict.fromkeys(title(name) for models in ours.values() for name in models)
+    return data.with_own(f"{joined(list(names))}, which the paper does not try")
+
+
+@dataclass(frozen=True)
+class NerModels:
+    """The trained NER models of a build, judged over test reports and seeds."""
+
+    run: Run
+
+    @cached_property
+    def cells(self) -> dict[Training, CellOutput]:
+        """What each training of Tables 6 and 7 left."""
+        size = ratescore.settings(self.run.profile).training_sentences
+        return {
+            each: self._read(each) for each in ratescore.trainings(self.run.profile) if each.sentences == size
+        }
+
+    @cached_property
+    def own(self) -> CellOutput:
+        """What the training of the NER model that the other pages use left; no table rests on it."""
+        return self._read(ratescore.trainings(self.run.profile)[0])
+
+    def _read(self, training: Training) -> CellOutput:
+        # One by one: Run.cells would read them all, and each result name trainings that it does not rest on.
+        return self.run.cell(Cell.of(NOTEBOOK, **asdict(training)))
+
+    @property
+    def compared(self) -> list[Training]:
+        """The trainings of Table 6: one scheme and one initial model each, on as many sentences."""
+        return [each for each in self.cells if each.corpus == "both"]
+
+    def measured(self, output: CellOutput) -> pd.DataFrame:
+        """Return precision, recall, F1 and accuracy of a training on the test part: value, low and high."""
+        counts, rng = output.tables["counts"], self.run.rng("intervals")
+        found = measures.intervals(counts, measures.TAGGING, resamples=self.run.profile.resamples, rng=rng)
+        return found.rename(index={"f1": "F1"})
+
+    def gap(self, first: Training, second: Training) -> dict[str, Estimate]:
+        """Return measures of one training minus those of another, on the same test reports."""
+        counts = [self.cells[training].tables["counts"] for training in (first, second)]
+        drawn = {"resamples": self.run.profile.resamples, "rng": self.run.rng("gaps")}
+        differences = measures.paired_difference(*counts, measures.TAGGING, **drawn)
+        return {str(name): Estimate(**row) for name, row in differences.iterrows()}
+
+    def table(self) -> pd.DataFrame:
+        """Return the trainings of Table 6, one per row, with their measures as text."""
+        rows = {
+            (SCHEMES[each.scheme], title(each.init_model)): {
+                str(row.Index): with_interval(row.value, row.low, row.high, ".2f")
+                for row in self.measured(self.cells[each]).itertuples()
+            }
+            for each in self.compared
+        }
+        return pd.DataFrame(rows).T.rename_axis(["scheme", "started from"]).reset_index()
+
+    def contrasts(self) -> dict[str, dict[str, Estimate]]:
+        """Return what each choice changes in each measure, where two trainings differ in that choice alone.
+
+        A choice that several pairs of trainings differ in is named with the model, and the scheme, of each.
+        """
+        by_start = {(each.scheme, each.init_model): each for each in self.compared}
+        pairs: dict[str, dict[str, tuple[Training, Training]]] = {}
+        for scheme, model in by_start:
+            start = f"{title(model)}, {SCHEMES[scheme]}"
+            for choice, where, first, second in (
+                ("IOB tags instead of spans", title(model), ("iob", model), ("span", model)),
+                ("other entities learned first", start, (scheme, AFTER_GRAPHS + model), (scheme, model)),
+                ("pretrained instead of random weights", start, (scheme, model), (scheme, UNTRAINED + model)),
+            ):
+                if first in by_start and second in by_start:
+                    pairs.setdefault(choice, {})[where] = by_start[first], by_start[second]
+        return {
+            choice if len(differing) == 1 else f"{choice} ({where})": self.gap(*pair)
+            for choice, differing in pairs.items()
+            for where, pair in differing.items()
+        }
+
+    def check_printed(self, exhibit: OpenExhibit, printed: pd.DataFrame, column: str) -> None:
+        """Check Table 6 or 7, whose rows ``column`` names, against the trainings of the same models by the
+        same scheme; of Table 7 that is IOB."""
+        if column == "training_data":
+            first = ratescore.settings(self.run.profile).initial_models["iob"][0]
+            corpora = {"both": BOTH, **{source: source for source in SOURCES}}
+            names = {("iob", first, corpus): name for corpus, name in corpora.items()}
+        else:
+            schemes = {"IOB": "iob", "Span": "span"}
+            printed_as = printed.drop_duplicates("model").set_index("model")["scheme"].map(schemes)
+            names = {(printed_as[name], model, "both"): name for name, model in _ROWS.items()}
+        for training, output in self.cells.items():
+            name = names.get((training.scheme, training.init_model, training.corpus))
+            if name is None:
+                continue
+            for measure, row in self.measured(output).loc[MEASURES].iterrows():
+                where = {column: name, "measure": str(measure)}
+                estimate = Estimate(row["value"], row["low"], row["high"])
+                exhibit.value(Key(str(measure), name), cell(printed, **where), estimate)
+
+
+def contrast_table(contrasts: Mapping[str, Mapping[str, Estimate]]) -> pd.DataFrame:
+    """Return what each choice changes, as text, and what an interval of F1 decides."""
+    rows = {
+        choice: {
+            **{f"gain in {name}": f"{gap[name.lower()]:+.3f}" for name in ("F1", "precision", "recall")},
+            "F1 decided": phrase(gap["f1"], more="better", less="worse", open="not decided here"),
+            "gain in F1 seen 8 times in 10": f"{gap['f1'].detectable:.3f}",
+        }
+        for choice, gap in contrasts.items()
+    }
+    return pd.DataFrame.from_dict(rows, orient="index")

@@ -11,7 +11,7 @@ _HOMES = {
     "radeval_lib.stats.inference": "preferences",
     "radeval_lib.stats.measures": "FactCounts",
     "radeval_lib.stats.printed": "counts_that_print sums_that_print",
-    "radeval_lib.stats.resampling": "mean_difference share_interval sum_estimates",
+    "radeval_lib.stats.resampling": "frame_estimates mean_difference share_interval sum_estimates",
     "radeval_lib.stats.tokens": "length_statistics rouge_l whitespace words",
 }
 __getattr__ = names_of(__name__, _HOMES)

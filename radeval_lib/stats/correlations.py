@@ -61,6 +61,10 @@ class Resampled:
         table = pd.DataFrame({"metric": self.names, "value": self.values, "low": low, "high": high})
         return table.assign(n=self.pairs, groups=self.groups)
 
+    def frame(self) -> pd.DataFrame:
+        """Return a column per metric: its value in row 0, what it was in each resample below."""
+        return pd.DataFrame(np.column_stack([self.values, self.draws]).T, columns=self.names)
+
     def compare(self, first: str) -> pd.DataFrame:
         """Return the correlation of the metric ``first`` with the ratings minus that of every other metric.
 

@@ -187,6 +187,13 @@ def ends(drawn: ArrayLike, level: float = 0.95) -> FloatArray:
     return np.nanquantile(np.asarray(drawn, dtype=np.float64), (0.5 - level / 2, 0.5 + level / 2), axis=0)
 
 
+def frame_estimates(drawn: pd.DataFrame) -> pd.DataFrame:
+    """Return ``value``, ``low`` and ``high`` (95 %, percentile) of each column, whose row 0 is its value and
+    each further row that of one resample."""
+    low, high = ends(drawn.iloc[1:])
+    return pd.DataFrame({"value": drawn.iloc[0], "low": low, "high": high})
+
+
 def widened(cases: int) -> float:
     """Return the level at which the percentile interval of a mean of so few cases covers 95 %.
 

@@ -11,7 +11,7 @@ import pytest
 
 from notebooks import storing
 from notebooks.across import bleu_variants
-from notebooks.facts.fact_rates import counts_of
+from notebooks.facts.real_counts import counts_of
 from radeval_lib import placeholders
 from radeval_lib.data import iu_systems, mtsamples, openi, radpref, readers, recorded
 from radeval_lib.data.errors import DataError

@@ -11,7 +11,7 @@ import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
-from notebooks.ratescore import entity_display
+from notebooks.ratescore import how_it_works
 from radeval_lib.jobs.learned_weights import scored
 from radeval_lib.metrics import MetricError, create
 from radeval_lib.metrics.ratescore import (
@@ -205,7 +205,7 @@ def test_own_weights_as_json_and_yaml(tmp_path) -> None:
 
 def test_display_marks_entities_without_colour_alone() -> None:
     explanation = Scorer("long").score(FOLEY, NOT_FOLEY, COSINES)
-    page = entity_display.html(
+    page = how_it_works.html(
         explanation, "A Foley catheter is in situ. <b>", "A foley  catheter is not in place."
     )
     assert "&lt;b&gt;" in page
@@ -220,7 +220,7 @@ def test_display_marks_entities_without_colour_alone() -> None:
         assert words in page
     assert 'scope="col"' in page
     assert "Not found in this form" not in page
-    absent = entity_display.html(Scorer("long").score(FOLEY, []), "nothing of it", "")
+    absent = how_it_works.html(Scorer("long").score(FOLEY, []), "nothing of it", "")
     assert "Not found in this form" in absent
     assert "(empty)" in absent
     assert "no entity in the candidate" in absent

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from notebooks.green import faulty_system, summary
+from notebooks.green import summary
 from radeval_lib.data import recorded
 from radeval_lib.errors import RadevalError
 from radeval_lib.jobs import green, labelled_sentences
@@ -57,14 +57,14 @@ def test_a_summary_is_by_letter_whatever_the_order_of_the_clusters():
 
 
 def test_the_built_in_fault_is_in_its_share_of_reports():
-    pairs, faults = faulty_system.faulty_pairs(60, 1, share=1.0)
+    pairs, faults = summary.faulty_pairs(60, 1, share=1.0)
     assert (
         sum("effusion" in candidate.lower() or "pleural fluid" in candidate.lower() for _, candidate in pairs)
         > 50
     )
     assert faults == 45, "none where the reference or the candidate has an effusion"
-    assert faulty_system.faulty_pairs(10, 1, share=0.0)[1] == 0
-    assert faulty_system.faulty_pairs(10, 1, share=0.0) == faulty_system.faulty_pairs(10, 1, share=0.0)
+    assert summary.faulty_pairs(10, 1, share=0.0)[1] == 0
+    assert summary.faulty_pairs(10, 1, share=0.0) == summary.faulty_pairs(10, 1, share=0.0)
 
 
 def test_the_judges_behaviour_has_a_digest_as_that_which_is_kept():

@@ -28,8 +28,6 @@ def test_ranges_of_tau_by_reading() -> None:
     outcomes = [check.outcome for check in experts.check_range(readings, low, high)]
     assert outcomes.count(HOLDS) == 1
     assert outcomes[5] == HOLDS
-    with pytest.raises(ValueError, match="no tau"):
-        experts.check_range(readings.assign(low=np.nan), low, high)
 
 
 def test_differences_by_category_by_hand() -> None:
@@ -52,9 +50,6 @@ def test_w_is_exact_where_sixths_are_not() -> None:
     # Leaving the rater out of the mean scales every difference by 6/5: ranks, W and p stay.
     left_out = [np.rint(5 * gap) for gap in (counts - agreement.mean_of_others(counts)).T]
     assert frame["w"].tolist() == [stats.wilcoxon(gaps, method="approx").statistic for gaps in left_out]
-    for refused in (np.full((8, 6), 0.5), np.full((8, 7), 1.0), np.full((8, 6), np.nan)):
-        with pytest.raises(ValueError, match=r"whole, of at most 6|not finite"):
-            experts.wilcoxon_tests(refused)
 
 
 def test_a_printed_w_is_compared_with_the_exact_and_the_rounded_ones() -> None:
@@ -84,8 +79,6 @@ def test_taus_of_experts_who_agree_are_one() -> None:
     assert table.to_numpy().ravel().tolist() == pytest.approx([1.0] * 9)
     assert draws.shape == (30, 3)
     assert experts.mean_tau(counts, counts[:, :1], run).value == pytest.approx(1)
-    with pytest.raises(ValueError, match="7 pairs are not four of each case"):
-        experts.cases_of(np.zeros((7, 6)))
 
 
 def test_a_quantile_that_few_resamples_do_not_bound_is_open_to_the_end_of_the_scale() -> None:
@@ -130,8 +123,6 @@ def test_printed_spreads_against_their_bounds() -> None:
     (check,) = judge_models.check_spreads(counts)  # half of them 2, half 3: no less than 0.5
     assert (check.outcome, check.name) == (FAILS, "standard deviations of counts and their differences")
     assert {check.outcome for check in judge_models.check_spreads(printed("green.table2"))} == {INCONCLUSIVE}
-    with pytest.raises(ValueError, match="no mean with a standard deviation"):
-        judge_models.check_spreads(table_of(("a", "GREEN", "value", 0.5)))
 
 
 def test_the_best_needs_a_lead_over_every_rival() -> None:

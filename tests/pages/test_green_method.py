@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from notebooks.green import ceilings, stray_analyses
+from notebooks.green import ceilings, method
 from radeval_lib.data import recorded
 from radeval_lib.data.radpref import MARKS
 
@@ -60,13 +60,7 @@ def test_stored_scores_grow_with_quality() -> None:
 
 
 def test_a_strict_reading_never_gives_a_wrong_score() -> None:
-    read = stray_analyses.read_both_ways()
+    read = method.read_both_ways()
     assert ((read["strict"] == read["meant"]) | (read["strict"] == "none")).all()
     assert (read["as released"] != read["meant"]).any()
     assert read.loc["as asked for", "what strict reports"] == ""
-
-
-def test_an_analysis_that_would_not_stray_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(stray_analyses, "render", lambda *counts: "a\n\nb")
-    with pytest.raises(ValueError, match="no longer"):
-        stray_analyses.variants()

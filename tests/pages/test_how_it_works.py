@@ -8,17 +8,15 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from notebooks.ratescore.entity_display import html
 from notebooks.ratescore.how_it_works import (
     choice_table,
+    html,
     pair_with_penalty,
-    scores_by_choice,
     strongest,
 )
-from radeval_lib.metrics.ratescore import NamedEntity, RaTEScore, Scorer
+from radeval_lib.metrics.ratescore import NamedEntity, Scorer
 from radeval_lib.models.encoders import Encoder
 from radeval_lib.rules.generator import SyntheticError, error_pairs
-from radeval_lib.study.runs import Run
 
 
 def test_choices_are_reported_against_the_first() -> None:
@@ -65,5 +63,3 @@ def test_a_pair_is_shown_whose_candidate_meets_the_penalty() -> None:
     assert min(result.precision.penalties) < 1
     with pytest.raises(SyntheticError, match="no short pair"):
         pair_with_penalty(cast(Encoder, AllAlike()), [])
-    with pytest.raises(ValueError, match="no pair to score"):
-        scores_by_choice(cast(Run, SimpleNamespace()), RaTEScore(), [], "")

@@ -1,18 +1,24 @@
-"""Printed coefficients: intervals, orders and leads."""
+"""Printed coefficients: intervals, orders and leads; and counted errors against length."""
 
-import numpy as np
+from types import SimpleNamespace
+
 import pandas as pd
 import pytest
 
 from notebooks.ratescore.correlations import (
     PrintedAgreement,
     by_measure,
-    needed_in_words,
+    check_groups,
+    length_group,
     not_among,
+    radpref_errors,
     right_of,
 )
+from radeval_lib.data import recorded
 from radeval_lib.papers.printed_numbers import parse, printed
+from radeval_lib.stats.base import Estimate
 from radeval_lib.stats.printed import correlation_interval
+from radeval_lib.study.page_runs import OpenExhibit
 
 ROWS = [
     ("Sentences, Pearson", "RaTEScore", "0.50", 0.5, 0.005),
@@ -36,10 +42,6 @@ def test_the_first_is_put_above_all_others(column: str) -> None:
     order, lead = AGREEMENT.check_above("it leads", "the best", column)
     assert order.computed.startswith("RaTEScore 0.")
     assert (order.outcome, lead.outcome) == ("holds", "holds")
-
-
-def test_an_edge_is_reported_in_words() -> None:
-    assert [needed_in_words(edge) for edge in (np.nan, -0.1, 0.5)] == ["none", "any", "0.50 or more"]
 
 
 def test_leads_are_counted_and_margins_reported_in_cases() -> None:
@@ -79,47 +81,34 @@ def test_how_many_leads_are_established_depends_on_the_pairs() -> None:
     assert found == {443: ["six of seven", "two of seven"], 2215: ["all seven", "five of seven"]}
 
 
-def test_a_table_alone_says_what_all_together_say() -> None:
-    table5 = printed("ratescore.table5")
-    columns = by_measure(table5)
-    assert list(columns) == [
-        "Paragraphs, Pearson",
-        "Paragraphs, Kendall",
-        "Paragraphs, Spearman",
-        "Rewrites, accuracy",
-    ]
-    pairs = {"Paragraphs": 371, "Rewrites": 847, "ReXVal": 200}
-    alone = PrintedAgreement.of(columns, pairs)
-    both = PrintedAgreement.of({"ReXVal, Kendall": printed("ratescore.table4"), **columns}, pairs)
-    assert (len(alone.printed), len(both.printed)) == (len(table5), len(table5) + 5)
-    for column in columns:
-        assert alone.check_above("it leads", "the best", column) == both.check_above(
-            "it leads", "the best", column
-        )
-
-
 def test_baselines_that_a_table_lacks_are_named() -> None:
     assert not_among(["BLEU", "ROUGE", "SPICE"], printed("ratescore.table5")) == []
     assert not_among(["BLEU", "ROUGE", "SPICE"], printed("ratescore.table4")) == ["ROUGE", "SPICE"]
 
 
-@pytest.mark.parametrize(
-    ("change", "pairs", "fault"),
-    [
-        ({"column": "Sentences"}, {}, "a benchmark and a measure"),
-        ({"value": np.nan}, {}, "not legible"),
-        ({}, {"Rewrites": 9}, "no number of pairs .* 'Sentences'"),
-    ],
-)
-def test_what_gives_no_interval_is_refused(
-    change: dict[str, object], pairs: dict[str, int], fault: str
-) -> None:
-    with pytest.raises(ValueError, match=fault):
-        PrintedAgreement(PRINTED.assign(**change), pairs).with_intervals()
+RULE = {"short_words": parse("10"), "long_words": parse("25"), "long_errors": parse("3")}
 
 
-def test_columns_and_metrics_that_are_not_printed_are_refused() -> None:
-    with pytest.raises(ValueError, match="no column 'Sentences, Kendall' among Sentences, Pearson; Rewrites"):
-        AGREEMENT.established("Sentences, Kendall")
-    with pytest.raises(ValueError, match="no metric 'BLUE'"):
-        AGREEMENT.check_above("it leads", "the best", "Sentences, Pearson", ["BLUE"])
+def test_groups_leave_both_edges_between() -> None:
+    groups = length_group(pd.Series([9, 10, 25, 26]), RULE)
+    assert groups.tolist() == ["short", "between", "between", "long"]
+
+
+@pytest.mark.parametrize(("pairs", "cases"), [(3, 2), (0, 0)])
+def test_a_rule_of_which_there_are_too_few_cases_is_open(pairs: int, cases: int) -> None:
+    four = Estimate(4.0, 3.5, 4.5)
+    rows = [("reference", "short", pairs, cases, four, four), ("reference", "long", 40, 20, four, four)]
+    columns = ["words", "group", "pairs", "cases", "mean errors", "no error"]
+    claim = OpenExhibit("ratescore.claim_length_bias")
+    check_groups(claim, pd.DataFrame(rows, columns=columns), RULE)
+    assert [check.outcome for check in claim.checks] == ["inconclusive", "holds"]
+
+
+def test_errors_are_counted_by_hand() -> None:
+    stored = recorded.load("radpref")
+    reports = radpref_errors(SimpleNamespace(recording=lambda _: stored))
+    first = stored.parts["ratings"].query("number == 0").drop(columns=["number", "rater", "grade"])
+    marked = first.filter(regex="^(false|missing|attribute)_").sum(axis=1)
+    assert reports.loc[0, "errors"] == pytest.approx(marked.mean())
+    assert len(reports) == 200
+    assert (reports["possible"] == 0).sum() == reports["share"].isna().sum() == 20

@@ -13,7 +13,6 @@ from notebooks.ratescore.curation import (
     judged,
     kind_of,
     names,
-    nearest,
     proposed,
     taken,
     with_polarity,
@@ -67,11 +66,6 @@ def test_share_of_content_words() -> None:
     assert annotated_share(["is", "."], []) == 0
 
 
-def test_names_are_compared_without_capitals() -> None:
-    found = nearest(["edema", "zzz"], ["Oedema"], _Letters())
-    assert found["edema"] > 0.83 > found["zzz"]
-
-
 def test_noise_is_repeatable_and_none_is_the_truth() -> None:
     for row in ner_corpus(20, 9):
         words = list(row.tokens)
@@ -123,14 +117,3 @@ def test_the_library_takes_inventions_before_truths(tmp_path) -> None:
         shares.loc[CUE_WORDS, "n"].sum()
         == (table["finding"] & table["kind"].isin(["right", "polarity"])).sum()
     )
-
-
-def test_nothing_to_annotate_and_nothing_to_compare_with() -> None:
-    assert proposed([], (), seed=1, invent=1) == []
-    with pytest.raises(ValueError, match="the library holds no name"):
-        nearest(["edema"], [], _Letters())
-
-
-def test_a_border_moves_only_where_the_sentence_goes_on() -> None:
-    only = [Entity(0, 1, "Anatomy")]
-    assert proposed(["heart"], only, seed=1, miss=0, shift=1, invent=0, confuse=1) == only

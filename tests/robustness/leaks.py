@@ -26,7 +26,7 @@ from zlib import crc32
 import numpy as np
 import pandas as pd
 
-from notebooks.ratescore import entity_display
+from notebooks.ratescore import how_it_works
 from radeval_lib import atomic, tables
 from radeval_lib.data import guard, leak_sequences
 from radeval_lib.data.restricted import RestrictedText
@@ -71,7 +71,7 @@ def entities_shown(text: AnnotatedText) -> Files:
     shown = Explanation(
         reference=entities, candidate=(), precision=None, recall=None, score=0.5, notes=()
     )  # fmt: skip
-    return {"_build/html/page.html": _page(entity_display.html(shown, text.text, ""))}
+    return {"_build/html/page.html": _page(how_it_works.html(shown, text.text, ""))}
 
 
 def words_and_labels_in_a_table(text: AnnotatedText) -> Files:

@@ -1,4 +1,4 @@
-"""What Table 2 and the quoted texts of fact counting show, against print."""
+"""What Table 2 of fact counting shows, against print; and the simulated divide."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ import pytest
 
 from notebooks.facts import agreement
 from radeval_lib.papers.printed_numbers import printed
+from radeval_lib.stats.measures import FactCounts
 from radeval_lib.study.results import statement_outcome
 
 
@@ -40,13 +41,21 @@ def test_candidates_are_told_apart_by_the_alpha_that_is_farthest_off() -> None:
     assert agreement.farthest_off(fits, wanted).to_list() == pytest.approx([0.4, 0.1])
 
 
-def test_ratios_reach_the_customary_value_for_all_three_and_not_for_every_pair() -> None:
-    table2 = printed("facts.table2")
-    assert agreement.reach(table2, 0.8) == "for all three evaluators, not for every pair"
-    assert agreement.reach(table2, 0.7) == "for all three evaluators and for every pair"
-    assert agreement.reach(table2, 0.88) == "in part alone"
+def test_alphas_of_raters_who_halve() -> None:
+    # The second rater counts half of everything: ratios agree, counts do not.
+    fine = [FactCounts(4, 4, 2, 4), FactCounts(6, 4, 4, 4), FactCounts(8, 6, 2, 6)]
+    coarse = [FactCounts(2, 2, 1, 2), FactCounts(3, 2, 2, 2), FactCounts(4, 3, 1, 3)]
+    alphas = agreement.count_alphas([fine, coarse])
+    assert alphas["Precision"] == alphas["Recall"] == alphas["F-Score"] == 1
+    # By hand for R: 4 6 8 against 2 3 4; observed 2 * (2 + 4.5 + 8) / 3, expected 2 * 4.7.
+    assert alphas["R facts"] == pytest.approx(1 - (2 * (2 + 4.5 + 8) / 3) / (2 * 4.7))
+    assert agreement.divide(alphas) == 1 - max(
+        alphas[name] for name in ("R facts", "G facts", "G&R facts", "G acc facts")
+    )
 
 
-def test_each_group_of_raters_has_a_printed_alpha() -> None:
-    with pytest.raises(ValueError, match="no printed alpha of E2-E3"):
-        agreement.alpha_fits([], pd.Series({"E1-E2-E3": 0.4, "E1-E2": 0.5, "E1-E3": 0.3, "E3-E2": 0.2}))
+def test_the_mechanism_makes_the_divide_and_misjudging_unmakes_it() -> None:
+    divides = agreement.sweep(np.random.default_rng(0), "slips", [0.0, 0.3], 0.15, 20)
+    made, unmade = divides.groupby("step")["divide"].mean()
+    assert made > 0 > unmade
+    assert {steps[0] for _, _, steps in agreement.DEPARTURES.values()} == {0.0}

@@ -129,43 +129,32 @@ def _with(result: list[dict[str, Any]], name: str, **value: Any) -> list[dict[st
 
 
 @pytest.mark.parametrize(
-    ("change", "message"),
+    "change",
     [
-        (lambda r: _with(r, "common_2", number=5), "description 2: common = 5 exceeds generated = 4"),
-        (lambda r: _with(r, "reference_facts", number=1), "description 1: common = 2 exceeds reference = 1"),
-        (lambda r: _with(r, "correct_3", number=2.5), "description 3: correct_3 must be a whole number"),
-        (lambda r: _without(r, "generated_4"), "description 4: 'generated_4' is not answered"),
-        (lambda r: _without(r, "coherence_1"), "description 1: coherence is not answered"),
-        (lambda r: _with(r, "coherence_1", choices=["Fluent"]), "coherence is Fluent. Ratings: Coherent"),
-        (lambda r: [*r, r[0]], "two answers to 'reference_facts'"),
+        lambda r: _with(r, "common_2", number=5),  # more than in the description
+        lambda r: _with(r, "reference_facts", number=1),  # fewer than in common
+        lambda r: _with(r, "correct_3", number=2.5),
+        lambda r: _without(r, "generated_4"),
+        lambda r: _without(r, "coherence_1"),
+        lambda r: _with(r, "coherence_1", choices=["Fluent"]),
+        lambda r: [*r, r[0]],
+        lambda r: [{"from_name": "x"}],
+        lambda r: [],
     ],
 )
-def test_answers_that_cannot_be_are_named(change: Any, message: str) -> None:
+def test_answers_that_cannot_be_are_refused(change: Any) -> None:
     tasks, key = _export()
     tasks[1]["annotations"][0]["result"] = change(tasks[1]["annotations"][0]["result"])
-    with pytest.raises(FormatError) as caught:
+    with pytest.raises(FormatError, match=r"^export\.json, task 11, rater 7"):
         answers(tasks, key, "export.json")
-    assert message in str(caught.value)
-    assert "export.json, task 11, rater 7" in str(caught.value)
 
 
 def test_other_exports_that_cannot_be() -> None:
     tasks, key = _export()
     twice = deepcopy(tasks)
     twice[0]["annotations"] *= 2
-    with pytest.raises(FormatError, match="rater 7: the task is completed twice"):
-        answers(twice, key, "export.json")
-    with pytest.raises(FormatError, match="the key does not list"):
-        answers(tasks, {}, "export.json")
-    odd = deepcopy(tasks)
-    for result, said in (([{"from_name": "x"}], "rater 7: missing key 'type'"), ([], "is not answered")):
-        odd[0]["annotations"][0]["result"] = result
-        with pytest.raises(FormatError, match=said):
-            answers(odd, key, "export.json")
-    odd[0]["annotations"] = ["done"]
-    with pytest.raises(FormatError, match="task 10: must be an object, not str"):
-        answers(odd, key, "export.json")
-    with pytest.raises(FormatError, match="no task is completed"):
-        answers([], key, "export.json")
-    with pytest.raises(ParameterError, match="equally many"):
+    for wrong, keys in ((twice, key), (tasks, {}), ([], key)):
+        with pytest.raises(FormatError, match=r"^export\.json"):
+            answers(wrong, keys, "export.json")
+    with pytest.raises(ParameterError):
         project(_records()[:-1], np.random.default_rng(0))

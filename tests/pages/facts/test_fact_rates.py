@@ -8,7 +8,7 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from notebooks.facts.fact_rates import RateCounts, counts_of, possible_counts, shared_reference_counts
+from notebooks.facts.real_counts import RateCounts, counts_of, possible_counts
 from radeval_lib.data.records import FactRating
 from radeval_lib.labs.fact_cases import fact_cases, facts
 from radeval_lib.metrics.base import MetricError
@@ -81,15 +81,6 @@ def test_counts_are_among_those_that_their_rates_allow(
     assert RateCounts(reference, generated, common, invented, omitted) in found
 
 
-def test_shared_reference_counts() -> None:
-    other = replace(RATING, id="8/2", precision=1.0, recall=1 / 7, f1=0.25, omission=6 / 7)
-    assert shared_reference_counts([RATING, other]) == [7]
-    with pytest.raises(MetricError, match="no judgements"):
-        shared_reference_counts([])
-    with pytest.raises(MetricError, match="different references"):
-        shared_reference_counts([RATING, replace(other, reference="another")])
-
-
 def test_the_generators_counts_are_among_those_that_its_rates_allow() -> None:
     for case in fact_cases(10, seed=5):
         for one in case:
@@ -106,9 +97,3 @@ def test_the_generators_counts_are_among_those_that_its_rates_allow() -> None:
                 most_generated=most[1],
             )
             assert known in {(one.reference, one.generated, one.common) for one in found}
-
-
-@pytest.mark.parametrize("rate", [-0.5, 50.0, float("nan")])
-def test_a_rate_lies_from_0_to_1(rate: float) -> None:
-    with pytest.raises(ValueError, match="from 0 to 1"):
-        possible_counts(0.5, rate, most_reference=9, most_generated=9)

@@ -17,17 +17,9 @@ _HEADING = f"[{green.SIGNIFICANT}]:\n"
 
 def variants() -> dict[str, tuple[str, float | None]]:
     """Return one analysis in ways in which written text can stray, and two others, with the score that is
-    meant.
-
-    Raises
-    ------
-    ValueError
-        Where the format has changed, so that an analysis would not stray.
-    """
+    meant."""
 
     def but(old: str, new: str) -> str:
-        if old not in plain:
-            raise ValueError(f"analyses no longer have {old!r}")
         return plain.replace(old, new, 1)
 
     plain = render((1, 2, 0, 0, 0, 0), (0, 0, 3, 0, 0, 0), 3)
