@@ -67,9 +67,9 @@ class PageRun(runs.Run):
             four as :meth:`Run.basis` has them.
         rests_on : what else it rests on: printed tables (``table3``, of another paper ``rrs/table1``),
             released numbers (``released/settings``), data sets and roles that the page itself reads, and
-            notebooks of jobs. What its paper says of it, and its own transcription, always count. Our
-            experiment without ``roles`` rests on all jobs and models that the page has read, too, and unless
-            it is on generated data on all data.
+            notebooks of jobs. What its paper says of it, and its own transcription, always count. With
+            ``roles`` it rests on all jobs that the page has read; our experiment on all models, too, and
+            without ``roles`` or generated data on all data.
         remaining : what of the exhibit is left out, where the build decides it; default: what the ledger
             says under ``remaining``.
         folded : whether the page shows its verdict and name alone, and the rest on a click.
@@ -120,11 +120,13 @@ class PageRun(runs.Run):
             names.append(f"{paper}/{path.stem}")
         names += [inner if (inner := f"{paper}/{name}") in provenance.PRINTED else name for name in others]
         read = {*self.reading.files, *self.reading.models}
-        if not judged and roles is None:
+        data = {name for name in self.reading.files if not name.startswith("cells/")}
+        if not judged:
             generated = evidence in ("synthetic", "definition")
-            data = {name for name in self.reading.files if not name.startswith("cells/")}
-            names += sorted(read - data if generated else read)
-        names += sorted(read & {*(roles or ()), provenance.RECORDED_SCORES}) if roles else []
+            names += sorted(read - data if generated or roles is not None else read)
+        if roles is not None:
+            made = self.reading.files.keys() - data  # by jobs
+            names += sorted(read & {*roles, *made, provenance.RECORDED_SCORES})
         self.claimed.update(names)
         return names
 
