@@ -342,8 +342,8 @@ def _rexval() -> Iterable[tuple[str, bytes]]:
     yield "rexval/6_valid_raters_per_rater_error_categories.csv", csv_bytes([head, *counts])
 
 
-def _radpref() -> Iterable[tuple[str, bytes]]:
-    """Return two candidates of each of 40 references, with what three radiologists marked and how they
+def radpref_files(number: int = 40) -> Iterable[tuple[str, bytes]]:
+    """Return two candidates of each of so many references, with what three radiologists marked and how they
     graded."""
     rng = random.Random(0)
     candidates: dict[str, list[str]] = {}
@@ -355,7 +355,7 @@ def _radpref() -> Iterable[tuple[str, bytes]]:
         {"id": f"case{n}", "C1_source": "gpt", "C2_source": "medgemma"}
         | {f"{side}_report": text for side, text in zip(sides, three, strict=True)}
         | {f"{side}_findings": text.split(". ") for side, text in zip(sides, three, strict=True)}
-        for n, three in enumerate(texts[:40])
+        for n, three in enumerate(texts[:number])
     ]
     yield "radpref/preference_data.json", json_bytes(cases)
 
@@ -453,7 +453,7 @@ _FILES = (
     _radsprl,
     _rate_eval,
     _rexval,
-    _radpref,
+    radpref_files,
     _green_training,
     _primock57,
     _mts_dialog,

@@ -34,7 +34,7 @@ def test_scores_by_published_models_are_stored_with_their_revision_and_shown(
 ) -> None:
     project = TinyFull(tmp_path / "project", tmp_path / "data", tmp_path / "hub")
     tiny.copy_project(project.path)
-    for file, content in data_files._radpref():
+    for file, content in data_files.radpref_files(4):
         (project.root / file).parent.mkdir(parents=True, exist_ok=True)
         (project.root / file).write_bytes(content)
     names = [profile("published").models[role] for role in HUB]
