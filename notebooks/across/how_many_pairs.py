@@ -59,7 +59,7 @@ def printed_designs(between: float) -> pd.DataFrame:
     return pd.DataFrame(
         {
             name: {"rival": rival, "pairs": n, "lead": values[first] - values[rival]}
-            | design(*((values[metric], errors[metric]) for metric in (first, rival)), n, between)
+            | design((values[first], errors[first]), (values[rival], errors[rival]), n, between)
             for name, (values, errors, first, rival, n) in rows.items()
         }
     ).T

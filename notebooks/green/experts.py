@@ -151,7 +151,7 @@ def quantile(values: ArrayLike, level: float) -> Estimate:
     """
     reach = stats.quantile_test(values, q=0.0, p=level).confidence_interval(0.95)
     low, high = (end if np.isnan(bound) else bound for bound, end in ((reach.low, -1), (reach.high, 1)))
-    return Estimate(float(np.quantile(values, level)), float(low), float(high))
+    return Estimate(float(np.quantile(np.asarray(values), level)), float(low), float(high))
 
 
 def by_category(counts: FloatArray) -> dict[str, pd.DataFrame]:

@@ -197,8 +197,9 @@ def by_length_group(run: Run, counted: pd.DataFrame, rule: Mapping[str, Printed]
             if cases < LEAST_GROUPS:
                 estimates.append(Estimate(values.mean(), np.nan, np.nan))
                 continue
-            drawn = {"resamples": run.profile.resamples, "rng": run.rng(f"{name} {side} {group}")}
-            estimates.append(Estimate(*share_interval(values, chosen["case"].tolist(), **drawn)))
+            size, rng = run.profile.resamples, run.rng(f"{name} {side} {group}")
+            share = share_interval(values, chosen["case"].tolist(), resamples=size, rng=rng)
+            estimates.append(Estimate(*share))
         rows.append((side, group, len(chosen), cases, *estimates))
     return pd.DataFrame(rows, columns=["words", "group", "pairs", "cases", "mean errors", "no error"])
 

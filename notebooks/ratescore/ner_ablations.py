@@ -145,8 +145,10 @@ class NerModels:
     def gap(self, first: Training, second: Training) -> dict[str, Estimate]:
         """Return measures of one training minus those of another, on the same test reports."""
         counts = [self.cells[training].tables["counts"] for training in (first, second)]
-        drawn = {"resamples": self.run.profile.resamples, "rng": self.run.rng("gaps")}
-        differences = measures.paired_difference(*counts, measures.TAGGING, **drawn)
+        resamples, rng = self.run.profile.resamples, self.run.rng("gaps")
+        differences = measures.paired_difference(
+            counts[0], counts[1], measures.TAGGING, resamples=resamples, rng=rng
+        )
         return {str(name): Estimate(**row) for name, row in differences.iterrows()}
 
     def table(self) -> pd.DataFrame:

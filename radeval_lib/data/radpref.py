@@ -247,7 +247,8 @@ def rated_pairs(cases: Sequence[Case], ratings: Sequence[RadPrefRating]) -> list
     for rating in ratings:
         case, errors = by_id[rating.case], len(rating.errors)
         possible = len(case.reference_findings) + len(case.candidate_findings[rating.candidate])
-        values = {"grade": rating.rating, "errors": errors, "error_share": error_share(errors, possible)}
+        share = float(error_share(errors, possible))
+        values: dict[str, float] = {"grade": rating.rating, "errors": errors, "error_share": share}
         for scale, value in values.items():
             pair = RatedPair(
                 id=f"{rating.case}/{rating.candidate}",

@@ -8,15 +8,15 @@ from __future__ import annotations
 
 import csv
 import gzip
+import json
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import lru_cache
 from operator import attrgetter
 from pathlib import Path
-from typing import Annotated, Any, TypeVar
+from typing import Annotated, Any, Literal, TypeVar
 
 from pydantic import Field, TypeAdapter, ValidationError
-from pydantic_core import from_json
 
 from radeval_lib.data.errors import FormatError
 from radeval_lib.errors import complaint, listed
@@ -42,8 +42,8 @@ def value(given: Any, kind: Any, name: str, where: str) -> Any:
     except ValidationError as error:
         first = error.errors(include_url=False, include_input=False)[0]
         fields = getattr(kind, "__pydantic_fields__", {})
-        place = ".".join([name, *(part for part in first["loc"] if part in fields)])
-        raise FormatError(f"{place}: {first['msg'][:1].lower()}{first['msg'][1:]}", where) from None
+        path = ".".join([name, *(str(part) for part in first["loc"] if part in fields)])
+        raise FormatError(f"{path}: {first['msg'][:1].lower()}{first['msg'][1:]}", where) from None
 
 
 class Entry(dict[str, Any]):
@@ -124,7 +124,7 @@ def _rows(path: Path, partial: bool, delimiter: str) -> Iterator[tuple[int, list
     FormatError."""
     if not path.is_file():
         raise FormatError("file does not exist", path.name)
-    quoting = csv.QUOTE_NONE if delimiter == "\t" else csv.QUOTE_MINIMAL
+    quoting: Literal[0, 3] = csv.QUOTE_NONE if delimiter == "\t" else csv.QUOTE_MINIMAL
     with (gzip.open if path.suffix == ".gz" else open)(path, "rb") as stream:
         lines = (line.decode("utf-8" if number else "utf-8-sig") for number, line in enumerate(stream))
         rows = csv.reader(lines, strict=True, delimiter=delimiter, quoting=quoting)
@@ -149,7 +149,7 @@ def _rows(path: Path, partial: bool, delimiter: str) -> Iterator[tuple[int, list
 def decode_json(text: str, kind: type[T], where: str) -> T:
     """Return ``text`` as JSON, which must be of type ``kind`` (list, dict or any other)."""
     try:
-        content = from_json(text)
+        content = json.loads(text)
     except ValueError as error:
         raise FormatError(f"not JSON ({error})", where, CUT_SHORT) from None
     if not isinstance(content, kind):

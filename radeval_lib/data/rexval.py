@@ -14,7 +14,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 import pandas as pd
@@ -149,7 +149,7 @@ def load_counts(path: Path) -> list[ErrorCount]:
     """
     return reading.records(
         reading.read_csv(path, [*_COLUMNS.values()]),
-        lambda row: [ErrorCount(**{field: row.text(column) for field, column in _COLUMNS.items()})],
+        lambda row: [ErrorCount(*(row.take(title, Any) for title in _COLUMNS.values()))],
         lambda made: (made.study, made.origin, made.category, made.rater, made.significant),
         "study, candidate, category, rater and significance",
     )

@@ -171,10 +171,12 @@ def _without_rating(record: RatedPair | FactRating | TextPair) -> TextPair:
     """Return a rated candidate as a pair of texts; the case of a RatedPair is its id up to the last ``/``."""
     if isinstance(record, TextPair):
         return record
-    case, source = record.id.rpartition("/")[0] or record.id, ""
     if isinstance(record, FactRating):
-        case, source = record.case, record.source
-    return TextPair(record.id, case, record.reference, record.candidate, source, record.group)
+        named = (record.case, record.reference, record.candidate, record.source)
+    else:
+        case = record.id.rpartition("/")[0] or record.id
+        named = (case, record.reference, record.candidate, "")
+    return TextPair(record.id, *named, record.group)
 
 
 _LEVELS = (ABSENT, SYNTHETIC, "recorded", "open", "credentialed")

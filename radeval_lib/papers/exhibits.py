@@ -103,10 +103,10 @@ PAPERS: dict[str, str] = _names()
 """What pages call each paper, by the name of its folder; in the order in which they list them."""
 
 
-def level_of(evidence: str) -> str:
+def level_of(evidence: str) -> Literal["printed", "released", "data"]:
     """Return what the ledger and the papers' discrepancies distinguish: ``printed``, ``released`` or, of any
     other evidence, ``data``."""
-    return evidence if evidence in ("printed", "released") else "data"
+    return "printed" if evidence == "printed" else "released" if evidence == "released" else "data"
 
 
 @dataclass(frozen=True, config=_STRICT)
@@ -156,7 +156,7 @@ class Exhibit:
 
     def unchecked_on(self, evidence: str) -> int:
         """Return how many statements or settings of the exhibit no check of this evidence meets."""
-        return len(self.unchecked.get(level_of(evidence), ()))
+        return len(self.unchecked.get(level_of(evidence), []))
 
     @property
     def would_need(self) -> str:
