@@ -3,7 +3,6 @@
 from types import SimpleNamespace
 
 import numpy as np
-import pandas as pd
 import pytest
 
 from notebooks.green import summary
@@ -96,23 +95,3 @@ def test_answers_are_the_recorded_ones_where_open_i_is_not_there():
     sentences, pairs = labelled_sentences.answers(bare)
     assert len(sentences) == 2 * sentences["sentence"].nunique()
     assert set(pairs[["false", "missing"]].stack()) <= {0, 1}
-
-
-def test_labels_that_lie_beyond_a_report_are_refused(monkeypatch):
-    labels = pd.DataFrame(
-        {
-            "report": ["5"],
-            "section": "findings",
-            "start": 0,
-            "end": 40,
-            "draw": "first",
-            "presence": "present",
-        }
-    ).assign(key="nodule", locations="")
-    monkeypatch.setattr(labelled_sentences, "labels", lambda: labels)
-    reports = [SimpleNamespace(id="5", findings="A nodule.")]
-    monkeypatch.setattr(labelled_sentences.openi, "load", lambda path: reports)
-    with pytest.raises(RadevalError, match="a label of report 5 lies beyond its findings"):
-        labelled_sentences.counts(None)
-    with pytest.raises(RadevalError, match="report 6 has labels and is not there"):
-        labelled_sentences._open_i(None)("6", "findings", 0, 1)

@@ -1,4 +1,4 @@
-"""The metrics of a comparison over a profile's models, and their agreement with ratings."""
+"""The metrics of a comparison over a profile's models."""
 
 from __future__ import annotations
 
@@ -7,15 +7,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from scipy import stats
 
-from notebooks.ratescore import RATESCORE, metric_agreement
-from radeval_lib.data.ratings import rating_table
 from radeval_lib.data.records import RatedPair
 from radeval_lib.data.roles import load
 from radeval_lib.errors import NotebookError
-from radeval_lib.metrics import create
-from radeval_lib.metrics.base import Metric
 from radeval_lib.study import begin
 from radeval_lib.study.runs import Run
 
@@ -69,43 +64,3 @@ def test_the_panel_has_the_papers_metrics_or_says_what_is_missing(run: Run) -> N
     printed = {"RaTEScore", "METEOR", "BERTScore", "BLEU", "ROUGE-L", "CheXbert", "RadGraph F1", "SPICE"}
     assert (scored - {"observations by rules"}) | WITHOUT_SCORER == printed
     assert not scored & WITHOUT_SCORER
-
-
-class Turned(Metric):
-    """ROUGE-L with its sign turned: lower is better."""
-
-    name, higher_is_better, range = "turned", False, (-1.0, 0.0)
-
-    def _score_pairs(self, pairs):  # type: ignore[no-untyped-def]
-        return [(-value, None) for value in create("rouge_l").score(*zip(*pairs, strict=True)).values]
-
-
-def test_a_metric_of_which_lower_is_better_agrees_as_its_opposite_does(run: Run) -> None:
-    metrics = {"turned": Turned(), "ROUGE-L": create("rouge_l")}
-    agreement = metric_agreement.agreement(run, "rated_paragraphs", metrics, ["kendall"], first="turned")
-    values = agreement.ranked("kendall").set_index("metric")["value"]
-    assert values["turned"] == pytest.approx(values["ROUGE-L"])
-    assert agreement.against("kendall").loc["ROUGE-L", "difference"] == pytest.approx(0)
-    np.testing.assert_array_equal(agreement.scores["turned"], -agreement.scores["ROUGE-L"])
-
-
-def test_agreement_correlates_scores_with_mean_ratings(run: Run) -> None:
-    metrics = {
-        RATESCORE: run.metric("ratescore"),
-        "ROUGE-L": create("rouge_l"),
-        "METEOR": create("meteor"),
-    }
-    result = metric_agreement.agreement(
-        run, "rated_paragraphs", metrics, ["kendall", "pearson"], first=RATESCORE
-    )
-    pairs = rating_table(run.load("rated_paragraphs"))
-    references, candidates = pairs["reference"].tolist(), pairs["candidate"].tolist()
-    rouge = create("rouge_l").score(references, candidates).values
-    np.testing.assert_array_equal(result.scores["ROUGE-L"], rouge)
-    ranked = result.ranked("kendall").set_index("metric")
-    assert ranked.loc["ROUGE-L", "value"] == pytest.approx(stats.kendalltau(rouge, pairs["rating"]).statistic)
-    assert ranked["value"].is_monotonic_decreasing
-    assert (ranked["groups"] == pairs["case"].nunique()).all()
-    assert set(result.against("pearson").index) == {"ROUGE-L", "METEOR"}
-    again = metric_agreement.agreement(run, "rated_paragraphs", metrics, ["kendall"], first=RATESCORE)
-    assert again.ranked("kendall").equals(result.ranked("kendall"))
