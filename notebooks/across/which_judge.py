@@ -30,7 +30,8 @@ from radeval_lib.jobs.trial_reviews import WORDS, Reviews
 from radeval_lib.metrics.base import Metric
 from radeval_lib.placeholders import behind
 from radeval_lib.stats.agreement import pairs_within, soft_pairwise_accuracy, superiority_p
-from radeval_lib.stats.resampling import drawn_rows, ends, share_interval
+from radeval_lib.stats.resampling import drawn_rows, share_interval
+from radeval_lib.stats.resampling import frame_estimates as estimates
 from radeval_lib.study.runs import Run
 from radeval_lib.tables import folded
 from radeval_lib.text_format import with_interval
@@ -257,12 +258,6 @@ def _system_p(values: pd.Series, systems: pd.Series, run: Run) -> list[float]:
         )
         for first, second in combinations(sorted(systems.unique()), 2)
     ]
-
-
-def estimates(drawn_values: pd.DataFrame) -> pd.DataFrame:
-    """Return ``value``, ``low`` and ``high`` (95 %, percentile) of each column of what was drawn."""
-    low, high = ends(drawn_values.iloc[1:])
-    return pd.DataFrame({"value": drawn_values.iloc[0], "low": low, "high": high})
 
 
 def written(drawn_values: pd.DataFrame, form: str = "z.2f") -> pd.Series:
