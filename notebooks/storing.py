@@ -129,6 +129,13 @@ def _file(run: Run, dataset: str, file: str = "") -> Path:
     return path
 
 
+def _root(run: Run, dataset: str) -> Path:
+    """Return the data root; a ParameterError if there is none."""
+    if run.data_root is None:
+        raise ParameterError("there is no data root", dataset, f"See `radbook data status {dataset}`.")
+    return run.data_root
+
+
 def _radpref(run: Run, metrics: Metrics) -> Content:
     """Return RadPref's candidates (:func:`radpref.candidates`) with the grade that each radiologist gave,
     from 1 to 5, and what each marked (:func:`radpref.marks`) as ``ratings``."""
@@ -146,7 +153,7 @@ def _mts_dialog(run: Run, metrics: Metrics) -> Content:
     """Return a row per candidate: ``number``, ``case`` (a dialogue), ``system``, the experts' rates, the
     words of the dialogue, and the share of the candidate's words that it holds."""
     rates = pd.read_csv(_file(run, "mts_dialog", mts_dialog.SCORES))
-    records = readers.load("mts_dialog", run.data_root)
+    records = readers.load("mts_dialog", _root(run, "mts_dialog"))
     table = pd.DataFrame(
         {
             "number": range(len(records)),
@@ -169,7 +176,7 @@ def _mts_dialog(run: Run, metrics: Metrics) -> Content:
 
 def _fingerprints(run: Run, metrics: Metrics) -> Content:
     """Return a row per edit of a report: ``number``, ``case`` (the report) and ``edit``."""
-    edits = recordings.edited_reports(_file(run, "openi") and run.data_root)
+    edits = recordings.edited_reports(_file(run, "openi") and _root(run, "openi"))
     columns = {"case": [int(edit.case) for edit in edits], "edit": [edit.group for edit in edits]}
     table = pd.DataFrame({"number": range(len(edits)), **columns})
     return Content(table, {}, [(reveal(edit.reference), reveal(edit.candidate)) for edit in edits])
@@ -200,7 +207,7 @@ def _mediqa(run: Run, metrics: Metrics) -> Content:
             **{key: scored[key].round(9) for key in metrics},
         }
     )
-    return Content(_lengths("mediqa2021", run.data_root), {"impressions": impressions})
+    return Content(_lengths("mediqa2021", _root(run, "mediqa2021")), {"impressions": impressions})
 
 
 def _openi(run: Run, metrics: Metrics) -> Content:
@@ -208,13 +215,13 @@ def _openi(run: Run, metrics: Metrics) -> Content:
     them."""
     _file(run, "openi")
     sentences, pairs = labelled_sentences.answers(run)
-    return Content(_lengths("openi", run.data_root), {"sentences": sentences, "pairs": pairs})
+    return Content(_lengths("openi", _root(run, "openi")), {"sentences": sentences, "pairs": pairs})
 
 
 def _mtsamples(run: Run, metrics: Metrics) -> Content:
     """Return a row per transcription: ``case`` (its text), ``specialty``, words of both texts, and how much
     of the description is copied."""
-    notes = readers.load("mtsamples", run.data_root)
+    notes = readers.load("mtsamples", _root(run, "mtsamples"))
     if not notes:
         _file(run, "mtsamples")
     texts, summaries = ([reveal(getattr(note, side)) for note in notes] for side in ("text", "summary"))
@@ -243,7 +250,7 @@ def _systems(run: Run, metrics: Metrics) -> Content:
     reports = _file(run, "openi", "indiana_reports.csv")
     labels = _file(run, "openi_labels", openi.LABELS_FILE)
     references = _file(run, "iu_systems", iu_systems.REFERENCES)
-    texts = system_sets.outputs(run.data_root)
+    texts = system_sets.outputs(_root(run, "iu_systems"))
     released = pd.DataFrame(
         iu_systems.released(
             _file(run, "iu_systems", iu_systems.SCORES), list(iu_systems.references(references))
